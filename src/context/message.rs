@@ -1,0 +1,81 @@
+//! The words that a model and the runner exchange: messages, tool calls, replies, usage.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// One call of a tool in a reply. `arguments` is a JSON object; a reply whose arguments could not be read as JSON
+/// carries the raw text as a JSON string, and the tool answers with an error that the model can act on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    pub id: String,
+    pub name: String,
+    pub arguments: Value,
+}
+
+/// One message of a prompt, in the order of the wire.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub enum Message {
+    System { text: String },
+    User { text: String },
+    Assistant { text: String, calls: Vec<ToolCall> },
+    Tool { call: String, name: String, text: String },
+}
+
+/// A tool as the model is told of it. `parameters` is a JSON Schema (draft 2020-12) of type object.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    pub name: String,
+    pub description: String,
+    pub parameters: Value,
+}
+
+/// All that a model is handed for one turn, and nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Prompt {
+    pub tools: Arc<[ToolSpec]>,
+    pub messages: Vec<Message>,
+}
+
+/// Tokens of one turn as the provider counted them. `input` includes `cached` and `cache_written`; `output` includes `reasoning`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    pub input: u64,
+    pub output: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_written: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// Why a model stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The model was done, with or without tool calls.
+    Done,
+    /// The reply was cut at the token limit: its calls may be torn and are never run.
+    Length,
+    /// The provider withheld the reply.
+    Refused,
+}
+
+/// A model's answer to one prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    pub text: String,
+    pub calls: Vec<ToolCall>,
+    pub usage: Usage,
+    pub stop: Stop,
+    /// The model that answered, as the provider names it.
+    pub model: String,
+}

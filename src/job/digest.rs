@@ -1,0 +1,29 @@
+//! SHA-256 as lower-case hex, the form that `sha256sum` prints.
+
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// 64 zeros: the `prev` of a journal's first line.
+pub const ZERO: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The SHA-256 of `bytes`, 64 lower-case hex digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Lower-case hex digits of `bytes`.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn known_digest() {
+        // FIPS 180-2, appendix B.1.
+        assert_eq!(super::sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

@@ -1,0 +1,185 @@
+//! What the database knows of a job: rows derived from the state, written at checkpoints. Bulk stays in the workspace.
+
+use super::{id::JobId, time::Timestamp, todo::Todo};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How a job stands. What a crash leaves behind: the row of a job whose process died says `Running` with a lease that
+/// nobody renews; its workspace holds every decision, and whoever opens it next goes on from the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobStatus {
+    /// Waits for a worker.
+    Queued,
+    /// A process has its lease and works on it.
+    Running,
+    /// Stopped with everything kept; goes on after `resume`, `approve` or `feedback`. The reason is beside it.
+    Held,
+    /// Contract and coverage met.
+    Completed,
+    /// Delivered, but something is missing: each unmet check is listed.
+    Partial,
+    /// The model or the re-plan limit says that it can't be done.
+    Blocked,
+    /// An error that no further attempt will mend.
+    Failed,
+    Cancelled,
+}
+
+impl JobStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Held => "held",
+            Self::Completed => "completed",
+            Self::Partial => "partial",
+            Self::Blocked => "blocked",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// An end is never left again.
+    pub fn is_end(self) -> bool {
+        match self {
+            Self::Queued | Self::Running | Self::Held => false,
+            Self::Completed | Self::Partial | Self::Blocked | Self::Failed | Self::Cancelled => true,
+        }
+    }
+}
+
+impl fmt::Display for JobStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a job is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldReason {
+    Budget,
+    Limit,
+    Window,
+    Outage,
+    Review,
+    Paused,
+    Disk,
+}
+
+impl HoldReason {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Budget => "budget",
+            Self::Limit => "limit",
+            Self::Window => "window",
+            Self::Outage => "outage",
+            Self::Review => "review",
+            Self::Paused => "paused",
+            Self::Disk => "disk",
+        }
+    }
+}
+
+impl fmt::Display for HoldReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A file that the job delivered, as it was when the job ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Delivered {
+    pub path: String,
+    pub sha256: String,
+    pub bytes: u64,
+}
+
+/// The first row of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewJob {
+    pub id: JobId,
+    pub created: Timestamp,
+    /// Name of the instructions.
+    pub instructions: String,
+    pub instructions_sha256: String,
+    pub model: String,
+    pub documents: u64,
+    /// Where the workspace lies, as given to the runner.
+    pub workspace: String,
+}
+
+/// What a checkpoint writes into the job's row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobState {
+    pub status: JobStatus,
+    pub hold_reason: Option<HoldReason>,
+    /// One sentence: why it is held, blocked, partial or failed.
+    pub reason: Option<String>,
+    /// Number and title of the current (or last) phase.
+    pub phase_number: u32,
+    pub phase_title: String,
+    /// Phases in the plan, and how many of them are complete.
+    pub phases_planned: u32,
+    pub phases_complete: u32,
+    pub turns: u64,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub tokens_cached: u64,
+    /// USD; `None` where the model's price isn't known.
+    pub cost_usd: Option<f64>,
+    /// Milliseconds of work, holds not counted.
+    pub worked_ms: u64,
+    /// Share of the documents' readable text that the model was shown, 0 to 1.
+    pub coverage: f64,
+    pub summary: Option<String>,
+    pub confidence: Option<f64>,
+    pub notes: Option<String>,
+    pub deliverables: Vec<Delivered>,
+    pub completed_at: Option<Timestamp>,
+    /// Sequence number and hash of the journal's last line: the anchor that tells a rewritten folder from a true one.
+    pub journal_seq: u64,
+    pub journal_head: String,
+}
+
+/// A row of `phases`; (job, number, attempt) is its key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseRow {
+    pub number: u32,
+    /// From 1; an early end (rewind, stuck, limit, reset) starts the next attempt.
+    pub attempt: u32,
+    /// `bootstrap`, `planned` or `review`.
+    pub kind: String,
+    pub title: String,
+    /// `running`, `done`, `rewound`, `stuck`, `limit`, `reset`, `abandoned`.
+    pub outcome: String,
+    /// Why it ended early.
+    pub issue: Option<String>,
+    pub turns: u64,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub cost_usd: Option<f64>,
+    pub started: Timestamp,
+    pub ended: Option<Timestamp>,
+    /// Folder under `archive/`, once archived.
+    pub archive: Option<String>,
+}
+
+/// A row of `todos`; (job, phase number, attempt, todo id) is its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TodoRow {
+    pub phase: u32,
+    pub attempt: u32,
+    pub todo: Todo,
+}
+
+/// One checkpoint: the job's row, and the phases and todos that may have changed since the last one. Written in one
+/// transaction, fenced by the lease.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    pub state: JobState,
+    pub phases: Vec<PhaseRow>,
+    pub todos: Vec<TodoRow>,
+}

@@ -1,0 +1,46 @@
+//! A moment, as the journal writes it: UTC with milliseconds. Time is data in an answer; nothing in `job` reads a clock.
+
+use chrono::{DateTime, SubsecRound, Utc};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use std::fmt;
+
+/// A UTC moment with millisecond precision, written `2026-11-21T03:14:07.123Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(DateTime<Utc>);
+
+impl Timestamp {
+    /// Cuts `moment` to whole milliseconds, so that what is written reads back the same.
+    pub fn new(moment: DateTime<Utc>) -> Self {
+        Self(moment.trunc_subsecs(3))
+    }
+
+    pub fn utc(self) -> DateTime<Utc> {
+        self.0
+    }
+
+    /// Milliseconds from `earlier` to here; 0 when the clock went backwards.
+    pub fn millis_since(self, earlier: Self) -> u64 {
+        u64::try_from((self.0 - earlier.0).num_milliseconds()).unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.format("%Y-%m-%dT%H:%M:%S%.3fZ").fmt(f)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        DateTime::parse_from_rfc3339(&text)
+            .map(|moment| Self::new(moment.with_timezone(&Utc)))
+            .map_err(|error| D::Error::custom(format!("'{text}' is not a time: {error}")))
+    }
+}
