@@ -1,0 +1,105 @@
+//! When the context grows too large: old tool results are masked, then oldest turns folded into layer 4. After any
+//! compaction the prompt is under half of the budget.
+
+use super::{
+    board,
+    catalogue::catalogue,
+    conversation::{Conversation, Entry},
+    layers::share_of,
+    tokens::{bounded, estimate},
+};
+use crate::job::{event::Event, state::Job};
+use std::sync::LazyLock;
+
+/// Percent of the budget at which compaction sets in, and under which it comes to rest.
+const START_PERCENT: u64 = 70;
+const REST_PERCENT: u64 = 50;
+/// Percent of the budget that one sweep of masking frees at least.
+const SWEEP_PERCENT: u64 = 20;
+/// Newest results that masking leaves.
+const KEPT_RESULTS: usize = 3;
+/// Percent of the budget that the unseen results of one reply may fill.
+const UNSEEN_PERCENT: u64 = 30;
+/// Tokens of the words on folded turns, at the full budget.
+const FOLDED_TOKENS: u64 = 600;
+
+/// Tokens of the tool descriptions.
+pub fn tools_tokens() -> u64 {
+    static TOKENS: LazyLock<u64> = LazyLock::new(|| {
+        catalogue()
+            .iter()
+            .map(|tool| estimate(&tool.name) + estimate(&tool.description) + estimate(&tool.parameters.to_string()) + 8)
+            .sum()
+    });
+    *TOKENS
+}
+
+/// Estimated tokens of the protected layers and layer 4.
+fn standing_tokens(job: &Job) -> u64 {
+    tools_tokens() + estimate(&job.spec.system_prompt) + estimate(&job.layer4) + estimate(&board::render(job)) + 16
+}
+
+/// Estimated tokens of the next prompt, as counted here.
+pub fn local_tokens(job: &Job) -> u64 {
+    standing_tokens(job) + job.conversation.tokens()
+}
+
+/// A number of the provider's tokens as it would be counted here: its last count corrects the estimate.
+fn as_local(job: &Job, tokens: u64) -> u64 {
+    match job.totals.counted {
+        // A count far from the estimate is no count of this prompt (some servers report only what wasn't cached).
+        Some((counted, local)) if counted > local / 2 && local > counted / 4 => tokens * local / counted,
+        Some(_) | None => tokens,
+    }
+}
+
+/// Whether the unseen results of this reply leave no room for more.
+pub fn is_full(job: &Job) -> bool {
+    job.conversation.unseen_tokens() > as_local(job, job.spec.budget_tokens * UNSEEN_PERCENT / 100)
+}
+
+/// The compaction that is owed before the next prompt, if one is.
+pub fn owed(job: &Job) -> Option<Vec<Event>> {
+    let budget = as_local(job, job.spec.budget_tokens);
+    let tokens = local_tokens(job);
+    if tokens <= budget * START_PERCENT / 100 {
+        return None;
+    }
+    let rest = budget * REST_PERCENT / 100;
+    let free = (tokens - rest).max(budget * SWEEP_PERCENT / 100);
+    let masked = job.conversation.maskable(free, KEPT_RESULTS);
+    let mut after: Conversation = job.conversation.clone();
+    after.mask(&masked);
+    let mut events = Vec::new();
+    if !masked.is_empty() {
+        events.push(Event::ContextMasked { calls: masked });
+    }
+    let standing = standing_tokens(job);
+    if standing + after.tokens() >= rest {
+        let words = share_of(job.spec.budget_tokens, FOLDED_TOKENS);
+        let entries = after.foldable(rest.saturating_sub(standing + words + 32));
+        if entries > 0 {
+            events.push(Event::TurnsFolded { entries, digest: words_on(&after.entries()[..entries], words) });
+        }
+    }
+    (!events.is_empty()).then_some(events)
+}
+
+/// What folded turns did, a line each: the calls, and what was said.
+fn words_on(entries: &[Entry], tokens: u64) -> String {
+    let lines: Vec<String> = entries
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Assistant { text, calls } => {
+                let calls: Vec<String> = calls
+                    .iter()
+                    .map(|call| bounded(&format!("{}{}", call.name, call.arguments), 24, "the archive").replace('\n', " "))
+                    .collect();
+                let said = super::tokens::head(text.trim(), 24).replace('\n', " ");
+                Some(format!("- {said} {}", calls.join("; ")))
+            }
+            Entry::User { .. } | Entry::Tool(_) => None,
+        })
+        .collect();
+    super::tokens::tail(&lines.join("\n"), tokens).to_owned()
+}

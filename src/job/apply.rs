@@ -1,0 +1,345 @@
+//! What a fact means for the state: the transition table. Nothing here decides; every line follows from its event alone.
+
+use super::{
+    coverage::Coverage,
+    effort::Effort,
+    event::{CallEnd, Decision, Event, Examined, PhaseKind, PlanStep, Saved, StepEnd, ToolResult, Why},
+    plan::Plan,
+    record::HoldReason,
+    spec::JobSpec,
+    state::{
+        EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PastPhase, Phase, Planning, Progress, Spent, Status, Totals,
+    },
+    time::Timestamp,
+    todo_list::TodoList,
+};
+use crate::context::{catalogue::{Family, Tool}, conversation::Conversation, layers};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
+
+impl Job {
+    /// The job that its first decision describes; `None` if that decision does not begin a job.
+    pub fn begin(first: &Decision) -> Option<Self> {
+        let (Event::JobCreated { spec, .. }, rest) = first.events.split_first()? else {
+            return None;
+        };
+        let mut job = Self::new(Arc::new((**spec).clone()), first.at);
+        for event in rest {
+            job.apply(first.at, event);
+        }
+        Some(job)
+    }
+
+    fn new(spec: Arc<JobSpec>, at: Timestamp) -> Self {
+        Self {
+            limits: spec.instructions.limits,
+            status: Status::Running,
+            progress: Progress::Executing,
+            phase: Phase::new(0, 1, PhaseKind::Bootstrap, "Bootstrap", None, TodoList::default(), at),
+            past: Vec::new(),
+            plan: None,
+            memory: None,
+            instructions: spec.instructions.task_text(),
+            feedback: Vec::new(),
+            accomplishments: Vec::new(),
+            notes: Vec::new(),
+            layer4: layers::at_the_start(&spec),
+            conversation: Conversation::default(),
+            coverage: Coverage::default(),
+            totals: Totals::default(),
+            pending: VecDeque::new(),
+            prepared: None,
+            writes: VecDeque::new(),
+            early_ends: EarlyEnds::default(),
+            refusals: 0,
+            refused_in_turn: 0,
+            ending: None,
+            last_at: at,
+            spec,
+        }
+    }
+
+    /// Applies a whole decision.
+    pub fn apply_all(&mut self, decision: &Decision) {
+        for event in &decision.events {
+            self.apply(decision.at, event);
+        }
+    }
+
+    /// What `event` means for the state. `at` is the decision's time.
+    pub fn apply(&mut self, at: Timestamp, event: &Event) {
+        // What lies before an opening is not work: the process was down, or the job was held.
+        if self.is_running() && !matches!(event, Event::Opened { .. }) {
+            self.totals.worked_ms += at.millis_since(self.last_at);
+        }
+        self.last_at = self.last_at.max(at);
+        match event {
+            Event::JobCreated { .. } | Event::Opened { .. } | Event::TodosWarned { .. } => {}
+            Event::PhaseStarted { number, attempt, kind, title, plan_phase, todos } => {
+                if *number != self.phase.number {
+                    self.early_ends.in_a_row = 0;
+                }
+                let list = TodoList::new(todos.clone(), at);
+                self.phase = Phase::new(*number, *attempt, *kind, title, *plan_phase, list, at);
+                if self.progress != Progress::Digesting {
+                    self.progress = Progress::Executing;
+                }
+            }
+            Event::PhaseEnded { why, folder } => self.on_phase_ended(why, folder, at),
+            Event::ArchiveStored { .. } => {
+                if let Progress::Archiving { why, .. } = &self.progress {
+                    self.progress =
+                        if self.ending.is_some() { Progress::Closing } else { Progress::Summarising { why: why.clone() } };
+                }
+            }
+            Event::SummaryWritten { .. } => {
+                if let Progress::Summarising { why } = &self.progress {
+                    self.progress = Progress::Examining { why: why.clone() };
+                }
+            }
+            Event::FilesExamined { files } => self.on_examined(files),
+            Event::PlanSet { text, .. } => {
+                self.plan = Plan::parse(text).ok();
+                self.writes.push_back(FileWrite { path: PLAN_FILE, text: text.clone() });
+            }
+            Event::FileWritten { .. } => {
+                self.writes.pop_front();
+            }
+            Event::StepEnded { step, end } => self.on_step_ended(*step, end),
+            Event::TodosRefused { .. } => {
+                if let Progress::Planning(planning) = &mut self.progress {
+                    planning.refusals += 1;
+                }
+            }
+            Event::TodosWritten { todos } => {
+                self.phase.todos = TodoList::new(todos.clone(), at);
+                self.phase.effort.on_todo_change();
+            }
+            Event::TodoCompleted { id, outcome, unevidenced } => {
+                self.phase.todos.complete(*id, outcome.as_deref(), *unevidenced, at);
+                self.phase.effort.on_todo_change();
+                if self.folds() {
+                    self.conversation.on_todo_finished();
+                }
+            }
+            Event::TodoCompletionRefused { .. } => self.phase.effort.on_completion_refused(),
+            Event::ContextMasked { calls } => self.conversation.mask(calls),
+            Event::TurnsFolded { entries, digest } => {
+                self.conversation.drop_oldest(*entries);
+                self.layer4 = layers::with_folded_turns(&self.layer4, digest, self.spec.budget_tokens);
+            }
+            Event::ContextCompacted { layer4 } => {
+                self.layer4.clone_from(layer4);
+                self.conversation.clear();
+                if self.progress == Progress::Digesting {
+                    self.progress = Progress::Executing;
+                }
+            }
+            Event::ModelReplied { text, calls, usage, cost_usd, .. } => {
+                self.totals.counted = Some((usage.input, crate::context::compact::local_tokens(self)));
+                self.totals.spent.add(usage, *cost_usd);
+                self.phase.spent.add(usage, *cost_usd);
+                for part in self.conversation.on_answered() {
+                    if self.coverage.add(&part) {
+                        self.phase.effort.on_change();
+                    }
+                }
+                self.conversation.push_reply(text, calls);
+                self.pending = calls.iter().cloned().collect();
+                self.phase.effort.on_turn(calls.len());
+                if let Progress::Planning(planning) = &mut self.progress {
+                    let reads = calls.iter().any(|call| Tool::named(&call.name).map(Tool::family) == Some(Family::Reading));
+                    if reads {
+                        planning.reads += 1;
+                    } else {
+                        planning.tries += 1;
+                    }
+                }
+            }
+            Event::ToolStarted { prepared, .. } => self.prepared = Some(prepared.clone()),
+            Event::ToolReturned { result, .. } => self.on_tool_returned(result),
+            Event::AccomplishmentAdded { text } => {
+                self.accomplishments.push(text.clone());
+                self.phase.notes.push(text.clone());
+            }
+            Event::NoteAdded { text } => {
+                self.notes.push(text.clone());
+                self.phase.notes.push(text.clone());
+            }
+            Event::CompletionRefused { .. } => {
+                if self.refused_in_turn != self.totals.spent.turns {
+                    self.refusals += 1;
+                    self.refused_in_turn = self.totals.spent.turns;
+                }
+            }
+            Event::EndingDecided { ending } => self.ending = Some(ending.clone()),
+            Event::Held { reason, detail } => self.status = Status::Held { reason: *reason, detail: detail.clone() },
+            Event::Resumed { limits } => {
+                self.limits = *limits;
+                self.status = Status::Running;
+            }
+            Event::FeedbackGiven { number, text, instructions } => {
+                self.status = Status::Running;
+                self.feedback.push(text.clone());
+                self.instructions.clone_from(instructions);
+                self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: instructions.clone() });
+                self.early_ends = EarlyEnds::default();
+                self.refusals = 0;
+                self.ending = None;
+                self.progress = Progress::Summarising { why: Why::Feedback { number: *number, text: text.clone() } };
+            }
+            Event::Approved => self.status = Status::Running,
+            Event::JobEnded { ending } => {
+                self.pending.clear();
+                self.prepared = None;
+                self.writes.clear();
+                self.status = Status::Ended(ending.clone());
+            }
+        }
+    }
+
+    fn folds(&self) -> bool {
+        use super::instructions::Fold;
+        match self.spec.instructions.context.fold {
+            Fold::Todo => true,
+            Fold::None => false,
+        }
+    }
+
+    fn on_phase_ended(&mut self, why: &Why, folder: &str, at: Timestamp) {
+        self.phase.todos.abandon(match why {
+            Why::PhaseDone => "the job was completed",
+            Why::Rewound { .. }
+            | Why::Stuck { .. }
+            | Why::LimitReached { .. }
+            | Why::Reset { .. }
+            | Why::Abandoned { .. }
+            | Why::Feedback { .. } => "abandoned with the phase",
+        });
+        if why.is_early_end() {
+            self.early_ends.in_a_row += 1;
+            self.early_ends.in_all += 1;
+        } else {
+            self.early_ends.in_a_row = 0;
+        }
+        self.pending.clear();
+        self.prepared = None;
+        self.past.push(PastPhase { phase: self.phase.clone(), why: why.clone(), folder: folder.to_owned(), ended: at });
+        self.progress = Progress::Archiving { folder: folder.to_owned(), why: why.clone() };
+    }
+
+    fn on_examined(&mut self, files: &Examined) {
+        let Progress::Examining { why } = &self.progress else {
+            return;
+        };
+        let why = why.clone();
+        if let Some(plan) = files.plan.as_deref().and_then(|text| Plan::parse(text).ok()) {
+            self.plan = Some(plan);
+        }
+        self.memory.clone_from(&files.memory);
+        self.instructions.clone_from(&files.instructions);
+        self.conversation.push_user(layers::examined(files, self.spec.budget_tokens));
+        self.progress = Progress::Planning(Planning { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0 });
+    }
+
+    fn on_step_ended(&mut self, step: PlanStep, end: &StepEnd) {
+        let Progress::Planning(planning) = &mut self.progress else {
+            return;
+        };
+        // A step that fell back says nothing of the model's next step; its tries begin anew either way.
+        match end {
+            StepEnd::Saved | StepEnd::NoChange { .. } | StepEnd::FellBack => {}
+        }
+        planning.tries = 0;
+        planning.reads = 0;
+        planning.step = match step {
+            PlanStep::UpdateMemory => PlanStep::UpdatePlan,
+            PlanStep::UpdatePlan | PlanStep::CreateTodos => PlanStep::CreateTodos,
+        };
+        if self.spec.instructions.context.summary == super::instructions::SummaryBy::Model && step == PlanStep::CreateTodos {
+            self.progress = Progress::Digesting;
+        }
+    }
+
+    fn on_tool_returned(&mut self, result: &ToolResult) {
+        let Some(call) = self.pending.pop_front() else {
+            return;
+        };
+        self.prepared = None;
+        self.conversation.push_result(&call, result);
+        let family = Tool::named(&call.name).map(Tool::family);
+        let effort = &mut self.phase.effort;
+        match result.end {
+            CallEnd::Done => {
+                if family != Some(Family::Control) {
+                    effort.on_worked();
+                    effort.on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
+                }
+            }
+            CallEnd::Failed => {
+                effort.on_failed(&call.name);
+                effort.on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
+            }
+            CallEnd::Refused => {
+                effort.on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
+                if !call.arguments.is_object() {
+                    effort.on_malformed();
+                }
+            }
+            CallEnd::Skipped | CallEnd::Interrupted => {}
+        }
+        if let Some(changed) = &result.changed {
+            self.phase.files.insert(changed.path.clone());
+            self.phase.effort.on_change();
+        }
+        match &result.saved {
+            Some(Saved::Plan { text }) => self.plan = Plan::parse(text).ok(),
+            Some(Saved::Memory { text }) => self.memory = Some(text.clone()),
+            None => {}
+        }
+    }
+
+    /// Whether a job's ending waits for a person.
+    pub fn awaits_review(&self) -> bool {
+        match self.status {
+            Status::Held { reason, .. } => reason == HoldReason::Review,
+            Status::Running | Status::Ended(_) => false,
+        }
+    }
+}
+
+/// Tells calls with the same result from others.
+fn signature(name: &str, arguments: &str, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (name, arguments, text).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Phase {
+    pub(super) fn new(
+        number: u32,
+        attempt: u32,
+        kind: PhaseKind,
+        title: &str,
+        plan_phase: Option<u32>,
+        todos: TodoList,
+        started: Timestamp,
+    ) -> Self {
+        Self {
+            number,
+            attempt,
+            kind,
+            title: title.to_owned(),
+            plan_phase,
+            todos,
+            started,
+            spent: Spent::default(),
+            effort: Effort::default(),
+            files: BTreeSet::new(),
+            notes: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Which parts of each document the model was really shown: ranges of pages or lines, counted once the model has
+//! answered to the prompt in which they stood.
+
+use super::{event::Shown, spec::DocumentEntry};
+use std::collections::BTreeMap;
+
+/// Parts shown, by document; ranges are sorted, disjoint and not adjacent, both ends included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    shown: BTreeMap<String, Vec<(u64, u64)>>,
+}
+
+impl Coverage {
+    /// Adds a part; says whether anything of it was new.
+    pub fn add(&mut self, part: &Shown) -> bool {
+        let ranges = self.shown.entry(part.document.clone()).or_default();
+        if ranges.iter().any(|&(from, to)| from <= part.from && part.to <= to) {
+            return false;
+        }
+        let (mut from, mut to) = (part.from, part.to);
+        ranges.retain(|&(start, end)| {
+            let touches = start <= to.saturating_add(1) && from <= end.saturating_add(1);
+            if touches {
+                from = from.min(start);
+                to = to.max(end);
+            }
+            !touches
+        });
+        let place = ranges.partition_point(|&(start, _)| start < from);
+        ranges.insert(place, (from, to));
+        true
+    }
+
+    /// Pages or lines of `document` that were shown.
+    pub fn units(&self, document: &DocumentEntry) -> u64 {
+        let ranges = self.shown.get(&document.name).map_or(&[][..], Vec::as_slice);
+        ranges.iter().map(|&(from, to)| to.min(document.units).saturating_sub(from) + 1).sum()
+    }
+
+    /// Share of `document` that was shown, 0 to 1; an empty document is covered.
+    #[expect(clippy::cast_precision_loss, reason = "a share for people, of far fewer than 2^52 lines")]
+    pub fn share(&self, document: &DocumentEntry) -> f64 {
+        if document.units == 0 { 1.0 } else { self.units(document) as f64 / document.units as f64 }
+    }
+
+    /// Share of all documents' text, weighted by their tokens.
+    #[expect(clippy::cast_precision_loss, reason = "a share for people, of far fewer than 2^52 tokens")]
+    pub fn total(&self, documents: &[DocumentEntry]) -> f64 {
+        let tokens: u64 = documents.iter().map(|document| document.tokens).sum();
+        if tokens == 0 {
+            return 1.0;
+        }
+        documents.iter().map(|document| self.share(document) * document.tokens as f64).sum::<f64>() / tokens as f64
+    }
+
+    /// The parts of `document` that were not shown yet, in order.
+    pub fn gaps(&self, document: &DocumentEntry) -> Vec<(u64, u64)> {
+        let mut next = 1;
+        let mut gaps = Vec::new();
+        for &(from, to) in self.shown.get(&document.name).map_or(&[][..], Vec::as_slice) {
+            if from > next {
+                gaps.push((next, from - 1));
+            }
+            next = to + 1;
+        }
+        if next <= document.units {
+            gaps.push((next, document.units));
+        }
+        gaps
+    }
+
+    /// What is missing of `document` for a coverage of `wanted`, as the refusal of `job_complete` names it:
+    /// `contract.pdf pages 4-6`.
+    pub fn missing(&self, document: &DocumentEntry, wanted: f64) -> Option<String> {
+        if self.share(document) >= wanted {
+            return None;
+        }
+        let gaps = self.gaps(document);
+        let unit = document.unit();
+        let mut parts: Vec<String> = gaps
+            .iter()
+            .take(5)
+            .map(|&(from, to)| if from == to { format!("{unit} {from}") } else { format!("{unit}s {from}-{to}") })
+            .collect();
+        if gaps.len() > parts.len() {
+            parts.push(format!("and {} more parts", gaps.len() - parts.len()));
+        }
+        Some(format!("{} {}", document.name, parts.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn document(units: u64) -> DocumentEntry {
+        DocumentEntry {
+            name: "a.md".to_owned(),
+            sha256: String::new(),
+            bytes: 0,
+            format: "markdown".to_owned(),
+            paged: false,
+            units,
+            tokens: units,
+            text_sha256: String::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn part(from: u64, to: u64) -> Shown {
+        Shown { document: "a.md".to_owned(), from, to }
+    }
+
+    #[test]
+    fn gaps_are_named() {
+        let mut coverage = Coverage::default();
+        assert!(coverage.add(&part(1, 3)));
+        assert!(coverage.add(&part(7, 9)));
+        assert!(!coverage.add(&part(2, 3)));
+        assert_eq!(coverage.missing(&document(10), 1.0).as_deref(), Some("a.md lines 4-6, line 10"));
+        assert!(coverage.add(&part(4, 6)));
+        assert_eq!(coverage.missing(&document(9), 1.0), None);
+        assert_eq!(coverage.missing(&document(10), 0.9), None);
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_set_of_units(parts in proptest::collection::vec((1_u64..40, 0_u64..10), 0..20)) {
+            let mut coverage = Coverage::default();
+            let mut units = std::collections::BTreeSet::new();
+            for (from, length) in parts {
+                let to = (from + length).min(40);
+                let new = (from..=to).filter(|unit| units.insert(*unit)).count() > 0;
+                prop_assert_eq!(coverage.add(&part(from, to)), new);
+            }
+            prop_assert_eq!(coverage.units(&document(40)), units.len() as u64);
+            let missing: Vec<u64> = coverage.gaps(&document(40)).into_iter().flat_map(|(from, to)| from..=to).collect();
+            prop_assert_eq!(missing, (1..=40).filter(|unit| !units.contains(unit)).collect::<Vec<u64>>());
+        }
+    }
+}

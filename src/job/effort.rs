@@ -1,0 +1,127 @@
+//! What the current todo has cost and shown so far: the evidence for `todo_complete`, and the signs of being stuck.
+//! Token volume is no sign of being stuck.
+
+use std::collections::VecDeque;
+
+/// Turns that are looked back on for repeated calls.
+const WINDOW_TURNS: u64 = 10;
+/// The same call with the same result this many times running gets a reminder.
+const REPEATS_REMINDED: usize = 3;
+/// The same call with the same result this many times in the window is being stuck.
+const REPEATS_STUCK: usize = 5;
+/// Turns on one todo without any change in the workspace and without new coverage: stuck.
+const IDLE_TURNS_STUCK: u64 = 25;
+/// Malformed arguments this many times running: stuck.
+const MALFORMED_STUCK: u32 = 3;
+/// Turns without a change of the todos before the first reminder, and between reminders.
+const TURNS_REMINDED: u64 = 10;
+
+/// Counters of the current todo.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effort {
+    /// Turns since the todo began.
+    pub turns: u64,
+    /// Turns since the workspace last changed or something new was shown.
+    idle_turns: u64,
+    /// Whether the last reply called no tool.
+    pub silent: bool,
+    /// A working tool's call that failed since the last success, and whether `todo_complete` was refused for it.
+    failure: Option<Failure>,
+    /// A working tool was called since the todo began.
+    pub worked: bool,
+    /// `todo_complete` was refused once for the lack of any work.
+    pub evidence_asked: bool,
+    /// Turn and signature (call and result) of the latest calls.
+    recent: VecDeque<(u64, u64)>,
+    malformed: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Failure {
+    tool: String,
+    told: bool,
+}
+
+impl Effort {
+    pub fn on_turn(&mut self, calls: usize) {
+        self.turns += 1;
+        self.idle_turns += 1;
+        self.silent = calls == 0;
+    }
+
+    /// A new todo begins; repeated calls are remembered beyond it, as a loop may span todos.
+    pub fn on_todo_change(&mut self) {
+        let recent = std::mem::take(&mut self.recent);
+        *self = Self { recent, ..Self::default() };
+    }
+
+    pub fn on_change(&mut self) {
+        self.idle_turns = 0;
+    }
+
+    pub fn on_call(&mut self, turn: u64, signature: u64) {
+        self.recent.push_back((turn, signature));
+        while self.recent.front().is_some_and(|&(then, _)| then + WINDOW_TURNS <= turn) {
+            self.recent.pop_front();
+        }
+    }
+
+    pub fn on_malformed(&mut self) {
+        self.malformed += 1;
+    }
+
+    pub fn on_worked(&mut self) {
+        self.worked = true;
+        self.failure = None;
+        self.malformed = 0;
+    }
+
+    pub fn on_failed(&mut self, tool: &str) {
+        self.worked = true;
+        self.failure = Some(Failure { tool: tool.to_owned(), told: false });
+    }
+
+    /// The tool whose failure the model has not been pointed at yet.
+    pub fn untold_failure(&self) -> Option<&str> {
+        self.failure.as_ref().filter(|failure| !failure.told).map(|failure| failure.tool.as_str())
+    }
+
+    /// `todo_complete` was refused: for the failure, where there is one, else for the lack of work.
+    pub fn on_completion_refused(&mut self) {
+        match &mut self.failure {
+            Some(failure) if !failure.told => failure.told = true,
+            Some(_) | None => self.evidence_asked = true,
+        }
+    }
+
+    /// Why the phase is to be re-planned, if it is stuck.
+    pub fn stuck(&self) -> Option<String> {
+        if let Some((_, last)) = self.recent.back() {
+            let repeats = self.recent.iter().filter(|(_, signature)| signature == last).count();
+            if repeats >= REPEATS_STUCK {
+                return Some(format!("the same call gave the same result {repeats} times in {WINDOW_TURNS} turns"));
+            }
+        }
+        if self.malformed >= MALFORMED_STUCK {
+            return Some(format!("{} calls running had malformed arguments", self.malformed));
+        }
+        (self.idle_turns >= IDLE_TURNS_STUCK)
+            .then(|| format!("{} turns on one todo without any change in the workspace and without new coverage", self.idle_turns))
+    }
+
+    /// What the board should remind the model of.
+    pub fn reminder(&self) -> Option<String> {
+        if let Some((_, last)) = self.recent.back() {
+            let repeats = self.recent.iter().rev().take_while(|(_, signature)| signature == last).count();
+            if repeats >= REPEATS_REMINDED {
+                return Some(format!("You made the same call with the same result {repeats} times running. Do something else."));
+            }
+        }
+        (self.turns > TURNS_REMINDED && (self.turns - 1).is_multiple_of(TURNS_REMINDED)).then(|| {
+            format!(
+                "{} turns without a change of the todo list. If the current task is done, call todo_complete(); if it can't be done, call todo_rewind(issue).",
+                self.turns
+            )
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! What was asked: the content of `job.yaml`, written once, and the first fact in the journal.
+
+use super::{id::JobId, instructions::Instructions, time::Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// The version of the stored shapes: `job.yaml`, the journal's events, manifests.
+pub const FORMAT: u32 = 1;
+
+/// One document as it was when the job was made. `units` counts pages where `paged`, else lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentEntry {
+    /// Relative name, `/`-separated; the file is `documents/<name>`, its text `documents/.text/<name>.txt`.
+    pub name: String,
+    pub sha256: String,
+    pub bytes: u64,
+    /// `markdown`, `text`, `html`.
+    pub format: String,
+    pub paged: bool,
+    pub units: u64,
+    /// Estimated tokens of the text.
+    pub tokens: u64,
+    pub text_sha256: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl DocumentEntry {
+    /// `page` or `line`.
+    pub fn unit(&self) -> &'static str {
+        if self.paged { "page" } else { "line" }
+    }
+
+    /// Where the extracted text lies in the workspace.
+    pub fn text_path(&self) -> String {
+        format!("documents/.text/{}.txt", self.name)
+    }
+}
+
+/// A file that the job depends on, copied into `assets/`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asset {
+    pub path: String,
+    pub sha256: String,
+}
+
+/// What a job was asked to do, with what, on what, within which bounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSpec {
+    pub format: u32,
+    pub id: JobId,
+    pub created: Timestamp,
+    /// Version of the program that made the job.
+    pub version: String,
+    pub model: String,
+    /// Tokens that a prompt may have: the instructions' budget or the model's window, whichever is less.
+    pub budget_tokens: u64,
+    pub instructions_sha256: String,
+    pub instructions: Instructions,
+    /// The system prompt, byte-identical in every turn.
+    pub system_prompt: String,
+    pub documents: Vec<DocumentEntry>,
+    pub assets: Vec<Asset>,
+}
+
+impl JobSpec {
+    pub fn document(&self, name: &str) -> Option<&DocumentEntry> {
+        self.documents.iter().find(|document| document.name == name)
+    }
+}
