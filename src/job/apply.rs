@@ -5,7 +5,6 @@ use super::{
     effort::Effort,
     event::{CallEnd, Decision, Event, Examined, PhaseKind, PlanStep, Saved, StepEnd, ToolResult, Why},
     plan::Plan,
-    record::HoldReason,
     spec::JobSpec,
     state::{
         EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PastPhase, Phase, Planning, Progress, Spent, Status, Totals,
@@ -56,6 +55,7 @@ impl Job {
             early_ends: EarlyEnds::default(),
             refusals: 0,
             refused_in_turn: 0,
+            approved: false,
             ending: None,
             last_at: at,
             spec,
@@ -191,7 +191,10 @@ impl Job {
                 self.ending = None;
                 self.progress = Progress::Summarising { why: Why::Feedback { number: *number, text: text.clone() } };
             }
-            Event::Approved => self.status = Status::Running,
+            Event::Approved => {
+                self.approved = true;
+                self.status = Status::Running;
+            }
             Event::JobEnded { ending } => {
                 self.pending.clear();
                 self.prepared = None;
@@ -302,13 +305,6 @@ impl Job {
         }
     }
 
-    /// Whether a job's ending waits for a person.
-    pub fn awaits_review(&self) -> bool {
-        match self.status {
-            Status::Held { reason, .. } => reason == HoldReason::Review,
-            Status::Running | Status::Ended(_) => false,
-        }
-    }
 }
 
 /// Tells calls with the same result from others.

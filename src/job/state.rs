@@ -55,6 +55,8 @@ pub struct Job {
     /// Counted refusals of `job_complete`, and the turn of the last.
     pub refusals: u32,
     pub refused_in_turn: u64,
+    /// A person approved the reviewed result.
+    pub approved: bool,
     /// How it will end, once the phase is archived.
     pub ending: Option<Box<Ending>>,
     /// The moment of the last decision.

@@ -226,7 +226,7 @@ impl Job {
             Review::None => false,
             Review::Required => ending.status == JobStatus::Completed,
         };
-        Some(if reviewed && !self.was_reviewed() {
+        Some(if reviewed && !self.approved {
             vec![Event::Held {
                 reason: HoldReason::Review,
                 detail: "a person approves it (overnight approve) or sends it back (overnight feedback)".to_owned(),
@@ -234,11 +234,6 @@ impl Job {
         } else {
             vec![Event::JobEnded { ending }]
         })
-    }
-
-    fn was_reviewed(&self) -> bool {
-        // `Approved` is the only way from the review's hold back to `Closing` while running.
-        self.approved
     }
 
     /// What an answer means. `at` is when it came.

@@ -1,0 +1,121 @@
+//! The state as database rows: what a checkpoint writes.
+
+use super::{
+    record::{Checkpoint, HoldReason, JobState, JobStatus, PhaseRow, TodoRow},
+    state::{Job, PastPhase, Phase, Status},
+    time::Timestamp,
+};
+
+/// Which phases a checkpoint writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// The current phase and the one before it: what may have changed since the last checkpoint.
+    Recent,
+    /// All of them: the first checkpoint of a process, and `reindex`.
+    All,
+}
+
+impl Job {
+    /// The rows of this state. (`seq`, `head`) is the journal's last line.
+    pub fn checkpoint(&self, extent: Extent, seq: u64, head: &str) -> Checkpoint {
+        let skip = match extent {
+            Extent::Recent => self.past.len().saturating_sub(2),
+            Extent::All => 0,
+        };
+        let mut phases: Vec<PhaseRow> = self.past[skip..].iter().map(past_row).collect();
+        let mut todos: Vec<TodoRow> = self.past[skip..].iter().flat_map(|past| todo_rows(&past.phase)).collect();
+        if self.is_phase_open() {
+            phases.push(phase_row(&self.phase));
+            todos.extend(todo_rows(&self.phase));
+        }
+        Checkpoint { state: self.row(seq, head), phases, todos }
+    }
+
+    /// How the job stands, in the database's words.
+    pub fn job_status(&self) -> (JobStatus, Option<HoldReason>, Option<String>) {
+        match &self.status {
+            Status::Running => (JobStatus::Running, None, None),
+            Status::Held { reason, detail } => (JobStatus::Held, Some(*reason), Some(detail.clone())),
+            Status::Ended(ending) => (ending.status, None, ending.reason.clone()),
+        }
+    }
+
+    fn row(&self, seq: u64, head: &str) -> JobState {
+        let (status, hold_reason, reason) = self.job_status();
+        let ending = self.ended();
+        let completion = ending.and_then(|ending| ending.completion.as_ref());
+        let complete = self.plan.as_ref().map_or(0, |plan| {
+            plan.phases().iter().filter(|phase| phase.state == super::plan::PhaseState::Complete).count()
+        });
+        JobState {
+            status,
+            hold_reason,
+            reason,
+            phase_number: self.phase.number,
+            phase_title: self.phase.title.clone(),
+            phases_planned: self.planned_count(),
+            phases_complete: u32::try_from(complete).unwrap_or(u32::MAX).min(self.planned_count()),
+            turns: self.totals.spent.turns,
+            tokens_in: self.totals.spent.usage.input,
+            tokens_out: self.totals.spent.usage.output,
+            tokens_cached: self.totals.spent.usage.cached,
+            cost_usd: self.totals.spent.cost(),
+            worked_ms: self.totals.worked_ms,
+            coverage: self.coverage.total(&self.spec.documents),
+            summary: completion.map(|completion| completion.summary.clone()),
+            confidence: completion.map(|completion| completion.confidence),
+            notes: completion.and_then(|completion| completion.notes.clone()),
+            deliverables: ending.map(|ending| ending.deliverables.clone()).unwrap_or_default(),
+            completed_at: ending.map(|_| self.last_at),
+            journal_seq: seq,
+            journal_head: head.to_owned(),
+        }
+    }
+}
+
+fn phase_row(phase: &Phase) -> PhaseRow {
+    PhaseRow {
+        number: phase.number,
+        attempt: phase.attempt,
+        kind: phase.kind.name().to_owned(),
+        title: phase.title.clone(),
+        outcome: "running".to_owned(),
+        issue: None,
+        turns: phase.spent.turns,
+        tokens_in: phase.spent.usage.input,
+        tokens_out: phase.spent.usage.output,
+        cost_usd: phase.spent.cost(),
+        started: phase.started,
+        ended: None,
+        archive: None,
+    }
+}
+
+fn past_row(past: &PastPhase) -> PhaseRow {
+    PhaseRow {
+        outcome: past.why.outcome().to_owned(),
+        issue: past.why.issue().map(str::to_owned),
+        ended: Some(past.ended),
+        archive: Some(past.folder.clone()),
+        ..phase_row(&past.phase)
+    }
+}
+
+fn todo_rows(phase: &Phase) -> impl Iterator<Item = TodoRow> {
+    phase.todos.all().iter().map(|todo| TodoRow { phase: phase.number, attempt: phase.attempt, todo: todo.clone() })
+}
+
+/// Milliseconds as people read them: `1h 02m`, `3m 20s`, `4.2s`, `350ms`.
+pub fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms}ms"),
+        1_000..60_000 => format!("{}.{}s", ms / 1_000, ms % 1_000 / 100),
+        60_000..3_600_000 => format!("{}m {:02}s", ms / 60_000, ms % 60_000 / 1_000),
+        3_600_000.. => format!("{}h {:02}m", ms / 3_600_000, ms % 3_600_000 / 60_000),
+    }
+}
+
+/// A moment to the second, as people read it.
+pub fn moment(at: Timestamp) -> String {
+    at.utc().format("%Y-%m-%d %H:%M:%S").to_string()
+}
