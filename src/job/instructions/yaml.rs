@@ -7,7 +7,7 @@
 //! *Invariants*: tags are refused; a tree has bounded depth and size, aliases expanded, whatever the text; a key occurs once.
 
 use super::amount::{count, duration_ms, shown};
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 use std::{
     cell::{Cell, RefCell},
@@ -19,6 +19,7 @@ pub(crate) const MAX_BYTES: usize = 64 * 1024;
 /// Values in one text, aliases expanded.
 const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: usize = 40;
+const MAX_OPEN: usize = 1_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
@@ -69,6 +70,13 @@ impl<'t> Yaml<'t> {
             return Err(Fault {
                 line: line_at(text, at),
                 what: "a control character; remove it".to_owned(),
+            });
+        }
+        if let Some(at) = too_open(text) {
+            let what = format!("more than {MAX_OPEN} '[' and '{{' are open here; close them");
+            return Err(Fault {
+                line: line_at(text, at),
+                what,
             });
         }
         let (left, reason) = (Cell::new(MAX_NODES), RefCell::new(None));
@@ -125,11 +133,23 @@ impl<'t> Yaml<'t> {
     }
 }
 
-/// The library counts characters rightly, but takes more characters for line ends than editors do.
+/// The library's own line numbers count U+2028 and the like, which editors don't; its byte index is plain.
 fn line_of_error(text: &str, error: &serde_yaml::Error) -> Option<u64> {
-    let index = error.location()?.index();
-    let newlines = text.chars().take(index).filter(|c| *c == '\n').count();
-    Some(newlines as u64 + 1)
+    Some(line_at(text, error.location()?.index()))
+}
+
+/// The byte at which `[` and `{` are open too often, wherever they stand: the library's scanner takes quadratic time on
+/// those, before any limit of its own.
+fn too_open(text: &str) -> Option<usize> {
+    let mut open = 0_usize;
+    text.bytes().position(|byte| {
+        match byte {
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open > MAX_OPEN
+    })
 }
 
 fn line_at(text: &str, byte: usize) -> u64 {
@@ -432,7 +452,7 @@ impl<'de> Visitor<'de> for Grow<'_> {
     type Value = Node;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("text, a number, true, false, a list or a mapping, without a tag")
+        f.write_str("text, a number, true, false, a list or a mapping")
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Node, E> {
@@ -465,6 +485,10 @@ impl<'de> Visitor<'de> for Grow<'_> {
 
     fn visit_none<E: Error>(self) -> Result<Node, E> {
         Ok(Node::Null)
+    }
+
+    fn visit_enum<A: EnumAccess<'de>>(self, _tagged: A) -> Result<Node, A::Error> {
+        Err(self.refuse("a tag (a word that begins with '!'); remove it, or put the text in quotes".to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
