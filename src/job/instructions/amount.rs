@@ -1,0 +1,125 @@
+//! Amounts as people write them: `20M` tokens, `1h30m` of work. Front matter, `overnight.yaml`, environment variables and
+//! flags all read them here, so that one spelling works everywhere.
+
+/// Reads a count: `20000000`, `20_000_000`, `500k`, `1.5M`, `2G` (decimal multiples). The error is a fragment that says
+/// what was expected.
+pub fn count(text: &str) -> Result<u64, String> {
+    let wrong = || {
+        format!(
+            "must be a whole number such as 500k, 20M or 20000000, not '{}'",
+            shown(text)
+        )
+    };
+    let trimmed: String = text.trim().chars().filter(|c| *c != '_').collect();
+    let (digits, zeros) = match trimmed.chars().last() {
+        Some('k' | 'K') => (trimmed.get(..trimmed.len() - 1).unwrap_or(""), 3),
+        Some('m' | 'M') => (trimmed.get(..trimmed.len() - 1).unwrap_or(""), 6),
+        Some('g' | 'G') => (trimmed.get(..trimmed.len() - 1).unwrap_or(""), 9),
+        Some(_) | None => (trimmed.as_str(), 0),
+    };
+    // Exact decimal arithmetic on the digits: a float would turn 1.1G into something else.
+    let (whole, fraction) = digits.trim_end().split_once('.').unwrap_or((digits.trim_end(), ""));
+    let fraction = fraction.trim_end_matches('0');
+    if whole.is_empty() || fraction.len() > zeros || !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit())
+    {
+        return Err(wrong());
+    }
+    format!("{whole}{fraction}{}", "0".repeat(zeros - fraction.len()))
+        .parse()
+        .map_err(|_| wrong())
+}
+
+/// Reads a duration with its unit: `30m`, `8h`, `1h30m`, `2days`. Milliseconds; the error is a fragment that says what was
+/// expected.
+pub fn duration_ms(text: &str) -> Result<u64, String> {
+    let wrong = || {
+        format!(
+            "must be a duration with its unit, such as 30m, 8h or 1h30m, not '{}'",
+            shown(text)
+        )
+    };
+    let duration = humantime::parse_duration(text.trim()).map_err(|_| wrong())?;
+    u64::try_from(duration.as_millis()).map_err(|_| wrong())
+}
+
+/// `text` as it can stand in a one-line message: control characters as blanks, at most 60 characters.
+pub fn shown(text: &str) -> String {
+    let mut short: String = text
+        .chars()
+        .take(60)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if text.chars().nth(60).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn counts() {
+        for (text, expected) in [
+            ("20M", 20_000_000),
+            ("500k", 500_000),
+            ("20000000", 20_000_000),
+            ("20_000_000", 20_000_000),
+            ("1.5M", 1_500_000),
+            ("1.1G", 1_100_000_000),
+            (" 7 ", 7),
+            ("2.0k", 2_000),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(count(text), Ok(expected), "{text}");
+        }
+        for text in [
+            "",
+            "k",
+            "20MB",
+            "-1",
+            "1.5",
+            "1.2345k",
+            "99999999999999999999",
+            "20000000000000G",
+            ".5M",
+            "1e6",
+        ] {
+            let expected = format!("must be a whole number such as 500k, 20M or 20000000, not '{text}'");
+            assert_eq!(count(text), Err(expected));
+        }
+    }
+
+    #[test]
+    fn durations() {
+        for (text, expected) in [
+            ("30m", 1_800_000),
+            ("8h", 28_800_000),
+            ("1h30m", 5_400_000),
+            ("90s", 90_000),
+        ] {
+            assert_eq!(duration_ms(text), Ok(expected), "{text}");
+        }
+        for text in [
+            "",
+            "8",
+            "8 hours and more",
+            "-3h",
+            "99999999999999999999h",
+            "18446744073709551615y",
+        ] {
+            let expected = format!("must be a duration with its unit, such as 30m, 8h or 1h30m, not '{text}'");
+            assert_eq!(duration_ms(text), Err(expected));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_amounts_are_values_or_errors(text in "\\PC{0,40}|[0-9._kMG]{0,40}") {
+            let _ = count(&text);
+            let _ = duration_ms(&text);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What the model is told: the task, and the contract in plain words. What is checked at the end must have been said at
+//! the beginning, so this text is made from the same data as the checks.
+
+use super::{Deliverable, Instructions, Quotes};
+use std::fmt::Write;
+
+/// Bytes of compact JSON up to which a schema is shown where it applies; a larger one is named by its place.
+const SCHEMA_SHOWN: usize = 3 * 1024;
+
+impl Instructions {
+    /// The text of the workspace's `instructions.md`: the task, then the deliverables with every check.
+    pub fn task_text(&self) -> String {
+        let mut text = self.body.trim_end().to_owned();
+        text.push_str("\n\n## Deliverables\n\n");
+        text.push_str("The job is accepted only when every check below holds; they are made by a program.\n");
+        for deliverable in &self.deliverables {
+            let _ = write!(
+                text,
+                "\n### `{}`\n\n- Must exist and must not be empty.\n",
+                deliverable.path
+            );
+            deliverable.describe(&mut text);
+        }
+        text.push_str("\n### The job as a whole\n\n");
+        if self.coverage > 0.0 {
+            let _ = writeln!(
+                text,
+                "- Coverage: at least {} of each document's readable text must have been shown to you by `read_document`.",
+                percent(self.coverage)
+            );
+        }
+        let _ = writeln!(
+            text,
+            "- Confidence: call `job_complete` with an honest confidence from 0 to 1; below {} the job counts as partial.",
+            self.confidence_floor
+        );
+        text
+    }
+
+    /// The files that a job needs of its instructions, as (path relative to the workspace, content): schemas and agent
+    /// prompts, all under `assets/`.
+    pub fn assets(&self) -> Vec<(String, String)> {
+        let schemas = self.deliverables.iter().filter_map(|deliverable| {
+            Some((
+                deliverable.schema_asset()?,
+                format!("{:#}\n", deliverable.schema.as_ref()?),
+            ))
+        });
+        let prompts = self
+            .agents
+            .iter()
+            .map(|(name, agent)| (format!("assets/agents/{name}.md"), agent.prompt.clone()));
+        schemas.chain(prompts).collect()
+    }
+}
+
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.fract().abs() < 1e-9 {
+        format!("{percent:.0} %")
+    } else {
+        format!("{percent:.2} %")
+    }
+}
+
+impl Deliverable {
+    /// Where the schema lies in a workspace: `assets/schemas/report.json` for `output/report.json`.
+    pub fn schema_asset(&self) -> Option<String> {
+        self.schema.as_ref()?;
+        Some(format!(
+            "assets/schemas/{}",
+            self.path.strip_prefix("output/").unwrap_or(&self.path)
+        ))
+    }
+
+    fn describe(&self, text: &mut String) {
+        if let (Some(schema), Some(place)) = (&self.schema, self.schema_asset()) {
+            let compact = schema.to_string();
+            if compact.len() <= SCHEMA_SHOWN {
+                let _ = writeln!(
+                    text,
+                    "- Must be JSON that matches this JSON Schema:\n\n  ```json\n  {compact}\n  ```\n"
+                );
+            } else {
+                let _ = writeln!(
+                    text,
+                    "- Must be JSON that matches the JSON Schema in `{place}`: read that first."
+                );
+            }
+        }
+        for Quotes {
+            each,
+            text: quote,
+            document,
+            page,
+        } in &self.quotes
+        {
+            let _ = write!(
+                text,
+                "- Quotes: for each object at `{each}`, `{quote}` must be copied word for word from the document named in \
+                 `{document}` (white space may differ)",
+            );
+            if let Some(page) = page {
+                let _ = write!(
+                    text,
+                    ", and must stand on the page in `{page}` (null where the document has no pages)"
+                );
+            }
+            let _ = writeln!(text, ". Where `{quote}` is null, nothing is checked.");
+        }
+        if let Some(words) = self.min_words {
+            let _ = writeln!(text, "- Must have at least {words} words.");
+        }
+        if !self.forbid.is_empty() {
+            let listed: Vec<String> = self.forbid.iter().map(|text| format!("\"{text}\"")).collect();
+            let _ = writeln!(text, "- Must not contain {} (upper or lower case).", listed.join(", "));
+        }
+    }
+}
