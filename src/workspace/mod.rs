@@ -4,8 +4,13 @@
 //! Invariants: nothing outside the folder is ever opened; no file but the live journal and `.lock` is ever written in
 //! place; an archive that exists is never written again.
 
+pub mod archive;
 pub mod chain;
 pub mod error;
 pub mod hash;
 pub mod journal;
+pub mod known;
+pub mod lock;
+pub mod manifest;
+pub mod names;
 pub mod rooted;

@@ -102,7 +102,7 @@ fn a_torn_last_line_is_cut_off_wherever_it_was_cut() {
     let whole = workspace.read(LIVE).unwrap();
     let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     for end in first..=whole.len() {
-        workspace.write(LIVE, &whole[..end]).unwrap();
+        fs::write(workspace.path().join(LIVE), &whole[..end]).unwrap();
         let (mut journal, seen) = open(&workspace).unwrap();
         let expected = if end == whole.len() { vec![1, 2] } else { vec![1] };
         assert_eq!(seen, expected, "cut at {end}");
@@ -145,7 +145,7 @@ fn any_changed_byte_but_in_the_last_line_is_a_break_with_file_and_line() {
         for place in 0..end {
             let mut changed = whole.clone();
             changed[place] ^= 1;
-            workspace.write(file, &changed).unwrap();
+            fs::write(workspace.path().join(file), &changed).unwrap();
             let said = error(&workspace);
             assert!(
                 said.starts_with("the journal is broken at "),
