@@ -1,0 +1,197 @@
+//! Leaves behind what a phase was: its todos, plan, summary and journal with a manifest, in `archive/<folder>/`.
+//!
+//! Built under a temporary name and renamed into place, then the live journal starts anew. After a crash at any point
+//! the same call again comes to the same end: before the rename nothing of it is there (what is unfinished is swept);
+//! after it the archive is found, is taken as it is, and only the journal is left to do. Nothing is ever overwritten.
+
+use super::{
+    chain::{self, ARCHIVE, LIVE},
+    error::WorkspaceError,
+    hash::FileHash,
+    journal::{Journal, JournalError},
+    manifest::{ArchiveMeta, FORMAT, MANIFEST, Manifest, Span, hash_folder},
+    rooted::{self, Workspace},
+};
+use crate::job::digest::sha256;
+use std::{collections::BTreeMap, io};
+
+/// Files of the workspace that are copied into an archive, where they exist: as the phase used them.
+const COPIED: [&str; 2] = ["main_plan.md", "workspace_summary.md"];
+const TODOS: &str = "todos.md";
+
+/// Why a phase can't be archived.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    #[error("'{name}' can't be the name of an archive")]
+    BadName { name: String },
+    /// Archives are never overwritten, and this one is of something else.
+    #[error("archive/{folder} exists already and is not of this phase: {what}")]
+    Conflict { folder: String, what: String },
+    #[error("there is nothing to archive in archive/{folder}: the phase's journal is empty")]
+    Empty { folder: String },
+    #[error("failed to write the manifest: {0}")]
+    Encode(serde_json::Error),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+}
+
+impl ArchiveError {
+    /// Whether space, and nothing else, is what is missing.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Journal(error) => error.is_disk_full(),
+            Self::Workspace(error) => error.is_disk_full(),
+            Self::BadName { .. } | Self::Conflict { .. } | Self::Empty { .. } | Self::Encode(_) => false,
+        }
+    }
+}
+
+/// An archive that is in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Hash of `manifest.json`, for the journal.
+    pub manifest_sha256: String,
+}
+
+/// Archives the phase that the live journal tells of. `todos` is the text of its `todos.md`. The live journal must end
+/// with the decision that ended the phase, and is empty afterwards.
+pub fn build(
+    workspace: &Workspace,
+    journal: &mut Journal,
+    meta: ArchiveMeta,
+    todos: &str,
+) -> Result<Stored, ArchiveError> {
+    let folder = meta.folder.clone();
+    if folder.is_empty() || folder.contains('/') || folder.starts_with('.') {
+        return Err(ArchiveError::BadName { name: folder });
+    }
+    let place = format!("{ARCHIVE}/{folder}");
+    if workspace.exists(&place)? {
+        return finish(workspace, journal, &meta);
+    }
+    if journal.seq() == journal.base().seq {
+        return Err(ArchiveError::Empty { folder });
+    }
+    let failed = |error| WorkspaceError::from_io("archive", &place, error);
+    let archive = workspace.make_folder(ARCHIVE).map_err(failed)?;
+    let temporary = rooted::temporary_name();
+    let result = write(workspace, journal, meta, todos, &format!("{ARCHIVE}/{temporary}")).and_then(|stored| {
+        archive
+            .rename(&temporary, &archive, &folder)
+            .and_then(|()| rooted::sync(&archive))
+            .map_err(failed)?;
+        Ok(stored)
+    });
+    match result {
+        Ok(stored) => {
+            journal.after_archive()?;
+            Ok(stored)
+        }
+        Err(error) => {
+            // Best effort: the next who takes the lock sweeps it, and the first error is the one to tell.
+            let _ = archive.remove_dir_all(&temporary);
+            Err(error)
+        }
+    }
+}
+
+/// Writes the archive's files into the folder `at`, all of them and the folder on disk when this returns.
+fn write(
+    workspace: &Workspace,
+    journal: &Journal,
+    meta: ArchiveMeta,
+    todos: &str,
+    at: &str,
+) -> Result<Stored, ArchiveError> {
+    let failed = |error| WorkspaceError::from_io("archive", at, error);
+    let folder = workspace.make_folder(at).map_err(failed)?;
+    let put = |name: &str, content: &mut dyn io::Read| rooted::write_new(&folder, name, content).map_err(failed);
+    let mut files: BTreeMap<String, FileHash> = BTreeMap::new();
+    files.insert(TODOS.into(), put(TODOS, &mut todos.as_bytes())?);
+    for name in COPIED {
+        match workspace.stream(name) {
+            Ok((mut file, _)) => {
+                files.insert(name.into(), put(name, &mut file)?);
+            }
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    files.insert(LIVE.into(), put(LIVE, &mut workspace.stream(LIVE)?.0)?);
+    let manifest = Manifest {
+        format: FORMAT,
+        meta,
+        files,
+        outputs: hash_folder(workspace, "output")?,
+        tool_results: hash_folder(workspace, "tool_results")?,
+        journal: Span {
+            first_seq: journal.base().seq + 1,
+            last_seq: journal.seq(),
+            head: journal.head().to_owned(),
+        },
+    };
+    let text = manifest.render().map_err(ArchiveError::Encode)?;
+    put(MANIFEST, &mut text.as_slice())?;
+    rooted::sync(&folder).map_err(failed)?;
+    Ok(Stored {
+        manifest_sha256: sha256(&text),
+    })
+}
+
+/// The archive is there already: a crash came between the rename and what follows. Takes it if it is of this phase
+/// and the newest of the chain: it holds the live journal, or ends where the live journal (which may have got a
+/// decision or two after the crash) begins.
+fn finish(workspace: &Workspace, journal: &mut Journal, meta: &ArchiveMeta) -> Result<Stored, ArchiveError> {
+    let path = format!("{ARCHIVE}/{}/{MANIFEST}", meta.folder);
+    let conflict = |what: String| ArchiveError::Conflict {
+        folder: meta.folder.clone(),
+        what,
+    };
+    let text = workspace.read(&path)?;
+    let found = Manifest::parse(&text).map_err(conflict)?;
+    let wanted = (&meta.folder, meta.phase, &meta.kind, meta.attempt, &meta.outcome);
+    let met = (
+        &found.meta.folder,
+        found.meta.phase,
+        &found.meta.kind,
+        found.meta.attempt,
+        &found.meta.outcome,
+    );
+    if wanted != met {
+        return Err(conflict(format!(
+            "it is of phase {} attempt {}, {}",
+            met.1, met.3, met.4
+        )));
+    }
+    let base = journal.base();
+    if (found.journal.last_seq, found.journal.head.as_str()) == (journal.seq(), journal.head()) {
+        // Opening the journal has seen to it already, unless archive and journal come from one and the same process.
+        if base.seq < journal.seq() {
+            if !same_journal(workspace, &meta.folder)? {
+                return Err(conflict("its journal is not the live one".into()));
+            }
+            journal.after_archive()?;
+        }
+    } else if (found.journal.last_seq, &found.journal.head) != (base.seq, &base.head) {
+        return Err(conflict(format!(
+            "it ends at line {}, and the live journal begins after {}",
+            found.journal.last_seq, base.seq
+        )));
+    }
+    Ok(Stored {
+        manifest_sha256: sha256(&text),
+    })
+}
+
+fn same_journal(workspace: &Workspace, folder: &str) -> Result<bool, WorkspaceError> {
+    let name = format!("{ARCHIVE}/{folder}/{LIVE}");
+    let (archived, archived_len) = workspace.stream(&name)?;
+    let (live, live_len) = workspace.stream(LIVE)?;
+    let failed = |error| WorkspaceError::from_io("read", &name, error);
+    Ok(archived_len == live_len && chain::is_beginning_of(live, archived).map_err(failed)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! The hash chain of the journal's lines (SPEC section 2): each line names its number and the SHA-256 of the line before.
+//! Reading is the same for a runner that resumes and for an auditor that verifies; they differ in what they do at a break.
+
+use super::{error::WorkspaceError, rooted::Workspace};
+use crate::job::{
+    digest::{ZERO, sha256},
+    time::Timestamp,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read},
+};
+
+/// The current phase's part of the journal.
+pub const LIVE: &str = "journal.jsonl";
+/// Where finished and abandoned phases lie.
+pub const ARCHIVE: &str = "archive";
+
+/// One line of the journal: one step of the state machine. `E` is the event type of who reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decision<E> {
+    /// From 1, without a gap through all files.
+    pub seq: u64,
+    pub at: Timestamp,
+    /// Number of the lease under which it was decided.
+    pub lease: u64,
+    /// SHA-256 of the line before; 64 zeros in the first.
+    pub prev: String,
+    pub events: Vec<E>,
+}
+
+/// A place in the chain: number and SHA-256 of a line; 0 and 64 zeros before the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub seq: u64,
+    pub head: String,
+}
+
+impl Position {
+    pub fn start() -> Self {
+        Self {
+            seq: 0,
+            head: ZERO.to_owned(),
+        }
+    }
+
+    /// Reads `line` as the one after this place and moves on to it; what is wrong with it, otherwise.
+    pub(crate) fn follow<E: DeserializeOwned>(&mut self, line: &[u8]) -> Result<Decision<E>, String> {
+        let decision: Decision<E> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+        if decision.seq != self.seq + 1 {
+            return Err(format!("seq is {}, expected {}", decision.seq, self.seq + 1));
+        }
+        if decision.prev != self.head {
+            return Err(format!(
+                "prev is not the SHA-256 of the line before it: one of the two was changed (prev {}, line before {})",
+                decision.prev, self.head
+            ));
+        }
+        *self = Self {
+            seq: decision.seq,
+            head: sha256(line),
+        };
+        Ok(decision)
+    }
+}
+
+/// The parser's words without its own line number, which is always 1 here and would mislead.
+pub(crate) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
+    format!("not a decision: {text} (column {})", error.column())
+}
+
+/// One line as it stands in the file.
+#[derive(Debug)]
+pub(crate) struct Line<'a> {
+    /// From 1.
+    pub number: u64,
+    /// Without the newline.
+    pub bytes: &'a [u8],
+    /// Whether the newline was there.
+    pub ended: bool,
+}
+
+/// Reads a journal file line by line into one buffer.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    reader: BufReader<File>,
+    buffer: Vec<u8>,
+    number: u64,
+}
+
+impl Lines {
+    pub(crate) fn new(file: File) -> Self {
+        Self {
+            reader: BufReader::with_capacity(256 * 1024, file),
+            buffer: Vec::new(),
+            number: 0,
+        }
+    }
+
+    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.buffer.clear();
+        if self.reader.read_until(b'\n', &mut self.buffer)? == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        let ended = self.buffer.last() == Some(&b'\n');
+        let bytes = if ended {
+            &self.buffer[..self.buffer.len() - 1]
+        } else {
+            &self.buffer[..]
+        };
+        Ok(Some(Line {
+            number: self.number,
+            bytes,
+            ended,
+        }))
+    }
+
+    /// Whether nothing follows what was read.
+    pub(crate) fn at_end(&mut self) -> io::Result<bool> {
+        Ok(self.reader.fill_buf()?.is_empty())
+    }
+}
+
+/// An archived part of the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// Name of the folder in `archive/`.
+    pub folder: String,
+    /// What its first line says its number is; `None` where there is no such line.
+    pub first_seq: Option<u64>,
+}
+
+impl Segment {
+    /// Path of its journal file.
+    pub(crate) fn journal(&self) -> String {
+        format!("{ARCHIVE}/{}/{LIVE}", self.folder)
+    }
+}
+
+/// The archives in the order of the chain. Names don't give it: `phase-02-x.rewound-1` is older than `phase-02-x`.
+pub(crate) fn segments(workspace: &Workspace) -> Result<Vec<Segment>, WorkspaceError> {
+    let mut segments = Vec::new();
+    for folder in workspace.folders(ARCHIVE)? {
+        let mut segment = Segment {
+            folder,
+            first_seq: None,
+        };
+        match workspace.stream(&segment.journal()) {
+            Ok((mut file, _)) => segment.first_seq = first_seq(&mut file)?,
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error),
+        }
+        segments.push(segment);
+    }
+    segments.sort_by_key(|segment| (segment.first_seq.unwrap_or(u64::MAX), segment.folder.clone()));
+    Ok(segments)
+}
+
+/// The number in a file's first line, from its first bytes: the journal always writes `seq` first.
+fn first_seq(file: &mut File) -> Result<Option<u64>, WorkspaceError> {
+    let mut head = Vec::with_capacity(32);
+    file.take(32)
+        .read_to_end(&mut head)
+        .map_err(|error| WorkspaceError::from_io("read", ARCHIVE, error))?;
+    let digits = head
+        .strip_prefix(br#"{"seq":"#)
+        .and_then(|rest| rest.split(|byte| *byte == b',').next());
+    Ok(digits
+        .and_then(|digits| std::str::from_utf8(digits).ok())
+        .and_then(|digits| digits.parse().ok()))
+}
+
+/// Whether `part` is how `whole` begins: the live journal that an archive already holds, whole or half emptied.
+pub(crate) fn is_beginning_of(part: File, whole: File) -> io::Result<bool> {
+    let mut part = BufReader::with_capacity(64 * 1024, part);
+    let mut whole = BufReader::with_capacity(64 * 1024, whole);
+    loop {
+        let (left, right) = (part.fill_buf()?, whole.fill_buf()?);
+        if left.is_empty() {
+            return Ok(true);
+        }
+        let count = left.len().min(right.len());
+        if count == 0 || left[..count] != right[..count] {
+            return Ok(false);
+        }
+        part.consume(count);
+        whole.consume(count);
+    }
+}

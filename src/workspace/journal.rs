@@ -1,0 +1,364 @@
+//! The append-only record of all decisions: one JSON line each, hash-chained through the archives' files and the live
+//! one (SPEC section 2, "The journal"). What an event means isn't known here.
+//!
+//! A line is on disk when `append` returns. What a crash leaves behind, and what becomes of it:
+//! - a line cut off at the end of the live file: it was never acted on; it is cut off, and `torn` says how long it was;
+//! - an archive, and still the live journal it was made of: the archive wins, the live file is emptied;
+//! - anything else that doesn't fit the chain is [`JournalError::Broken`], and nothing goes on.
+
+use super::{
+    chain::{self, Decision, LIVE, Lines, Position, Segment},
+    error::{WorkspaceError, is_full},
+    rooted::{self, Workspace},
+};
+use crate::job::{digest::sha256, time::Timestamp};
+use cap_std::fs::{Dir, OpenOptions};
+use serde::{Serialize, de::DeserializeOwned};
+use std::{
+    fs::File,
+    io::{self, Seek, Write},
+};
+
+/// Why the journal can't be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The record is not as it was written. The job ends as `failed`: never go on silently.
+    #[error("the journal is broken at {file} line {line}: {what}")]
+    Broken { file: String, line: u64, what: String },
+    /// Nothing of the line is left in the file. Calls for a hold with reason `disk`.
+    #[error("failed to append to the journal: the disk is full ({cause})")]
+    DiskFull { cause: io::Error },
+    #[error("failed to append to the journal: {cause}")]
+    Append { cause: io::Error },
+    /// What the last failed append left on disk isn't known. Only opening the workspace anew tells.
+    #[error("failed to append to the journal: an append before this one failed; open the workspace anew")]
+    Poisoned,
+    #[error("failed to write an event as JSON: {0}")]
+    Encode(serde_json::Error),
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+}
+
+impl JournalError {
+    /// Whether space, and nothing else, is what is missing.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::DiskFull { .. } => true,
+            Self::Workspace(error) => error.is_disk_full(),
+            Self::Broken { .. } | Self::Append { .. } | Self::Poisoned | Self::Encode(_) => false,
+        }
+    }
+}
+
+/// The journal of a workspace whose lock is held: one reader-and-writer at a time.
+#[derive(Debug)]
+pub struct Journal {
+    root: Dir,
+    live: File,
+    /// Bytes of the live file that are whole lines on disk.
+    len: u64,
+    /// Before the live file's first line.
+    base: Position,
+    position: Position,
+    torn: Option<u64>,
+    poisoned: bool,
+}
+
+/// What a reading found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The last whole line.
+    pub position: Position,
+    /// Bytes of an unfinished last line of the live file, which were not read.
+    pub torn: Option<u64>,
+    /// Before the live file's first line.
+    base: Position,
+    /// Bytes of whole lines in the live file.
+    len: u64,
+    /// The newest archive holds the live file already.
+    superseded: bool,
+}
+
+#[derive(Serialize)]
+struct LineOut<'a, E> {
+    seq: u64,
+    at: Timestamp,
+    lease: u64,
+    prev: &'a str,
+    events: &'a [E],
+}
+
+/// Reads all decisions in order and changes nothing, so it needs no lock; a job may be at work meanwhile. What `each`
+/// refuses is a break at that line.
+pub fn read<E: DeserializeOwned>(
+    workspace: &Workspace,
+    each: impl FnMut(Decision<E>) -> Result<(), String>,
+) -> Result<Read, JournalError> {
+    // The live file first: if it is archived meanwhile, this handle keeps what it held.
+    let live = match workspace.stream(LIVE) {
+        Ok((file, _)) => Some(file),
+        Err(error) if error.is_not_found() => None,
+        Err(error) => return Err(error.into()),
+    };
+    read_all(workspace, live, each)
+}
+
+fn read_all<E: DeserializeOwned>(
+    workspace: &Workspace,
+    live: Option<File>,
+    mut each: impl FnMut(Decision<E>) -> Result<(), String>,
+) -> Result<Read, JournalError> {
+    let segments = chain::segments(workspace)?;
+    let mut position = Position::start();
+    for segment in &segments {
+        let name = segment.journal();
+        let file = match workspace.stream(&name) {
+            Ok((file, _)) => file,
+            Err(error) if error.is_not_found() => return Err(broken(&name, 0, "the file is missing".into())),
+            Err(error) => return Err(error.into()),
+        };
+        let (_, torn) = read_file(&name, file, &mut position, &mut each)?;
+        if let Some((line, _)) = torn {
+            return Err(broken(&name, line, "the line has no end".into()));
+        }
+    }
+    let base = position.clone();
+    let Some(live) = live else {
+        if segments.is_empty() {
+            return Ok(Read {
+                position,
+                torn: None,
+                base,
+                len: 0,
+                superseded: false,
+            });
+        }
+        return Err(broken(LIVE, 0, "the file is missing".into()));
+    };
+    if is_superseded(workspace, &live, segments.last())? {
+        return Ok(Read {
+            position,
+            torn: None,
+            base,
+            len: 0,
+            superseded: true,
+        });
+    }
+    let (len, torn) = read_file(LIVE, live, &mut position, &mut each)?;
+    Ok(Read {
+        position,
+        torn: torn.map(|(_, bytes)| bytes),
+        base,
+        len,
+        superseded: false,
+    })
+}
+
+fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&Segment>) -> Result<bool, JournalError> {
+    let failed = |error| WorkspaceError::from_io("read", LIVE, error);
+    let Some(newest) = newest else { return Ok(false) };
+    if live.metadata().map_err(failed)?.len() == 0 {
+        return Ok(false);
+    }
+    let (archived, _) = workspace.stream(&newest.journal())?;
+    let mut again = live.try_clone().map_err(failed)?;
+    let result = chain::is_beginning_of(live.try_clone().map_err(failed)?, archived).map_err(failed)?;
+    // Clones of a handle share one reading position.
+    again.rewind().map_err(failed)?;
+    Ok(result)
+}
+
+/// Reads one file on from `position`. Gives the bytes of its whole lines, and number and bytes of a torn last one.
+fn read_file<E: DeserializeOwned>(
+    name: &str,
+    file: File,
+    position: &mut Position,
+    each: &mut impl FnMut(Decision<E>) -> Result<(), String>,
+) -> Result<(u64, Option<(u64, u64)>), JournalError> {
+    let failed = |error| WorkspaceError::from_io("read", name, error);
+    let mut lines = Lines::new(file);
+    let mut len = 0;
+    let mut suspect = None;
+    while let Some(line) = lines.next().map_err(failed)? {
+        let bytes = line.bytes.len() as u64;
+        if !line.ended {
+            return Ok((len, Some((line.number, bytes))));
+        }
+        let number = line.number;
+        match position.follow(line.bytes) {
+            Ok(decision) => each(decision).map_err(|what| broken(name, number, what))?,
+            // A power cut can keep a line's end and lose its middle, which then reads as zeros.
+            Err(what) if line.bytes.contains(&0) => suspect = Some((number, bytes + 1, what)),
+            Err(what) => return Err(broken(name, number, what)),
+        }
+        if let Some((number, bytes, what)) = suspect {
+            return if lines.at_end().map_err(failed)? {
+                Ok((len, Some((number, bytes))))
+            } else {
+                Err(broken(name, number, what))
+            };
+        }
+        len += bytes + 1;
+    }
+    Ok((len, None))
+}
+
+fn broken(file: &str, line: u64, what: String) -> JournalError {
+    JournalError::Broken {
+        file: file.to_owned(),
+        line,
+        what,
+    }
+}
+
+/// The line just written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub seq: u64,
+    /// Its SHA-256.
+    pub head: String,
+}
+
+impl Journal {
+    /// Reads all decisions in order, mends what a crash left (see the module), and stands ready to append. Only for
+    /// who holds the lock. What `each` refuses is a break at that line. A workspace without archives may have no live
+    /// file yet; it is made.
+    pub fn open<E: DeserializeOwned>(
+        workspace: &Workspace,
+        each: impl FnMut(Decision<E>) -> Result<(), String>,
+    ) -> Result<Self, JournalError> {
+        let found = read(workspace, each)?;
+        let failed = |error| WorkspaceError::from_io("open", LIVE, error);
+        let root = workspace.root.try_clone().map_err(failed)?;
+        let live = if found.superseded {
+            new_live(&root).map_err(failed)?
+        } else {
+            let is_new = !workspace.exists(LIVE)?;
+            let live = open_live(&root).map_err(failed)?;
+            if is_new {
+                rooted::sync(&root).map_err(failed)?;
+            }
+            if found.torn.is_some() {
+                live.set_len(found.len).and_then(|()| live.sync_all()).map_err(failed)?;
+            }
+            live
+        };
+        Ok(Self {
+            root,
+            live,
+            len: found.len,
+            base: found.base,
+            position: found.position,
+            torn: found.torn,
+            poisoned: false,
+        })
+    }
+
+    /// Writes one decision: on disk when this returns. After an error nothing of it is in the file, or no further
+    /// append is possible.
+    pub fn append<E: Serialize>(&mut self, at: Timestamp, lease: u64, events: &[E]) -> Result<Written, JournalError> {
+        if self.poisoned {
+            return Err(JournalError::Poisoned);
+        }
+        let seq = self.position.seq + 1;
+        let mut line = serde_json::to_vec(&LineOut {
+            seq,
+            at,
+            lease,
+            prev: &self.position.head,
+            events,
+        })
+        .map_err(JournalError::Encode)?;
+        let head = sha256(&line);
+        line.push(b'\n');
+        if let Err(cause) = self.live.write_all(&line) {
+            self.cut_back();
+            return Err(append_error(cause));
+        }
+        if let Err(cause) = self.live.sync_data() {
+            // After a failed sync the system may have dropped the pages and forgotten the error: nothing is known.
+            self.cut_back();
+            self.poisoned = true;
+            return Err(append_error(cause));
+        }
+        self.len += line.len() as u64;
+        self.position = Position {
+            seq,
+            head: head.clone(),
+        };
+        Ok(Written { seq, head })
+    }
+
+    /// Takes away what a failed write left. Where that fails too, the journal is poisoned.
+    fn cut_back(&mut self) {
+        if self.live.set_len(self.len).and_then(|()| self.live.sync_all()).is_err() {
+            self.poisoned = true;
+        }
+    }
+
+    /// Number of the last line; 0 before the first.
+    pub fn seq(&self) -> u64 {
+        self.position.seq
+    }
+
+    /// SHA-256 of the last line; 64 zeros before the first.
+    pub fn head(&self) -> &str {
+        &self.position.head
+    }
+
+    /// The place before the live file's first line: where the newest archive ends.
+    pub fn base(&self) -> &Position {
+        &self.base
+    }
+
+    /// Bytes of an unfinished last line that opening cut off. To be noted in the journal by who opened it.
+    pub fn torn(&self) -> Option<u64> {
+        self.torn
+    }
+
+    /// Starts the new live file once the archive holds the old one; the chain runs on. The old file is replaced, not
+    /// emptied, so that who reads it at this moment reads it whole.
+    pub fn after_archive(&mut self) -> Result<(), JournalError> {
+        if self.poisoned {
+            return Err(JournalError::Poisoned);
+        }
+        match new_live(&self.root) {
+            Ok(live) => {
+                self.live = live;
+                self.len = 0;
+                self.base = self.position.clone();
+                Ok(())
+            }
+            Err(error) => {
+                self.poisoned = true;
+                Err(WorkspaceError::from_io("start", LIVE, error).into())
+            }
+        }
+    }
+}
+
+fn append_error(cause: io::Error) -> JournalError {
+    if is_full(&cause) {
+        JournalError::DiskFull { cause }
+    } else {
+        JournalError::Append { cause }
+    }
+}
+
+fn open_live(root: &Dir) -> io::Result<File> {
+    Ok(root
+        .open_with(LIVE, OpenOptions::new().read(true).append(true).create(true))?
+        .into_std())
+}
+
+/// Puts an empty file in the live journal's place.
+fn new_live(root: &Dir) -> io::Result<File> {
+    let temporary = rooted::temporary_name();
+    rooted::write_new(root, &temporary, &mut io::empty())?;
+    root.rename(&temporary, root, LIVE)?;
+    rooted::sync(root)?;
+    open_live(root)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+use super::*;
+use serde_json::{Value, json};
+use std::fs;
+use tempfile::TempDir;
+
+fn at() -> Timestamp {
+    serde_json::from_str("\"2026-11-21T03:14:07.123Z\"").unwrap()
+}
+
+fn workspace() -> (TempDir, Workspace) {
+    let folder = TempDir::new().unwrap();
+    let workspace = Workspace::create_temporary(folder.path())
+        .unwrap()
+        .install("job")
+        .unwrap();
+    (folder, workspace)
+}
+
+fn open(workspace: &Workspace) -> Result<(Journal, Vec<u64>), JournalError> {
+    let mut seen = Vec::new();
+    let journal = Journal::open(workspace, |decision: Decision<Value>| {
+        seen.push(decision.seq);
+        Ok(())
+    })?;
+    Ok((journal, seen))
+}
+
+fn append(journal: &mut Journal, count: u64) {
+    for _ in 0..count {
+        journal
+            .append(at(), 3, &[json!({"type": "noted", "text": "é\n"})])
+            .unwrap();
+    }
+}
+
+/// What archiving does to the journal's files, without the rest of the archive.
+fn archive(workspace: &Workspace, journal: &mut Journal, folder: &str) {
+    workspace
+        .write(&format!("archive/{folder}/{LIVE}"), &workspace.read(LIVE).unwrap())
+        .unwrap();
+    journal.after_archive().unwrap();
+}
+
+fn error(workspace: &Workspace) -> String {
+    open(workspace).unwrap_err().to_string()
+}
+
+#[test]
+fn lines_are_written_as_the_contract_says() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    let first = journal
+        .append(at(), 3, &[json!({"type": "todo_completed", "id": 1})])
+        .unwrap();
+    let second = journal.append::<Value>(at(), 4, &[]).unwrap();
+    let line = format!(
+        r#"{{"seq":1,"at":"2026-11-21T03:14:07.123Z","lease":3,"prev":"{}","events":[{{"id":1,"type":"todo_completed"}}]}}"#,
+        "0".repeat(64)
+    );
+    let next = format!(
+        r#"{{"seq":2,"at":"2026-11-21T03:14:07.123Z","lease":4,"prev":"{}","events":[]}}"#,
+        sha256(line.as_bytes())
+    );
+    assert_eq!(workspace.read_text(LIVE).unwrap(), format!("{line}\n{next}\n"));
+    assert_eq!(
+        first,
+        Written {
+            seq: 1,
+            head: sha256(line.as_bytes())
+        }
+    );
+    assert_eq!(
+        second,
+        Written {
+            seq: 2,
+            head: sha256(next.as_bytes())
+        }
+    );
+    assert_eq!((journal.seq(), journal.head()), (2, second.head.as_str()));
+}
+
+#[test]
+fn the_chain_runs_on_through_archives_in_their_true_order() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    append(&mut journal, 2);
+    archive(&workspace, &mut journal, "phase-01-read.rewound-1");
+    append(&mut journal, 3);
+    archive(&workspace, &mut journal, "phase-01-read");
+    append(&mut journal, 1);
+    drop(journal);
+    let (journal, seen) = open(&workspace).unwrap();
+    assert_eq!(seen, [1, 2, 3, 4, 5, 6]);
+    assert_eq!((journal.seq(), journal.base().seq, journal.torn()), (6, 5, None));
+}
+
+#[test]
+fn a_torn_last_line_is_cut_off_wherever_it_was_cut() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    append(&mut journal, 2);
+    let whole = workspace.read(LIVE).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for end in first..=whole.len() {
+        fs::write(workspace.path().join(LIVE), &whole[..end]).unwrap();
+        let (mut journal, seen) = open(&workspace).unwrap();
+        let expected = if end == whole.len() { vec![1, 2] } else { vec![1] };
+        assert_eq!(seen, expected, "cut at {end}");
+        let torn = (end > first && end < whole.len()).then_some((end - first) as u64);
+        assert_eq!(journal.torn(), torn, "cut at {end}");
+        append(&mut journal, 1);
+        assert_eq!(open(&workspace).unwrap().1.len(), expected.len() + 1);
+    }
+}
+
+#[test]
+fn a_hole_in_the_last_line_is_a_torn_line_and_anywhere_else_a_break() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    append(&mut journal, 2);
+    let whole = workspace.read(LIVE).unwrap();
+    let mut holed = whole.clone();
+    let end = holed.len();
+    holed[end - 20..end - 10].fill(0);
+    workspace.write(LIVE, &holed).unwrap();
+    let (journal, seen) = open(&workspace).unwrap();
+    assert_eq!((seen, journal.torn()), (vec![1], Some((whole.len() / 2) as u64)));
+    let mut holed = whole;
+    holed[100] = 0;
+    workspace.write(LIVE, &holed).unwrap();
+    assert!(error(&workspace).starts_with("the journal is broken at journal.jsonl line 1: not a decision: "));
+}
+
+#[test]
+fn any_changed_byte_but_in_the_last_line_is_a_break_with_file_and_line() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    append(&mut journal, 2);
+    archive(&workspace, &mut journal, "phase-00-bootstrap");
+    append(&mut journal, 2);
+    for file in ["archive/phase-00-bootstrap/journal.jsonl", LIVE] {
+        let whole = workspace.read(file).unwrap();
+        let first = whole.iter().position(|byte| *byte == b'\n').unwrap();
+        let end = if file == LIVE { first + 1 } else { whole.len() };
+        for place in 0..end {
+            let mut changed = whole.clone();
+            changed[place] ^= 1;
+            fs::write(workspace.path().join(file), &changed).unwrap();
+            let said = error(&workspace);
+            assert!(
+                said.starts_with("the journal is broken at "),
+                "byte {place} of {file}: {said}"
+            );
+        }
+        workspace.write(file, &whole).unwrap();
+    }
+    assert_eq!(open(&workspace).unwrap().1, [1, 2, 3, 4]);
+}
+
+#[test]
+fn breaks_are_named() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    append(&mut journal, 3);
+    let text = workspace.read_text(LIVE).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    workspace
+        .write(LIVE, format!("{}\n{}\n", lines[0], lines[2]).as_bytes())
+        .unwrap();
+    assert_eq!(
+        error(&workspace),
+        "the journal is broken at journal.jsonl line 2: seq is 3, expected 2"
+    );
+    workspace
+        .write(LIVE, format!("{}\nhello\n", lines[0]).as_bytes())
+        .unwrap();
+    assert_eq!(
+        error(&workspace),
+        "the journal is broken at journal.jsonl line 2: not a decision: expected value (column 1)"
+    );
+    workspace.write(LIVE, text.as_bytes()).unwrap();
+    let refused = Journal::open(&workspace, |_: Decision<Value>| Err("no such todo".to_owned())).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the journal is broken at journal.jsonl line 1: no such todo"
+    );
+    archive(&workspace, &mut open(&workspace).unwrap().0, "phase-00-bootstrap");
+    workspace.remove(LIVE).unwrap();
+    assert_eq!(
+        error(&workspace),
+        "the journal is broken at journal.jsonl line 0: the file is missing"
+    );
+}
+
+#[test]
+fn the_archive_wins_over_the_live_journal_that_it_contains() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    append(&mut journal, 1);
+    archive(&workspace, &mut journal, "phase-00-bootstrap");
+    append(&mut journal, 3);
+    let live = workspace.read(LIVE).unwrap();
+    workspace
+        .write(&format!("archive/phase-01-read/{LIVE}"), &live)
+        .unwrap();
+    let half = live.len() / 2;
+    for left in [live.len(), half, 1, 0] {
+        workspace.write(LIVE, &live[..left]).unwrap();
+        let mut seen = 0;
+        let found = read(&workspace, |_: Decision<Value>| {
+            seen += 1;
+            Ok(())
+        });
+        assert_eq!((found.unwrap().position.seq, seen), (4, 4));
+        assert_eq!(workspace.read(LIVE).unwrap().len(), left, "reading changes nothing");
+        let (mut journal, seen) = open(&workspace).unwrap();
+        assert_eq!((seen, journal.base().seq, journal.torn()), (vec![1, 2, 3, 4], 4, None));
+        assert_eq!(workspace.read(LIVE).unwrap(), b"");
+        append(&mut journal, 1);
+        assert_eq!(open(&workspace).unwrap().1, [1, 2, 3, 4, 5]);
+    }
+}
+
+#[test]
+fn a_reader_beside_the_writer_never_sees_a_break() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    append(&mut journal, 2);
+    let live = workspace.stream(LIVE).unwrap().0;
+    archive(&workspace, &mut journal, "phase-00-bootstrap");
+    append(&mut journal, 1);
+    let found = read_all(&workspace, Some(live), |_: Decision<Value>| Ok(())).unwrap();
+    assert_eq!(found.position.seq, 2);
+}
+
+/// A device that refuses every write and can't be cut back either: nothing is known of it afterwards.
+#[test]
+#[cfg(target_os = "linux")]
+fn after_a_failed_append_of_unknown_outcome_none_is_possible() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    append(&mut journal, 1);
+    journal.live = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    assert!(journal.append::<Value>(at(), 1, &[]).unwrap_err().is_disk_full());
+    assert!(matches!(
+        journal.append::<Value>(at(), 1, &[]),
+        Err(JournalError::Poisoned)
+    ));
+    assert!(matches!(journal.after_archive(), Err(JournalError::Poisoned)));
+    assert_eq!(open(&workspace).unwrap().1, [1]);
+}

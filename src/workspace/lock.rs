@@ -1,0 +1,130 @@
+//! `.lock`: one process at a time works on a workspace. The operating system holds it and frees it when the process
+//! ends, however it ends; what is written in it only tells others who has it.
+
+use super::{error::WorkspaceError, rooted::Workspace};
+use crate::job::time::Timestamp;
+use cap_std::fs::OpenOptions;
+use serde::{Deserialize, Serialize};
+use std::{
+    fmt,
+    fs::{File, TryLockError},
+    io::{self, Read, Seek, Write},
+};
+
+const LOCK: &str = ".lock";
+
+/// Who works on a workspace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Holder {
+    pub pid: u32,
+    pub host: String,
+    pub started: Timestamp,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} on {} since {}", self.pid, self.host, self.started)
+    }
+}
+
+/// Why the lock can't be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// The job goes back without costing an attempt.
+    #[error("job {job} is being worked on by {}", holder.as_ref().map_or("another process".to_owned(), ToString::to_string))]
+    Held { job: String, holder: Option<Holder> },
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+}
+
+/// The right to change the workspace; given back when dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+    /// Unfinished files of a crash that were removed.
+    pub swept: u64,
+}
+
+impl Lock {
+    /// Takes the lock or says who has it, and sweeps what a crash left. Never waits. `now` is what others are told.
+    pub fn acquire(workspace: &Workspace, now: Timestamp) -> Result<Self, LockError> {
+        let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true);
+        let mut file = workspace.root.open_with(LOCK, &options).map_err(failed)?.into_std();
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(LockError::Held {
+                    job: workspace.name(),
+                    holder: holder(&mut file),
+                });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error).into()),
+        }
+        let holder = Holder {
+            pid: std::process::id(),
+            host: host(),
+            started: now,
+        };
+        // The lock is held whether or not its text could be written (a full disk must not keep a job from ending well).
+        let _ = write_holder(&mut file, &holder);
+        let swept = workspace.sweep()?;
+        Ok(Self { _file: file, swept })
+    }
+}
+
+fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    let mut line = serde_json::to_vec(holder)?;
+    line.push(b'\n');
+    file.write_all(&line)
+}
+
+/// Who is written in the file; `None` while it is being written.
+fn holder(file: &mut File) -> Option<Holder> {
+    let mut text = String::new();
+    file.take(4096).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// This machine's name, for people.
+fn host() -> String {
+    let read = |path| std::fs::read_to_string(path).ok().map(|name| name.trim().to_owned());
+    read("/proc/sys/kernel/hostname")
+        .or_else(|| read("/etc/hostname"))
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "this machine".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    #[test]
+    fn the_second_is_told_who_has_it() {
+        let folder = TempDir::new().unwrap();
+        let workspace = Workspace::create_temporary(folder.path())
+            .unwrap()
+            .install("job-1")
+            .unwrap();
+        workspace.write("output/.overnight-tmp-1", b"half").unwrap();
+        let now: Timestamp = serde_json::from_str("\"2026-11-21T03:14:07.123Z\"").unwrap();
+        let lock = Lock::acquire(&workspace, now).unwrap();
+        assert_eq!(lock.swept, 1);
+        let second = Workspace::open(workspace.path()).unwrap();
+        assert_eq!(
+            Lock::acquire(&second, now).unwrap_err().to_string(),
+            format!(
+                "job job-1 is being worked on by process {} on {} since 2026-11-21T03:14:07.123Z",
+                std::process::id(),
+                host()
+            )
+        );
+        drop(lock);
+        assert_eq!(Lock::acquire(&second, now).unwrap().swept, 0);
+    }
+}

@@ -1,0 +1,392 @@
+//! The workspace's files. Every path is opened relative to a handle of the folder and confined by the capability
+//! library (on Linux by the kernel), so no path and no symbolic link can lead out.
+//!
+//! Paths here are the runner's own, relative, with `/` between the parts. What a model wrote as a path goes through
+//! [`super::names`] and [`super::known`] first.
+
+use super::{
+    error::WorkspaceError,
+    hash::{self, FileHash},
+};
+use crate::job::time::Timestamp;
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, File, Metadata, OpenOptions},
+};
+use std::{
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+use uuid::Uuid;
+
+/// How every unfinished file or folder is named, so that what a crash left can be told from what a job made. No path
+/// of a model may use it.
+pub const TEMPORARY: &str = ".overnight-tmp-";
+
+/// One job's folder.
+#[derive(Debug)]
+pub struct Workspace {
+    pub(crate) root: Dir,
+    path: PathBuf,
+}
+
+/// One file as the folder shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Relative to the workspace, `/` between the parts.
+    pub path: String,
+    pub bytes: u64,
+    pub modified: Timestamp,
+}
+
+/// What lies at a path, links not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    File,
+    /// A symbolic link, a pipe, a socket, a device: nothing that a job makes.
+    Special,
+}
+
+impl Workspace {
+    /// Opens the workspace at `path`. Changes nothing: what a crash left is swept by who takes the lock.
+    pub fn open(path: &Path) -> Result<Self, WorkspaceError> {
+        let root = Dir::open_ambient_dir(path, ambient_authority())
+            .map_err(|error| WorkspaceError::from_io("open the workspace", &path.display().to_string(), error))?;
+        Ok(Self {
+            root,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Makes an empty workspace under a temporary name in `parent` (which is made if need be). It becomes a job's
+    /// with [`Self::install`]; a crash before that leaves nothing that looks like a job.
+    pub fn create_temporary(parent: &Path) -> Result<Self, WorkspaceError> {
+        let path = parent.join(temporary_name());
+        std::fs::create_dir_all(parent)
+            .and_then(|()| std::fs::create_dir(&path))
+            .map_err(|error| WorkspaceError::from_io("create the workspace", &path.display().to_string(), error))?;
+        Self::open(&path)
+    }
+
+    /// Gives a temporary workspace its final name beside it. Never replaces anything.
+    pub fn install(self, name: &str) -> Result<Self, WorkspaceError> {
+        let path = self.path.with_file_name(name);
+        let shown = path.display().to_string();
+        if path.symlink_metadata().is_ok() {
+            return Err(WorkspaceError::Exists { path: shown });
+        }
+        let failed = |error| WorkspaceError::from_io("name the workspace", &shown, error);
+        sync(&self.root).map_err(failed)?;
+        std::fs::rename(&self.path, &path).map_err(failed)?;
+        if let Some(parent) = path.parent() {
+            let parent = if parent.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                parent
+            };
+            std::fs::File::open(parent)
+                .and_then(|folder| folder.sync_all())
+                .map_err(failed)?;
+        }
+        Ok(Self { root: self.root, path })
+    }
+
+    /// Removes a temporary workspace that could not be finished. Refuses any other.
+    pub fn discard(self) -> Result<(), WorkspaceError> {
+        let shown = self.path.display().to_string();
+        if !self.name().starts_with(TEMPORARY) {
+            return Err(WorkspaceError::Exists { path: shown });
+        }
+        std::fs::remove_dir_all(&self.path).map_err(|error| WorkspaceError::from_io("remove", &shown, error))
+    }
+
+    /// Where the workspace lies, as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder's own name: the job's id.
+    pub fn name(&self) -> String {
+        self.path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    }
+
+    /// The whole of a file.
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, WorkspaceError> {
+        self.read_at_most(path, u64::MAX)
+    }
+
+    /// The whole of a file of no more than `max` bytes; larger ones are refused before anything is read.
+    pub fn read_at_most(&self, path: &str, max: u64) -> Result<Vec<u8>, WorkspaceError> {
+        let (file, metadata) = self.open_file(path)?;
+        let mut content = Vec::new();
+        if metadata.len() <= max {
+            content.reserve(usize::try_from(metadata.len()).unwrap_or(0));
+            // One byte more than allowed is enough to see that the file has grown since its size was taken.
+            file.take(max.saturating_add(1))
+                .read_to_end(&mut content)
+                .map_err(|error| WorkspaceError::from_io("read", path, error))?;
+        }
+        let bytes = metadata.len().max(content.len() as u64);
+        if bytes > max {
+            return Err(WorkspaceError::TooLarge {
+                path: path.to_owned(),
+                bytes,
+                max,
+            });
+        }
+        Ok(content)
+    }
+
+    /// The whole of a file as UTF-8 text.
+    pub fn read_text(&self, path: &str) -> Result<String, WorkspaceError> {
+        self.read_text_at_most(path, u64::MAX)
+    }
+
+    /// [`Self::read_at_most`] as UTF-8 text.
+    pub fn read_text_at_most(&self, path: &str, max: u64) -> Result<String, WorkspaceError> {
+        String::from_utf8(self.read_at_most(path, max)?).map_err(|_| WorkspaceError::NotText { path: path.to_owned() })
+    }
+
+    /// Whether there is something at `path`.
+    pub fn exists(&self, path: &str) -> Result<bool, WorkspaceError> {
+        self.root
+            .try_exists(path)
+            .map_err(|error| WorkspaceError::from_io("look at", path, error))
+    }
+
+    /// Size and time of one file.
+    pub fn metadata(&self, path: &str) -> Result<Entry, WorkspaceError> {
+        let metadata = self
+            .root
+            .metadata(path)
+            .map_err(|error| WorkspaceError::from_io("look at", path, error))?;
+        if metadata.is_dir() {
+            return Err(WorkspaceError::IsFolder { path: path.to_owned() });
+        }
+        Ok(entry(path.to_owned(), &metadata))
+    }
+
+    /// A file's hash, read as a stream.
+    pub fn hash(&self, path: &str) -> Result<FileHash, WorkspaceError> {
+        let (mut file, _) = self.open_file(path)?;
+        hash::copy(&mut file, &mut io::sink()).map_err(|error| WorkspaceError::from_io("read", path, error))
+    }
+
+    /// Replaces or makes a file: temporary file in the same folder, fsync, rename, fsync of the folder. Missing
+    /// folders are made. After a failure or a crash, the old content or the new is there, never a part.
+    pub fn write(&self, path: &str, content: &[u8]) -> Result<FileHash, WorkspaceError> {
+        self.write_from(path, &mut &*content)
+    }
+
+    /// [`Self::write`] from a stream.
+    pub fn write_from(&self, path: &str, content: &mut dyn Read) -> Result<FileHash, WorkspaceError> {
+        let (parent, name) = split(path);
+        let failed = |error| WorkspaceError::from_io("write", path, error);
+        let folder = self.make_folder(parent).map_err(failed)?;
+        let temporary = temporary_name();
+        let result = write_new(&folder, &temporary, content).and_then(|hash| {
+            folder.rename(&temporary, &folder, name)?;
+            sync(&folder)?;
+            Ok(hash)
+        });
+        if result.is_err() {
+            // Best effort: what stays is swept by the next who takes the lock, and the first error is the one to tell.
+            let _ = folder.remove_file(&temporary);
+        }
+        result.map_err(failed)
+    }
+
+    /// Removes a file; that it isn't there is an error.
+    pub fn remove(&self, path: &str) -> Result<(), WorkspaceError> {
+        let (parent, name) = split(path);
+        self.root
+            .open_dir(parent)
+            .and_then(|folder| {
+                folder.remove_file(name)?;
+                sync(&folder)
+            })
+            .map_err(|error| WorkspaceError::from_io("remove", path, error))
+    }
+
+    /// All files in `folder` (`.` for the whole workspace) and below it, sorted by path. Links are neither followed
+    /// nor listed, unfinished files are left out; a folder that isn't there is an empty one.
+    pub fn list(&self, folder: &str) -> Result<Vec<Entry>, WorkspaceError> {
+        let mut entries = Vec::new();
+        self.walk(folder, &mut |path, kind, metadata| match kind {
+            Kind::File => entries.push(entry(path, metadata)),
+            Kind::Special => {}
+        })?;
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(entries)
+    }
+
+    /// Calls `each` for everything in `folder` and below that isn't a folder itself, in no order.
+    pub(crate) fn walk(
+        &self,
+        folder: &str,
+        each: &mut dyn FnMut(String, Kind, &Metadata),
+    ) -> Result<(), WorkspaceError> {
+        let mut open = vec![if folder == "." {
+            String::new()
+        } else {
+            folder.trim_end_matches('/').to_owned()
+        }];
+        while let Some(at) = open.pop() {
+            let failed = |error| WorkspaceError::from_io("list", if at.is_empty() { "." } else { &at }, error);
+            let items = match self.root.read_dir(if at.is_empty() { "." } else { &at }) {
+                Ok(items) => items,
+                // Removed meanwhile, or never there.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
+            };
+            for item in items {
+                let item = item.map_err(failed)?;
+                let name = item.file_name().to_string_lossy().into_owned();
+                if name.starts_with(TEMPORARY) {
+                    continue;
+                }
+                let path = if at.is_empty() { name } else { format!("{at}/{name}") };
+                let metadata = match item.metadata() {
+                    Ok(metadata) => metadata,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(failed(error)),
+                };
+                if metadata.is_dir() {
+                    open.push(path);
+                } else {
+                    each(
+                        path,
+                        if metadata.is_file() { Kind::File } else { Kind::Special },
+                        &metadata,
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Names of the folders directly in `folder`, sorted, unfinished ones left out.
+    pub(crate) fn folders(&self, folder: &str) -> Result<Vec<String>, WorkspaceError> {
+        let failed = |error| WorkspaceError::from_io("list", folder, error);
+        let items = match self.root.read_dir(folder) {
+            Ok(items) => items,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut names = Vec::new();
+        for item in items {
+            let item = item.map_err(failed)?;
+            let name = item.file_name().to_string_lossy().into_owned();
+            if !name.starts_with(TEMPORARY) && item.file_type().map_err(failed)?.is_dir() {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Removes what a crash left unfinished. Only for who holds the lock: anyone else's unfinished files are alive.
+    pub(crate) fn sweep(&self) -> Result<u64, WorkspaceError> {
+        let failed = |error| WorkspaceError::from_io("sweep", ".", error);
+        let mut swept = 0;
+        let mut open = vec![String::from(".")];
+        while let Some(at) = open.pop() {
+            let folder = self.root.open_dir(&at).map_err(failed)?;
+            for item in folder.entries().map_err(failed)? {
+                let item = item.map_err(failed)?;
+                let is_folder = item.file_type().map_err(failed)?.is_dir();
+                let name = item.file_name();
+                if name.to_string_lossy().starts_with(TEMPORARY) {
+                    if is_folder {
+                        folder.remove_dir_all(&name)
+                    } else {
+                        folder.remove_file(&name)
+                    }
+                    .map_err(failed)?;
+                    swept += 1;
+                } else if is_folder && let Some(name) = name.to_str() {
+                    open.push(format!("{at}/{name}"));
+                }
+            }
+        }
+        Ok(swept)
+    }
+
+    /// Opens a regular file. A pipe would wait for ever for its other end, so the kind is looked at first.
+    fn open_file(&self, path: &str) -> Result<(File, Metadata), WorkspaceError> {
+        let failed = |error| WorkspaceError::from_io("read", path, error);
+        let metadata = self.root.metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(WorkspaceError::IsFolder { path: path.to_owned() });
+        }
+        if !metadata.is_file() {
+            return Err(WorkspaceError::NotAFile { path: path.to_owned() });
+        }
+        Ok((self.root.open(path).map_err(failed)?, metadata))
+    }
+
+    /// A file as a stream, with its size.
+    pub(crate) fn stream(&self, path: &str) -> Result<(std::fs::File, u64), WorkspaceError> {
+        let (file, metadata) = self.open_file(path)?;
+        Ok((file.into_std(), metadata.len()))
+    }
+
+    /// Opens `path`, making what is missing of it durably.
+    pub(crate) fn make_folder(&self, path: &str) -> io::Result<Dir> {
+        match self.root.open_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            result => return result,
+        }
+        let mut at = self.root.try_clone()?;
+        for name in path.split('/') {
+            match at.create_dir(name) {
+                Ok(()) => sync(&at)?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+            at = at.open_dir(name)?;
+        }
+        Ok(at)
+    }
+}
+
+/// A name that nothing else has.
+pub(crate) fn temporary_name() -> String {
+    format!("{TEMPORARY}{}", Uuid::now_v7().simple())
+}
+
+/// Writes a new file in `folder` and has it on disk before it returns.
+pub(crate) fn write_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<FileHash> {
+    let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+    let hash = hash::copy(content, &mut file)?;
+    file.flush()?;
+    file.sync_all()?;
+    Ok(hash)
+}
+
+/// Has a folder's names on disk.
+pub(crate) fn sync(folder: &Dir) -> io::Result<()> {
+    folder.open(".")?.sync_all()
+}
+
+/// Folder (`.` for the root) and name of a path.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or((".", path))
+}
+
+fn entry(path: String, metadata: &Metadata) -> Entry {
+    let modified = metadata
+        .modified()
+        .map_or_else(|_| Timestamp::default(), |time| Timestamp::new(time.into_std().into()));
+    Entry {
+        path,
+        bytes: metadata.len(),
+        modified,
+    }
+}
+
+#[cfg(test)]
+mod tests;
