@@ -56,7 +56,7 @@ pub fn gather(paths: &[PathBuf]) -> Result<Gathered, DocumentError> {
         if meta.is_dir() {
             found.walk(path, folders > 1)?;
         } else if meta.is_file() {
-            let name = path.file_name().map(Path::new).unwrap_or(path);
+            let name = path.file_name().map_or(path.as_path(), Path::new);
             found.add(path, utf_8(name, path)?.to_owned(), meta.len())?;
         } else {
             return Err(DocumentError::Special { path: path.clone() });
@@ -150,8 +150,8 @@ impl Search {
     fn finish(mut self) -> Result<Gathered, DocumentError> {
         // A document can't be called like a folder that another one needs.
         for found in self.by_name.values() {
-            let folders = found.name.match_indices('/').map(|(at, _)| &found.name[..at]);
-            if let Some(other) = folders.filter_map(|folder| self.by_name.get(folder)).next() {
+            let mut folders = found.name.match_indices('/').map(|(at, _)| &found.name[..at]);
+            if let Some(other) = folders.find_map(|folder| self.by_name.get(folder)) {
                 return Err(same_name(other, &other.name, &found.path));
             }
         }

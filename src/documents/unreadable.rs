@@ -109,10 +109,10 @@ fn by_content(bytes: &[u8]) -> Option<Kind> {
     if bytes.starts_with(b"PK\x03\x04") {
         return Some(zip(bytes));
     }
-    if let Some(&(_, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        // Letters alone begin many a text; the rest of a real file is not text.
-        let letters = bytes.iter().take(8).all(u8::is_ascii_graphic);
-        let text = letters && kind != RTF && kind != POSTSCRIPT && memchr::memchr(0, bytes).is_none();
+    if let Some(&(magic, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        // Letters alone may begin a text too; but then no byte of it is zero.
+        let letters = magic.iter().all(u8::is_ascii_graphic) && kind != RTF && kind != POSTSCRIPT;
+        let text = letters && memchr::memchr(0, bytes).is_none();
         return (!text).then_some(kind);
     }
     if at(4, b"ftyp") || (at(0, b"RIFF") && (at(8, b"WAVE") || at(8, b"AVI "))) {

@@ -2,7 +2,7 @@
 //! the main one. Too little pruned costs tokens; too much loses text that someone will ask for. So: what says by its
 //! element, its role or a well-known class that it is navigation goes, everything else stays.
 
-use super::tree::{Id, Step, Tree};
+use super::tree::{Id, ROOT, Step, Tree};
 
 /// Elements that show no text, or none of the page's own.
 const DROPPED: &[&str] = &[
@@ -97,7 +97,7 @@ pub(super) fn main_part(tree: &Tree) -> MainPart {
     // Of each sort of candidate the one with most text, sorts in order of trust.
     let mut best: [Option<(usize, Id)>; 3] = [None; 3];
     let mut open: Vec<(Id, usize)> = Vec::new();
-    tree.walk(tree.root(), |step| {
+    tree.walk(ROOT, |step| {
         match step {
             Step::Enter(id) if is_dropped(tree, id) => return false,
             Step::Enter(id) => {
@@ -123,7 +123,7 @@ pub(super) fn main_part(tree: &Tree) -> MainPart {
     let main = best.into_iter().flatten().find(|(size, _)| size * 2 > all);
     main.map_or(
         MainPart {
-            root: tree.root(),
+            root: ROOT,
             left_out: 0,
         },
         |(size, root)| MainPart {

@@ -107,9 +107,14 @@ fn the_main_part_is_read_where_there_is_one() {
 fn broken_pages_are_read() {
     check(
         "</p></b><li>a<td>b<b><p>c</i></div><h1>d<p>e",
-        "- a b\n\nc\n\n# d\n\ne\n"
-            .replace("\n\nc\n\n# d\n\ne", "\n\n  c\n\n  # d\n\n  e")
-            .as_str(),
+        "- ab
+
+  c
+
+  # d
+
+  e
+",
     );
     check("<p>a<table><tr><td>x<td>y", "a\n\n| x | y |\n| --- | --- |\n");
     check("<p title='unclosed>a", "");
@@ -148,7 +153,7 @@ fn long_paragraphs_are_wrapped_and_quotes_still_found() {
 fn pages_made_to_exhaust_a_reader_are_refused() {
     let why = |html: &str| match read("a.html", html.as_bytes()) {
         Err(DocumentError::Html { why, .. }) => why,
-        other => panic!("{other:?}"),
+        other => panic!("{:.200}", format!("{other:?}")),
     };
     let deep = "it nests elements more than 500 deep";
     assert_eq!(why(&"<div>".repeat(100_000)), deep);
@@ -156,12 +161,12 @@ fn pages_made_to_exhaust_a_reader_are_refused() {
     assert_eq!(why(&"<table><tr><td>".repeat(100_000)), deep);
     assert_eq!(why(&"<template>".repeat(100_000)), deep);
     assert_eq!(why(&"<svg><g>".repeat(100_000)), deep);
-    let unclosed: String = (0..400).map(|n| format!("<b class=c{n}>")).collect();
+    let unclosed = (0..400).map(|n| format!("<b class=c{n}>")).collect::<Vec<_>>().concat();
     assert_eq!(
-        why(&format!("{unclosed}{}", "<p>x</p>".repeat(100_000))),
+        why(&format!("<p>{unclosed}</p>{}", "<p>x</p>".repeat(100_000))),
         "it repeats unclosed elements without end"
     );
-    let attributes: String = (0..100_000).map(|n| format!(" a{n}")).collect();
+    let attributes = (0..100_000).map(|n| format!(" a{n}")).collect::<Vec<_>>().concat();
     assert_eq!(
         why(&format!("<p{attributes}>")),
         "it has an element with over 20000 attributes"

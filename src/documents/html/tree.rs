@@ -25,7 +25,8 @@ const KEPT: &[&str] = &[
 
 pub(super) type Id = u32;
 const NONE: Id = Id::MAX;
-const ROOT: Id = 0;
+/// The document itself.
+pub(super) const ROOT: Id = 0;
 
 enum Content {
     /// The document, a comment, a template's content: nothing to read.
@@ -84,10 +85,6 @@ impl Tree {
             }
         }
         Ok(parser.finish().0.into_inner())
-    }
-
-    pub(super) const fn root(&self) -> Id {
-        ROOT
     }
 
     /// An element's name, in lower case; `None` for text and everything else.
@@ -177,14 +174,14 @@ impl Tree {
         let node = self.node_mut(child);
         (node.parent, node.before, node.after, node.depth) = (parent, before, next, depth);
         if before == NONE {
-            self.node_mut(parent).first = child
+            self.node_mut(parent).first = child;
         } else {
-            self.node_mut(before).after = child
+            self.node_mut(before).after = child;
         }
         if next == NONE {
-            self.node_mut(parent).last = child
+            self.node_mut(parent).last = child;
         } else {
-            self.node_mut(next).before = child
+            self.node_mut(next).before = child;
         }
     }
 
@@ -220,14 +217,14 @@ impl Tree {
             return;
         }
         if before == NONE {
-            self.node_mut(parent).first = after
+            self.node_mut(parent).first = after;
         } else {
-            self.node_mut(before).after = after
+            self.node_mut(before).after = after;
         }
         if after == NONE {
-            self.node_mut(parent).last = before
+            self.node_mut(parent).last = before;
         } else {
-            self.node_mut(after).before = before
+            self.node_mut(after).before = before;
         }
         let node = self.node_mut(id);
         (node.parent, node.before, node.after) = (NONE, NONE, NONE);
