@@ -18,6 +18,9 @@ pub(super) struct Decoded<'a> {
 
 /// How many bytes the tests for UTF-16 and for an HTML page's own declaration look at.
 const HEAD_BYTES: usize = 4096;
+/// How much a guess is made from, and how much of it lies before the first byte that isn't ASCII.
+const GUESS_BYTES: usize = 1 << 20;
+const GUESS_BEFORE: usize = 64;
 /// More control characters than one in this many bytes is not text.
 const CONTROLS_ONE_IN: usize = 20;
 
@@ -50,7 +53,13 @@ pub(super) fn decode<'a>(name: &str, bytes: &'a [u8], declared: Option<&str>) ->
         return read_as(name, encoding, bytes, Some("as it declares"));
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(bytes, true);
+    // ASCII tells nothing, and frequencies don't change after a megabyte; the detector is slow.
+    let telling = bytes
+        .iter()
+        .position(|byte| !byte.is_ascii())
+        .unwrap_or(0)
+        .saturating_sub(GUESS_BEFORE);
+    detector.feed(&bytes[telling..bytes.len().min(telling + GUESS_BYTES)], true);
     read_as(name, detector.guess(None, Utf8Detection::Allow), bytes, Some("a guess"))
 }
 

@@ -161,6 +161,7 @@ mod tests {
 
     const PAGES: &str = "The parties agree\nas follows:\n\x0c\x0c\nThe fee is due\n\nwithin 30 days,\nand on page\x0cfour it ends. The fee";
 
+    #[expect(clippy::unnecessary_wraps, reason = "it is compared with what `find` answers")]
     fn place(unit_number: u64, line: u64) -> Option<Place> {
         Some(Place { unit_number, line })
     }

@@ -7,9 +7,10 @@
 //!
 //! - `tree`: a flat tree with bounds that the parser lacks
 //! - `prune`: what a reader of the page would not call its text
-//! - `write`: blocks and lists; `table`: rows
+//! - `write`: blocks and lists; `table`: rows; `count`: numbers of items
 //! - `read`: the four put together
 
+mod count;
 mod prune;
 mod read;
 mod table;

@@ -1,6 +1,7 @@
 //! A page's blocks, written as they come by. A paragraph is one line; lists, quotes and fences are marked as in Markdown;
 //! nothing inside a line is marked or escaped, so that it reads as it is seen.
 
+use super::count::Count;
 use super::table::{Rows, is_data};
 use super::tree::{Id, Tree};
 
@@ -67,24 +68,13 @@ const BLOCKS: &[&str] = &[
 
 /// What a line stands in.
 enum Frame {
-    List {
-        next: i64,
-        style: Option<Style>,
-    },
+    List(Option<Count>),
     /// A list's item, or a definition; its marker is written with its first line.
     Item {
         marker: String,
         written: bool,
     },
     Quote,
-}
-
-/// How an ordered list counts.
-#[derive(Clone, Copy)]
-enum Style {
-    Decimal,
-    Letters { upper: bool },
-    Roman { upper: bool },
 }
 
 #[derive(Default)]
@@ -141,10 +131,13 @@ impl Writer {
         self.flush();
         match name {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading = name[1..].parse().ok(),
-            "ul" | "dir" | "menu" => self.frames.push(Frame::List { next: 1, style: None }),
-            "ol" => self.frames.push(ordered(tree, id)),
+            "ul" | "dir" | "menu" => self.frames.push(Frame::List(None)),
+            "ol" => self.frames.push(Frame::List(Some(Count::of(tree, id)))),
             "li" => {
-                let marker = self.marker(tree, id);
+                let marker = match self.frames.last_mut() {
+                    Some(Frame::List(Some(count))) => count.next_marker(tree, id),
+                    Some(Frame::List(None) | Frame::Item { .. } | Frame::Quote) | None => "- ".to_owned(),
+                };
                 self.frames.push(Frame::Item { marker, written: false });
             }
             "dd" => self.frames.push(Frame::Item {
@@ -336,7 +329,7 @@ impl Writer {
                     self.out.push_str("> ");
                     indents += 1;
                 }
-                Frame::List { .. } | Frame::Item { .. } | Frame::Quote => {}
+                Frame::List(_) | Frame::Item { .. } | Frame::Quote => {}
             }
         }
         self.tight = self.frames.iter().any(|frame| matches!(frame, Frame::Item { .. }));
@@ -349,93 +342,8 @@ impl Writer {
         for frame in self.frames.iter().take(MAX_INDENTS) {
             match frame {
                 Frame::Item { marker, .. } => self.out.push_str(marker),
-                Frame::List { .. } | Frame::Quote => {}
+                Frame::List(_) | Frame::Quote => {}
             }
         }
     }
-
-    fn marker(&mut self, tree: &Tree, item: Id) -> String {
-        let Some(Frame::List {
-            next,
-            style: Some(style),
-        }) = self.frames.last_mut()
-        else {
-            return "- ".to_owned();
-        };
-        if let Some(value) = tree
-            .attribute(item, "value")
-            .and_then(|value| value.trim().parse().ok())
-        {
-            *next = value;
-        }
-        let number = *next;
-        *next = next.saturating_add(1);
-        format!("{}. ", style.show(number))
-    }
-}
-
-fn ordered(tree: &Tree, list: Id) -> Frame {
-    let style = match tree.attribute(list, "type").map(str::trim) {
-        Some("a") => Style::Letters { upper: false },
-        Some("A") => Style::Letters { upper: true },
-        Some("i") => Style::Roman { upper: false },
-        Some("I") => Style::Roman { upper: true },
-        _ => Style::Decimal,
-    };
-    let next = tree
-        .attribute(list, "start")
-        .and_then(|start| start.trim().parse().ok())
-        .unwrap_or(1);
-    Frame::List {
-        next,
-        style: Some(style),
-    }
-}
-
-impl Style {
-    fn show(self, number: i64) -> String {
-        let (shown, upper) = match self {
-            Self::Letters { upper } if number > 0 => (letters(number), upper),
-            Self::Roman { upper } if (1..4000).contains(&number) => (roman(number), upper),
-            Self::Decimal | Self::Letters { .. } | Self::Roman { .. } => (number.to_string(), false),
-        };
-        if upper { shown.to_uppercase() } else { shown }
-    }
-}
-
-/// a, b, …, z, aa, ab, …
-fn letters(mut number: i64) -> String {
-    let mut shown = Vec::new();
-    while number > 0 {
-        let digit = u8::try_from((number - 1) % 26).unwrap_or_default();
-        shown.push(char::from(b'a' + digit));
-        number = (number - 1) / 26;
-    }
-    shown.iter().rev().collect()
-}
-
-fn roman(mut number: i64) -> String {
-    const DIGITS: [(i64, &str); 13] = [
-        (1000, "m"),
-        (900, "cm"),
-        (500, "d"),
-        (400, "cd"),
-        (100, "c"),
-        (90, "xc"),
-        (50, "l"),
-        (40, "xl"),
-        (10, "x"),
-        (9, "ix"),
-        (5, "v"),
-        (4, "iv"),
-        (1, "i"),
-    ];
-    let mut shown = String::new();
-    for (value, digit) in DIGITS {
-        while number >= value {
-            shown.push_str(digit);
-            number -= value;
-        }
-    }
-    shown
 }
