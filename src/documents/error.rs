@@ -1,0 +1,99 @@
+//! What can be wrong with a user's documents. Each message is one sentence: what, where, what to do.
+
+use std::path::PathBuf;
+
+/// A document or a path that can't be used. All of these are a user's to mend; none goes away by trying again.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// A format that no reader exists for.
+    #[error("{name} is {format}, which can't be read yet: {advice}")]
+    Unsupported {
+        /// The document's name.
+        name: String,
+        /// With its article: "a PDF file".
+        format: &'static str,
+        /// What the user can do instead.
+        advice: &'static str,
+    },
+    /// Not text, and not a format that is known by its first bytes.
+    #[error("{name} looks like binary data, not text ({why}): convert it to text, Markdown or HTML, or leave it out")]
+    Binary {
+        /// The document's name.
+        name: String,
+        /// What gave it away.
+        why: String,
+    },
+    /// HTML that is built to exhaust a parser, or broken beyond reading.
+    #[error("{name} can't be read as HTML, because {why}: save it again from a browser, or give its text")]
+    Html {
+        /// The document's name.
+        name: String,
+        /// The bound that it broke.
+        why: String,
+    },
+    /// More bytes than offsets are kept for.
+    #[error("{name} has {bytes} bytes, and a document may have {limit}: split it")]
+    TooLarge {
+        /// The document's name.
+        name: String,
+        /// Its size in bytes.
+        bytes: u64,
+        /// The largest size in bytes.
+        limit: u64,
+    },
+    /// A path that the user gave leads nowhere.
+    #[error("{} doesn't exist: check the path", path.display())]
+    Missing {
+        /// As given.
+        path: PathBuf,
+    },
+    /// The system won't let us have it.
+    #[error("{} can't be read ({source}): check its permissions, or leave it out", path.display())]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Neither a file nor a folder: a socket, a pipe, a device.
+    #[error("{} is neither a file nor a folder: give a document's path", path.display())]
+    Special {
+        /// As given.
+        path: PathBuf,
+    },
+    /// A folder without a document.
+    #[error("{} has no documents: {why}", path.display())]
+    Empty {
+        /// The folder, or the first path given.
+        path: PathBuf,
+        /// What was there instead, and what to do.
+        why: String,
+    },
+    /// No path was given at all.
+    #[error("no documents were named: give files or folders")]
+    Nothing,
+    /// A file name that isn't UTF-8.
+    #[error("the name of {} isn't valid UTF-8: rename it", path.display())]
+    NotUtf8 {
+        /// The file, its odd bytes replaced when shown.
+        path: PathBuf,
+    },
+    /// A name that a workspace refuses (SPEC 2).
+    #[error("{name:?} can't be a document's name, because {why}: rename it")]
+    BadName {
+        /// The name as it would have stood under `documents/`.
+        name: String,
+        /// The rule it breaks.
+        why: String,
+    },
+    /// Two files would get one name under `documents/`.
+    #[error("{} and {} would both be called {name}: rename one, or give their common folder", first.display(), second.display())]
+    SameName {
+        /// The name that both would have.
+        name: String,
+        /// The first by path.
+        first: PathBuf,
+        /// The second.
+        second: PathBuf,
+    },
+}

@@ -1,0 +1,147 @@
+//! What a reader of a page would not call its text: scripts, navigation, links for machines; and which part of the page is
+//! the main one. Too little pruned costs tokens; too much loses text that someone will ask for. So: what says by its
+//! element, its role or a well-known class that it is navigation goes, everything else stays.
+
+use super::tree::{Id, ROOT, Step, Tree};
+
+/// Elements that show no text, or none of the page's own.
+const DROPPED: &[&str] = &[
+    "applet", "audio", "canvas", "datalist", "embed", "frameset", "head", "iframe", "nav", "noembed", "noframes",
+    "noscript", "object", "script", "style", "svg", "template", "video",
+];
+const DROPPED_ROLES: &[&str] = &["navigation", "search", "contentinfo"];
+/// Navigation and line numbers of documentation tools and wikis.
+const DROPPED_CLASSES: &[&str] = &[
+    "sphinxsidebar",
+    "sphinxsidebarwrapper",
+    "related",
+    "wy-nav-side",
+    "rst-footer-buttons",
+    "toc-drawer",
+    "linenos",
+    "lineno",
+    "breadcrumb",
+    "breadcrumbs",
+    "mw-editsection",
+    "mw-jump-link",
+    "navbox",
+];
+/// In these a `footer` signs or explains what it stands under; elsewhere it is the page's.
+const OWN_FOOTER: &[&str] = &["article", "main", "section", "blockquote", "figure", "dialog", "td"];
+
+/// Whether a node is left out, with all that is in it.
+pub(super) fn is_dropped(tree: &Tree, id: Id) -> bool {
+    let Some(name) = tree.name(id) else { return false };
+    if DROPPED.contains(&name) || matches!(name, "annotation" | "annotation-xml") {
+        return true;
+    }
+    if tree
+        .attribute(id, "role")
+        .is_some_and(|role| DROPPED_ROLES.contains(&role.trim()))
+    {
+        return true;
+    }
+    match name {
+        "body" | "html" | "main" | "article" => false,
+        "footer" => !tree
+            .ancestors(id)
+            .any(|up| tree.name(up).is_some_and(|name| OWN_FOOTER.contains(&name))),
+        "aside" => tree.has_class(id, |class| {
+            ["nav", "toc", "menu"]
+                .iter()
+                .any(|word| class.split(['-', '_']).any(|part| part == *word))
+                || DROPPED_CLASSES.contains(&class)
+        }),
+        "a" => is_dropped_link(tree, id),
+        _ => tree.has_class(id, |class| DROPPED_CLASSES.contains(&class)),
+    }
+}
+
+/// "¶" beside a heading, "Skip to content" above the page.
+fn is_dropped_link(tree: &Tree, id: Id) -> bool {
+    if !tree.attribute(id, "href").is_some_and(|href| href.starts_with('#')) {
+        return false;
+    }
+    let mut text = String::new();
+    tree.walk(id, |step| {
+        if let Step::Enter(id) = step
+            && let Some(more) = tree.text(id)
+        {
+            text.extend(more.chars().take(16));
+        }
+        text.len() < 16
+    });
+    let text = text.trim().to_lowercase();
+    let marks = |class: &str| {
+        matches!(
+            class,
+            "headerlink" | "permalink" | "anchor-link" | "header-anchor" | "anchor" | "headeranchor"
+        )
+    };
+    text == "¶"
+        || (text.chars().count() <= 2 && tree.has_class(id, marks))
+        || text.starts_with("skip to ")
+        || tree.has_class(id, |class| class.starts_with("skip"))
+}
+
+/// Where a page's text is.
+pub(super) struct MainPart {
+    pub(super) root: Id,
+    /// Characters of text outside it, blanks not counted.
+    pub(super) left_out: usize,
+}
+
+/// The page's main part, if it says which that is and most of its text is in there; else all of it.
+pub(super) fn main_part(tree: &Tree) -> MainPart {
+    let mut all = 0_usize;
+    // Of each sort of candidate the one with most text, sorts in order of trust.
+    let mut best: [Option<(usize, Id)>; 3] = [None; 3];
+    let mut open: Vec<(Id, usize)> = Vec::new();
+    tree.walk(ROOT, |step| {
+        match step {
+            Step::Enter(id) if is_dropped(tree, id) => return false,
+            Step::Enter(id) => {
+                if let Some(text) = tree.text(id) {
+                    all += text.chars().filter(|c| !c.is_whitespace()).count();
+                } else if candidate(tree, id).is_some() {
+                    open.push((id, all));
+                }
+            }
+            Step::Leave(id) => {
+                if let Some(&(candidate_id, before)) = open.last()
+                    && candidate_id == id
+                {
+                    open.pop();
+                    if let Some(sort) = candidate(tree, id) {
+                        best[sort] = best[sort].max(Some((all - before, id)));
+                    }
+                }
+            }
+        }
+        true
+    });
+    let main = best.into_iter().flatten().find(|(size, _)| size * 2 > all);
+    main.map_or(
+        MainPart {
+            root: ROOT,
+            left_out: 0,
+        },
+        |(size, root)| MainPart {
+            root,
+            left_out: all - size,
+        },
+    )
+}
+
+fn candidate(tree: &Tree, id: Id) -> Option<usize> {
+    let name = tree.name(id)?;
+    if name == "main" || tree.attribute(id, "role") == Some("main") {
+        Some(0)
+    } else if name == "article" {
+        Some(1)
+    } else if name == "div" && tree.has_class(id, |class| class == "body") {
+        Some(2)
+    } else {
+        None
+    }
+}

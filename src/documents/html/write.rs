@@ -1,0 +1,349 @@
+//! A page's blocks, written as they come by. A paragraph is one line; lists, quotes and fences are marked as in Markdown;
+//! nothing inside a line is marked or escaped, so that it reads as it is seen.
+
+use super::count::Count;
+use super::table::{Rows, is_data};
+use super::tree::{Id, Tree};
+
+/// Beyond this many lists and quotes inside one another, lines are no longer moved in.
+const MAX_INDENTS: usize = 8;
+
+/// Elements that begin and end lines.
+const BLOCKS: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hgroup",
+    "hr",
+    "html",
+    "legend",
+    "li",
+    "listing",
+    "main",
+    "menu",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "plaintext",
+    "pre",
+    "search",
+    "section",
+    "select",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "textarea",
+    "tfoot",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+    "xmp",
+];
+
+/// What a line stands in.
+enum Frame {
+    List(Option<Count>),
+    /// A list's item, or a definition; its marker is written with its first line.
+    Item {
+        marker: String,
+        written: bool,
+    },
+    Quote,
+}
+
+#[derive(Default)]
+pub(super) struct Writer {
+    out: String,
+    /// The line in hand; with `\n` where a `<br>` was.
+    line: String,
+    frames: Vec<Frame>,
+    /// The level of the heading that the line in hand is.
+    heading: Option<u8>,
+    /// How many `pre` we are in.
+    pre: usize,
+    rows: Option<Rows>,
+    in_cell: bool,
+    /// The last block was in a list, or a term: the next item follows without a blank line.
+    tight: bool,
+}
+
+impl Writer {
+    /// The text of all that was entered and left.
+    pub(super) fn finish(mut self) -> String {
+        self.flush();
+        if !self.out.is_empty() {
+            self.out.push('\n');
+        }
+        self.out
+    }
+
+    pub(super) fn enter(&mut self, tree: &Tree, id: Id) {
+        if let Some(text) = tree.text(id) {
+            self.add_text(text);
+        }
+        let Some(name) = tree.name(id) else { return };
+        match name {
+            "br" => self.add_break(),
+            "img" | "area" => self.add_text(tree.attribute(id, "alt").unwrap_or_default()),
+            "q" => self.add_text("“"),
+            "button" | "meter" | "progress" => self.add_text(" "),
+            _ => {}
+        }
+        if !BLOCKS.contains(&name) {
+            return;
+        }
+        if self.is_inline() {
+            self.add_text(if self.pre > 0 { "" } else { " " });
+            match name {
+                "li" if self.pre == 0 => self.add_text("- "),
+                // Only counted, to be in step when it is left.
+                "pre" | "listing" | "xmp" | "plaintext" if self.pre > 0 => self.pre += 1,
+                _ => {}
+            }
+            return;
+        }
+        self.flush();
+        match name {
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading = name[1..].parse().ok(),
+            "ul" | "dir" | "menu" => self.frames.push(Frame::List(None)),
+            "ol" => self.frames.push(Frame::List(Some(Count::of(tree, id)))),
+            "li" => {
+                let marker = match self.frames.last_mut() {
+                    Some(Frame::List(Some(count))) => count.next_marker(tree, id),
+                    Some(Frame::List(None) | Frame::Item { .. } | Frame::Quote) | None => "- ".to_owned(),
+                };
+                self.frames.push(Frame::Item { marker, written: false });
+            }
+            "dd" => self.frames.push(Frame::Item {
+                marker: ": ".to_owned(),
+                written: false,
+            }),
+            "blockquote" => self.frames.push(Frame::Quote),
+            "pre" | "listing" | "xmp" | "plaintext" => self.pre = 1,
+            "table" => self.rows = is_data(tree, id).then(Rows::default),
+            "tr" => self.rows.iter_mut().for_each(Rows::begin_row),
+            "td" | "th" => self.in_cell = self.rows.is_some(),
+            _ => {}
+        }
+    }
+
+    pub(super) fn leave(&mut self, tree: &Tree, id: Id) {
+        let Some(name) = tree.name(id) else { return };
+        match name {
+            "q" => self.add_text("”"),
+            "button" | "meter" | "progress" => self.add_text(" "),
+            _ => {}
+        }
+        if !BLOCKS.contains(&name) {
+            return;
+        }
+        match name {
+            "pre" | "listing" | "xmp" | "plaintext" if self.pre > 0 => {
+                self.pre -= 1;
+                if self.pre == 0 {
+                    self.write_fence();
+                }
+            }
+            _ if self.pre > 0 => {
+                if !self.line.is_empty() && !self.line.ends_with('\n') {
+                    self.line.push('\n');
+                }
+            }
+            "td" | "th" if self.in_cell => {
+                self.in_cell = false;
+                let cell = std::mem::take(&mut self.line).trim().to_owned();
+                let span = |what| {
+                    tree.attribute(id, what)
+                        .and_then(|n| n.trim().parse().ok())
+                        .unwrap_or(1)
+                };
+                self.rows
+                    .iter_mut()
+                    .for_each(|rows| rows.add(cell.clone(), span("colspan"), span("rowspan")));
+            }
+            _ if self.in_cell => self.add_text(" "),
+            "tr" if self.rows.is_some() => self.write_row(),
+            "table" => {
+                self.flush();
+                self.rows = None;
+            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.flush();
+                self.heading = None;
+            }
+            "ul" | "dir" | "menu" | "ol" | "li" | "dd" | "blockquote" => {
+                self.flush();
+                self.frames.pop();
+            }
+            "dt" => {
+                self.tight |= self.flush();
+            }
+            _ => {
+                self.flush();
+            }
+        }
+    }
+
+    /// In a cell and in preformatted text blocks make no lines of their own.
+    const fn is_inline(&self) -> bool {
+        self.in_cell || self.pre > 0
+    }
+
+    fn add_text(&mut self, text: &str) {
+        for found in text.chars() {
+            match found {
+                // Invisible: places where a long word may be broken.
+                '\u{ad}' | '\u{200b}' | '\u{feff}' => {}
+                '\n' if self.pre > 0 => self.line.push('\n'),
+                '\t' if self.pre > 0 => self.line.push('\t'),
+                _ if found.is_whitespace() => {
+                    if self.pre > 0 || !(self.line.is_empty() || self.line.ends_with([' ', '\n'])) {
+                        self.line.push(' ');
+                    }
+                }
+                _ => self.line.push(found),
+            }
+        }
+    }
+
+    fn add_break(&mut self) {
+        if self.in_cell || self.heading.is_some() {
+            self.add_text(" ");
+        } else if self.pre > 0 || !self.line.is_empty() {
+            self.line.push('\n');
+        }
+    }
+
+    /// Writes the line in hand as a block; whether there was one.
+    fn flush(&mut self) -> bool {
+        let line = std::mem::take(&mut self.line);
+        let line = line.trim();
+        if line.is_empty() {
+            return false;
+        }
+        self.begin_block();
+        if let Some(level) = self.heading.take() {
+            self.out.extend(std::iter::repeat_n('#', usize::from(level)));
+            self.out.push(' ');
+        }
+        for (n, part) in line
+            .split('\n')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .enumerate()
+        {
+            if n > 0 {
+                self.next_line();
+            }
+            self.out.push_str(part);
+        }
+        true
+    }
+
+    fn write_fence(&mut self) {
+        let text = std::mem::take(&mut self.line);
+        let text = text.trim_matches('\n').trim_end();
+        if text.trim().is_empty() {
+            return;
+        }
+        let mut fence = "```".to_owned();
+        while text.contains(&fence) {
+            fence.push('`');
+        }
+        self.begin_block();
+        self.out.push_str(&fence);
+        for part in text.split('\n') {
+            self.next_line();
+            self.out.push_str(part.trim_end());
+        }
+        self.next_line();
+        self.out.push_str(&fence);
+    }
+
+    fn write_row(&mut self) {
+        let Some(rows) = &mut self.rows else { return };
+        let under_a_row = rows.has_begun();
+        let Some(lines) = rows.end_row() else { return };
+        for (n, line) in lines.iter().enumerate() {
+            if under_a_row || n > 0 {
+                self.next_line();
+            } else {
+                self.begin_block();
+            }
+            self.out.push_str(line);
+        }
+    }
+
+    /// What stands before a block: a blank line or just a new one, and the marks of all that it is in.
+    fn begin_block(&mut self) {
+        let new_item = self
+            .frames
+            .iter()
+            .any(|frame| matches!(frame, Frame::Item { written: false, .. }));
+        if !self.out.is_empty() {
+            self.out.push_str(if new_item && self.tight { "\n" } else { "\n\n" });
+        }
+        let mut indents = 0;
+        for frame in &mut self.frames {
+            match frame {
+                Frame::Item { marker, written: false } => {
+                    self.out.push_str(marker);
+                    // From now on the marker's place is kept free.
+                    *frame = Frame::Item {
+                        marker: " ".repeat(marker.chars().count()),
+                        written: true,
+                    };
+                    indents += 1;
+                }
+                Frame::Item { marker, written: true } if indents < MAX_INDENTS => {
+                    self.out.push_str(marker);
+                    indents += 1;
+                }
+                Frame::Quote if indents < MAX_INDENTS => {
+                    self.out.push_str("> ");
+                    indents += 1;
+                }
+                Frame::List(_) | Frame::Item { .. } | Frame::Quote => {}
+            }
+        }
+        self.tight = self.frames.iter().any(|frame| matches!(frame, Frame::Item { .. }));
+    }
+
+    /// A further line of the same block. Without a quote's mark (which Markdown doesn't need here): it would stand in the
+    /// middle of a sentence that someone quotes.
+    fn next_line(&mut self) {
+        self.out.push('\n');
+        for frame in self.frames.iter().take(MAX_INDENTS) {
+            match frame {
+                Frame::Item { marker, .. } => self.out.push_str(marker),
+                Frame::List(_) | Frame::Quote => {}
+            }
+        }
+    }
+}

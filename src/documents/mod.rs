@@ -1,0 +1,29 @@
+//! A job's documents: from the paths that a user gives to text that the model reads, coverage counts and quotes are
+//! checked against. All three use the same [`Extracted::text`] and the same [`Units`] of it, so that "page 4" means
+//! one thing.
+//!
+//! - `gather`: which files the given paths mean, and what they will be called under `documents/`
+//! - `format`: what kind of document some bytes are, and who reads it; `unreadable`: the kinds that nobody reads yet
+//! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
+//! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
+//!
+//! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
+//! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
+
+mod encoding;
+mod error;
+mod format;
+mod gather;
+mod html;
+mod plain;
+mod quotes;
+mod text;
+mod units;
+mod unreadable;
+
+pub use error::DocumentError;
+pub use format::{Extracted, Format, extract};
+pub use gather::{Found, Gathered, gather};
+pub use quotes::{Place, QuoteIndex};
+pub use text::MAX_LINE_CHARS;
+pub use units::{Unit, Units};

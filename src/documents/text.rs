@@ -1,0 +1,182 @@
+//! Characters → tidy lines: one kind of line end, no control characters, no endless lines. What every reader's text goes
+//! through last, so that the rest of the house can rely on it.
+
+use super::units::Unit;
+
+/// The longest line of an extracted text, in characters. A model reads line by line: one line must fit in a tool result.
+pub const MAX_LINE_CHARS: usize = 2_000;
+
+/// Text as the rest of the house sees it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tidy {
+    pub(super) unit: Unit,
+    pub(super) text: String,
+    pub(super) notes: Vec<String>,
+}
+
+/// Ends lines with `\n`, drops control characters except tab and (between pages) form feed, wraps lines over
+/// [`MAX_LINE_CHARS`]. Everything else is kept as it is, so that line numbers stay those of the document.
+pub(super) fn tidy(raw: &str) -> Tidy {
+    let raw = without_outer_form_feeds(raw);
+    let mut lines = Lines {
+        text: String::with_capacity(raw.len()),
+        start: 0,
+        wrapped: 0,
+    };
+    let mut pages = false;
+    let mut plain_from = 0;
+    let mut chars = raw.char_indices().peekable();
+    while let Some((at, found)) = chars.next() {
+        if !(found.is_control() || matches!(found, '\u{2028}' | '\u{2029}')) || found == '\t' {
+            continue;
+        }
+        lines.text.push_str(&raw[plain_from..at]);
+        plain_from = at + found.len_utf8();
+        match found {
+            '\r' if chars.peek().is_some_and(|&(_, next)| next == '\n') => {}
+            '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => lines.end('\n'),
+            '\x0c' => {
+                pages = true;
+                lines.end('\x0c');
+            }
+            _ => {}
+        }
+    }
+    lines.text.push_str(&raw[plain_from..]);
+    lines.wrap();
+    let notes = match lines.wrapped {
+        0 => Vec::new(),
+        1 => vec!["1 line over 2,000 characters was wrapped".to_owned()],
+        n => vec![format!("{n} lines over 2,000 characters were wrapped")],
+    };
+    Tidy {
+        unit: if pages { Unit::Page } else { Unit::Line },
+        text: lines.text,
+        notes,
+    }
+}
+
+/// A form feed before the first page or after the last makes no page; printers' files often have one.
+fn without_outer_form_feeds(raw: &str) -> &str {
+    let blank = |c: char| c.is_whitespace() || c.is_control();
+    let head = raw.trim_start_matches(blank);
+    let leading = &raw[..raw.len() - head.len()];
+    let start = leading.rfind('\x0c').map_or(0, |at| at + 1);
+    let raw = &raw[start..];
+    let end = raw.trim_end_matches(blank).len();
+    raw[end..].find('\x0c').map_or(raw, |at| &raw[..end + at])
+}
+
+struct Lines {
+    text: String,
+    /// Where the line in hand begins.
+    start: usize,
+    wrapped: u64,
+}
+
+impl Lines {
+    fn end(&mut self, separator: char) {
+        self.wrap();
+        self.text.push(separator);
+        self.start = self.text.len();
+    }
+
+    /// Breaks the line in hand, at a blank where there is one within reach.
+    fn wrap(&mut self) {
+        // Bytes are at least as many as characters, and are counted for free.
+        if self.text.len() - self.start <= MAX_LINE_CHARS || end_of_chars(&self.text[self.start..]).is_none() {
+            return;
+        }
+        self.wrapped += 1;
+        let line = self.text.split_off(self.start);
+        let mut rest = line.as_str();
+        while let Some(end) = end_of_chars(rest) {
+            // The blank itself may be the first character that doesn't fit.
+            let next = rest[end..].chars().next().map_or(end, |c| end + c.len_utf8());
+            let blank = rest[..next]
+                .rfind([' ', '\t'])
+                .filter(|&at| !rest[..at].trim_start().is_empty());
+            let (line, after) = blank.map_or((end, end), |at| (at, at + 1));
+            self.text.push_str(&rest[..line]);
+            self.text.push('\n');
+            rest = &rest[after..];
+        }
+        self.text.push_str(rest);
+    }
+}
+
+/// Where the first [`MAX_LINE_CHARS`] characters of `line` end; `None` where it has no more than that.
+fn end_of_chars(line: &str) -> Option<usize> {
+    line.char_indices().nth(MAX_LINE_CHARS).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_in_one_way_and_controls_are_gone() {
+        let tidied = tidy("a\r\nb\rc\n\u{2028}d\u{85}\te\u{1b}[1m\u{7f}\u{9c}f\0");
+        assert_eq!(
+            tidied,
+            Tidy {
+                unit: Unit::Line,
+                text: "a\nb\nc\n\nd\n\te[1mf".into(),
+                notes: Vec::new()
+            }
+        );
+    }
+
+    #[test]
+    fn form_feeds_make_pages_but_not_at_the_ends() {
+        for raw in [
+            "\x0cone\n\x0c\x0cthree",
+            "one\n\x0c\x0cthree\x0c",
+            "one\n\x0c\x0cthree\x0c\r\n\x0c\n",
+        ] {
+            let tidied = tidy(raw);
+            assert_eq!(
+                (tidied.unit, tidied.text.as_str()),
+                (Unit::Page, "one\n\x0c\x0cthree"),
+                "{raw:?}"
+            );
+        }
+        assert_eq!(tidy("one\n\x0c\n").unit, Unit::Line);
+        assert_eq!(tidy("\n \x0c\n").text, "\n");
+    }
+
+    #[test]
+    fn long_lines_are_wrapped_at_a_blank() {
+        let word = "ä".repeat(999);
+        let tidied = tidy(&format!("short\n{word} {word} {word}\n{word} {word}!"));
+        assert_eq!(tidied.text, format!("short\n{word} {word}\n{word}\n{word} {word}!"));
+        assert_eq!(tidied.notes, ["1 line over 2,000 characters was wrapped"]);
+    }
+
+    #[test]
+    fn long_words_are_cut_between_characters() {
+        let tidied = tidy(&format!("  {}\n{}", "日".repeat(4_100), "x".repeat(2_001)));
+        let lines: Vec<usize> = tidied.text.split('\n').map(|line| line.chars().count()).collect();
+        assert_eq!(lines, [2_000, 2_000, 102, 2_000, 1]);
+        assert_eq!(tidied.notes, ["2 lines over 2,000 characters were wrapped"]);
+    }
+
+    #[test]
+    fn a_file_of_one_endless_line_takes_no_quadratic_time() {
+        let tidied = tidy(&"a b ".repeat(500_000));
+        assert_eq!(tidied.text.lines().map(str::len).min(), Some(1_999));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_character_but_blanks_and_controls_is_lost(raw in "(\\PC|[\n\r\t\x0c\u{1}]| |[a-z]{900}){0,40}") {
+            let visible = |text: &str| text.chars().filter(|c| !c.is_control() && !c.is_whitespace()).collect::<String>();
+            let tidied = tidy(&raw);
+            proptest::prop_assert_eq!(visible(&raw), visible(&tidied.text));
+            let mut lines = tidied.text.split(['\n', '\x0c']);
+            proptest::prop_assert!(lines.all(|line| line.chars().count() <= MAX_LINE_CHARS));
+            let again = tidy(&tidied.text);
+            proptest::prop_assert_eq!(again.text, tidied.text);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Pages and lines: how a place in a document is addressed, by `read_document`, by coverage and by quotes.
+
+use serde::{Deserialize, Serialize};
+
+/// What a document is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// The document has pages of its own; in the text they are separated by form feeds.
+    Page,
+    /// It has none: lines of the text, each at most [`super::MAX_LINE_CHARS`] long.
+    Line,
+}
+
+impl Unit {
+    /// What separates two units in a text.
+    pub(super) const fn separator(self) -> u8 {
+        match self {
+            Self::Page => b'\x0c',
+            Self::Line => b'\n',
+        }
+    }
+}
+
+/// The pages or lines of a text, numbered from 1. Borrows the text; keeps one offset per unit.
+#[derive(Debug, Clone)]
+pub struct Units<'a> {
+    text: &'a str,
+    /// Where each unit begins, in bytes.
+    starts: Vec<usize>,
+    /// Where the last unit ends: a separator at the end of the text begins no unit.
+    end: usize,
+}
+
+impl<'a> Units<'a> {
+    /// Counts the units of `text`. An empty text has none.
+    pub fn new(unit: Unit, text: &'a str) -> Self {
+        let separator = unit.separator();
+        let end = text.len() - usize::from(text.as_bytes().last() == Some(&separator));
+        let mut starts = Vec::new();
+        if !text.is_empty() {
+            starts.push(0);
+            starts.extend(memchr::memchr_iter(separator, &text.as_bytes()[..end]).map(|at| at + 1));
+        }
+        Self { text, starts, end }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.starts.len() as u64
+    }
+
+    /// The unit numbered `n`, without its separator; `None` outside 1 to [`count`](Self::count).
+    pub fn get(&self, n: u64) -> Option<&'a str> {
+        (1..=self.count()).contains(&n).then(|| self.range(n, n))
+    }
+
+    /// Units `from` to `to`, both included, with the separators between them. What lies outside the text is left out;
+    /// nothing is left where `from` is after `to`.
+    pub fn range(&self, from: u64, to: u64) -> &'a str {
+        let (from, to) = (from.max(1), to.min(self.count()));
+        if from > to {
+            return "";
+        }
+        let (Ok(first), Ok(next)) = (usize::try_from(from - 1), usize::try_from(to)) else {
+            return "";
+        };
+        let end = self.starts.get(next).map_or(self.end, |start| start - 1);
+        self.starts.get(first).map_or("", |&start| &self.text[start..end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted_as_an_editor_counts_them() {
+        let lines = |text| {
+            let units = Units::new(Unit::Line, text);
+            (1..=units.count()).filter_map(|n| units.get(n)).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(""), Vec::<&str>::new());
+        assert_eq!(lines("\n"), [""]);
+        assert_eq!(lines("a"), ["a"]);
+        assert_eq!(lines("a\n\nb\n"), ["a", "", "b"]);
+    }
+
+    #[test]
+    fn pages_are_what_lies_between_form_feeds() {
+        let units = Units::new(Unit::Page, "one\nmore\n\x0c\x0cthree");
+        assert_eq!(units.count(), 3);
+        assert_eq!(
+            [units.get(1), units.get(2), units.get(3)],
+            [Some("one\nmore\n"), Some(""), Some("three")]
+        );
+        assert_eq!(units.range(1, 2), "one\nmore\n\x0c");
+        assert_eq!(units.range(3, 9), "three");
+    }
+
+    #[test]
+    fn what_lies_outside_is_left_out() {
+        let units = Units::new(Unit::Line, "a\nb\nc\n");
+        assert_eq!([units.get(0), units.get(4), units.get(u64::MAX)], [None, None, None]);
+        assert_eq!(units.range(0, u64::MAX), "a\nb\nc");
+        assert_eq!(units.range(2, 3), "b\nc");
+        assert_eq!(units.range(3, 2), "");
+        assert_eq!(units.range(4, 9), "");
+    }
+}

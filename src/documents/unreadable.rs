@@ -1,0 +1,219 @@
+//! Formats that no reader exists for yet: known by their first bytes, else by name, and refused with what to do instead.
+//! Reading them as text would give a model rubbish, and a user a report about rubbish.
+
+use super::error::DocumentError;
+use super::format::ending;
+
+/// A format: what it is called, and what a user can do.
+type Kind = (&'static str, &'static str);
+
+const PDF: Kind = (
+    "a PDF file",
+    "convert it to text that keeps its pages, for example with `pdftotext -layout`",
+);
+const OFFICE: &str = "save it as plain text, Markdown or HTML";
+const WORD: Kind = ("a Word document", OFFICE);
+const OLD_OFFICE: Kind = ("an old Office document (DOC, XLS, PPT or MSG)", OFFICE);
+const EXCEL: Kind = ("an Excel workbook", "save its sheets as CSV or HTML");
+const POWERPOINT: Kind = ("a PowerPoint presentation", OFFICE);
+const OPEN_DOCUMENT: Kind = ("an OpenDocument file", OFFICE);
+const RTF: Kind = ("an RTF document", OFFICE);
+const EPUB: Kind = ("an EPUB book", "unpack it and give its HTML files");
+const MAIL: Kind = ("an e-mail", "save its text, and its attachments apart");
+const ARCHIVE: Kind = ("an archive", "unpack it and give the documents in it");
+const PACKED: Kind = ("a compressed file", "unpack it first");
+const IMAGE: Kind = ("an image", "give its text, for example from a text recognition program");
+const MEDIA: Kind = ("an audio or video file", "give a transcript");
+const PROGRAM: Kind = ("a program", "leave it out");
+const DATABASE: Kind = ("a database file", "export what matters as CSV or text");
+const POSTSCRIPT: Kind = ("a PostScript file", "convert it to text, for example with `ps2ascii`");
+
+/// First bytes, and what they mean.
+const MAGIC: &[(&[u8], Kind)] = &[
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLD_OFFICE),
+    (b"{\\rtf", RTF),
+    (b"%!PS", POSTSCRIPT),
+    (b"\x89PNG\r\n\x1a\n", IMAGE),
+    (b"\xff\xd8\xff", IMAGE),
+    (b"GIF87a", IMAGE),
+    (b"GIF89a", IMAGE),
+    (b"II*\0", IMAGE),
+    (b"MM\0*", IMAGE),
+    (b"AT&TFORM", IMAGE),
+    (b"\x1f\x8b\x08", PACKED),
+    (b"BZh", PACKED),
+    (b"\xfd7zXZ\0", PACKED),
+    (b"\x28\xb5\x2f\xfd", PACKED),
+    (b"7z\xbc\xaf\x27\x1c", ARCHIVE),
+    (b"Rar!\x1a\x07", ARCHIVE),
+    (b"!<arch>\n", ARCHIVE),
+    (b"PK\x05\x06", ARCHIVE),
+    (b"\x7fELF", PROGRAM),
+    (b"\xca\xfe\xba\xbe", PROGRAM),
+    (b"\xcf\xfa\xed\xfe", PROGRAM),
+    (b"\0asm", PROGRAM),
+    (b"SQLite format 3\0", DATABASE),
+    (b"PAR1", DATABASE),
+    (b"OggS", MEDIA),
+    (b"ID3", MEDIA),
+    (b"fLaC", MEDIA),
+];
+
+/// Endings of names whose content shows nothing, or isn't what the name says.
+const ENDINGS: &[(&[&str], Kind)] = &[
+    (&["pdf"], PDF),
+    (&["docx", "docm", "dotx"], WORD),
+    (&["doc", "dot", "xls", "ppt"], OLD_OFFICE),
+    (&["xlsx", "xlsm", "xltx"], EXCEL),
+    (&["pptx", "pptm", "ppsx"], POWERPOINT),
+    (&["odt", "ods", "odp"], OPEN_DOCUMENT),
+    (&["rtf"], RTF),
+    (&["epub", "mobi", "azw3"], EPUB),
+    (&["eml", "mbox", "msg", "mht", "mhtml"], MAIL),
+    (&["zip", "tar", "7z", "rar", "jar"], ARCHIVE),
+    (&["gz", "tgz", "bz2", "xz", "zst"], PACKED),
+    (
+        &[
+            "png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp", "heic", "djvu",
+        ],
+        IMAGE,
+    ),
+    (&["mp3", "mp4", "m4a", "wav", "ogg", "avi", "mov", "mkv", "webm"], MEDIA),
+    (&["exe", "dll", "so", "class", "wasm"], PROGRAM),
+    (&["db", "sqlite", "sqlite3", "parquet", "mdb"], DATABASE),
+    (&["ps"], POSTSCRIPT),
+];
+
+/// An error if `bytes` are, or `name` says they are, a format that isn't read.
+pub(super) fn refuse(name: &str, bytes: &[u8]) -> Result<(), DocumentError> {
+    match by_content(bytes).or_else(|| by_name(name)) {
+        None => Ok(()),
+        Some((format, advice)) => Err(DocumentError::Unsupported {
+            name: name.to_owned(),
+            format,
+            advice,
+        }),
+    }
+}
+
+fn by_name(name: &str) -> Option<Kind> {
+    let ending = ending(name);
+    ENDINGS
+        .iter()
+        .find(|(endings, _)| endings.contains(&ending.as_str()))
+        .map(|&(_, kind)| kind)
+}
+
+fn by_content(bytes: &[u8]) -> Option<Kind> {
+    let at = |from: usize, what: &[u8]| bytes.get(from..).is_some_and(|rest| rest.starts_with(what));
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Some(zip(bytes));
+    }
+    if let Some(&(magic, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        // Letters alone may begin a text too; but then no byte of it is zero.
+        let letters = magic.iter().all(u8::is_ascii_graphic) && kind != RTF && kind != POSTSCRIPT;
+        let text = letters && memchr::memchr(0, bytes).is_none();
+        return (!text).then_some(kind);
+    }
+    if at(4, b"ftyp") || (at(0, b"RIFF") && (at(8, b"WAVE") || at(8, b"AVI "))) {
+        return Some(MEDIA);
+    }
+    if at(0, b"RIFF") && at(8, b"WEBP") {
+        return Some(IMAGE);
+    }
+    if at(257, b"ustar") {
+        return Some(ARCHIVE);
+    }
+    if at(0, b"MZ") && memchr::memchr(0, bytes).is_some() {
+        return Some(PROGRAM);
+    }
+    // Blanks before the header are common enough, and no text begins so.
+    let start = bytes.trim_ascii_start();
+    let bare = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    bare.starts_with(b"%PDF-").then_some(PDF)
+}
+
+/// What a ZIP archive holds: the names of its first entries stand in its first bytes, of the others in its last.
+fn zip(bytes: &[u8]) -> Kind {
+    const LOOK: usize = 64 * 1024;
+    let ends = [
+        &bytes[..bytes.len().min(LOOK)],
+        &bytes[bytes.len().saturating_sub(LOOK)..],
+    ];
+    let holds = |what: &str| {
+        ends.iter()
+            .any(|end| memchr::memmem::find(end, what.as_bytes()).is_some())
+    };
+    if holds("mimetypeapplication/epub+zip") {
+        EPUB
+    } else if holds("mimetypeapplication/vnd.oasis.opendocument") {
+        OPEN_DOCUMENT
+    } else if holds("word/document") {
+        WORD
+    } else if holds("xl/workbook") {
+        EXCEL
+    } else if holds("ppt/presentation") {
+        POWERPOINT
+    } else {
+        ARCHIVE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, bytes: &[u8], expected: Option<&str>) {
+        let found = refuse(name, bytes).err().map(|error| error.to_string());
+        assert_eq!(found.as_deref(), expected, "{name} {bytes:?}");
+    }
+
+    #[test]
+    fn content_is_believed_before_the_name() {
+        check(
+            "notes.txt",
+            b"%PDF-1.7\n...",
+            Some(
+                "notes.txt is a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with \
+                 `pdftotext -layout`",
+            ),
+        );
+        check(
+            "a.zip",
+            b"PK\x03\x04..........word/document.xml",
+            Some("a.zip is a Word document, which can't be read yet: save it as plain text, Markdown or HTML"),
+        );
+        check(
+            "a.docx",
+            b"\x89PNG\r\n\x1a\n",
+            Some(
+                "a.docx is an image, which can't be read yet: give its text, for example from a text recognition program",
+            ),
+        );
+    }
+
+    #[test]
+    fn a_name_is_believed_where_the_content_shows_nothing() {
+        check(
+            "post/Mail.EML",
+            b"From: a@example.org\n\nHello",
+            Some("post/Mail.EML is an e-mail, which can't be read yet: save its text, and its attachments apart"),
+        );
+    }
+
+    #[test]
+    fn texts_that_begin_like_something_else_stay_texts() {
+        for text in [
+            "ID3 tags are described here",
+            "MZ",
+            "BZh is how it begins",
+            "PAR1 and PAR2",
+            "RIFF",
+            "GIF89a was a format",
+        ] {
+            check("a.txt", text.as_bytes(), None);
+        }
+        check("about.md", b"A file begins with %PDF-1.4 if it is one", None);
+        check("empty", b"", None);
+    }
+}
