@@ -26,4 +26,4 @@ pub use format::{Extracted, Format, extract};
 pub use gather::{Found, Gathered, gather};
 pub use quotes::{Place, QuoteIndex};
 pub use text::MAX_LINE_CHARS;
-pub use units::{Unit, Units};
+pub use units::{Offsets, Unit, Units};

@@ -26,15 +26,21 @@ impl Unit {
 #[derive(Debug, Clone)]
 pub struct Units<'a> {
     text: &'a str,
+    offsets: Offsets,
+}
+
+/// Where the units of a text begin, for who keeps the text itself elsewhere.
+#[derive(Debug, Clone)]
+pub struct Offsets {
     /// Where each unit begins, in bytes.
     starts: Vec<usize>,
     /// Where the last unit ends: a separator at the end of the text begins no unit.
     end: usize,
 }
 
-impl<'a> Units<'a> {
+impl Offsets {
     /// Counts the units of `text`. An empty text has none.
-    pub fn new(unit: Unit, text: &'a str) -> Self {
+    pub fn new(unit: Unit, text: &str) -> Self {
         let separator = unit.separator();
         let end = text.len() - usize::from(text.as_bytes().last() == Some(&separator));
         let mut starts = Vec::new();
@@ -42,7 +48,7 @@ impl<'a> Units<'a> {
             starts.push(0);
             starts.extend(memchr::memchr_iter(separator, &text.as_bytes()[..end]).map(|at| at + 1));
         }
-        Self { text, starts, end }
+        Self { starts, end }
     }
 
     /// How many there are.
@@ -50,14 +56,9 @@ impl<'a> Units<'a> {
         self.starts.len() as u64
     }
 
-    /// The unit numbered `n`, without its separator; `None` outside 1 to [`count`](Self::count).
-    pub fn get(&self, n: u64) -> Option<&'a str> {
-        (1..=self.count()).contains(&n).then(|| self.range(n, n))
-    }
-
-    /// Units `from` to `to`, both included, with the separators between them. What lies outside the text is left out;
-    /// nothing is left where `from` is after `to`.
-    pub fn range(&self, from: u64, to: u64) -> &'a str {
+    /// Units `from` to `to` of the same `text`, both included, with the separators between them. What lies outside the
+    /// text is left out; nothing is left where `from` is after `to`.
+    pub fn range<'a>(&self, text: &'a str, from: u64, to: u64) -> &'a str {
         let (from, to) = (from.max(1), to.min(self.count()));
         if from > to {
             return "";
@@ -66,7 +67,29 @@ impl<'a> Units<'a> {
             return "";
         };
         let end = self.starts.get(next).map_or(self.end, |start| start - 1);
-        self.starts.get(first).map_or("", |&start| &self.text[start..end])
+        self.starts.get(first).and_then(|&start| text.get(start..end)).unwrap_or_default()
+    }
+}
+
+impl<'a> Units<'a> {
+    /// Counts the units of `text`. An empty text has none.
+    pub fn new(unit: Unit, text: &'a str) -> Self {
+        Self { text, offsets: Offsets::new(unit, text) }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.offsets.count()
+    }
+
+    /// The unit numbered `n`, without its separator; `None` outside 1 to [`count`](Self::count).
+    pub fn get(&self, n: u64) -> Option<&'a str> {
+        (1..=self.count()).contains(&n).then(|| self.range(n, n))
+    }
+
+    /// See [`Offsets::range`].
+    pub fn range(&self, from: u64, to: u64) -> &'a str {
+        self.offsets.range(self.text, from, to)
     }
 }
 

@@ -1,0 +1,191 @@
+//! Replies from a YAML file, for tests and demos:
+//!
+//! ```yaml
+//! version: 1
+//! replies:
+//!   - calls: [{generate_workspace_summary: {}}, {todo_complete: {}}]
+//!   - text: Thinking.
+//!     times: 3                    # the same reply three times; default 1
+//!   - calls: [{write_file: "not an object"}]   # malformed arguments, as they stand
+//!     stop: length                # done (default), length, refused
+//! then: stop                      # or: repeat — begin again after the last reply
+//! ```
+
+use super::{Model, ModelError, Request};
+use crate::context::{
+    compact,
+    message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
+    tokens::estimate,
+};
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A model that says what its file says, one reply a turn.
+#[derive(Debug)]
+pub struct Scripted {
+    name: String,
+    file: String,
+    replies: Vec<Line>,
+    /// Turns of one pass through the script.
+    turns: u64,
+    repeats: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Script {
+    version: u32,
+    replies: Vec<Line>,
+    #[serde(default)]
+    then: Then,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Then {
+    #[default]
+    Stop,
+    Repeat,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    #[serde(default)]
+    text: String,
+    /// Each a mapping of one tool's name to its arguments.
+    #[serde(default)]
+    calls: Vec<BTreeMap<String, Value>>,
+    #[serde(default = "once")]
+    times: u64,
+    #[serde(default = "done")]
+    stop: Stop,
+}
+
+fn once() -> u64 {
+    1
+}
+
+fn done() -> Stop {
+    Stop::Done
+}
+
+impl Scripted {
+    /// Reads a script. `file` is its name for messages, `text` its content.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ModelError> {
+        let wrong = |what: String| ModelError::Script { file: file.to_owned(), what };
+        let script: Script = serde_yaml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        if script.version != 1 {
+            return Err(wrong(format!("version {} is not known; this program reads version 1", script.version)));
+        }
+        if let Some(place) = script.replies.iter().position(|line| line.calls.iter().any(|call| call.len() != 1)) {
+            return Err(wrong(format!("reply {}: each call is one tool's name with its arguments", place + 1)));
+        }
+        let turns = script.replies.iter().map(|line| line.times).sum();
+        if turns == 0 {
+            return Err(wrong("replies is empty; give at least one".to_owned()));
+        }
+        Ok(Self {
+            name: format!("scripted:{file}"),
+            file: file.to_owned(),
+            replies: script.replies,
+            turns,
+            repeats: script.then == Then::Repeat,
+        })
+    }
+
+    fn line(&self, turn: u64) -> Option<&Line> {
+        let mut place = turn.checked_sub(1)?;
+        if self.repeats {
+            place %= self.turns;
+        }
+        self.replies.iter().find(|line| match place.checked_sub(line.times) {
+            Some(rest) => {
+                place = rest;
+                false
+            }
+            None => true,
+        })
+    }
+}
+
+#[async_trait]
+impl Model for Scripted {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn window_tokens(&self) -> u64 {
+        1_000_000
+    }
+
+    async fn reply(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let Some(line) = self.line(request.turn) else {
+            return Err(ModelError::ScriptEnded { file: self.file.clone(), replies: self.turns, turn: request.turn });
+        };
+        let calls: Vec<ToolCall> = line
+            .calls
+            .iter()
+            .flatten()
+            .map(|(name, arguments)| ToolCall { id: String::new(), name: name.clone(), arguments: arguments.clone() })
+            .collect();
+        let output = estimate(&line.text) + calls.iter().map(|call| estimate(&call.arguments.to_string())).sum::<u64>();
+        Ok(Reply {
+            text: line.text.clone(),
+            calls,
+            usage: Usage { input: prompt_tokens(request.prompt), output, ..Usage::default() },
+            stop: line.stop,
+            model: self.name.clone(),
+        })
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<f64> {
+        Some(0.0)
+    }
+}
+
+/// The estimated tokens of a prompt, as the embedded models report them.
+pub(super) fn prompt_tokens(prompt: &Prompt) -> u64 {
+    let messages: u64 = prompt
+        .messages
+        .iter()
+        .map(|message| {
+            4 + match message {
+                Message::System { text } | Message::User { text } | Message::Tool { text, .. } => estimate(text),
+                Message::Assistant { text, calls } => {
+                    estimate(text) + calls.iter().map(|call| estimate(&call.arguments.to_string()) + 8).sum::<u64>()
+                }
+            }
+        })
+        .sum();
+    compact::tools_tokens() + messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_by_turn() {
+        let script = "version: 1\nreplies:\n  - text: a\n    times: 2\n  - text: b\n";
+        let texts = |text: &str| {
+            let model = Scripted::parse("s.yaml", text).unwrap();
+            (0..7).map(|turn| model.line(turn).map_or("-", |line| line.text.as_str()).to_owned()).collect::<Vec<_>>().concat()
+        };
+        assert_eq!(texts(script), "-aab---");
+        assert_eq!(texts(&format!("{script}then: repeat\n")), "-aabaab");
+    }
+
+    #[test]
+    fn a_wrong_script_is_one_sentence() {
+        let error = |text: &str| Scripted::parse("s.yaml", text).unwrap_err().to_string();
+        assert_eq!(error("version: 2\nreplies: []"), "s.yaml: version 2 is not known; this program reads version 1");
+        assert_eq!(error("version: 1\nreplies: []"), "s.yaml: replies is empty; give at least one");
+        assert_eq!(
+            error("version: 1\nreplies: [{calls: [{a: {}, b: {}}]}]"),
+            "s.yaml: reply 1: each call is one tool's name with its arguments"
+        );
+    }
+}

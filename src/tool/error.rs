@@ -1,0 +1,29 @@
+//! What a tool's failure calls for.
+
+use crate::workspace::{ResolveError, WorkspaceError};
+
+/// Told to the model, or the end of the work for now.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// One sentence that says what to do instead.
+    #[error("{0}")]
+    Tell(String),
+    /// The disk is full, or the workspace can't be written: nothing that a model could mend.
+    #[error(transparent)]
+    Fatal(WorkspaceError),
+}
+
+impl From<WorkspaceError> for ToolError {
+    fn from(error: WorkspaceError) -> Self {
+        if error.is_disk_full() { Self::Fatal(error) } else { Self::Tell(error.to_string()) }
+    }
+}
+
+impl From<ResolveError> for ToolError {
+    fn from(error: ResolveError) -> Self {
+        match error {
+            ResolveError::Refused(refusal) => Self::Tell(refusal.to_string()),
+            ResolveError::Workspace(error) => error.into(),
+        }
+    }
+}

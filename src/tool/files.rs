@@ -1,0 +1,99 @@
+//! `read_file` and `list_files`.
+
+use super::ToolError;
+use crate::{
+    context::{
+        catalogue::{ListFiles, ReadFile},
+        tokens::estimate,
+    },
+    job::event::{CallEnd, ToolResult},
+    job::rows::moment,
+    workspace::{ModelPath, Workspace},
+};
+use globset::{GlobBuilder, GlobMatcher};
+use std::fmt::Write;
+
+/// Bytes of the largest file that a model's tool opens.
+pub(super) const MOST_BYTES: u64 = 64 << 20;
+/// Files that a listing names; the rest is counted.
+const MOST_LISTED: usize = 200;
+
+/// Numbered lines from `offset` on, as many as `most` tokens hold.
+pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Result<ToolResult, ToolError> {
+    let path = parse(&wanted.path)?;
+    let resolved = workspace.resolve_for_read(&path)?;
+    let text = workspace.read_text_at_most(&resolved.path, MOST_BYTES)?;
+    let lines = text.lines().count() as u64;
+    if lines == 0 {
+        return Ok(ToolResult::plain(CallEnd::Done, format!("{} is empty.", resolved.path)));
+    }
+    let offset = wanted.offset.unwrap_or(1).max(1);
+    if offset > lines {
+        return Err(ToolError::Tell(format!("{} has {lines} lines; ask for an earlier offset", resolved.path)));
+    }
+    let limit = wanted.limit.unwrap_or(u64::MAX).max(1);
+    let mut body = String::new();
+    let mut tokens = 40;
+    let mut last = offset;
+    let mut cut = false;
+    let first = usize::try_from(offset - 1).unwrap_or(usize::MAX);
+    for (number, line) in (offset..offset.saturating_add(limit)).zip(text.lines().skip(first)) {
+        let room = most.saturating_sub(tokens + 8);
+        let shown = crate::context::tokens::head(line, most.saturating_sub(60));
+        if number > offset && estimate(shown) > room {
+            break;
+        }
+        cut |= shown.len() < line.len();
+        let _ = writeln!(body, "{number}\t{shown}");
+        tokens += estimate(shown) + 3;
+        last = number;
+    }
+    let mut result = format!("{} (lines {offset}-{last} of {lines}):\n{body}", resolved.path);
+    if cut {
+        result.push_str("A line was too long to be shown whole; search_files finds text in it. ");
+    }
+    if last < lines {
+        let _ = write!(result, "To go on: read_file(path: \"{}\", offset: {})", resolved.path, last + 1);
+    } else {
+        result.push_str("This is the end of the file.");
+    }
+    Ok(ToolResult::plain(CallEnd::Done, result))
+}
+
+/// Files below a folder with size and time.
+pub(super) fn list(workspace: &Workspace, wanted: &ListFiles) -> Result<ToolResult, ToolError> {
+    let path = parse(wanted.path.as_deref().unwrap_or("."))?;
+    let resolved = workspace.resolve_for_read(&path)?;
+    let glob = wanted.glob.as_deref().map(glob).transpose()?;
+    let entries = workspace.list(&resolved.path)?;
+    let fitting: Vec<_> = entries.iter().filter(|entry| matches(glob.as_ref(), &entry.path)).collect();
+    if fitting.is_empty() {
+        return Ok(ToolResult::plain(CallEnd::Done, "No files."));
+    }
+    let mut text = format!("{} files:\n", fitting.len());
+    for entry in fitting.iter().take(MOST_LISTED) {
+        let _ = writeln!(text, "{}  {} bytes  {}", entry.path, entry.bytes, moment(entry.modified));
+    }
+    if fitting.len() > MOST_LISTED {
+        let _ = writeln!(text, "and {} more; name a folder or a glob to see them", fitting.len() - MOST_LISTED);
+    }
+    Ok(ToolResult::plain(CallEnd::Done, text.trim_end()))
+}
+
+pub(super) fn parse(path: &str) -> Result<ModelPath, ToolError> {
+    ModelPath::parse(path).map_err(|error| ToolError::Tell(error.to_string()))
+}
+
+/// `*.md` means any file of that name, `output/*.md` a path from the workspace on.
+pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
+    let whole = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+    GlobBuilder::new(&whole)
+        .literal_separator(true)
+        .build()
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| ToolError::Tell(format!("the glob '{pattern}' can't be read ({error}); use one such as output/*.json")))
+}
+
+pub(super) fn matches(glob: Option<&GlobMatcher>, path: &str) -> bool {
+    glob.is_none_or(|glob| glob.is_match(path))
+}

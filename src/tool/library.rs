@@ -1,0 +1,88 @@
+//! The documents' extracted text, kept in memory between calls: a long document is read page after page.
+
+use super::ToolError;
+use crate::{
+    documents::{Offsets, QuoteIndex, Unit},
+    job::spec::{DocumentEntry, JobSpec},
+    workspace::Workspace,
+};
+use std::collections::BTreeMap;
+
+/// Bytes of text that are kept; the least recently opened goes first.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// One document's text with the places of its pages or lines.
+#[derive(Debug)]
+pub struct Text {
+    pub text: String,
+    pub offsets: Offsets,
+    used: u64,
+}
+
+impl Text {
+    /// Units `from` to `to`, both included.
+    pub fn range(&self, from: u64, to: u64) -> &str {
+        self.offsets.range(&self.text, from, to)
+    }
+}
+
+/// The texts that were opened last.
+#[derive(Debug, Default)]
+pub struct Library {
+    texts: BTreeMap<String, Text>,
+    clock: u64,
+}
+
+/// The unit in which a document is counted.
+pub(super) fn unit(document: &DocumentEntry) -> Unit {
+    if document.paged { Unit::Page } else { Unit::Line }
+}
+
+impl Library {
+    /// The text of `document`.
+    pub fn text(&mut self, workspace: &Workspace, document: &DocumentEntry) -> Result<&Text, ToolError> {
+        self.clock += 1;
+        let clock = self.clock;
+        if !self.texts.contains_key(&document.name) {
+            let text = workspace.read_text(&document.text_path())?;
+            self.make_room(text.len());
+            let offsets = Offsets::new(unit(document), &text);
+            self.texts.insert(document.name.clone(), Text { text, offsets, used: clock });
+        }
+        let text = self.texts.get_mut(&document.name).ok_or_else(|| ToolError::Tell("no text".to_owned()))?;
+        text.used = clock;
+        Ok(text)
+    }
+
+    fn make_room(&mut self, bytes: usize) {
+        while self.texts.values().map(|text| text.text.len()).sum::<usize>() + bytes > KEPT_BYTES {
+            let Some(oldest) = self.texts.iter().min_by_key(|(_, text)| text.used).map(|(name, _)| name.clone()) else {
+                break;
+            };
+            self.texts.remove(&oldest);
+        }
+    }
+
+    /// An index of one document for finding quotes in it.
+    pub fn quotes(workspace: &Workspace, document: &DocumentEntry) -> Result<QuoteIndex, ToolError> {
+        let text = workspace.read_text(&document.text_path())?;
+        Ok(QuoteIndex::new(unit(document), &text))
+    }
+}
+
+/// The document that a model means: its name, or its path under `documents/`.
+pub(super) fn named<'a>(spec: &'a JobSpec, name: &str) -> Result<&'a DocumentEntry, ToolError> {
+    let plain = name.trim().trim_start_matches("./");
+    let plain = plain.strip_prefix("documents/").unwrap_or(plain);
+    spec.document(plain).ok_or_else(|| {
+        let nearest = spec
+            .documents
+            .iter()
+            .map(|document| (strsim::jaro_winkler(plain, &document.name), &document.name))
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        ToolError::Tell(match nearest {
+            Some((likeness, near)) if likeness > 0.75 => format!("there is no document '{name}'; did you mean '{near}'?"),
+            Some(_) | None => format!("there is no document '{name}'; call list_documents() for the names"),
+        })
+    })
+}
