@@ -339,11 +339,10 @@ impl Writer {
     /// middle of a sentence that someone quotes.
     fn next_line(&mut self) {
         self.out.push('\n');
-        for frame in self.frames.iter().take(MAX_INDENTS) {
-            match frame {
-                Frame::Item { marker, .. } => self.out.push_str(marker),
-                Frame::List(_) | Frame::Quote => {}
-            }
-        }
+        let indents = self.frames.iter().filter_map(|frame| match frame {
+            Frame::Item { marker, .. } => Some(marker.as_str()),
+            Frame::List(_) | Frame::Quote => None,
+        });
+        self.out.extend(indents.take(MAX_INDENTS));
     }
 }
