@@ -1,5 +1,6 @@
 //! `overnight`: a phase-based runner for long document jobs with a language model.
 
+pub mod audit;
 pub mod context;
 pub mod documents;
 pub mod job;

@@ -1,6 +1,6 @@
 use super::*;
 use serde_json::{Value, json};
-use std::fs;
+use std::{fs, os::unix::fs::FileExt};
 use tempfile::TempDir;
 
 fn at() -> Timestamp {
@@ -145,7 +145,12 @@ fn any_changed_byte_but_in_the_last_line_is_a_break_with_file_and_line() {
         for place in 0..end {
             let mut changed = whole.clone();
             changed[place] ^= 1;
-            fs::write(workspace.path().join(file), &changed).unwrap();
+            fs::OpenOptions::new()
+                .write(true)
+                .open(workspace.path().join(file))
+                .unwrap()
+                .write_all_at(&changed, 0)
+                .unwrap();
             let said = error(&workspace);
             assert!(
                 said.starts_with("the journal is broken at "),

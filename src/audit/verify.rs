@@ -1,0 +1,98 @@
+//! Is the record as it was left? Checks every hash that a workspace holds, without a database and without changing
+//! anything, so it works on a copy (SPEC section 13).
+//!
+//! What holds what: the journal's chain holds every line but the last; the journal holds `job.yaml` and each archive's
+//! manifest; a manifest holds its archive's files and what was in `output/` and `tool_results/`; `job.yaml` holds
+//! documents and assets. So the end of the chain is held by nothing inside the workspace: that the live journal's last
+//! line was changed, or lines at its end (with an archive stored last: also that archive's manifest) taken away or
+//! written anew, is seen only with the anchor, the (seq, head) that the database keeps of the last checkpoint.
+//! `main_plan.md`, `workspace.md` and other files of the model's own may be edited by a person, and are not faults.
+
+mod chain;
+mod files;
+
+use crate::workspace::rooted::Workspace;
+use serde::Serialize;
+use std::{fmt, path::Path};
+
+/// What was checked, all of it sound.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verified {
+    /// Lines of the journal in all files.
+    pub lines: u64,
+    pub archives: u64,
+    /// Files whose hash was compared.
+    pub files: u64,
+    /// SHA-256 and number of the journal's last line.
+    pub head: String,
+    pub seq: u64,
+}
+
+/// One thing that is not as it was left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// Relative to the workspace.
+    pub file: String,
+    /// From 1, where it is about a line of the journal.
+    pub line: Option<u64>,
+    pub what: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{} line {line}: {}", self.file, self.what),
+            None => write!(f, "{}: {}", self.file, self.what),
+        }
+    }
+}
+
+/// Checks the workspace at `path`. `anchor` is (seq, head) of a line that the chain must contain. All faults that were
+/// found otherwise, at least one, in the order of the journal first.
+pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<Fault>> {
+    let mut faults = Faults::default();
+    let workspace = match Workspace::open(path) {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            faults.add(".", None, error.to_string());
+            return Err(faults.0);
+        }
+    };
+    let archives = chain::archives(&workspace, &mut faults);
+    let record = chain::read(&workspace, &archives, anchor, &mut faults);
+    let mut files = files::check_archives(&workspace, &archives, &record, &mut faults);
+    files += files::check_inputs(&workspace, &record, &mut faults);
+    files += files::check_results(&workspace, &archives, &record, &mut faults);
+    if faults.0.is_empty() {
+        Ok(Verified {
+            lines: record.lines,
+            archives: archives.len() as u64,
+            files,
+            head: record.end.head,
+            seq: record.end.seq,
+        })
+    } else {
+        Err(faults.0)
+    }
+}
+
+/// The faults so far. A ruined workspace has no more of them than a person reads.
+#[derive(Debug, Default)]
+struct Faults(Vec<Fault>);
+
+impl Faults {
+    const MOST: usize = 1000;
+
+    fn add(&mut self, file: &str, line: Option<u64>, what: impl Into<String>) {
+        if self.0.len() < Self::MOST {
+            self.0.push(Fault {
+                file: file.to_owned(),
+                line,
+                what: what.into(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,358 @@
+//! The journal's part of verifying: reads all lines, goes on after a break to find the others, names the line that was
+//! changed, and gathers what the events say about files.
+
+use super::Faults;
+use crate::{
+    job::digest::sha256,
+    workspace::{
+        chain::{self, ARCHIVE, Decision, LIVE, Line, Lines, Position},
+        error::WorkspaceError,
+        manifest::{MANIFEST, Manifest},
+        rooted::Workspace,
+    },
+};
+use serde::Deserialize;
+use serde_json::Value;
+use std::{collections::BTreeMap, fs::File};
+
+/// One archive as it was found.
+#[derive(Debug)]
+pub(super) struct Archive {
+    pub folder: String,
+    /// With the hash of its text; `None` where it can't be read.
+    pub manifest: Option<(Manifest, String)>,
+}
+
+impl Archive {
+    /// Path of one of its files.
+    pub(super) fn path(&self, name: &str) -> String {
+        format!("{ARCHIVE}/{}/{name}", self.folder)
+    }
+}
+
+/// What the journal says.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub lines: u64,
+    pub end: Position,
+    /// `spec_sha256` of `job_created`.
+    pub spec: Option<String>,
+    /// All `archive_stored`, in order.
+    pub stored: Vec<Stored>,
+    /// Path → SHA-256 of what was written since the newest archive.
+    pub written: BTreeMap<String, String>,
+    /// Place of each archive's part in the chain: before its first line, and its last one.
+    pub spans: Vec<(Position, Position)>,
+}
+
+/// That an archive was stored, as the journal tells it.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub file: String,
+    pub line: u64,
+    pub folder: String,
+    pub manifest: String,
+}
+
+/// Of an event, only what verifying needs; everything else is skipped without being built. `Value`, because what other
+/// events have under the same name is their own business.
+#[derive(Deserialize)]
+struct Fact {
+    #[serde(rename = "type", default)]
+    kind: String,
+    spec_sha256: Option<Value>,
+    folder: Option<Value>,
+    manifest_sha256: Option<Value>,
+    changed: Option<Value>,
+    spilled: Option<Value>,
+}
+
+/// The archives in the order of the chain.
+pub(super) fn archives(workspace: &Workspace, faults: &mut Faults) -> Vec<Archive> {
+    let segments = chain::segments(workspace).unwrap_or_else(|error| {
+        faults.add(ARCHIVE, None, error.to_string());
+        Vec::new()
+    });
+    let mut archives = Vec::new();
+    for segment in segments {
+        let mut archive = Archive {
+            folder: segment.folder,
+            manifest: None,
+        };
+        let path = archive.path(MANIFEST);
+        match workspace.read(&path) {
+            Ok(text) => match Manifest::parse(&text) {
+                Ok(manifest) => archive.manifest = Some((manifest, sha256(&text))),
+                Err(what) => faults.add(&path, None, what),
+            },
+            Err(error) => faults.add(&path, None, error.to_string()),
+        }
+        let first = first_seq(workspace, &archive, segment.first_seq);
+        archives.push((first, archive));
+    }
+    archives.sort_by_key(|(first, archive)| (*first, archive.folder.clone()));
+    archives.into_iter().map(|(_, archive)| archive).collect()
+}
+
+/// Where an archive begins in the chain. Journal and manifest should agree; where they don't, the one that was changed
+/// must not put all archives out of order, so the number of lines decides.
+fn first_seq(workspace: &Workspace, archive: &Archive, journal: Option<u64>) -> u64 {
+    let span = archive.manifest.as_ref().map(|(manifest, _)| &manifest.journal);
+    match (journal, span) {
+        (Some(first), None) => first,
+        (None, Some(span)) => span.first_seq,
+        (None, None) => u64::MAX,
+        (Some(first), Some(span)) if first == span.first_seq => first,
+        (Some(first), Some(span)) => {
+            let count = workspace.stream(&archive.path(LIVE)).ok().and_then(|(file, _)| {
+                let mut lines = Lines::new(file);
+                let mut count = 0;
+                while lines.next().ok()?.is_some() {
+                    count += 1;
+                }
+                Some(count)
+            });
+            if span.last_seq.checked_sub(span.first_seq).map(|steps| steps + 1) == count {
+                span.first_seq
+            } else {
+                first
+            }
+        }
+    }
+}
+
+/// Reads the whole chain.
+pub(super) fn read(
+    workspace: &Workspace,
+    archives: &[Archive],
+    anchor: Option<(u64, &str)>,
+    faults: &mut Faults,
+) -> Record {
+    // The live file first: if it is archived meanwhile, this handle keeps what it held.
+    let live = workspace.stream(LIVE);
+    let mut reader = Reader {
+        faults,
+        anchor,
+        anchored: anchor.is_none_or(|(seq, _)| seq == 0),
+        expected: Some(1),
+        suspect: None,
+        is_bad: false,
+        last: None,
+        record: Record {
+            lines: 0,
+            end: Position::start(),
+            spec: None,
+            stored: Vec::new(),
+            written: BTreeMap::new(),
+            spans: Vec::new(),
+        },
+    };
+    for archive in archives {
+        let path = archive.path(LIVE);
+        let before = reader.record.end.clone();
+        match workspace.stream(&path) {
+            Ok((file, _)) => reader.file(&path, file),
+            Err(error) => reader.unreadable(&path, &error),
+        }
+        let after = reader.record.end.clone();
+        reader.record.spans.push((before, after));
+    }
+    reader.record.written.clear();
+    match live {
+        Ok((file, _)) => {
+            if !is_superseded(workspace, &file, archives.last()) {
+                reader.file(LIVE, file);
+            }
+        }
+        Err(error) => reader.unreadable(LIVE, &error),
+    }
+    reader.end()
+}
+
+/// A crash between storing an archive and starting the live journal anew leaves both; the archive counts.
+fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&Archive>) -> bool {
+    let Some(newest) = newest else { return false };
+    let is_empty = live.metadata().is_ok_and(|metadata| metadata.len() == 0);
+    // Its own handle: clones share a reading position.
+    let (Ok((again, _)), Ok((archived, _))) = (workspace.stream(LIVE), workspace.stream(&newest.path(LIVE))) else {
+        return false;
+    };
+    !is_empty && chain::is_beginning_of(again, archived).unwrap_or(false)
+}
+
+struct Reader<'a> {
+    faults: &'a mut Faults,
+    anchor: Option<(u64, &'a str)>,
+    anchored: bool,
+    /// Number of the next line; `None` after one that can't be read.
+    expected: Option<u64>,
+    /// A line that doesn't fit the next one, which may be at fault itself: the line after that tells.
+    suspect: Option<(String, u64)>,
+    /// The last line is known to be changed, so that the next one can't fit it.
+    is_bad: bool,
+    /// File and number of the last line.
+    last: Option<(String, u64)>,
+    record: Record,
+}
+
+const CHANGED: &str = "this line was changed: the line after it holds another SHA-256";
+const MISFIT: &str = "this line was changed: it fits neither the line before it nor the line after it";
+
+impl Reader<'_> {
+    fn unreadable(&mut self, file: &str, error: &WorkspaceError) {
+        self.faults.add(file, None, error.to_string());
+        self.expected = None;
+        self.is_bad = true;
+    }
+
+    fn file(&mut self, name: &str, file: File) {
+        let mut lines = Lines::new(file);
+        loop {
+            match lines.next() {
+                Ok(Some(line)) if line.ended => self.line(name, &line),
+                Ok(Some(line)) => {
+                    let what = format!(
+                        "the line has no end ({} bytes): it was cut, or a crash came while it was written",
+                        line.bytes.len()
+                    );
+                    self.faults.add(name, Some(line.number), what);
+                    self.is_bad = true;
+                    self.expected = None;
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.unreadable(name, &WorkspaceError::from_io("read", name, error));
+                    break;
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, file: &str, line: &Line<'_>) {
+        let hash = sha256(line.bytes);
+        self.record.lines += 1;
+        let here = (file.to_owned(), line.number);
+        let last = self.last.replace(here);
+        let decision: Decision<Fact> = match serde_json::from_slice(line.bytes) {
+            Ok(decision) => decision,
+            Err(error) => {
+                self.settle(CHANGED);
+                self.faults.add(file, Some(line.number), chain::reason(&error));
+                self.is_bad = true;
+                self.expected = None;
+                self.record.end.head = hash;
+                return;
+            }
+        };
+        let fits = decision.prev == self.record.end.head;
+        if fits {
+            self.settle(CHANGED);
+        } else if self.suspect.is_some() {
+            // Neither the line before last fits the last one, nor that this one: it is the last one.
+            self.suspect = last;
+            self.settle(MISFIT);
+        } else if !self.is_bad {
+            match last {
+                Some(last) => self.suspect = Some(last),
+                None => self.faults.add(
+                    file,
+                    Some(line.number),
+                    "prev is not 64 zeros: the lines before it are missing, or it was changed",
+                ),
+            }
+        }
+        let was_bad = std::mem::replace(&mut self.is_bad, false);
+        let next = match self.expected {
+            Some(expected) if decision.seq != expected && !(was_bad && decision.seq + 1 == expected) => {
+                self.suspect = None;
+                let what = format!(
+                    "seq is {}, expected {expected}: lines are missing, added or out of order",
+                    decision.seq
+                );
+                self.faults.add(file, Some(line.number), what);
+                self.is_bad = true;
+                // Either this number was changed, or lines before it are gone: the next line fits one of the two.
+                if fits { expected } else { decision.seq }
+            }
+            Some(_) | None => decision.seq,
+        };
+        self.expected = next.checked_add(1);
+        if let Some((seq, head)) = self.anchor
+            && seq == decision.seq
+        {
+            self.anchored = true;
+            if head == hash {
+                // The anchor vouches for this line, so a misfit is the fault of the one before it.
+                self.settle(CHANGED);
+            } else {
+                let what = format!(
+                    "the database's last checkpoint holds another line {seq} ({head}): the journal was written anew"
+                );
+                self.faults.add(file, Some(line.number), what);
+            }
+        }
+        self.record.end = Position {
+            seq: decision.seq,
+            head: hash,
+        };
+        for fact in decision.events {
+            self.fact(file, line.number, fact);
+        }
+    }
+
+    /// Names the suspect.
+    fn settle(&mut self, what: &str) {
+        if let Some((file, line)) = self.suspect.take() {
+            self.faults.add(&file, Some(line), what);
+        }
+    }
+
+    fn fact(&mut self, file: &str, line: u64, fact: Fact) {
+        match fact.kind.as_str() {
+            "job_created" => self.record.spec = self.record.spec.take().or(text(fact.spec_sha256)),
+            "archive_stored" => match (text(fact.folder), text(fact.manifest_sha256)) {
+                (Some(folder), Some(manifest)) => {
+                    self.record.stored.push(Stored {
+                        file: file.to_owned(),
+                        line,
+                        folder,
+                        manifest,
+                    });
+                }
+                _ => self
+                    .faults
+                    .add(file, Some(line), "archive_stored lacks folder or manifest_sha256"),
+            },
+            "tool_returned" => {
+                for mut written in [fact.changed, fact.spilled].into_iter().flatten() {
+                    if let (Some(path), Some(hash)) = (
+                        text(written.get_mut("path").map(Value::take)),
+                        text(written.get_mut("sha256").map(Value::take)),
+                    ) {
+                        self.record.written.insert(path, hash);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(mut self) -> Record {
+        self.settle("this line was changed, or prev in the line after it, which is the last");
+        if let (false, Some((seq, _))) = (self.anchored, self.anchor) {
+            let what = format!(
+                "the database's last checkpoint is at line {seq} of the chain, and the journal ends at {}: its end was cut off",
+                self.record.end.seq
+            );
+            self.faults.add(LIVE, None, what);
+        }
+        self.record
+    }
+}
+
+fn text(value: Option<Value>) -> Option<String> {
+    match value {
+        Some(Value::String(text)) => Some(text),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => None,
+    }
+}

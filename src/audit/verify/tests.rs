@@ -1,0 +1,333 @@
+use super::*;
+use crate::{
+    job::{digest::sha256, time::Timestamp},
+    workspace::{archive, chain::Decision, journal::Journal, manifest::ArchiveMeta},
+};
+use serde_json::{Value, json};
+use std::{fs, os::unix::fs::FileExt};
+use tempfile::TempDir;
+
+struct Job {
+    _folder: TempDir,
+    workspace: Workspace,
+    journal: Journal,
+}
+
+fn at() -> Timestamp {
+    serde_json::from_str("\"2026-11-21T03:14:07.123Z\"").unwrap()
+}
+
+impl Job {
+    fn note(&mut self, event: Value) {
+        self.journal
+            .append(at(), 1, &[json!({"type": "turn_started", "folder": 7}), event])
+            .unwrap();
+    }
+
+    fn write(&mut self, path: &str, content: &str) {
+        let hash = self.workspace.write(path, content.as_bytes()).unwrap();
+        let changed = json!({"path": path, "sha256": hash.sha256, "bytes": hash.bytes});
+        self.note(json!({"type": "tool_returned", "changed": changed}));
+    }
+
+    fn archive(&mut self, folder: &str) {
+        let meta = ArchiveMeta {
+            folder: folder.into(),
+            phase: 1,
+            kind: "planned".into(),
+            title: "Read".into(),
+            attempt: 1,
+            outcome: "done".into(),
+            issue: None,
+            ended: at(),
+        };
+        self.note(json!({"type": "phase_ended"}));
+        let stored = archive::build(&self.workspace, &mut self.journal, meta, "todos").unwrap();
+        self.note(json!({"type": "archive_stored", "folder": folder, "manifest_sha256": stored.manifest_sha256}));
+    }
+
+    fn verify(&self) -> Result<Verified, Vec<Fault>> {
+        verify(self.workspace.path(), Some((self.journal.seq(), self.journal.head())))
+    }
+
+    /// The first fault, as it is told.
+    fn first(&self) -> String {
+        self.verify().unwrap_err()[0].to_string()
+    }
+
+    /// Changes one bit in place; twice is as before.
+    fn flip(&self, path: &str, place: usize) {
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(self.file(path))
+            .unwrap();
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, place as u64).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], place as u64).unwrap();
+    }
+
+    fn file(&self, path: &str) -> std::path::PathBuf {
+        self.workspace.path().join(path)
+    }
+}
+
+fn job() -> Job {
+    let folder = TempDir::new().unwrap();
+    let workspace = Workspace::create_temporary(folder.path()).unwrap();
+    let spec = format!(
+        "documents:\n- {{name: in/a.pdf, sha256: {0}, bytes: 1, text_sha256: {0}}}\n- {{name: b.bin, sha256: {0}, bytes: 1}}\n\
+         assets:\n- {{path: s.json, sha256: {0}}}\nmodel: offline\n",
+        sha256(b"x")
+    );
+    workspace.write("job.yaml", spec.as_bytes()).unwrap();
+    for path in [
+        "documents/in/a.pdf",
+        "documents/.text/in/a.pdf.txt",
+        "documents/b.bin",
+        "assets/s.json",
+    ] {
+        workspace.write(path, b"x").unwrap();
+    }
+    workspace.write("main_plan.md", b"# Execution Plan\n").unwrap();
+    let journal = Journal::open(&workspace, |_: Decision<Value>| Ok(())).unwrap();
+    let mut job = Job {
+        _folder: folder,
+        workspace: workspace.install("job").unwrap(),
+        journal,
+    };
+    job.note(json!({"type": "job_created", "spec_sha256": sha256(spec.as_bytes())}));
+    job.write("output/r.json", "{}");
+    job.archive("phase-01-read.rewound-1");
+    job.write("output/r.json", "{\"a\":1}");
+    job.workspace.write("tool_results/1.txt", b"long").unwrap();
+    job.note(json!({"type": "tool_returned", "spilled": {"path": "tool_results/1.txt", "sha256": sha256(b"long")}}));
+    job.archive("phase-01-read");
+    job.write("notes.md", "mine");
+    job.write("output/s.md", "s");
+    job.note(json!({"type": "noted"}));
+    job
+}
+
+#[test]
+fn a_sound_workspace_is_verified_also_as_a_copy_and_without_anchor() {
+    let mut job = job();
+    let expected = Verified {
+        lines: 11,
+        archives: 2,
+        // Two manifests, three files each; job.yaml, four inputs; three results.
+        files: 2 + 6 + 5 + 3,
+        head: job.journal.head().into(),
+        seq: 11,
+    };
+    assert_eq!(job.verify(), Ok(expected.clone()));
+    let copy = TempDir::new().unwrap();
+    for entry in job.workspace.list(".").unwrap() {
+        let to = copy.path().join(&entry.path);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(job.file(&entry.path), to).unwrap();
+    }
+    assert_eq!(verify(copy.path(), None), Ok(expected));
+    // A person's edits, the model's own files and a crash's leftovers are no faults.
+    job.workspace.write("main_plan.md", b"edited").unwrap();
+    job.workspace.write("notes.md", b"edited").unwrap();
+    job.workspace
+        .write("archive/.overnight-tmp-1/todos.md", b"half")
+        .unwrap();
+    assert_eq!(job.verify().map(|verified| verified.seq), Ok(11));
+    // Nor is a crash between the archive and its entry in the journal, with the live journal still there or not.
+    let live = job.workspace.read("journal.jsonl").unwrap();
+    job.note(json!({"type": "phase_ended"}));
+    let whole = job.workspace.read("journal.jsonl").unwrap();
+    assert!(whole.len() > live.len());
+    let meta = archive_meta("phase-02-next");
+    archive::build(&job.workspace, &mut job.journal, meta, "").unwrap();
+    assert_eq!(
+        job.verify().map(|verified| (verified.seq, verified.archives)),
+        Ok((12, 3))
+    );
+    fs::write(job.file("journal.jsonl"), &whole).unwrap();
+    assert_eq!(
+        job.verify().map(|verified| (verified.seq, verified.lines)),
+        Ok((12, 12))
+    );
+}
+
+fn archive_meta(folder: &str) -> ArchiveMeta {
+    ArchiveMeta {
+        folder: folder.into(),
+        phase: 2,
+        kind: "planned".into(),
+        title: "Next".into(),
+        attempt: 1,
+        outcome: "done".into(),
+        issue: None,
+        ended: at(),
+    }
+}
+
+#[test]
+fn any_flipped_byte_is_found_and_named() {
+    let job = job();
+    let mut files: Vec<String> = job
+        .workspace
+        .list("archive")
+        .unwrap()
+        .into_iter()
+        .map(|entry| entry.path)
+        .collect();
+    files.extend(
+        [
+            "journal.jsonl",
+            "job.yaml",
+            "documents/in/a.pdf",
+            "documents/.text/in/a.pdf.txt",
+        ]
+        .map(String::from),
+    );
+    files.extend(["assets/s.json", "output/r.json", "output/s.md", "tool_results/1.txt"].map(String::from));
+    for file in files {
+        let whole = fs::read(job.file(&file)).unwrap();
+        let is_journal = file.ends_with("journal.jsonl");
+        let mut line = 1;
+        for (place, byte) in whole.iter().enumerate() {
+            job.flip(&file, place);
+            let faults = job.verify().unwrap_err();
+            job.flip(&file, place);
+            let found = (faults[0].file.as_str(), faults[0].line);
+            assert_eq!(
+                found,
+                (file.as_str(), is_journal.then_some(line)),
+                "byte {place} of {file}: {faults:#?}"
+            );
+            line += u64::from(*byte == b'\n');
+        }
+    }
+    assert!(job.verify().is_ok());
+}
+
+#[test]
+fn without_an_anchor_only_the_last_line_of_the_live_journal_can_be_changed() {
+    let job = job();
+    let path = job.file("journal.jsonl");
+    let whole = fs::read(&path).unwrap();
+    let last = whole[..whole.len() - 1]
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .unwrap()
+        + 1;
+    for place in (0..whole.len()).step_by(3) {
+        job.flip("journal.jsonl", place);
+        assert!(
+            place >= last || verify(job.workspace.path(), None).is_err(),
+            "byte {place}"
+        );
+        job.flip("journal.jsonl", place);
+    }
+    // It is written anew as if it had always been so: only the anchor tells.
+    let text = String::from_utf8(whole).unwrap();
+    fs::write(&path, text.replace("\"noted\"", "\"other\"")).unwrap();
+    assert!(verify(job.workspace.path(), None).is_ok());
+    assert_eq!(
+        job.first(),
+        format!(
+            "journal.jsonl line 4: the database's last checkpoint holds another line 11 ({}): the journal was written anew",
+            job.journal.head()
+        )
+    );
+}
+
+#[test]
+fn what_is_missing_added_or_swapped_is_named() {
+    let check = |change: &dyn Fn(&Job), expected: &str| {
+        let job = job();
+        change(&job);
+        assert_eq!(job.first(), expected);
+    };
+    let rename = |job: &Job, from: &str, to: &str| fs::rename(job.file(from), job.file(to)).unwrap();
+    check(
+        &|job| job.workspace.remove("archive/phase-01-read/main_plan.md").unwrap(),
+        "archive/phase-01-read/main_plan.md: missing: its manifest has it",
+    );
+    check(
+        &|job| fs::write(job.file("archive/phase-01-read/extra"), "x").unwrap(),
+        "archive/phase-01-read/extra: added: its manifest doesn't know it",
+    );
+    check(
+        &|job| fs::write(job.file("archive/extra"), "x").unwrap(),
+        "archive/extra: added: it belongs to no archive",
+    );
+    check(
+        &|job| fs::create_dir(job.file("archive/phase-09-x")).unwrap(),
+        "archive/phase-09-x/manifest.json: 'archive/phase-09-x/manifest.json' does not exist in the workspace",
+    );
+    check(
+        &|job| fs::remove_dir_all(job.file("archive/phase-01-read.rewound-1")).unwrap(),
+        "archive/phase-01-read/journal.jsonl line 1: prev is not 64 zeros: the lines before it are missing, or it was changed",
+    );
+    check(
+        &|job| {
+            rename(job, "archive/phase-01-read", "archive/t");
+            rename(job, "archive/phase-01-read.rewound-1", "archive/phase-01-read");
+            rename(job, "archive/t", "archive/phase-01-read.rewound-1");
+        },
+        "archive/phase-01-read/manifest.json: changed: the journal holds another SHA-256 of it (journal.jsonl line 1)",
+    );
+    check(
+        &|job| fs::write(job.file("documents/new"), "x").unwrap(),
+        "documents/new: added: job.yaml doesn't know it",
+    );
+    check(
+        &|job| job.workspace.remove("assets/s.json").unwrap(),
+        "assets/s.json: missing: job.yaml has it",
+    );
+    check(
+        &|job| job.workspace.remove("output/s.md").unwrap(),
+        "output/s.md: missing: the journal has it",
+    );
+    check(
+        &|job| fs::write(job.file("output/new"), "x").unwrap(),
+        "output/new: added: the journal doesn't know it",
+    );
+    check(
+        &|job| job.workspace.remove("job.yaml").unwrap(),
+        "job.yaml: 'job.yaml' does not exist in the workspace",
+    );
+    check(
+        &|job| job.workspace.remove("journal.jsonl").unwrap(),
+        "journal.jsonl: 'journal.jsonl' does not exist in the workspace",
+    );
+}
+
+#[test]
+fn a_journal_cut_anywhere_is_found() {
+    let job = job();
+    for file in ["journal.jsonl", "archive/phase-01-read/journal.jsonl"] {
+        let whole = fs::read(job.file(file)).unwrap();
+        for end in (0..whole.len()).rev().step_by(5) {
+            fs::write(job.file(file), &whole[..end]).unwrap();
+            assert!(job.verify().is_err(), "{file} cut at {end}");
+        }
+        fs::write(job.file(file), &whole).unwrap();
+    }
+    let text = fs::read_to_string(job.file("journal.jsonl")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    fs::write(
+        job.file("journal.jsonl"),
+        format!("{}\n{}\n{}\n", lines[0], lines[2], lines[3]),
+    )
+    .unwrap();
+    assert_eq!(
+        job.first(),
+        "journal.jsonl line 2: seq is 10, expected 9: lines are missing, added or out of order"
+    );
+    fs::write(job.file("journal.jsonl"), format!("{}\n{}\n", lines[0], lines[1])).unwrap();
+    let faults = job.verify().unwrap_err();
+    assert_eq!(
+        faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [
+            "journal.jsonl: the database's last checkpoint is at line 11 of the chain, and the journal ends at 9: its end was cut off",
+            "output/s.md: added: the journal doesn't know it"
+        ]
+    );
+}
