@@ -1,0 +1,3 @@
+//! Models: what answers a prompt with tool calls.
+
+pub mod offline;
