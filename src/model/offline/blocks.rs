@@ -1,0 +1,236 @@
+//! A text as a run of blocks, whatever it was written in: headings, paragraphs, list items, table cells, and what is
+//! nobody's prose (code, quotations, rules). The readers (`markdown`, `plain`) build it; statements and summary walk it.
+
+use std::rc::Rc;
+
+use super::furniture::furniture;
+use super::marker::Family;
+use super::statements::{Line, Start, Style};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Heading,
+    Paragraph,
+    Item(Family),
+    /// One table row; its pieces are its cells.
+    Row {
+        header: bool,
+    },
+    /// Code, quoted passages, rules, signatures, tables of contents: kept to know what stands between the others.
+    Other,
+}
+
+/// One line's part of a block, or one cell.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece<'a> {
+    pub(super) line: u64,
+    pub(super) page: Option<u64>,
+    pub(super) text: &'a str,
+    /// The text before it isn't contiguous with it: a page ended between them.
+    pub(super) after_break: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Block<'a> {
+    pub(super) kind: Kind,
+    /// Columns before the marker or the text.
+    pub(super) indent: usize,
+    pub(super) pieces: Vec<Piece<'a>>,
+    /// The heading above it, not itself.
+    pub(super) section: Option<Rc<str>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Blocks<'a> {
+    pub(super) list: Vec<Block<'a>>,
+    pub(super) section: Option<Rc<str>>,
+    pub(super) in_code: bool,
+}
+
+/// Reads a text in its style.
+pub(super) fn blocks<'a>(lines: &[Line<'a>], style: Style, start: &Start) -> Blocks<'a> {
+    let furniture = furniture(lines);
+    match style {
+        Style::Markdown => super::markdown::read(lines, &furniture, start),
+        Style::Plain => super::plain::read(lines, &furniture, start),
+    }
+}
+
+/// What both readers share: the block that is open, and the page break that waits to be stepped over.
+#[derive(Debug)]
+pub(super) struct Builder<'a> {
+    pub(super) done: Vec<Block<'a>>,
+    pub(super) open: Option<Block<'a>>,
+    pub(super) section: Option<Rc<str>>,
+    pub(super) broken: bool,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(start: &Start) -> Self {
+        Self {
+            done: Vec::new(),
+            open: None,
+            section: start.section.as_deref().map(Rc::from),
+            broken: false,
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        self.broken = false;
+        self.done.extend(self.open.take());
+    }
+
+    /// Closes what is open and opens a block that may go on.
+    pub(super) fn begin(&mut self, kind: Kind, indent: usize, line: &Line<'_>, text: &'a str) {
+        self.close();
+        let piece = Piece {
+            line: line.number,
+            page: line.page,
+            text,
+            after_break: false,
+        };
+        self.open = Some(Block {
+            kind,
+            indent,
+            pieces: vec![piece],
+            section: self.section.clone(),
+        });
+    }
+
+    /// Closes what is open and adds a block of one line.
+    pub(super) fn single(&mut self, kind: Kind, indent: usize, line: &Line<'_>, text: &'a str) {
+        self.begin(kind, indent, line, text);
+        self.close();
+    }
+
+    pub(super) fn row(&mut self, header: bool, indent: usize, line: &Line<'_>, cells: &[&'a str]) {
+        self.close();
+        let pieces = cells
+            .iter()
+            .map(|text| Piece {
+                line: line.number,
+                page: line.page,
+                text,
+                after_break: false,
+            })
+            .collect();
+        self.done.push(Block {
+            kind: Kind::Row { header },
+            indent,
+            pieces,
+            section: self.section.clone(),
+        });
+    }
+
+    pub(super) fn heading(&mut self, line: &Line<'_>, text: &'a str) {
+        self.single(Kind::Heading, 0, line, text);
+        self.section = Some(fold(text).into());
+    }
+
+    /// Goes on with the open block, or opens a paragraph.
+    pub(super) fn text(&mut self, indent: usize, line: &Line<'_>, text: &'a str) {
+        let after_break = std::mem::take(&mut self.broken);
+        match &mut self.open {
+            Some(block) => block.pieces.push(Piece {
+                line: line.number,
+                page: line.page,
+                text,
+                after_break,
+            }),
+            None => self.begin(Kind::Paragraph, indent, line, text),
+        }
+    }
+
+    /// A page ends here: an unfinished paragraph waits for its rest on the next page, anything else is over.
+    pub(super) fn page_break(&mut self) {
+        let unfinished = self.open.as_ref().is_some_and(|block| match block.kind {
+            Kind::Paragraph | Kind::Item(_) => block.pieces.last().is_some_and(|piece| !ends_sentence(piece.text)),
+            Kind::Heading | Kind::Row { .. } | Kind::Other => false,
+        });
+        if unfinished {
+            self.broken = true;
+        } else {
+            self.close();
+        }
+    }
+
+    pub(super) fn is_open(&self, kinds: fn(Kind) -> bool) -> bool {
+        self.open.as_ref().is_some_and(|block| kinds(block.kind))
+    }
+
+    pub(super) fn last_text(&self) -> &'a str {
+        self.open
+            .as_ref()
+            .and_then(|block| block.pieces.last())
+            .map_or("", |piece| piece.text)
+    }
+
+    pub(super) fn finish(mut self, in_code: bool) -> Blocks<'a> {
+        self.close();
+        Blocks {
+            list: self.done,
+            section: self.section,
+            in_code,
+        }
+    }
+}
+
+/// Whether a text ends as a sentence does.
+pub(super) fn ends_sentence(text: &str) -> bool {
+    text.trim_end_matches(['"', '”', '’', '\'', ')', ']', '*', '_', '`'])
+        .ends_with(['.', '!', '?', ':', ';', '。', '…'])
+}
+
+/// White space folded to single spaces.
+pub(super) fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
+}
+
+/// Columns of white space before a line's text (a tab goes to the next multiple of 4), and the text without blanks around it.
+pub(super) fn indentation(line: &str) -> (usize, &str) {
+    let mut columns = 0;
+    for c in line.chars() {
+        match c {
+            ' ' | '\u{a0}' => columns += 1,
+            '\t' => columns = (columns / 4 + 1) * 4,
+            '\u{c}' | '\u{feff}' | '\r' => {}
+            _ => break,
+        }
+    }
+    (
+        columns,
+        line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{c}' | '\u{feff}')),
+    )
+}
+
+/// The cells of a row between bars; a bar in backticks or after a backslash is text.
+pub(super) fn cells(text: &str) -> Vec<&str> {
+    let inner = text.strip_prefix('|').unwrap_or(text);
+    let inner = if inner.ends_with('|') && !inner.ends_with("\\|") {
+        &inner[..inner.len() - 1]
+    } else {
+        inner
+    };
+    let paired = inner.matches('`').count() % 2 == 0;
+    let (mut found, mut start, mut code, mut escaped) = (Vec::new(), 0, false, false);
+    for (at, c) in inner.char_indices() {
+        match c {
+            '`' if paired && !escaped => code = !code,
+            '|' if !code && !escaped => {
+                found.push(inner[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    found.push(inner[start..].trim());
+    found
+}

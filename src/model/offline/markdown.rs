@@ -1,0 +1,257 @@
+//! Markdown as blocks. By lines and not by a full parser, since a document is read in pieces that begin anywhere, and
+//! since every quote must be found again in the source as it stands.
+
+use super::blocks::{Blocks, Builder, Kind, cells, indentation};
+use super::furniture::Place;
+use super::marker::{Family, marker};
+use super::statements::{Line, Start};
+
+/// Reads lines of Markdown; `places` says which of them belong to the pages and not to the text.
+pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> Blocks<'a> {
+    let mut reader = Reader {
+        builder: Builder::new(start),
+        fence: start.in_code.then_some(Fence { mark: None, length: 3 }),
+        raw: None,
+        contents: Vec::new(),
+        in_table: false,
+    };
+    let first = front_matter(lines);
+    for i in first..lines.len() {
+        match places[i] {
+            Place::Furniture => {
+                reader.builder.page_break();
+                continue;
+            }
+            Place::PageStart => reader.builder.page_break(),
+            Place::Text => {}
+        }
+        let next = lines.get(i + 1).map_or("", |line| line.text);
+        reader.line(&lines[i], next);
+    }
+    let in_code = reader.fence.is_some();
+    reader.builder.finish(in_code)
+}
+
+/// Where an open fence can end: at the same mark, at least as long. `None`: it was opened before this text began.
+struct Fence {
+    mark: Option<char>,
+    length: usize,
+}
+
+struct Reader<'a> {
+    builder: Builder<'a>,
+    fence: Option<Fence>,
+    /// Inside `<pre>`, `<!--` and the like: what ends it.
+    raw: Option<&'static str>,
+    /// Columns at which the text of the open list items begins.
+    contents: Vec<usize>,
+    in_table: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, line: &Line<'a>, next: &str) {
+        let (indent, text) = indentation(line.text);
+        if let Some(fence) = &self.fence {
+            let run = text
+                .chars()
+                .take_while(|c| fence.mark.map_or(matches!(c, '`' | '~'), |mark| *c == mark))
+                .count();
+            if run >= fence.length && text.chars().nth(run).is_none() {
+                self.fence = None;
+            }
+            return;
+        }
+        if let Some(end) = self.raw {
+            if text.to_lowercase().contains(end) {
+                self.raw = None;
+            }
+            return;
+        }
+        if text.is_empty() {
+            self.builder.close();
+            self.in_table = false;
+            return;
+        }
+        if self.opens_verbatim(line, indent, text) {
+            return;
+        }
+        if text.starts_with('>') {
+            if !self.builder.is_open(|kind| kind == Kind::Other) {
+                self.builder.begin(Kind::Other, indent, line, text);
+            }
+            return;
+        }
+        if self.builder.open.is_none() {
+            while self.contents.last().is_some_and(|content| indent < *content) {
+                self.contents.pop();
+            }
+        }
+        let base = self.contents.last().copied().unwrap_or(0);
+        if self.builder.open.is_none() && indent >= base + 4 {
+            self.builder.single(Kind::Other, indent, line, text);
+            return;
+        }
+        if self.row(line, indent, text, next) || self.heading_or_rule(line, text, next) {
+            return;
+        }
+        self.item_or_text(line, indent, text);
+    }
+
+    /// Fences, `<pre>`, comments.
+    fn opens_verbatim(&mut self, line: &Line<'a>, indent: usize, text: &'a str) -> bool {
+        let mark = text.chars().next().unwrap_or(' ');
+        if matches!(mark, '`' | '~') {
+            let length = text.chars().take_while(|c| *c == mark).count();
+            if length >= 3 && !(mark == '`' && text[length..].contains('`')) {
+                self.builder.single(Kind::Other, indent, line, text);
+                self.fence = Some(Fence {
+                    mark: Some(mark),
+                    length,
+                });
+                return true;
+            }
+        }
+        if mark == '<' {
+            let lower = text.to_lowercase();
+            let ends = [
+                ("<!--", "-->"),
+                ("<pre", "</pre>"),
+                ("<script", "</script>"),
+                ("<style", "</style>"),
+            ];
+            if let Some((_, end)) = ends.into_iter().find(|(open, _)| lower.starts_with(open)) {
+                self.builder.single(Kind::Other, indent, line, text);
+                self.raw = (!lower.contains(end)).then_some(end);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn row(&mut self, line: &Line<'a>, indent: usize, text: &'a str, next: &str) -> bool {
+        let barred = text.starts_with('|') && text[1..].contains('|');
+        let next_delimits = is_delimiter(indentation(next).1);
+        if !barred && !self.in_table && !(text.contains('|') && next_delimits) {
+            return false;
+        }
+        if !text.contains('|') {
+            self.in_table = false;
+            return false;
+        }
+        if is_delimiter(text) {
+            self.builder.close();
+        } else {
+            self.builder
+                .row(next_delimits && !self.in_table, indent, line, &cells(text));
+        }
+        self.in_table = true;
+        true
+    }
+
+    fn heading_or_rule(&mut self, line: &Line<'a>, text: &'a str, _next: &str) -> bool {
+        let hashes = text.bytes().take_while(|b| *b == b'#').count();
+        if (1..=6).contains(&hashes) && text[hashes..].starts_with([' ', '\t']) {
+            let title = text[hashes..].trim();
+            let bare = title.trim_end_matches('#');
+            let title = if bare.is_empty() || bare.ends_with([' ', '\t']) {
+                bare.trim()
+            } else {
+                title
+            };
+            self.builder.close();
+            self.contents.clear();
+            if !title.is_empty() {
+                self.builder.heading(line, title);
+            }
+            return true;
+        }
+        let mark = text.chars().next().unwrap_or(' ');
+        let only = |allowed: char| text.chars().all(|c| c == allowed);
+        let underlines = (only('=') || only('-')) && text.len() >= 2;
+        if underlines
+            && !self.builder.broken
+            && self
+                .builder
+                .open
+                .as_ref()
+                .is_some_and(|block| block.kind == Kind::Paragraph && block.pieces.len() <= 2)
+        {
+            if let Some(block) = &mut self.builder.open {
+                block.kind = Kind::Heading;
+                let title: Vec<&str> = block.pieces.iter().map(|piece| piece.text).collect();
+                self.builder.section = Some(super::blocks::fold(&title.join(" ")).into());
+            }
+            self.builder.close();
+            self.contents.clear();
+            return true;
+        }
+        let rule = matches!(mark, '-' | '*' | '_' | '=')
+            && text.chars().all(|c| c == mark || c == ' ')
+            && text.chars().filter(|c| *c == mark).count() >= 3;
+        if rule {
+            self.builder.single(Kind::Other, 0, line, text);
+        }
+        rule
+    }
+
+    fn item_or_text(&mut self, line: &Line<'a>, indent: usize, text: &'a str) {
+        let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
+        let in_text = self.builder.open.is_some();
+        let found = marker(text).filter(|mark| match mark.family {
+            Family::Bullet(c) => c != 'o',
+            Family::Number => !in_text || in_item || mark.number == 1,
+            Family::Letter | Family::Bracketed | Family::Clause(_) => {
+                !in_text || in_item || super::blocks::ends_sentence(self.builder.last_text())
+            }
+        });
+        if let Some(mark) = found {
+            // "3.2 The vendor shall": a clause. "2.5 seconds is enough" begins no list either way, and is prose
+            let content = indent
+                + text[..mark.bytes]
+                    .chars()
+                    .count()
+                    .min(if mark.space > 4 { 2 } else { 99 });
+            while self.contents.last().is_some_and(|content| indent < *content) {
+                self.contents.pop();
+            }
+            if !matches!(mark.family, Family::Clause(_)) {
+                self.contents.push(content);
+            }
+            self.builder
+                .begin(Kind::Item(mark.family), indent, line, &text[mark.bytes..]);
+            return;
+        }
+        if !in_text && text.starts_with('[') && text.contains("]: ") {
+            self.builder.single(Kind::Other, indent, line, text);
+            return;
+        }
+        // the definition in a definition list
+        if let Some(definition) = text.strip_prefix(": ") {
+            self.builder
+                .begin(Kind::Paragraph, indent, line, definition.trim_start());
+            return;
+        }
+        self.builder.text(indent, line, text);
+    }
+}
+
+/// `|---|:--:|`
+fn is_delimiter(text: &str) -> bool {
+    text.contains('-') && text.contains('|') && text.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
+}
+
+/// How many lines YAML front matter takes at the very beginning of a document.
+fn front_matter(lines: &[Line<'_>]) -> usize {
+    let opens = lines
+        .first()
+        .is_some_and(|line| line.number <= 1 && line.text.trim_end() == "---");
+    if !opens {
+        return 0;
+    }
+    let end = lines
+        .iter()
+        .take(80)
+        .skip(1)
+        .position(|line| matches!(line.text.trim_end(), "---" | "..."));
+    end.map_or(0, |at| at + 2)
+}

@@ -1,0 +1,15 @@
+//! The `offline` model: rules in place of a language model.
+
+mod blocks;
+pub mod compare;
+mod furniture;
+mod markdown;
+mod marker;
+mod plain;
+mod plain_look;
+mod quantity;
+pub mod sentences;
+pub mod statements;
+mod strength;
+pub mod summary;
+mod words;

@@ -1,0 +1,395 @@
+//! Plain text as blocks: RFCs, manual pages, reStructuredText, what a PDF gives. Nothing in it says what it is, so this
+//! reads layout: blank lines, indentation, underlines, numbers, columns.
+
+use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, indentation};
+use super::furniture::Place;
+use super::marker::{Family, Marker, marker};
+use super::plain_look::{Look, columns, is_adornment, is_border, is_contents, is_heading, is_term, look};
+use super::statements::{Line, Start};
+use super::strength::strength_of;
+
+/// As many lines of a chunk are looked at to say what it is: a chunk can be a whole file.
+const CHUNK: usize = 60;
+
+/// Reads lines of plain text; `places` says which of them belong to the pages and not to the text.
+pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> Blocks<'a> {
+    let mut reader = Reader {
+        lines,
+        places,
+        builder: Builder::new(start),
+        literal: None,
+        looked: (0, Look::Prose),
+        prose_indent: None,
+        in_markdown_fence: start.in_code,
+    };
+    let mut i = 0;
+    while i < lines.len() {
+        i += reader.line(i);
+    }
+    let in_code = reader.in_markdown_fence;
+    reader.builder.finish(in_code)
+}
+
+struct Reader<'r, 'a> {
+    lines: &'r [Line<'a>],
+    places: &'r [Place],
+    builder: Builder<'a>,
+    /// Inside a literal block: everything deeper than this is code.
+    literal: Option<usize>,
+    /// Up to which line the look is known, and what it is.
+    looked: (usize, Look),
+    /// Where the last paragraph stood.
+    prose_indent: Option<usize>,
+    in_markdown_fence: bool,
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn blank(&self, i: usize) -> bool {
+        self.places.get(i).is_none_or(|place| *place == Place::Furniture)
+            || indentation(self.lines[i].text).1.is_empty()
+    }
+
+    fn next_text(&self, i: usize) -> &'a str {
+        if self.blank(i + 1) { "" } else { self.lines[i + 1].text }
+    }
+
+    /// Reads the line at `i`, and says how many lines that took.
+    fn line(&mut self, i: usize) -> usize {
+        match self.places[i] {
+            Place::Furniture => {
+                self.builder.page_break();
+                return 1;
+            }
+            Place::PageStart => self.builder.page_break(),
+            Place::Text => {}
+        }
+        let line = &self.lines[i];
+        let (indent, text) = indentation(line.text);
+        if text.starts_with("```") {
+            self.in_markdown_fence = !self.in_markdown_fence;
+            self.builder.single(Kind::Other, indent, line, text);
+            return 1;
+        }
+        if self.in_markdown_fence {
+            return 1;
+        }
+        if text.is_empty() {
+            if self.builder.open.is_some() && self.builder.last_text().ends_with("::") {
+                self.literal = Some(self.builder.open.as_ref().map_or(0, |block| block.indent));
+            }
+            self.builder.close();
+            return 1;
+        }
+        if let Some(outer) = self.literal {
+            if indent > outer {
+                self.builder.single(Kind::Other, indent, line, text);
+                return 1;
+            }
+            self.literal = None;
+        }
+        if let Some(taken) = self.marked(i, indent, text) {
+            return taken;
+        }
+        let starts = self.builder.open.is_none();
+        let dug_in = !starts && self.builder.last_text().ends_with(':') && indent > self.open_indent(i) + 1;
+        if starts || dug_in {
+            self.look_at(i, indent);
+        }
+        if i < self.looked.0 {
+            match self.looked.1 {
+                Look::Code => {
+                    self.builder.single(Kind::Other, indent, line, text);
+                    return 1;
+                }
+                Look::Columns => {
+                    self.builder.row(false, indent, line, &columns(text));
+                    return 1;
+                }
+                Look::Prose => {}
+            }
+        }
+        if starts && !self.builder.broken && self.is_term(i) {
+            let section = indent <= 3
+                && text.starts_with(char::is_uppercase)
+                && !text.contains(['(', '=', '<', '[', ',', '|', '_']);
+            if section && self.alone(i) {
+                self.builder.heading(line, text)
+            } else {
+                self.builder.single(Kind::Other, indent, line, text)
+            }
+            return 1;
+        }
+        self.item_or_text(i, indent, text);
+        1
+    }
+
+    fn alone(&self, i: usize) -> bool {
+        i == 0 || self.blank(i - 1) || self.places[i] == Place::PageStart
+    }
+
+    fn open_indent(&self, i: usize) -> usize {
+        if i == 0 {
+            0
+        } else {
+            indentation(self.lines[i - 1].text).0
+        }
+    }
+
+    /// Lines that say what they are: headings, rules, directives, quotations, rows.
+    fn marked(&mut self, i: usize, indent: usize, text: &'a str) -> Option<usize> {
+        let line = &self.lines[i];
+        let next = self.next_text(i);
+        let next_text = indentation(next).1;
+        let fresh = self.builder.open.is_none() || self.builder.broken;
+        if is_adornment(text) || is_border(text) {
+            // an overlined title: the rule, the title, the rule again
+            self.builder.single(Kind::Other, indent, line, text);
+            return Some(1);
+        }
+        if text.starts_with('|') && text[1..].contains('|') {
+            self.builder.row(false, indent, line, &cells(text));
+            return Some(1);
+        }
+        let wide = text.chars().count();
+        if is_adornment(next_text)
+            && (self.alone(i) || fresh)
+            && next_text.chars().count() * 3 >= wide * 2
+            && wide <= 100
+            && !ends_sentence(text)
+        {
+            self.builder.heading(line, text);
+            return Some(2);
+        }
+        if is_contents(text) {
+            self.builder.single(Kind::Other, indent, line, text);
+            return Some(1);
+        }
+        if text.starts_with('>') && !text.starts_with(">>>") {
+            self.builder.single(Kind::Other, indent, line, text);
+            return Some(1);
+        }
+        if text.starts_with(".. ") || text == ".." {
+            self.directive(i, indent, text);
+            return Some(1);
+        }
+        if fresh && text.starts_with(':') && text[1..].contains(": ") && text.len() < 200 {
+            // a field of a directive or a docstring: ":param x: the text"
+            let end = text[1..].find(": ").map_or(0, |at| at + 3);
+            self.builder
+                .begin(Kind::Paragraph, indent, line, text[end..].trim_start());
+            return Some(1);
+        }
+        let hashes = text.bytes().take_while(|b| *b == b'#').count();
+        if (2..=6).contains(&hashes) && text[hashes..].starts_with(' ') && self.alone(i) {
+            self.builder.heading(line, text[hashes..].trim());
+            return Some(1);
+        }
+        let after_text = !self.alone(i) && self.builder.open.is_some() && ends_sentence(self.builder.last_text());
+        if is_heading(
+            text,
+            indent,
+            self.alone(i)
+                || after_text
+                    && text.starts_with(|c: char| c.is_ascii_digit())
+                    && marker(text).is_none_or(|m| matches!(m.family, Family::Clause(_))),
+            next,
+        ) && !self.listed(i, text)
+        {
+            self.builder.heading(line, text);
+            return Some(1);
+        }
+        None
+    }
+
+    /// Whether the line is one of several numbered lines in a row: a list, not headings.
+    fn listed(&self, i: usize, text: &str) -> bool {
+        let number = |text: &str| marker(text).is_some_and(|mark| mark.family == Family::Number);
+        number(text) && number(indentation(self.next_text(i)).1)
+    }
+
+    fn directive(&mut self, i: usize, indent: usize, text: &'a str) {
+        let line = &self.lines[i];
+        let name = text[2..].trim_start();
+        let Some((name, argument)) = name.split_once("::") else {
+            // a comment or a target: what is indented under it is nobody's text
+            self.builder.single(Kind::Other, indent, line, text);
+            if !name.starts_with('_') && !name.starts_with('[') {
+                self.literal = Some(indent);
+            }
+            return;
+        };
+        let verbatim = matches!(
+            name.rsplit(':').next().unwrap_or(name),
+            "code"
+                | "code-block"
+                | "sourcecode"
+                | "literalinclude"
+                | "parsed-literal"
+                | "math"
+                | "image"
+                | "figure"
+                | "toctree"
+                | "highlight"
+                | "productionlist"
+                | "raw"
+                | "doctest"
+                | "testcode"
+                | "testoutput"
+                | "testsetup"
+                | "graphviz"
+                | "ipython"
+                | "include"
+                | "contents"
+                | "index"
+                | "meta"
+                | "prompt"
+                | "console"
+                | "plot"
+                | "automodule"
+                | "autoclass"
+                | "autofunction"
+        );
+        let admonition = matches!(
+            name,
+            "note"
+                | "warning"
+                | "important"
+                | "caution"
+                | "danger"
+                | "attention"
+                | "tip"
+                | "hint"
+                | "error"
+                | "seealso"
+                | "versionadded"
+                | "versionchanged"
+                | "deprecated"
+        );
+        if admonition && !argument.trim().is_empty() {
+            self.builder.begin(Kind::Paragraph, indent, line, argument.trim());
+            return;
+        }
+        self.builder.single(Kind::Other, indent, line, text);
+        if verbatim {
+            self.literal = Some(indent);
+        }
+    }
+
+    /// Says what the lines from `i` to the next blank line are.
+    fn look_at(&mut self, i: usize, indent: usize) {
+        if i < self.looked.0 {
+            return;
+        }
+        let chunk = self.chunk(i);
+        let deeper = self.prose_indent.is_some_and(|prose| indent >= prose + 2);
+        let joins = self.builder.open.is_some() && self.builder.broken;
+        let looks = if joins { Look::Prose } else { look(&chunk, deeper) };
+        self.looked = (i + chunk.len(), looks);
+    }
+
+    fn chunk(&self, i: usize) -> Vec<&'a str> {
+        (i..self.lines.len().min(i + CHUNK))
+            .take_while(|&j| !self.blank(j))
+            .map(|j| self.lines[j].text)
+            .collect()
+    }
+
+    fn is_term(&self, i: usize) -> bool {
+        let next = self.next_text(i);
+        !next.is_empty()
+            && marker(indentation(self.lines[i].text).1).is_none()
+            && indentation(next).0 > indentation(self.lines[i].text).0 + 1
+            && is_term(&self.chunk(i))
+    }
+
+    fn item_or_text(&mut self, i: usize, indent: usize, text: &'a str) {
+        let line = &self.lines[i];
+        if let Some(mark) = self.item_marker(indent, text) {
+            let depth = if let Family::Clause(levels) = mark.family {
+                indent + levels
+            } else {
+                indent
+            };
+            self.builder
+                .begin(Kind::Item(mark.family), depth, line, &text[mark.bytes..]);
+            return;
+        }
+        if self.builder.broken && self.builder.open.is_some() {
+            // over the page's end goes on what was not finished, where it stood
+            let at = self.open_indent_of_block();
+            let capital = text.starts_with(char::is_uppercase) && indent < at;
+            if capital {
+                self.builder.close();
+            }
+        } else if self.builder.open.is_some() {
+            let last = self.builder.last_text();
+            let before = self.open_indent(i);
+            let finished = ends_sentence(last);
+            // out of an item without a blank line, or a first line set in
+            let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
+            let left = in_item && indent <= self.open_indent_of_block() && before > indent;
+            let set_in = !in_item && indent >= before + 2 && self.lines_open() > 1;
+            if finished && (left || set_in || (in_item && before > indent + 1 && indent < self.open_indent_of_block()))
+            {
+                self.builder.close();
+            }
+        }
+        if self.builder.open.is_none() {
+            self.prose_indent = Some(indent);
+        }
+        self.builder.text(indent, line, text);
+    }
+
+    fn lines_open(&self) -> usize {
+        self.builder.open.as_ref().map_or(0, |block| block.pieces.len())
+    }
+
+    fn open_indent_of_block(&self) -> usize {
+        self.builder.open.as_ref().map_or(0, |block| block.indent)
+    }
+
+    /// The marker of a new item, unless the line only goes on with a sentence that happens to look like one.
+    fn item_marker(&self, indent: usize, text: &str) -> Option<Marker> {
+        let mark = marker(text)?;
+        let fresh = self.builder.open.is_none();
+        let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
+        let finished = ends_sentence(self.builder.last_text()) || self.builder.last_text().ends_with(',');
+        let rest = &text[mark.bytes..];
+        let begins = match mark.family {
+            Family::Bullet('o') => fresh && (indent > 0 || mark.space > 1) || in_item && mark.space > 1,
+            Family::Bullet('-' | '+' | '*' | '–') => {
+                fresh
+                    || in_item
+                    || finished
+                    || self.builder.open.as_ref().is_some_and(|block| indent > block.indent)
+                    || strength_of(self.builder.last_text()).is_some()
+            }
+            Family::Bullet(_) => true,
+            Family::Number | Family::Bracketed => fresh || in_item || finished,
+            Family::Letter => {
+                fresh
+                    || in_item
+                    || finished
+                    || self.builder.last_text().ends_with(" or")
+                    || self.builder.last_text().ends_with(" and")
+            }
+            // "2.5 seconds" goes on, "3.2 The vendor shall" begins
+            Family::Clause(_) => {
+                (fresh || in_item || finished) && rest.starts_with(|c: char| c.is_uppercase() || !c.is_alphanumeric())
+            }
+        };
+        // in an unfinished item only the item's own kind begins another
+        let mid_sentence = in_item
+            && !finished
+            && !self.builder.broken
+            && !fresh
+            && matches!(mark.family, Family::Number | Family::Clause(_))
+            && rest.starts_with(|c: char| c.is_lowercase())
+            && !self
+                .builder
+                .open
+                .as_ref()
+                .is_some_and(|block| block.kind == Kind::Item(mark.family));
+        (begins && !mid_sentence).then_some(mark)
+    }
+}

@@ -1,0 +1,347 @@
+//! What lines of plain text look like: headings, code, columns, contents. Looks can deceive; where a line could be prose
+//! that obliges, it is taken for prose.
+
+use super::blocks::{ends_sentence, indentation};
+use super::strength::{hinted, strength_of};
+
+/// `==========`, at least as long as three characters.
+pub(super) fn is_adornment(text: &str) -> bool {
+    let Some(first) = text.chars().next() else { return false };
+    text.len() >= 3
+        && matches!(
+            first,
+            '=' | '-' | '~' | '^' | '"' | '*' | '+' | '#' | '_' | '.' | '`' | '\'' | ':'
+        )
+        && text.chars().all(|c| c == first)
+}
+
+/// `+-----+----+`, `|====|`
+pub(super) fn is_border(text: &str) -> bool {
+    text.len() >= 3
+        && text.starts_with(['+', '|', '-', '=', '┌', '├', '└'])
+        && text
+            .chars()
+            .all(|c| matches!(c, '+' | '-' | '=' | '|' | ' ' | ':') || ('─'..='╿').contains(&c))
+}
+
+/// `3.2 Session start ......... 14`
+pub(super) fn is_contents(text: &str) -> bool {
+    let Some(at) = text
+        .find("....")
+        .or_else(|| text.find(". . ."))
+        .or_else(|| text.find("…………"))
+        .or_else(|| text.find("_____"))
+    else {
+        return false;
+    };
+    let tail = text[at..].trim_matches(|c: char| matches!(c, '.' | ' ' | '…' | '_'));
+    tail.len() <= 8 && tail.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+/// A heading by its look alone: numbered, in capitals, or a chapter. `alone`: blank lines, or an end of a page, before it.
+pub(super) fn is_heading(text: &str, indent: usize, alone: bool, next: &str) -> bool {
+    let (next_indent, next_text) = indentation(next);
+    let length = text.chars().count();
+    if !alone || length > 90 || text.ends_with(['.', ';', ',', ':', '?', '!']) && !text.ends_with("...") {
+        return false;
+    }
+    let next_blank = next_text.is_empty();
+    if in_capitals(text, indent) {
+        return true;
+    }
+    let (number, title) = split_number(text);
+    if number.is_empty() || title.is_empty() {
+        return false;
+    }
+    let word = number.split_whitespace().next().unwrap_or("");
+    if matches!(
+        word,
+        "Chapter"
+            | "Appendix"
+            | "Section"
+            | "Annex"
+            | "Part"
+            | "Article"
+            | "CHAPTER"
+            | "APPENDIX"
+            | "SECTION"
+            | "ANNEX"
+            | "PART"
+            | "ARTICLE"
+    ) {
+        return next_blank || title.chars().next().is_some_and(char::is_uppercase);
+    }
+    let opens_big = title.chars().next().is_some_and(|c| c.is_uppercase() || !c.is_ascii());
+    let levels = number.trim_end_matches('.').split('.').count();
+    let goes_on = !next_blank && next_indent >= indent && next_text.starts_with(|c: char| c.is_lowercase());
+    if goes_on || (obliges(title) && !is_title_case(title)) {
+        return false;
+    }
+    if levels == 1 {
+        return opens_big && indent <= 1 && (next_blank || next_indent > indent) && length <= 70;
+    }
+    (opens_big || next_blank) && indent <= 8 && length <= 80
+}
+
+fn obliges(title: &str) -> bool {
+    let question = ["What", "When", "Why", "How", "Which", "Who", "Where"]
+        .iter()
+        .any(|word| title.starts_with(word));
+    !question && strength_of(title).is_some()
+}
+
+fn is_title_case(title: &str) -> bool {
+    title
+        .split_whitespace()
+        .filter(|word| word.len() > 3 && word.starts_with(char::is_alphabetic))
+        .all(|word| word.starts_with(char::is_uppercase))
+}
+
+fn in_capitals(text: &str, indent: usize) -> bool {
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    indent <= 4
+        && letters >= 3
+        && text.chars().count() <= 70
+        && !text.chars().any(char::is_lowercase)
+        && !text.contains(['=', '{', '}', ';', '<', '>', '|', '[', '$', '*', '_', '"'])
+        && !text.contains("  ")
+        && !text.starts_with(['-', '('])
+        && letters * 2 >= text.chars().count()
+}
+
+/// `3.2`, `3.2.`, `A.1`, `Appendix B.` and what follows it.
+fn split_number(text: &str) -> (&str, &str) {
+    let mut words = text.splitn(2, [' ', '\t']);
+    let first = words.next().unwrap_or("");
+    let rest = words.next().unwrap_or("").trim_start();
+    let bare = first.trim_end_matches(['.', ')', ':']);
+    let parts: Vec<&str> = bare.split('.').collect();
+    let numeric = |part: &&str| !part.is_empty() && part.len() <= 3 && part.bytes().all(|b| b.is_ascii_digit());
+    let lettered = parts.len() > 1 && parts[0].len() == 1 && parts[0].bytes().all(|b| b.is_ascii_uppercase());
+    if parts.iter().all(numeric) || (lettered && parts[1..].iter().all(numeric)) {
+        return (first, rest);
+    }
+    if matches!(
+        first,
+        "Chapter"
+            | "Appendix"
+            | "Section"
+            | "Annex"
+            | "Part"
+            | "Article"
+            | "CHAPTER"
+            | "APPENDIX"
+            | "SECTION"
+            | "ANNEX"
+            | "PART"
+            | "ARTICLE"
+    ) {
+        let label = rest.split([' ', '\t']).next().unwrap_or("");
+        let bare = label.trim_end_matches(['.', ':']);
+        let numbered = !bare.is_empty()
+            && bare.len() <= 5
+            && (bare.bytes().all(|b| b.is_ascii_digit() || b == b'.') || bare.bytes().all(|b| b.is_ascii_uppercase()));
+        if numbered {
+            let end = first.len() + (text[first.len()..].len() - rest.len()) + label.len();
+            let title = text[end..].trim_start_matches(['.', ':', ' ', '-', '–', '—']);
+            return (&text[..end], if title.is_empty() { text } else { title });
+        }
+    }
+    ("", text)
+}
+
+/// A line that a compiler, a shell or a parser would read.
+pub(super) fn is_code(text: &str) -> bool {
+    const OPENINGS: &[&str] = &[
+        "$ ",
+        "% ",
+        "# ",
+        ">>> ",
+        "... ",
+        "//",
+        "/*",
+        "*/",
+        "#include",
+        "#define",
+        "#if",
+        "#endif",
+        "#else",
+        "#!",
+        "C:\\",
+        "<?",
+        "<!",
+        "--- ",
+        "+++ ",
+        "@@ ",
+        "if (",
+        "for (",
+        "while (",
+        "switch (",
+        "return ",
+        "int ",
+        "void ",
+        "char ",
+        "struct ",
+        "typedef ",
+        "static ",
+        "const ",
+        "unsigned ",
+        "def ",
+        "class ",
+        "import ",
+        "public ",
+        "private ",
+        "let ",
+        "var ",
+        "fn ",
+        "use ",
+        "SELECT ",
+        "INSERT INTO ",
+        "CREATE ",
+        "UPDATE ",
+        "DELETE FROM ",
+        "ALTER ",
+        "DROP ",
+        "GRANT ",
+    ];
+    let Some(first) = text.chars().next() else { return false };
+    if matches!(text, "{" | "}" | "};" | ");" | "(" | ")" | "..." | "else" | "end") {
+        return true;
+    }
+    if text.ends_with(['{', '}', '\\'])
+        || text.ends_with(");")
+        || text.ends_with("->")
+        || text.ends_with("&&")
+        || text.ends_with("*/")
+    {
+        return true;
+    }
+    if text.ends_with(';') && (text.contains(['=', '(']) || text.split_whitespace().count() <= 3) {
+        return true;
+    }
+    let prose_end = text.ends_with('.') && text.split_whitespace().count() >= 5 && first.is_uppercase();
+    if OPENINGS.iter().any(|opening| text.starts_with(opening)) {
+        return !prose_end;
+    }
+    if first == '<' && text.ends_with('>') {
+        return true;
+    }
+    if !prose_end
+        && [":=", "==", "!=", "&&", "||", "::=", " -> ", " => ", "();"]
+            .iter()
+            .any(|sign| text.contains(sign))
+    {
+        return true;
+    }
+    // name = value, rule = …
+    let assigned = text.split_once('=').is_some_and(|(name, _)| {
+        let name = name.trim_end_matches([' ', '\t', '+', '-', '*', ':']);
+        !name.is_empty()
+            && name.split_whitespace().count() <= 2
+            && name
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '$' | '[' | ']' | '"' | '>' | '*' | ' '))
+    });
+    if assigned && !prose_end {
+        return true;
+    }
+    // "key": value
+    if first == '"' && text.contains("\":") {
+        return true;
+    }
+    // a signature: name(arguments)
+    text.ends_with(')')
+        && text.split_once('(').is_some_and(|(name, _)| {
+            !name.is_empty()
+                && !name.trim().contains(' ')
+                && name
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '*' | ':'))
+        })
+}
+
+/// What the lines up to the next blank one are together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    Prose,
+    Code,
+    Columns,
+}
+
+/// Looks at the lines of one chunk; `deeper`: indented further than the prose before it.
+pub(super) fn look(chunk: &[&str], deeper: bool) -> Look {
+    let filled = chunk.len().max(1);
+    let code = chunk.iter().filter(|line| is_code(indentation(line).1)).count();
+    let enough = if deeper { code * 3 >= filled } else { code * 2 >= filled };
+    let prose = chunk.iter().filter(|line| is_prose(indentation(line).1)).count();
+    if code > 0 && enough && prose * 2 <= filled {
+        return Look::Code;
+    }
+    if chunk.len() >= 2 && are_columns(chunk) {
+        return Look::Columns;
+    }
+    Look::Prose
+}
+
+/// A run of plain words that could be part of a sentence that obliges.
+fn is_prose(text: &str) -> bool {
+    let first = text.chars().next().unwrap_or(' ');
+    if matches!(first, '#' | '/' | '*' | '$' | '%' | '<') || text.starts_with("--") {
+        return false;
+    }
+    let words = text.split_whitespace();
+    let (mut plain, mut all) = (0, 0);
+    for word in words {
+        all += 1;
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        plain +=
+            usize::from(bare.len() > 1 && bare.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | '-')));
+    }
+    plain >= 5 && plain * 4 >= all * 3 && (ends_sentence(text) && !text.ends_with(';') || hinted(text) || plain >= 9)
+}
+
+/// The columns of a line set with blanks: cells with three blanks or more between them.
+pub(super) fn columns(text: &str) -> Vec<&str> {
+    text.split("   ")
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .collect()
+}
+
+/// Whether most lines have a gap, and the gaps of two lines end at the same column.
+fn are_columns(chunk: &[&str]) -> bool {
+    let mut starts: Vec<usize> = Vec::new();
+    let mut with_gap = 0;
+    for line in chunk {
+        let trimmed = line.trim_end();
+        let lead = trimmed.len() - trimmed.trim_start().len();
+        let body = &trimmed[lead..];
+        // the gap after a list marker is no column
+        let skip = super::marker::marker(body).map_or(0, |mark| mark.bytes);
+        let Some(gap) = body[skip..].find("   ") else { continue };
+        let after = &body[skip + gap..];
+        let start = lead + skip + gap + (after.len() - after.trim_start().len());
+        with_gap += 1;
+        starts.push(line[..start].chars().count());
+    }
+    starts.sort_unstable();
+    with_gap * 5 >= chunk.len() * 3 && starts.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// The term of a definition, an option of a manual page: a short line over deeper ones, which would have had room for more.
+pub(super) fn is_term(chunk: &[&str]) -> bool {
+    let (indent, text) = indentation(chunk[0]);
+    let Some(next) = chunk.get(1) else { return false };
+    let (next_indent, next_text) = indentation(next);
+    if next_indent < indent + 2 || ends_sentence(text) || strength_of(text).is_some() {
+        return false;
+    }
+    let widest = chunk
+        .iter()
+        .take(40)
+        .map(|line| line.trim_end().chars().count())
+        .max()
+        .unwrap_or(0);
+    let word = next_text.split_whitespace().next().unwrap_or("").chars().count();
+    indent + text.chars().count() + 1 + word + 2 <= widest.max(60)
+}
