@@ -1,0 +1,218 @@
+//! Changes that the system makes to a plan: marks, inserted phases, the plan it writes where a model wrote none.
+//! Each edits single lines of the text in its one form, so everything else stays byte for byte.
+
+use super::steps::{boxed_line, read_step};
+use super::{MAX_PHASES, MAX_TITLE, PhaseState, Plan, TITLE, heading, heading_line};
+
+impl Plan {
+    /// Ticks the steps of a phase, except those that match an entry of `unfinished` (letters and digits compared, case
+    /// ignored), marks it `✓ COMPLETE` and the next open one `← CURRENT`. An unknown number changes no phase.
+    pub fn complete_phase(&self, number: u32, unfinished: &[String]) -> Self {
+        let left: Vec<String> = unfinished.iter().map(|text| key(text)).collect();
+        let mut lines = self.lines();
+        for (phase, span) in self
+            .phases
+            .iter()
+            .zip(&self.spans)
+            .filter(|(phase, _)| phase.number == number)
+        {
+            lines[span.heading] = heading_line(number, &phase.title, PhaseState::Complete);
+            for (step, &line) in phase.steps.iter().zip(&span.steps) {
+                let mark = if left.contains(&key(&step.text)) { ' ' } else { 'x' };
+                if let Some(rest) = lines[line].get(5..) {
+                    lines[line] = format!("- [{mark}]{rest}");
+                }
+            }
+        }
+        self.reread(&lines).mark_current()
+    }
+
+    /// Marks the first phase that isn't complete `← CURRENT`, and no other.
+    pub fn mark_current(&self) -> Self {
+        let current = self.current().map(|phase| phase.number);
+        self.with_states(|phase| match phase.state {
+            PhaseState::Complete => PhaseState::Complete,
+            PhaseState::Open | PhaseState::Current if Some(phase.number) == current => PhaseState::Current,
+            PhaseState::Open | PhaseState::Current => PhaseState::Open,
+        })
+    }
+
+    /// Takes the marks of completion from `before`, since they are the system's: a completed phase with the same title and
+    /// steps stands as it stood there, boxes and details included; a phase that only the author marked is open again.
+    pub fn with_marks_of(&self, before: &Self) -> Self {
+        let worked = |number: u32, title: &str| {
+            let phase = before.phases.iter().find(|phase| phase.number == number);
+            phase.is_some_and(|phase| phase.state == PhaseState::Complete && key(&phase.title) == key(title))
+        };
+        let mut plan = self.with_states(|phase| match phase.state {
+            PhaseState::Complete if !worked(phase.number, &phase.title) => PhaseState::Open,
+            state @ (PhaseState::Open | PhaseState::Current | PhaseState::Complete) => state,
+        });
+        let old = before.lines();
+        // From the last to the first, so that the spans before stay true.
+        for at in (0..plan.phases.len()).rev() {
+            let phase = &plan.phases[at];
+            let steps =
+                |phase: &super::PlannedPhase| phase.steps.iter().map(|step| key(&step.text)).collect::<Vec<_>>();
+            if worked(phase.number, &phase.title) && steps(&before.phases[at]) == steps(phase) {
+                let mut lines = plan.lines();
+                let (span, was) = (&plan.spans[at], &before.spans[at]);
+                let (old, new) = (&old[was.heading..was.end], &lines[span.heading..span.end]);
+                let blanks = |lines: &[String]| lines.iter().rev().take_while(|line| line.trim().is_empty()).count();
+                let old = old[..old.len() - blanks(old)].to_vec();
+                let end = span.end - blanks(new);
+                lines.splice(span.heading..end, old);
+                plan = plan.reread(&lines);
+            }
+        }
+        plan
+    }
+
+    /// Inserts a phase behind phase `number` (0: before the first), and numbers the unfinished ones behind it anew.
+    /// Completed phases keep their numbers: the new one comes behind the last of them. In a plan that is full, the steps
+    /// join the phase that stands at the place.
+    pub fn insert_after(&self, number: u32, title: &str, steps: &[String]) -> Self {
+        let complete = self
+            .phases
+            .iter()
+            .filter(|phase| phase.state == PhaseState::Complete)
+            .map(|phase| phase.number)
+            .max();
+        let place = usize::try_from(number.max(complete.unwrap_or(0)))
+            .unwrap_or(usize::MAX)
+            .min(self.phases.len());
+        let mut lines = self.lines();
+        let title = clean_title(title);
+        let mut fresh: Vec<String> = clean_steps(steps);
+        let at = if self.phases.len() >= MAX_PHASES {
+            let host = place.min(self.phases.len() - 1);
+            fresh.insert(0, String::new());
+            self.spans[host].end
+        } else {
+            let number = u32::try_from(place + 1).unwrap_or(u32::MAX);
+            fresh.splice(
+                0..0,
+                [
+                    String::new(),
+                    heading_line(number, &title, PhaseState::Open),
+                    String::new(),
+                ],
+            );
+            for (phase, span) in self.phases.iter().zip(&self.spans).skip(place) {
+                lines[span.heading] = heading_line(phase.number + 1, &phase.title, phase.state);
+            }
+            if place == 0 {
+                self.spans[0].heading
+            } else {
+                self.spans[place - 1].end
+            }
+        };
+        fresh.push(String::new());
+        lines.splice(at..at, fresh);
+        self.reread(&lines)
+    }
+
+    /// Adds a phase behind the last.
+    pub fn append_phase(&self, title: &str, steps: &[String]) -> Self {
+        self.insert_after(u32::MAX, title, steps)
+    }
+
+    /// The plan that the system writes where there is none (SPEC 3, fallbacks): phases as given, the first one current.
+    /// More phases than a plan can hold are joined into the last; no phases become one.
+    pub fn write(title_of_phases: &[(String, Vec<String>)], overview: &str) -> Self {
+        let mut text = format!("{TITLE}\n\n## Overview\n\n{}\n", prose(overview));
+        let (own, rest) = title_of_phases.split_at(title_of_phases.len().min(MAX_PHASES));
+        let whole = [("Work on the task".to_owned(), Vec::new())];
+        for (at, (title, steps)) in (if own.is_empty() { &whole[..] } else { own }).iter().enumerate() {
+            let state = if at == 0 { PhaseState::Current } else { PhaseState::Open };
+            let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            text.push_str(&format!("\n{}\n\n", heading_line(number, &clean_title(title), state)));
+            for step in clean_steps(steps) {
+                text.push_str(&step);
+                text.push('\n');
+            }
+        }
+        for step in rest.iter().flat_map(|(_, steps)| clean_steps(steps)) {
+            text.push_str(&step);
+            text.push('\n');
+        }
+        Self::parse(&text).unwrap_or_else(|_| Self {
+            text,
+            phases: Vec::new(),
+            spans: Vec::new(),
+        })
+    }
+
+    fn with_states(&self, state: impl Fn(&super::PlannedPhase) -> PhaseState) -> Self {
+        let mut lines = self.lines();
+        for (phase, span) in self.phases.iter().zip(&self.spans) {
+            lines[span.heading] = heading_line(phase.number, &phase.title, state(phase));
+        }
+        self.reread(&lines)
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.text.lines().map(str::to_owned).collect()
+    }
+
+    /// A text in the one form, edited by whole lines, reads as a plan again; if it ever should not, nothing is changed.
+    fn reread(&self, lines: &[String]) -> Self {
+        Self::parse(&lines.join("\n")).unwrap_or_else(|_| self.clone())
+    }
+}
+
+/// What two spellings of one step have in common: letters and digits in lower case.
+fn key(text: &str) -> String {
+    let key: String = text
+        .chars()
+        .filter(|char| char.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
+    if key.is_empty() { text.trim().to_owned() } else { key }
+}
+
+/// One line without control characters.
+fn one_line(text: &str) -> String {
+    let clean: String = text
+        .chars()
+        .map(|char| {
+            if char.is_control() || char == '\u{FEFF}' {
+                ' '
+            } else {
+                char
+            }
+        })
+        .collect();
+    clean.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn clean_title(title: &str) -> String {
+    let title: String = heading::split_state(&one_line(title))
+        .0
+        .chars()
+        .take(MAX_TITLE)
+        .collect();
+    let title = heading::split_state(&title).0;
+    if title.is_empty() { "Untitled".to_owned() } else { title }
+}
+
+fn clean_steps(steps: &[String]) -> Vec<String> {
+    let steps = steps.iter().map(|step| read_step(&one_line(step)));
+    steps
+        .filter(|(text, _)| !text.is_empty())
+        .map(|(text, done)| boxed_line(&text, done))
+        .collect()
+}
+
+/// Paragraphs in which nothing can be read as a heading, list or fence.
+fn prose(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let line = one_line(line);
+        if line.starts_with(|char: char| char.is_ascii_punctuation()) {
+            format!("\\{line}")
+        } else {
+            line
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
