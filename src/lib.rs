@@ -1,4 +1,5 @@
 //! `overnight`: a phase-based runner for long document jobs with a language model.
 
+pub mod config;
 pub mod context;
 pub mod job;
