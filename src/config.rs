@@ -15,8 +15,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub mod database_url;
 #[cfg(test)]
 mod tests;
+
+pub use database_url::DatabaseUrl;
 
 /// Read in the current folder unless another file is named.
 pub const FILE: &str = "overnight.yaml";
@@ -98,29 +101,6 @@ impl fmt::Display for Origin {
 pub struct Setting<T> {
     pub value: T,
     pub origin: Origin,
-}
-
-/// A database URL. Its text is only had through [`DatabaseUrl::reveal`]; shown, it has no password.
-#[derive(Clone, PartialEq, Eq)]
-pub struct DatabaseUrl(String);
-
-impl DatabaseUrl {
-    /// The whole URL, for the database client only.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for DatabaseUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&without_password(&self.0))
-    }
-}
-
-impl fmt::Debug for DatabaseUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DatabaseUrl({self})")
-    }
 }
 
 /// Everything that can be configured. Where a value is optional, none leaves it to the instructions.
@@ -277,7 +257,7 @@ impl Settings {
             file: file_values(file)?,
         };
         Ok(Self {
-            database_url: sources.setting(&DATABASE_URL, "sqlite://workspaces/overnight.db", database_url)?,
+            database_url: sources.setting(&DATABASE_URL, "sqlite://workspaces/overnight.db", DatabaseUrl::parse)?,
             workspaces: sources.setting(&WORKSPACES, "workspaces", folder)?,
             instructions: sources.setting(&INSTRUCTIONS, "instructions", folder)?,
             model: sources.optional(&MODEL, line)?,
@@ -496,17 +476,6 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     line(text).map(|text| Path::new(&text).to_path_buf())
 }
 
-fn database_url(text: &str) -> Result<DatabaseUrl, String> {
-    let known = ["sqlite:", "postgres://", "postgresql://"]
-        .iter()
-        .any(|scheme| text.starts_with(scheme));
-    if !known {
-        // The text is not repeated here: it may be a password.
-        return Err("must begin with sqlite:, postgres:// or postgresql://".to_owned());
-    }
-    line(text).map(DatabaseUrl)
-}
-
 fn at_least(min: u64, text: &str) -> Result<u64, String> {
     match count(text)? {
         number if number < min => Err(format!("must be at least {min}, not {number}")),
@@ -526,40 +495,4 @@ fn duration(text: &str) -> Result<u64, String> {
         0 => Err("must be longer than 0".to_owned()),
         millis => Ok(millis),
     }
-}
-
-/// `url` with its password, and what in its query looks like one, as `***`. Hides rather too much than too little.
-fn without_password(url: &str) -> String {
-    // A password may hold any character, so it ends at the last '@'.
-    let (user, rest) = match url.rsplit_once('@') {
-        Some((before, rest)) => (before, Some(rest)),
-        None => (url, None),
-    };
-    let Some(rest) = rest else { return without_secrets(url) };
-    let hidden = match user
-        .split_once("://")
-        .map(|(scheme, user)| (scheme, user.split_once(':')))
-    {
-        Some((scheme, Some((name, _)))) => format!("{scheme}://{name}:***"),
-        Some((_, None)) | None => user.to_owned(),
-    };
-    format!("{hidden}@{}", without_secrets(rest))
-}
-
-/// `url` with the values of its query that look secret as `***`.
-fn without_secrets(url: &str) -> String {
-    let Some((base, query)) = url.split_once('?') else {
-        return url.to_owned();
-    };
-    let pairs: Vec<String> = query
-        .split('&')
-        .map(|pair| {
-            let key = pair.split('=').next().unwrap_or("");
-            let secret = ["pass", "secret", "token"]
-                .iter()
-                .any(|word| key.to_lowercase().contains(word));
-            if secret { format!("{key}=***") } else { pair.to_owned() }
-        })
-        .collect();
-    format!("{base}?{}", pairs.join("&"))
 }

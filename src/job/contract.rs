@@ -12,6 +12,7 @@ use super::instructions::{Deliverable, Quotes, amount::shown};
 use json_path::JsonPath;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt::Write;
 
 /// Bytes of a deliverable that are checked. A larger file fails: what can't be checked isn't done.
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
@@ -208,7 +209,7 @@ fn check_quotes(rule: &Quotes, value: &Value, find_quote: FindQuote<'_>) -> Resu
     }
     let mut detail = format!("{wrong} of {checked} quotes failed. {}", spelled.join(" "));
     if wrong > SPELLED_OUT {
-        detail.push_str(&format!(" And {} more.", wrong - SPELLED_OUT));
+        let _ = write!(detail, " And {} more.", wrong - SPELLED_OUT);
     }
     Err(detail)
 }
@@ -234,13 +235,13 @@ fn check_quote(rule: &Quotes, item: &Value, find_quote: FindQuote<'_>) -> Option
     };
     let page = match rule.page.as_ref().and_then(|key| item.get(key)) {
         None | Some(Value::Null) => None,
-        Some(page) => match whole(page) {
-            Some(page) => Some(page),
-            None => {
+        Some(page) => {
+            let Some(page) = whole(page) else {
                 let key = rule.page.as_deref().unwrap_or("page");
                 return Some(Err(format!("'{key}' is not a page number.")));
-            }
-        },
+            };
+            Some(page)
+        }
     };
     let words = || first_words(quote);
     Some(match find_quote(document, quote, page) {
@@ -279,6 +280,10 @@ fn whole(value: &Value) -> Option<u64> {
     ((0.0..1e15).contains(&number) && number.fract() == 0.0).then_some(number as u64)
 }
 
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn first_words(text: &str) -> String {
     let mut words = text.split_whitespace();
     let mut first = words.by_ref().take(8).collect::<Vec<_>>().join(" ");
@@ -312,24 +317,33 @@ fn check_words(text: &str, min: u64) -> Result<String, String> {
     Ok(format!("It has {found} words."))
 }
 
-/// Words as a person counts them: runs of letters and digits, joined by an apostrophe or hyphen between two of them; in
-/// scripts written without blanks each character counts as one.
+/// Words as a person counts them: runs of letters and digits, joined by an apostrophe or hyphen, or within a number by a
+/// point or comma; in scripts written without blanks each character counts as one.
 pub fn words(text: &str) -> u64 {
-    let (mut count, mut inside, mut joiner) = (0, false, false);
+    let mut count = 0;
+    // The character before, and what it would join to the word before that.
+    let (mut inside, mut joiner) = (None, None);
     for c in text.chars() {
         if without_blanks(c) {
             count += 1;
-            (inside, joiner) = (false, false);
+            (inside, joiner) = (None, None);
         } else if c.is_alphanumeric() {
-            if !inside && !joiner {
-                count += 1;
-            }
-            (inside, joiner) = (true, false);
+            let joined = match joiner {
+                Some('.' | ',') => c.is_numeric(),
+                Some(_) => true,
+                None => inside.is_some(),
+            };
+            count += u64::from(!joined);
+            (inside, joiner) = (Some(c), None);
         } else if is_mark(c) {
             // A combining mark belongs to the letter before it.
         } else {
-            joiner = inside && matches!(c, '\'' | '’' | '-' | '\u{2010}' | '\u{2011}' | '\u{ad}');
-            inside = false;
+            joiner = match (inside, c) {
+                (Some(_), '\'' | '’' | '-' | '\u{2010}' | '\u{2011}' | '\u{ad}') => Some(c),
+                (Some(before), '.' | ',') if before.is_numeric() => Some(c),
+                (Some(_) | None, _) => None,
+            };
+            inside = None;
         }
     }
     count
@@ -357,7 +371,7 @@ fn check_forbidden(text: &str, forbid: &[String]) -> Result<String, String> {
             let line = text.bytes().take(hit.start()).filter(|b| *b == b'\n').count() + 1;
             found.push(format!(
                 "Line {line} has \"{}\", which must not occur. Replace it.",
-                shown(hit.as_str())
+                shown(&one_line(hit.as_str()))
             ));
         }
     }

@@ -3,6 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;
+use std::fmt::Write;
 
 const SCHEMA: &str = r#"{"type": "object", "required": ["items"]}"#;
 
@@ -527,7 +528,7 @@ fn hostile_yaml_is_an_error() {
     let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..12 {
         let below = format!("*a{}, ", level - 1).repeat(10);
-        laughs.push_str(&format!("a{level}: &a{level} [{below}]\n"));
+        let _ = writeln!(laughs, "a{level}: &a{level} [{below}]");
     }
     assert!(with(&laughs).is_err());
     refused_with(
@@ -541,7 +542,7 @@ fn hostile_yaml_is_an_error() {
         "- ".repeat(20_000),
         "? ".repeat(20_000),
         "&a ".repeat(20_000),
-        (0..8_000).map(|n| format!("k{n}: 1\n")).collect(),
+        (0..8_000).fold(String::new(), |text, n| text + "k" + &n.to_string() + ": 1\n"),
         "a: &a\n  b: *a".to_owned(),
     ] {
         assert!(with(&nested).is_err());
@@ -552,7 +553,7 @@ fn hostile_yaml_is_an_error() {
 
 #[test]
 fn the_task_says_every_check() {
-    let expected = r##"# Task
+    let expected = r#"# Task
 
 Do it.
 
@@ -589,7 +590,7 @@ The job is accepted only when every check below holds; they are made by a progra
 
 - Coverage: at least 95 % of each document's readable text must have been shown to you by `read_document`.
 - Confidence: call `job_complete` with an honest confidence from 0 to 1; below 0 the job counts as partial.
-"##;
+"#;
     assert_eq!(everything().task_text(), expected);
 }
 
