@@ -1,6 +1,6 @@
 //! A deliverable and its content in, all checks out.
 
-use super::*;
+use super::{prose::words, *};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -663,3 +663,62 @@ proptest! {
         }
     }
 }
+
+/// The checks of the deliverable `path` of the shipped instructions `name`, where every quote is found.
+fn failed(name: &str, path: &str, content: &serde_json::Value) -> Vec<String> {
+    let instructions = shipped::parse_shipped(name).unwrap().unwrap();
+    let deliverable = instructions.deliverables.iter().find(|d| d.path == path).unwrap();
+    let found = |_: &str, _: &str, _: Option<u64>| crate::job::contract::QuoteResult::Found;
+    let checks =
+        crate::job::contract::check_deliverable(deliverable, Some(content.to_string().as_bytes()), &mut { found });
+    checks
+        .into_iter()
+        .filter(|check| !check.passed)
+        .map(|check| check.detail)
+        .collect()
+}
+
+#[test]
+fn shipped_schemas_accept_what_their_texts_ask_for() {
+    let requirement = json!({
+        "id": "R-001", "document": "a.pdf", "page": 3, "line": null, "section": "2 Keys", "strength": "SHALL NOT",
+        "quote": "It shall not."
+    });
+    let list = json!({ "requirements": [requirement] });
+    assert_eq!(
+        failed("extract-requirements", "output/requirements.json", &list),
+        [""; 0]
+    );
+    let mut wrong = list;
+    wrong["requirements"][0]["strength"] = json!("WILL");
+    assert_eq!(
+        failed("extract-requirements", "output/requirements.json", &wrong).len(),
+        1
+    );
+
+    let point = json!({ "document": "a.md", "page": null, "line": 7, "quote": "It is." });
+    assert_eq!(
+        failed(
+            "summarize-documents",
+            "output/key_points.json",
+            &json!({ "points": [point] })
+        ),
+        [""; 0]
+    );
+
+    let missing = json!({
+        "id": "F-001", "standard": "s.md", "standard_page": null, "standard_line": 4, "standard_quote": "It must.",
+        "strength": "MUST", "verdict": "missing", "policy": null, "policy_page": null, "policy_line": null,
+        "policy_quote": null, "reason": "No policy treats it."
+    });
+    let mut covered = missing.clone();
+    covered["verdict"] = json!("covered");
+    let unproved = json!({ "findings": [covered] });
+    covered["policy"] = json!("policies/p.md");
+    covered["policy_quote"] = json!("It must.");
+    let proved = json!({ "findings": [missing, covered] });
+    assert_eq!(failed("audit-policy", "output/findings.json", &proved), [""; 0]);
+    let expected = "At /findings/0/policy: this value is not of type \"string\". \
+        At /findings/0/policy_quote: this value is not of type \"string\".";
+    assert_eq!(failed("audit-policy", "output/findings.json", &unproved), [expected]);
+}
