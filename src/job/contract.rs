@@ -4,6 +4,7 @@
 //! for the journal, and its detail is a sentence that a model can act on.
 
 pub mod json_path;
+pub mod prose;
 
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use super::instructions::{Deliverable, Quotes, amount::shown};
 use json_path::JsonPath;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt::Write;
 
 /// Bytes of a deliverable that are checked. A larger file fails: what can't be checked isn't done.
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
@@ -90,10 +92,10 @@ pub fn check_deliverable(d: &Deliverable, content: Option<&[u8]>, find_quote: Fi
         check_json(d, text, find_quote, &mut checks);
     }
     if let Some(min) = d.min_words {
-        checks.add("words", check_words(text, min));
+        checks.add("words", prose::check_words(text, min));
     }
     if !d.forbid.is_empty() {
-        checks.add("forbidden text", check_forbidden(text, &d.forbid));
+        checks.add("forbidden text", prose::check_forbidden(text, &d.forbid));
     }
     checks.made
 }
@@ -208,7 +210,7 @@ fn check_quotes(rule: &Quotes, value: &Value, find_quote: FindQuote<'_>) -> Resu
     }
     let mut detail = format!("{wrong} of {checked} quotes failed. {}", spelled.join(" "));
     if wrong > SPELLED_OUT {
-        detail.push_str(&format!(" And {} more.", wrong - SPELLED_OUT));
+        let _ = write!(detail, " And {} more.", wrong - SPELLED_OUT);
     }
     Err(detail)
 }
@@ -234,13 +236,13 @@ fn check_quote(rule: &Quotes, item: &Value, find_quote: FindQuote<'_>) -> Option
     };
     let page = match rule.page.as_ref().and_then(|key| item.get(key)) {
         None | Some(Value::Null) => None,
-        Some(page) => match whole(page) {
-            Some(page) => Some(page),
-            None => {
+        Some(page) => {
+            let Some(page) = whole(page) else {
                 let key = rule.page.as_deref().unwrap_or("page");
                 return Some(Err(format!("'{key}' is not a page number.")));
-            }
-        },
+            };
+            Some(page)
+        }
     };
     let words = || first_words(quote);
     Some(match find_quote(document, quote, page) {
@@ -299,88 +301,4 @@ fn clip(text: &str, max: usize) -> String {
         clipped.push('…');
     }
     clipped.trim_end_matches('.').to_owned()
-}
-
-fn check_words(text: &str, min: u64) -> Result<String, String> {
-    let found = words(text);
-    if found < min {
-        return Err(format!(
-            "It has {found} words; at least {min} are asked for. Write {} more.",
-            min - found
-        ));
-    }
-    Ok(format!("It has {found} words."))
-}
-
-/// Words as a person counts them: runs of letters and digits, joined by an apostrophe or hyphen between two of them; in
-/// scripts written without blanks each character counts as one.
-pub fn words(text: &str) -> u64 {
-    let (mut count, mut inside, mut joiner) = (0, false, false);
-    for c in text.chars() {
-        if without_blanks(c) {
-            count += 1;
-            (inside, joiner) = (false, false);
-        } else if c.is_alphanumeric() {
-            if !inside && !joiner {
-                count += 1;
-            }
-            (inside, joiner) = (true, false);
-        } else if is_mark(c) {
-            // A combining mark belongs to the letter before it.
-        } else {
-            joiner = inside && matches!(c, '\'' | '’' | '-' | '\u{2010}' | '\u{2011}' | '\u{ad}');
-            inside = false;
-        }
-    }
-    count
-}
-
-fn without_blanks(c: char) -> bool {
-    matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
-        && c.is_alphanumeric()
-}
-
-fn is_mark(c: char) -> bool {
-    matches!(u32::from(c), 0x0300..=0x036F | 0x0483..=0x0489 | 0x0591..=0x05BD | 0x064B..=0x065F | 0x0900..=0x0903 | 0x093A..=0x094F | 0x200C..=0x200D)
-}
-
-fn check_forbidden(text: &str, forbid: &[String]) -> Result<String, String> {
-    let mut found = Vec::new();
-    for forbidden in forbid {
-        let pattern = pattern(forbidden).map_err(|_| {
-            format!(
-                "The forbidden text \"{}\" can't be looked for; shorten it.",
-                shown(forbidden)
-            )
-        })?;
-        if let Some(hit) = pattern.find(text) {
-            let line = text.bytes().take(hit.start()).filter(|b| *b == b'\n').count() + 1;
-            found.push(format!(
-                "Line {line} has \"{}\", which must not occur. Replace it.",
-                shown(hit.as_str())
-            ));
-        }
-    }
-    if found.is_empty() {
-        Ok("No forbidden text.".to_owned())
-    } else {
-        Err(found.join(" "))
-    }
-}
-
-/// Case ignored, any white space for a blank, and no letter or digit directly beside where the text begins or ends with one.
-fn pattern(forbidden: &str) -> Result<regex::Regex, regex::Error> {
-    let parts: Vec<String> = forbidden.split_whitespace().map(regex::escape).collect();
-    let edge = |c: Option<char>| {
-        if c.is_some_and(char::is_alphanumeric) {
-            r"\b"
-        } else {
-            ""
-        }
-    };
-    let trimmed = forbidden.trim();
-    let (before, after) = (edge(trimmed.chars().next()), edge(trimmed.chars().last()));
-    regex::RegexBuilder::new(&format!("{before}{}{after}", parts.join(r"\s+")))
-        .case_insensitive(true)
-        .build()
 }

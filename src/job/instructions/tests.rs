@@ -3,6 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;
+use std::fmt::Write;
 
 const SCHEMA: &str = r#"{"type": "object", "required": ["items"]}"#;
 
@@ -527,7 +528,7 @@ fn hostile_yaml_is_an_error() {
     let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..12 {
         let below = format!("*a{}, ", level - 1).repeat(10);
-        laughs.push_str(&format!("a{level}: &a{level} [{below}]\n"));
+        let _ = writeln!(laughs, "a{level}: &a{level} [{below}]");
     }
     assert!(with(&laughs).is_err());
     refused_with(
@@ -541,7 +542,7 @@ fn hostile_yaml_is_an_error() {
         "- ".repeat(20_000),
         "? ".repeat(20_000),
         "&a ".repeat(20_000),
-        (0..8_000).map(|n| format!("k{n}: 1\n")).collect(),
+        (0..8_000).fold(String::new(), |text, n| text + "k" + &n.to_string() + ": 1\n"),
         "a: &a\n  b: *a".to_owned(),
     ] {
         assert!(with(&nested).is_err());
@@ -552,7 +553,7 @@ fn hostile_yaml_is_an_error() {
 
 #[test]
 fn the_task_says_every_check() {
-    let expected = r##"# Task
+    let expected = r#"# Task
 
 Do it.
 
@@ -589,7 +590,7 @@ The job is accepted only when every check below holds; they are made by a progra
 
 - Coverage: at least 95 % of each document's readable text must have been shown to you by `read_document`.
 - Confidence: call `job_complete` with an honest confidence from 0 to 1; below 0 the job counts as partial.
-"##;
+"#;
     assert_eq!(everything().task_text(), expected);
 }
 
@@ -661,4 +662,63 @@ proptest! {
             Err(error) => prop_assert!(error.lines().count() == 1, "{}", error),
         }
     }
+}
+
+/// The checks of the deliverable `path` of the shipped instructions `name`, where every quote is found.
+fn failed(name: &str, path: &str, content: &serde_json::Value) -> Vec<String> {
+    let instructions = shipped::parse_shipped(name).unwrap().unwrap();
+    let deliverable = instructions.deliverables.iter().find(|d| d.path == path).unwrap();
+    let found = |_: &str, _: &str, _: Option<u64>| crate::job::contract::QuoteResult::Found;
+    let checks =
+        crate::job::contract::check_deliverable(deliverable, Some(content.to_string().as_bytes()), &mut { found });
+    checks
+        .into_iter()
+        .filter(|check| !check.passed)
+        .map(|check| check.detail)
+        .collect()
+}
+
+#[test]
+fn shipped_schemas_accept_what_their_texts_ask_for() {
+    let requirement = json!({
+        "id": "R-001", "document": "a.pdf", "page": 3, "line": null, "section": "2 Keys", "strength": "SHALL NOT",
+        "quote": "It shall not."
+    });
+    let list = json!({ "requirements": [requirement] });
+    assert_eq!(
+        failed("extract-requirements", "output/requirements.json", &list),
+        [""; 0]
+    );
+    let mut wrong = list;
+    wrong["requirements"][0]["strength"] = json!("WILL");
+    assert_eq!(
+        failed("extract-requirements", "output/requirements.json", &wrong).len(),
+        1
+    );
+
+    let point = json!({ "document": "a.md", "page": null, "line": 7, "quote": "It is." });
+    assert_eq!(
+        failed(
+            "summarize-documents",
+            "output/key_points.json",
+            &json!({ "points": [point] })
+        ),
+        [""; 0]
+    );
+
+    let missing = json!({
+        "id": "F-001", "standard": "s.md", "standard_page": null, "standard_line": 4, "standard_quote": "It must.",
+        "strength": "MUST", "verdict": "missing", "policy": null, "policy_page": null, "policy_line": null,
+        "policy_quote": null, "reason": "No policy treats it."
+    });
+    let mut covered = missing.clone();
+    covered["verdict"] = json!("covered");
+    let unproved = json!({ "findings": [covered] });
+    covered["policy"] = json!("policies/p.md");
+    covered["policy_quote"] = json!("It must.");
+    let proved = json!({ "findings": [missing, covered] });
+    assert_eq!(failed("audit-policy", "output/findings.json", &proved), [""; 0]);
+    let expected = "At /findings/0/policy: this value is not of type \"string\". \
+        At /findings/0/policy_quote: this value is not of type \"string\".";
+    assert_eq!(failed("audit-policy", "output/findings.json", &unproved), [expected]);
 }

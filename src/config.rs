@@ -1,0 +1,245 @@
+//! The configuration (SPEC: command line): flags over environment over `overnight.yaml` over defaults, each value with
+//! where it came from, so that `overnight doctor` can say why something is as it is.
+//!
+//! *Invariants*: nothing else in the crate reads the environment; a misspelt key or variable is an error, never ignored; a
+//! password is never shown, not even in debug output. Paths are relative to the current folder, wherever they were written.
+
+use crate::job::instructions::MIN_BUDGET_TOKENS;
+use sources::{
+    BUDGET_TOKENS, COST_USD, DATABASE_URL, INSTRUCTIONS, MODEL, Sources, TOKENS, TURNS, WALL_CLOCK, WORKSPACES,
+    at_least, duration, folder, line, usd,
+};
+use std::{fmt, path::PathBuf};
+
+pub mod database_url;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+pub use database_url::DatabaseUrl;
+
+/// Read in the current folder unless another file is named.
+pub const FILE: &str = "overnight.yaml";
+const PREFIX: &str = "OVERNIGHT_";
+/// Names the file; not a value of its own.
+const FILE_VARIABLE: &str = "OVERNIGHT_CONFIG";
+
+/// What the command line gave, as it was typed. Everything is checked in one place, [`Settings::load`].
+#[derive(Clone, Default)]
+pub struct Partial {
+    /// `--config`: the file to read instead of `overnight.yaml`.
+    pub config: Option<PathBuf>,
+    pub database_url: Option<String>,
+    pub workspaces: Option<String>,
+    pub instructions: Option<String>,
+    pub model: Option<String>,
+    pub budget_tokens: Option<String>,
+    pub turns: Option<String>,
+    /// USD.
+    pub cost: Option<String>,
+    pub wall_clock: Option<String>,
+    pub tokens: Option<String>,
+}
+
+/// Not derived: a database URL may carry a password.
+impl fmt::Debug for Partial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Partial")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A configuration file, read.
+#[derive(Clone)]
+pub struct ConfigFile {
+    pub path: PathBuf,
+    pub text: String,
+}
+
+/// Not derived: the text may carry a password.
+impl fmt::Debug for ConfigFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfigFile")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Flag,
+    /// The variable's name.
+    Environment(String),
+    File {
+        path: PathBuf,
+        /// From 1.
+        line: u64,
+    },
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("command line"),
+            Self::Environment(name) => write!(f, "environment, {name}"),
+            Self::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and its origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting<T> {
+    pub value: T,
+    pub origin: Origin,
+}
+
+/// Everything that can be configured. Where a value is optional, none leaves it to the instructions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub database_url: Setting<DatabaseUrl>,
+    pub workspaces: Setting<PathBuf>,
+    /// The folder of instructions files.
+    pub instructions: Setting<PathBuf>,
+    /// `provider:name`
+    pub model: Setting<Option<String>>,
+    pub budget_tokens: Setting<Option<u64>>,
+    /// Limits of a job.
+    pub turns: Setting<Option<u64>>,
+    pub cost_usd: Setting<Option<f64>>,
+    /// Milliseconds.
+    pub wall_clock_ms: Setting<Option<u64>>,
+    pub tokens: Setting<Option<u64>>,
+}
+
+/// A user's mistake in the configuration, one sentence each.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{} can't be read: {why}", path.display())]
+    Unreadable { path: PathBuf, why: String },
+    #[error("{}:{line}: {what}", path.display())]
+    InFile { path: PathBuf, line: u64, what: String },
+    #[error("unknown environment variable {name}; {hint}")]
+    UnknownVariable { name: String, hint: String },
+    #[error("environment variable {name} {what}")]
+    InVariable { name: String, what: String },
+    #[error("{flag} {what}")]
+    InFlag { flag: &'static str, what: String },
+}
+
+impl Settings {
+    /// Reads the process's environment and the configuration file. The only place that does.
+    pub fn from_surroundings(flags: &Partial) -> Result<Self, ConfigError> {
+        let mut environment = Vec::new();
+        for (name, value) in std::env::vars_os() {
+            match (name.into_string(), value.into_string()) {
+                (Ok(name), Ok(value)) => environment.push((name, value)),
+                (Ok(name), Err(_)) if name.starts_with(PREFIX) || name == "DATABASE_URL" => {
+                    return Err(ConfigError::InVariable {
+                        name,
+                        what: "is not UTF-8 text".to_owned(),
+                    });
+                }
+                // Other programs' variables are none of our business.
+                (Ok(_) | Err(_), Ok(_) | Err(_)) => {}
+            }
+        }
+        let named = flags.config.clone().or_else(|| {
+            let set = environment
+                .iter()
+                .find(|(name, value)| name == FILE_VARIABLE && !value.is_empty());
+            set.map(|(_, value)| PathBuf::from(value))
+        });
+        let path = named.clone().unwrap_or_else(|| PathBuf::from(FILE));
+        let file = match std::fs::read_to_string(&path) {
+            Ok(text) => Some(ConfigFile { path, text }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => None,
+            Err(error) => {
+                return Err(ConfigError::Unreadable {
+                    path,
+                    why: error.to_string(),
+                });
+            }
+        };
+        Self::load(flags, environment.into_iter(), file.as_ref())
+    }
+
+    /// Puts the four sources together. An empty variable counts as not set.
+    pub fn load(
+        flags: &Partial,
+        environment: impl Iterator<Item = (String, String)>,
+        file: Option<&ConfigFile>,
+    ) -> Result<Self, ConfigError> {
+        let sources = Sources::new(flags, environment, file)?;
+        Ok(Self {
+            database_url: sources.setting(&DATABASE_URL, "sqlite://workspaces/overnight.db", DatabaseUrl::parse)?,
+            workspaces: sources.setting(&WORKSPACES, "workspaces", folder)?,
+            instructions: sources.setting(&INSTRUCTIONS, "instructions", folder)?,
+            model: sources.optional(&MODEL, line)?,
+            budget_tokens: sources.optional(&BUDGET_TOKENS, |text| at_least(MIN_BUDGET_TOKENS, text))?,
+            turns: sources.optional(&TURNS, |text| at_least(1, text))?,
+            cost_usd: sources.optional(&COST_USD, usd)?,
+            wall_clock_ms: sources.optional(&WALL_CLOCK, duration)?,
+            tokens: sources.optional(&TOKENS, |text| at_least(1, text))?,
+        })
+    }
+
+    /// Name, value as it may be shown, and origin of everything.
+    pub fn rows(&self) -> Vec<(&'static str, String, Origin)> {
+        fn optional<T>(setting: &Setting<Option<T>>, show: impl Fn(&T) -> String) -> String {
+            setting.value.as_ref().map_or_else(|| "not set".to_owned(), show)
+        }
+        let millis = |ms: &u64| humantime::format_duration(std::time::Duration::from_millis(*ms)).to_string();
+        vec![
+            (
+                DATABASE_URL.name,
+                self.database_url.value.to_string(),
+                self.database_url.origin.clone(),
+            ),
+            (
+                WORKSPACES.name,
+                self.workspaces.value.display().to_string(),
+                self.workspaces.origin.clone(),
+            ),
+            (
+                INSTRUCTIONS.name,
+                self.instructions.value.display().to_string(),
+                self.instructions.origin.clone(),
+            ),
+            (
+                MODEL.name,
+                optional(&self.model, Clone::clone),
+                self.model.origin.clone(),
+            ),
+            (
+                BUDGET_TOKENS.name,
+                optional(&self.budget_tokens, u64::to_string),
+                self.budget_tokens.origin.clone(),
+            ),
+            (
+                TURNS.name,
+                optional(&self.turns, u64::to_string),
+                self.turns.origin.clone(),
+            ),
+            (
+                COST_USD.name,
+                optional(&self.cost_usd, f64::to_string),
+                self.cost_usd.origin.clone(),
+            ),
+            (
+                WALL_CLOCK.name,
+                optional(&self.wall_clock_ms, millis),
+                self.wall_clock_ms.origin.clone(),
+            ),
+            (
+                TOKENS.name,
+                optional(&self.tokens, u64::to_string),
+                self.tokens.origin.clone(),
+            ),
+        ]
+    }
+}

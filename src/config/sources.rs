@@ -1,0 +1,268 @@
+//! The sources of the configuration: how each value is named in them, and how its text is read.
+
+use super::{ConfigError, ConfigFile, FILE_VARIABLE, Origin, PREFIX, Partial, Setting};
+use crate::job::instructions::{
+    amount::{count, duration_ms, shown},
+    yaml::{At, Node, Wrong, Yaml, nearest},
+};
+use std::{collections::BTreeMap, path::PathBuf};
+
+/// Variables of the tests' own.
+const TEST_PREFIX: &str = "OVERNIGHT_TEST_";
+
+/// How one value is named in each place.
+pub(super) struct Key {
+    /// In the file and in listings; `OVERNIGHT_` and this in capitals is the variable.
+    pub(super) name: &'static str,
+    flag: &'static str,
+    given: fn(&Partial) -> Option<&String>,
+}
+
+pub(super) const DATABASE_URL: Key = Key {
+    name: "database_url",
+    flag: "--database-url",
+    given: |p| p.database_url.as_ref(),
+};
+pub(super) const WORKSPACES: Key = Key {
+    name: "workspaces",
+    flag: "--workspaces",
+    given: |p| p.workspaces.as_ref(),
+};
+pub(super) const INSTRUCTIONS: Key = Key {
+    name: "instructions",
+    flag: "--instructions",
+    given: |p| p.instructions.as_ref(),
+};
+pub(super) const MODEL: Key = Key {
+    name: "model",
+    flag: "--model",
+    given: |p| p.model.as_ref(),
+};
+pub(super) const BUDGET_TOKENS: Key = Key {
+    name: "budget_tokens",
+    flag: "--budget-tokens",
+    given: |p| p.budget_tokens.as_ref(),
+};
+pub(super) const TURNS: Key = Key {
+    name: "turns",
+    flag: "--turns",
+    given: |p| p.turns.as_ref(),
+};
+pub(super) const COST_USD: Key = Key {
+    name: "cost_usd",
+    flag: "--cost",
+    given: |p| p.cost.as_ref(),
+};
+pub(super) const WALL_CLOCK: Key = Key {
+    name: "wall_clock",
+    flag: "--wall-clock",
+    given: |p| p.wall_clock.as_ref(),
+};
+pub(super) const TOKENS: Key = Key {
+    name: "tokens",
+    flag: "--tokens",
+    given: |p| p.tokens.as_ref(),
+};
+
+const KEYS: [&Key; 9] = [
+    &DATABASE_URL,
+    &WORKSPACES,
+    &INSTRUCTIONS,
+    &MODEL,
+    &BUDGET_TOKENS,
+    &TURNS,
+    &COST_USD,
+    &WALL_CLOCK,
+    &TOKENS,
+];
+
+impl Key {
+    fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.name.to_uppercase())
+    }
+}
+
+/// Flags, environment and file, each by the name of the value; the first that has it counts.
+pub(super) struct Sources<'s> {
+    flags: &'s Partial,
+    environment: BTreeMap<String, String>,
+    file: BTreeMap<&'static str, (String, Origin)>,
+}
+
+impl<'s> Sources<'s> {
+    pub(super) fn new(
+        flags: &'s Partial,
+        environment: impl Iterator<Item = (String, String)>,
+        file: Option<&ConfigFile>,
+    ) -> Result<Self, ConfigError> {
+        Ok(Self {
+            flags,
+            environment: variables(environment)?,
+            file: file_values(file)?,
+        })
+    }
+
+    fn raw(&self, key: &Key) -> Option<(String, Origin)> {
+        if let Some(text) = (key.given)(self.flags) {
+            return Some((text.clone(), Origin::Flag));
+        }
+        let own = key.variable();
+        // The one variable that other programs share, so ours comes first.
+        let shared = (key.name == DATABASE_URL.name).then(|| "DATABASE_URL".to_owned());
+        for name in std::iter::once(own).chain(shared) {
+            if let Some(text) = self.environment.get(&name) {
+                return Some((text.clone(), Origin::Environment(name)));
+            }
+        }
+        self.file.get(key.name).cloned()
+    }
+
+    pub(super) fn optional<T>(
+        &self,
+        key: &Key,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Setting<Option<T>>, ConfigError> {
+        let Some((text, origin)) = self.raw(key) else {
+            return Ok(Setting {
+                value: None,
+                origin: Origin::Default,
+            });
+        };
+        match read(text.trim()) {
+            Ok(value) => Ok(Setting {
+                value: Some(value),
+                origin,
+            }),
+            Err(what) => Err(error(key, origin, what)),
+        }
+    }
+
+    pub(super) fn setting<T>(
+        &self,
+        key: &Key,
+        default: &str,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Setting<T>, ConfigError> {
+        let Setting { value, origin } = self.optional(key, &read)?;
+        match value {
+            Some(value) => Ok(Setting { value, origin }),
+            None => match read(default) {
+                Ok(value) => Ok(Setting {
+                    value,
+                    origin: Origin::Default,
+                }),
+                Err(what) => Err(error(key, Origin::Default, what)),
+            },
+        }
+    }
+}
+
+fn error(key: &Key, origin: Origin, what: String) -> ConfigError {
+    match origin {
+        Origin::Flag | Origin::Default => ConfigError::InFlag { flag: key.flag, what },
+        Origin::Environment(name) => ConfigError::InVariable { name, what },
+        Origin::File { path, line } => ConfigError::InFile {
+            path,
+            line,
+            what: format!("'{}' {what}", key.name),
+        },
+    }
+}
+
+/// Our variables that are set; an unknown one is a mistake that would otherwise go unnoticed all night.
+fn variables(environment: impl Iterator<Item = (String, String)>) -> Result<BTreeMap<String, String>, ConfigError> {
+    let known: Vec<String> = KEYS.iter().map(|key| key.variable()).collect();
+    let mut found = BTreeMap::new();
+    for (name, value) in environment {
+        let ours = name.starts_with(PREFIX) && !name.starts_with(TEST_PREFIX) && name != FILE_VARIABLE;
+        if ours && !known.contains(&name) {
+            let hint = match nearest(&name, known.iter().map(String::as_str).chain([FILE_VARIABLE])) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("known are {}, {FILE_VARIABLE}", known.join(", ")),
+            };
+            return Err(ConfigError::UnknownVariable {
+                name: shown(&name),
+                hint,
+            });
+        }
+        if (ours || name == "DATABASE_URL") && !value.trim().is_empty() {
+            found.insert(name, value);
+        }
+    }
+    Ok(found)
+}
+
+fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (String, Origin)>, ConfigError> {
+    let Some(ConfigFile { path, text }) = file else {
+        return Ok(BTreeMap::new());
+    };
+    let in_file = |line: u64, what: String| ConfigError::InFile {
+        path: path.clone(),
+        line,
+        what,
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let yaml = Yaml::parse(text).map_err(|fault| in_file(fault.line, fault.what))?;
+    let root = yaml.root();
+    if *root.node() == Node::Null {
+        return Ok(BTreeMap::new());
+    }
+    let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    let refuse = |wrong| {
+        let fault = yaml.fault(wrong);
+        in_file(fault.line, fault.what)
+    };
+    let table = root.table(&names).map_err(refuse)?;
+    let mut values = BTreeMap::new();
+    for key in KEYS {
+        let Some(at) = table.get(key.name) else { continue };
+        let origin = Origin::File {
+            path: path.clone(),
+            line: yaml.line_of(at),
+        };
+        values.insert(key.name, (plain(at).map_err(refuse)?, origin));
+    }
+    Ok(values)
+}
+
+/// A value of the file as it would be typed elsewhere: every source is read by the same rules.
+fn plain(at: &At<'_>) -> Result<String, Wrong> {
+    match at.node() {
+        Node::Whole(number) => Ok(number.to_string()),
+        Node::Number(number) => Ok(number.to_string()),
+        Node::Text(text) => Ok(text.clone()),
+        Node::Null | Node::Flag(_) | Node::List(_) | Node::Map(_) => Err(at.wrong("must be text or a number")),
+    }
+}
+
+pub(super) fn line(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.chars().any(char::is_control) {
+        return Err("must be one line of text, not empty".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
+    line(text).map(PathBuf::from)
+}
+
+pub(super) fn at_least(min: u64, text: &str) -> Result<u64, String> {
+    match count(text)? {
+        number if number < min => Err(format!("must be at least {min}, not {number}")),
+        number => Ok(number),
+    }
+}
+
+pub(super) fn usd(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    number
+        .filter(|number| number.is_finite() && *number >= 0.0)
+        .ok_or_else(|| format!("must be an amount in USD such as 5.00, not '{}'", shown(text)))
+}
+
+pub(super) fn duration(text: &str) -> Result<u64, String> {
+    match duration_ms(text)? {
+        0 => Err("must be longer than 0".to_owned()),
+        millis => Ok(millis),
+    }
+}
