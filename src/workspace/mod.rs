@@ -14,3 +14,8 @@ pub mod lock;
 pub mod manifest;
 pub mod names;
 pub mod rooted;
+
+pub use error::WorkspaceError;
+pub use known::{Known, ResolveError};
+pub use names::ModelPath;
+pub use rooted::Workspace;
