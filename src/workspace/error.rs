@@ -5,6 +5,8 @@ use std::io;
 /// The error of every operation on a workspace's files.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
+    #[error("there is no workspace folder at {path}")]
+    NoWorkspace { path: String },
     #[error("'{path}' does not exist in the workspace")]
     NotFound { path: String },
     #[error("'{path}' is a folder, not a file: name a file in it")]

@@ -50,8 +50,11 @@ pub(crate) enum Kind {
 impl Workspace {
     /// Opens the workspace at `path`. Changes nothing: what a crash left is swept by who takes the lock.
     pub fn open(path: &Path) -> Result<Self, WorkspaceError> {
-        let root = Dir::open_ambient_dir(path, ambient_authority())
-            .map_err(|error| WorkspaceError::from_io("open the workspace", &path.display().to_string(), error))?;
+        let shown = path.display().to_string();
+        let root = Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => WorkspaceError::NoWorkspace { path: shown },
+            _ => WorkspaceError::from_io("open the workspace", &shown, error),
+        })?;
         Ok(Self {
             root,
             path: path.to_owned(),

@@ -112,7 +112,12 @@ fn first_seq(workspace: &Workspace, archive: &Archive, journal: Option<u64>) -> 
                 }
                 Some(count)
             });
-            if span.last_seq.checked_sub(span.first_seq).map(|steps| steps + 1) == count {
+            if span
+                .last_seq
+                .checked_sub(span.first_seq)
+                .and_then(|steps| steps.checked_add(1))
+                == count
+            {
                 span.first_seq
             } else {
                 first
@@ -263,7 +268,9 @@ impl Reader<'_> {
         }
         let was_bad = std::mem::replace(&mut self.is_bad, false);
         let next = match self.expected {
-            Some(expected) if decision.seq != expected && !(was_bad && decision.seq + 1 == expected) => {
+            Some(expected)
+                if decision.seq != expected && !(was_bad && decision.seq.checked_add(1) == Some(expected)) =>
+            {
                 self.suspect = None;
                 let what = format!(
                     "seq is {}, expected {expected}: lines are missing, added or out of order",

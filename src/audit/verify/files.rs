@@ -76,15 +76,11 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
         }
         if let Some((before, last)) = record.spans.get(number) {
             let span = &manifest.journal;
-            if (span.first_seq, span.last_seq, &span.head) != (before.seq + 1, last.seq, &last.head) {
+            let first = before.seq.saturating_add(1);
+            if (span.first_seq, span.last_seq, &span.head) != (first, last.seq, &last.head) {
                 let what = format!(
                     "its journal is lines {} to {} ending in {}, and the one beside it is lines {} to {} ending in {}",
-                    span.first_seq,
-                    span.last_seq,
-                    span.head,
-                    before.seq + 1,
-                    last.seq,
-                    last.head
+                    span.first_seq, span.last_seq, span.head, first, last.seq, last.head
                 );
                 faults.add(&path, None, what);
             }

@@ -3,6 +3,7 @@ use crate::{
     job::{digest::sha256, time::Timestamp},
     workspace::{archive, chain::Decision, journal::Journal, manifest::ArchiveMeta},
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::{fs, os::unix::fs::FileExt};
 use tempfile::TempDir;
@@ -53,6 +54,12 @@ impl Job {
     /// The first fault, as it is told.
     fn first(&self) -> String {
         self.verify().unwrap_err()[0].to_string()
+    }
+
+    /// Replaces a file without the flush to disk that overwriting one brings on some file systems.
+    fn put(&self, path: &str, content: &[u8]) {
+        fs::remove_file(self.file(path)).unwrap();
+        fs::write(self.file(path), content).unwrap();
     }
 
     /// Changes one bit in place; twice is as before.
@@ -305,7 +312,7 @@ fn a_journal_cut_anywhere_is_found() {
     for file in ["journal.jsonl", "archive/phase-01-read/journal.jsonl"] {
         let whole = fs::read(job.file(file)).unwrap();
         for end in (0..whole.len()).rev().step_by(5) {
-            fs::write(job.file(file), &whole[..end]).unwrap();
+            job.put(file, &whole[..end]);
             assert!(job.verify().is_err(), "{file} cut at {end}");
         }
         fs::write(job.file(file), &whole).unwrap();
@@ -330,4 +337,64 @@ fn a_journal_cut_anywhere_is_found() {
             "output/s.md: added: the journal doesn't know it"
         ]
     );
+}
+
+#[test]
+fn whatever_stands_in_the_files_there_is_an_answer() {
+    let job = job();
+    let files: Vec<String> = job
+        .workspace
+        .list(".")
+        .unwrap()
+        .into_iter()
+        .map(|entry| entry.path)
+        .collect();
+    let content = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..60),
+        r#"\{"(seq|format)":(0|1|4|18446744073709551615)(,"(events|prev|at)":(\[\]|""|[a-z]))*\}?\n?"#
+            .prop_map(String::into_bytes),
+        Just(b"[[[[[[[[".repeat(1000)),
+    ];
+    proptest!(ProptestConfig::with_cases(300), |(
+        file in prop::sample::select(files), content in content, place in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>()
+    )| {
+        let whole = fs::read(job.file(&file)).unwrap();
+        let from = place.index(whole.len() + 1);
+        let to = from + cut.index(whole.len() - from + 1);
+        let changed = [&whole[..from], &content, &whole[to..]].concat();
+        job.put(&file, &changed);
+        let found = job.verify();
+        job.put(&file, &whole);
+        let is_free = matches!(file.as_str(), "main_plan.md" | "notes.md");
+        prop_assert_eq!(found.is_ok(), is_free || changed == whole, "{}", file);
+    });
+}
+
+#[test]
+fn numbers_at_their_limit_are_faults() {
+    let job = job();
+    for (file, from, to) in [
+        ("journal.jsonl", "{\"seq\":10,", "{\"seq\":18446744073709551615,"),
+        (
+            "archive/phase-01-read/journal.jsonl",
+            "{\"seq\":7,",
+            "{\"seq\":18446744073709551615,",
+        ),
+        (
+            "archive/phase-01-read/manifest.json",
+            "\"last_seq\": 7",
+            "\"last_seq\": 18446744073709551615",
+        ),
+        (
+            "archive/phase-01-read/manifest.json",
+            "\"first_seq\": 4",
+            "\"first_seq\": 0",
+        ),
+    ] {
+        let whole = fs::read_to_string(job.file(file)).unwrap();
+        assert!(whole.contains(from), "{whole}");
+        fs::write(job.file(file), whole.replace(from, to)).unwrap();
+        assert_eq!(job.verify().unwrap_err()[0].file, file);
+        fs::write(job.file(file), whole).unwrap();
+    }
 }

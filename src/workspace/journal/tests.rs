@@ -254,3 +254,38 @@ fn after_a_failed_append_of_unknown_outcome_none_is_possible() {
     assert!(matches!(journal.after_archive(), Err(JournalError::Poisoned)));
     assert_eq!(open(&workspace).unwrap().1, [1]);
 }
+
+/// A full disk, as the kernel gives it: this test runs itself again under a limit for file sizes, so that the third
+/// line is written in part.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_leaves_whole_lines_and_the_journal_goes_on_when_there_is_room() {
+    const WHERE: &str = "OVERNIGHT_TEST_FULL_DISK";
+    let event = json!("x".repeat(700));
+    if let Some(path) = std::env::var_os(WHERE) {
+        let workspace = Workspace::open(path.as_ref()).unwrap();
+        let (mut journal, _) = open(&workspace).unwrap();
+        let mut append = |event: &Value| journal.append(at(), 1, &[event]);
+        append(&event).unwrap();
+        append(&event).unwrap();
+        let whole = workspace.read(LIVE).unwrap();
+        assert!(append(&event).unwrap_err().is_disk_full());
+        assert_eq!(workspace.read(LIVE).unwrap(), whole);
+        assert!(append(&event).unwrap_err().is_disk_full());
+        assert_eq!(append(&json!(1)).unwrap().seq, 3);
+        assert!(workspace.write("output/large", &[0; 4096]).unwrap_err().is_disk_full());
+        assert_eq!(workspace.list("output").unwrap(), []);
+        return;
+    }
+    let (_folder, workspace) = workspace();
+    let child = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" --exact \"$1\""])
+        .arg(std::env::current_exe().unwrap())
+        .arg("workspace::journal::tests::a_full_disk_leaves_whole_lines_and_the_journal_goes_on_when_there_is_room")
+        .env(WHERE, workspace.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && said.contains("1 passed"), "{said}");
+    assert_eq!(open(&workspace).unwrap().1, [1, 2, 3]);
+}
