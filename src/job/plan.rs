@@ -13,6 +13,7 @@ mod marks;
 mod names;
 mod place;
 mod scan;
+mod shape;
 mod steps;
 mod table;
 #[cfg(test)]
@@ -99,7 +100,7 @@ impl Plan {
             let before = document.text();
             document = place::unfence(document);
             document = place::place(&document)?;
-            document = steps::shape(document);
+            document = shape::shape(document);
             document = place::title(document).trimmed().closed();
             if document.text() == before {
                 return Ok(Self::read(&document, before));

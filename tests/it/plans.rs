@@ -17,7 +17,7 @@ fn plans_of_all_kinds_are_read() {
     assert!(names.len() >= 40, "the corpus is missing: {} plans", names.len());
     let mut wrong = String::new();
     for path in names {
-        let found = show(&std::fs::read_to_string(&path).unwrap());
+        let found = show(&std::fs::read_to_string(&path).unwrap()).unwrap();
         let beside = path.with_extension("expected");
         if std::env::var_os("UPDATE").is_some() {
             std::fs::write(&beside, &found).unwrap();
@@ -36,10 +36,10 @@ fn plans_of_all_kinds_are_read() {
 }
 
 /// What was understood, then the text in its one form; or the error.
-fn show(text: &str) -> String {
+fn show(text: &str) -> Result<String, std::fmt::Error> {
     let plan = match Plan::parse(text) {
         Ok(plan) => plan,
-        Err(error) => return format!("error: {error}\n"),
+        Err(error) => return Ok(format!("error: {error}\n")),
     };
     assert_eq!(
         Plan::parse(plan.text()).as_ref(),
@@ -53,17 +53,17 @@ fn show(text: &str) -> String {
             PhaseState::Current => "current",
             PhaseState::Complete => "complete",
         };
-        writeln!(shown, "{} {state}: {}", phase.number, phase.title).unwrap();
+        writeln!(shown, "{} {state}: {}", phase.number, phase.title)?;
         if !phase.objective.is_empty() {
-            writeln!(shown, "  objective: {}", phase.objective).unwrap();
+            writeln!(shown, "  objective: {}", phase.objective)?;
         }
         for step in &phase.steps {
-            writeln!(shown, "  {} {}", if step.done { 'x' } else { '-' }, step.text).unwrap();
+            writeln!(shown, "  {} {}", if step.done { 'x' } else { '-' }, step.text)?;
             for line in step.details.lines() {
-                writeln!(shown, "      | {line}").unwrap();
+                writeln!(shown, "      | {line}")?;
             }
         }
     }
-    writeln!(shown, "----\n{}", plan.text()).unwrap();
-    shown
+    writeln!(shown, "----\n{}", plan.text())?;
+    Ok(shown)
 }

@@ -1,12 +1,13 @@
 //! Changes that the system makes to a plan: marks, inserted phases, the plan it writes where a model wrote none.
 //! Each edits single lines of the text in its one form, so everything else stays byte for byte.
 
-use super::steps::{boxed_line, read_step};
+use super::shape::{boxed_line, read_step};
 use super::{MAX_PHASES, MAX_TITLE, PhaseState, Plan, TITLE, heading, heading_line};
 
 impl Plan {
     /// Ticks the steps of a phase, except those that match an entry of `unfinished` (letters and digits compared, case
     /// ignored), marks it `✓ COMPLETE` and the next open one `← CURRENT`. An unknown number changes no phase.
+    #[must_use]
     pub fn complete_phase(&self, number: u32, unfinished: &[String]) -> Self {
         let left: Vec<String> = unfinished.iter().map(|text| key(text)).collect();
         let mut lines = self.lines();
@@ -28,6 +29,7 @@ impl Plan {
     }
 
     /// Marks the first phase that isn't complete `← CURRENT`, and no other.
+    #[must_use]
     pub fn mark_current(&self) -> Self {
         let current = self.current().map(|phase| phase.number);
         self.with_states(|phase| match phase.state {
@@ -39,6 +41,7 @@ impl Plan {
 
     /// Takes the marks of completion from `before`, since they are the system's: a completed phase with the same title and
     /// steps stands as it stood there, boxes and details included; a phase that only the author marked is open again.
+    #[must_use]
     pub fn with_marks_of(&self, before: &Self) -> Self {
         let worked = |number: u32, title: &str| {
             let phase = before.phases.iter().find(|phase| phase.number == number);
@@ -71,6 +74,7 @@ impl Plan {
     /// Inserts a phase behind phase `number` (0: before the first), and numbers the unfinished ones behind it anew.
     /// Completed phases keep their numbers: the new one comes behind the last of them. In a plan that is full, the steps
     /// join the phase that stands at the place.
+    #[must_use]
     pub fn insert_after(&self, number: u32, title: &str, steps: &[String]) -> Self {
         let complete = self
             .phases
@@ -81,11 +85,14 @@ impl Plan {
         let place = usize::try_from(number.max(complete.unwrap_or(0)))
             .unwrap_or(usize::MAX)
             .min(self.phases.len());
+        let Some(last) = self.phases.len().checked_sub(1) else {
+            return self.clone();
+        };
         let mut lines = self.lines();
         let title = clean_title(title);
         let mut fresh: Vec<String> = clean_steps(steps);
         let at = if self.phases.len() >= MAX_PHASES {
-            let host = place.min(self.phases.len() - 1);
+            let host = place.min(last);
             fresh.insert(0, String::new());
             self.spans[host].end
         } else {
@@ -108,11 +115,15 @@ impl Plan {
             }
         };
         fresh.push(String::new());
+        if at > 0 && lines[at - 1].trim().is_empty() {
+            fresh.remove(0);
+        }
         lines.splice(at..at, fresh);
         self.reread(&lines)
     }
 
     /// Adds a phase behind the last.
+    #[must_use]
     pub fn append_phase(&self, title: &str, steps: &[String]) -> Self {
         self.insert_after(u32::MAX, title, steps)
     }
@@ -126,7 +137,7 @@ impl Plan {
         for (at, (title, steps)) in (if own.is_empty() { &whole[..] } else { own }).iter().enumerate() {
             let state = if at == 0 { PhaseState::Current } else { PhaseState::Open };
             let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
-            text.push_str(&format!("\n{}\n\n", heading_line(number, &clean_title(title), state)));
+            text.extend(["\n", &heading_line(number, &clean_title(title), state), "\n\n"]);
             for step in clean_steps(steps) {
                 text.push_str(&step);
                 text.push('\n');
@@ -136,7 +147,10 @@ impl Plan {
             text.push_str(&step);
             text.push('\n');
         }
-        Self::parse(&text).unwrap_or_else(|_| Self {
+        // Only a text over the limit of bytes can fail here; the job then goes on with a plan of one phase.
+        let plan = Self::parse(&text)
+            .or_else(|_| Self::parse(&format!("{}\n", heading_line(1, &whole[0].0, PhaseState::Current))));
+        plan.unwrap_or_else(|_| Self {
             text,
             phases: Vec::new(),
             spans: Vec::new(),

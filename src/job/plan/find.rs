@@ -3,7 +3,7 @@
 
 use super::PhaseState;
 use super::heading::{self, Named, Rank};
-use super::lines::{self, Document, Line};
+use super::lines::{self, Document};
 use super::marks;
 use super::scan::{Kind, Scan};
 
@@ -235,8 +235,8 @@ fn over_tasks(scan: &Scan, heading: usize) -> bool {
         .any(|block| matches!(&block.kind, Kind::List(items) if items.iter().any(|item| item.task.is_some())))
 }
 
-/// Fences that hold the plan itself: those before the first phase that have phases inside, as `(first, last, closed)`.
-pub(super) fn fences(document: &Document, scan: &Scan, phases: &[Found]) -> Vec<(usize, usize, bool)> {
+/// Fences that hold the plan itself: those before the first phase that have phases inside, by their first lines.
+pub(super) fn fences(document: &Document, scan: &Scan, phases: &[Found]) -> Vec<usize> {
     let before = phases.first().map_or(usize::MAX, |found| found.first);
     let mut fences = Vec::new();
     for block in scan.blocks.iter().take_while(|block| block.first < before) {
@@ -249,19 +249,15 @@ pub(super) fn fences(document: &Document, scan: &Scan, phases: &[Found]) -> Vec<
             let inside = block.first + 1..(if *closed { block.last } else { block.last + 1 });
             let inner = Document {
                 front: Vec::new(),
-                lines: inside.map(|at| dedented(&document.lines[at])).collect(),
+                lines: document.lines[inside].to_vec(),
             };
             if find(&inner, &super::scan::scan(&inner))
                 .iter()
                 .any(|found| found.named.rank != Rank::Bare || found.named.number.is_some())
             {
-                fences.push((block.first, block.last, *closed));
+                fences.push(block.first);
             }
         }
     }
     fences
-}
-
-fn dedented(line: &Line) -> Line {
-    Line::new(line.text.clone(), line.source)
 }

@@ -6,40 +6,47 @@ use std::collections::HashMap;
 use super::find::{Form, Found, fences, find};
 use super::lines::{Document, Line, dedent};
 use super::scan::{Kind, Scan, scan};
-use super::steps::label;
+use super::steps::{Label, label};
 use super::{MAX_PHASES, MAX_TITLE, PhaseState, PlanError, TITLE, heading_line};
 
 /// Takes the plan out of a fence around it.
 pub(super) fn unfence(document: Document) -> Document {
     let scan = scan(&document);
     let found = fences(&document, &scan, &find(&document, &scan));
-    let mut lines = document.lines;
-    for &(first, last, closed) in found.iter().rev() {
-        if closed {
-            lines.remove(last);
-        }
-        lines.remove(first);
-    }
-    // A fence inside the fence ends the outer one early for the parser; its own end is then left over, opening nothing.
-    if !found.is_empty()
-        && lines
-            .last()
-            .is_some_and(|line| matches!(line.text.trim(), "```" | "~~~" | "````"))
-    {
-        let fences = lines.iter().filter(|line| {
-            line.text.trim_start().starts_with(['`', '~']) && line.text.trim_start().len() > 2 && {
-                let body = line.text.trim_start();
-                body.starts_with("```") || body.starts_with("~~~")
-            }
-        });
-        if fences.count() % 2 == 1 {
-            lines.pop();
+    let mut drop = vec![false; document.lines.len()];
+    for first in found {
+        drop[first] = true;
+        if let Some(end) = fence_end(&document.lines, first) {
+            drop[end] = true;
         }
     }
+    let lines = document
+        .lines
+        .into_iter()
+        .zip(drop)
+        .filter_map(|(line, drop)| (!drop).then_some(line));
     Document {
+        lines: lines.collect(),
         front: document.front,
-        lines,
     }
+}
+
+/// Where the fence around a plan really ends. By the rules of Markdown a fence inside it ends the outer one at its own
+/// end, but who wraps a plan in a fence doesn't mean that: an inner fence with an info string is paired first.
+fn fence_end(lines: &[Line], first: usize) -> Option<usize> {
+    let char = lines[first].text.trim_start().chars().next()?;
+    let mut nested = false;
+    for (at, line) in lines.iter().enumerate().skip(first + 1) {
+        let text = line.text.trim();
+        let width = text.chars().take_while(|&next| next == char).count();
+        match (width >= 3, width == text.chars().count()) {
+            (true, true) if nested => nested = false,
+            (true, true) => return Some(at),
+            (true, false) => nested = true,
+            (false, _) => {}
+        }
+    }
+    None
 }
 
 /// Writes every phase's heading in its one form, in order.
@@ -78,8 +85,10 @@ pub(super) fn place(document: &Document) -> Result<Document, PlanError> {
                         .iter()
                         .map(|line| Line::new(dedent(&line.text, content), line.source)),
                 );
-                below.push(Line::new("", source));
                 at = last.max(phase.last) + 1;
+                if document.lines.get(at).is_some_and(|line| !line.is_blank()) {
+                    below.push(Line::new("", source));
+                }
             }
             let blank_below = below
                 .first()
@@ -127,7 +136,7 @@ pub(super) fn place(document: &Document) -> Result<Document, PlanError> {
 
 /// The level of another heading, and whether it belongs to the phase above it.
 fn relevel(depth: u8, text: &str, phase: Option<u8>) -> (u8, bool) {
-    let inside = phase.is_some_and(|phase| depth > phase) || label(text).is_some_and(|label| label.is_steps());
+    let inside = phase.is_some_and(|phase| depth > phase) || label(text).is_some_and(Label::is_steps);
     if inside {
         (depth.max(3), true)
     } else {
@@ -266,6 +275,11 @@ pub(super) fn title(document: Document) -> Document {
             | Kind::Html
             | Kind::Other => None,
         });
+    let titled = titled.or_else(|| {
+        // "Execution Plan" or "**Plan:**" on the first line, without being a heading.
+        let text = &document.lines.first()?.text;
+        (first > 0 && is_generic(text)).then(|| (0, 0, text.clone()))
+    });
     let mut lines = document.lines;
     let (line, source) = match titled {
         Some((0, 0, text)) if lines[0].text == format!("# {text}") && text.starts_with(&TITLE[2..]) => {
@@ -274,6 +288,10 @@ pub(super) fn title(document: Document) -> Document {
         Some((first, last, text)) => {
             let source = lines[first].source;
             lines.drain(first..=last);
+            if first > 0 && lines[first - 1].is_blank() {
+                let blank = lines[first..].iter().take_while(|line| line.is_blank()).count();
+                lines.drain(first..first + blank);
+            }
             let own = text.replace("**", "");
             let own = own.trim();
             let line = if is_generic(own) {

@@ -116,9 +116,9 @@ pub(super) fn scan(document: &Document) -> Scan {
                 {
                     // Depth 2 in a tight list, 3 in the paragraph of a loose one; an item of a nested list is closed by then.
                     if item.nested || item.closed {
-                        item.nested_tasks = true
+                        item.nested_tasks = true;
                     } else {
-                        item.task = Some(done)
+                        item.task = Some(done);
                     }
                 }
             }

@@ -1,11 +1,11 @@
-//! Finds a phase's steps and brings them into their one form, `- [ ] step` at the margin. Which of a phase's lists are
-//! steps is a guess where no boxes are drawn: lists of deliverables, risks and the like are left as they are.
+//! Reads a phase's section: which of its lists are the steps, and the prose above them. That is a guess where no boxes
+//! are drawn: lists of deliverables, risks and the like are left as they are.
 
 use super::Step;
 use super::heading::{self, Rank};
-use super::lines::{Document, Line, dedent, list_marker};
-use super::marks::{self, Mark};
-use super::scan::{Block, Item, Kind, Scan, scan};
+use super::lines::{Document, dedent};
+use super::marks;
+use super::scan::{Block, Item, Kind, Scan};
 
 /// What a label such as "Steps:" or "**Deliverables**" announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,7 +178,7 @@ pub(super) fn sections(scan: &Scan) -> Vec<&[Block]> {
 }
 
 /// Whether an item of a list is drawn with a box, a mark or both.
-fn drawn(item: &Item) -> bool {
+pub(super) fn drawn(item: &Item) -> bool {
     item.task.is_some() || !item.text.is_empty() && marks::take_leading(&item.text).is_some()
 }
 
@@ -218,6 +218,10 @@ pub(super) fn steps(document: &Document, section: &[Block]) -> Vec<(usize, Step)
             let Some(done) = item.task.filter(|_| !item.text.trim().is_empty()) else {
                 continue;
             };
+            // An item that couldn't be brought into the one form has no box to tick.
+            if !document.lines[item.first].text.starts_with("- [") {
+                continue;
+            }
             let text = item.text.split_whitespace().collect::<Vec<_>>().join(" ");
             let mut details: Vec<String> = document.lines[item.first..=item.last]
                 .iter()
@@ -264,231 +268,4 @@ pub(super) fn objective(section: &[Block]) -> String {
 
 fn tidy(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// What becomes of the lines of a block.
-struct Edit {
-    first: usize,
-    last: usize,
-    lines: Vec<Line>,
-}
-
-/// Brings the steps of all phases into their one form; one layer of nesting at a time, so call it until nothing changes.
-pub(super) fn shape(document: Document) -> Document {
-    let scan = scan(&document);
-    let mut edits: Vec<Edit> = Vec::new();
-    for section in sections(&scan) {
-        let mut raised = lift(&document, section);
-        if raised.is_empty() {
-            raised = draw(&document, section);
-        }
-        edits.append(&mut raised);
-    }
-    let mut lines = Vec::with_capacity(document.lines.len());
-    let mut edits = edits.into_iter().peekable();
-    let mut skip = 0;
-    for (at, line) in document.lines.into_iter().enumerate() {
-        if let Some(edit) = edits.next_if(|edit| edit.first == at) {
-            lines.extend(edit.lines);
-            skip = edit.last + 1;
-        }
-        if at >= skip {
-            lines.push(line);
-        }
-    }
-    Document {
-        front: document.front,
-        lines,
-    }
-}
-
-/// Lifts items out of lists that only group: "- **Steps:**" with the steps inside, "- Objective: …" among the steps.
-fn lift(document: &Document, section: &[Block]) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    for block in section {
-        let Kind::List(items) = &block.kind else { continue };
-        if items.iter().any(drawn) {
-            continue;
-        }
-        let groups = items
-            .iter()
-            .any(|item| item.nested_tasks || item.nested && label(&item.text).is_some_and(Label::is_steps));
-        for item in items {
-            let has_label = label(&item.text).is_some() && (item.nested || item.text.contains([':', '：']));
-            if item.text.trim().is_empty() || !(groups || has_label) {
-                continue;
-            }
-            let Some((_, _, content)) = list_marker(&document.lines[item.first].text) else {
-                continue;
-            };
-            let source = document.lines[item.first].source;
-            let mut lines = vec![Line::new("", source)];
-            for (at, line) in document.lines[item.first..=item.last].iter().enumerate() {
-                let text = if at == 0 {
-                    line.text.get(content..).unwrap_or_default().to_owned()
-                } else {
-                    dedent(&line.text, content)
-                };
-                // A list right below the words would be read as their continuation if it is numbered from two.
-                if at == 1 && list_marker(&text).is_some() {
-                    lines.push(Line::new("", line.source));
-                }
-                lines.push(Line::new(text, line.source));
-            }
-            lines.push(Line::new("", source));
-            edits.push(Edit {
-                first: item.first,
-                last: item.last,
-                lines,
-            });
-        }
-    }
-    edits
-}
-
-/// Draws boxes: for the items of the chosen lists, else for lines that begin with a mark, for a table's rows, for headings
-/// that are numbered as steps.
-fn draw(document: &Document, section: &[Block]) -> Vec<Edit> {
-    let lists = chosen(section);
-    if !lists.is_empty() {
-        let items = lists.iter().filter_map(|&at| match &section[at].kind {
-            Kind::List(items) => Some(items),
-            Kind::Heading(..)
-            | Kind::Paragraph(_)
-            | Kind::Table(_)
-            | Kind::Fence(..)
-            | Kind::Rule
-            | Kind::Html
-            | Kind::Other => None,
-        });
-        return items.flatten().filter_map(|item| boxed(document, item)).collect();
-    }
-    let marked: Vec<Edit> = section
-        .iter()
-        .filter_map(|block| marked_lines(document, block))
-        .collect();
-    if !marked.is_empty() {
-        return marked;
-    }
-    if let Some(edit) = section
-        .iter()
-        .find_map(|block| super::table::steps(document, block).map(|lines| (block, lines)))
-    {
-        let (block, lines) = edit;
-        return vec![Edit {
-            first: block.first,
-            last: block.last,
-            lines,
-        }];
-    }
-    section[1..]
-        .iter()
-        .filter_map(|block| step_heading(document, block))
-        .collect()
-}
-
-/// One item as `- [ ] step`, what belongs to it indented by two.
-fn boxed(document: &Document, item: &Item) -> Option<Edit> {
-    let first = &document.lines[item.first];
-    let (_, _, content) = list_marker(&first.text)?;
-    if item.text.trim().is_empty() {
-        return None;
-    }
-    let (text, done) = read_step(first.text.get(content..)?);
-    if text.is_empty() {
-        return None;
-    }
-    let mut lines = vec![Line::new(boxed_line(&text, done), first.source)];
-    for line in &document.lines[item.first + 1..=item.last] {
-        let text = dedent(&line.text, content);
-        lines.push(Line::new(
-            if text.trim().is_empty() {
-                String::new()
-            } else {
-                format!("  {text}")
-            },
-            line.source,
-        ));
-    }
-    Some(Edit {
-        first: item.first,
-        last: item.last,
-        lines,
-    })
-}
-
-pub(super) fn boxed_line(text: &str, done: bool) -> String {
-    format!("- [{}] {text}", if done { 'x' } else { ' ' })
-}
-
-/// The text of a step without boxes, emoji and its own numbering, and whether it was marked as done.
-pub(super) fn read_step(text: &str) -> (String, bool) {
-    let (mut text, mut done) = (text.trim(), false);
-    for _ in 0..64 {
-        let before = text.len();
-        if let Some((mark, rest)) = marks::take_leading(text) {
-            done |= mark == Mark::Done;
-            text = rest;
-        }
-        if let Some((_, _, content)) = list_marker(text).filter(|&(indent, _, _)| indent == 0) {
-            text = text.get(content..).unwrap_or_default().trim();
-        }
-        if let Some((_, rest)) = text
-            .ends_with(['✅', '✔', '✓', '☑'])
-            .then(|| marks::take_trailing(text))
-            .flatten()
-        {
-            done = true;
-            text = rest;
-        }
-        if text.len() == before {
-            break;
-        }
-    }
-    (text.to_owned(), done)
-}
-
-/// A paragraph of lines that begin with boxes or marks but are no list.
-fn marked_lines(document: &Document, block: &Block) -> Option<Edit> {
-    let Kind::Paragraph(_) = &block.kind else { return None };
-    let lines = &document.lines[block.first..=block.last];
-    let begins = |line: &Line| marks::take_leading(&line.text).is_some_and(|(_, rest)| !rest.is_empty());
-    let has_box = lines
-        .iter()
-        .any(|line| begins(line) && line.text.trim_start().starts_with('['));
-    if !has_box && !lines.iter().all(begins) {
-        return None;
-    }
-    let lines = lines.iter().map(|line| {
-        let (text, done) = read_step(&line.text);
-        if begins(line) && !text.is_empty() {
-            Line::new(boxed_line(&text, done), line.source)
-        } else {
-            line.clone()
-        }
-    });
-    Some(Edit {
-        first: block.first,
-        last: block.last,
-        lines: lines.collect(),
-    })
-}
-
-/// "### Step 2: Read the annex", in a phase without any list.
-fn step_heading(document: &Document, block: &Block) -> Option<Edit> {
-    let Kind::Heading(3.., text) = &block.kind else {
-        return None;
-    };
-    let named = heading::recognise(text).or_else(|| heading::numbered(text))?;
-    if named.title.is_empty() || named.rank == Rank::Phase {
-        return None;
-    }
-    let done = named.state == super::PhaseState::Complete;
-    let source = document.lines[block.first].source;
-    let lines = vec![Line::new(boxed_line(&named.title, done), source), Line::new("", source)];
-    Some(Edit {
-        first: block.first,
-        last: block.last,
-        lines,
-    })
 }

@@ -3,7 +3,7 @@
 use super::lines::{Document, Line};
 use super::marks;
 use super::scan::{Block, Kind};
-use super::steps::{boxed_line, read_step};
+use super::shape::{boxed_line, read_step};
 
 const STEP: &[&str] = &[
     "step",
@@ -53,7 +53,7 @@ pub(super) fn steps(document: &Document, block: &Block) -> Option<Vec<Line>> {
         .map(|(at, _)| at)?;
     let status = find(STATUS).filter(|&at| at != step);
     let source = |row: usize| document.lines[(block.first + row).min(block.last)].source;
-    let mut lines = vec![Line::new("", source(0))];
+    let mut lines = Vec::new();
     for (index, row) in body.iter().enumerate() {
         // The row of dashes lies between the head and the body.
         let source = source(index + 2);
@@ -85,8 +85,7 @@ pub(super) fn steps(document: &Document, block: &Block) -> Option<Vec<Line>> {
         };
         lines.push(Line::new(boxed_line(&text, done), source));
     }
-    lines.push(Line::new("", source(usize::MAX - block.first)));
-    (lines.len() > 2).then_some(lines)
+    (!lines.is_empty()).then_some(lines)
 }
 
 fn is_number(cell: &str) -> bool {
