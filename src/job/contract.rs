@@ -167,7 +167,7 @@ fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
         .by_ref()
         .take(SPELLED_OUT)
         .map(|error| {
-            let place = error.instance_path().to_string();
+            let place = clip(&error.instance_path().to_string(), 200);
             // The masked form leaves the value out, which may be the whole file.
             let what = error.masked_with("this value").to_string();
             format!(
@@ -192,19 +192,17 @@ fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
 fn check_quotes(rule: &Quotes, value: &Value, find_quote: FindQuote<'_>) -> Result<String, String> {
     let path = JsonPath::parse(&rule.each).map_err(|why| format!("The rule's path is '{}', {why}.", rule.each))?;
     let (mut checked, mut wrong, mut spelled) = (0_u64, 0_usize, Vec::new());
-    for found in path.find(value) {
-        match check_quote(rule, found.value, find_quote) {
-            None => {}
-            Some(Ok(())) => checked += 1,
-            Some(Err(what)) => {
-                checked += 1;
-                wrong += 1;
-                if wrong <= SPELLED_OUT {
-                    spelled.push(format!("{}: {what}", found.place));
-                }
+    path.each(value, &mut |place, item| match check_quote(rule, item, find_quote) {
+        None => {}
+        Some(Ok(())) => checked += 1,
+        Some(Err(what)) => {
+            checked += 1;
+            wrong += 1;
+            if wrong <= SPELLED_OUT {
+                spelled.push(format!("{}: {what}", clip(place, 100)));
             }
         }
-    }
+    });
     if wrong == 0 {
         return Ok(format!("{checked} quotes, each found where it should stand."));
     }

@@ -5,7 +5,7 @@
 //! more than once; here each value is visited at most once.
 
 use serde_json::Value;
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// A parsed path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,13 +19,6 @@ enum Step {
     Index(usize),
     /// Every item of an array, every value of an object.
     Each,
-}
-
-/// A value that a path leads to, and its place: `$.requirements[3]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Found<'v> {
-    pub place: String,
-    pub value: &'v Value,
 }
 
 impl JsonPath {
@@ -44,16 +37,48 @@ impl JsonPath {
         Ok(Self { steps })
     }
 
-    /// The values that the path leads to, in the order of the file.
-    pub fn find<'v>(&self, root: &'v Value) -> Vec<Found<'v>> {
-        let mut found = vec![Found {
-            place: "$".to_owned(),
-            value: root,
-        }];
-        for step in &self.steps {
-            found = found.iter().flat_map(|at| at.step(step)).collect();
+    /// Calls `visit` with each value that the path leads to and its place (`$.requirements[3]`), in the order of the file.
+    /// Nothing is collected: a hostile file could have millions.
+    pub fn each<'v>(&self, root: &'v Value, visit: &mut dyn FnMut(&str, &'v Value)) {
+        walk(&self.steps, root, &mut "$".to_owned(), visit);
+    }
+}
+
+fn walk<'v>(steps: &[Step], value: &'v Value, place: &mut String, visit: &mut dyn FnMut(&str, &'v Value)) {
+    let Some((step, rest)) = steps.split_first() else {
+        return visit(place, value);
+    };
+    let here = place.len();
+    let mut go = |name: fmt::Arguments<'_>, value| {
+        let _ = place.write_fmt(name);
+        walk(rest, value, place, visit);
+        place.truncate(here);
+    };
+    match (step, value) {
+        (Step::Key(key), Value::Object(map)) => {
+            if let Some(value) = map.get(key) {
+                go(format_args!(".{key}"), value);
+            }
         }
-        found
+        (Step::Index(index), Value::Array(items)) => {
+            if let Some(value) = items.get(*index) {
+                go(format_args!("[{index}]"), value);
+            }
+        }
+        (Step::Each, Value::Array(items)) => {
+            for (index, value) in items.iter().enumerate() {
+                go(format_args!("[{index}]"), value);
+            }
+        }
+        (Step::Each, Value::Object(map)) => {
+            for (key, value) in map {
+                go(format_args!(".{key}"), value);
+            }
+        }
+        (
+            Step::Key(_) | Step::Index(_) | Step::Each,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
+        ) => {}
     }
 }
 
@@ -83,43 +108,6 @@ fn step(text: &str) -> Option<(Step, &str)> {
     Some((step, after))
 }
 
-impl<'v> Found<'v> {
-    fn under(&self, step: impl fmt::Display, value: &'v Value) -> Self {
-        Found {
-            place: format!("{}{step}", self.place),
-            value,
-        }
-    }
-
-    fn step(&self, step: &Step) -> Vec<Self> {
-        match (step, self.value) {
-            (Step::Key(key), Value::Object(map)) => map
-                .get(key)
-                .map(|value| self.under(format_args!(".{key}"), value))
-                .into_iter()
-                .collect(),
-            (Step::Index(index), Value::Array(items)) => items
-                .get(*index)
-                .map(|value| self.under(format_args!("[{index}]"), value))
-                .into_iter()
-                .collect(),
-            (Step::Each, Value::Array(items)) => items
-                .iter()
-                .enumerate()
-                .map(|(index, value)| self.under(format_args!("[{index}]"), value))
-                .collect(),
-            (Step::Each, Value::Object(map)) => map
-                .iter()
-                .map(|(key, value)| self.under(format_args!(".{key}"), value))
-                .collect(),
-            (
-                Step::Key(_) | Step::Index(_) | Step::Each,
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
-            ) => Vec::new(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,12 +115,11 @@ mod tests {
     use serde_json::json;
 
     fn places(path: &str, value: &Value) -> Vec<String> {
+        let mut places = Vec::new();
         JsonPath::parse(path)
             .unwrap()
-            .find(value)
-            .into_iter()
-            .map(|found| found.place)
-            .collect()
+            .each(value, &mut |place, _| places.push(place.to_owned()));
+        places
     }
 
     #[test]
@@ -172,7 +159,7 @@ mod tests {
         #[test]
         fn hostile_paths_are_values_or_errors(text in "\\PC{0,40}|\\$[.\\[\\]*'\"a0-]{0,40}") {
             if let Ok(path) = JsonPath::parse(&text) {
-                let _ = path.find(&json!({"a": [[0], {"a": 1}]}));
+                path.each(&json!({"a": [[0], {"a": 1}]}), &mut |_, _| {});
             }
         }
     }

@@ -26,6 +26,9 @@ const KEYS: [&str; 14] = [
     "tools",
 ];
 
+/// Each is looked up among the others.
+const MAX_DELIVERABLES: usize = 500;
+
 type ReadBeside<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 
 pub(super) fn parse(text: &str, read_beside: ReadBeside<'_>) -> Result<Instructions, Fault> {
@@ -209,6 +212,9 @@ fn deliverables(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<Vec<Delivera
     let items = at.list()?;
     if items.is_empty() {
         return Err(at.wrong("must name at least one file under output/"));
+    }
+    if items.len() > MAX_DELIVERABLES {
+        return Err(at.wrong(format!("must name at most {MAX_DELIVERABLES} files")));
     }
     let mut found: Vec<Deliverable> = Vec::new();
     for item in items {
