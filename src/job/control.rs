@@ -18,7 +18,7 @@ use crate::context::{
 impl Job {
     /// What a call of a control tool means. `None`: it needs an answer from outside first (the contract's checks).
     pub(super) fn control(&self, tool: Tool, call: &ToolCall, at: Timestamp) -> Option<Vec<Event>> {
-        let refused = |reason: String| Some(vec![self.refusal(call, reason)]);
+        let refused = |reason: String| Some(vec![refusal(call, reason)]);
         match tool {
             Tool::TodoList => Some(vec![match arguments::<TodoListArguments>(tool, &call.arguments) {
                 Ok(wanted) => match board::listing(&self.phase.todos, wanted.status.as_deref()) {
@@ -46,11 +46,11 @@ impl Job {
             },
             Tool::TodoWrite => Some(match arguments::<TodoWrite>(tool, &call.arguments) {
                 Ok(wanted) => self.todo_write(call, &wanted, at),
-                Err(reason) => vec![self.refusal(call, reason)],
+                Err(reason) => vec![refusal(call, reason)],
             }),
             Tool::NoChange => Some(match arguments::<Reason>(tool, &call.arguments) {
-                Ok(wanted) => self.no_change(call, wanted.reason),
-                Err(reason) => vec![self.refusal(call, reason)],
+                Ok(wanted) => self.no_change(call, &wanted.reason),
+                Err(reason) => vec![refusal(call, reason)],
             }),
             Tool::TodoComplete => match (self.is_executing(), arguments::<TodoComplete>(tool, &call.arguments)) {
                 (false, _) => refused(self.wrong_step(tool)),
@@ -89,10 +89,6 @@ impl Job {
         }
     }
 
-    pub(super) fn refusal(&self, call: &ToolCall, reason: String) -> Event {
-        returned(call, CallEnd::Refused, reason)
-    }
-
     /// What a tool says that was called at the wrong step.
     pub(super) fn wrong_step(&self, tool: Tool) -> String {
         match &self.progress {
@@ -121,12 +117,12 @@ impl Job {
 
     fn todo_complete(&self, call: &ToolCall, outcome: Option<&str>) -> Vec<Event> {
         let Some(todo) = self.phase.todos.current() else {
-            return vec![self.refusal(call, "no task is open".to_owned())];
+            return vec![refusal(call, "no task is open".to_owned())];
         };
         let number = self.phase.todos.number_of(todo.id);
         if self.phase.kind == PhaseKind::Review && todo.content == LAST_REVIEW_TODO {
             let text = "only job_complete() ends the review: call it with summary, deliverables and confidence".to_owned();
-            return vec![self.refusal(call, text)];
+            return vec![refusal(call, text)];
         }
         let effort = &self.phase.effort;
         let refusal = match effort.untold_failure() {
@@ -138,7 +134,7 @@ impl Job {
             None => None,
         };
         if let Some(reason) = refusal {
-            return vec![self.refusal(call, reason.clone()), Event::TodoCompletionRefused { id: todo.id, reason }];
+            return vec![refusal(call, reason.clone()), Event::TodoCompletionRefused { id: todo.id, reason }];
         }
         let outcome = outcome.map(clean).filter(|text| !text.is_empty());
         let left = self.phase.todos.counts().remaining() - 1;
@@ -166,10 +162,10 @@ impl Job {
         self.pending.iter().skip(answered).map(|call| returned(call, CallEnd::Skipped, text)).collect()
     }
 
-    fn no_change(&self, call: &ToolCall, reason: String) -> Vec<Event> {
-        let reason = clean(&reason);
+    fn no_change(&self, call: &ToolCall, reason: &str) -> Vec<Event> {
+        let reason = clean(reason);
         let Some(planning) = self.planning() else {
-            return vec![self.refusal(call, self.wrong_step(Tool::NoChange))];
+            return vec![refusal(call, self.wrong_step(Tool::NoChange))];
         };
         let refusal = match planning.step {
             PlanStep::CreateTodos => Some(self.wrong_step(Tool::NoChange)),
@@ -177,7 +173,7 @@ impl Job {
             PlanStep::UpdateMemory => None,
         };
         if let Some(text) = refusal {
-            return vec![self.refusal(call, text)];
+            return vec![refusal(call, text)];
         }
         let file = match planning.step {
             PlanStep::UpdateMemory => super::state::MEMORY_FILE,
@@ -193,7 +189,7 @@ impl Job {
         if let Some(planning) = self.planning() {
             return match planning.step {
                 PlanStep::CreateTodos => planning::create_todos(self, planning, call, &wanted.todos, at),
-                PlanStep::UpdateMemory | PlanStep::UpdatePlan => vec![self.refusal(call, self.wrong_step(Tool::TodoWrite))],
+                PlanStep::UpdateMemory | PlanStep::UpdatePlan => vec![refusal(call, self.wrong_step(Tool::TodoWrite))],
             };
         }
         match self.phase.kind {
@@ -203,19 +199,19 @@ impl Job {
                     "the todos of the {} are set by the system; complete them, or call todo_rewind(issue) if they can't be done",
                     self.phase.kind.name()
                 );
-                return vec![self.refusal(call, text)];
+                return vec![refusal(call, text)];
             }
         }
         let todos = match self.phase.todos.rewritten(&wanted.todos, at) {
             Ok(todos) => todos,
-            Err(reason) => return vec![self.refusal(call, reason)],
+            Err(reason) => return vec![refusal(call, reason)],
         };
         let list = super::todo_list::TodoList::new(todos.clone(), at);
         let most = self.spec.instructions.phase.max_todos + planning::TOLERANCE;
         let tasks = u32::try_from(list.counts().tasks()).unwrap_or(u32::MAX);
         if tasks > most {
             let text = format!("the phase would have {tasks} tasks, at most {most} are allowed; leave the rest to the next phase");
-            return vec![self.refusal(call, text)];
+            return vec![refusal(call, text)];
         }
         let counts = list.counts();
         let text = format!("{}\n{}", board::plain(&list), board::counts_line(counts));
@@ -224,7 +220,7 @@ impl Job {
     }
 
     fn job_complete(&self, call: &ToolCall, wanted: JobComplete) -> Option<Vec<Event>> {
-        let refused = |reason: String| Some(vec![self.refusal(call, reason)]);
+        let refused = |reason: String| Some(vec![refusal(call, reason)]);
         let status = wanted.status.unwrap_or(CompletionStatus::Complete);
         match completion(wanted) {
             Err(reason) => refused(reason),
@@ -287,6 +283,11 @@ pub(super) fn completion(wanted: JobComplete) -> Result<Completion, String> {
 /// How many of the reply's calls `events` answer.
 fn answered(events: &[Event]) -> usize {
     events.iter().filter(|event| matches!(event, Event::ToolReturned { .. })).count()
+}
+
+/// The machine says no, and what to do instead.
+pub(super) fn refusal(call: &ToolCall, reason: impl Into<String>) -> Event {
+    returned(call, CallEnd::Refused, reason)
 }
 
 pub(super) fn returned(call: &ToolCall, end: CallEnd, text: impl Into<String>) -> Event {

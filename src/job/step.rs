@@ -5,6 +5,7 @@
 
 use super::{
     contract::Check,
+    control::{refusal, returned},
     event::{
         CallEnd, Changed, Completion, Ending, Event, Examined, PhaseKind, PlanStep, Prepared, Saved, StepEnd, ToolResult, Why,
     },
@@ -142,9 +143,9 @@ impl Job {
 
     fn owed_to_call(&self, call: &ToolCall, at: Timestamp) -> Option<Vec<Event>> {
         match kind(call) {
-            Kind::Wrong(reason) => Some(vec![self.refusal(call, reason)]),
+            Kind::Wrong(reason) => Some(vec![refusal(call, reason)]),
             Kind::Control(tool) => self.control(tool, call, at),
-            Kind::Working(_) if compact::is_full(self) => Some(vec![super::control::returned(
+            Kind::Working(_) if compact::is_full(self) => Some(vec![returned(
                 call,
                 CallEnd::Skipped,
                 "not run: the results of this reply fill the context already; call it again in the next reply",
@@ -287,12 +288,12 @@ impl Job {
         }];
         if is_cut {
             let text = "not run: the reply was cut at the token limit; do less in one reply";
-            events.extend(calls.iter().map(|call| super::control::returned(call, CallEnd::Refused, text)));
+            events.extend(calls.iter().map(|call| returned(call, CallEnd::Refused, text)));
         }
         if self.progress == Progress::Digesting {
             if !is_cut {
                 let text = "not run: only the digest was asked for";
-                events.extend(calls.iter().map(|call| super::control::returned(call, CallEnd::Skipped, text)));
+                events.extend(calls.iter().map(|call| returned(call, CallEnd::Skipped, text)));
             }
             let digest = (!digest.is_empty()).then_some(digest.as_str());
             events.push(Event::ContextCompacted { layer4: layers::compacted(self, self.plan.as_ref(), digest) });
@@ -311,20 +312,28 @@ impl Job {
                     "main_plan.md comes in the next step; this is update_memory (1 of 3): {}",
                     planning::expected(PlanStep::UpdateMemory)
                 );
-                return vec![self.refusal(call, text)];
+                return vec![refusal(call, text)];
             }
             if let Err(reason) = self.check_plan(text) {
-                return vec![self.refusal(call, reason)];
+                return vec![refusal(call, reason)];
             }
         }
         vec![Event::ToolStarted { call: call.id.clone(), prepared }]
     }
 
+    /// A plan as the model saved it, with the marks that are the system's.
+    fn read_plan(&self, text: &str) -> Result<Plan, super::plan::PlanError> {
+        let saved = Plan::parse(text)?;
+        let Some(before) = &self.plan else {
+            return Ok(saved.without_marks().mark_current());
+        };
+        let after = saved.with_marks_of(before);
+        Plan::check_update(before, &after)?;
+        Ok(after.mark_current())
+    }
+
     fn check_plan(&self, text: &str) -> Result<(), String> {
-        let after = Plan::parse(text).map_err(|error| format!("main_plan.md is not saved: {error}"))?;
-        if let Some(before) = &self.plan {
-            Plan::check_update(before, &after).map_err(|error| format!("main_plan.md is not saved: {error}"))?;
-        }
+        let after = self.read_plan(text).map_err(|error| format!("main_plan.md is not saved: {error}"))?;
         match self.planning() {
             Some(Planning { step: PlanStep::UpdatePlan, why: Why::Feedback { .. }, .. })
                 if after.current().is_none_or(|phase| super::plan::is_final_review(&phase.title)) =>
@@ -340,7 +349,7 @@ impl Job {
             return Vec::new();
         };
         let normalised = match &result.saved {
-            Some(Saved::Plan { text }) => Plan::parse(text).ok().map(|plan| plan.mark_current()),
+            Some(Saved::Plan { text }) => self.read_plan(text).ok(),
             Some(Saved::Memory { .. }) | None => None,
         };
         if let Some(plan) = &normalised {
@@ -408,7 +417,7 @@ impl Job {
                 .then(|| format!("the confidence of {} is under the floor of {floor}", completion.confidence));
             let status = if reason.is_some() { JobStatus::Partial } else { JobStatus::Completed };
             let ending = Ending { status, reason, completion: Some(completion), checks, deliverables, open_todos: Vec::new() };
-            let events = vec![super::control::returned(call, CallEnd::Done, "Accepted: every check passed.")];
+            let events = vec![returned(call, CallEnd::Done, "Accepted: every check passed.")];
             return self.end_job(events, ending, Why::PhaseDone);
         }
         let counts_now = self.refused_in_turn != self.totals.spent.turns;
@@ -423,14 +432,14 @@ impl Job {
                 open_todos: self.open_todos(),
             };
             let text = format!("The job ends as partial; these checks failed:\n{}", listed.join("\n"));
-            return self.end_job(vec![super::control::returned(call, CallEnd::Done, text)], ending, Why::PhaseDone);
+            return self.end_job(vec![returned(call, CallEnd::Done, text)], ending, Why::PhaseDone);
         }
         let left = COMPLETION_REFUSALS - self.refusals.min(COMPLETION_REFUSALS) - u32::from(counts_now && self.refusals < COMPLETION_REFUSALS);
         let text = format!(
             "Refused; mend these and call job_complete() again ({left} more refusals before the job ends as partial):\n{}",
             listed.join("\n")
         );
-        vec![self.refusal(call, text), Event::CompletionRefused { checks: failed }]
+        vec![refusal(call, text), Event::CompletionRefused { checks: failed }]
     }
 
     fn coverage_check(&self) -> Check {
@@ -461,12 +470,12 @@ impl Job {
 
     fn on_command(&self, command: Command) -> Vec<Event> {
         match (command, &self.status) {
-            (_, Status::Ended(_)) => Vec::new(),
+            // A review is left by approval or feedback only, and an end is an end.
+            (_, Status::Ended(_))
+            | (Command::Hold { .. }, Status::Held { .. })
+            | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
             (Command::Open { version, model, torn_bytes }, _) => vec![Event::Opened { version, model, torn_bytes }],
             (Command::Hold { reason, detail }, Status::Running) => vec![Event::Held { reason, detail }],
-            (Command::Hold { .. }, Status::Held { .. }) => Vec::new(),
-            // A review is left by approval or feedback only.
-            (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
             (Command::Resume { limits }, _) => vec![Event::Resumed { limits }],
             (Command::Approve, Status::Held { reason: HoldReason::Review, .. }) => vec![Event::Approved],
             (Command::Feedback { text, instructions }, Status::Held { reason: HoldReason::Review, .. }) => {

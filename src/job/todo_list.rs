@@ -168,13 +168,13 @@ impl TodoList {
             if status == TodoStatus::InProgress && running.replace(place).is_some() {
                 return Err(named("only one todo can be in_progress; leave the others pending"));
             }
-            let id = match old.filter(|old| old.status.is_open() && !kept.contains(&old.id)) {
-                Some(old) => old.id,
-                None => {
+            let id = old.filter(|old| old.status.is_open() && !kept.contains(&old.id)).map_or_else(
+                || {
                     next_id += 1;
                     next_id
-                }
-            };
+                },
+                |old| old.id,
+            );
             kept.insert(id);
             written.push(Todo {
                 id,

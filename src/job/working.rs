@@ -83,11 +83,9 @@ fn unknown(name: &str) -> String {
         .map(|tool| (strsim::jaro_winkler(name, tool.name()), tool.name()))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest {
-        Some((_, near)) => format!("there is no tool named '{name}'; did you mean {near}?"),
-        None => {
-            let names: Vec<&str> = Tool::ALL.into_iter().map(Tool::name).collect();
-            format!("there is no tool named '{name}'; the tools are {}", names.join(", "))
-        }
+    if let Some((_, near)) = nearest {
+        return format!("there is no tool named '{name}'; did you mean {near}?");
     }
+    let names: Vec<&str> = Tool::ALL.into_iter().map(Tool::name).collect();
+    format!("there is no tool named '{name}'; the tools are {}", names.join(", "))
 }

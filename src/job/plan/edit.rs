@@ -39,6 +39,12 @@ impl Plan {
         })
     }
 
+    /// Every phase open: in a first plan, nothing was worked yet.
+    #[must_use]
+    pub fn without_marks(&self) -> Self {
+        self.with_states(|_| PhaseState::Open)
+    }
+
     /// Takes the marks of completion from `before`, since they are the system's: a completed phase with the same title and
     /// steps stands as it stood there, boxes and details included; a phase that only the author marked is open again.
     #[must_use]

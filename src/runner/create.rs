@@ -1,0 +1,156 @@
+//! A new job: its workspace is built whole under a temporary name and then given its own, so that a crash leaves nothing
+//! that looks like a job.
+
+use super::{RunError, clock::now};
+use crate::{
+    context::{compose::system_prompt, tokens::estimate},
+    documents::{self, Found, Unit, Units},
+    job::{
+        digest::sha256,
+        event::{Event, PhaseKind},
+        id::JobId,
+        instructions::Instructions,
+        planning::bootstrap_todos,
+        spec::{Asset, DocumentEntry, FORMAT, JobSpec},
+        state::INSTRUCTIONS_FILE,
+    },
+    model::Model,
+    workspace::{Workspace, journal::Journal},
+};
+use std::path::{Path, PathBuf};
+
+/// Under this many tokens no job can be worked.
+const LEAST_BUDGET: u64 = 8_000;
+/// A page over this share of a tool result can't be shown with room to spare; such documents are counted in lines.
+const MOST_PAGE_TOKENS: u64 = 3_500;
+/// The journal's file name.
+const JOB_FILE: &str = "job.yaml";
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct NewJobRequest<'a> {
+    pub instructions: Instructions,
+    /// The instructions file as it stands, kept as an asset.
+    pub instructions_text: &'a str,
+    pub documents: &'a [PathBuf],
+    pub model: &'a dyn Model,
+}
+
+/// A job that was made.
+#[derive(Debug)]
+pub struct Created {
+    pub id: JobId,
+    pub path: PathBuf,
+    /// Documents in it.
+    pub documents: usize,
+    /// What a given folder held that is not among the documents, and why.
+    pub left_out: Vec<(PathBuf, String)>,
+}
+
+/// Makes the workspace of a new job below `workspaces`.
+pub fn create(workspaces: &Path, request: NewJobRequest<'_>) -> Result<Created, RunError> {
+    let budget_tokens = request.instructions.context.budget_tokens.min(request.model.window_tokens());
+    if budget_tokens < LEAST_BUDGET {
+        return Err(RunError::Request(format!(
+            "the model {} has room for {budget_tokens} tokens, and a job needs at least {LEAST_BUDGET}: use a model with a larger window",
+            request.model.name()
+        )));
+    }
+    let gathered = documents::gather(request.documents)?;
+    let workspace = Workspace::create_temporary(workspaces)?;
+    match fill(&workspace, &request, &gathered.documents, budget_tokens) {
+        Ok(spec) => {
+            let workspace = workspace.install(&spec.id.to_string())?;
+            Ok(Created {
+                id: spec.id,
+                path: workspace.path().to_owned(),
+                documents: spec.documents.len(),
+                left_out: gathered.left_out,
+            })
+        }
+        Err(error) => {
+            // Best effort: the first error is the one to tell.
+            let _ = workspace.discard();
+            Err(error)
+        }
+    }
+}
+
+fn fill(workspace: &Workspace, request: &NewJobRequest<'_>, found: &[Found], budget_tokens: u64) -> Result<JobSpec, RunError> {
+    let created = now();
+    let documents = found.iter().map(|found| copy(workspace, found, budget_tokens)).collect::<Result<Vec<_>, _>>()?;
+    let instructions_sha256 = sha256(request.instructions_text.as_bytes());
+    let system_prompt = system_prompt();
+    let mut files = request.instructions.assets();
+    files.push(("assets/instructions.md".to_owned(), request.instructions_text.to_owned()));
+    files.push(("assets/prompts/system.md".to_owned(), system_prompt.clone()));
+    files.sort();
+    let mut assets = Vec::new();
+    for (path, text) in files {
+        let hash = workspace.write(&path, text.as_bytes())?;
+        assets.push(Asset { path, sha256: hash.sha256 });
+    }
+    let spec = JobSpec {
+        format: FORMAT,
+        id: JobId(uuid::Uuid::now_v7()),
+        created,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        model: request.model.name().to_owned(),
+        budget_tokens,
+        instructions_sha256,
+        instructions: request.instructions.clone(),
+        system_prompt,
+        documents,
+        assets,
+    };
+    workspace.write(INSTRUCTIONS_FILE, spec.instructions.task_text().as_bytes())?;
+    let yaml = serde_yaml::to_string(&spec).map_err(|error| RunError::Request(format!("{JOB_FILE} can't be written ({error})")))?;
+    let hash = workspace.write(JOB_FILE, yaml.as_bytes())?;
+    let mut journal = Journal::open::<Event>(workspace, |_| Ok(()))?;
+    let events = [
+        Event::JobCreated { spec_sha256: hash.sha256, spec: Box::new(spec.clone()) },
+        Event::PhaseStarted {
+            number: 0,
+            attempt: 1,
+            kind: PhaseKind::Bootstrap,
+            title: "Bootstrap".to_owned(),
+            plan_phase: None,
+            todos: bootstrap_todos(created),
+        },
+    ];
+    journal.append(created, 0, &events)?;
+    Ok(spec)
+}
+
+/// Copies one document in, with its text beside it.
+fn copy(workspace: &Workspace, found: &Found, budget_tokens: u64) -> Result<DocumentEntry, RunError> {
+    let bytes = std::fs::read(&found.path)
+        .map_err(|source| documents::DocumentError::Unreadable { path: found.path.clone(), source })?;
+    let mut extracted = documents::extract(&found.name, &bytes)?;
+    let copied = workspace.write(&format!("documents/{}", found.name), &bytes)?;
+    drop(bytes);
+    let most = crate::context::layers::share_of(budget_tokens, MOST_PAGE_TOKENS);
+    if extracted.unit == Unit::Page {
+        let units = Units::new(extracted.unit, &extracted.text);
+        let is_long = (1..=units.count()).filter_map(|page| units.get(page)).any(|page| estimate(page) > most);
+        if is_long {
+            extracted.unit = Unit::Line;
+            extracted.text = extracted.text.replace('\u{c}', "\n");
+            extracted.notes.push("counted in lines: a page is longer than can be shown at once".to_owned());
+        }
+    }
+    let units = Units::new(extracted.unit, &extracted.text).count();
+    let name = found.name.clone();
+    let text = workspace.write(&format!("documents/.text/{name}.txt"), extracted.text.as_bytes())?;
+    Ok(DocumentEntry {
+        name,
+        sha256: copied.sha256,
+        bytes: copied.bytes,
+        format: extracted.format.as_str().to_owned(),
+        paged: extracted.unit == Unit::Page,
+        units,
+        tokens: estimate(&extracted.text),
+        text_sha256: text.sha256,
+        notes: extracted.notes,
+    })
+}

@@ -1,0 +1,263 @@
+//! The loop. Facts are on the disk before their effects; checkpoints go to the database after todos, phases and ends.
+
+use super::{RunError, session::Session};
+use crate::{
+    context::{compose, message::Prompt},
+    job::{
+        event::{Decision, Event},
+        record::{HoldReason, JobStatus},
+        rows::Extent,
+        state::{Job, Status},
+        step::{Answer, Ask, Command},
+    },
+    model::{Model, Request},
+    store::{Store, StoreError, Wish},
+};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::watch;
+
+/// How long a lease lasts without renewal, in milliseconds.
+pub(super) const LEASE_MS: u64 = 60_000;
+/// How often the database is asked for wishes.
+const WISH_EVERY: Duration = Duration::from_secs(1);
+/// How often the lease is renewed.
+const RENEW_EVERY: Duration = Duration::from_secs(15);
+/// How long the last checkpoint is tried when the database can't be reached.
+const LAST_TRIES: [u64; 5] = [0, 1, 2, 4, 8];
+
+/// What happened, for whoever shows it. Reports come after the commit, never before.
+#[derive(Debug)]
+pub enum Report<'a> {
+    /// A decision is on the disk and applied.
+    Decided(&'a Decision),
+    /// A model call begins.
+    Calling,
+    /// Something a person may want to know; one sentence.
+    Talk(String),
+}
+
+/// How a drive came to rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Ended(JobStatus),
+    Held(HoldReason),
+    /// Stopped by the person at the terminal; held as paused.
+    Interrupted,
+}
+
+/// What a job is driven with.
+pub struct Drive<'a> {
+    pub store: &'a dyn Store,
+    pub model: Arc<dyn Model>,
+    /// Turns true when the work is to stop.
+    pub stop: watch::Receiver<bool>,
+    pub watch: &'a mut dyn FnMut(&Job, Report<'_>),
+}
+
+impl std::fmt::Debug for Drive<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Drive").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+/// When the database was last asked and the lease renewed.
+struct Beat {
+    asked: Instant,
+    renewed: Instant,
+}
+
+impl Drive<'_> {
+    /// Works on a claimed job until it ends, is held, or is to stop.
+    pub async fn run(&mut self, session: &mut Session) -> Result<Outcome, RunError> {
+        match self.work(session).await {
+            Err(error) if error.is_disk_full() => {
+                let detail = format!("{error}; make room and resume");
+                session
+                    .checkpoint_as(self.store, |state| {
+                        state.status = JobStatus::Held;
+                        state.hold_reason = Some(HoldReason::Disk);
+                        state.reason = Some(detail.clone());
+                    })
+                    .await?;
+                (self.watch)(&session.job, Report::Talk(detail));
+                Ok(Outcome::Held(HoldReason::Disk))
+            }
+            other => other,
+        }
+    }
+
+    async fn work(&mut self, session: &mut Session) -> Result<Outcome, RunError> {
+        session.write_derived()?;
+        let mut beat = Beat { asked: Instant::now(), renewed: Instant::now() };
+        self.save(session, Extent::All).await?;
+        let mut interrupted = false;
+        loop {
+            if *self.stop.borrow() && session.job.is_running() {
+                interrupted = true;
+                self.hold(session, "stopped by a person").await?;
+            }
+            if session.job.is_running() {
+                self.listen(session, &mut beat).await?;
+            }
+            let ask = session.job.next();
+            let answer = match &ask {
+                Ask::Nothing => break,
+                Ask::Model => match self.call(session, &mut beat).await? {
+                    Some(answer) => answer,
+                    None => continue,
+                },
+                Ask::Decide
+                | Ask::Prepare(_)
+                | Ask::Tool { .. }
+                | Ask::Archive { .. }
+                | Ask::Summary
+                | Ask::Examine
+                | Ask::Write(_)
+                | Ask::Check(_) => session.perform(&ask)?,
+            };
+            if !self.decide(session, answer).await? {
+                return Err(RunError::NoDecision(format!("{ask:?}")));
+            }
+        }
+        self.finish(session).await?;
+        Ok(match &session.job.status {
+            Status::Ended(ending) => Outcome::Ended(ending.status),
+            Status::Held { .. } if interrupted => Outcome::Interrupted,
+            Status::Held { reason, .. } => Outcome::Held(*reason),
+            Status::Running => Outcome::Interrupted,
+        })
+    }
+
+    /// Decides, appends, applies, reports; then what follows from the decision: derived files and the checkpoint.
+    async fn decide(&mut self, session: &mut Session, answer: Answer) -> Result<bool, RunError> {
+        let Some(decision) = session.decide(answer)? else {
+            return Ok(false);
+        };
+        if decision.events.iter().any(changes_todos) {
+            session.write_derived()?;
+        }
+        (self.watch)(&session.job, Report::Decided(&decision));
+        if session.job.is_running() && decision.events.iter().any(is_checkpoint) {
+            self.save(session, Extent::Recent).await?;
+        }
+        Ok(true)
+    }
+
+    async fn hold(&mut self, session: &mut Session, detail: &str) -> Result<(), RunError> {
+        let command = Command::Hold { reason: HoldReason::Paused, detail: detail.to_owned() };
+        self.decide(session, Answer::Command(command)).await.map(drop)
+    }
+
+    /// One model call; `None` when the work is to stop or something was asked of the job meanwhile. A call that is
+    /// dropped costs nothing but itself: its turn has not happened.
+    async fn call(&mut self, session: &mut Session, beat: &mut Beat) -> Result<Option<Answer>, RunError> {
+        (self.watch)(&session.job, Report::Calling);
+        let prompt: Prompt = compose::prompt(&session.job);
+        let prompt_sha256 = compose::prompt_sha256(&prompt);
+        let turn = session.job.totals.spent.turns + 1;
+        let limit = Duration::from_millis(session.job.limits.model_call_ms);
+        let model = self.model.clone();
+        let reply = tokio::time::timeout(limit, model.reply(Request { prompt: &prompt, turn }));
+        tokio::pin!(reply);
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut reply => return Ok(Some(match result {
+                    Ok(Ok(reply)) => {
+                        let cost_usd = model.cost(&reply.usage);
+                        Answer::Reply { reply, cost_usd, prompt_sha256 }
+                    }
+                    Ok(Err(error)) => Answer::ModelFailed { reason: error.to_string() },
+                    Err(_) => Answer::ModelFailed {
+                        reason: format!("the model {} did not answer within {} s", model.name(), limit.as_secs()),
+                    },
+                })),
+                _ = self.stop.changed() => return Ok(None),
+                () = tokio::time::sleep(WISH_EVERY) => {
+                    self.listen(session, beat).await?;
+                    if !session.job.is_running() {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Renews the lease and hears what was asked of the job.
+    async fn listen(&mut self, session: &mut Session, beat: &mut Beat) -> Result<(), RunError> {
+        if beat.asked.elapsed() < WISH_EVERY {
+            return Ok(());
+        }
+        beat.asked = Instant::now();
+        let id = session.job.spec.id;
+        if beat.renewed.elapsed() >= RENEW_EVERY {
+            beat.renewed = Instant::now();
+            if let Err(error) = self.store.renew(id, session.lease, LEASE_MS).await {
+                self.unless_lost(session, error)?;
+            }
+        }
+        match self.store.wanted(id, session.lease).await {
+            Ok(None) => Ok(()),
+            Ok(Some(Wish::Cancel)) => self.decide(session, Answer::Command(Command::Cancel)).await.map(drop),
+            Ok(Some(Wish::Pause)) => self.hold(session, "paused by a person").await,
+            Err(error) => self.unless_lost(session, error),
+        }
+    }
+
+    /// A database that can't be reached now is tried again at the next checkpoint; a lost lease ends the work.
+    fn unless_lost(&mut self, session: &Session, error: StoreError) -> Result<(), RunError> {
+        if error.retryable() {
+            (self.watch)(&session.job, Report::Talk(format!("{error}; the job goes on, and its rows are written later")));
+            Ok(())
+        } else {
+            Err(error.into())
+        }
+    }
+
+    async fn save(&mut self, session: &Session, extent: Extent) -> Result<(), RunError> {
+        match session.checkpoint(self.store, extent).await {
+            Ok(()) => Ok(()),
+            Err(error) => self.unless_lost(session, error),
+        }
+    }
+
+    /// An end is an end only when its checkpoint is in the database.
+    async fn finish(&mut self, session: &Session) -> Result<(), RunError> {
+        let mut last = None;
+        for seconds in LAST_TRIES {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            match session.checkpoint(self.store, Extent::All).await {
+                Ok(()) => return Ok(()),
+                Err(error) if error.retryable() => last = Some(error),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        last.map_or(Ok(()), |error| Err(error.into()))
+    }
+}
+
+/// Events after which `todos.md` and `progress.md` are not what they were.
+fn changes_todos(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::TodoCompleted { .. } | Event::TodosWritten { .. } | Event::PhaseStarted { .. } | Event::PhaseEnded { .. }
+    )
+}
+
+/// Events after which the database is told.
+fn is_checkpoint(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::TodoCompleted { .. }
+            | Event::TodosWritten { .. }
+            | Event::PhaseStarted { .. }
+            | Event::ArchiveStored { .. }
+            | Event::Opened { .. }
+            | Event::Resumed { .. }
+            | Event::FeedbackGiven { .. }
+            | Event::Approved
+    )
+}

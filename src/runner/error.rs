@@ -1,0 +1,64 @@
+//! Why a job can't be made, opened or driven.
+
+use crate::{
+    documents::DocumentError,
+    job::instructions::InstructionsError,
+    model::ModelError,
+    store::StoreError,
+    workspace::{WorkspaceError, archive::ArchiveError, journal::JournalError, lock::LockError},
+};
+
+/// What stops the runner; each is one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    #[error(transparent)]
+    Instructions(#[from] InstructionsError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The request itself can't be met.
+    #[error("{0}")]
+    Request(String),
+    /// The machine had no decision for an answer: a defect of the program, told rather than looped on.
+    #[error("the job can't go on: no decision follows from {0}; please report this with the job's journal")]
+    NoDecision(String),
+}
+
+impl RunError {
+    /// Whether it is room on the disk, and nothing else, that is missing.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Workspace(error) => error.is_disk_full(),
+            Self::Journal(error) => error.is_disk_full(),
+            Self::Archive(error) => error.is_disk_full(),
+            Self::Document(_)
+            | Self::Instructions(_)
+            | Self::Model(_)
+            | Self::Lock(_)
+            | Self::Store(_)
+            | Self::Request(_)
+            | Self::NoDecision(_) => false,
+        }
+    }
+
+    /// Whether the user's request or configuration is what is wrong, rather than the job or the machine.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Document(_) | Self::Instructions(_) | Self::Model(_) | Self::Request(_) => true,
+            Self::Workspace(_) | Self::Journal(_) | Self::Archive(_) | Self::Lock(_) | Self::Store(_) | Self::NoDecision(_) => {
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The runner: makes jobs, opens them, and drives them. The loop is in `drive`, and `perform` is the only place with side
+//! effects for the machine.
+//!
+//! - `create`: a workspace from instructions and documents
+//! - `session`: one opened workspace, with its lock, journal and state
+//! - `drive`: ask, perform, decide, append, apply
+//! - `perform`: one question answered; `check`: the contract's checks; `models`: a model from its name
+//! - `clock`: the only clock
+
+mod check;
+mod clock;
+mod create;
+mod drive;
+mod error;
+mod models;
+mod perform;
+mod session;
+
+pub use clock::now;
+pub use create::{Created, NewJobRequest, create};
+pub use drive::{Drive, Outcome, Report};
+pub use error::RunError;
+pub use models::open_model;
+pub use session::{Loaded, Session, load, save_row};

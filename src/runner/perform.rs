@@ -1,0 +1,123 @@
+//! One question of the machine, answered: the only place with side effects. Each is harmless to repeat: writes by
+//! temporary file and rename, archives made once, changes under the hashes in the journal.
+
+use super::{RunError, check, clock::now, session::Session};
+use crate::{
+    context::board,
+    job::{
+        event::{CallEnd, Examined, ToolResult},
+        state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
+        step::{Answer, Ask},
+        summary::{self, FileEntry},
+        working::Working,
+    },
+    tool::{self, ToolError},
+    workspace::{WorkspaceError, archive, hash::FileHash, manifest::ArchiveMeta},
+};
+
+impl Session {
+    /// Answers everything but `Ask::Model`, which is awaited, and `Ask::Nothing`, which has no answer.
+    pub(super) fn perform(&mut self, ask: &Ask) -> Result<Answer, RunError> {
+        Ok(match ask {
+            Ask::Decide | Ask::Model | Ask::Nothing => Answer::Now,
+            Ask::Prepare(writing) => Answer::Prepared(tool::prepare(&self.workspace, writing)?),
+            Ask::Tool { call, working, prepared } => Answer::Tool(match working {
+                Working::Write(writing) => {
+                    let prepared = prepared.as_ref().ok_or_else(|| RunError::NoDecision(call.name.clone()))?;
+                    tell(tool::write(&self.workspace, writing, prepared))?
+                }
+                Working::GenerateWorkspaceSummary => {
+                    let hash = self.write_summary()?;
+                    let text = format!("Wrote {SUMMARY_FILE} ({} bytes); read it with read_file.", hash.bytes);
+                    ToolResult::plain(CallEnd::Done, text)
+                }
+                Working::ReadFile(_)
+                | Working::ListFiles(_)
+                | Working::SearchFiles(_)
+                | Working::ListDocuments
+                | Working::ReadDocument(_) => {
+                    tell(tool::read(&self.job, &self.workspace, &mut self.library, &call.id, working))?
+                }
+            }),
+            Ask::Archive { folder, why } => {
+                let phase = &self.job.phase;
+                let meta = ArchiveMeta {
+                    folder: folder.clone(),
+                    phase: phase.number,
+                    kind: phase.kind.name().to_owned(),
+                    title: phase.title.clone(),
+                    attempt: phase.attempt,
+                    outcome: why.outcome().to_owned(),
+                    issue: why.issue().map(str::to_owned),
+                    ended: self.job.past.last().map_or_else(now, |past| past.ended),
+                };
+                let todos = board::file(&self.job);
+                let stored = archive::build(&self.workspace, &mut self.journal, meta, &todos)?;
+                Answer::Archived { manifest_sha256: stored.manifest_sha256 }
+            }
+            Ask::Summary => Answer::Summarised { sha256: self.write_summary()?.sha256 },
+            Ask::Examine => Answer::Examined(Examined {
+                plan: self.text_of(PLAN_FILE)?,
+                memory: self.text_of(MEMORY_FILE)?,
+                instructions: self.text_of(INSTRUCTIONS_FILE)?.unwrap_or_default(),
+                summary: self.text_of(SUMMARY_FILE)?.unwrap_or_default(),
+            }),
+            Ask::Write(write) => {
+                self.workspace.write(write.path, write.text.as_bytes())?;
+                Answer::Written
+            }
+            Ask::Check(completion) => {
+                let (checks, deliverables) = check::check(&self.job, &self.workspace, completion)?;
+                Answer::Checked { checks, deliverables }
+            }
+        })
+    }
+
+    fn write_summary(&self) -> Result<FileHash, RunError> {
+        let files: Vec<FileEntry> = self
+            .workspace
+            .list(".")?
+            .into_iter()
+            .filter(|entry| is_listed(&entry.path))
+            .map(|entry| FileEntry { path: entry.path, bytes: entry.bytes, modified: entry.modified })
+            .collect();
+        let text = summary::workspace_summary(&self.job, now(), &files);
+        Ok(self.workspace.write(SUMMARY_FILE, text.as_bytes())?)
+    }
+
+    /// A file that may be missing. What isn't UTF-8 (a person edited it) is read as far as it goes.
+    fn text_of(&self, path: &str) -> Result<Option<String>, RunError> {
+        match self.workspace.read(path) {
+            Ok(content) => Ok(Some(String::from_utf8_lossy(&content).into_owned())),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes the files that follow from the state, where they are not as they should be.
+    pub(super) fn write_derived(&self) -> Result<(), WorkspaceError> {
+        for (path, text) in [(TODOS_FILE, board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))] {
+            match self.workspace.read(path) {
+                Ok(content) if content == text.as_bytes() => {}
+                Ok(_) => drop(self.workspace.write(path, text.as_bytes())?),
+                Err(error) if error.is_not_found() => drop(self.workspace.write(path, text.as_bytes())?),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The summary lists what the model may care for.
+fn is_listed(path: &str) -> bool {
+    !path.starts_with("archive/") && !path.starts_with("documents/.text/") && !matches!(path, "journal.jsonl" | ".lock" | "job.yaml")
+}
+
+/// What a tool could not do and nobody in the job can mend stops the work.
+fn tell(result: Result<ToolResult, ToolError>) -> Result<ToolResult, RunError> {
+    match result {
+        Ok(result) => Ok(result),
+        Err(ToolError::Tell(text)) => Ok(ToolResult::plain(CallEnd::Failed, text)),
+        Err(ToolError::Fatal(error)) => Err(error.into()),
+    }
+}

@@ -1,0 +1,156 @@
+//! One opened workspace: its lock, its journal, and the state that the journal tells. Resuming is not a second path:
+//! read the journal, apply each decision, go on.
+
+use super::{RunError, clock::now};
+use crate::{
+    job::{
+        event::{Decision, Event},
+        id::JobId,
+        record::{JobState, JobStatus, NewJob},
+        rows::Extent,
+        state::Job,
+        step::{Answer, Command},
+    },
+    store::{Store, StoreError},
+    tool::Library,
+    workspace::{Workspace, chain, journal::{self, Journal}, lock::Lock},
+};
+use std::path::Path;
+use uuid::Uuid;
+
+/// A job's state as its journal tells it, read without the lock.
+#[derive(Debug)]
+pub struct Loaded {
+    pub job: Job,
+    pub seq: u64,
+    pub head: String,
+}
+
+/// Builds the state from decisions as they are read.
+#[derive(Default)]
+struct Replayed(Option<Job>);
+
+impl Replayed {
+    fn on(&mut self, line: chain::Decision<Event>) -> Result<(), String> {
+        let decision = Decision { at: line.at, events: line.events };
+        match &mut self.0 {
+            Some(job) => job.apply_all(&decision),
+            None => {
+                self.0 = Some(Job::begin(&decision).ok_or("the first line does not begin a job")?);
+            }
+        }
+        Ok(())
+    }
+
+    fn job(self, path: &Path) -> Result<Job, RunError> {
+        self.0.ok_or_else(|| RunError::Request(format!("{} holds no job: its journal is empty", path.display())))
+    }
+}
+
+/// Reads a job without working on it; safe beside a running one.
+pub fn load(path: &Path) -> Result<Loaded, RunError> {
+    let workspace = Workspace::open(path)?;
+    let mut replayed = Replayed::default();
+    let read = journal::read(&workspace, |line| replayed.on(line))?;
+    Ok(Loaded { job: replayed.job(path)?, seq: read.position.seq, head: read.position.head })
+}
+
+/// A job that this process works on.
+#[derive(Debug)]
+pub struct Session {
+    pub job: Job,
+    pub(super) workspace: Workspace,
+    pub(super) journal: Journal,
+    pub(super) library: Library,
+    /// The number under which this process works; 0 until it is claimed.
+    pub(super) lease: u64,
+    _lock: Lock,
+}
+
+impl Session {
+    /// Takes the lock, reads the journal, and repairs what a crash left.
+    pub fn open(path: &Path) -> Result<Self, RunError> {
+        let workspace = Workspace::open(path)?;
+        let lock = Lock::acquire(&workspace, now())?;
+        let mut replayed = Replayed::default();
+        let journal = Journal::open(&workspace, |line| replayed.on(line))?;
+        let job = replayed.job(path)?;
+        Ok(Self { job, workspace, journal, library: Library::default(), lease: 0, _lock: lock })
+    }
+
+    /// The place of the job in the database; the lease under which this process writes.
+    pub async fn claim(&mut self, store: &dyn Store) -> Result<(), RunError> {
+        store.create(&self.row()).await?;
+        self.lease = store.claim(self.job.spec.id, Uuid::now_v7(), super::drive::LEASE_MS).await?;
+        Ok(())
+    }
+
+    /// The job's first row.
+    pub fn row(&self) -> NewJob {
+        row(&self.job, self.workspace.path())
+    }
+
+    /// Decides on `answer`, puts the decision on the disk, and applies it. Nothing is decided: nothing is written.
+    pub(super) fn decide(&mut self, answer: Answer) -> Result<Option<Decision>, RunError> {
+        let at = now().max(self.job.last_at);
+        let events = self.job.decide(at, answer);
+        if events.is_empty() {
+            return Ok(None);
+        }
+        self.journal.append(at, self.lease, &events)?;
+        let decision = Decision { at, events };
+        self.job.apply_all(&decision);
+        Ok(Some(decision))
+    }
+
+    /// A word from a person, or from the runner. `false`: the job's state has no use for it.
+    pub fn command(&mut self, command: Command) -> Result<bool, RunError> {
+        Ok(self.decide(Answer::Command(command))?.is_some())
+    }
+
+    /// Writes the rows of the present state. A status other than running frees the lease.
+    pub async fn checkpoint(&self, store: &dyn Store, extent: Extent) -> Result<(), StoreError> {
+        let checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
+        store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await
+    }
+
+    /// Writes the rows with another status than the journal's: what stopped the process is not a fact of the job.
+    pub(super) async fn checkpoint_as(&self, store: &dyn Store, change: impl FnOnce(&mut JobState)) -> Result<(), StoreError> {
+        let mut checkpoint = self.job.checkpoint(Extent::Recent, self.journal.seq(), self.journal.head());
+        change(&mut checkpoint.state);
+        store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await
+    }
+}
+
+/// The first row of a job that lies at `path`.
+pub(super) fn row(job: &Job, path: &Path) -> NewJob {
+    let spec = &job.spec;
+    NewJob {
+        id: spec.id,
+        created: spec.created,
+        instructions: spec.instructions.name.clone(),
+        instructions_sha256: spec.instructions_sha256.clone(),
+        model: spec.model.clone(),
+        documents: spec.documents.len() as u64,
+        workspace: path.display().to_string(),
+    }
+}
+
+/// Ends the row of a job whose journal is broken: never go on silently.
+pub async fn save_row(store: &dyn Store, id: JobId, reason: &str) -> Result<(), StoreError> {
+    let Some(row) = store.job(id).await? else {
+        return Ok(());
+    };
+    if row.state.status.is_end() {
+        return Ok(());
+    }
+    let lease = store.claim(id, Uuid::now_v7(), super::drive::LEASE_MS).await?;
+    let state = JobState {
+        status: JobStatus::Failed,
+        hold_reason: None,
+        reason: Some(reason.to_owned()),
+        completed_at: Some(now()),
+        ..row.state
+    };
+    store.checkpoint(id, lease, &crate::job::record::Checkpoint { state, phases: Vec::new(), todos: Vec::new() }).await
+}
