@@ -1,1 +1,3 @@
+//! The tests that need more than one room of the house, in one binary.
 
+mod store;
