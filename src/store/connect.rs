@@ -1,7 +1,7 @@
 //! From a URL to a database: which one, and under which name errors speak of it. The password is known here only, so that
 //! it can be kept out of them.
 
-use super::{Store, StoreError, sqlite::SqliteStore};
+use super::{Store, StoreError, postgres::PostgresStore, sqlite::SqliteStore};
 use std::{fmt, path::PathBuf, sync::Arc};
 
 /// The name of the newest job.
@@ -16,11 +16,7 @@ const ALLOWED: &str = "a database URL is sqlite://PATH, such as sqlite://workspa
 pub async fn connect(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     let store: Arc<dyn Store> = match Address::read(url)? {
         Address::Sqlite(path) => Arc::new(SqliteStore::open(&path).await?),
-        Address::Postgres { .. } => {
-            return Err(StoreError::LeaseLost {
-                id: crate::job::id::JobId(uuid::Uuid::nil()),
-            });
-        }
+        Address::Postgres { url, secrets } => Arc::new(PostgresStore::open(&url, secrets).await?),
     };
     Ok(store)
 }

@@ -9,7 +9,7 @@
 
 mod connect;
 mod error;
-//mod postgres;
+mod postgres;
 mod row;
 mod sqlite;
 mod value;

@@ -1,3 +1,4 @@
 //! The tests that need more than one room of the house, in one binary.
 
+mod dependencies;
 mod store;

@@ -890,3 +890,62 @@ on_both! {
     a_newer_database_is_refused
     a_row_that_makes_no_sense_is_named
 }
+
+/// What is wrong with a server's URL is said with its host and database, and without its password.
+#[tokio::test]
+async fn no_error_of_a_server_holds_the_password() {
+    let place = Place::postgres().await;
+    let server = std::env::var("OVERNIGHT_TEST_POSTGRES").unwrap();
+    let host = server.rsplit('@').next().unwrap().split('/').next().unwrap();
+    let missing = format!("postgres://postgres:hush%21hush@{host}/not_there");
+    let nobody = format!("postgresql://nobody:hush%21hush@{host}/postgres");
+    let refused = "postgres://postgres:hush%21hush@127.0.0.1:1/jobs".to_owned();
+    let unread = format!("postgres://postgres:hush%21hush@{host}/x?sslmode=hush!hush");
+    for (url, expected, retryable) in [
+        (missing, format!("can't open database {host}/not_there: error returned from database: database \"not_there\" does not exist"), false),
+        (nobody, format!("can't open database {host}/postgres: error returned from database: role \"nobody\" does not exist"), false),
+        (refused, "database 127.0.0.1:1/jobs doesn't answer: error communicating with database: Connection refused (os error 111)".to_owned(), true),
+        (unread, "can't open database postgres://…: error with configuration: unknown value \"***\" for `ssl_mode`".to_owned(), false),
+    ] {
+        let error = connect(&url).await.unwrap_err();
+        assert_eq!((error.to_string(), error.retryable()), (expected, retryable));
+        assert!(!format!("{error:?}").contains("hush"), "{error:?}");
+    }
+    let Raw::Postgres(url) = &place.raw else { unreachable!() };
+    let store = connect(&url.replacen("postgres@", "postgres:hush%21hush@", 1))
+        .await
+        .unwrap();
+    assert!(!format!("{store:?}").contains("hush"), "{store:?}");
+}
+
+/// What is wrong with a file is said with its path.
+#[tokio::test]
+async fn a_file_that_is_no_database_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    std::fs::write(
+        folder.path().join("text.db"),
+        "not a database, but long enough to be taken for one ".repeat(30),
+    )
+    .unwrap();
+    for (file, expected) in [
+        (
+            "",
+            "error returned from database: (code: 14) unable to open database file",
+        ),
+        (
+            "/text.db",
+            "error returned from database: (code: 26) file is not a database",
+        ),
+        (
+            "/text.db/x/y.db",
+            "its folder can't be made: Not a directory (os error 20)",
+        ),
+    ] {
+        let error = connect(&format!("sqlite://{path}{file}")).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("can't open database {path}{file}: {expected}")
+        );
+    }
+}
