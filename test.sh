@@ -3,7 +3,7 @@
 # here, listens on loopback only, and is gone afterwards.
 #
 #   ./test.sh            everything
-#   ./test.sh NAME…      only tests; NAME… goes to cargo test
+#   ./test.sh NAME…      only tests whose names contain one of these (or flags of the test program, such as --nocapture)
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 
@@ -111,4 +111,4 @@ if (($# == 0)); then
     step 'cargo fmt' cargo fmt --check
     step 'cargo clippy' cargo clippy --quiet --all-targets -- -D warnings
 fi
-step 'cargo test' cargo test --quiet "$@"
+step 'cargo test' cargo test --quiet -- "$@"

@@ -62,6 +62,17 @@ impl StoreError {
     }
 }
 
+/// What a database said, without the client library's words around it.
+pub(super) fn told(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Database(error) => error.message().to_owned(),
+        sqlx::Error::Io(error) => error.to_string(),
+        sqlx::Error::Configuration(error) | sqlx::Error::Tls(error) => error.to_string(),
+        sqlx::Error::PoolTimedOut => "it accepts no connection".to_owned(),
+        error => error.to_string(),
+    }
+}
+
 fn not_found(name: &str) -> String {
     if name == super::connect::LAST {
         "there is no job yet".to_owned()

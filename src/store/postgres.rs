@@ -3,11 +3,14 @@
 //! A few connections, opened when they are first needed, and put back after each call. No call waits for the server without
 //! end: a worker must notice that it can't renew its lease before the lease runs out.
 
+mod checkpoint;
+
 use super::{
     JobFilter, JobRow, Store, StoreError, Wish,
     connect::{LAST, Secrets},
+    error::told,
     row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
-    value::{Id, Moment, NO_HEAD, count, delivered, finite, ids_beginning, lease_ms, text, text_or_null},
+    value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
 };
 use crate::job::{
     id::JobId,
@@ -18,7 +21,6 @@ use sqlx::{
     ConnectOptions, Connection, PgConnection, PgPool, Postgres, Transaction,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
-    types::Json,
 };
 use std::{fmt, str::FromStr, time::Duration};
 use uuid::Uuid;
@@ -28,8 +30,11 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 /// How long to wait for the server to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long a statement may take, by the server's clock, before it is given up.
+/// How long a statement may take before the server gives it up.
 const STATEMENT: &str = "set statement_timeout = '20s'";
+
+/// How long a whole call may take, the wait for a connection included: the bound where the network just swallows it.
+const CALL: Duration = Duration::from_secs(30);
 
 const CONNECTIONS: u32 = 2;
 
@@ -74,7 +79,7 @@ impl PostgresStore {
         // The pool would try a refused connection again until its time is up; a person wants to know at once.
         let connection = tokio::time::timeout(CONNECT, PgConnection::connect_with(&options))
             .await
-            .map_err(|_| database.silent())?
+            .map_err(|_| database.silent(CONNECT))?
             .map_err(|error| database.failed(error))?;
         // Nothing depends on a polite goodbye.
         let _ = tokio::time::timeout(CONNECT, connection.close()).await;
@@ -97,11 +102,14 @@ impl PostgresStore {
         self.database.failed(error)
     }
 
-    async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
-        self.pool
-            .begin_with("begin immediate")
+    async fn within<T>(&self, call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        tokio::time::timeout(CALL, call)
             .await
-            .map_err(|error| self.failed(error))
+            .map_err(|_| self.database.silent(CALL))?
+    }
+
+    async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
+        self.pool.begin().await.map_err(|error| self.failed(error))
     }
 
     async fn commit(&self, transaction: Transaction<'static, Postgres>) -> Result<(), StoreError> {
@@ -142,128 +150,6 @@ impl PostgresStore {
             Err(error) => self.failed(error),
         }
     }
-
-    /// Writes a checkpoint where the lease is still held, or where this same checkpoint freed it. False: it isn't.
-    async fn write(
-        &self,
-        connection: &mut PgConnection,
-        id: JobId,
-        lease: u64,
-        checkpoint: &Checkpoint,
-    ) -> Result<bool, sqlx::Error> {
-        let state = &checkpoint.state;
-        let written = sqlx::query(
-            "update jobs set
-                status = $3, hold_reason = $4, reason = $5, phase_number = $6, phase_title = $7, phases_planned = $8,
-                phases_complete = $9, turns = $10, tokens_in = $11, tokens_out = $12, tokens_cached = $13, cost_usd = $14,
-                worked_ms = $15, coverage = $16, summary = $17, confidence = $18, notes = $19, deliverables = $20,
-                completed_at = $21, journal_seq = $22, journal_head = $23,
-                worker = case when $3 = 'running' then worker end,
-                lease_until = case when $3 = 'running' then lease_until end,
-                wants = case when $24 then null else wants end,
-                updated = clock_timestamp()
-             where id = $1 and lease = $2 and (worker is not null or (status = $3 and journal_head = $23))",
-        )
-        .bind(Id(id.0))
-        .bind(count(lease))
-        .bind(state.status.name())
-        .bind(state.hold_reason.map(|reason| reason.name()))
-        .bind(text_or_null(state.reason.as_ref()))
-        .bind(i64::from(state.phase_number))
-        .bind(text(&state.phase_title))
-        .bind(i64::from(state.phases_planned))
-        .bind(i64::from(state.phases_complete))
-        .bind(count(state.turns))
-        .bind(count(state.tokens_in))
-        .bind(count(state.tokens_out))
-        .bind(count(state.tokens_cached))
-        .bind(finite(state.cost_usd))
-        .bind(count(state.worked_ms))
-        .bind(finite(Some(state.coverage)).unwrap_or_default())
-        .bind(text_or_null(state.summary.as_ref()))
-        .bind(finite(state.confidence))
-        .bind(text_or_null(state.notes.as_ref()))
-        .bind(Json(delivered(&state.deliverables)))
-        .bind(state.completed_at.map(Moment))
-        .bind(count(state.journal_seq))
-        .bind(&state.journal_head)
-        .bind(state.status.is_end())
-        .execute(&mut *connection)
-        .await?;
-        if written.rows_affected() == 0 {
-            return Ok(false);
-        }
-        for phase in &checkpoint.phases {
-            write_phase(connection, id, phase).await?;
-        }
-        for todo in &checkpoint.todos {
-            write_todo(connection, id, todo).await?;
-        }
-        Ok(true)
-    }
-}
-
-async fn write_phase(connection: &mut PgConnection, id: JobId, phase: &PhaseRow) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "insert into phases (job, number, attempt, kind, title, outcome, issue, turns, tokens_in, tokens_out, cost_usd,
-            started, ended, archive)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-         on conflict (job, number, attempt) do update set
-            kind = excluded.kind, title = excluded.title, outcome = excluded.outcome, issue = excluded.issue,
-            turns = excluded.turns, tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out,
-            cost_usd = excluded.cost_usd, started = excluded.started, ended = excluded.ended, archive = excluded.archive",
-    )
-    .bind(Id(id.0))
-    .bind(i64::from(phase.number))
-    .bind(i64::from(phase.attempt))
-    .bind(text(&phase.kind))
-    .bind(text(&phase.title))
-    .bind(text(&phase.outcome))
-    .bind(text_or_null(phase.issue.as_ref()))
-    .bind(count(phase.turns))
-    .bind(count(phase.tokens_in))
-    .bind(count(phase.tokens_out))
-    .bind(finite(phase.cost_usd))
-    .bind(Moment(phase.started))
-    .bind(phase.ended.map(Moment))
-    .bind(text_or_null(phase.archive.as_ref()))
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-async fn write_todo(connection: &mut PgConnection, id: JobId, row: &TodoRow) -> Result<(), sqlx::Error> {
-    let todo = &row.todo;
-    sqlx::query(
-        "insert into todos (job, phase, attempt, id, content, active_form, status, context, completion_criteria, agent_type,
-            position, outcome, unevidenced, created, started, completed)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-         on conflict (job, phase, attempt, id) do update set
-            content = excluded.content, active_form = excluded.active_form, status = excluded.status,
-            context = excluded.context, completion_criteria = excluded.completion_criteria,
-            agent_type = excluded.agent_type, position = excluded.position, outcome = excluded.outcome,
-            unevidenced = excluded.unevidenced, created = excluded.created, started = excluded.started,
-            completed = excluded.completed",
-    )
-    .bind(Id(id.0))
-    .bind(i64::from(row.phase))
-    .bind(i64::from(row.attempt))
-    .bind(i64::from(todo.id))
-    .bind(text(&todo.content))
-    .bind(text(&todo.active_form))
-    .bind(todo.status.name())
-    .bind(text_or_null(todo.context.as_ref()))
-    .bind(text_or_null(todo.completion_criteria.as_ref()))
-    .bind(text_or_null(todo.agent_type.as_ref()))
-    .bind(i64::from(todo.order))
-    .bind(text_or_null(todo.outcome.as_ref()))
-    .bind(todo.unevidenced)
-    .bind(Moment(todo.created))
-    .bind(todo.started.map(Moment))
-    .bind(todo.completed.map(Moment))
-    .execute(connection)
-    .await?;
-    Ok(())
 }
 
 #[async_trait]
@@ -300,9 +186,11 @@ impl Store for PostgresStore {
     }
 
     async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
+        self.within(async {
         let mut transaction = self.begin().await?;
         sqlx::query(
-            "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, journal_head, updated)
+            "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, journal_head,
+                updated)
              values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
              on conflict (id) do nothing",
         )
@@ -318,68 +206,79 @@ impl Store for PostgresStore {
         .await
         .map_err(|error| self.failed(error))?;
         self.commit(transaction).await
+        })
+        .await
     }
 
     async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
-        let mut transaction = self.begin().await?;
-        let lease: Option<i64> = sqlx::query_scalar(
-            "update jobs set
+        self.within(async {
+            let mut transaction = self.begin().await?;
+            let lease: Option<i64> = sqlx::query_scalar(
+                "update jobs set
                 status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $2,
                 lease_until = clock_timestamp() + $3 * interval '1 millisecond',
                 wants = case when wants = 'pause' then null else wants end,
                 updated = clock_timestamp()
              where id = $1 and status in ('queued', 'running', 'held')
              returning lease",
-        )
-        .bind(Id(id.0))
-        .bind(Id(worker))
-        .bind(lease_ms(for_ms))
-        .fetch_optional(&mut *transaction)
+            )
+            .bind(Id(id.0))
+            .bind(Id(worker))
+            .bind(lease_ms(for_ms))
+            .fetch_optional(&mut *transaction)
+            .await
+            .map_err(|error| self.failed(error))?;
+            let Some(lease) = lease else {
+                return Err(self.why_not(&mut transaction, id).await);
+            };
+            self.commit(transaction).await?;
+            Reader {
+                database: &self.database.name,
+                row: format!("job {id}"),
+            }
+            .number("lease", lease)
+        })
         .await
-        .map_err(|error| self.failed(error))?;
-        let Some(lease) = lease else {
-            return Err(self.why_not(&mut transaction, id).await);
-        };
-        self.commit(transaction).await?;
-        Reader {
-            database: &self.database.name,
-            row: format!("job {id}"),
-        }
-        .number("lease", lease)
     }
 
     async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        let renewed = sqlx::query(
-            "update jobs set
+        self.within(async {
+            let mut transaction = self.begin().await?;
+            let renewed = sqlx::query(
+                "update jobs set
                 lease_until = clock_timestamp() + $3 * interval '1 millisecond'
              where id = $1 and lease = $2 and worker is not null",
-        )
-        .bind(Id(id.0))
-        .bind(count(lease))
-        .bind(lease_ms(for_ms))
-        .execute(&mut *transaction)
+            )
+            .bind(Id(id.0))
+            .bind(count(lease))
+            .bind(lease_ms(for_ms))
+            .execute(&mut *transaction)
+            .await
+            .map_err(|error| self.failed(error))?;
+            if renewed.rows_affected() == 0 {
+                return Err(StoreError::LeaseLost { id });
+            }
+            self.commit(transaction).await
+        })
         .await
-        .map_err(|error| self.failed(error))?;
-        if renewed.rows_affected() == 0 {
-            return Err(StoreError::LeaseLost { id });
-        }
-        self.commit(transaction).await
     }
 
     async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        let written = self
-            .write(&mut transaction, id, lease, checkpoint)
-            .await
-            .map_err(|error| self.failed(error))?;
-        if !written {
-            return Err(StoreError::LeaseLost { id });
-        }
-        self.commit(transaction).await
+        self.within(async {
+            let mut transaction = self.begin().await?;
+            let written = checkpoint::write(&mut transaction, id, lease, checkpoint)
+                .await
+                .map_err(|error| self.failed(error))?;
+            if !written {
+                return Err(StoreError::LeaseLost { id });
+            }
+            self.commit(transaction).await
+        })
+        .await
     }
 
     async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        self.within(async {
         let mut transaction = self.begin().await?;
         // Status and head are set first, so that the checkpoint counts as a repetition of itself: nobody has the lease.
         let lease: i64 = sqlx::query_scalar(
@@ -414,138 +313,162 @@ impl Store for PostgresStore {
             row: format!("job {}", job.id),
         }
         .number("lease", lease)?;
-        let written = self.write(&mut transaction, job.id, lease, checkpoint).await;
+        let written = checkpoint::write(&mut transaction, job.id, lease, checkpoint).await;
         if !written.map_err(|error| self.failed(error))? {
             return Err(StoreError::LeaseLost { id: job.id });
         }
         self.commit(transaction).await
+        })
+        .await
     }
 
     async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError> {
-        let row: Option<JobColumns> = sqlx::query_as("select * from jobs where id = $1")
-            .bind(Id(id.0))
-            .fetch_optional(&self.pool)
-            .await
-            .map_err(|error| self.failed(error))?;
-        row.map(|row| row.row(&self.database.name)).transpose()
-    }
-
-    async fn find(&self, name: &str) -> Result<JobId, StoreError> {
-        let name = name.trim();
-        let found: Result<Vec<Id>, _> = if name == LAST {
-            sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1")
-                .fetch_all(&self.pool)
-                .await
-        } else {
-            let Some((first, last)) = ids_beginning(name) else {
-                return Err(StoreError::NotFound { name: name.to_owned() });
-            };
-            sqlx::query_scalar("select id from jobs where id between $1 and $2 order by id limit $3")
-                .bind(Id(first))
-                .bind(Id(last))
-                .bind(count(SHOWN as u64 + 1))
-                .fetch_all(&self.pool)
-                .await
-        };
-        let mut matches: Vec<JobId> = found
-            .map_err(|error| self.failed(error))?
-            .into_iter()
-            .map(|id| JobId(id.0))
-            .collect();
-        match matches[..] {
-            [] => Err(StoreError::NotFound { name: name.to_owned() }),
-            [id] => Ok(id),
-            _ => {
-                let more = matches.len() > SHOWN;
-                matches.truncate(SHOWN);
-                Err(StoreError::Ambiguous {
-                    name: name.to_owned(),
-                    matches,
-                    more,
-                })
-            }
-        }
-    }
-
-    async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError> {
-        let rows: Vec<JobColumns> = sqlx::query_as(
-            "select * from jobs
-             where ($1::text is null or status = $1) and ($2::timestamptz is null or created >= $2)
-             order by created desc, id desc
-             limit $3",
-        )
-        .bind(filter.status.map(JobStatus::name))
-        .bind(filter.since.map(Moment))
-        .bind(filter.limit.map(i64::from))
-        .fetch_all(&self.pool)
-        .await
-        .map_err(|error| self.failed(error))?;
-        rows.into_iter().map(|row| row.row(&self.database.name)).collect()
-    }
-
-    async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError> {
-        let rows: Vec<PhaseColumns> = sqlx::query_as("select * from phases where job = $1 order by number, attempt")
-            .bind(Id(id.0))
-            .fetch_all(&self.pool)
-            .await
-            .map_err(|error| self.failed(error))?;
-        rows.into_iter().map(|row| row.row(&self.database.name)).collect()
-    }
-
-    async fn todos(&self, id: JobId) -> Result<Vec<TodoRow>, StoreError> {
-        let rows: Vec<TodoColumns> =
-            sqlx::query_as("select * from todos where job = $1 order by phase, attempt, position, id")
+        self.within(async {
+            let row: Option<JobColumns> = sqlx::query_as("select * from jobs where id = $1")
                 .bind(Id(id.0))
-                .fetch_all(&self.pool)
-                .await
-                .map_err(|error| self.failed(error))?;
-        rows.into_iter().map(|row| row.row(&self.database.name)).collect()
-    }
-
-    async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        let left = sqlx::query(
-            "update jobs set
-                wants = case when wants = 'cancel' then wants else $2 end,
-                updated = clock_timestamp()
-             where id = $1 and status in ('queued', 'running', 'held')",
-        )
-        .bind(Id(id.0))
-        .bind(wish.name())
-        .execute(&mut *transaction)
-        .await
-        .map_err(|error| self.failed(error))?;
-        if left.rows_affected() == 0 {
-            return Err(self.why_not(&mut transaction, id).await);
-        }
-        self.commit(transaction).await
-    }
-
-    async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError> {
-        let wants: Option<Option<String>> =
-            sqlx::query_scalar("select wants from jobs where id = $1 and lease = $2 and worker is not null")
-                .bind(Id(id.0))
-                .bind(count(lease))
                 .fetch_optional(&self.pool)
                 .await
                 .map_err(|error| self.failed(error))?;
-        let Some(wants) = wants else {
-            return Err(StoreError::LeaseLost { id });
-        };
-        wish(
-            wants.as_deref(),
-            &Reader {
-                database: &self.database.name,
-                row: format!("job {id}"),
-            },
-        )
+            row.map(|row| row.row(&self.database.name)).transpose()
+        })
+        .await
+    }
+
+    async fn find(&self, name: &str) -> Result<JobId, StoreError> {
+        self.within(async {
+            let name = name.trim();
+            let found: Result<Vec<Id>, _> = if name == LAST {
+                sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1")
+                    .fetch_all(&self.pool)
+                    .await
+            } else {
+                let Some((first, last)) = ids_beginning(name) else {
+                    return Err(StoreError::NotFound { name: name.to_owned() });
+                };
+                sqlx::query_scalar("select id from jobs where id between $1 and $2 order by id limit $3")
+                    .bind(Id(first))
+                    .bind(Id(last))
+                    .bind(count(SHOWN as u64 + 1))
+                    .fetch_all(&self.pool)
+                    .await
+            };
+            let mut matches: Vec<JobId> = found
+                .map_err(|error| self.failed(error))?
+                .into_iter()
+                .map(|id| JobId(id.0))
+                .collect();
+            match matches[..] {
+                [] => Err(StoreError::NotFound { name: name.to_owned() }),
+                [id] => Ok(id),
+                _ => {
+                    let more = matches.len() > SHOWN;
+                    matches.truncate(SHOWN);
+                    Err(StoreError::Ambiguous {
+                        name: name.to_owned(),
+                        matches,
+                        more,
+                    })
+                }
+            }
+        })
+        .await
+    }
+
+    async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError> {
+        self.within(async {
+            let rows: Vec<JobColumns> = sqlx::query_as(
+                "select * from jobs
+             where ($1::text is null or status = $1) and ($2::timestamptz is null or created >= $2)
+             order by created desc, id desc
+             limit $3",
+            )
+            .bind(filter.status.map(JobStatus::name))
+            .bind(filter.since.map(Moment))
+            .bind(filter.limit.map(i64::from))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|error| self.failed(error))?;
+            rows.into_iter().map(|row| row.row(&self.database.name)).collect()
+        })
+        .await
+    }
+
+    async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError> {
+        self.within(async {
+            let rows: Vec<PhaseColumns> =
+                sqlx::query_as("select * from phases where job = $1 order by number, attempt")
+                    .bind(Id(id.0))
+                    .fetch_all(&self.pool)
+                    .await
+                    .map_err(|error| self.failed(error))?;
+            rows.into_iter().map(|row| row.row(&self.database.name)).collect()
+        })
+        .await
+    }
+
+    async fn todos(&self, id: JobId) -> Result<Vec<TodoRow>, StoreError> {
+        self.within(async {
+            let rows: Vec<TodoColumns> =
+                sqlx::query_as("select * from todos where job = $1 order by phase, attempt, position, id")
+                    .bind(Id(id.0))
+                    .fetch_all(&self.pool)
+                    .await
+                    .map_err(|error| self.failed(error))?;
+            rows.into_iter().map(|row| row.row(&self.database.name)).collect()
+        })
+        .await
+    }
+
+    async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError> {
+        self.within(async {
+            let mut transaction = self.begin().await?;
+            let left = sqlx::query(
+                "update jobs set
+                wants = case when wants = 'cancel' then wants else $2 end,
+                updated = clock_timestamp()
+             where id = $1 and status in ('queued', 'running', 'held')",
+            )
+            .bind(Id(id.0))
+            .bind(wish.name())
+            .execute(&mut *transaction)
+            .await
+            .map_err(|error| self.failed(error))?;
+            if left.rows_affected() == 0 {
+                return Err(self.why_not(&mut transaction, id).await);
+            }
+            self.commit(transaction).await
+        })
+        .await
+    }
+
+    async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError> {
+        self.within(async {
+            let wants: Option<Option<String>> =
+                sqlx::query_scalar("select wants from jobs where id = $1 and lease = $2 and worker is not null")
+                    .bind(Id(id.0))
+                    .bind(count(lease))
+                    .fetch_optional(&self.pool)
+                    .await
+                    .map_err(|error| self.failed(error))?;
+            let Some(wants) = wants else {
+                return Err(StoreError::LeaseLost { id });
+            };
+            wish(
+                wants.as_deref(),
+                &Reader {
+                    database: &self.database.name,
+                    row: format!("job {id}"),
+                },
+            )
+        })
+        .await
     }
 }
 
 impl Database {
     fn failed(&self, error: sqlx::Error) -> StoreError {
         let database = self.name.clone();
-        let detail = self.secrets.hidden(&error.to_string());
+        let detail = self.secrets.hidden(&told(&error));
         match error {
             sqlx::Error::Database(error) => self.refused(error.code().as_deref().unwrap_or_default(), detail),
             sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
@@ -573,14 +496,14 @@ impl Database {
     fn wrong(&self, error: &sqlx::Error) -> StoreError {
         StoreError::Connect {
             database: self.name.clone(),
-            detail: self.secrets.hidden(&error.to_string()),
+            detail: self.secrets.hidden(&told(error)),
         }
     }
 
-    fn silent(&self) -> StoreError {
+    fn silent(&self, after: Duration) -> StoreError {
         StoreError::Unreachable {
             database: self.name.clone(),
-            detail: format!("no answer within {} seconds", CONNECT.as_secs()),
+            detail: format!("no answer within {} seconds", after.as_secs()),
         }
     }
 }
