@@ -173,6 +173,12 @@ impl Store for PostgresStore {
         }
         // The migrator's own lock keeps two processes apart that find the same new database.
         let mut connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
+        // A migration takes as long as it takes; the connection without the bound isn't used for anything else.
+        connection.close_on_drop();
+        sqlx::raw_sql("set statement_timeout = 0")
+            .execute(&mut *connection)
+            .await
+            .map_err(|error| self.failed(error))?;
         MIGRATIONS
             .run_direct(None, &mut *connection, false)
             .await
