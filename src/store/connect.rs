@@ -1,0 +1,213 @@
+//! From a URL to a database: which one, and under which name errors speak of it. The password is known here only, so that
+//! it can be kept out of them.
+
+use super::{Store, StoreError, postgres::PostgresStore, sqlite::SqliteStore};
+use std::{fmt, path::PathBuf, sync::Arc};
+
+/// The name of the newest job.
+pub(super) const LAST: &str = "last";
+
+const ALLOWED: &str = "a database URL is sqlite://PATH, such as sqlite://workspaces/overnight.db, or postgres://USER:PASSWORD@HOST/DATABASE";
+
+/// Opens the database at `url` and brings its schema up to this program's. `sqlite://PATH` takes the path as it stands,
+/// and makes the file and its folder where they are missing; `postgres://…` and `postgresql://…` are as in PostgreSQL's own manual.
+///
+/// `Connect`, `Unreachable`, `Newer`.
+pub async fn connect(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    let store: Arc<dyn Store> = match Address::read(url)? {
+        Address::Sqlite(path) => Arc::new(SqliteStore::open(&path).await?),
+        Address::Postgres { url, secrets } => Arc::new(PostgresStore::open(&url, secrets).await?),
+    };
+    Ok(store)
+}
+
+/// What a URL points to.
+#[derive(Debug, PartialEq, Eq)]
+enum Address {
+    Sqlite(PathBuf),
+    Postgres { url: String, secrets: Secrets },
+}
+
+impl Address {
+    fn read(url: &str) -> Result<Self, StoreError> {
+        let wrong = |database: &str, detail: &str| StoreError::Connect {
+            database: database.to_owned(),
+            detail: format!("{detail}; {ALLOWED}"),
+        };
+        let url = url.trim();
+        let Some((scheme, rest)) = url.split_once("://") else {
+            return Err(wrong("URL", "it has no ://"));
+        };
+        match scheme {
+            "sqlite" => match rest {
+                "" => Err(wrong("sqlite://", "it names no file")),
+                _ if rest.contains(['?', '\0']) => Err(wrong("sqlite://…", "a path can't contain ? or NUL")),
+                // SQLite reads more into `:memory:` and `file:…`, but not into a path that begins with a folder.
+                _ if rest.starts_with('/') => Ok(Self::Sqlite(PathBuf::from(rest))),
+                _ => Ok(Self::Sqlite(PathBuf::from(".").join(rest))),
+            },
+            "postgres" | "postgresql" => {
+                let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+                if rest[authority.len()..]
+                    .split('?')
+                    .next()
+                    .is_some_and(|path| path.contains('@'))
+                {
+                    return Err(wrong(
+                        "postgres://…",
+                        "its @ comes after a / or #: write those in a password as %2F and %23",
+                    ));
+                }
+                Ok(Self::Postgres {
+                    url: url.to_owned(),
+                    secrets: Secrets::of(rest),
+                })
+            }
+            // Only letters are repeated: what stands before :// may be anything that was pasted by mistake.
+            _ if scheme.len() <= 12 && scheme.bytes().all(|byte| byte.is_ascii_alphabetic()) => Err(wrong(
+                &format!("{scheme}://…"),
+                "it is of no kind that overnight can use",
+            )),
+            _ => Err(wrong("URL", "it is of no kind that overnight can use")),
+        }
+    }
+}
+
+/// The password of a URL, as written and as meant.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) struct Secrets(Vec<String>);
+
+impl Secrets {
+    /// `rest` is what follows `://`.
+    fn of(rest: &str) -> Self {
+        let login = rest
+            .rsplit_once('@')
+            .and_then(|(login, _)| login.split_once(':'))
+            .map(|(_, password)| password);
+        let parameters = rest.split_once('?').map_or("", |(_, parameters)| parameters);
+        let named = parameters
+            .split('&')
+            .filter_map(|parameter| parameter.strip_prefix("password="));
+        let mut secrets: Vec<String> = login
+            .into_iter()
+            .chain(named)
+            .flat_map(|written| [written.to_owned(), decoded(written)])
+            .collect();
+        secrets.retain(|secret| !secret.is_empty());
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.dedup();
+        Self(secrets)
+    }
+
+    /// `text` without them.
+    pub(super) fn hidden(&self, text: &str) -> String {
+        self.0
+            .iter()
+            .fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Percent-encoding undone; what isn't valid is left as it is.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let code = (first == b'%').then(|| after.get(..2)).flatten();
+        let code = code.and_then(|digits| std::str::from_utf8(digits).ok());
+        if let Some(byte) = code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            bytes.push(byte);
+            rest = &after[2..];
+        } else {
+            bytes.push(first);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sentence(url: &str) -> String {
+        Address::read(url).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn sqlite_paths_are_taken_as_they_stand() {
+        for (url, path) in [
+            ("sqlite://workspaces/overnight.db", "./workspaces/overnight.db"),
+            (
+                "sqlite:///var/lib/over night/100%25.db",
+                "/var/lib/over night/100%25.db",
+            ),
+            ("sqlite://:memory:", "./:memory:"),
+            ("sqlite://file:x", "./file:x"),
+        ] {
+            assert_eq!(Address::read(url), Ok(Address::Sqlite(PathBuf::from(path))), "{url}");
+        }
+    }
+
+    #[test]
+    fn other_urls_are_refused_with_what_is_allowed() {
+        let allowed = "a database URL is sqlite://PATH, such as sqlite://workspaces/overnight.db, \
+                       or postgres://USER:PASSWORD@HOST/DATABASE";
+        for (url, expected) in [
+            ("", "can't open database URL: it has no ://"),
+            ("overnight.db", "can't open database URL: it has no ://"),
+            ("me:secret@host", "can't open database URL: it has no ://"),
+            (
+                "mysql://me:secret@host/db",
+                "can't open database mysql://…: it is of no kind that overnight can use",
+            ),
+            (
+                "s3cret://",
+                "can't open database URL: it is of no kind that overnight can use",
+            ),
+            ("sqlite://", "can't open database sqlite://: it names no file"),
+            (
+                "sqlite://a.db?mode=rwc",
+                "can't open database sqlite://…: a path can't contain ? or NUL",
+            ),
+            (
+                "postgres://me:1/secret@host/db",
+                "can't open database postgres://…: its @ comes after a / or #: write those in a password as %2F and %23",
+            ),
+        ] {
+            assert_eq!(sentence(url), format!("{expected}; {allowed}"), "{url}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_hidden_as_written_and_as_meant() {
+        let secrets = Secrets::of("me:p%40ss:w@host/db?application_name=x&password=other");
+        assert_eq!(
+            secrets.hidden("p%40ss:w, p@ss:w and other, but not me"),
+            "***, *** and ***, but not me"
+        );
+        assert_eq!(format!("{secrets:?}"), "***");
+        assert_eq!(Secrets::of("host/db").hidden("host/db"), "host/db");
+    }
+
+    proptest! {
+        #[test]
+        fn any_url_is_read_or_refused(url in "(sqlite|postgres|postgresql|x)?(://)?.*") {
+            let _ = Address::read(&url);
+        }
+
+        #[test]
+        fn no_refusal_holds_a_password(password in "[a-z]{3}[0-9@:/%?#]{6}[A-Z]{3}", scheme in "(mysql|postgres|sqlite|http)") {
+            if let Err(error) = Address::read(&format!("{scheme}://me:{password}@host/db")) {
+                let text = format!("{error} {error:?}");
+                prop_assert!(!text.contains(&password), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The database: what is known of all jobs at their last checkpoints (SPEC: queue and database).
+//!
+//! `sqlite` and `postgres` say the same in each one's own SQL, side by side; `tests/it/store.rs` runs one suite on both.
+//! What must hold in either:
+//! - A job's rows are written whole or not at all, and only by who has its lease.
+//! - A lease number never goes back, so that a process that lost its job can never write over the one that took it.
+//! - Deadlines are made and read by the database's clock alone; every other time is given by the caller.
+//! - No transaction is open between two calls.
+
+mod connect;
+mod error;
+mod postgres;
+mod row;
+mod sqlite;
+mod value;
+
+pub use connect::connect;
+pub use error::StoreError;
+
+use crate::job::{
+    id::JobId,
+    record::{Checkpoint, JobState, JobStatus, NewJob, PhaseRow, TodoRow},
+    time::Timestamp,
+};
+use async_trait::async_trait;
+use uuid::Uuid;
+
+/// What a person asked of whoever works on a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wish {
+    /// End the job as cancelled. Nothing takes this wish back.
+    Cancel,
+    /// Hold the job at its next turn; the next claim forgets it.
+    Pause,
+}
+
+impl Wish {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Pause => "pause",
+        }
+    }
+}
+
+/// Which jobs to list. The default is all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobFilter {
+    pub status: Option<JobStatus>,
+    /// Only jobs created then or later.
+    pub since: Option<Timestamp>,
+    /// At most so many, the newest.
+    pub limit: Option<u32>,
+}
+
+/// A row of `jobs`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRow {
+    pub job: NewJob,
+    /// As of the last checkpoint; before the first one queued, with everything at zero.
+    pub state: JobState,
+    /// How often the job was claimed, and the number that a writer must name.
+    pub lease: u64,
+    /// Who has the lease. `None`: nobody works on the job.
+    pub worker: Option<Uuid>,
+    pub wants: Option<Wish>,
+    /// When the row was last written, by the database's clock.
+    pub updated: Timestamp,
+}
+
+/// A database of jobs.
+#[async_trait]
+pub trait Store: Send + Sync + std::fmt::Debug {
+    /// Brings the schema up to this program's. [`connect`] has done it already.
+    async fn migrate(&self) -> Result<(), StoreError>;
+
+    /// Writes the first row of a job, queued. Does nothing where the id is there already.
+    async fn create(&self, job: &NewJob) -> Result<(), StoreError>;
+
+    /// Takes the job for a process that holds the workspace's `.lock`, whoever had it before: running, with the next
+    /// lease number, which is returned, and a deadline in `for_ms` milliseconds. Forgets a wish to pause and the reason of
+    /// a hold.
+    ///
+    /// `NotFound`; `Ended` when the job's end is in the database.
+    async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError>;
+
+    /// Moves the deadline to `for_ms` milliseconds from now. `LeaseLost` when another has claimed the job, or the lease
+    /// was freed by a checkpoint.
+    async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError>;
+
+    /// Writes the state, and adds or replaces the phases and todos that are named, in one transaction. A status other
+    /// than running frees the lease. `LeaseLost`, with nothing written, when another has claimed the job; repeating
+    /// the checkpoint that freed the lease is no error, so that it can be tried again after a broken connection.
+    async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError>;
+
+    /// Puts a job back as its workspace tells it, in place of all its phases and todos. Takes the lease from whoever had
+    /// it. What only the database knows (batch, priority, group) stays.
+    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint) -> Result<(), StoreError>;
+
+    async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError>;
+
+    /// The job that a person named: by its id, by any unambiguous beginning of it, or as `last`, the newest.
+    /// `NotFound`, `Ambiguous`.
+    async fn find(&self, name: &str) -> Result<JobId, StoreError>;
+
+    /// Newest first.
+    async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError>;
+
+    /// By number and attempt. None where there is no such job.
+    async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError>;
+
+    /// By phase, attempt and place on the board. None where there is no such job.
+    async fn todos(&self, id: JobId) -> Result<Vec<TodoRow>, StoreError>;
+
+    /// Leaves a wish for whoever works on the job, now or next. A wish to pause doesn't replace one to cancel.
+    /// `NotFound`, `Ended`.
+    async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError>;
+
+    /// What was asked since the claim. `LeaseLost` as in [`Store::renew`].
+    async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError>;
+}

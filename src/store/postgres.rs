@@ -1,0 +1,515 @@
+//! Jobs in PostgreSQL: for many workers and machines.
+//!
+//! A few connections, opened when they are first needed, and put back after each call. No call waits for the server without
+//! end: a worker must notice that it can't renew its lease before the lease runs out.
+
+mod checkpoint;
+
+use super::{
+    JobFilter, JobRow, Store, StoreError, Wish,
+    connect::{LAST, Secrets},
+    error::told,
+    row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
+    value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
+};
+use crate::job::{
+    id::JobId,
+    record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+};
+use async_trait::async_trait;
+use sqlx::{
+    ConnectOptions, Connection, PgConnection, PgPool, Postgres, Transaction,
+    migrate::{MigrateError, Migrator},
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use std::{fmt, str::FromStr, time::Duration};
+use uuid::Uuid;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+
+/// How long to wait for the server to accept a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long a statement may take before the server gives it up.
+const STATEMENT: &str = "set statement_timeout = '20s'";
+
+/// How long a whole call may take, the wait for a connection included: the bound where the network just swallows it.
+const CALL: Duration = Duration::from_secs(30);
+
+const CONNECTIONS: u32 = 2;
+
+/// Matches shown for an ambiguous name.
+const SHOWN: usize = 5;
+
+pub(super) struct PostgresStore {
+    pool: PgPool,
+    database: Database,
+}
+
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PostgresStore").field(&self.database.name).finish()
+    }
+}
+
+/// How errors speak of the database.
+#[derive(Clone)]
+struct Database {
+    /// Host, port and name.
+    name: String,
+    secrets: Secrets,
+}
+
+impl PostgresStore {
+    pub(super) async fn open(url: &str, secrets: Secrets) -> Result<Self, StoreError> {
+        let unread = Database {
+            name: "postgres://…".to_owned(),
+            secrets,
+        };
+        let options = PgConnectOptions::from_str(url).map_err(|error| unread.wrong(&error))?;
+        let options = options.application_name("overnight").disable_statement_logging();
+        let host = options
+            .get_socket()
+            .map_or(options.get_host().into(), |socket| socket.to_string_lossy());
+        let name = options.get_database().unwrap_or(options.get_username());
+        let database = Database {
+            name: format!("{host}:{}/{name}", options.get_port()),
+            ..unread
+        };
+        // The pool would try a refused connection again until its time is up; a person wants to know at once.
+        let connection = tokio::time::timeout(CONNECT, PgConnection::connect_with(&options))
+            .await
+            .map_err(|_| database.silent(CONNECT))?
+            .map_err(|error| database.failed(error))?;
+        // Nothing depends on a polite goodbye.
+        let _ = tokio::time::timeout(CONNECT, connection.close()).await;
+        let pool = PgPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .acquire_timeout(CONNECT)
+            .after_connect(|connection, _| {
+                Box::pin(async move {
+                    sqlx::raw_sql(STATEMENT).execute(connection).await?;
+                    Ok(())
+                })
+            })
+            .connect_lazy_with(options);
+        let store = Self { pool, database };
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    fn failed(&self, error: sqlx::Error) -> StoreError {
+        self.database.failed(error)
+    }
+
+    async fn within<T>(&self, call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        tokio::time::timeout(CALL, call)
+            .await
+            .map_err(|_| self.database.silent(CALL))?
+    }
+
+    async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
+        self.pool.begin().await.map_err(|error| self.failed(error))
+    }
+
+    async fn commit(&self, transaction: Transaction<'static, Postgres>) -> Result<(), StoreError> {
+        transaction.commit().await.map_err(|error| self.failed(error))
+    }
+
+    /// The newest migration that the database has seen; 0 for a new one.
+    async fn version(&self) -> Result<i64, StoreError> {
+        let kept: bool = sqlx::query_scalar("select to_regclass('_sqlx_migrations') is not null")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|error| self.failed(error))?;
+        if !kept {
+            return Ok(0);
+        }
+        sqlx::query_scalar("select coalesce(max(version), 0) from _sqlx_migrations")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Why a write found no row that it may change.
+    async fn why_not(&self, connection: &mut PgConnection, id: JobId) -> StoreError {
+        let status: Result<Option<String>, _> = sqlx::query_scalar("select status from jobs where id = $1")
+            .bind(Id(id.0))
+            .fetch_optional(connection)
+            .await;
+        match status {
+            Ok(None) => StoreError::NotFound { name: id.to_string() },
+            Ok(Some(status)) => {
+                let read = Reader {
+                    database: &self.database.name,
+                    row: format!("job {id}"),
+                };
+                read.word("status", &status)
+                    .map_or_else(|error| error, |status| StoreError::Ended { id, status })
+            }
+            Err(error) => self.failed(error),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn migrate(&self) -> Result<(), StoreError> {
+        let known = MIGRATIONS
+            .iter()
+            .map(|migration| migration.version)
+            .max()
+            .unwrap_or_default();
+        let found = self.version().await?;
+        if found > known {
+            return Err(StoreError::Newer {
+                database: self.database.name.clone(),
+                found,
+                known,
+            });
+        }
+        if found == known {
+            return Ok(());
+        }
+        // The migrator's own lock keeps two processes apart that find the same new database.
+        let mut connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
+        // A migration takes as long as it takes; the connection without the bound isn't used for anything else.
+        connection.close_on_drop();
+        sqlx::raw_sql("set statement_timeout = 0")
+            .execute(&mut *connection)
+            .await
+            .map_err(|error| self.failed(error))?;
+        MIGRATIONS
+            .run_direct(None, &mut *connection, false)
+            .await
+            .map_err(|error| match error {
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.failed(error),
+                error => StoreError::Sql {
+                    database: self.database.name.clone(),
+                    detail: error.to_string(),
+                },
+            })
+    }
+
+    async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
+        self.within(async {
+        let mut transaction = self.begin().await?;
+        sqlx::query(
+            "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, journal_head,
+                updated)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
+             on conflict (id) do nothing",
+        )
+        .bind(Id(job.id.0))
+        .bind(Moment(job.created))
+        .bind(text(&job.instructions))
+        .bind(text(&job.instructions_sha256))
+        .bind(text(&job.model))
+        .bind(count(job.documents))
+        .bind(text(&job.workspace))
+        .bind(NO_HEAD)
+        .execute(&mut *transaction)
+        .await
+        .map_err(|error| self.failed(error))?;
+        self.commit(transaction).await
+        })
+        .await
+    }
+
+    async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
+        self.within(async {
+            let mut transaction = self.begin().await?;
+            let lease: Option<i64> = sqlx::query_scalar(
+                "update jobs set
+                status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $2,
+                lease_until = clock_timestamp() + $3 * interval '1 millisecond',
+                wants = case when wants = 'pause' then null else wants end,
+                updated = clock_timestamp()
+             where id = $1 and status in ('queued', 'running', 'held')
+             returning lease",
+            )
+            .bind(Id(id.0))
+            .bind(Id(worker))
+            .bind(lease_ms(for_ms))
+            .fetch_optional(&mut *transaction)
+            .await
+            .map_err(|error| self.failed(error))?;
+            let Some(lease) = lease else {
+                return Err(self.why_not(&mut transaction, id).await);
+            };
+            self.commit(transaction).await?;
+            Reader {
+                database: &self.database.name,
+                row: format!("job {id}"),
+            }
+            .number("lease", lease)
+        })
+        .await
+    }
+
+    async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError> {
+        self.within(async {
+            let mut transaction = self.begin().await?;
+            let renewed = sqlx::query(
+                "update jobs set
+                lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+             where id = $1 and lease = $2 and worker is not null",
+            )
+            .bind(Id(id.0))
+            .bind(count(lease))
+            .bind(lease_ms(for_ms))
+            .execute(&mut *transaction)
+            .await
+            .map_err(|error| self.failed(error))?;
+            if renewed.rows_affected() == 0 {
+                return Err(StoreError::LeaseLost { id });
+            }
+            self.commit(transaction).await
+        })
+        .await
+    }
+
+    async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        self.within(async {
+            let mut transaction = self.begin().await?;
+            let written = checkpoint::write(&mut transaction, id, lease, checkpoint)
+                .await
+                .map_err(|error| self.failed(error))?;
+            if !written {
+                return Err(StoreError::LeaseLost { id });
+            }
+            self.commit(transaction).await
+        })
+        .await
+    }
+
+    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        self.within(async {
+        let mut transaction = self.begin().await?;
+        // Status and head are set first, so that the checkpoint counts as a repetition of itself: nobody has the lease.
+        let lease: i64 = sqlx::query_scalar(
+            "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
+                journal_head, updated)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp())
+             on conflict (id) do update set
+                created = excluded.created, instructions = excluded.instructions,
+                instructions_sha256 = excluded.instructions_sha256, model = excluded.model,
+                documents = excluded.documents, workspace = excluded.workspace, status = excluded.status,
+                journal_head = excluded.journal_head, lease = jobs.lease + 1, worker = null, lease_until = null, wants = null
+             returning lease",
+        )
+        .bind(Id(job.id.0))
+        .bind(Moment(job.created))
+        .bind(text(&job.instructions))
+        .bind(text(&job.instructions_sha256))
+        .bind(text(&job.model))
+        .bind(count(job.documents))
+        .bind(text(&job.workspace))
+        .bind(checkpoint.state.status.name())
+        .bind(&checkpoint.state.journal_head)
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(|error| self.failed(error))?;
+        for old in ["delete from todos where job = $1", "delete from phases where job = $1"] {
+            let deleted = sqlx::query(old).bind(Id(job.id.0)).execute(&mut *transaction).await;
+            deleted.map_err(|error| self.failed(error))?;
+        }
+        let lease = Reader {
+            database: &self.database.name,
+            row: format!("job {}", job.id),
+        }
+        .number("lease", lease)?;
+        let written = checkpoint::write(&mut transaction, job.id, lease, checkpoint).await;
+        if !written.map_err(|error| self.failed(error))? {
+            return Err(StoreError::LeaseLost { id: job.id });
+        }
+        self.commit(transaction).await
+        })
+        .await
+    }
+
+    async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError> {
+        self.within(async {
+            let row: Option<JobColumns> = sqlx::query_as("select * from jobs where id = $1")
+                .bind(Id(id.0))
+                .fetch_optional(&self.pool)
+                .await
+                .map_err(|error| self.failed(error))?;
+            row.map(|row| row.row(&self.database.name)).transpose()
+        })
+        .await
+    }
+
+    async fn find(&self, name: &str) -> Result<JobId, StoreError> {
+        self.within(async {
+            let name = name.trim();
+            let found: Result<Vec<Id>, _> = if name == LAST {
+                sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1")
+                    .fetch_all(&self.pool)
+                    .await
+            } else {
+                let Some((first, last)) = ids_beginning(name) else {
+                    return Err(StoreError::NotFound { name: name.to_owned() });
+                };
+                sqlx::query_scalar("select id from jobs where id between $1 and $2 order by id limit $3")
+                    .bind(Id(first))
+                    .bind(Id(last))
+                    .bind(count(SHOWN as u64 + 1))
+                    .fetch_all(&self.pool)
+                    .await
+            };
+            let mut matches: Vec<JobId> = found
+                .map_err(|error| self.failed(error))?
+                .into_iter()
+                .map(|id| JobId(id.0))
+                .collect();
+            match matches[..] {
+                [] => Err(StoreError::NotFound { name: name.to_owned() }),
+                [id] => Ok(id),
+                _ => {
+                    let more = matches.len() > SHOWN;
+                    matches.truncate(SHOWN);
+                    Err(StoreError::Ambiguous {
+                        name: name.to_owned(),
+                        matches,
+                        more,
+                    })
+                }
+            }
+        })
+        .await
+    }
+
+    async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError> {
+        self.within(async {
+            let rows: Vec<JobColumns> = sqlx::query_as(
+                "select * from jobs
+             where ($1::text is null or status = $1) and ($2::timestamptz is null or created >= $2)
+             order by created desc, id desc
+             limit $3",
+            )
+            .bind(filter.status.map(JobStatus::name))
+            .bind(filter.since.map(Moment))
+            .bind(filter.limit.map(i64::from))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|error| self.failed(error))?;
+            rows.into_iter().map(|row| row.row(&self.database.name)).collect()
+        })
+        .await
+    }
+
+    async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError> {
+        self.within(async {
+            let rows: Vec<PhaseColumns> =
+                sqlx::query_as("select * from phases where job = $1 order by number, attempt")
+                    .bind(Id(id.0))
+                    .fetch_all(&self.pool)
+                    .await
+                    .map_err(|error| self.failed(error))?;
+            rows.into_iter().map(|row| row.row(&self.database.name)).collect()
+        })
+        .await
+    }
+
+    async fn todos(&self, id: JobId) -> Result<Vec<TodoRow>, StoreError> {
+        self.within(async {
+            let rows: Vec<TodoColumns> =
+                sqlx::query_as("select * from todos where job = $1 order by phase, attempt, position, id")
+                    .bind(Id(id.0))
+                    .fetch_all(&self.pool)
+                    .await
+                    .map_err(|error| self.failed(error))?;
+            rows.into_iter().map(|row| row.row(&self.database.name)).collect()
+        })
+        .await
+    }
+
+    async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError> {
+        self.within(async {
+            let mut transaction = self.begin().await?;
+            let left = sqlx::query(
+                "update jobs set
+                wants = case when wants = 'cancel' then wants else $2 end,
+                updated = clock_timestamp()
+             where id = $1 and status in ('queued', 'running', 'held')",
+            )
+            .bind(Id(id.0))
+            .bind(wish.name())
+            .execute(&mut *transaction)
+            .await
+            .map_err(|error| self.failed(error))?;
+            if left.rows_affected() == 0 {
+                return Err(self.why_not(&mut transaction, id).await);
+            }
+            self.commit(transaction).await
+        })
+        .await
+    }
+
+    async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError> {
+        self.within(async {
+            let wants: Option<Option<String>> =
+                sqlx::query_scalar("select wants from jobs where id = $1 and lease = $2 and worker is not null")
+                    .bind(Id(id.0))
+                    .bind(count(lease))
+                    .fetch_optional(&self.pool)
+                    .await
+                    .map_err(|error| self.failed(error))?;
+            let Some(wants) = wants else {
+                return Err(StoreError::LeaseLost { id });
+            };
+            wish(
+                wants.as_deref(),
+                &Reader {
+                    database: &self.database.name,
+                    row: format!("job {id}"),
+                },
+            )
+        })
+        .await
+    }
+}
+
+impl Database {
+    fn failed(&self, error: sqlx::Error) -> StoreError {
+        let database = self.name.clone();
+        let detail = self.secrets.hidden(&told(&error));
+        match error {
+            sqlx::Error::Database(error) => self.refused(error.code().as_deref().unwrap_or_default(), detail),
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
+                StoreError::Unreachable { database, detail }
+            }
+            sqlx::Error::Tls(_) | sqlx::Error::Configuration(_) => StoreError::Connect { database, detail },
+            sqlx::Error::ColumnDecode { .. } => StoreError::Corrupt { database, detail },
+            _ => StoreError::Sql { database, detail },
+        }
+    }
+
+    /// Sorts PostgreSQL's error codes (postgresql.org/docs/current/errcodes-appendix.html); the first two letters are the class.
+    fn refused(&self, code: &str, detail: String) -> StoreError {
+        let database = self.name.clone();
+        match (code.get(..2).unwrap_or_default(), code) {
+            (_, "53100") => StoreError::Full { database, detail },
+            // Connection broken, too busy, deadlock or serialization, shutting down or a statement that took too long.
+            ("08" | "53" | "40" | "57", _) | (_, "55P03") => StoreError::Unreachable { database, detail },
+            // Who may log in, to which database, and what they may do there.
+            ("28" | "3D", _) | (_, "42501") => StoreError::Connect { database, detail },
+            _ => StoreError::Sql { database, detail },
+        }
+    }
+
+    fn wrong(&self, error: &sqlx::Error) -> StoreError {
+        StoreError::Connect {
+            database: self.name.clone(),
+            detail: self.secrets.hidden(&told(error)),
+        }
+    }
+
+    fn silent(&self, after: Duration) -> StoreError {
+        StoreError::Unreachable {
+            database: self.name.clone(),
+            detail: format!("no answer within {} seconds", after.as_secs()),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Rows as they are read: column by column, then checked into the words of the job. Both databases name their columns alike.
+
+use super::{
+    JobRow, StoreError, Wish,
+    value::{Id, Moment},
+};
+use crate::job::{
+    id::JobId,
+    record::{Delivered, JobState, NewJob, PhaseRow, TodoRow},
+    todo::Todo,
+};
+use serde::{
+    Deserialize,
+    de::{IntoDeserializer, value::Error as WordError},
+};
+use sqlx::{FromRow, types::Json};
+
+#[derive(FromRow)]
+pub(super) struct JobColumns {
+    id: Id,
+    created: Moment,
+    instructions: String,
+    instructions_sha256: String,
+    model: String,
+    documents: i64,
+    workspace: String,
+    status: String,
+    hold_reason: Option<String>,
+    reason: Option<String>,
+    phase_number: i64,
+    phase_title: String,
+    phases_planned: i64,
+    phases_complete: i64,
+    turns: i64,
+    tokens_in: i64,
+    tokens_out: i64,
+    tokens_cached: i64,
+    cost_usd: Option<f64>,
+    worked_ms: i64,
+    coverage: f64,
+    summary: Option<String>,
+    confidence: Option<f64>,
+    notes: Option<String>,
+    deliverables: Json<Vec<Delivered>>,
+    completed_at: Option<Moment>,
+    journal_seq: i64,
+    journal_head: String,
+    lease: i64,
+    worker: Option<Id>,
+    wants: Option<String>,
+    updated: Moment,
+}
+
+impl JobColumns {
+    /// `database` names it in an error.
+    pub(super) fn row(self, database: &str) -> Result<JobRow, StoreError> {
+        let read = Reader {
+            database,
+            row: format!("job {}", self.id.0),
+        };
+        Ok(JobRow {
+            job: NewJob {
+                id: JobId(self.id.0),
+                created: self.created.0,
+                instructions: self.instructions,
+                instructions_sha256: self.instructions_sha256,
+                model: self.model,
+                documents: read.number("documents", self.documents)?,
+                workspace: self.workspace,
+            },
+            state: JobState {
+                status: read.word("status", &self.status)?,
+                hold_reason: self
+                    .hold_reason
+                    .map(|reason| read.word("hold_reason", &reason))
+                    .transpose()?,
+                reason: self.reason,
+                phase_number: read.number("phase_number", self.phase_number)?,
+                phase_title: self.phase_title,
+                phases_planned: read.number("phases_planned", self.phases_planned)?,
+                phases_complete: read.number("phases_complete", self.phases_complete)?,
+                turns: read.number("turns", self.turns)?,
+                tokens_in: read.number("tokens_in", self.tokens_in)?,
+                tokens_out: read.number("tokens_out", self.tokens_out)?,
+                tokens_cached: read.number("tokens_cached", self.tokens_cached)?,
+                cost_usd: self.cost_usd,
+                worked_ms: read.number("worked_ms", self.worked_ms)?,
+                coverage: self.coverage,
+                summary: self.summary,
+                confidence: self.confidence,
+                notes: self.notes,
+                deliverables: self.deliverables.0,
+                completed_at: self.completed_at.map(|moment| moment.0),
+                journal_seq: read.number("journal_seq", self.journal_seq)?,
+                journal_head: self.journal_head,
+            },
+            lease: read.number("lease", self.lease)?,
+            worker: self.worker.map(|worker| worker.0),
+            wants: wish(self.wants.as_deref(), &read)?,
+            updated: self.updated.0,
+        })
+    }
+}
+
+#[derive(FromRow)]
+pub(super) struct PhaseColumns {
+    number: i64,
+    attempt: i64,
+    kind: String,
+    title: String,
+    outcome: String,
+    issue: Option<String>,
+    turns: i64,
+    tokens_in: i64,
+    tokens_out: i64,
+    cost_usd: Option<f64>,
+    started: Moment,
+    ended: Option<Moment>,
+    archive: Option<String>,
+}
+
+impl PhaseColumns {
+    pub(super) fn row(self, database: &str) -> Result<PhaseRow, StoreError> {
+        let read = Reader {
+            database,
+            row: format!("phase {}", self.number),
+        };
+        Ok(PhaseRow {
+            number: read.number("number", self.number)?,
+            attempt: read.number("attempt", self.attempt)?,
+            kind: self.kind,
+            title: self.title,
+            outcome: self.outcome,
+            issue: self.issue,
+            turns: read.number("turns", self.turns)?,
+            tokens_in: read.number("tokens_in", self.tokens_in)?,
+            tokens_out: read.number("tokens_out", self.tokens_out)?,
+            cost_usd: self.cost_usd,
+            started: self.started.0,
+            ended: self.ended.map(|moment| moment.0),
+            archive: self.archive,
+        })
+    }
+}
+
+#[derive(FromRow)]
+pub(super) struct TodoColumns {
+    phase: i64,
+    attempt: i64,
+    id: i64,
+    content: String,
+    active_form: String,
+    status: String,
+    context: Option<String>,
+    completion_criteria: Option<String>,
+    agent_type: Option<String>,
+    position: i64,
+    outcome: Option<String>,
+    unevidenced: bool,
+    created: Moment,
+    started: Option<Moment>,
+    completed: Option<Moment>,
+}
+
+impl TodoColumns {
+    pub(super) fn row(self, database: &str) -> Result<TodoRow, StoreError> {
+        let read = Reader {
+            database,
+            row: format!("todo {} of phase {}", self.id, self.phase),
+        };
+        Ok(TodoRow {
+            phase: read.number("phase", self.phase)?,
+            attempt: read.number("attempt", self.attempt)?,
+            todo: Todo {
+                id: read.number("id", self.id)?,
+                content: self.content,
+                active_form: self.active_form,
+                status: read.word("status", &self.status)?,
+                context: self.context,
+                completion_criteria: self.completion_criteria,
+                agent_type: self.agent_type,
+                order: read.number("position", self.position)?,
+                outcome: self.outcome,
+                unevidenced: self.unevidenced,
+                created: self.created.0,
+                started: self.started.map(|moment| moment.0),
+                completed: self.completed.map(|moment| moment.0),
+            },
+        })
+    }
+}
+
+/// Reads what a column of one row says, or tells where it can't.
+pub(super) struct Reader<'a> {
+    pub(super) database: &'a str,
+    pub(super) row: String,
+}
+
+impl Reader<'_> {
+    pub(super) fn number<T: TryFrom<i64>>(&self, column: &str, number: i64) -> Result<T, StoreError> {
+        T::try_from(number).map_err(|_| self.corrupt(column, &number.to_string()))
+    }
+
+    pub(super) fn word<'de, T: Deserialize<'de>>(&self, column: &str, word: &'de str) -> Result<T, StoreError> {
+        let source: serde::de::value::StrDeserializer<'de, WordError> = word.into_deserializer();
+        T::deserialize(source).map_err(|_| self.corrupt(column, word))
+    }
+
+    fn corrupt(&self, column: &str, value: &str) -> StoreError {
+        StoreError::Corrupt {
+            database: self.database.to_owned(),
+            detail: format!("{} has {column} '{value}'", self.row),
+        }
+    }
+}
+
+/// The column `wants`.
+pub(super) fn wish(word: Option<&str>, read: &Reader<'_>) -> Result<Option<Wish>, StoreError> {
+    match word {
+        None => Ok(None),
+        Some("cancel") => Ok(Some(Wish::Cancel)),
+        Some("pause") => Ok(Some(Wish::Pause)),
+        Some(other) => Err(read.corrupt("wants", other)),
+    }
+}

@@ -1,0 +1,445 @@
+//! Jobs in a SQLite file: for one machine, with no server. Several processes may use the file at once.
+//!
+//! One connection, so that no two writes of this process wait for each other inside SQLite; every write is a transaction
+//! that takes the write lock first (`begin immediate`), because one that read before it writes can't wait for its turn.
+//! The write-ahead log with `synchronous = full` puts each commit on disk before it is acknowledged.
+
+mod checkpoint;
+
+use super::{
+    JobFilter, JobRow, Store, StoreError, Wish,
+    connect::LAST,
+    error::told,
+    row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
+    value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
+};
+use crate::job::{
+    id::JobId,
+    record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+};
+use async_trait::async_trait;
+use sqlx::{
+    Sqlite, SqliteConnection, SqlitePool, Transaction,
+    migrate::{MigrateError, Migrator},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+use std::{
+    fmt,
+    path::Path,
+    time::{Duration, Instant},
+};
+use uuid::Uuid;
+
+static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
+
+/// How long a call waits for another process to finish its write.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// Matches shown for an ambiguous name.
+const SHOWN: usize = 5;
+
+pub(super) struct SqliteStore {
+    pool: SqlitePool,
+    /// The file's path, for errors.
+    database: String,
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SqliteStore").field(&self.database).finish()
+    }
+}
+
+impl SqliteStore {
+    pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
+        let database = path.display().to_string();
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| StoreError::Connect {
+                database: database.clone(),
+                detail: format!("its folder can't be made: {error}"),
+            })?;
+        }
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .foreign_keys(true)
+            .busy_timeout(BUSY)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full);
+        let pool = || {
+            SqlitePoolOptions::new()
+                .max_connections(1)
+                .idle_timeout(None)
+                .max_lifetime(None)
+                .test_before_acquire(false)
+                .acquire_timeout(BUSY * 3)
+                .connect_with(options.clone())
+        };
+        // Turning a new file to write-ahead logging doesn't wait for a process that does the same; so wait here.
+        let since = Instant::now();
+        let pool = loop {
+            match pool().await.map_err(|error| failed(&database, error)) {
+                Err(error) if error.retryable() && since.elapsed() < BUSY => {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                // Whatever is wrong before anything was read is wrong with the file.
+                Err(StoreError::Sql { database, detail }) => return Err(StoreError::Connect { database, detail }),
+                result => break result?,
+            }
+        };
+        let store = Self { pool, database };
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    fn failed(&self, error: sqlx::Error) -> StoreError {
+        failed(&self.database, error)
+    }
+
+    async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
+        self.pool
+            .begin_with("begin immediate")
+            .await
+            .map_err(|error| self.failed(error))
+    }
+
+    async fn commit(&self, transaction: Transaction<'static, Sqlite>) -> Result<(), StoreError> {
+        transaction.commit().await.map_err(|error| self.failed(error))
+    }
+
+    /// The newest migration that the database has seen; 0 for a new one.
+    async fn version(&self) -> Result<i64, StoreError> {
+        let kept: bool =
+            sqlx::query_scalar("select exists (select 1 from sqlite_schema where name = '_sqlx_migrations')")
+                .fetch_one(&self.pool)
+                .await
+                .map_err(|error| self.failed(error))?;
+        if !kept {
+            return Ok(0);
+        }
+        sqlx::query_scalar("select coalesce(max(version), 0) from _sqlx_migrations")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Why a write found no row that it may change.
+    async fn why_not(&self, connection: &mut SqliteConnection, id: JobId) -> StoreError {
+        let status: Result<Option<String>, _> = sqlx::query_scalar("select status from jobs where id = ?1")
+            .bind(Id(id.0))
+            .fetch_optional(connection)
+            .await;
+        match status {
+            Ok(None) => StoreError::NotFound { name: id.to_string() },
+            Ok(Some(status)) => {
+                let read = Reader {
+                    database: &self.database,
+                    row: format!("job {id}"),
+                };
+                read.word("status", &status)
+                    .map_or_else(|error| error, |status| StoreError::Ended { id, status })
+            }
+            Err(error) => self.failed(error),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn migrate(&self) -> Result<(), StoreError> {
+        let known = MIGRATIONS
+            .iter()
+            .map(|migration| migration.version)
+            .max()
+            .unwrap_or_default();
+        let found = self.version().await?;
+        if found > known {
+            return Err(StoreError::Newer {
+                database: self.database.clone(),
+                found,
+                known,
+            });
+        }
+        if found == known {
+            return Ok(());
+        }
+        // All in one transaction, because two processes may find the same new file. (`run` does the same, but its bounds
+        // can't be met in an async trait: rust-lang/rust#110338.)
+        let mut transaction = self.begin().await?;
+        MIGRATIONS
+            .run_direct(None, &mut *transaction, false)
+            .await
+            .map_err(|error| match error {
+                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.failed(error),
+                error => StoreError::Sql {
+                    database: self.database.clone(),
+                    detail: error.to_string(),
+                },
+            })?;
+        self.commit(transaction).await
+    }
+
+    async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        sqlx::query(
+            "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, journal_head,
+                updated)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+             on conflict (id) do nothing",
+        )
+        .bind(Id(job.id.0))
+        .bind(Moment(job.created))
+        .bind(text(&job.instructions))
+        .bind(text(&job.instructions_sha256))
+        .bind(text(&job.model))
+        .bind(count(job.documents))
+        .bind(text(&job.workspace))
+        .bind(NO_HEAD)
+        .execute(&mut *transaction)
+        .await
+        .map_err(|error| self.failed(error))?;
+        self.commit(transaction).await
+    }
+
+    async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
+        let mut transaction = self.begin().await?;
+        let lease: Option<i64> = sqlx::query_scalar(
+            "update jobs set
+                status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = ?2,
+                lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ?3 / 1000, ?3 % 1000)),
+                wants = case when wants = 'pause' then null else wants end,
+                updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+             where id = ?1 and status in ('queued', 'running', 'held')
+             returning lease",
+        )
+        .bind(Id(id.0))
+        .bind(Id(worker))
+        .bind(lease_ms(for_ms))
+        .fetch_optional(&mut *transaction)
+        .await
+        .map_err(|error| self.failed(error))?;
+        let Some(lease) = lease else {
+            return Err(self.why_not(&mut transaction, id).await);
+        };
+        self.commit(transaction).await?;
+        Reader {
+            database: &self.database,
+            row: format!("job {id}"),
+        }
+        .number("lease", lease)
+    }
+
+    async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let renewed = sqlx::query(
+            "update jobs set
+                lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ?3 / 1000, ?3 % 1000))
+             where id = ?1 and lease = ?2 and worker is not null",
+        )
+        .bind(Id(id.0))
+        .bind(count(lease))
+        .bind(lease_ms(for_ms))
+        .execute(&mut *transaction)
+        .await
+        .map_err(|error| self.failed(error))?;
+        if renewed.rows_affected() == 0 {
+            return Err(StoreError::LeaseLost { id });
+        }
+        self.commit(transaction).await
+    }
+
+    async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let written = checkpoint::write(&mut transaction, id, lease, checkpoint)
+            .await
+            .map_err(|error| self.failed(error))?;
+        if !written {
+            return Err(StoreError::LeaseLost { id });
+        }
+        self.commit(transaction).await
+    }
+
+    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        // Status and head are set first, so that the checkpoint counts as a repetition of itself: nobody has the lease.
+        let lease: i64 = sqlx::query_scalar(
+            "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
+                journal_head, updated)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+             on conflict (id) do update set
+                created = excluded.created, instructions = excluded.instructions,
+                instructions_sha256 = excluded.instructions_sha256, model = excluded.model,
+                documents = excluded.documents, workspace = excluded.workspace, status = excluded.status,
+                journal_head = excluded.journal_head, lease = lease + 1, worker = null, lease_until = null, wants = null
+             returning lease",
+        )
+        .bind(Id(job.id.0))
+        .bind(Moment(job.created))
+        .bind(text(&job.instructions))
+        .bind(text(&job.instructions_sha256))
+        .bind(text(&job.model))
+        .bind(count(job.documents))
+        .bind(text(&job.workspace))
+        .bind(checkpoint.state.status.name())
+        .bind(&checkpoint.state.journal_head)
+        .fetch_one(&mut *transaction)
+        .await
+        .map_err(|error| self.failed(error))?;
+        for old in ["delete from todos where job = ?1", "delete from phases where job = ?1"] {
+            let deleted = sqlx::query(old).bind(Id(job.id.0)).execute(&mut *transaction).await;
+            deleted.map_err(|error| self.failed(error))?;
+        }
+        let lease = Reader {
+            database: &self.database,
+            row: format!("job {}", job.id),
+        }
+        .number("lease", lease)?;
+        let written = checkpoint::write(&mut transaction, job.id, lease, checkpoint).await;
+        if !written.map_err(|error| self.failed(error))? {
+            return Err(StoreError::LeaseLost { id: job.id });
+        }
+        self.commit(transaction).await
+    }
+
+    async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError> {
+        let row: Option<JobColumns> = sqlx::query_as("select * from jobs where id = ?1")
+            .bind(Id(id.0))
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(|error| self.failed(error))?;
+        row.map(|row| row.row(&self.database)).transpose()
+    }
+
+    async fn find(&self, name: &str) -> Result<JobId, StoreError> {
+        let name = name.trim();
+        let found: Result<Vec<Id>, _> = if name == LAST {
+            sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1")
+                .fetch_all(&self.pool)
+                .await
+        } else {
+            let Some((first, last)) = ids_beginning(name) else {
+                return Err(StoreError::NotFound { name: name.to_owned() });
+            };
+            sqlx::query_scalar("select id from jobs where id between ?1 and ?2 order by id limit ?3")
+                .bind(Id(first))
+                .bind(Id(last))
+                .bind(count(SHOWN as u64 + 1))
+                .fetch_all(&self.pool)
+                .await
+        };
+        let mut matches: Vec<JobId> = found
+            .map_err(|error| self.failed(error))?
+            .into_iter()
+            .map(|id| JobId(id.0))
+            .collect();
+        match matches[..] {
+            [] => Err(StoreError::NotFound { name: name.to_owned() }),
+            [id] => Ok(id),
+            _ => {
+                let more = matches.len() > SHOWN;
+                matches.truncate(SHOWN);
+                Err(StoreError::Ambiguous {
+                    name: name.to_owned(),
+                    matches,
+                    more,
+                })
+            }
+        }
+    }
+
+    async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError> {
+        let rows: Vec<JobColumns> = sqlx::query_as(
+            "select * from jobs
+             where (?1 is null or status = ?1) and (?2 is null or created >= ?2)
+             order by created desc, id desc
+             limit coalesce(?3, -1)",
+        )
+        .bind(filter.status.map(JobStatus::name))
+        .bind(filter.since.map(Moment))
+        .bind(filter.limit.map(i64::from))
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|error| self.failed(error))?;
+        rows.into_iter().map(|row| row.row(&self.database)).collect()
+    }
+
+    async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError> {
+        let rows: Vec<PhaseColumns> = sqlx::query_as("select * from phases where job = ?1 order by number, attempt")
+            .bind(Id(id.0))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|error| self.failed(error))?;
+        rows.into_iter().map(|row| row.row(&self.database)).collect()
+    }
+
+    async fn todos(&self, id: JobId) -> Result<Vec<TodoRow>, StoreError> {
+        let rows: Vec<TodoColumns> =
+            sqlx::query_as("select * from todos where job = ?1 order by phase, attempt, position, id")
+                .bind(Id(id.0))
+                .fetch_all(&self.pool)
+                .await
+                .map_err(|error| self.failed(error))?;
+        rows.into_iter().map(|row| row.row(&self.database)).collect()
+    }
+
+    async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let left = sqlx::query(
+            "update jobs set
+                wants = case when wants = 'cancel' then wants else ?2 end,
+                updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+             where id = ?1 and status in ('queued', 'running', 'held')",
+        )
+        .bind(Id(id.0))
+        .bind(wish.name())
+        .execute(&mut *transaction)
+        .await
+        .map_err(|error| self.failed(error))?;
+        if left.rows_affected() == 0 {
+            return Err(self.why_not(&mut transaction, id).await);
+        }
+        self.commit(transaction).await
+    }
+
+    async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError> {
+        let wants: Option<Option<String>> =
+            sqlx::query_scalar("select wants from jobs where id = ?1 and lease = ?2 and worker is not null")
+                .bind(Id(id.0))
+                .bind(count(lease))
+                .fetch_optional(&self.pool)
+                .await
+                .map_err(|error| self.failed(error))?;
+        let Some(wants) = wants else {
+            return Err(StoreError::LeaseLost { id });
+        };
+        wish(
+            wants.as_deref(),
+            &Reader {
+                database: &self.database,
+                row: format!("job {id}"),
+            },
+        )
+    }
+}
+
+/// Sorts SQLite's result codes (sqlite.org/rescode.html); the last byte is the kind.
+#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
+fn failed(database: &str, error: sqlx::Error) -> StoreError {
+    let database = database.to_owned();
+    let detail = told(&error);
+    let code = match &error {
+        sqlx::Error::Database(error) => error.code().and_then(|code| code.parse::<u32>().ok()),
+        sqlx::Error::PoolTimedOut => return StoreError::Unreachable { database, detail },
+        sqlx::Error::ColumnDecode { .. } => return StoreError::Corrupt { database, detail },
+        _ => None,
+    };
+    match code.map(|code| code & 0xff) {
+        // busy, locked, protocol: another process has it.
+        Some(5 | 6 | 15) => StoreError::Unreachable { database, detail },
+        Some(13) => StoreError::Full { database, detail },
+        // perm, readonly, cantopen, auth, notadb
+        Some(3 | 8 | 14 | 23 | 26) => StoreError::Connect { database, detail },
+        Some(11) => StoreError::Corrupt { database, detail },
+        _ => StoreError::Sql { database, detail },
+    }
+}

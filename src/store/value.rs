@@ -1,0 +1,211 @@
+//! Values as the two databases keep them, where the client library's own choice isn't ours: in SQLite, ids and times are
+//! text that a person can read; in PostgreSQL, they have their own types.
+
+use crate::job::{digest, record::Delivered, time::Timestamp};
+use chrono::{DateTime, Utc};
+use sqlx::{
+    Database, Decode, Encode, Postgres, Sqlite, Type,
+    encode::IsNull,
+    error::BoxDynError,
+    postgres::{PgTypeInfo, PgValueRef},
+    sqlite::{SqliteTypeInfo, SqliteValueRef},
+};
+use std::borrow::Cow;
+use uuid::Uuid;
+
+/// A time in a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment(pub(super) Timestamp);
+
+impl Type<Sqlite> for Moment {
+    fn type_info() -> SqliteTypeInfo {
+        <String as Type<Sqlite>>::type_info()
+    }
+
+    fn compatible(column: &SqliteTypeInfo) -> bool {
+        <String as Type<Sqlite>>::compatible(column)
+    }
+}
+
+impl Encode<'_, Sqlite> for Moment {
+    fn encode_by_ref(&self, buffer: &mut <Sqlite as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        <String as Encode<Sqlite>>::encode(self.0.to_string(), buffer)
+    }
+}
+
+impl Decode<'_, Sqlite> for Moment {
+    fn decode(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        let text = <&str as Decode<Sqlite>>::decode(value)?;
+        Ok(Self(Timestamp::new(
+            DateTime::parse_from_rfc3339(text)?.with_timezone(&Utc),
+        )))
+    }
+}
+
+impl Type<Postgres> for Moment {
+    fn type_info() -> PgTypeInfo {
+        <DateTime<Utc> as Type<Postgres>>::type_info()
+    }
+}
+
+impl Encode<'_, Postgres> for Moment {
+    fn encode_by_ref(&self, buffer: &mut <Postgres as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        <DateTime<Utc> as Encode<Postgres>>::encode(self.0.utc(), buffer)
+    }
+}
+
+impl Decode<'_, Postgres> for Moment {
+    fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+        Ok(Self(Timestamp::new(<DateTime<Utc> as Decode<Postgres>>::decode(
+            value,
+        )?)))
+    }
+}
+
+/// A UUID in a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Id(pub(super) Uuid);
+
+impl Type<Sqlite> for Id {
+    fn type_info() -> SqliteTypeInfo {
+        <String as Type<Sqlite>>::type_info()
+    }
+
+    fn compatible(column: &SqliteTypeInfo) -> bool {
+        <String as Type<Sqlite>>::compatible(column)
+    }
+}
+
+impl Encode<'_, Sqlite> for Id {
+    fn encode_by_ref(&self, buffer: &mut <Sqlite as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        <String as Encode<Sqlite>>::encode(self.0.hyphenated().to_string(), buffer)
+    }
+}
+
+impl Decode<'_, Sqlite> for Id {
+    fn decode(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        Ok(Self(Uuid::parse_str(<&str as Decode<Sqlite>>::decode(value)?)?))
+    }
+}
+
+impl Type<Postgres> for Id {
+    fn type_info() -> PgTypeInfo {
+        <Uuid as Type<Postgres>>::type_info()
+    }
+}
+
+impl Encode<'_, Postgres> for Id {
+    fn encode_by_ref(&self, buffer: &mut <Postgres as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        <Uuid as Encode<Postgres>>::encode(self.0, buffer)
+    }
+}
+
+impl Decode<'_, Postgres> for Id {
+    fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+        Ok(Self(<Uuid as Decode<Postgres>>::decode(value)?))
+    }
+}
+
+/// A count as a signed column holds it. Nothing that is counted here comes near the bound.
+pub(super) fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A model's text. PostgreSQL refuses NUL in text, and a job must not fail for it: both keep U+FFFD instead.
+pub(super) fn text(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') {
+        Cow::Owned(text.replace('\0', "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+pub(super) fn text_or_null(value: Option<&String>) -> Option<Cow<'_, str>> {
+    value.map(|value| text(value))
+}
+
+pub(super) fn delivered(files: &[Delivered]) -> Vec<Delivered> {
+    files
+        .iter()
+        .map(|file| Delivered {
+            path: text(&file.path).into_owned(),
+            ..file.clone()
+        })
+        .collect()
+}
+
+/// A number that is one. SQLite has no NaN (it reads back as null); both keep null.
+pub(super) fn finite(number: Option<f64>) -> Option<f64> {
+    number.filter(|number| number.is_finite())
+}
+
+/// How long a lease may last at most, so that a slip of units can't overflow the database's calendar: a year.
+const LONGEST_LEASE_MS: u64 = 366 * 24 * 3600 * 1000;
+
+/// Milliseconds of a lease, bounded.
+pub(super) fn lease_ms(for_ms: u64) -> i64 {
+    count(for_ms.min(LONGEST_LEASE_MS))
+}
+
+/// What `name` can be the beginning of: the first and the last id that begin so, hyphens and case aside. `None` when no
+/// id begins so. A range of ids is looked up in the primary key's own order.
+pub(super) fn ids_beginning(name: &str) -> Option<(Uuid, Uuid)> {
+    let digits: String = name.chars().filter(|&c| c != '-').take(33).collect();
+    if digits.is_empty() || digits.len() > 32 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let first = u128::from_str_radix(&format!("{digits:0<32}"), 16).ok()?;
+    let last = u128::from_str_radix(&format!("{digits:f<32}"), 16).ok()?;
+    Some((Uuid::from_u128(first), Uuid::from_u128(last)))
+}
+
+/// The anchor of a job without a journal line.
+pub(super) const NO_HEAD: &str = digest::ZERO;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn beginnings() {
+        let range = |first, last| Some((Uuid::from_u128(first), Uuid::from_u128(last)));
+        assert_eq!(
+            ids_beginning("01AB"),
+            range(
+                0x01ab_0000_0000_0000_0000_0000_0000_0000,
+                0x01ab_ffff_ffff_ffff_ffff_ffff_ffff_ffff
+            )
+        );
+        let whole = 0x0123_4567_89ab_7def_8123_4567_89ab_cdef;
+        assert_eq!(
+            ids_beginning("01234567-89ab-7def-8123-456789abcdef"),
+            range(whole, whole)
+        );
+        for nothing in [
+            "",
+            "-",
+            "last",
+            "01 ",
+            "01%",
+            "é",
+            "01234567-89ab-7def-8123-456789abcdef0",
+        ] {
+            assert_eq!(ids_beginning(nothing), None, "{nothing}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_id_is_within_each_of_its_beginnings(id: u128, length in 1usize..=36) {
+            let id = Uuid::from_u128(id);
+            let (first, last) = ids_beginning(&id.to_string()[..length]).unwrap();
+            prop_assert!(first <= id && id <= last);
+        }
+
+        #[test]
+        fn any_name_is_looked_at_without_a_panic(name: String) {
+            let _ = ids_beginning(&name);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Checks everything: formatting, lints, and all tests, on SQLite and on a PostgreSQL server of its own, which is started
+# here, listens on loopback only, and is gone afterwards.
+#
+#   ./test.sh            everything
+#   ./test.sh NAME…      only tests whose names contain one of these (or flags of the test program, such as --nocapture)
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
+
+fail() { printf 'test.sh: %s\n' "$1" >&2; exit 1; }
+
+step() { # step NAME COMMAND…: runs it, and says how long it took
+    local name=$1 since=$SECONDS
+    shift
+    printf '== %s\n' "$name"
+    "$@" || fail "$name failed after $((SECONDS - since)) s"
+    printf '== %s: %d s\n' "$name" $((SECONDS - since))
+}
+
+# ── PostgreSQL's programs. They refuse to run as root, so root uses the account that the package brings.
+
+bin='' folder='' account=''
+
+find_postgres() {
+    local place
+    for place in "$(pg_config --bindir 2>/dev/null || true)" \
+        $(printf '%s\n' /usr/lib/postgresql/*/bin | sort -rV) \
+        "$(dirname -- "$(command -v initdb 2>/dev/null || echo /nowhere/initdb)")"; do
+        if [[ -x $place/initdb && -x $place/postgres && -x $place/pg_ctl ]]; then
+            bin=$place
+            return
+        fi
+    done
+    return 1
+}
+
+install_postgres() {
+    local as_root=()
+    command -v apt-get >/dev/null || return 1
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null && sudo -n true 2>/dev/null || return 1
+        as_root=(sudo -n)
+    fi
+    "${as_root[@]}" apt-get update -qq \
+        && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null
+}
+
+as_account() {
+    if [[ -n $account ]]; then (cd / && runuser -u "$account" -- "$@"); else "$@"; fi
+}
+
+stop_postgres() {
+    local code=$?
+    trap - EXIT INT TERM HUP
+    if [[ -n $folder ]]; then
+        if [[ -f $folder/data/postmaster.pid ]]; then
+            as_account "$bin/pg_ctl" stop --pgdata="$folder/data" --mode=immediate --silent || true
+        fi
+        rm -rf -- "$folder"
+    fi
+    exit "$code"
+}
+
+start_postgres() {
+    local port
+    if ((EUID == 0)); then
+        account=postgres
+        id -u "$account" >/dev/null 2>&1 || fail "there is no user '$account' to run PostgreSQL as, and it refuses root"
+    fi
+    trap stop_postgres EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    # Not under TMPDIR: a socket's path may have about 100 bytes, and the account must reach it.
+    folder=$(mktemp -d /tmp/overnight-test.XXXXXX)
+    [[ -z $account ]] || chown "$account" "$folder"
+    as_account "$bin/initdb" --pgdata="$folder/data" --username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync \
+        >"$folder/initdb.log" 2>&1 || { cat "$folder/initdb.log" >&2; return 1; }
+    # A port that was free a moment ago may be taken now: try another then.
+    for _ in 1 2 3 4 5; do
+        port=$((20000 + RANDOM % 12000))
+        # All in one file, so that the server's output doesn't keep this script's alive.
+        if as_account "$bin/pg_ctl" start --pgdata="$folder/data" --log="$folder/data/server.log" --wait --timeout=30 --silent \
+            --options="-c listen_addresses=127.0.0.1 -c port=$port -c unix_socket_directories=$folder -c fsync=off -c max_connections=200" \
+            >/dev/null; then
+            export OVERNIGHT_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port"
+            return
+        fi
+    done
+    cat "$folder/data/server.log" >&2
+    return 1
+}
+
+# ── The toolchain's parts
+
+install_components() {
+    local component
+    for component in rustfmt clippy; do
+        cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 && continue
+        command -v rustup >/dev/null || fail "cargo has no $component, and there is no rustup to install it with"
+        rustup component add "$component"
+    done
+}
+
+command -v cargo >/dev/null || fail 'cargo is missing: install Rust (https://rustup.rs)'
+find_postgres || step 'install PostgreSQL' install_postgres || true
+[[ -n $bin ]] || find_postgres \
+    || fail "PostgreSQL's programs (initdb, postgres, pg_ctl) are missing: install the package postgresql"
+step 'start PostgreSQL' start_postgres
+if (($# == 0)); then
+    step 'rustfmt and clippy' install_components
+    step 'cargo fmt' cargo fmt --check
+    step 'cargo clippy' cargo clippy --quiet --all-targets -- -D warnings
+fi
+step 'cargo test' cargo test --quiet -- "$@"

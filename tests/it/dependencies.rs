@@ -1,0 +1,194 @@
+//! What we depend on: under which licences, from where, how often, and with one TLS stack.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by them")]
+
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Command,
+    sync::LazyLock,
+};
+
+/// Licences that let the program be used and passed on as it is.
+const ALLOWED: &[&str] = &[
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MPL-2.0",
+    "OpenSSL",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+/// Crates that occur in several incompatible versions, and who asks for the others. Each entry must still be needed.
+const TWICE: &[(&str, &str)] = &[
+    ("block-buffer 0.10 0.12", "sqlx, by way of sha2 0.10"),
+    ("cpufeatures 0.2 0.3", "sqlx, by way of sha2 0.10"),
+    ("crypto-common 0.1 0.2", "sqlx, by way of sha2 0.10"),
+    ("digest 0.10 0.11", "sqlx, by way of sha2 0.10"),
+    (
+        "getrandom 0.2 0.3 0.4",
+        "ring, which rustls names but does not build, and jsonschema, by way of ahash",
+    ),
+    ("hashbrown 0.16 0.17", "sqlx, by way of hashlink"),
+    ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
+    ("sha2 0.10 0.11", "sqlx"),
+    ("similar 2 3", "insta, for tests only"),
+    ("syn 2 3", "sqlx, htmd, jsonschema and tracing, at build time only"),
+];
+
+/// A second TLS stack, or one that needs a system library.
+const OTHER_TLS: &[&str] = &[
+    "openssl",
+    "openssl-sys",
+    "native-tls",
+    "boring",
+    "boring-sys",
+    "schannel",
+    "security-framework",
+];
+
+static METADATA: LazyLock<Value> = LazyLock::new(|| {
+    let metadata = |more: &[&str]| {
+        Command::new(env!("CARGO"))
+            .args([
+                "metadata",
+                "--format-version",
+                "1",
+                "--locked",
+                "--filter-platform",
+                "x86_64-unknown-linux-gnu",
+            ])
+            .args(more)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap()
+    };
+    let offline = metadata(&["--offline"]);
+    let output = if offline.status.success() {
+        offline
+    } else {
+        metadata(&[])
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+});
+
+fn text<'a>(package: &'a Value, key: &str) -> &'a str {
+    package[key].as_str().unwrap_or_default()
+}
+
+/// Every package that is built for Linux, but for our own.
+fn packages() -> Vec<&'static Value> {
+    let built: BTreeSet<&str> = METADATA["resolve"]["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| text(node, "id"))
+        .collect();
+    let all = METADATA["packages"].as_array().unwrap();
+    let packages: Vec<&Value> = all
+        .iter()
+        .filter(|package| built.contains(text(package, "id")) && text(package, "name") != "overnight")
+        .collect();
+    assert!(
+        packages.len() > 100,
+        "cargo metadata names only {} packages",
+        packages.len()
+    );
+    packages
+}
+
+#[test]
+fn every_licence_is_allowed() {
+    let refused: Vec<String> = packages()
+        .into_iter()
+        .filter(|package| {
+            let expression = spdx::Expression::parse_mode(text(package, "license"), spdx::ParseMode::LAX);
+            !expression.is_ok_and(|expression| {
+                expression.evaluate(|licence| licence.license.id().is_some_and(|id| ALLOWED.contains(&id.name)))
+            })
+        })
+        .map(|package| {
+            format!(
+                "{} {}: '{}'",
+                text(package, "name"),
+                text(package, "version"),
+                text(package, "license")
+            )
+        })
+        .collect();
+    assert_eq!(refused, Vec::<String>::new());
+}
+
+#[test]
+fn everything_comes_from_the_crates_registry() {
+    let elsewhere: Vec<&str> = packages()
+        .into_iter()
+        .filter(|package| text(package, "source") != "registry+https://github.com/rust-lang/crates.io-index")
+        .map(|package| text(package, "id"))
+        .collect();
+    assert_eq!(elsewhere, [""; 0]);
+}
+
+#[test]
+fn there_is_one_tls_stack() {
+    let found: BTreeSet<&str> = packages().into_iter().map(|package| text(package, "name")).collect();
+    let other: Vec<&&str> = OTHER_TLS.iter().filter(|&&name| found.contains(name)).collect();
+    assert_eq!(other, [&""; 0]);
+    assert!(
+        found.contains("rustls"),
+        "this test looks for the wrong thing: there is no rustls either"
+    );
+}
+
+#[test]
+fn no_crate_is_built_twice_without_need() {
+    let mut versions: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for package in packages() {
+        versions
+            .entry(text(package, "name"))
+            .or_default()
+            .insert(line(text(package, "version")));
+    }
+    let twice: BTreeSet<String> = versions
+        .iter()
+        .filter(|(_, lines)| lines.len() > 1)
+        .map(|(name, lines)| format!("{name} {}", lines.iter().cloned().collect::<Vec<_>>().join(" ")))
+        .collect();
+    let known: BTreeSet<String> = TWICE.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let new: Vec<&String> = twice.difference(&known).collect();
+    let gone: Vec<&String> = known.difference(&twice).collect();
+    assert!(
+        new.is_empty() && gone.is_empty(),
+        "not in TWICE: {new:#?}\nno longer needed in TWICE: {gone:#?}"
+    );
+}
+
+/// The part of a version within which cargo takes one for another: `1` of 1.2.3, `0.4` of 0.4.5, `0.0.6` of 0.0.6.
+fn line(version: &str) -> String {
+    let parts: Vec<&str> = version.split(['.', '-', '+']).take(3).collect();
+    let kept = parts.iter().take_while(|part| **part == "0").count() + 1;
+    parts[..kept.min(parts.len())].join(".")
+}
+
+#[test]
+fn lines_of_compatible_versions() {
+    for (version, expected) in [
+        ("1.2.3", "1"),
+        ("0.4.5", "0.4"),
+        ("0.0.6", "0.0.6"),
+        ("2.0.0-rc.1", "2"),
+        ("0.5.1+a", "0.5"),
+    ] {
+        assert_eq!(line(version), expected);
+    }
+}
