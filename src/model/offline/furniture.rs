@@ -53,8 +53,8 @@ fn is_footer(text: &str) -> bool {
 
 /// `RFC 9110   HTTP Semantics   June 2022`: the first text after a page's end, in columns.
 fn mark_headers(lines: &[Line<'_>], places: &mut [Place]) {
-    for i in 0..lines.len() {
-        let text = lines[i].text.trim_matches(|c: char| c.is_whitespace() || c == '\u{c}');
+    for (line, place) in lines.iter().zip(places.iter_mut()) {
+        let text = line.text.trim_matches(|c: char| c.is_whitespace() || c == '\u{c}');
         let named =
             text.starts_with("RFC ") || text.starts_with("Internet-Draft") || text.starts_with("INTERNET-DRAFT");
         if !named || text.len() > 100 || text.split("  ").filter(|part| !part.trim().is_empty()).count() < 2 {
@@ -65,7 +65,7 @@ fn mark_headers(lines: &[Line<'_>], places: &mut [Place]) {
             .next()
             .is_some_and(|word| word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit()));
         if year {
-            places[i] = Place::Furniture;
+            *place = Place::Furniture;
         }
     }
 }

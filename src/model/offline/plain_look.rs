@@ -50,7 +50,7 @@ pub(super) fn is_heading(text: &str, indent: usize, alone: bool, next: &str) -> 
         return true;
     }
     let (number, title) = split_number(text);
-    if number.is_empty() || title.is_empty() {
+    if number.is_empty() || title.is_empty() || is_date(title) {
         return false;
     }
     let word = number.split_whitespace().next().unwrap_or("");
@@ -81,6 +81,29 @@ pub(super) fn is_heading(text: &str, indent: usize, alone: bool, next: &str) -> 
         return opens_big && indent <= 1 && (next_blank || next_indent > indent) && length <= 70;
     }
     (opens_big || next_blank) && indent <= 8 && length <= 80
+}
+
+/// "5 February 1996" is no fifth section.
+fn is_date(title: &str) -> bool {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    MONTHS.iter().any(|month| {
+        title
+            .strip_prefix(month)
+            .is_some_and(|rest| rest.trim().chars().all(|c| c.is_ascii_digit() || c == ','))
+    })
 }
 
 fn obliges(title: &str) -> bool {
@@ -116,6 +139,10 @@ fn split_number(text: &str) -> (&str, &str) {
     let rest = words.next().unwrap_or("").trim_start();
     let bare = first.trim_end_matches(['.', ')', ':']);
     let parts: Vec<&str> = bare.split('.').collect();
+    let roman = first.ends_with('.') && !bare.is_empty() && bare.bytes().all(|b| matches!(b, b'I' | b'V' | b'X'));
+    if roman {
+        return (first, rest);
+    }
     let numeric = |part: &&str| !part.is_empty() && part.len() <= 3 && part.bytes().all(|b| b.is_ascii_digit());
     let lettered = parts.len() > 1 && parts[0].len() == 1 && parts[0].bytes().all(|b| b.is_ascii_uppercase());
     if parts.iter().all(numeric) || (lettered && parts[1..].iter().all(numeric)) {
