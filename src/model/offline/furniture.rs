@@ -128,18 +128,16 @@ fn mark_repeated(lines: &[Line<'_>], places: &mut [Place]) {
 fn swallow_blanks(lines: &[Line<'_>], places: &mut [Place]) {
     let blank = |i: usize| indentation(lines[i].text).1.is_empty();
     let mut near = false;
-    for i in 0..lines.len() {
-        match places[i] {
+    for (i, place) in places.iter_mut().enumerate() {
+        match *place {
             Place::Furniture => near = true,
             Place::PageStart => {
-                near = true;
-                if blank(i) {
-                    places[i] = Place::Furniture;
-                } else {
-                    near = false;
+                near = blank(i);
+                if near {
+                    *place = Place::Furniture;
                 }
             }
-            Place::Text if near && blank(i) => places[i] = Place::Furniture,
+            Place::Text if near && blank(i) => *place = Place::Furniture,
             Place::Text => near = false,
         }
     }

@@ -317,11 +317,11 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn is_term(&self, i: usize) -> bool {
-        let next = self.next_text(i);
-        !next.is_empty()
-            && marker(indentation(self.lines[i].text).1).is_none()
-            && indentation(next).0 > indentation(self.lines[i].text).0 + 1
-            && is_term(&self.chunk(i))
+        let (indent, text) = indentation(self.lines[i].text);
+        let (next_indent, next) = indentation(self.next_text(i));
+        // cheap first: most lines are followed by one that stands where they stand
+        let hangs = !next.is_empty() && (next_indent > indent + 1 || (next_indent == indent && text.len() < 70));
+        hangs && marker(text).is_none() && is_term(&self.chunk(i))
     }
 
     fn item_or_text(&mut self, i: usize, indent: usize, text: &'a str) {

@@ -355,10 +355,28 @@ fn are_columns(chunk: &[&str]) -> bool {
     with_gap * 5 >= chunk.len() * 3 && starts.windows(2).any(|pair| pair[0] == pair[1])
 }
 
+/// More capitals than small letters, or an option: `DROP IDENTITY [ IF EXISTS ]`, `-f, --force`.
+fn is_syntax(text: &str) -> bool {
+    let (large, small) = (
+        text.chars().filter(|c| c.is_uppercase()).count(),
+        text.chars().filter(|c| c.is_lowercase()).count(),
+    );
+    !ends_sentence(text) && (large > small || text.starts_with('-'))
+}
+
 /// The term of a definition, an option of a manual page: a short line over deeper ones, which would have had room for more.
 pub(super) fn is_term(chunk: &[&str]) -> bool {
     let (indent, text) = indentation(chunk[0]);
-    let Some(next) = chunk.get(1) else { return false };
+    // several lines of syntax can share one description
+    let run = chunk
+        .iter()
+        .take(8)
+        .take_while(|line| indentation(line).0 == indent)
+        .count();
+    if run > 1 && !chunk[..run].iter().all(|line| is_syntax(indentation(line).1)) {
+        return false;
+    }
+    let Some(next) = chunk.get(run) else { return false };
     let (next_indent, next_text) = indentation(next);
     if next_indent < indent + 2 || ends_sentence(text) || strength_of(text).is_some() {
         return false;

@@ -102,6 +102,10 @@ fn ends_here(text: &str, start: usize, at: usize, marks_end: usize, end: usize) 
     if end > marks_end {
         return true;
     }
+    // an identifier or a constant: O_EXCL, MAX
+    if word.contains('_') || (word.len() > 2 && word.bytes().all(|b| b.is_ascii_uppercase())) {
+        return true;
+    }
     let lower = word.to_lowercase();
     if NEVER.contains(&lower.as_str()) {
         return false;
@@ -139,7 +143,7 @@ fn last_word(text: &str) -> &str {
     let start = text
         .char_indices()
         .rev()
-        .take_while(|(_, c)| c.is_alphanumeric() || matches!(c, '.' | '-' | '\''))
+        .take_while(|(_, c)| c.is_alphanumeric() || matches!(c, '.' | '-' | '\'' | '_'))
         .last()
         .map_or(text.len(), |(at, _)| at);
     text[start..].trim_start_matches(['.', '-', '\''])
@@ -297,6 +301,10 @@ mod tests {
                 &["Edit example.com/a.b then go.", "3 items follow."],
             ),
             ("これは必要です。次です。", &["これは必要です。", "次です。"]),
+            (
+                "Use O_EXCL. If not, use MAX. Then stop.",
+                &["Use O_EXCL.", "If not, use MAX.", "Then stop."],
+            ),
             ("  ", &[]),
             ("", &[]),
         ];

@@ -191,11 +191,11 @@ fn plain_text_is_read_by_its_layout() {
 fn a_manual_page_is_read_by_its_layout() {
     check(
         Style::Plain,
-        "DOOR(1)               User Commands               DOOR(1)\n\nNAME\n       door - close a door\n\nSYNOPSIS\n       door [--may-open] NAME\n\nDESCRIPTION\n       The  door must be\n       closed.\n\n   Closing the door\n       -f, --force\n              The door may be closed by\n              force.\n\n       must be a term\n",
+        "DOOR(1)               User Commands               DOOR(1)\n\nNAME\n       door - close a door\n\nSYNOPSIS\n       door [--may-open] NAME\n\nDESCRIPTION\n       The  door must be\n       closed.\n\n   Closing the door\n       -f, --force\n              The door may be closed by\n              force.\n\n       SET THE DOOR\n       DROP THE DOOR [ IF ANY ]\n           These forms must be used alone.\n",
         &[
             "10 MUST [DESCRIPTION] The door must be closed.",
             "15 MAY [Closing the door] The door may be closed by force.",
-            "18 MUST [Closing the door] must be a term",
+            "20 MUST [Closing the door] These forms must be used alone.",
         ],
     );
 }
