@@ -221,6 +221,14 @@ impl<'a> Reader<'a> {
                 .begin(Kind::Item(mark.family), indent, line, &text[mark.bytes..]);
             return;
         }
+        // an admonition: its text stands four columns in
+        if !in_text && (text.starts_with("!!! ") || text.starts_with("??? ") || text.starts_with(":::")) {
+            self.builder.single(Kind::Other, indent, line, text);
+            if !text.starts_with(':') {
+                self.contents.push(indent + 4);
+            }
+            return;
+        }
         if !in_text && text.starts_with('[') && text.contains("]: ") {
             self.builder.single(Kind::Other, indent, line, text);
             return;

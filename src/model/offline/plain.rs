@@ -174,7 +174,7 @@ impl<'a> Reader<'_, 'a> {
             self.builder.heading(line, text);
             return Some(2);
         }
-        if is_contents(text) {
+        if is_contents(text) || text.starts_with("$ ") || text.starts_with(">>> ") {
             self.builder.single(Kind::Other, indent, line, text);
             return Some(1);
         }
@@ -199,16 +199,10 @@ impl<'a> Reader<'_, 'a> {
             return Some(1);
         }
         let after_text = !self.alone(i) && self.builder.open.is_some() && ends_sentence(self.builder.last_text());
-        if is_heading(
-            text,
-            indent,
-            self.alone(i)
-                || after_text
-                    && text.starts_with(|c: char| c.is_ascii_digit())
-                    && marker(text).is_none_or(|m| matches!(m.family, Family::Clause(_))),
-            next,
-        ) && !self.listed(i, text)
-        {
+        let numbered = text.starts_with(|c: char| c.is_ascii_digit())
+            && marker(text).is_none_or(|mark| matches!(mark.family, Family::Clause(_)));
+        let alone = self.alone(i) || fresh || after_text && numbered;
+        if is_heading(text, indent, alone, next) && !self.listed(i, text) {
             self.builder.heading(line, text);
             return Some(1);
         }
@@ -349,9 +343,14 @@ impl<'a> Reader<'_, 'a> {
             let finished = ends_sentence(last);
             // out of an item without a blank line, or a first line set in
             let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
-            let left = in_item && indent <= self.open_indent_of_block() && before > indent;
+            let outside = in_item && indent <= self.open_indent_of_block();
+            // a short line had room for the next word: it was ended on purpose
+            let cut_short = outside && last.chars().count() < 50 && text.starts_with(char::is_uppercase);
+            let left = outside && before > indent;
             let set_in = !in_item && indent >= before + 2 && self.lines_open() > 1;
-            if finished && (left || set_in || (in_item && before > indent + 1 && indent < self.open_indent_of_block()))
+            if cut_short
+                || finished
+                    && (left || set_in || (in_item && before > indent + 1 && indent < self.open_indent_of_block()))
             {
                 self.builder.close();
             }

@@ -78,7 +78,10 @@ pub(super) fn is_heading(text: &str, indent: usize, alone: bool, next: &str) -> 
         return false;
     }
     if levels == 1 {
-        return opens_big && indent <= 1 && (next_blank || next_indent > indent) && length <= 70;
+        // without a blank line after it, a heading is short, and what follows begins anew
+        let short =
+            title.split_whitespace().count() <= 6 && length <= 50 && next_text.starts_with(char::is_alphanumeric);
+        return opens_big && indent <= 1 && (next_blank || next_indent > indent || short) && length <= 70;
     }
     (opens_big || next_blank) && indent <= 8 && length <= 80
 }

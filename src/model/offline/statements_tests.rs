@@ -110,6 +110,7 @@ fn a_sentence_has_the_strength_of_its_word() {
         ("The key word \"MUST\" means an obligation.", None),
         ("Write `must` in the file.", None),
         ("The key words MUST and MAY are to be interpreted as in RFC 2119.", None),
+        ("The words must and should are used as in English.", None),
         ("Must I log in?", None),
         ("Should the server fail, a light goes on.", None),
         ("The field `must_exist` is read, and --may-fail too.", None),
@@ -211,6 +212,24 @@ fn clauses_of_a_standard_are_items() {
             "7 SHALL [4 Access] sign it.",
             "9 MAY [4 Access] The list is short and may be lost.",
             "14 MUST NOT [4.4 Review of lists] It takes 2.5 seconds and must not take more.",
+        ],
+    );
+}
+
+#[test]
+fn text_that_lost_its_blank_lines_is_still_read() {
+    check(
+        Style::Plain,
+        "1 Introduction\nThis manual is for guards. A guard must read it\nbefore the first shift.\n2 Access\n2.1 Keys\nKeys are numbered. The following is required:\n1) a badge\n2) a key, which should be\nkept apart\nGuards:\n• must sign in\n• leave\nThe guard must\n- close the door\n\n\
+         Timeout      must be set       30 minutes\nColour       red               none\n\n$ must --run\n\nREQ-17: The pump SHALL stop\n        within 5 s.\n\n    \"All doors must be closed,\" says the old manual.\n",
+        &[
+            "2 MUST [1 Introduction] A guard must read it before the first shift.",
+            "7 REQUIRED [2.1 Keys] a badge",
+            "8 SHOULD [2.1 Keys] a key, which should be kept apart",
+            "11 MUST [2.1 Keys] must sign in",
+            "14 MUST [2.1 Keys] close the door",
+            "16 MUST [2.1 Keys] must be set",
+            "21 SHALL [2.1 Keys] REQ-17: The pump SHALL stop within 5 s.",
         ],
     );
 }

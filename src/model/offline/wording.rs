@@ -97,6 +97,15 @@ fn is_noun(text: &str, words: &[Word], at: usize) -> bool {
     {
         return true;
     }
+    // "the words must, shall and should"
+    let chained = matches!(before(1), Some("and" | "or"))
+        && matches!(
+            before(3),
+            Some("word" | "words" | "term" | "terms" | "verbs" | "keywords")
+        );
+    if chained {
+        return true;
+    }
     if before(1) == Some("the") {
         return true;
     }
