@@ -53,8 +53,8 @@ fn is_footer(text: &str) -> bool {
 
 /// `RFC 9110   HTTP Semantics   June 2022`: the first text after a page's end, in columns.
 fn mark_headers(lines: &[Line<'_>], places: &mut [Place]) {
-    for i in 0..lines.len() {
-        let text = lines[i].text.trim_matches(|c: char| c.is_whitespace() || c == '\u{c}');
+    for (line, place) in lines.iter().zip(places.iter_mut()) {
+        let text = line.text.trim_matches(|c: char| c.is_whitespace() || c == '\u{c}');
         let named =
             text.starts_with("RFC ") || text.starts_with("Internet-Draft") || text.starts_with("INTERNET-DRAFT");
         if !named || text.len() > 100 || text.split("  ").filter(|part| !part.trim().is_empty()).count() < 2 {
@@ -65,7 +65,7 @@ fn mark_headers(lines: &[Line<'_>], places: &mut [Place]) {
             .next()
             .is_some_and(|word| word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit()));
         if year {
-            places[i] = Place::Furniture;
+            *place = Place::Furniture;
         }
     }
 }
@@ -128,18 +128,16 @@ fn mark_repeated(lines: &[Line<'_>], places: &mut [Place]) {
 fn swallow_blanks(lines: &[Line<'_>], places: &mut [Place]) {
     let blank = |i: usize| indentation(lines[i].text).1.is_empty();
     let mut near = false;
-    for i in 0..lines.len() {
-        match places[i] {
+    for (i, place) in places.iter_mut().enumerate() {
+        match *place {
             Place::Furniture => near = true,
             Place::PageStart => {
-                near = true;
-                if blank(i) {
-                    places[i] = Place::Furniture;
-                } else {
-                    near = false;
+                near = blank(i);
+                if near {
+                    *place = Place::Furniture;
                 }
             }
-            Place::Text if near && blank(i) => places[i] = Place::Furniture,
+            Place::Text if near && blank(i) => *place = Place::Furniture,
             Place::Text => near = false,
         }
     }

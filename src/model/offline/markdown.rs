@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
     fn row(&mut self, line: &Line<'a>, indent: usize, text: &'a str, next: &str) -> bool {
         let barred = text.starts_with('|') && text[1..].contains('|');
         let next_delimits = is_delimiter(indentation(next).1);
-        if !barred && !self.in_table && !(text.contains('|') && next_delimits) {
+        if !(barred || self.in_table || text.contains('|') && next_delimits) {
             return false;
         }
         if !text.contains('|') {
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         let in_text = self.builder.open.is_some();
         let found = marker(text).filter(|mark| match mark.family {
             Family::Bullet(c) => c != 'o',
-            Family::Number => !in_text || in_item || mark.number == 1,
+            Family::Number => !in_text || in_item || mark.number == 1 || !self.contents.is_empty(),
             Family::Letter | Family::Bracketed | Family::Clause(_) => {
                 !in_text || in_item || super::blocks::ends_sentence(self.builder.last_text())
             }
@@ -219,6 +219,14 @@ impl<'a> Reader<'a> {
             }
             self.builder
                 .begin(Kind::Item(mark.family), indent, line, &text[mark.bytes..]);
+            return;
+        }
+        // an admonition: its text stands four columns in
+        if !in_text && (text.starts_with("!!! ") || text.starts_with("??? ") || text.starts_with(":::")) {
+            self.builder.single(Kind::Other, indent, line, text);
+            if !text.starts_with(':') {
+                self.contents.push(indent + 4);
+            }
             return;
         }
         if !in_text && text.starts_with('[') && text.contains("]: ") {

@@ -4,7 +4,7 @@
 use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, indentation};
 use super::furniture::Place;
 use super::marker::{Family, Marker, marker};
-use super::plain_look::{Look, columns, is_adornment, is_border, is_contents, is_heading, is_term, look};
+use super::plain_look::{Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_term, look};
 use super::statements::{Line, Start};
 use super::strength::strength_of;
 
@@ -20,6 +20,7 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
         literal: None,
         looked: (0, Look::Prose),
         prose_indent: None,
+        prose_indents: 0,
         in_markdown_fence: start.in_code,
     };
     let mut i = 0;
@@ -40,6 +41,8 @@ struct Reader<'r, 'a> {
     looked: (usize, Look),
     /// Where the last paragraph stood.
     prose_indent: Option<usize>,
+    /// Where paragraphs have stood, a bit per column: what stands there too is no heading.
+    prose_indents: u8,
     in_markdown_fence: bool,
 }
 
@@ -91,8 +94,17 @@ impl<'a> Reader<'_, 'a> {
             return taken;
         }
         let starts = self.builder.open.is_none();
-        let dug_in = !starts && self.builder.last_text().ends_with(':') && indent > self.open_indent(i) + 1;
-        if starts || dug_in {
+        let before = self.open_indent(i);
+        let dug_in = !starts
+            && !self.builder.broken
+            && indent > before + 1
+            && (self.builder.last_text().ends_with(':') || is_code(text));
+        if dug_in && look(&self.deeper_chunk(i, before), true) == Look::Code {
+            self.builder.single(Kind::Other, indent, line, text);
+            self.literal = Some(before);
+            return 1;
+        }
+        if starts {
             self.look_at(i, indent);
         }
         if i < self.looked.0 {
@@ -110,12 +122,13 @@ impl<'a> Reader<'_, 'a> {
         }
         if starts && !self.builder.broken && self.is_term(i) {
             let section = indent <= 3
+                && self.prose_indents & (1 << indent) == 0
                 && text.starts_with(char::is_uppercase)
                 && !text.contains(['(', '=', '<', '[', ',', '|', '_']);
             if section && self.alone(i) {
-                self.builder.heading(line, text)
+                self.builder.heading(line, text);
             } else {
-                self.builder.single(Kind::Other, indent, line, text)
+                self.builder.single(Kind::Other, indent, line, text);
             }
             return 1;
         }
@@ -155,12 +168,13 @@ impl<'a> Reader<'_, 'a> {
             && (self.alone(i) || fresh)
             && next_text.chars().count() * 3 >= wide * 2
             && wide <= 100
+            && text.chars().filter(|c| c.is_alphabetic()).count() >= 2
             && !ends_sentence(text)
         {
             self.builder.heading(line, text);
             return Some(2);
         }
-        if is_contents(text) {
+        if is_contents(text) || text.starts_with("$ ") || text.starts_with(">>> ") {
             self.builder.single(Kind::Other, indent, line, text);
             return Some(1);
         }
@@ -185,16 +199,10 @@ impl<'a> Reader<'_, 'a> {
             return Some(1);
         }
         let after_text = !self.alone(i) && self.builder.open.is_some() && ends_sentence(self.builder.last_text());
-        if is_heading(
-            text,
-            indent,
-            self.alone(i)
-                || after_text
-                    && text.starts_with(|c: char| c.is_ascii_digit())
-                    && marker(text).is_none_or(|m| matches!(m.family, Family::Clause(_))),
-            next,
-        ) && !self.listed(i, text)
-        {
+        let numbered = text.starts_with(|c: char| c.is_ascii_digit())
+            && marker(text).is_none_or(|mark| matches!(mark.family, Family::Clause(_)));
+        let alone = self.alone(i) || fresh || after_text && numbered;
+        if is_heading(text, indent, alone, next) && !self.listed(i, text) {
             self.builder.heading(line, text);
             return Some(1);
         }
@@ -287,6 +295,14 @@ impl<'a> Reader<'_, 'a> {
         self.looked = (i + chunk.len(), looks);
     }
 
+    /// The lines from `i` on that stand deeper than `outer`.
+    fn deeper_chunk(&self, i: usize, outer: usize) -> Vec<&'a str> {
+        self.chunk(i)
+            .into_iter()
+            .take_while(|line| indentation(line).0 > outer)
+            .collect()
+    }
+
     fn chunk(&self, i: usize) -> Vec<&'a str> {
         (i..self.lines.len().min(i + CHUNK))
             .take_while(|&j| !self.blank(j))
@@ -295,11 +311,11 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn is_term(&self, i: usize) -> bool {
-        let next = self.next_text(i);
-        !next.is_empty()
-            && marker(indentation(self.lines[i].text).1).is_none()
-            && indentation(next).0 > indentation(self.lines[i].text).0 + 1
-            && is_term(&self.chunk(i))
+        let (indent, text) = indentation(self.lines[i].text);
+        let (next_indent, next) = indentation(self.next_text(i));
+        // cheap first: most lines are followed by one that stands where they stand
+        let hangs = !next.is_empty() && (next_indent > indent + 1 || (next_indent == indent && text.len() < 70));
+        hangs && marker(text).is_none() && is_term(&self.chunk(i))
     }
 
     fn item_or_text(&mut self, i: usize, indent: usize, text: &'a str) {
@@ -327,15 +343,21 @@ impl<'a> Reader<'_, 'a> {
             let finished = ends_sentence(last);
             // out of an item without a blank line, or a first line set in
             let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
-            let left = in_item && indent <= self.open_indent_of_block() && before > indent;
+            let outside = in_item && indent <= self.open_indent_of_block();
+            // a short line had room for the next word: it was ended on purpose
+            let cut_short = outside && last.chars().count() < 50 && text.starts_with(char::is_uppercase);
+            let left = outside && before > indent;
             let set_in = !in_item && indent >= before + 2 && self.lines_open() > 1;
-            if finished && (left || set_in || (in_item && before > indent + 1 && indent < self.open_indent_of_block()))
+            if cut_short
+                || finished
+                    && (left || set_in || (in_item && before > indent + 1 && indent < self.open_indent_of_block()))
             {
                 self.builder.close();
             }
         }
         if self.builder.open.is_none() {
             self.prose_indent = Some(indent);
+            self.prose_indents |= 1 << indent.min(7);
         }
         self.builder.text(indent, line, text);
     }

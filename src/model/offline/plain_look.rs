@@ -50,7 +50,7 @@ pub(super) fn is_heading(text: &str, indent: usize, alone: bool, next: &str) -> 
         return true;
     }
     let (number, title) = split_number(text);
-    if number.is_empty() || title.is_empty() {
+    if number.is_empty() || title.is_empty() || is_date(title) {
         return false;
     }
     let word = number.split_whitespace().next().unwrap_or("");
@@ -78,9 +78,35 @@ pub(super) fn is_heading(text: &str, indent: usize, alone: bool, next: &str) -> 
         return false;
     }
     if levels == 1 {
-        return opens_big && indent <= 1 && (next_blank || next_indent > indent) && length <= 70;
+        // without a blank line after it, a heading is short, and what follows begins anew
+        let short =
+            title.split_whitespace().count() <= 6 && length <= 50 && next_text.starts_with(char::is_alphanumeric);
+        return opens_big && indent <= 1 && (next_blank || next_indent > indent || short) && length <= 70;
     }
     (opens_big || next_blank) && indent <= 8 && length <= 80
+}
+
+/// "5 February 1996" is no fifth section.
+fn is_date(title: &str) -> bool {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    MONTHS.iter().any(|month| {
+        title
+            .strip_prefix(month)
+            .is_some_and(|rest| rest.trim().chars().all(|c| c.is_ascii_digit() || c == ','))
+    })
 }
 
 fn obliges(title: &str) -> bool {
@@ -116,6 +142,10 @@ fn split_number(text: &str) -> (&str, &str) {
     let rest = words.next().unwrap_or("").trim_start();
     let bare = first.trim_end_matches(['.', ')', ':']);
     let parts: Vec<&str> = bare.split('.').collect();
+    let roman = first.ends_with('.') && !bare.is_empty() && bare.bytes().all(|b| matches!(b, b'I' | b'V' | b'X'));
+    if roman {
+        return (first, rest);
+    }
     let numeric = |part: &&str| !part.is_empty() && part.len() <= 3 && part.bytes().all(|b| b.is_ascii_digit());
     let lettered = parts.len() > 1 && parts[0].len() == 1 && parts[0].bytes().all(|b| b.is_ascii_uppercase());
     if parts.iter().all(numeric) || (lettered && parts[1..].iter().all(numeric)) {
@@ -328,10 +358,28 @@ fn are_columns(chunk: &[&str]) -> bool {
     with_gap * 5 >= chunk.len() * 3 && starts.windows(2).any(|pair| pair[0] == pair[1])
 }
 
+/// More capitals than small letters, or an option: `DROP IDENTITY [ IF EXISTS ]`, `-f, --force`.
+fn is_syntax(text: &str) -> bool {
+    let (large, small) = (
+        text.chars().filter(|c| c.is_uppercase()).count(),
+        text.chars().filter(|c| c.is_lowercase()).count(),
+    );
+    !ends_sentence(text) && (large > small || text.starts_with('-'))
+}
+
 /// The term of a definition, an option of a manual page: a short line over deeper ones, which would have had room for more.
 pub(super) fn is_term(chunk: &[&str]) -> bool {
     let (indent, text) = indentation(chunk[0]);
-    let Some(next) = chunk.get(1) else { return false };
+    // several lines of syntax can share one description
+    let run = chunk
+        .iter()
+        .take(8)
+        .take_while(|line| indentation(line).0 == indent)
+        .count();
+    if run > 1 && !chunk[..run].iter().all(|line| is_syntax(indentation(line).1)) {
+        return false;
+    }
+    let Some(next) = chunk.get(run) else { return false };
     let (next_indent, next_text) = indentation(next);
     if next_indent < indent + 2 || ends_sentence(text) || strength_of(text).is_some() {
         return false;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::strength::quotations;
+use super::quotations::quotations;
 
 /// The sentences of a paragraph, in order, without the white space around them. Nothing but white space is left out.
 pub fn sentences(paragraph: &str) -> Vec<&str> {
@@ -18,7 +18,7 @@ pub(super) fn spans(text: &str, quoted: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut from = 0;
-    let mut quotes = quoted.iter().peekable();
+    let mut ahead = quoted.iter().peekable();
     while let Some(offset) = text[from..].find(['.', '!', '?', '。', '！', '？', '…']) {
         let at = from + offset;
         let mark = text[at..].chars().next().unwrap_or('.');
@@ -32,14 +32,11 @@ pub(super) fn spans(text: &str, quoted: &[Range<usize>]) -> Vec<Range<usize>> {
                 .find(|c| !matches!(c, '"' | '\'' | ')' | ']' | '”' | '’' | '»' | '*' | '_' | '`'))
                 .unwrap_or(text.len() - marks_end);
         from = marks_end;
-        while quotes.peek().is_some_and(|quote| quote.end <= at) {
-            quotes.next();
+        while ahead.peek().is_some_and(|quote| quote.end <= at) {
+            ahead.next();
         }
         // inside a quotation nothing ends, unless the quotation ends here too
-        if quotes
-            .peek()
-            .is_some_and(|quote| quote.contains(&at) && quote.end > end)
-        {
+        if ahead.peek().is_some_and(|quote| quote.contains(&at) && quote.end > end) {
             continue;
         }
         let wide = matches!(mark, '。' | '！' | '？');
@@ -91,7 +88,8 @@ fn ends_here(text: &str, start: usize, at: usize, marks_end: usize, end: usize) 
         return true;
     }
     if marks_end - at > 1 {
-        return first.is_uppercase();
+        // "ALTER TABLE ... NO INHERIT" leaves something out, "it waits... Then" ends
+        return first.is_uppercase() && !text[..at].ends_with(char::is_whitespace);
     }
     if word.is_empty() {
         return true;
@@ -102,6 +100,10 @@ fn ends_here(text: &str, start: usize, at: usize, marks_end: usize, end: usize) 
         return false;
     }
     if end > marks_end {
+        return true;
+    }
+    // an identifier or a constant: O_EXCL, MAX
+    if word.contains('_') || (word.len() > 2 && word.bytes().all(|b| b.is_ascii_uppercase())) {
         return true;
     }
     let lower = word.to_lowercase();
@@ -141,7 +143,7 @@ fn last_word(text: &str) -> &str {
     let start = text
         .char_indices()
         .rev()
-        .take_while(|(_, c)| c.is_alphanumeric() || matches!(c, '.' | '-' | '\''))
+        .take_while(|(_, c)| c.is_alphanumeric() || matches!(c, '.' | '-' | '\'' | '_'))
         .last()
         .map_or(text.len(), |(at, _)| at);
     text[start..].trim_start_matches(['.', '-', '\''])
@@ -299,6 +301,10 @@ mod tests {
                 &["Edit example.com/a.b then go.", "3 items follow."],
             ),
             ("これは必要です。次です。", &["これは必要です。", "次です。"]),
+            (
+                "Use O_EXCL. If not, use MAX. Then stop.",
+                &["Use O_EXCL.", "If not, use MAX.", "Then stop."],
+            ),
             ("  ", &[]),
             ("", &[]),
         ];

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use super::blocks::{Block, Kind, blocks, fold};
 use super::marker::Family;
+use super::quotations::quotations;
 use super::sentences::spans;
 pub use super::strength::{Strength, UnknownStrength, strength_of};
-use super::strength::{hinted, quotations, strongest};
+use super::strength::{hinted, strongest};
 
 /// One line of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -374,7 +375,10 @@ fn leads_in(block: &Block<'_>, text: &str, next: Option<&Block<'_>>) -> bool {
         return false;
     };
     let within = match block.kind {
-        Kind::Item(family) => next.indent > block.indent + 1 || (family != next_family && next.indent >= block.indent),
+        Kind::Item(family) => {
+            next.indent > block.indent + 1
+                || (family != next_family && (next.indent >= block.indent || matches!(family, Family::Clause(_))))
+        }
         Kind::Paragraph => true,
         Kind::Heading | Kind::Row { .. } | Kind::Other => false,
     };

@@ -1,1 +1,340 @@
+//! Small texts with all that is to be found in them.
 
+use super::*;
+use proptest::prelude::*;
+
+fn numbered(text: &str) -> Vec<Line<'_>> {
+    (1..)
+        .zip(text.lines())
+        .map(|(number, text)| Line {
+            number,
+            page: None,
+            text,
+        })
+        .collect()
+}
+
+/// Pages are parted by a line `=== page`.
+fn paged(text: &str) -> Vec<Line<'_>> {
+    let mut page = 1;
+    let mut lines = Vec::new();
+    for (number, text) in (1..).zip(text.lines()) {
+        if text == "=== page" {
+            page += 1;
+        } else {
+            lines.push(Line {
+                number,
+                page: Some(page),
+                text,
+            });
+        }
+    }
+    lines
+}
+
+fn said(found: &Found) -> Vec<String> {
+    let one = |s: &Statement| {
+        format!(
+            "{} {} [{}] {}",
+            s.line,
+            s.strength,
+            s.section.as_deref().unwrap_or("-"),
+            s.quote
+        )
+    };
+    found.statements.iter().map(one).collect()
+}
+
+#[track_caller]
+fn check(style: Style, text: &str, expected: &[&str]) {
+    let found = statements(&numbered(text), style, &Start::default());
+    assert_eq!(said(&found), expected, "{text}");
+    let whole: String = text.split_whitespace().collect();
+    for statement in &found.statements {
+        let quote: String = statement.quote.split_whitespace().collect();
+        assert!(whole.contains(&quote), "not in the text: {quote}");
+    }
+}
+
+#[test]
+fn a_sentence_has_the_strength_of_its_word() {
+    let cases: &[(&str, Option<Strength>)] = &[
+        ("The client must log in.", Some(Strength::Must)),
+        ("The client MUST NOT log in.", Some(Strength::MustNot)),
+        ("The client must **not** log in.", Some(Strength::MustNot)),
+        ("The client mustn't log in.", Some(Strength::MustNot)),
+        ("The client must never log in.", Some(Strength::MustNot)),
+        ("The client must therefore not log in.", Some(Strength::MustNot)),
+        (
+            "The client must under no circumstances log in.",
+            Some(Strength::MustNot),
+        ),
+        ("The client must not only log in but also stay.", Some(Strength::Must)),
+        ("The client shall never log in.", Some(Strength::ShallNot)),
+        ("The client shouldn’t log in.", Some(Strength::ShouldNot)),
+        ("Clients should log in.", Some(Strength::Should)),
+        ("No operator may log in.", Some(Strength::MayNot)),
+        ("In no event shall the vendor be liable.", Some(Strength::ShallNot)),
+        ("If no value is given, the client must ask.", Some(Strength::Must)),
+        ("A client with no session must log in.", Some(Strength::Must)),
+        (
+            "No later than 5 days after it the vendor must answer.",
+            Some(Strength::Must),
+        ),
+        ("The client may log in.", Some(Strength::May)),
+        ("May be repeated.", Some(Strength::May)),
+        ("It was last changed in May 2024.", None),
+        ("It ends on 5 May.", None),
+        ("May 2024 was warm.", None),
+        ("A password is required.", Some(Strength::Required)),
+        ("A password is always required for it.", Some(Strength::Required)),
+        ("Clients are required to log in.", Some(Strength::Required)),
+        ("A password is not required.", Some(Strength::NotRequired)),
+        ("A password isn't required.", Some(Strength::NotRequired)),
+        ("A password is no longer required.", Some(Strength::NotRequired)),
+        ("No password is required.", Some(Strength::NotRequired)),
+        ("Logging in is REQUIRED here.", Some(Strength::Required)),
+        ("The token (REQUIRED) names it.", Some(Strength::Required)),
+        ("Use the required form.", None),
+        ("Use the REQUIRED form.", None),
+        ("Change it as required.", None),
+        ("Name and town are required fields.", None),
+        ("A restart is recommended.", Some(Strength::Recommended)),
+        ("It is strongly recommended to restart.", Some(Strength::Recommended)),
+        ("A restart is not recommended.", Some(Strength::NotRecommended)),
+        ("The recommended way is a restart.", None),
+        ("Logging in is a must.", None),
+        ("Logging in is an absolute must for clients.", None),
+        ("It is a must-have tool.", None),
+        ("You can, will, need to and have to log in; it is optional.", None),
+        ("The key word \"MUST\" means an obligation.", None),
+        ("Write `must` in the file.", None),
+        ("The key words MUST and MAY are to be interpreted as in RFC 2119.", None),
+        ("The words must and should are used as in English.", None),
+        ("Must I log in?", None),
+        ("Should the server fail, a light goes on.", None),
+        ("The field `must_exist` is read, and --may-fail too.", None),
+        ("The client may wait; the server must not.", Some(Strength::MustNot)),
+        ("The client should wait, and must log in.", Some(Strength::Must)),
+        ("Keywords should be short.", Some(Strength::Should)),
+        ("The dismay was mustard.", None),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(strength_of(text), *expected, "{text}");
+    }
+    for (strength, word) in Strength::ALL {
+        assert_eq!(
+            (strength.to_string().as_str(), word.to_lowercase().parse()),
+            (word, Ok(strength))
+        );
+    }
+}
+
+#[test]
+fn markdown_is_read_by_its_marks() {
+    check(
+        Style::Markdown,
+        "---\ntitle: what must be\n---\n# 1 What you must know\n\nThe *vendor* must deliver. It is late.\nEach part shall be\nmarked `A`; spare parts may be unmarked.\n\n\
+         > He must go.\n> And never return.\n\n```\nmust not run\n```\n\n    indented must not\n\nSetext must head\n----------------\n\n- Doors should close. Windows may open.\n- The roof.\n\n\
+         <!-- must not show -->\n[ref]: http://example.com/must\n\n| Part | Rule that must hold |\n|---|---|\n| door | It must close. It may creak. |\n| roof | none |\n| wall | MUST |\n",
+        &[
+            "6 MUST [1 What you must know] The *vendor* must deliver.",
+            "7 SHALL [1 What you must know] Each part shall be marked `A`; spare parts may be unmarked.",
+            "22 SHOULD [Setext must head] Doors should close.",
+            "22 MAY [Setext must head] Windows may open.",
+            "30 MUST [Setext must head] It must close. It may creak.",
+            "32 MUST [Setext must head] MUST",
+        ],
+    );
+}
+
+#[test]
+fn a_lead_in_gives_its_strength_to_each_item() {
+    check(
+        Style::Markdown,
+        "Doors must close. The operator must not:\n\n1. open the door,\n2. leave;\n   nor sleep.\n\n   Nothing else counts.\n3. It should be quiet. Always.\n   - at night\n   - by day\n\nThe rest:\n\n- is free\n\n\
+         Staff shall keep:\n- [ ] a log of\n  - names\n- keys\n\nThe lamp must be lit as follows.\n- left\n",
+        &[
+            "1 MUST [-] Doors must close.",
+            "3 MUST NOT [-] open the door,",
+            "4 MUST NOT [-] leave; nor sleep.",
+            "8 SHOULD [-] It should be quiet. Always.",
+            "9 MUST NOT [-] at night",
+            "10 MUST NOT [-] by day",
+            "17 SHALL [-] a log of",
+            "18 SHALL [-] names",
+            "19 SHALL [-] keys",
+            "21 MUST [-] The lamp must be lit as follows.",
+        ],
+    );
+}
+
+#[test]
+fn plain_text_is_read_by_its_layout() {
+    check(
+        Style::Plain,
+        "1.  Introduction ........ 3\n2.  What must be ........ 4\n\n3.2  Session   start\n\n   A client MUST open a ses-\n   sion before it sends any\n   data.  Servers SHOULD wait.\n\n   The server MUST:\n\n   o  answer within\n      30 seconds\n\n   o  log it\n\n\
+         \x20     int must_run(void);\n      /* this must run */\n\n   After that it may rest.\n\nSTORAGE OF KEYS\n\nKeys shall be kept.\n\nBackups\n=======\n(a) A copy is required.\n(b) It is small.\n\n> He must go.\n\nExample::\n\n    you must not see this\n\nThat is all you may see.\n",
+        &[
+            "6 MUST [3.2 Session start] A client MUST open a ses- sion before it sends any data.",
+            "8 SHOULD [3.2 Session start] Servers SHOULD wait.",
+            "12 MUST [3.2 Session start] answer within 30 seconds",
+            "15 MUST [3.2 Session start] log it",
+            "20 MAY [3.2 Session start] After that it may rest.",
+            "24 SHALL [STORAGE OF KEYS] Keys shall be kept.",
+            "28 REQUIRED [Backups] A copy is required.",
+            "37 MAY [Backups] That is all you may see.",
+        ],
+    );
+}
+
+#[test]
+fn a_manual_page_is_read_by_its_layout() {
+    check(
+        Style::Plain,
+        "DOOR(1)               User Commands               DOOR(1)\n\nNAME\n       door - close a door\n\nSYNOPSIS\n       door [--may-open] NAME\n\nDESCRIPTION\n       The  door must be\n       closed.\n\n   Closing the door\n       -f, --force\n              The door may be closed by\n              force.\n\n       SET THE DOOR\n       DROP THE DOOR [ IF ANY ]\n           These forms must be used alone.\n",
+        &[
+            "10 MUST [DESCRIPTION] The door must be closed.",
+            "15 MAY [Closing the door] The door may be closed by force.",
+            "20 MUST [Closing the door] These forms must be used alone.",
+        ],
+    );
+}
+
+#[test]
+fn clauses_of_a_standard_are_items() {
+    check(
+        Style::Plain,
+        "4 Access\n\n4.1 The vendor shall keep a list.\n\n4.2 The vendor shall:\n(a) review it yearly;\n(b) sign it.\n\n4.3 The list is\nshort and may be lost.\n\n4.4 Review of lists\n\nIt takes\n2.5 seconds and must not take more.\n",
+        &[
+            "3 SHALL [4 Access] The vendor shall keep a list.",
+            "6 SHALL [4 Access] review it yearly;",
+            "7 SHALL [4 Access] sign it.",
+            "9 MAY [4 Access] The list is short and may be lost.",
+            "14 MUST NOT [4.4 Review of lists] It takes 2.5 seconds and must not take more.",
+        ],
+    );
+}
+
+#[test]
+fn text_that_lost_its_blank_lines_is_still_read() {
+    check(
+        Style::Plain,
+        "1 Introduction\nThis manual is for guards. A guard must read it\nbefore the first shift.\n2 Access\n2.1 Keys\nKeys are numbered. The following is required:\n1) a badge\n2) a key, which should be\nkept apart\nGuards:\n• must sign in\n• leave\nThe guard must\n- close the door\n\n\
+         Timeout      must be set       30 minutes\nColour       red               none\n\n$ must --run\n\nREQ-17: The pump SHALL stop\n        within 5 s.\n\n    \"All doors must be closed,\" says the old manual.\n",
+        &[
+            "2 MUST [1 Introduction] A guard must read it before the first shift.",
+            "7 REQUIRED [2.1 Keys] a badge",
+            "8 SHOULD [2.1 Keys] a key, which should be kept apart",
+            "11 MUST [2.1 Keys] must sign in",
+            "14 MUST [2.1 Keys] close the door",
+            "16 MUST [2.1 Keys] must be set",
+            "21 SHALL [2.1 Keys] REQ-17: The pump SHALL stop within 5 s.",
+        ],
+    );
+}
+
+#[test]
+fn a_quote_never_runs_over_the_end_of_a_page() {
+    check(
+        Style::Plain,
+        "   The server has to wait until the session that\n   it opened is over, and then it MUST\n\n\n\nWeber, et al.            Standards Track               [Page 12]\n\u{c}\nRFC 9999                    Doors                      June 2022\n\n\n   close the door behind it.  It MAY sing.\n",
+        &[
+            "1 MUST [-] The server has to wait until the session that it opened is over, and then it MUST",
+            "11 MAY [-] It MAY sing.",
+        ],
+    );
+    let text = "Doors and locks\nThe door of a house\n1 / 9\n=== page\nDoors and locks\nmust be closed at night. Windows\n2 / 9\n=== page\nDoors and locks\nmay be open. All\nis well.\n3 / 9\n";
+    let found = statements(&paged(text), Style::Plain, &Start::default());
+    let said: Vec<_> = found
+        .statements
+        .iter()
+        .map(|s| (s.page, s.strength, s.quote.as_str()))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            (Some(2), Strength::Must, "must be closed at night."),
+            (Some(3), Strength::May, "may be open.")
+        ],
+        "each part on its own page, headers and page numbers left out"
+    );
+}
+
+#[test]
+fn a_document_read_in_pieces_says_the_same() {
+    let text = "# Keys\n\nKeys must be kept. The operator\nshall not lend them.\n\nThe operator must:\n\n- count the keys\n- note the\n  number\n\n```\nmust\n\nmust not\n```\n\n## Doors\n\nDoors\nmay be open.\n\n| a | b |\n|---|---|\n| x | It must hold. |\n";
+    let lines = numbered(text);
+    let whole = statements(&lines, Style::Markdown, &Start::default()).statements;
+    assert_eq!(whole.len(), 6);
+    for size in 3..lines.len() {
+        let (mut from, mut to, mut start, mut all) = (0, size.min(lines.len()), Start::default(), Vec::new());
+        loop {
+            let found = statements(&lines[from..to], Style::Markdown, &start);
+            let again = found
+                .open_from
+                .filter(|line| to < lines.len() && *line > lines[from].number);
+            all.extend(
+                found
+                    .statements
+                    .into_iter()
+                    .filter(|s| again.is_none_or(|line| s.line < line)),
+            );
+            if to == lines.len() {
+                break;
+            }
+            from = again.map_or(to, |line| usize::try_from(line).unwrap() - 1);
+            (start, to) = (found.end, (from + size.max(to - from + 1)).min(lines.len()));
+        }
+        assert_eq!(all, whole, "pieces of {size} lines");
+    }
+}
+
+#[test]
+fn the_style_is_known_by_name_or_look() {
+    let style = |name: &str, text: &str| style_of(name, &numbered(text));
+    assert_eq!(style("a.md", ""), Style::Markdown);
+    assert_eq!(style("a.html", ""), Style::Markdown);
+    assert_eq!(style("rfc1.txt", "1. Introduction\n\n   Text."), Style::Plain);
+    assert_eq!(style("a.txt", "# One\n\n## Two\n\ntext"), Style::Markdown);
+    assert_eq!(style("a.pdf", "# a comment\n$ run"), Style::Plain);
+}
+
+#[test]
+fn a_large_document_takes_no_more_than_its_share() {
+    // nothing here may cost more than its length: chunks without blank lines, open quotations, open brackets
+    for piece in [
+        "- the door must close\n",
+        "The \"door must close. ",
+        "`must '",
+        "(must. ",
+        "| must |\n",
+        "“must",
+        "must must\n  must:\n",
+        "a\n",
+    ] {
+        let text = piece.repeat(200_000 / piece.len());
+        for style in [Style::Markdown, Style::Plain] {
+            let begun = std::time::Instant::now();
+            let _ = statements(&numbered(&text), style, &Start::default());
+            assert!(
+                begun.elapsed().as_secs() < 10,
+                "{piece:?} as {style:?} took {:?}",
+                begun.elapsed()
+            );
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_gives_verbatim_quotes(text in "([a-z`\"'|>#*:;.(){}=–é\u{c}\t -]{0,12}(must|may|is required|Shall| not|\n|\n\n|:\n- |1. |```|::\n)){0,24}") {
+        let whole: String = text.split_whitespace().collect();
+        for style in [Style::Markdown, Style::Plain] {
+            for statement in statements(&numbered(&text), style, &Start::default()).statements {
+                let quote: String = statement.quote.split_whitespace().collect();
+                prop_assert!(whole.contains(&quote), "{quote}");
+            }
+        }
+    }
+}

@@ -1,13 +1,13 @@
 //! A summary made of the document's own sentences: those whose words are the document's subject, first among them those
 //! that open sections, none of them saying again what another one said.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::blocks::{Block, Kind, blocks};
+use super::quotations::quotations;
 use super::sentences::spans;
 use super::statements::{Line, Start, Style, join};
-use super::strength::quotations;
 use super::words::{is_small, stem, words};
 
 /// A sentence of the document, verbatim but for folded white space.
@@ -111,7 +111,7 @@ fn candidates(
     counts: &mut Vec<f64>,
 ) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
-    let mut seen: HashMap<String, ()> = HashMap::new();
+    let mut seen: HashSet<String> = HashSet::new();
     let mut section: Option<Rc<str>> = None;
     let mut first_of_section = true;
     let mut paragraphs = 0;
@@ -130,7 +130,7 @@ fn candidates(
         for (nth, span) in spans(&joined.text, &masked).into_iter().enumerate() {
             let text = &joined.text[span.clone()];
             let cut = joined.parts.iter().any(|part| part.3 && span.contains(&part.0));
-            if cut || !reads_well(text) || seen.insert(text.to_owned(), ()).is_some() {
+            if cut || !reads_well(text) || !seen.insert(text.to_owned()) {
                 continue;
             }
             let (line, page) = joined.place(span.start);
@@ -148,7 +148,9 @@ fn candidates(
                 continue;
             }
             counts.resize(numbers.len(), 0.0);
-            stems.iter().for_each(|&stem| counts[stem] += 1.0);
+            for &stem in &stems {
+                counts[stem] += 1.0;
+            }
             found.push(Candidate {
                 line,
                 page,
@@ -247,6 +249,30 @@ fn favour(text: &str, block: &Block<'_>, plain: bool, nth: usize, first_of_secti
     favour
 }
 
+/// What a sentence about the document itself, its makers or its place says.
+const BOILERPLATE: &[&str] = &[
+    "copyright",
+    "all rights reserved",
+    "©",
+    "http://",
+    "https://",
+    "isbn",
+    "permission is hereby",
+    "is hereby granted",
+    "without warranty",
+    "warranties",
+    "trademark",
+    "last updated",
+    "this page",
+    "click ",
+    "table of contents",
+    "see also",
+    "licensed under",
+    "e-mail",
+    "distribution of this",
+    "to be interpreted as described",
+];
+
 /// A whole sentence of a fair length, of words, and no boilerplate.
 fn reads_well(text: &str) -> bool {
     let count = text.split(' ').count();
@@ -262,28 +288,6 @@ fn reads_well(text: &str) -> bool {
         return false;
     }
     let lower = text.to_lowercase();
-    const BOILERPLATE: &[&str] = &[
-        "copyright",
-        "all rights reserved",
-        "©",
-        "http://",
-        "https://",
-        "isbn",
-        "permission is hereby",
-        "is hereby granted",
-        "without warranty",
-        "warranties",
-        "trademark",
-        "last updated",
-        "this page",
-        "click ",
-        "table of contents",
-        "see also",
-        "licensed under",
-        "e-mail",
-        "distribution of this",
-        "to be interpreted as described",
-    ];
     !BOILERPLATE.iter().any(|words| lower.contains(words))
 }
 

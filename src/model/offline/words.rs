@@ -28,7 +28,7 @@ pub(super) fn stem(word: &str) -> String {
             return format!("{rest}ifi");
         }
     }
-    for ending in ["ications", "ication", "ations", "ation", "ating", "ated", "ates", "ate"] {
+    for ending in ["ations", "ation", "ating", "ated", "ates", "ate"] {
         if let Some(rest) = cut(ending, 4) {
             return rest.to_owned();
         }
