@@ -44,9 +44,7 @@ pub struct Partial {
 /// Not derived: a database URL may carry a password.
 impl fmt::Debug for Partial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Partial")
-            .field("config", &self.config)
-            .finish_non_exhaustive()
+        f.debug_struct("Partial").field("config", &self.config).finish_non_exhaustive()
     }
 }
 
@@ -60,9 +58,7 @@ pub struct ConfigFile {
 /// Not derived: the text may carry a password.
 impl fmt::Debug for ConfigFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConfigFile")
-            .field("path", &self.path)
-            .finish_non_exhaustive()
+        f.debug_struct("ConfigFile").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -139,19 +135,14 @@ impl Settings {
             match (name.into_string(), value.into_string()) {
                 (Ok(name), Ok(value)) => environment.push((name, value)),
                 (Ok(name), Err(_)) if name.starts_with(PREFIX) || name == "DATABASE_URL" => {
-                    return Err(ConfigError::InVariable {
-                        name,
-                        what: "is not UTF-8 text".to_owned(),
-                    });
+                    return Err(ConfigError::InVariable { name, what: "is not UTF-8 text".to_owned() });
                 }
                 // Other programs' variables are none of our business.
                 (Ok(_) | Err(_), Ok(_) | Err(_)) => {}
             }
         }
         let named = flags.config.clone().or_else(|| {
-            let set = environment
-                .iter()
-                .find(|(name, value)| name == FILE_VARIABLE && !value.is_empty());
+            let set = environment.iter().find(|(name, value)| name == FILE_VARIABLE && !value.is_empty());
             set.map(|(_, value)| PathBuf::from(value))
         });
         let path = named.clone().unwrap_or_else(|| PathBuf::from(FILE));
@@ -159,10 +150,7 @@ impl Settings {
             Ok(text) => Some(ConfigFile { path, text }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => None,
             Err(error) => {
-                return Err(ConfigError::Unreadable {
-                    path,
-                    why: error.to_string(),
-                });
+                return Err(ConfigError::Unreadable { path, why: error.to_string() });
             }
         };
         Self::load(flags, environment.into_iter(), file.as_ref())
@@ -195,51 +183,15 @@ impl Settings {
         }
         let millis = |ms: &u64| humantime::format_duration(std::time::Duration::from_millis(*ms)).to_string();
         vec![
-            (
-                DATABASE_URL.name,
-                self.database_url.value.to_string(),
-                self.database_url.origin.clone(),
-            ),
-            (
-                WORKSPACES.name,
-                self.workspaces.value.display().to_string(),
-                self.workspaces.origin.clone(),
-            ),
-            (
-                INSTRUCTIONS.name,
-                self.instructions.value.display().to_string(),
-                self.instructions.origin.clone(),
-            ),
-            (
-                MODEL.name,
-                optional(&self.model, Clone::clone),
-                self.model.origin.clone(),
-            ),
-            (
-                BUDGET_TOKENS.name,
-                optional(&self.budget_tokens, u64::to_string),
-                self.budget_tokens.origin.clone(),
-            ),
-            (
-                TURNS.name,
-                optional(&self.turns, u64::to_string),
-                self.turns.origin.clone(),
-            ),
-            (
-                COST_USD.name,
-                optional(&self.cost_usd, f64::to_string),
-                self.cost_usd.origin.clone(),
-            ),
-            (
-                WALL_CLOCK.name,
-                optional(&self.wall_clock_ms, millis),
-                self.wall_clock_ms.origin.clone(),
-            ),
-            (
-                TOKENS.name,
-                optional(&self.tokens, u64::to_string),
-                self.tokens.origin.clone(),
-            ),
+            (DATABASE_URL.name, self.database_url.value.to_string(), self.database_url.origin.clone()),
+            (WORKSPACES.name, self.workspaces.value.display().to_string(), self.workspaces.origin.clone()),
+            (INSTRUCTIONS.name, self.instructions.value.display().to_string(), self.instructions.origin.clone()),
+            (MODEL.name, optional(&self.model, Clone::clone), self.model.origin.clone()),
+            (BUDGET_TOKENS.name, optional(&self.budget_tokens, u64::to_string), self.budget_tokens.origin.clone()),
+            (TURNS.name, optional(&self.turns, u64::to_string), self.turns.origin.clone()),
+            (COST_USD.name, optional(&self.cost_usd, f64::to_string), self.cost_usd.origin.clone()),
+            (WALL_CLOCK.name, optional(&self.wall_clock_ms, millis), self.wall_clock_ms.origin.clone()),
+            (TOKENS.name, optional(&self.tokens, u64::to_string), self.tokens.origin.clone()),
         ]
     }
 }

@@ -1,6 +1,7 @@
 //! `overnight`: a phase-based runner for long document jobs with a language model.
 
 pub mod audit;
+pub mod cli;
 pub mod config;
 pub mod context;
 pub mod documents;

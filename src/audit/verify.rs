@@ -85,11 +85,7 @@ impl Faults {
 
     fn add(&mut self, file: &str, line: Option<u64>, what: impl Into<String>) {
         if self.0.len() < Self::MOST {
-            self.0.push(Fault {
-                file: file.to_owned(),
-                line,
-                what: what.into(),
-            });
+            self.0.push(Fault { file: file.to_owned(), line, what: what.into() });
         }
     }
 }

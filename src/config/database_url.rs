@@ -10,10 +10,7 @@ impl DatabaseUrl {
     /// Accepts what the store has an engine for; the error is a fragment that follows the setting's name.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         // The text is not repeated in an error: it may be a password.
-        if !["sqlite:", "postgres://", "postgresql://"]
-            .iter()
-            .any(|scheme| text.starts_with(scheme))
-        {
+        if !["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
             return Err("must begin with sqlite:, postgres:// or postgresql://".to_owned());
         }
         if text.chars().any(char::is_control) {
@@ -48,10 +45,7 @@ fn without_password(url: &str) -> String {
         None => (url, None),
     };
     let Some(rest) = rest else { return without_secrets(url) };
-    let hidden = match user
-        .split_once("://")
-        .map(|(scheme, user)| (scheme, user.split_once(':')))
-    {
+    let hidden = match user.split_once("://").map(|(scheme, user)| (scheme, user.split_once(':'))) {
         Some((scheme, Some((name, _)))) => format!("{scheme}://{name}:***"),
         Some((_, None)) | None => user.to_owned(),
     };
@@ -67,9 +61,7 @@ fn without_secrets(url: &str) -> String {
         .split('&')
         .map(|pair| {
             let key = pair.split('=').next().unwrap_or("");
-            let secret = ["pass", "secret", "token"]
-                .iter()
-                .any(|word| key.to_lowercase().contains(word));
+            let secret = ["pass", "secret", "token"].iter().any(|word| key.to_lowercase().contains(word));
             if secret { format!("{key}=***") } else { pair.to_owned() }
         })
         .collect();

@@ -18,63 +18,21 @@ pub(super) struct Key {
     given: fn(&Partial) -> Option<&String>,
 }
 
-pub(super) const DATABASE_URL: Key = Key {
-    name: "database_url",
-    flag: "--database-url",
-    given: |p| p.database_url.as_ref(),
-};
-pub(super) const WORKSPACES: Key = Key {
-    name: "workspaces",
-    flag: "--workspaces",
-    given: |p| p.workspaces.as_ref(),
-};
-pub(super) const INSTRUCTIONS: Key = Key {
-    name: "instructions",
-    flag: "--instructions",
-    given: |p| p.instructions.as_ref(),
-};
-pub(super) const MODEL: Key = Key {
-    name: "model",
-    flag: "--model",
-    given: |p| p.model.as_ref(),
-};
-pub(super) const BUDGET_TOKENS: Key = Key {
-    name: "budget_tokens",
-    flag: "--budget-tokens",
-    given: |p| p.budget_tokens.as_ref(),
-};
-pub(super) const TURNS: Key = Key {
-    name: "turns",
-    flag: "--turns",
-    given: |p| p.turns.as_ref(),
-};
-pub(super) const COST_USD: Key = Key {
-    name: "cost_usd",
-    flag: "--cost",
-    given: |p| p.cost.as_ref(),
-};
-pub(super) const WALL_CLOCK: Key = Key {
-    name: "wall_clock",
-    flag: "--wall-clock",
-    given: |p| p.wall_clock.as_ref(),
-};
-pub(super) const TOKENS: Key = Key {
-    name: "tokens",
-    flag: "--tokens",
-    given: |p| p.tokens.as_ref(),
-};
+pub(super) const DATABASE_URL: Key =
+    Key { name: "database_url", flag: "--database-url", given: |p| p.database_url.as_ref() };
+pub(super) const WORKSPACES: Key = Key { name: "workspaces", flag: "--workspaces", given: |p| p.workspaces.as_ref() };
+pub(super) const INSTRUCTIONS: Key =
+    Key { name: "instructions", flag: "--instructions", given: |p| p.instructions.as_ref() };
+pub(super) const MODEL: Key = Key { name: "model", flag: "--model", given: |p| p.model.as_ref() };
+pub(super) const BUDGET_TOKENS: Key =
+    Key { name: "budget_tokens", flag: "--budget-tokens", given: |p| p.budget_tokens.as_ref() };
+pub(super) const TURNS: Key = Key { name: "turns", flag: "--turns", given: |p| p.turns.as_ref() };
+pub(super) const COST_USD: Key = Key { name: "cost_usd", flag: "--cost", given: |p| p.cost.as_ref() };
+pub(super) const WALL_CLOCK: Key = Key { name: "wall_clock", flag: "--wall-clock", given: |p| p.wall_clock.as_ref() };
+pub(super) const TOKENS: Key = Key { name: "tokens", flag: "--tokens", given: |p| p.tokens.as_ref() };
 
-const KEYS: [&Key; 9] = [
-    &DATABASE_URL,
-    &WORKSPACES,
-    &INSTRUCTIONS,
-    &MODEL,
-    &BUDGET_TOKENS,
-    &TURNS,
-    &COST_USD,
-    &WALL_CLOCK,
-    &TOKENS,
-];
+const KEYS: [&Key; 9] =
+    [&DATABASE_URL, &WORKSPACES, &INSTRUCTIONS, &MODEL, &BUDGET_TOKENS, &TURNS, &COST_USD, &WALL_CLOCK, &TOKENS];
 
 impl Key {
     fn variable(&self) -> String {
@@ -95,11 +53,7 @@ impl<'s> Sources<'s> {
         environment: impl Iterator<Item = (String, String)>,
         file: Option<&ConfigFile>,
     ) -> Result<Self, ConfigError> {
-        Ok(Self {
-            flags,
-            environment: variables(environment)?,
-            file: file_values(file)?,
-        })
+        Ok(Self { flags, environment: variables(environment)?, file: file_values(file)? })
     }
 
     fn raw(&self, key: &Key) -> Option<(String, Origin)> {
@@ -123,16 +77,10 @@ impl<'s> Sources<'s> {
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Setting<Option<T>>, ConfigError> {
         let Some((text, origin)) = self.raw(key) else {
-            return Ok(Setting {
-                value: None,
-                origin: Origin::Default,
-            });
+            return Ok(Setting { value: None, origin: Origin::Default });
         };
         match read(text.trim()) {
-            Ok(value) => Ok(Setting {
-                value: Some(value),
-                origin,
-            }),
+            Ok(value) => Ok(Setting { value: Some(value), origin }),
             Err(what) => Err(error(key, origin, what)),
         }
     }
@@ -147,10 +95,7 @@ impl<'s> Sources<'s> {
         match value {
             Some(value) => Ok(Setting { value, origin }),
             None => match read(default) {
-                Ok(value) => Ok(Setting {
-                    value,
-                    origin: Origin::Default,
-                }),
+                Ok(value) => Ok(Setting { value, origin: Origin::Default }),
                 Err(what) => Err(error(key, Origin::Default, what)),
             },
         }
@@ -161,11 +106,7 @@ fn error(key: &Key, origin: Origin, what: String) -> ConfigError {
     match origin {
         Origin::Flag | Origin::Default => ConfigError::InFlag { flag: key.flag, what },
         Origin::Environment(name) => ConfigError::InVariable { name, what },
-        Origin::File { path, line } => ConfigError::InFile {
-            path,
-            line,
-            what: format!("'{}' {what}", key.name),
-        },
+        Origin::File { path, line } => ConfigError::InFile { path, line, what: format!("'{}' {what}", key.name) },
     }
 }
 
@@ -180,10 +121,7 @@ fn variables(environment: impl Iterator<Item = (String, String)>) -> Result<BTre
                 Some(near) => format!("did you mean {near}?"),
                 None => format!("known are {}, {FILE_VARIABLE}", known.join(", ")),
             };
-            return Err(ConfigError::UnknownVariable {
-                name: shown(&name),
-                hint,
-            });
+            return Err(ConfigError::UnknownVariable { name: shown(&name), hint });
         }
         if (ours || name == "DATABASE_URL") && !value.trim().is_empty() {
             found.insert(name, value);
@@ -196,11 +134,7 @@ fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (Stri
     let Some(ConfigFile { path, text }) = file else {
         return Ok(BTreeMap::new());
     };
-    let in_file = |line: u64, what: String| ConfigError::InFile {
-        path: path.clone(),
-        line,
-        what,
-    };
+    let in_file = |line: u64, what: String| ConfigError::InFile { path: path.clone(), line, what };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let yaml = Yaml::parse(text).map_err(|fault| in_file(fault.line, fault.what))?;
     let root = yaml.root();
@@ -216,10 +150,7 @@ fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (Stri
     let mut values = BTreeMap::new();
     for key in KEYS {
         let Some(at) = table.get(key.name) else { continue };
-        let origin = Origin::File {
-            path: path.clone(),
-            line: yaml.line_of(at),
-        };
+        let origin = Origin::File { path: path.clone(), line: yaml.line_of(at) };
         values.insert(key.name, (plain(at).map_err(refuse)?, origin));
     }
     Ok(values)

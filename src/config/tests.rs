@@ -4,13 +4,8 @@ use super::*;
 use proptest::prelude::*;
 
 fn load(flags: &Partial, environment: &[(&str, &str)], file: Option<&str>) -> Result<Settings, String> {
-    let file = file.map(|text| ConfigFile {
-        path: PathBuf::from("overnight.yaml"),
-        text: text.to_owned(),
-    });
-    let environment = environment
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let file = file.map(|text| ConfigFile { path: PathBuf::from("overnight.yaml"), text: text.to_owned() });
+    let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Settings::load(flags, environment, file.as_ref()).map_err(|error| error.to_string())
 }
 
@@ -20,11 +15,7 @@ fn masked(url: &str) -> String {
 
 /// Name, value and origin, one line each.
 fn shown_rows(settings: &Settings) -> Vec<String> {
-    settings
-        .rows()
-        .into_iter()
-        .map(|(name, value, origin)| format!("{name} = {value} ({origin})"))
-        .collect()
+    settings.rows().into_iter().map(|(name, value, origin)| format!("{name} = {value} ({origin})")).collect()
 }
 
 #[test]
@@ -41,37 +32,21 @@ fn defaults() {
         "tokens = not set (default)",
     ];
     let empty = Partial::default();
-    assert_eq!(
-        load(&empty, &[], None).map(|s| shown_rows(&s)),
-        Ok(expected.map(str::to_owned).to_vec())
-    );
-    let strangers = [
-        ("PATH", "/bin"),
-        ("OVERNIGHT_TEST_DATABASE", "x"),
-        ("OVERNIGHT_MODEL", ""),
-        ("DATABASE_URL", " "),
-    ];
+    assert_eq!(load(&empty, &[], None).map(|s| shown_rows(&s)), Ok(expected.map(str::to_owned).to_vec()));
+    let strangers =
+        [("PATH", "/bin"), ("OVERNIGHT_TEST_DATABASE", "x"), ("OVERNIGHT_MODEL", ""), ("DATABASE_URL", " ")];
     let nothing = Some("# nothing here\n");
-    assert_eq!(
-        load(&empty, &strangers, nothing).map(|s| shown_rows(&s)),
-        Ok(expected.map(str::to_owned).to_vec())
-    );
+    assert_eq!(load(&empty, &strangers, nothing).map(|s| shown_rows(&s)), Ok(expected.map(str::to_owned).to_vec()));
 }
 
 #[test]
 fn flags_over_environment_over_file_over_defaults() {
-    let flags = Partial {
-        model: Some("offline".to_owned()),
-        wall_clock: Some("1h30m".to_owned()),
-        ..Partial::default()
-    };
+    let flags =
+        Partial { model: Some("offline".to_owned()), wall_clock: Some("1h30m".to_owned()), ..Partial::default() };
     let environment = [
         ("OVERNIGHT_MODEL", "openai:small"),
         ("OVERNIGHT_TURNS", "50"),
-        (
-            "DATABASE_URL",
-            "postgres://me:secret@db.example/jobs?sslmode=require&password=also",
-        ),
+        ("DATABASE_URL", "postgres://me:secret@db.example/jobs?sslmode=require&password=also"),
     ];
     let file = "# limits\nturns: 7\n\ncost_usd: 5.50\nmodel: ollama:tiny\ntokens: 20M\nworkspaces: \"../work spaces\"\nbudget_tokens: 32000\n";
     let expected = [
@@ -86,27 +61,15 @@ fn flags_over_environment_over_file_over_defaults() {
         "tokens = 20000000 (overnight.yaml:6)",
     ];
     let settings = load(&flags, &environment, Some(file));
-    assert_eq!(
-        settings.as_ref().map(shown_rows),
-        Ok(expected.map(str::to_owned).to_vec())
-    );
+    assert_eq!(settings.as_ref().map(shown_rows), Ok(expected.map(str::to_owned).to_vec()));
     let url = settings.as_ref().map(|s| s.database_url.value.reveal());
-    assert_eq!(
-        url,
-        Ok("postgres://me:secret@db.example/jobs?sslmode=require&password=also")
-    );
-    assert!(
-        !format!("{settings:?}").contains("secret"),
-        "debug output must not show the password"
-    );
+    assert_eq!(url, Ok("postgres://me:secret@db.example/jobs?sslmode=require&password=also"));
+    assert!(!format!("{settings:?}").contains("secret"), "debug output must not show the password");
 }
 
 #[test]
 fn our_own_database_variable_comes_first() {
-    let environment = [
-        ("DATABASE_URL", "postgres://other/app"),
-        ("OVERNIGHT_DATABASE_URL", "sqlite:x.db"),
-    ];
+    let environment = [("DATABASE_URL", "postgres://other/app"), ("OVERNIGHT_DATABASE_URL", "sqlite:x.db")];
     let found = load(&Partial::default(), &environment, None).map(|s| s.database_url.value.to_string());
     assert_eq!(found, Ok("sqlite:x.db".to_owned()));
 }
@@ -114,15 +77,10 @@ fn our_own_database_variable_comes_first() {
 #[test]
 fn mistakes_are_named_with_their_place() {
     let file = |text: &str| {
-        load(&Partial::default(), &[], Some(text))
-            .map(|_| ())
-            .map_err(|e| e.replace("overnight.yaml", "F"))
+        load(&Partial::default(), &[], Some(text)).map(|_| ()).map_err(|e| e.replace("overnight.yaml", "F"))
     };
     for (text, expected) in [
-        (
-            "\nworkspace: a",
-            "F:2: unknown key 'workspace'; did you mean 'workspaces'?",
-        ),
+        ("\nworkspace: a", "F:2: unknown key 'workspace'; did you mean 'workspaces'?"),
         (
             "colour: red",
             "F:1: unknown key 'colour'; known here: database_url, workspaces, instructions, model, budget_tokens, turns, cost_usd, wall_clock, tokens",
@@ -130,30 +88,12 @@ fn mistakes_are_named_with_their_place() {
         ("model: a\nmodel: b", "F:2: the key 'model' stands here twice; keep one"),
         ("model: [a]", "F:1: 'model' must be text or a number"),
         ("turns: 0", "F:1: 'turns' must be at least 1, not 0"),
-        (
-            "turns: 1.5",
-            "F:1: 'turns' must be a whole number such as 500k, 20M or 20000000, not '1.5'",
-        ),
-        (
-            "# x\nbudget_tokens: 7k",
-            "F:2: 'budget_tokens' must be at least 8000, not 7000",
-        ),
-        (
-            "cost_usd: .inf",
-            "F:1: 'cost_usd' must be an amount in USD such as 5.00, not 'inf'",
-        ),
-        (
-            "wall_clock: 8",
-            "F:1: 'wall_clock' must be a duration with its unit, such as 30m, 8h or 1h30m, not '8'",
-        ),
-        (
-            "database_url: hunter2",
-            "F:1: 'database_url' must begin with sqlite:, postgres:// or postgresql://",
-        ),
-        (
-            "model: a: b",
-            "F:1: not valid YAML: mapping values are not allowed in this context",
-        ),
+        ("turns: 1.5", "F:1: 'turns' must be a whole number such as 500k, 20M or 20000000, not '1.5'"),
+        ("# x\nbudget_tokens: 7k", "F:2: 'budget_tokens' must be at least 8000, not 7000"),
+        ("cost_usd: .inf", "F:1: 'cost_usd' must be an amount in USD such as 5.00, not 'inf'"),
+        ("wall_clock: 8", "F:1: 'wall_clock' must be a duration with its unit, such as 30m, 8h or 1h30m, not '8'"),
+        ("database_url: hunter2", "F:1: 'database_url' must begin with sqlite:, postgres:// or postgresql://"),
+        ("model: a: b", "F:1: not valid YAML: mapping values are not allowed in this context"),
         ("- a", "F:1: this must be a mapping (key: value), not a list"),
     ] {
         assert_eq!(file(text), Err(expected.to_owned()), "{text}");
@@ -165,23 +105,12 @@ fn mistakes_are_named_with_their_place() {
             "x",
             "unknown environment variable OVERNIGHT_WORKSPACE; did you mean OVERNIGHT_WORKSPACES?",
         ),
-        (
-            "OVERNIGHT_CONFG",
-            "",
-            "unknown environment variable OVERNIGHT_CONFG; did you mean OVERNIGHT_CONFIG?",
-        ),
-        (
-            "OVERNIGHT_WALL_CLOCK",
-            "0s",
-            "environment variable OVERNIGHT_WALL_CLOCK must be longer than 0",
-        ),
+        ("OVERNIGHT_CONFG", "", "unknown environment variable OVERNIGHT_CONFG; did you mean OVERNIGHT_CONFIG?"),
+        ("OVERNIGHT_WALL_CLOCK", "0s", "environment variable OVERNIGHT_WALL_CLOCK must be longer than 0"),
     ] {
         assert_eq!(environment(name, value), Err(expected.to_owned()));
     }
-    let flags = Partial {
-        cost: Some("five".to_owned()),
-        ..Partial::default()
-    };
+    let flags = Partial { cost: Some("five".to_owned()), ..Partial::default() };
     let expected = "--cost must be an amount in USD such as 5.00, not 'five'";
     assert_eq!(load(&flags, &[], None).map(|_| ()), Err(expected.to_owned()));
 }
@@ -191,10 +120,7 @@ fn passwords_are_hidden_in_odd_urls() {
     for (url, expected) in [
         ("postgres://u:p@ss:w/rd@h/db", "postgres://u:***@h/db"),
         ("postgres://u@h/db", "postgres://u@h/db"),
-        (
-            "postgres://h/db?user=u&sslpassword=x&SSLMODE=off",
-            "postgres://h/db?user=u&sslpassword=***&SSLMODE=off",
-        ),
+        ("postgres://h/db?user=u&sslpassword=x&SSLMODE=off", "postgres://h/db?user=u&sslpassword=***&SSLMODE=off"),
         ("sqlite://a@b.db?mode=rwc", "sqlite://a@b.db?mode=rwc"),
         ("sqlite::memory:", "sqlite::memory:"),
     ] {

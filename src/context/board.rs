@@ -164,7 +164,9 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
         PlanStep::UpdatePlan => include_str!("../../instructions/runner/update_plan.md").trim().to_owned(),
         PlanStep::CreateTodos => {
             let bounds = job.spec.instructions.phase;
-            let title = job.next_planned().map_or_else(String::new, |phase| format!("\"Phase {}: {}\"", phase.number, phase.title));
+            let title = job
+                .next_planned()
+                .map_or_else(String::new, |phase| format!("\"Phase {}: {}\"", phase.number, phase.title));
             include_str!("../../instructions/runner/create_todos.md")
                 .trim()
                 .replace("{{title}}", &title)
@@ -193,9 +195,9 @@ fn because(why: &Why) -> Option<String> {
         Why::Stuck { detail } => Some(format!("The phase was stuck ({detail}). Plan it differently.")),
         Why::LimitReached { detail } => Some(format!("The phase ran into its limit ({detail}). Plan smaller steps.")),
         Why::Reset { reason } => Some(format!("The phase was reset. The reason: {reason}")),
-        Why::Feedback { number, text } => {
-            Some(format!("A person has reviewed the result and sent it back. Feedback {number}: {text}\nThe plan needs a new phase for it."))
-        }
+        Why::Feedback { number, text } => Some(format!(
+            "A person has reviewed the result and sent it back. Feedback {number}: {text}\nThe plan needs a new phase for it."
+        )),
     }
 }
 

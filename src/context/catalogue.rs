@@ -242,11 +242,14 @@ pub fn arguments<T: DeserializeOwned + JsonSchema>(tool: Tool, arguments: &Value
         Value::Null => json!({}),
         Value::String(text) if text.trim().is_empty() => json!({}),
         Value::String(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_) => {
-            return Err(format!("the arguments of {} are not a JSON object; call it again with {}", tool.name(), usage::<T>()));
+            return Err(format!(
+                "the arguments of {} are not a JSON object; call it again with {}",
+                tool.name(),
+                usage::<T>()
+            ));
         }
     };
-    serde_json::from_value(object)
-        .map_err(|error| format!("{error}; call {} again with {}", tool.name(), usage::<T>()))
+    serde_json::from_value(object).map_err(|error| format!("{error}; call {} again with {}", tool.name(), usage::<T>()))
 }
 
 /// The arguments of `T` in one line: `path (string), offset? (integer)`.

@@ -93,7 +93,9 @@ fn words_on(entries: &[Entry], tokens: u64) -> String {
             Entry::Assistant { text, calls } => {
                 let calls: Vec<String> = calls
                     .iter()
-                    .map(|call| bounded(&format!("{}{}", call.name, call.arguments), 24, "the archive").replace('\n', " "))
+                    .map(|call| {
+                        bounded(&format!("{}{}", call.name, call.arguments), 24, "the archive").replace('\n', " ")
+                    })
                     .collect();
                 let said = super::tokens::head(text.trim(), 24).replace('\n', " ");
                 Some(format!("- {said} {}", calls.join("; ")))

@@ -12,8 +12,13 @@ use crate::job::event::{Shown, ToolResult};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// The system's own word: what was examined.
-    User { text: String },
-    Assistant { text: String, calls: Vec<ToolCall> },
+    User {
+        text: String,
+    },
+    Assistant {
+        text: String,
+        calls: Vec<ToolCall>,
+    },
     Tool(ToolEntry),
 }
 
@@ -79,7 +84,9 @@ fn estimate_json(value: &serde_json::Value) -> u64 {
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,
         Value::String(text) => 1 + estimate(text),
         Value::Array(items) => 1 + items.iter().map(estimate_json).sum::<u64>(),
-        Value::Object(fields) => 1 + fields.iter().map(|(key, inner)| 1 + estimate(key) + estimate_json(inner)).sum::<u64>(),
+        Value::Object(fields) => {
+            1 + fields.iter().map(|(key, inner)| 1 + estimate(key) + estimate_json(inner)).sum::<u64>()
+        }
     }
 }
 
@@ -125,7 +132,10 @@ impl Conversation {
         let again = match (&result.spilled, Tool::named(&call.name)) {
             (Some(spilled), _) => format!("the whole is in {}", spilled.path),
             (None, Some(tool)) if tool.repeatable() => {
-                format!("call it again with {} to see it", super::tokens::bounded(&call.arguments.to_string(), 60, "the call above"))
+                format!(
+                    "call it again with {} to see it",
+                    super::tokens::bounded(&call.arguments.to_string(), 60, "the call above")
+                )
             }
             (None, Some(_) | None) => "it was seen and is not kept".to_owned(),
         };
@@ -236,7 +246,10 @@ impl Conversation {
             Entry::Tool(_) => true,
             Entry::User { .. } | Entry::Assistant { .. } => false,
         };
-        self.entries[start + 1..].iter().position(|entry| !is_result(entry)).map_or(self.entries.len(), |next| start + 1 + next)
+        self.entries[start + 1..]
+            .iter()
+            .position(|entry| !is_result(entry))
+            .map_or(self.entries.len(), |next| start + 1 + next)
     }
 
     /// Takes the oldest `count` entries out.

@@ -74,7 +74,10 @@ mod tests {
 
     #[test]
     fn counts_by_script() {
-        assert_eq!([estimate(""), estimate("a"), estimate("four"), estimate("fours"), estimate("äöü"), estimate("計画")], [0, 1, 1, 2, 2, 2]);
+        assert_eq!(
+            [estimate(""), estimate("a"), estimate("four"), estimate("fours"), estimate("äöü"), estimate("計画")],
+            [0, 1, 1, 2, 2, 2]
+        );
     }
 
     proptest! {

@@ -31,11 +31,7 @@ pub(super) fn decode<'a>(name: &str, bytes: &'a [u8], declared: Option<&str>) ->
         return Err(binary(name, "it may be UTF-32, which is not read"));
     }
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
-        let why = if encoding == UTF_8 {
-            None
-        } else {
-            Some("by its byte order mark")
-        };
+        let why = if encoding == UTF_8 { None } else { Some("by its byte order mark") };
         return read_as(name, encoding, &bytes[mark..], why);
     }
     if let Some(encoding) = utf_16_without_mark(bytes) {
@@ -46,19 +42,12 @@ pub(super) fn decode<'a>(name: &str, bytes: &'a [u8], declared: Option<&str>) ->
     if utf_8 && !looks_like_iso_2022_jp(bytes) {
         return read_as(name, UTF_8, bytes, None);
     }
-    if let Some(encoding) = declared
-        .and_then(|label| Encoding::for_label(label.as_bytes()))
-        .filter(|e| *e != UTF_8)
-    {
+    if let Some(encoding) = declared.and_then(|label| Encoding::for_label(label.as_bytes())).filter(|e| *e != UTF_8) {
         return read_as(name, encoding, bytes, Some("as it declares"));
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     // ASCII tells nothing, and frequencies don't change after a megabyte; the detector is slow.
-    let telling = bytes
-        .iter()
-        .position(|byte| !byte.is_ascii())
-        .unwrap_or(0)
-        .saturating_sub(GUESS_BEFORE);
+    let telling = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(GUESS_BEFORE);
     detector.feed(&bytes[telling..bytes.len().min(telling + GUESS_BYTES)], true);
     read_as(name, detector.guess(None, Utf8Detection::Allow), bytes, Some("a guess"))
 }
@@ -75,10 +64,7 @@ fn read_as<'a>(
         notes.push(format!("read as {}, {why}", encoding.name()));
     }
     if errors {
-        notes.push(format!(
-            "some bytes are not valid {} and stand as \u{fffd} in the text",
-            encoding.name()
-        ));
+        notes.push(format!("some bytes are not valid {} and stand as \u{fffd} in the text", encoding.name()));
     }
     // What a byte order mark or a guess promised may still be rubbish.
     refuse_binary(name, text.as_bytes())?;
@@ -86,25 +72,16 @@ fn read_as<'a>(
 }
 
 fn binary(name: &str, why: impl Into<String>) -> DocumentError {
-    DocumentError::Binary {
-        name: name.to_owned(),
-        why: why.into(),
-    }
+    DocumentError::Binary { name: name.to_owned(), why: why.into() }
 }
 
 fn refuse_binary(name: &str, bytes: &[u8]) -> Result<(), DocumentError> {
     if let Some(at) = memchr::memchr(0, bytes) {
         return Err(binary(name, format!("byte {} is zero", at + 1)));
     }
-    let controls = bytes
-        .iter()
-        .filter(|&&b| matches!(b, 1..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f))
-        .count();
+    let controls = bytes.iter().filter(|&&b| matches!(b, 1..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f)).count();
     if controls > bytes.len() / CONTROLS_ONE_IN {
-        return Err(binary(
-            name,
-            format!("{controls} of its {} bytes are control characters", bytes.len()),
-        ));
+        return Err(binary(name, format!("{controls} of its {} bytes are control characters", bytes.len())));
     }
     Ok(())
 }
@@ -143,13 +120,10 @@ fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
 pub(super) fn declared_in_html(bytes: &[u8]) -> Option<String> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_BYTES)]).to_ascii_lowercase();
     let after = ["charset", "encoding"].iter().find_map(|key| {
-        head.match_indices(key)
-            .find_map(|(at, _)| head[at + key.len()..].trim_start().strip_prefix('='))
+        head.match_indices(key).find_map(|(at, _)| head[at + key.len()..].trim_start().strip_prefix('='))
     })?;
     let label = after.trim_start().trim_start_matches(['"', '\'']).trim_start();
-    let end = label
-        .find(|c: char| !c.is_ascii_alphanumeric() && !"-_:.".contains(c))
-        .unwrap_or(label.len());
+    let end = label.find(|c: char| !c.is_ascii_alphanumeric() && !"-_:.".contains(c)).unwrap_or(label.len());
     Some(label[..end].to_owned())
 }
 
@@ -159,10 +133,7 @@ mod tests {
 
     fn check(bytes: &[u8], declared: Option<&str>, text: &str, notes: &[&str]) {
         let decoded = decode("it", bytes, declared).unwrap();
-        assert_eq!(
-            (decoded.text.as_ref(), decoded.notes),
-            (text, notes.iter().map(|&n| n.to_owned()).collect())
-        );
+        assert_eq!((decoded.text.as_ref(), decoded.notes), (text, notes.iter().map(|&n| n.to_owned()).collect()));
     }
 
     #[test]
@@ -175,36 +146,16 @@ mod tests {
 
     #[test]
     fn other_encodings_are_read_and_said() {
-        check(
-            b"\xff\xfeA\0\xe4\0",
-            None,
-            "Aä",
-            &["read as UTF-16LE, by its byte order mark"],
-        );
-        check(
-            b"\xfe\xff\0A\0\xe4",
-            None,
-            "Aä",
-            &["read as UTF-16BE, by its byte order mark"],
-        );
-        check(
-            b"A\0b\0\xe4\0.\0",
-            None,
-            "Abä.",
-            &["read as UTF-16LE, by its zero bytes"],
-        );
+        check(b"\xff\xfeA\0\xe4\0", None, "Aä", &["read as UTF-16LE, by its byte order mark"]);
+        check(b"\xfe\xff\0A\0\xe4", None, "Aä", &["read as UTF-16BE, by its byte order mark"]);
+        check(b"A\0b\0\xe4\0.\0", None, "Abä.", &["read as UTF-16LE, by its zero bytes"]);
         check(
             b"Die Gr\xf6\xdfe der Fl\xe4che betr\xe4gt f\xfcnf Meter.",
             None,
             "Die Größe der Fläche beträgt fünf Meter.",
             &["read as windows-1252, a guess"],
         );
-        check(
-            b"\xcf\xf0\xe8\xe2\xe5\xf2",
-            Some("windows-1251"),
-            "Привет",
-            &["read as windows-1251, as it declares"],
-        );
+        check(b"\xcf\xf0\xe8\xe2\xe5\xf2", Some("windows-1251"), "Привет", &["read as windows-1251, as it declares"]);
         check(b"\x1b$BF|K\\\x1b(B", None, "日本", &["read as ISO-2022-JP, a guess"]);
     }
 
@@ -239,11 +190,7 @@ mod tests {
             "<?xml version='1.0' encoding='windows-1251'?>",
             "<p class=charset></p><meta charset=\"windows-1251\"/>",
         ] {
-            assert_eq!(
-                declared_in_html(html.as_bytes()).as_deref(),
-                Some("windows-1251"),
-                "{html}"
-            );
+            assert_eq!(declared_in_html(html.as_bytes()).as_deref(), Some("windows-1251"), "{html}");
         }
         assert_eq!(declared_in_html(b"<p>text</p>"), None);
     }

@@ -50,11 +50,7 @@ const MAX_BYTES: u64 = 1 << 30;
 /// document. A document without any text is no error: its text is empty, and a note says so.
 pub fn extract(name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(DocumentError::TooLarge {
-            name: name.to_owned(),
-            bytes: bytes.len() as u64,
-            limit: MAX_BYTES,
-        });
+        return Err(DocumentError::TooLarge { name: name.to_owned(), bytes: bytes.len() as u64, limit: MAX_BYTES });
     }
     unreadable::refuse(name, bytes)?;
     let format = format_of(name, bytes);
@@ -72,8 +68,7 @@ pub fn extract(name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
 /// A name's last ending in lower case: `.html` for `A.B.HTML`.
 pub(super) fn ending(name: &str) -> String {
     let file = name.rsplit('/').next().unwrap_or(name);
-    file.rsplit_once('.')
-        .map_or_else(String::new, |(_, ending)| ending.to_ascii_lowercase())
+    file.rsplit_once('.').map_or_else(String::new, |(_, ending)| ending.to_ascii_lowercase())
 }
 
 fn format_of(name: &str, bytes: &[u8]) -> Format {
@@ -88,11 +83,9 @@ fn format_of(name: &str, bytes: &[u8]) -> Format {
 
 fn starts_like_html(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    [&b"<!doctype html"[..], b"<html"].iter().any(|tag| {
-        bytes
-            .get(..tag.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(tag))
-    })
+    [&b"<!doctype html"[..], b"<html"]
+        .iter()
+        .any(|tag| bytes.get(..tag.len()).is_some_and(|head| head.eq_ignore_ascii_case(tag)))
 }
 
 #[cfg(test)]
@@ -100,12 +93,7 @@ mod tests {
     use super::*;
 
     fn text(name: &str, bytes: &[u8]) -> (Format, Unit, String, Vec<String>) {
-        let Extracted {
-            format,
-            unit,
-            text,
-            notes,
-        } = extract(name, bytes).unwrap();
+        let Extracted { format, unit, text, notes } = extract(name, bytes).unwrap();
         (format, unit, text, notes)
     }
 
@@ -113,14 +101,8 @@ mod tests {
     fn text_is_kept_and_its_pages_are_counted() {
         let none: Vec<String> = Vec::new();
         let raw = b"# A_b *c*\r\n\r\n<p>\r\n";
-        assert_eq!(
-            text("a/b.MD", raw),
-            (Format::Markdown, Unit::Line, "# A_b *c*\n\n<p>\n".into(), none.clone())
-        );
-        assert_eq!(
-            text("b.txt", b"one\x0ctwo\x0c"),
-            (Format::Text, Unit::Page, "one\x0ctwo".into(), none.clone())
-        );
+        assert_eq!(text("a/b.MD", raw), (Format::Markdown, Unit::Line, "# A_b *c*\n\n<p>\n".into(), none.clone()));
+        assert_eq!(text("b.txt", b"one\x0ctwo\x0c"), (Format::Text, Unit::Page, "one\x0ctwo".into(), none.clone()));
         assert_eq!(text("LICENSE", b"MIT"), (Format::Text, Unit::Line, "MIT".into(), none));
     }
 
@@ -138,10 +120,7 @@ mod tests {
             text("a.txt", b" \r\n\x0c"),
             (Format::Text, Unit::Line, String::new(), vec!["no text in it".into()])
         );
-        assert_eq!(
-            text("a.html", b"<title>x</title><script>y</script>").3,
-            ["no text in it"]
-        );
+        assert_eq!(text("a.html", b"<title>x</title><script>y</script>").3, ["no text in it"]);
     }
 
     #[test]
@@ -150,10 +129,7 @@ mod tests {
         bytes.extend([b'x'; 2_001]);
         assert_eq!(
             text("a.txt", &bytes).3,
-            [
-                "read as windows-1252, a guess",
-                "1 line over 2,000 characters was wrapped"
-            ]
+            ["read as windows-1252, a guess", "1 line over 2,000 characters was wrapped"]
         );
     }
 

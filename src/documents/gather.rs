@@ -98,20 +98,14 @@ impl Search {
                 continue;
             }
             if !kind.is_file() {
-                let why = if kind.is_symlink() {
-                    "a symbolic link, not followed"
-                } else {
-                    "not a regular file"
-                };
+                let why = if kind.is_symlink() { "a symbolic link, not followed" } else { "not a regular file" };
                 self.left_out.push((entry.path().to_owned(), why.to_owned()));
                 continue;
             }
             let bytes = entry.metadata().map_err(|error| of_walk(entry.path(), error))?.len();
             let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path());
             let name = slashed(relative, entry.path())?;
-            let name = prefix
-                .as_ref()
-                .map_or_else(|| name.clone(), |prefix| format!("{prefix}/{name}"));
+            let name = prefix.as_ref().map_or_else(|| name.clone(), |prefix| format!("{prefix}/{name}"));
             self.add(entry.path(), name, bytes)?;
             any = true;
         }
@@ -122,10 +116,7 @@ impl Search {
         let passed = if links > 0 { " and symbolic links" } else { "" };
         let why =
             format!("hidden files{passed} and what {IGNORE_FILE} names don't count; put files in it, or name them");
-        Err(DocumentError::Empty {
-            path: folder.to_owned(),
-            why,
-        })
+        Err(DocumentError::Empty { path: folder.to_owned(), why })
     }
 
     fn add(&mut self, path: &Path, name: String, bytes: u64) -> Result<(), DocumentError> {
@@ -135,11 +126,7 @@ impl Search {
         match self.by_name.entry(name) {
             Entry::Vacant(place) => {
                 let name = place.key().clone();
-                place.insert(Found {
-                    path: path.to_owned(),
-                    name,
-                    bytes,
-                });
+                place.insert(Found { path: path.to_owned(), name, bytes });
                 Ok(())
             }
             Entry::Occupied(other) if same_file(&other.get().path, path) => Ok(()),
@@ -156,10 +143,7 @@ impl Search {
             }
         }
         self.left_out.sort();
-        Ok(Gathered {
-            documents: self.by_name.into_values().collect(),
-            left_out: self.left_out,
-        })
+        Ok(Gathered { documents: self.by_name.into_values().collect(), left_out: self.left_out })
     }
 }
 
@@ -168,8 +152,7 @@ fn own_name(folder: &Path) -> Result<Option<String>, DocumentError> {
     let whole = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
     // A link's own name is what the user typed.
     let name = folder.file_name().or_else(|| whole.file_name());
-    name.map(|name| utf_8(Path::new(name), folder).map(str::to_owned))
-        .transpose()
+    name.map(|name| utf_8(Path::new(name), folder).map(str::to_owned)).transpose()
 }
 
 fn slashed(relative: &Path, whole: &Path) -> Result<String, DocumentError> {
@@ -178,8 +161,7 @@ fn slashed(relative: &Path, whole: &Path) -> Result<String, DocumentError> {
 }
 
 fn utf_8<'a>(name: &'a Path, whole: &Path) -> Result<&'a str, DocumentError> {
-    name.to_str()
-        .ok_or_else(|| DocumentError::NotUtf8 { path: whole.to_owned() })
+    name.to_str().ok_or_else(|| DocumentError::NotUtf8 { path: whole.to_owned() })
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
@@ -187,18 +169,11 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 fn same_name(found: &Found, name: &str, other: &Path) -> DocumentError {
-    DocumentError::SameName {
-        name: name.to_owned(),
-        first: found.path.clone(),
-        second: other.to_owned(),
-    }
+    DocumentError::SameName { name: name.to_owned(), first: found.path.clone(), second: other.to_owned() }
 }
 
 fn unreadable(path: &Path, source: std::io::Error) -> DocumentError {
-    DocumentError::Unreadable {
-        path: path.to_owned(),
-        source,
-    }
+    DocumentError::Unreadable { path: path.to_owned(), source }
 }
 
 /// The walker's error, which wraps the path and the system's error in each other.
@@ -215,20 +190,13 @@ fn of_walk(path: &Path, error: ignore::Error) -> DocumentError {
             _ => break,
         }
     }
-    let source = error
-        .into_io_error()
-        .unwrap_or_else(|| std::io::Error::other("the folder can't be walked"));
+    let source = error.into_io_error().unwrap_or_else(|| std::io::Error::other("the folder can't be walked"));
     unreadable(&at, source)
 }
 
 /// A workspace's rules for names (SPEC 2), so that a job doesn't fail on them after it was queued.
 fn check_name(name: &str) -> Result<(), DocumentError> {
-    let bad = |why: String| {
-        Err(DocumentError::BadName {
-            name: name.to_owned(),
-            why,
-        })
-    };
+    let bad = |why: String| Err(DocumentError::BadName { name: name.to_owned(), why });
     for part in name.split('/') {
         if part.chars().any(char::is_control) {
             return bad("it has a control character".into());
@@ -240,10 +208,7 @@ fn check_name(name: &str) -> Result<(), DocumentError> {
             return bad(format!("{part:?} ends with a dot"));
         }
         if part.len() > MAX_NAME_BYTES {
-            return bad(format!(
-                "a part of it has {} bytes, and {MAX_NAME_BYTES} is the most",
-                part.len()
-            ));
+            return bad(format!("a part of it has {} bytes, and {MAX_NAME_BYTES} is the most", part.len()));
         }
         if is_reserved(part) {
             return bad(format!("{part:?} is a device on Windows"));
@@ -260,10 +225,7 @@ fn is_reserved(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_uppercase();
     let numbered = |device| {
         let number = stem.strip_prefix(device).unwrap_or_default();
-        matches!(
-            number,
-            "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³"
-        )
+        matches!(number, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³")
     };
     matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL") || numbered("COM") || numbered("LPT")
 }

@@ -12,10 +12,5 @@ pub(super) fn read(name: &str, format: Format, bytes: &[u8]) -> Result<Extracted
     let tidy = text::tidy(&decoded.text);
     let mut notes = decoded.notes;
     notes.extend(tidy.notes);
-    Ok(Extracted {
-        format,
-        unit: tidy.unit,
-        text: tidy.text,
-        notes,
-    })
+    Ok(Extracted { format, unit: tidy.unit, text: tidy.text, notes })
 }

@@ -32,12 +32,7 @@ pub struct QuoteIndex {
 impl QuoteIndex {
     /// Indexes `text`, which must be counted in `unit` everywhere.
     pub fn new(unit: Unit, text: &str) -> Self {
-        let mut index = Self {
-            unit,
-            solid: Vec::with_capacity(text.len()),
-            lines: Vec::new(),
-            pages: Vec::new(),
-        };
+        let mut index = Self { unit, solid: Vec::with_capacity(text.len()), lines: Vec::new(), pages: Vec::new() };
         match unit {
             Unit::Page => {
                 for page in text.strip_suffix('\x0c').unwrap_or(text).split('\x0c') {
@@ -108,12 +103,7 @@ impl QuoteIndex {
         if line > number {
             return Some((start as usize, start as usize));
         }
-        Some((
-            start as usize,
-            self.lines
-                .get(at + 1)
-                .map_or(self.solid.len(), |&(next, _)| next as usize),
-        ))
+        Some((start as usize, self.lines.get(at + 1).map_or(self.solid.len(), |&(next, _)| next as usize)))
     }
 
     fn place(&self, found: usize) -> Place {
@@ -121,20 +111,10 @@ impl QuoteIndex {
         // Blank pages begin where the next one does: the last of those that begin at or before it is the right one.
         let page = self.pages.partition_point(|&start| start <= found) as u64;
         let line = self.lines.partition_point(|&(start, _)| start <= found);
-        let line = u64::from(
-            line.checked_sub(1)
-                .and_then(|at| self.lines.get(at))
-                .map_or(1, |&(_, number)| number),
-        );
+        let line = u64::from(line.checked_sub(1).and_then(|at| self.lines.get(at)).map_or(1, |&(_, number)| number));
         match self.unit {
-            Unit::Page => Place {
-                unit_number: page,
-                line,
-            },
-            Unit::Line => Place {
-                unit_number: line,
-                line,
-            },
+            Unit::Page => Place { unit_number: page, line },
+            Unit::Line => Place { unit_number: line, line },
         }
     }
 }

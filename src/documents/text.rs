@@ -18,11 +18,7 @@ pub(super) struct Tidy {
 /// [`MAX_LINE_CHARS`]. Everything else is kept as it is, so that line numbers stay those of the document.
 pub(super) fn tidy(raw: &str) -> Tidy {
     let raw = without_outer_form_feeds(raw);
-    let mut lines = Lines {
-        text: String::with_capacity(raw.len()),
-        start: 0,
-        wrapped: 0,
-    };
+    let mut lines = Lines { text: String::with_capacity(raw.len()), start: 0, wrapped: 0 };
     let mut pages = false;
     let mut plain_from = 0;
     let mut chars = raw.char_indices().peekable();
@@ -49,11 +45,7 @@ pub(super) fn tidy(raw: &str) -> Tidy {
         1 => vec!["1 line over 2,000 characters was wrapped".to_owned()],
         n => vec![format!("{n} lines over 2,000 characters were wrapped")],
     };
-    Tidy {
-        unit: if pages { Unit::Page } else { Unit::Line },
-        text: lines.text,
-        notes,
-    }
+    Tidy { unit: if pages { Unit::Page } else { Unit::Line }, text: lines.text, notes }
 }
 
 /// A form feed before the first page or after the last makes no page; printers' files often have one.
@@ -93,9 +85,7 @@ impl Lines {
         while let Some(end) = end_of_chars(rest) {
             // The blank itself may be the first character that doesn't fit.
             let next = rest[end..].chars().next().map_or(end, |c| end + c.len_utf8());
-            let blank = rest[..next]
-                .rfind([' ', '\t'])
-                .filter(|&at| !rest[..at].trim_start().is_empty());
+            let blank = rest[..next].rfind([' ', '\t']).filter(|&at| !rest[..at].trim_start().is_empty());
             let (line, after) = blank.map_or((end, end), |at| (at, at + 1));
             self.text.push_str(&rest[..line]);
             self.text.push('\n');
@@ -117,29 +107,14 @@ mod tests {
     #[test]
     fn lines_end_in_one_way_and_controls_are_gone() {
         let tidied = tidy("a\r\nb\rc\n\u{2028}d\u{85}\te\u{1b}[1m\u{7f}\u{9c}f\0");
-        assert_eq!(
-            tidied,
-            Tidy {
-                unit: Unit::Line,
-                text: "a\nb\nc\n\nd\n\te[1mf".into(),
-                notes: Vec::new()
-            }
-        );
+        assert_eq!(tidied, Tidy { unit: Unit::Line, text: "a\nb\nc\n\nd\n\te[1mf".into(), notes: Vec::new() });
     }
 
     #[test]
     fn form_feeds_make_pages_but_not_at_the_ends() {
-        for raw in [
-            "\x0cone\n\x0c\x0cthree",
-            "one\n\x0c\x0cthree\x0c",
-            "one\n\x0c\x0cthree\x0c\r\n\x0c\n",
-        ] {
+        for raw in ["\x0cone\n\x0c\x0cthree", "one\n\x0c\x0cthree\x0c", "one\n\x0c\x0cthree\x0c\r\n\x0c\n"] {
             let tidied = tidy(raw);
-            assert_eq!(
-                (tidied.unit, tidied.text.as_str()),
-                (Unit::Page, "one\n\x0c\x0cthree"),
-                "{raw:?}"
-            );
+            assert_eq!((tidied.unit, tidied.text.as_str()), (Unit::Page, "one\n\x0c\x0cthree"), "{raw:?}");
         }
         assert_eq!(tidy("one\n\x0c\n").unit, Unit::Line);
         assert_eq!(tidy("\n \x0c\n").text, "\n");

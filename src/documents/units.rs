@@ -113,10 +113,7 @@ mod tests {
     fn pages_are_what_lies_between_form_feeds() {
         let units = Units::new(Unit::Page, "one\nmore\n\x0c\x0cthree");
         assert_eq!(units.count(), 3);
-        assert_eq!(
-            [units.get(1), units.get(2), units.get(3)],
-            [Some("one\nmore\n"), Some(""), Some("three")]
-        );
+        assert_eq!([units.get(1), units.get(2), units.get(3)], [Some("one\nmore\n"), Some(""), Some("three")]);
         assert_eq!(units.range(1, 2), "one\nmore\n\x0c");
         assert_eq!(units.range(3, 9), "three");
     }

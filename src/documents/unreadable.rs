@@ -7,10 +7,7 @@ use super::format::ending;
 /// A format: what it is called, and what a user can do.
 type Kind = (&'static str, &'static str);
 
-const PDF: Kind = (
-    "a PDF file",
-    "convert it to text that keeps its pages, for example with `pdftotext -layout`",
-);
+const PDF: Kind = ("a PDF file", "convert it to text that keeps its pages, for example with `pdftotext -layout`");
 const OFFICE: &str = "save it as plain text, Markdown or HTML";
 const WORD: Kind = ("a Word document", OFFICE);
 const OLD_OFFICE: Kind = ("an old Office document (DOC, XLS, PPT or MSG)", OFFICE);
@@ -72,12 +69,7 @@ const ENDINGS: &[(&[&str], Kind)] = &[
     (&["eml", "mbox", "msg", "mht", "mhtml"], MAIL),
     (&["zip", "tar", "7z", "rar", "jar"], ARCHIVE),
     (&["gz", "tgz", "bz2", "xz", "zst"], PACKED),
-    (
-        &[
-            "png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp", "heic", "djvu",
-        ],
-        IMAGE,
-    ),
+    (&["png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp", "heic", "djvu"], IMAGE),
     (&["mp3", "mp4", "m4a", "wav", "ogg", "avi", "mov", "mkv", "webm"], MEDIA),
     (&["exe", "dll", "so", "class", "wasm"], PROGRAM),
     (&["db", "sqlite", "sqlite3", "parquet", "mdb"], DATABASE),
@@ -88,20 +80,13 @@ const ENDINGS: &[(&[&str], Kind)] = &[
 pub(super) fn refuse(name: &str, bytes: &[u8]) -> Result<(), DocumentError> {
     match by_content(bytes).or_else(|| by_name(name)) {
         None => Ok(()),
-        Some((format, advice)) => Err(DocumentError::Unsupported {
-            name: name.to_owned(),
-            format,
-            advice,
-        }),
+        Some((format, advice)) => Err(DocumentError::Unsupported { name: name.to_owned(), format, advice }),
     }
 }
 
 fn by_name(name: &str) -> Option<Kind> {
     let ending = ending(name);
-    ENDINGS
-        .iter()
-        .find(|(endings, _)| endings.contains(&ending.as_str()))
-        .map(|&(_, kind)| kind)
+    ENDINGS.iter().find(|(endings, _)| endings.contains(&ending.as_str())).map(|&(_, kind)| kind)
 }
 
 fn by_content(bytes: &[u8]) -> Option<Kind> {
@@ -136,14 +121,8 @@ fn by_content(bytes: &[u8]) -> Option<Kind> {
 /// What a ZIP archive holds: the names of its first entries stand in its first bytes, of the others in its last.
 fn zip(bytes: &[u8]) -> Kind {
     const LOOK: usize = 64 * 1024;
-    let ends = [
-        &bytes[..bytes.len().min(LOOK)],
-        &bytes[bytes.len().saturating_sub(LOOK)..],
-    ];
-    let holds = |what: &str| {
-        ends.iter()
-            .any(|end| memchr::memmem::find(end, what.as_bytes()).is_some())
-    };
+    let ends = [&bytes[..bytes.len().min(LOOK)], &bytes[bytes.len().saturating_sub(LOOK)..]];
+    let holds = |what: &str| ends.iter().any(|end| memchr::memmem::find(end, what.as_bytes()).is_some());
     if holds("mimetypeapplication/epub+zip") {
         EPUB
     } else if holds("mimetypeapplication/vnd.oasis.opendocument") {

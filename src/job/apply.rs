@@ -7,12 +7,17 @@ use super::{
     plan::Plan,
     spec::JobSpec,
     state::{
-        EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PastPhase, Phase, Planning, Progress, Spent, Status, Totals,
+        EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PastPhase, Phase, Planning, Progress, Spent, Status,
+        Totals,
     },
     time::Timestamp,
     todo_list::TodoList,
 };
-use crate::context::{catalogue::{Family, Tool}, conversation::Conversation, layers};
+use crate::context::{
+    catalogue::{Family, Tool},
+    conversation::Conversation,
+    layers,
+};
 use std::{
     collections::{BTreeSet, VecDeque},
     hash::{DefaultHasher, Hash, Hasher},
@@ -91,8 +96,11 @@ impl Job {
             Event::PhaseEnded { why, folder } => self.on_phase_ended(why, folder, at),
             Event::ArchiveStored { .. } => {
                 if let Progress::Archiving { why, .. } = &self.progress {
-                    self.progress =
-                        if self.ending.is_some() { Progress::Closing } else { Progress::Summarising { why: why.clone() } };
+                    self.progress = if self.ending.is_some() {
+                        Progress::Closing
+                    } else {
+                        Progress::Summarising { why: why.clone() }
+                    };
                 }
             }
             Event::SummaryWritten { .. } => {
@@ -151,7 +159,8 @@ impl Job {
                 self.pending = calls.iter().cloned().collect();
                 self.phase.effort.on_turn(calls.len());
                 if let Progress::Planning(planning) = &mut self.progress {
-                    let reads = calls.iter().any(|call| Tool::named(&call.name).map(Tool::family) == Some(Family::Reading));
+                    let reads =
+                        calls.iter().any(|call| Tool::named(&call.name).map(Tool::family) == Some(Family::Reading));
                     if reads {
                         planning.reads += 1;
                     } else {
@@ -245,7 +254,8 @@ impl Job {
         self.memory.clone_from(&files.memory);
         self.instructions.clone_from(&files.instructions);
         self.conversation.push_user(layers::examined(files, self.spec.budget_tokens));
-        self.progress = Progress::Planning(Planning { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0 });
+        self.progress =
+            Progress::Planning(Planning { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0 });
     }
 
     fn on_step_ended(&mut self, step: PlanStep, end: &StepEnd) {
@@ -262,7 +272,9 @@ impl Job {
             PlanStep::UpdateMemory => PlanStep::UpdatePlan,
             PlanStep::UpdatePlan | PlanStep::CreateTodos => PlanStep::CreateTodos,
         };
-        if self.spec.instructions.context.summary == super::instructions::SummaryBy::Model && step == PlanStep::CreateTodos {
+        if self.spec.instructions.context.summary == super::instructions::SummaryBy::Model
+            && step == PlanStep::CreateTodos
+        {
             self.progress = Progress::Digesting;
         }
     }
@@ -279,15 +291,20 @@ impl Job {
             CallEnd::Done => {
                 if family != Some(Family::Control) {
                     effort.on_worked();
-                    effort.on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
+                    effort.on_call(
+                        self.totals.spent.turns,
+                        signature(&call.name, &call.arguments.to_string(), &result.text),
+                    );
                 }
             }
             CallEnd::Failed => {
                 effort.on_failed(&call.name);
-                effort.on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
+                effort
+                    .on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
             }
             CallEnd::Refused => {
-                effort.on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
+                effort
+                    .on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
                 if !call.arguments.is_object() {
                     effort.on_malformed();
                 }
@@ -304,7 +321,6 @@ impl Job {
             None => {}
         }
     }
-
 }
 
 /// Tells calls with the same result from others.

@@ -51,21 +51,15 @@ pub type FindQuote<'f> = &'f mut dyn FnMut(&str, &str, Option<u64>) -> QuoteResu
 /// Makes all checks of one deliverable. `content` is the file's bytes, `None` where it doesn't exist. Checks that can't
 /// be made because an earlier one failed (a schema on a missing file) fail with it and are not listed.
 pub fn check_deliverable(d: &Deliverable, content: Option<&[u8]>, find_quote: FindQuote<'_>) -> Vec<Check> {
-    let mut checks = Checks {
-        path: &d.path,
-        made: Vec::new(),
-    };
+    let mut checks = Checks { path: &d.path, made: Vec::new() };
     let Some(bytes) = content else {
         checks.add("exists", Err(format!("{} does not exist. Write it.", d.path)));
         return checks.made;
     };
     checks.add("exists", Ok(format!("{} bytes.", bytes.len())));
     if bytes.len() > MAX_BYTES {
-        let what = format!(
-            "{} has {} bytes; at most {MAX_BYTES} can be checked. Make it smaller.",
-            d.path,
-            bytes.len()
-        );
+        let what =
+            format!("{} has {} bytes; at most {MAX_BYTES} can be checked. Make it smaller.", d.path, bytes.len());
         checks.add("size", Err(what));
         return checks.made;
     }
@@ -73,13 +67,7 @@ pub fn check_deliverable(d: &Deliverable, content: Option<&[u8]>, find_quote: Fi
         Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
         Err(error) => {
             let line = bytes.iter().take(error.valid_up_to()).filter(|b| **b == b'\n').count() + 1;
-            checks.add(
-                "text",
-                Err(format!(
-                    "{} is not UTF-8 text from line {line} on. Write it as UTF-8.",
-                    d.path
-                )),
-            );
+            checks.add("text", Err(format!("{} is not UTF-8 text from line {line} on. Write it as UTF-8.", d.path)));
             return checks.made;
         }
     };
@@ -111,11 +99,7 @@ impl Checks<'_> {
             Ok(detail) => (true, detail),
             Err(detail) => (false, detail),
         };
-        self.made.push(Check {
-            name: format!("{}: {what}", self.path),
-            passed,
-            detail,
-        });
+        self.made.push(Check { name: format!("{}: {what}", self.path), passed, detail });
     }
 }
 
@@ -123,11 +107,7 @@ impl Checks<'_> {
 pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
     jsonschema::validator_for(schema).map_err(|error| {
         let place = error.instance_path().to_string();
-        if place.is_empty() {
-            error.to_string()
-        } else {
-            format!("at {place}: {error}")
-        }
+        if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") }
     })
 }
 
@@ -135,15 +115,8 @@ fn check_json(d: &Deliverable, text: &str, find_quote: FindQuote<'_>, checks: &m
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
         Err(error) => {
-            let fence = if text.trim_start().starts_with("```") {
-                " Leave out the code fence."
-            } else {
-                ""
-            };
-            checks.add(
-                "JSON",
-                Err(format!("{} is not JSON: {error}. Write valid JSON.{fence}", d.path)),
-            );
+            let fence = if text.trim_start().starts_with("```") { " Leave out the code fence." } else { "" };
+            checks.add("JSON", Err(format!("{} is not JSON: {error}. Write valid JSON.{fence}", d.path)));
             return;
         }
     };
@@ -151,11 +124,7 @@ fn check_json(d: &Deliverable, text: &str, find_quote: FindQuote<'_>, checks: &m
         checks.add("schema", check_schema(schema, &value));
     }
     for rule in &d.quotes {
-        let name = if d.quotes.len() > 1 {
-            format!("quotes ({})", rule.text)
-        } else {
-            "quotes".to_owned()
-        };
+        let name = if d.quotes.len() > 1 { format!("quotes ({})", rule.text) } else { "quotes".to_owned() };
         checks.add(&name, check_quotes(rule, &value, find_quote));
     }
 }
@@ -170,11 +139,7 @@ fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
             let place = clip(&error.instance_path().to_string(), 200);
             // The masked form leaves the value out, which may be the whole file.
             let what = error.masked_with("this value").to_string();
-            format!(
-                "At {}: {}.",
-                if place.is_empty() { "the top" } else { &place },
-                clip(&what, 300)
-            )
+            format!("At {}: {}.", if place.is_empty() { "the top" } else { &place }, clip(&what, 300))
         })
         .collect();
     if spelled.is_empty() {
@@ -247,21 +212,16 @@ fn check_quote(rule: &Quotes, item: &Value, find_quote: FindQuote<'_>) -> Option
         QuoteResult::Found => Ok(()),
         QuoteResult::NotOnPage { found_on } => {
             let page = page.map_or_else(|| "the page given".to_owned(), |page| format!("page {page}"));
-            Err(format!(
-                "\"{}\" is not on {page} of {} but on page {found_on}.",
-                words(),
-                shown(document)
-            ))
+            Err(format!("\"{}\" is not on {page} of {} but on page {found_on}.", words(), shown(document)))
         }
         QuoteResult::NotFound => Err(format!(
             "\"{}\" does not stand in {}. Copy the words exactly as the document has them.",
             words(),
             shown(document)
         )),
-        QuoteResult::NoSuchDocument => Err(format!(
-            "there is no document '{}'. Use a name from list_documents.",
-            shown(document)
-        )),
+        QuoteResult::NoSuchDocument => {
+            Err(format!("there is no document '{}'. Use a name from list_documents.", shown(document)))
+        }
     })
 }
 
@@ -271,11 +231,7 @@ fn whole(value: &Value) -> Option<u64> {
         return Some(number);
     }
     let number = value.as_f64()?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be whole and in range"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
     ((0.0..1e15).contains(&number) && number.fract() == 0.0).then_some(number as u64)
 }
 
@@ -290,11 +246,7 @@ fn first_words(text: &str) -> String {
 
 /// At most `max` characters of `text`, on one line.
 fn clip(text: &str, max: usize) -> String {
-    let mut clipped: String = text
-        .chars()
-        .take(max)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let mut clipped: String = text.chars().take(max).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(max).is_some() {
         clipped.push('…');
     }

@@ -11,7 +11,10 @@ use super::{
 };
 use crate::context::{
     board,
-    catalogue::{CompletionStatus, JobComplete, Reason, Text, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, Tool, arguments},
+    catalogue::{
+        CompletionStatus, JobComplete, Reason, Text, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, Tool,
+        arguments,
+    },
     message::ToolCall,
 };
 
@@ -74,7 +77,10 @@ impl Job {
                 (true, Err(reason)) => refused(reason),
                 (true, Ok(wanted)) => {
                     let why = Why::Reset { reason: clean(&wanted.reason) };
-                    Some(self.end_phase(vec![returned(call, CallEnd::Done, "The phase is archived; planning begins anew.")], why))
+                    Some(self.end_phase(
+                        vec![returned(call, CallEnd::Done, "The phase is archived; planning begins anew.")],
+                        why,
+                    ))
                 }
             },
             Tool::ReadFile
@@ -121,11 +127,12 @@ impl Job {
         };
         let number = self.phase.todos.number_of(todo.id);
         if self.phase.kind == PhaseKind::Review && todo.content == LAST_REVIEW_TODO {
-            let text = "only job_complete() ends the review: call it with summary, deliverables and confidence".to_owned();
+            let text =
+                "only job_complete() ends the review: call it with summary, deliverables and confidence".to_owned();
             return vec![refusal(call, text)];
         }
         let effort = &self.phase.effort;
-        let refusal = match effort.untold_failure() {
+        let objection = match effort.untold_failure() {
             Some(tool) => Some(format!("{tool} failed: look at its result first, then go on with task {number}")),
             None if !effort.worked && !effort.evidence_asked => Some(format!(
                 "no tool was called for task {number} '{}': do the work first, or call todo_complete() again if nothing is left to do",
@@ -133,7 +140,7 @@ impl Job {
             )),
             None => None,
         };
-        if let Some(reason) = refusal {
+        if let Some(reason) = objection {
             return vec![refusal(call, reason.clone()), Event::TodoCompletionRefused { id: todo.id, reason }];
         }
         let outcome = outcome.map(clean).filter(|text| !text.is_empty());
@@ -167,12 +174,12 @@ impl Job {
         let Some(planning) = self.planning() else {
             return vec![refusal(call, self.wrong_step(Tool::NoChange))];
         };
-        let refusal = match planning.step {
+        let objection = match planning.step {
             PlanStep::CreateTodos => Some(self.wrong_step(Tool::NoChange)),
             PlanStep::UpdatePlan => planning::plan_must_change(self, planning),
             PlanStep::UpdateMemory => None,
         };
-        if let Some(text) = refusal {
+        if let Some(text) = objection {
             return vec![refusal(call, text)];
         }
         let file = match planning.step {
@@ -210,7 +217,9 @@ impl Job {
         let most = self.spec.instructions.phase.max_todos + planning::TOLERANCE;
         let tasks = u32::try_from(list.counts().tasks()).unwrap_or(u32::MAX);
         if tasks > most {
-            let text = format!("the phase would have {tasks} tasks, at most {most} are allowed; leave the rest to the next phase");
+            let text = format!(
+                "the phase would have {tasks} tasks, at most {most} are allowed; leave the rest to the next phase"
+            );
             return vec![refusal(call, text)];
         }
         let counts = list.counts();
@@ -260,7 +269,11 @@ impl Job {
     }
 
     pub(super) fn open_todos(&self) -> Vec<String> {
-        if self.is_phase_open() { self.phase.todos.open().map(|todo| todo.content.clone()).collect() } else { Vec::new() }
+        if self.is_phase_open() {
+            self.phase.todos.open().map(|todo| todo.content.clone()).collect()
+        } else {
+            Vec::new()
+        }
     }
 }
 

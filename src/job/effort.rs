@@ -105,8 +105,12 @@ impl Effort {
         if self.malformed >= MALFORMED_STUCK {
             return Some(format!("{} calls running had malformed arguments", self.malformed));
         }
-        (self.idle_turns >= IDLE_TURNS_STUCK)
-            .then(|| format!("{} turns on one todo without any change in the workspace and without new coverage", self.idle_turns))
+        (self.idle_turns >= IDLE_TURNS_STUCK).then(|| {
+            format!(
+                "{} turns on one todo without any change in the workspace and without new coverage",
+                self.idle_turns
+            )
+        })
     }
 
     /// What the board should remind the model of.
@@ -114,7 +118,9 @@ impl Effort {
         if let Some((_, last)) = self.recent.back() {
             let repeats = self.recent.iter().rev().take_while(|(_, signature)| signature == last).count();
             if repeats >= REPEATS_REMINDED {
-                return Some(format!("You made the same call with the same result {repeats} times running. Do something else."));
+                return Some(format!(
+                    "You made the same call with the same result {repeats} times running. Do something else."
+                ));
             }
         }
         (self.turns > TURNS_REMINDED && (self.turns - 1).is_multiple_of(TURNS_REMINDED)).then(|| {

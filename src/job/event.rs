@@ -42,14 +42,27 @@ impl PhaseKind {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Why {
     PhaseDone,
-    Rewound { issue: String },
-    Stuck { detail: String },
-    LimitReached { detail: String },
-    Reset { reason: String },
+    Rewound {
+        issue: String,
+    },
+    Stuck {
+        detail: String,
+    },
+    LimitReached {
+        detail: String,
+    },
+    Reset {
+        reason: String,
+    },
     /// The job ends with this phase unfinished.
-    Abandoned { reason: String },
+    Abandoned {
+        reason: String,
+    },
     /// A person sent the job back.
-    Feedback { number: u32, text: String },
+    Feedback {
+        number: u32,
+        text: String,
+    },
 }
 
 impl Why {
@@ -136,7 +149,9 @@ impl fmt::Display for PlanStep {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StepEnd {
     Saved,
-    NoChange { reason: String },
+    NoChange {
+        reason: String,
+    },
     /// The model did not finish the step within its tries; the system did.
     FellBack,
 }
@@ -267,7 +282,10 @@ pub struct Ending {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    JobCreated { spec_sha256: String, spec: Box<JobSpec> },
+    JobCreated {
+        spec_sha256: String,
+        spec: Box<JobSpec>,
+    },
     /// A process took the job up; what lies between this line and the one before was not work.
     Opened {
         version: String,
@@ -275,24 +293,69 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         torn_bytes: Option<u64>,
     },
-    PhaseStarted { number: u32, attempt: u32, kind: PhaseKind, title: String, plan_phase: Option<u32>, todos: Vec<Todo> },
-    PhaseEnded { why: Why, folder: String },
-    ArchiveStored { folder: String, manifest_sha256: String },
-    SummaryWritten { sha256: String },
-    FilesExamined { files: Examined },
+    PhaseStarted {
+        number: u32,
+        attempt: u32,
+        kind: PhaseKind,
+        title: String,
+        plan_phase: Option<u32>,
+        todos: Vec<Todo>,
+    },
+    PhaseEnded {
+        why: Why,
+        folder: String,
+    },
+    ArchiveStored {
+        folder: String,
+        manifest_sha256: String,
+    },
+    SummaryWritten {
+        sha256: String,
+    },
+    FilesExamined {
+        files: Examined,
+    },
     /// The system changed the plan: ticks and marks, a cut phase, the plan that the model didn't write.
-    PlanSet { text: String, because: String },
+    PlanSet {
+        text: String,
+        because: String,
+    },
     /// A file that the machine asked to be written is on the disk.
-    FileWritten { path: String },
-    StepEnded { step: PlanStep, end: StepEnd },
-    TodosRefused { reason: String },
-    TodosWarned { warning: String },
-    TodosWritten { todos: Vec<Todo> },
-    TodoCompleted { id: u32, outcome: Option<String>, unevidenced: bool },
-    TodoCompletionRefused { id: u32, reason: String },
-    ContextMasked { calls: Vec<String> },
-    TurnsFolded { entries: usize, digest: String },
-    ContextCompacted { layer4: String },
+    FileWritten {
+        path: String,
+    },
+    StepEnded {
+        step: PlanStep,
+        end: StepEnd,
+    },
+    TodosRefused {
+        reason: String,
+    },
+    TodosWarned {
+        warning: String,
+    },
+    TodosWritten {
+        todos: Vec<Todo>,
+    },
+    TodoCompleted {
+        id: u32,
+        outcome: Option<String>,
+        unevidenced: bool,
+    },
+    TodoCompletionRefused {
+        id: u32,
+        reason: String,
+    },
+    ContextMasked {
+        calls: Vec<String>,
+    },
+    TurnsFolded {
+        entries: usize,
+        digest: String,
+    },
+    ContextCompacted {
+        layer4: String,
+    },
     ModelReplied {
         turn: u64,
         text: String,
@@ -305,16 +368,42 @@ pub enum Event {
         /// SHA-256 of the prompt as JSON: a prompt that is rebuilt later can be told from another.
         prompt_sha256: String,
     },
-    ToolStarted { call: String, prepared: Prepared },
-    ToolReturned { call: String, name: String, result: ToolResult },
-    AccomplishmentAdded { text: String },
-    NoteAdded { text: String },
-    CompletionRefused { checks: Vec<Check> },
+    ToolStarted {
+        call: String,
+        prepared: Prepared,
+    },
+    ToolReturned {
+        call: String,
+        name: String,
+        result: ToolResult,
+    },
+    AccomplishmentAdded {
+        text: String,
+    },
+    NoteAdded {
+        text: String,
+    },
+    CompletionRefused {
+        checks: Vec<Check>,
+    },
     /// All that will be delivered is decided; the phase's archive and the end follow.
-    EndingDecided { ending: Box<Ending> },
-    Held { reason: HoldReason, detail: String },
-    Resumed { limits: super::limits::Limits },
-    FeedbackGiven { number: u32, text: String, instructions: String },
+    EndingDecided {
+        ending: Box<Ending>,
+    },
+    Held {
+        reason: HoldReason,
+        detail: String,
+    },
+    Resumed {
+        limits: super::limits::Limits,
+    },
+    FeedbackGiven {
+        number: u32,
+        text: String,
+        instructions: String,
+    },
     Approved,
-    JobEnded { ending: Box<Ending> },
+    JobEnded {
+        ending: Box<Ending>,
+    },
 }

@@ -59,10 +59,7 @@ pub struct PhaseBounds {
 
 impl Default for PhaseBounds {
     fn default() -> Self {
-        Self {
-            min_todos: 5,
-            max_todos: 20,
-        }
+        Self { min_todos: 5, max_todos: 20 }
     }
 }
 
@@ -81,11 +78,7 @@ pub const MIN_BUDGET_TOKENS: u64 = 8_000;
 
 impl Default for ContextSettings {
     fn default() -> Self {
-        Self {
-            budget_tokens: 100_000,
-            fold: Fold::Todo,
-            summary: SummaryBy::Digest,
-        }
+        Self { budget_tokens: 100_000, fold: Fold::Todo, summary: SummaryBy::Digest }
     }
 }
 

@@ -106,9 +106,7 @@ impl Plan {
                 return Ok(Self::read(&document, before));
             }
         }
-        Err(PlanError::TooDeep {
-            line: document.lines.first().map_or(1, |line| line.source),
-        })
+        Err(PlanError::TooDeep { line: document.lines.first().map_or(1, |line| line.source) })
     }
 
     /// Reads a document that is in the one form.
@@ -118,13 +116,9 @@ impl Plan {
         let front = document.front.len();
         let (mut phases, mut spans) = (Vec::new(), Vec::new());
         for (section, (at, found)) in steps::sections(&scan).into_iter().zip(found.into_iter().enumerate()) {
-            let (lines, steps) = steps::steps(document, section)
-                .into_iter()
-                .unzip::<_, _, Vec<_>, Vec<_>>();
+            let (lines, steps) = steps::steps(document, section).into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
             let last = section.last().map_or(found.last, |block| block.last);
-            let next = scan
-                .blocks
-                .get(scan.blocks.partition_point(|block| block.first <= last));
+            let next = scan.blocks.get(scan.blocks.partition_point(|block| block.first <= last));
             let end = next.map_or(document.lines.len(), |next| next.first);
             spans.push(Span {
                 heading: found.first + front,
@@ -161,12 +155,7 @@ impl Plan {
     /// and no other phase is marked complete. Apply it to `after.with_marks_of(before)` where forgotten marks and boxes of
     /// a completed phase are to be restored instead of refused.
     pub fn check_update(before: &Self, after: &Self) -> Result<(), PlanError> {
-        for (at, old) in before
-            .phases
-            .iter()
-            .enumerate()
-            .filter(|(_, phase)| phase.state == PhaseState::Complete)
-        {
+        for (at, old) in before.phases.iter().enumerate().filter(|(_, phase)| phase.state == PhaseState::Complete) {
             let (number, title) = (old.number, old.title.clone());
             let Some(new) = after.phases.get(at) else {
                 let line = after.spans.last().map_or(1, |span| span.source);
@@ -174,20 +163,10 @@ impl Plan {
             };
             let line = after.spans.get(at).map_or(1, |span| span.source);
             if let Some(change) = change(old, new) {
-                return Err(PlanError::CompletedChanged {
-                    line,
-                    number,
-                    title,
-                    change,
-                });
+                return Err(PlanError::CompletedChanged { line, number, title, change });
             }
         }
-        let was_complete = |at: usize| {
-            before
-                .phases
-                .get(at)
-                .is_some_and(|phase| phase.state == PhaseState::Complete)
-        };
+        let was_complete = |at: usize| before.phases.get(at).is_some_and(|phase| phase.state == PhaseState::Complete);
         let claimed = after
             .phases
             .iter()
@@ -213,18 +192,9 @@ fn change(old: &PlannedPhase, new: &PlannedPhase) -> Option<String> {
         return Some("its mark `✓ COMPLETE` is gone".to_owned());
     }
     if old.steps.len() != new.steps.len() {
-        return Some(format!(
-            "it has {} steps here instead of {}",
-            new.steps.len(),
-            old.steps.len()
-        ));
+        return Some(format!("it has {} steps here instead of {}", new.steps.len(), old.steps.len()));
     }
-    let (at, (old, new)) = old
-        .steps
-        .iter()
-        .zip(&new.steps)
-        .enumerate()
-        .find(|(_, (old, new))| old != new)?;
+    let (at, (old, new)) = old.steps.iter().zip(&new.steps).enumerate().find(|(_, (old, new))| old != new)?;
     Some(match (old.text == new.text, old.done) {
         (false, _) => format!("its step {} here is '{}' instead of '{}'", at + 1, new.text, old.text),
         (true, true) if !new.done => format!("its step {} is no longer ticked", at + 1),

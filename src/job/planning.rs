@@ -45,7 +45,10 @@ pub fn bootstrap_todos(at: Timestamp) -> Vec<Todo> {
 /// Why the plan can't stay as it is, where it can't.
 pub(super) fn plan_must_change(job: &Job, planning: &Planning) -> Option<String> {
     if job.plan.is_none() {
-        return Some("there is no plan yet: write main_plan.md with phases (`## Phase 1: Title` and a task list under each)".to_owned());
+        return Some(
+            "there is no plan yet: write main_plan.md with phases (`## Phase 1: Title` and a task list under each)"
+                .to_owned(),
+        );
     }
     match &planning.why {
         Why::Feedback { .. } if job.next_planned().is_none() => {
@@ -62,7 +65,13 @@ pub(super) fn plan_must_change(job: &Job, planning: &Planning) -> Option<String>
 }
 
 /// `todo_write` in its planning step: the next phase begins, or the list is refused.
-pub(super) fn create_todos(job: &Job, planning: &Planning, call: &ToolCall, items: &[TodoItem], at: Timestamp) -> Vec<Event> {
+pub(super) fn create_todos(
+    job: &Job,
+    planning: &Planning,
+    call: &ToolCall,
+    items: &[TodoItem],
+    at: Timestamp,
+) -> Vec<Event> {
     let refused = |reason: String| returned(call, CallEnd::Refused, reason);
     let todos = match TodoList::default().rewritten(items, at) {
         Ok(todos) => todos,
@@ -70,7 +79,10 @@ pub(super) fn create_todos(job: &Job, planning: &Planning, call: &ToolCall, item
     };
     let count = todos.iter().filter(|todo| todo.status.is_open()).count();
     if count == 0 {
-        return vec![refused("the list has no open todo; give the next phase's tasks".to_owned()), Event::TodosRefused { reason: "no open todo".to_owned() }];
+        return vec![
+            refused("the list has no open todo; give the next phase's tasks".to_owned()),
+            Event::TodosRefused { reason: "no open todo".to_owned() },
+        ];
     }
     let bounds = job.spec.instructions.phase;
     let (min, max) = (least(job) as usize, bounds.max_todos as usize);
@@ -121,7 +133,8 @@ fn split(mut todos: Vec<Todo>, most: usize) -> (Vec<Todo>, Vec<String>) {
 fn start_planned(job: &Job, todos: Vec<Todo>, rest: &[String], end: StepEnd) -> Vec<Event> {
     let mut events = vec![Event::StepEnded { step: PlanStep::CreateTodos, end }];
     let planned = job.next_planned();
-    let (title, plan_phase) = planned.map_or(("Work".to_owned(), None), |phase| (phase.title.clone(), Some(phase.number)));
+    let (title, plan_phase) =
+        planned.map_or(("Work".to_owned(), None), |phase| (phase.title.clone(), Some(phase.number)));
     let mut plan = job.plan.clone();
     if !rest.is_empty()
         && let (Some(current), Some(number)) = (&plan, plan_phase)
@@ -187,7 +200,9 @@ pub(super) fn fall_back(job: &Job, planning: &Planning, at: Timestamp) -> Vec<Ev
             if plan_must_change(job, planning).is_some() {
                 let plan = match &job.plan {
                     None => plan_of_the_system(&job.spec),
-                    Some(plan) => plan.append_phase(&format!("Address feedback {}", job.feedback.len()), &feedback_steps(job)),
+                    Some(plan) => {
+                        plan.append_phase(&format!("Address feedback {}", job.feedback.len()), &feedback_steps(job))
+                    }
                 };
                 events.push(Event::PlanSet {
                     text: plan.mark_current().text().to_owned(),
@@ -199,11 +214,15 @@ pub(super) fn fall_back(job: &Job, planning: &Planning, at: Timestamp) -> Vec<Ev
         }
         PlanStep::CreateTodos => {
             let (title, steps) = job.next_planned().map_or(("Work".to_owned(), Vec::new()), |phase| {
-                (phase.title.clone(), phase.steps.iter().filter(|step| !step.done).map(|step| step.text.clone()).collect())
+                (
+                    phase.title.clone(),
+                    phase.steps.iter().filter(|step| !step.done).map(|step| step.text.clone()).collect(),
+                )
             });
             let mut pairs: Vec<(String, String)> = Vec::new();
             for content in steps.iter().map(|step| crate::context::tokens::head(&clean(step), 120).to_owned()) {
-                let is_new = pairs.iter().all(|(other, _)| super::todo_list::key(other) != super::todo_list::key(&content));
+                let is_new =
+                    pairs.iter().all(|(other, _)| super::todo_list::key(other) != super::todo_list::key(&content));
                 if !content.is_empty() && is_new {
                     pairs.push((content.clone(), active_form(&content)));
                 }
@@ -236,14 +255,22 @@ fn plan_of_the_system(spec: &JobSpec) -> Plan {
                 [first, .., last] => format!("Work through {} to {}", first.name, last.name),
                 [] => "Work through the documents".to_owned(),
             };
-            let mut steps: Vec<String> =
-                group.iter().map(|document| format!("Read {} and record what the task asks for", document.name)).collect();
+            let mut steps: Vec<String> = group
+                .iter()
+                .map(|document| format!("Read {} and record what the task asks for", document.name))
+                .collect();
             steps.extend(deliverables.iter().map(|step| format!("{step}, as far as this phase's documents go")));
             (title, steps)
         })
         .collect();
-    phases.push(("Finish the deliverables".to_owned(), deliverables.into_iter().map(|step| format!("{step} in full")).collect()));
-    Plan::write(&phases, "Written by the system, because the model wrote no plan: the documents in groups, then the deliverables.")
+    phases.push((
+        "Finish the deliverables".to_owned(),
+        deliverables.into_iter().map(|step| format!("{step} in full")).collect(),
+    ));
+    Plan::write(
+        &phases,
+        "Written by the system, because the model wrote no plan: the documents in groups, then the deliverables.",
+    )
 }
 
 /// What is shown while a todo is worked that came without an active form.

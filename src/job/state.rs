@@ -76,11 +76,18 @@ pub enum Progress {
     /// The todos of the phase are worked.
     Executing,
     /// The phase has ended; its archive is to be built.
-    Archiving { folder: String, why: Why },
+    Archiving {
+        folder: String,
+        why: Why,
+    },
     /// `workspace_summary.md` is to be written.
-    Summarising { why: Why },
+    Summarising {
+        why: Why,
+    },
     /// Plan, memory, instructions and summary are to be read from the disk.
-    Examining { why: Why },
+    Examining {
+        why: Why,
+    },
     Planning(Planning),
     /// The new todos exist; the model writes the digest of the past (`context.summary: model`).
     Digesting,
@@ -255,12 +262,19 @@ impl Job {
 
     /// Phases that ended, the current one among them while it is archived and re-planned, and the running one.
     pub fn is_phase_open(&self) -> bool {
-        self.past.last().is_none_or(|past| (past.phase.number, past.phase.attempt) != (self.phase.number, self.phase.attempt))
+        self.past
+            .last()
+            .is_none_or(|past| (past.phase.number, past.phase.attempt) != (self.phase.number, self.phase.attempt))
     }
 
     /// The path of every file that the model wrote in the whole job.
     pub fn written_files(&self) -> BTreeSet<&str> {
         let current = self.is_phase_open().then_some(&self.phase);
-        self.past.iter().map(|past| &past.phase).chain(current).flat_map(|phase| phase.files.iter().map(String::as_str)).collect()
+        self.past
+            .iter()
+            .map(|past| &past.phase)
+            .chain(current)
+            .flat_map(|phase| phase.files.iter().map(String::as_str))
+            .collect()
     }
 }

@@ -7,14 +7,16 @@ use super::{
     contract::Check,
     control::{refusal, returned},
     event::{
-        CallEnd, Changed, Completion, Ending, Event, Examined, PhaseKind, PlanStep, Prepared, Saved, StepEnd, ToolResult, Why,
+        CallEnd, Changed, Completion, Ending, Event, Examined, PhaseKind, PlanStep, Prepared, Saved, StepEnd,
+        ToolResult, Why,
     },
     limits::Limits,
     plan::Plan,
     planning,
     record::{Delivered, HoldReason, JobStatus},
     state::{
-        EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, FileWrite, Job, PLANNING_READS, PLANNING_TRIES, Planning, Progress, Status,
+        EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, FileWrite, Job, PLANNING_READS, PLANNING_TRIES, Planning, Progress,
+        Status,
     },
     time::Timestamp,
     working::{Kind, Working, Writing, kind},
@@ -35,9 +37,16 @@ pub enum Ask {
     /// What would this change do: hashes of its file before and after.
     Prepare(Writing),
     /// Do the first pending call. `prepared` is there for changes.
-    Tool { call: ToolCall, working: Working, prepared: Option<Prepared> },
+    Tool {
+        call: ToolCall,
+        working: Working,
+        prepared: Option<Prepared>,
+    },
     /// Build the archive of the phase that ended.
-    Archive { folder: String, why: Why },
+    Archive {
+        folder: String,
+        why: Why,
+    },
     /// Write `workspace_summary.md`.
     Summary,
     /// Read plan, memory, instructions and summary from the disk.
@@ -53,17 +62,30 @@ pub enum Ask {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Now,
-    Reply { reply: Reply, cost_usd: Option<f64>, prompt_sha256: String },
+    Reply {
+        reply: Reply,
+        cost_usd: Option<f64>,
+        prompt_sha256: String,
+    },
     /// No reply, and no further attempt will mend it. One sentence.
-    ModelFailed { reason: String },
+    ModelFailed {
+        reason: String,
+    },
     /// `saved` where the file is the plan or the memory; an error is the tool's sentence to the model.
     Prepared(Result<(Prepared, Option<Saved>), String>),
     Tool(ToolResult),
-    Archived { manifest_sha256: String },
-    Summarised { sha256: String },
+    Archived {
+        manifest_sha256: String,
+    },
+    Summarised {
+        sha256: String,
+    },
     Examined(Examined),
     Written,
-    Checked { checks: Vec<Check>, deliverables: Vec<Delivered> },
+    Checked {
+        checks: Vec<Check>,
+        deliverables: Vec<Delivered>,
+    },
     Command(Command),
 }
 
@@ -71,13 +93,27 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// A process takes the job up.
-    Open { version: String, model: String, torn_bytes: Option<u64> },
-    Hold { reason: HoldReason, detail: String },
-    Resume { limits: Limits },
+    Open {
+        version: String,
+        model: String,
+        torn_bytes: Option<u64>,
+    },
+    Hold {
+        reason: HoldReason,
+        detail: String,
+    },
+    Resume {
+        limits: Limits,
+    },
     Approve,
-    Feedback { text: String, instructions: String },
+    Feedback {
+        text: String,
+        instructions: String,
+    },
     Cancel,
-    Fail { reason: String },
+    Fail {
+        reason: String,
+    },
 }
 
 /// `job_complete` is refused this many times; the next call ends the job as partial.
@@ -206,7 +242,9 @@ impl Job {
             .past
             .iter()
             .filter(|past| past.why.is_early_end())
-            .filter_map(|past| past.why.issue().map(|issue| format!("phase {} {}: {issue}", past.phase.number, past.why.outcome())))
+            .filter_map(|past| {
+                past.why.issue().map(|issue| format!("phase {} {}: {issue}", past.phase.number, past.why.outcome()))
+            })
             .collect();
         let ending = Ending {
             status: JobStatus::Blocked,
@@ -259,9 +297,10 @@ impl Job {
             },
             Answer::Summarised { sha256 } => vec![Event::SummaryWritten { sha256 }],
             Answer::Examined(files) => self.on_files_examined(files),
-            Answer::Written => self.writes.front().map_or_else(Vec::new, |write| {
-                vec![Event::FileWritten { path: write.path.to_owned() }]
-            }),
+            Answer::Written => self
+                .writes
+                .front()
+                .map_or_else(Vec::new, |write| vec![Event::FileWritten { path: write.path.to_owned() }]),
             Answer::Checked { checks, deliverables } => self.on_checked(checks, deliverables),
             Answer::Command(command) => self.on_command(command),
         }
@@ -367,7 +406,8 @@ impl Job {
         };
         let mut events = vec![Event::ToolReturned { call: call.id.clone(), name: call.name.clone(), result }];
         if let Some(plan) = normalised.filter(|_| is_changed) {
-            events.push(Event::PlanSet { text: plan.text().to_owned(), because: "put into the plan's form".to_owned() });
+            events
+                .push(Event::PlanSet { text: plan.text().to_owned(), because: "put into the plan's form".to_owned() });
         }
         events.extend(ended.map(|step| Event::StepEnded { step, end: StepEnd::Saved }));
         events
@@ -405,7 +445,9 @@ impl Job {
         let Some(call) = self.pending.front() else {
             return Vec::new();
         };
-        let Ok(completion) = arguments::<JobComplete>(Tool::JobComplete, &call.arguments).and_then(super::control::completion) else {
+        let Ok(completion) =
+            arguments::<JobComplete>(Tool::JobComplete, &call.arguments).and_then(super::control::completion)
+        else {
             return Vec::new();
         };
         checks.push(self.coverage_check());
@@ -416,7 +458,8 @@ impl Job {
             let reason = (completion.confidence < floor)
                 .then(|| format!("the confidence of {} is under the floor of {floor}", completion.confidence));
             let status = if reason.is_some() { JobStatus::Partial } else { JobStatus::Completed };
-            let ending = Ending { status, reason, completion: Some(completion), checks, deliverables, open_todos: Vec::new() };
+            let ending =
+                Ending { status, reason, completion: Some(completion), checks, deliverables, open_todos: Vec::new() };
             let events = vec![returned(call, CallEnd::Done, "Accepted: every check passed.")];
             return self.end_job(events, ending, Why::PhaseDone);
         }
@@ -434,7 +477,9 @@ impl Job {
             let text = format!("The job ends as partial; these checks failed:\n{}", listed.join("\n"));
             return self.end_job(vec![returned(call, CallEnd::Done, text)], ending, Why::PhaseDone);
         }
-        let left = COMPLETION_REFUSALS - self.refusals.min(COMPLETION_REFUSALS) - u32::from(counts_now && self.refusals < COMPLETION_REFUSALS);
+        let left = COMPLETION_REFUSALS
+            - self.refusals.min(COMPLETION_REFUSALS)
+            - u32::from(counts_now && self.refusals < COMPLETION_REFUSALS);
         let text = format!(
             "Refused; mend these and call job_complete() again ({left} more refusals before the job ends as partial):\n{}",
             listed.join("\n")
@@ -451,7 +496,10 @@ impl Job {
         } else {
             let more = missing.len().saturating_sub(10);
             let rest = if more > 0 { format!("; and {more} more documents") } else { String::new() };
-            format!("not shown yet: {}{rest}; read them with read_document", missing[..missing.len().min(10)].join("; "))
+            format!(
+                "not shown yet: {}{rest}; read them with read_document",
+                missing[..missing.len().min(10)].join("; ")
+            )
         };
         Check { name: "coverage".to_owned(), passed: missing.is_empty(), detail }
     }

@@ -24,12 +24,23 @@ pub struct FileEntry {
 
 /// `workspace_summary.md` at the moment `at`, for `files` as they lie in the workspace.
 pub fn workspace_summary(job: &Job, at: Timestamp, files: &[FileEntry]) -> String {
-    let mut text = format!("# Workspace Summary\n\nGenerated: {at}\n\n## Files\n\n| file | purpose | last modified |\n|---|---|---|\n");
+    let mut text = format!(
+        "# Workspace Summary\n\nGenerated: {at}\n\n## Files\n\n| file | purpose | last modified |\n|---|---|---|\n"
+    );
     let mut ranked: Vec<&FileEntry> = files.iter().collect();
     // Largest and newest first: the size counts by its order of magnitude, then the time.
-    ranked.sort_by_key(|file| (std::cmp::Reverse(file.bytes.max(1).ilog2() / 4), std::cmp::Reverse(file.modified), file.path.clone()));
+    ranked.sort_by_key(|file| {
+        (std::cmp::Reverse(file.bytes.max(1).ilog2() / 4), std::cmp::Reverse(file.modified), file.path.clone())
+    });
     for file in ranked.iter().take(MOST_FILES) {
-        let _ = writeln!(text, "| {} ({} bytes) | {} | {} |", file.path.replace('|', "\\|"), file.bytes, purpose(&file.path), moment(file.modified));
+        let _ = writeln!(
+            text,
+            "| {} ({} bytes) | {} | {} |",
+            file.path.replace('|', "\\|"),
+            file.bytes,
+            purpose(&file.path),
+            moment(file.modified)
+        );
     }
     if let Some(rest) = ranked.get(MOST_FILES..).filter(|rest| !rest.is_empty()) {
         let bytes: u64 = rest.iter().map(|file| file.bytes).sum();
@@ -105,7 +116,8 @@ pub fn progress(job: &Job) -> String {
             let when = todo.completed.map(moment).unwrap_or_default();
             let outcome = todo.outcome.as_deref().unwrap_or("done");
             let mark = if todo.unevidenced { " (unevidenced)" } else { "" };
-            let _ = writeln!(text, "- {when} phase {} '{}', {}: {outcome}{mark}", phase.number, phase.title, todo.content);
+            let _ =
+                writeln!(text, "- {when} phase {} '{}', {}: {outcome}{mark}", phase.number, phase.title, todo.content);
         }
     }
     text

@@ -139,24 +139,34 @@ impl TodoList {
         for (place, item) in (1_u32..).zip(items) {
             let named = |text: &str| format!("todo {place}: {text}");
             let content = bounded_line(&item.content).map_err(|wrong| named(&format!("content {wrong}")))?;
-            let active_form = bounded_line(&item.active_form).map_err(|wrong| named(&format!("active_form {wrong}")))?;
+            let active_form =
+                bounded_line(&item.active_form).map_err(|wrong| named(&format!("active_form {wrong}")))?;
             let status = read_status(item.status.as_deref()).map_err(|wrong| named(&wrong))?;
             let old = match item.id {
-                Some(id) => Some(self.todos.iter().find(|todo| todo.id == id).ok_or_else(|| {
-                    named(&format!("there is no todo with id {id}; leave id out for a new one"))
-                })?),
+                Some(id) => Some(
+                    self.todos
+                        .iter()
+                        .find(|todo| todo.id == id)
+                        .ok_or_else(|| named(&format!("there is no todo with id {id}; leave id out for a new one")))?,
+                ),
                 None => self.todos.iter().find(|todo| key(&todo.content) == key(&content)),
             };
             if let Some(old) = old.filter(|old| old.status == TodoStatus::Completed) {
                 if status == TodoStatus::Completed {
                     continue;
                 }
-                return Err(named(&format!("'{}' is completed already and can't be reopened; leave it out", old.content)));
+                return Err(named(&format!(
+                    "'{}' is completed already and can't be reopened; leave it out",
+                    old.content
+                )));
             }
             if status == TodoStatus::Completed {
                 return Err(named("only todo_complete() completes a todo; leave the status out"));
             }
-            if closed.contains(&key(&content)) && old.is_none_or(|old| !old.status.is_open()) && status != TodoStatus::Cancelled {
+            if closed.contains(&key(&content))
+                && old.is_none_or(|old| !old.status.is_open())
+                && status != TodoStatus::Cancelled
+            {
                 return Err(named(&format!("'{content}' was closed before; word it differently if it is new work")));
             }
             if !seen.insert(key(&content)) {
@@ -210,8 +220,13 @@ impl TodoList {
 
 /// `pending` by default; case and blanks are forgiven.
 fn read_status(text: Option<&str>) -> Result<TodoStatus, String> {
-    let folded: String =
-        text.unwrap_or_default().trim().to_lowercase().chars().map(|c| if c == ' ' || c == '-' { '_' } else { c }).collect();
+    let folded: String = text
+        .unwrap_or_default()
+        .trim()
+        .to_lowercase()
+        .chars()
+        .map(|c| if c == ' ' || c == '-' { '_' } else { c })
+        .collect();
     match folded.as_str() {
         "" | "pending" => Ok(TodoStatus::Pending),
         "in_progress" => Ok(TodoStatus::InProgress),
@@ -234,7 +249,10 @@ fn bounded_line(text: &str) -> Result<String, String> {
 
 /// One line without control characters and without the board's own rules.
 pub fn clean(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() || matches!(c, '═' | '─' | '\u{2028}' | '\u{2029}') { ' ' } else { c }).collect();
+    let spaced: String = text
+        .chars()
+        .map(|c| if c.is_control() || matches!(c, '═' | '─' | '\u{2028}' | '\u{2029}') { ' ' } else { c })
+        .collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -269,10 +287,7 @@ mod tests {
         let mut list = list(&["read", "write", "check"]);
         list.complete(1, Some("read it"), false, Timestamp::default());
         let todos = list.rewritten(&[item("check"), item("publish")], Timestamp::default()).unwrap();
-        assert_eq!(
-            shown(&todos),
-            ["1 read completed", "2 write cancelled", "3 check pending", "4 publish pending"]
-        );
+        assert_eq!(shown(&todos), ["1 read completed", "2 write cancelled", "3 check pending", "4 publish pending"]);
         assert_eq!(todos[1].outcome.as_deref(), Some("left out by a later todo_write"));
     }
 
@@ -283,7 +298,10 @@ mod tests {
         let long = "x".repeat(501);
         let cases: Vec<(Vec<TodoItem>, &str)> = vec![
             (vec![item("a"), item("  ")], "todo 2: content is empty; say in one line what is to be done"),
-            (vec![item(&long)], "todo 1: content has 501 characters; at most 500 are allowed, put the rest into context"),
+            (
+                vec![item(&long)],
+                "todo 1: content has 501 characters; at most 500 are allowed, put the rest into context",
+            ),
             (vec![item("a"), item("A!")], "todo 2: 'A!' is in the list twice; say it once"),
             (vec![item("read")], "todo 1: 'read' is completed already and can't be reopened; leave it out"),
             (
@@ -298,7 +316,10 @@ mod tests {
                 vec![TodoItem { status: Some(" Cancelled".to_owned()), ..item("write") }],
                 "todo 1: a cancelled todo needs an outcome that says why",
             ),
-            (vec![TodoItem { id: Some(9), ..item("a") }], "todo 1: there is no todo with id 9; leave id out for a new one"),
+            (
+                vec![TodoItem { id: Some(9), ..item("a") }],
+                "todo 1: there is no todo with id 9; leave id out for a new one",
+            ),
             (
                 vec![
                     TodoItem { status: Some("In Progress".to_owned()), ..item("a") },

@@ -7,8 +7,12 @@ pub enum ModelError {
     Unknown { name: String },
     #[error("{file}: {what}")]
     Script { file: String, what: String },
-    #[error("the script {file} has {replies} replies and was asked for reply {turn}: add replies, or end the job in the script")]
+    #[error(
+        "the script {file} has {replies} replies and was asked for reply {turn}: add replies, or end the job in the script"
+    )]
     ScriptEnded { file: String, replies: u64, turn: u64 },
-    #[error("the replayed job {job} has {replies} replies and was asked for reply {turn}: the job went another way than the recorded one")]
+    #[error(
+        "the replayed job {job} has {replies} replies and was asked for reply {turn}: the job went another way than the recorded one"
+    )]
     ReplayEnded { job: String, replies: u64, turn: u64 },
 }

@@ -172,7 +172,10 @@ mod tests {
         let script = "version: 1\nreplies:\n  - text: a\n    times: 2\n  - text: b\n";
         let texts = |text: &str| {
             let model = Scripted::parse("s.yaml", text).unwrap();
-            (0..7).map(|turn| model.line(turn).map_or("-", |line| line.text.as_str()).to_owned()).collect::<Vec<_>>().concat()
+            (0..7)
+                .map(|turn| model.line(turn).map_or("-", |line| line.text.as_str()).to_owned())
+                .collect::<Vec<_>>()
+                .concat()
         };
         assert_eq!(texts(script), "-aab---");
         assert_eq!(texts(&format!("{script}then: repeat\n")), "-aabaab");

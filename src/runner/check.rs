@@ -18,9 +18,15 @@ use std::collections::BTreeMap;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Every check of every deliverable, and the files that are there.
-pub(super) fn check(job: &Job, workspace: &Workspace, completion: &Completion) -> Result<(Vec<Check>, Vec<Delivered>), RunError> {
+pub(super) fn check(
+    job: &Job,
+    workspace: &Workspace,
+    completion: &Completion,
+) -> Result<(Vec<Check>, Vec<Delivered>), RunError> {
     let mut indexes: BTreeMap<String, QuoteIndex> = BTreeMap::new();
-    let mut find = |document: &str, quote: &str, page: Option<u64>| find_quote(job, workspace, &mut indexes, document, quote, page);
+    let mut find = |document: &str, quote: &str, page: Option<u64>| {
+        find_quote(job, workspace, &mut indexes, document, quote, page)
+    };
     let mut checks = Vec::new();
     let mut delivered = Vec::new();
     for deliverable in &job.spec.instructions.deliverables {

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 const LEAST_BUDGET: u64 = 8_000;
 /// A page over this share of a tool result can't be shown with room to spare; such documents are counted in lines.
 const MOST_PAGE_TOKENS: u64 = 3_500;
-/// The journal's file name.
+/// What was asked.
 const JOB_FILE: &str = "job.yaml";
 
 /// What is asked for.
@@ -48,7 +48,7 @@ pub struct Created {
 }
 
 /// Makes the workspace of a new job below `workspaces`.
-pub fn create(workspaces: &Path, request: NewJobRequest<'_>) -> Result<Created, RunError> {
+pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created, RunError> {
     let budget_tokens = request.instructions.context.budget_tokens.min(request.model.window_tokens());
     if budget_tokens < LEAST_BUDGET {
         return Err(RunError::Request(format!(
@@ -58,7 +58,7 @@ pub fn create(workspaces: &Path, request: NewJobRequest<'_>) -> Result<Created, 
     }
     let gathered = documents::gather(request.documents)?;
     let workspace = Workspace::create_temporary(workspaces)?;
-    match fill(&workspace, &request, &gathered.documents, budget_tokens) {
+    match fill(&workspace, request, &gathered.documents, budget_tokens) {
         Ok(spec) => {
             let workspace = workspace.install(&spec.id.to_string())?;
             Ok(Created {
@@ -76,7 +76,12 @@ pub fn create(workspaces: &Path, request: NewJobRequest<'_>) -> Result<Created, 
     }
 }
 
-fn fill(workspace: &Workspace, request: &NewJobRequest<'_>, found: &[Found], budget_tokens: u64) -> Result<JobSpec, RunError> {
+fn fill(
+    workspace: &Workspace,
+    request: &NewJobRequest<'_>,
+    found: &[Found],
+    budget_tokens: u64,
+) -> Result<JobSpec, RunError> {
     let created = now();
     let documents = found.iter().map(|found| copy(workspace, found, budget_tokens)).collect::<Result<Vec<_>, _>>()?;
     let instructions_sha256 = sha256(request.instructions_text.as_bytes());
@@ -104,7 +109,8 @@ fn fill(workspace: &Workspace, request: &NewJobRequest<'_>, found: &[Found], bud
         assets,
     };
     workspace.write(INSTRUCTIONS_FILE, spec.instructions.task_text().as_bytes())?;
-    let yaml = serde_yaml::to_string(&spec).map_err(|error| RunError::Request(format!("{JOB_FILE} can't be written ({error})")))?;
+    let yaml = serde_yaml::to_string(&spec)
+        .map_err(|error| RunError::Request(format!("{JOB_FILE} can't be written ({error})")))?;
     let hash = workspace.write(JOB_FILE, yaml.as_bytes())?;
     let mut journal = Journal::open::<Event>(workspace, |_| Ok(()))?;
     let events = [

@@ -210,7 +210,10 @@ impl Drive<'_> {
     /// A database that can't be reached now is tried again at the next checkpoint; a lost lease ends the work.
     fn unless_lost(&mut self, session: &Session, error: StoreError) -> Result<(), RunError> {
         if error.retryable() {
-            (self.watch)(&session.job, Report::Talk(format!("{error}; the job goes on, and its rows are written later")));
+            (self.watch)(
+                &session.job,
+                Report::Talk(format!("{error}; the job goes on, and its rows are written later")),
+            );
             Ok(())
         } else {
             Err(error.into())
@@ -243,7 +246,10 @@ impl Drive<'_> {
 fn changes_todos(event: &Event) -> bool {
     matches!(
         event,
-        Event::TodoCompleted { .. } | Event::TodosWritten { .. } | Event::PhaseStarted { .. } | Event::PhaseEnded { .. }
+        Event::TodoCompleted { .. }
+            | Event::TodosWritten { .. }
+            | Event::PhaseStarted { .. }
+            | Event::PhaseEnded { .. }
     )
 }
 

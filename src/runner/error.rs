@@ -56,9 +56,12 @@ impl RunError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Document(_) | Self::Instructions(_) | Self::Model(_) | Self::Request(_) => true,
-            Self::Workspace(_) | Self::Journal(_) | Self::Archive(_) | Self::Lock(_) | Self::Store(_) | Self::NoDecision(_) => {
-                false
-            }
+            Self::Workspace(_)
+            | Self::Journal(_)
+            | Self::Archive(_)
+            | Self::Lock(_)
+            | Self::Store(_)
+            | Self::NoDecision(_) => false,
         }
     }
 }

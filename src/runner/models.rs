@@ -10,13 +10,17 @@ use crate::{
 use std::{path::Path, sync::Arc};
 
 /// Opens the model called `name`. `find_job` gives the workspace folder of a job by its name.
-pub fn open_model(name: &str, find_job: &dyn Fn(&str) -> Result<std::path::PathBuf, String>) -> Result<Arc<dyn Model>, RunError> {
+pub fn open_model(
+    name: &str,
+    find_job: &dyn Fn(&str) -> Result<std::path::PathBuf, String>,
+) -> Result<Arc<dyn Model>, RunError> {
     let (provider, rest) = name.split_once(':').unwrap_or((name, ""));
     match (provider, rest) {
         ("offline", "") => Ok(Arc::new(Offline)),
         ("scripted", file) if !file.is_empty() => {
-            let text = std::fs::read_to_string(file).map_err(|error| {
-                ModelError::Script { file: file.to_owned(), what: format!("the script can't be read ({error}); check the path") }
+            let text = std::fs::read_to_string(file).map_err(|error| ModelError::Script {
+                file: file.to_owned(),
+                what: format!("the script can't be read ({error}); check the path"),
             })?;
             Ok(Arc::new(Scripted::parse(file, &text)?))
         }

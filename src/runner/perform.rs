@@ -110,7 +110,9 @@ impl Session {
 
 /// The summary lists what the model may care for.
 fn is_listed(path: &str) -> bool {
-    !path.starts_with("archive/") && !path.starts_with("documents/.text/") && !matches!(path, "journal.jsonl" | ".lock" | "job.yaml")
+    !path.starts_with("archive/")
+        && !path.starts_with("documents/.text/")
+        && !matches!(path, "journal.jsonl" | ".lock" | "job.yaml")
 }
 
 /// What a tool could not do and nobody in the job can mend stops the work.

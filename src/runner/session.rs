@@ -13,7 +13,11 @@ use crate::{
     },
     store::{Store, StoreError},
     tool::Library,
-    workspace::{Workspace, chain, journal::{self, Journal}, lock::Lock},
+    workspace::{
+        Workspace, chain,
+        journal::{self, Journal},
+        lock::Lock,
+    },
 };
 use std::path::Path;
 use uuid::Uuid;
@@ -115,7 +119,11 @@ impl Session {
     }
 
     /// Writes the rows with another status than the journal's: what stopped the process is not a fact of the job.
-    pub(super) async fn checkpoint_as(&self, store: &dyn Store, change: impl FnOnce(&mut JobState)) -> Result<(), StoreError> {
+    pub(super) async fn checkpoint_as(
+        &self,
+        store: &dyn Store,
+        change: impl FnOnce(&mut JobState),
+    ) -> Result<(), StoreError> {
         let mut checkpoint = self.job.checkpoint(Extent::Recent, self.journal.seq(), self.journal.head());
         change(&mut checkpoint.state);
         store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await

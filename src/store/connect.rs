@@ -48,26 +48,18 @@ impl Address {
             },
             "postgres" | "postgresql" => {
                 let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-                if rest[authority.len()..]
-                    .split('?')
-                    .next()
-                    .is_some_and(|path| path.contains('@'))
-                {
+                if rest[authority.len()..].split('?').next().is_some_and(|path| path.contains('@')) {
                     return Err(wrong(
                         "postgres://…",
                         "its @ comes after a / or #: write those in a password as %2F and %23",
                     ));
                 }
-                Ok(Self::Postgres {
-                    url: url.to_owned(),
-                    secrets: Secrets::of(rest),
-                })
+                Ok(Self::Postgres { url: url.to_owned(), secrets: Secrets::of(rest) })
             }
             // Only letters are repeated: what stands before :// may be anything that was pasted by mistake.
-            _ if scheme.len() <= 12 && scheme.bytes().all(|byte| byte.is_ascii_alphabetic()) => Err(wrong(
-                &format!("{scheme}://…"),
-                "it is of no kind that overnight can use",
-            )),
+            _ if scheme.len() <= 12 && scheme.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+                Err(wrong(&format!("{scheme}://…"), "it is of no kind that overnight can use"))
+            }
             _ => Err(wrong("URL", "it is of no kind that overnight can use")),
         }
     }
@@ -80,19 +72,11 @@ pub(super) struct Secrets(Vec<String>);
 impl Secrets {
     /// `rest` is what follows `://`.
     fn of(rest: &str) -> Self {
-        let login = rest
-            .rsplit_once('@')
-            .and_then(|(login, _)| login.split_once(':'))
-            .map(|(_, password)| password);
+        let login = rest.rsplit_once('@').and_then(|(login, _)| login.split_once(':')).map(|(_, password)| password);
         let parameters = rest.split_once('?').map_or("", |(_, parameters)| parameters);
-        let named = parameters
-            .split('&')
-            .filter_map(|parameter| parameter.strip_prefix("password="));
-        let mut secrets: Vec<String> = login
-            .into_iter()
-            .chain(named)
-            .flat_map(|written| [written.to_owned(), decoded(written)])
-            .collect();
+        let named = parameters.split('&').filter_map(|parameter| parameter.strip_prefix("password="));
+        let mut secrets: Vec<String> =
+            login.into_iter().chain(named).flat_map(|written| [written.to_owned(), decoded(written)]).collect();
         secrets.retain(|secret| !secret.is_empty());
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         secrets.dedup();
@@ -101,9 +85,7 @@ impl Secrets {
 
     /// `text` without them.
     pub(super) fn hidden(&self, text: &str) -> String {
-        self.0
-            .iter()
-            .fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
     }
 }
 
@@ -144,10 +126,7 @@ mod tests {
     fn sqlite_paths_are_taken_as_they_stand() {
         for (url, path) in [
             ("sqlite://workspaces/overnight.db", "./workspaces/overnight.db"),
-            (
-                "sqlite:///var/lib/over night/100%25.db",
-                "/var/lib/over night/100%25.db",
-            ),
+            ("sqlite:///var/lib/over night/100%25.db", "/var/lib/over night/100%25.db"),
             ("sqlite://:memory:", "./:memory:"),
             ("sqlite://file:x", "./file:x"),
         ] {
@@ -163,19 +142,10 @@ mod tests {
             ("", "can't open database URL: it has no ://"),
             ("overnight.db", "can't open database URL: it has no ://"),
             ("me:secret@host", "can't open database URL: it has no ://"),
-            (
-                "mysql://me:secret@host/db",
-                "can't open database mysql://…: it is of no kind that overnight can use",
-            ),
-            (
-                "s3cret://",
-                "can't open database URL: it is of no kind that overnight can use",
-            ),
+            ("mysql://me:secret@host/db", "can't open database mysql://…: it is of no kind that overnight can use"),
+            ("s3cret://", "can't open database URL: it is of no kind that overnight can use"),
             ("sqlite://", "can't open database sqlite://: it names no file"),
-            (
-                "sqlite://a.db?mode=rwc",
-                "can't open database sqlite://…: a path can't contain ? or NUL",
-            ),
+            ("sqlite://a.db?mode=rwc", "can't open database sqlite://…: a path can't contain ? or NUL"),
             (
                 "postgres://me:1/secret@host/db",
                 "can't open database postgres://…: its @ comes after a / or #: write those in a password as %2F and %23",
@@ -188,10 +158,7 @@ mod tests {
     #[test]
     fn secrets_are_hidden_as_written_and_as_meant() {
         let secrets = Secrets::of("me:p%40ss:w@host/db?application_name=x&password=other");
-        assert_eq!(
-            secrets.hidden("p%40ss:w, p@ss:w and other, but not me"),
-            "***, *** and ***, but not me"
-        );
+        assert_eq!(secrets.hidden("p%40ss:w, p@ss:w and other, but not me"), "***, *** and ***, but not me");
         assert_eq!(format!("{secrets:?}"), "***");
         assert_eq!(Secrets::of("host/db").hidden("host/db"), "host/db");
     }

@@ -31,11 +31,7 @@ pub enum StoreError {
     NotFound { name: String },
     /// A few of the matches, oldest first; `more` when there are others.
     #[error("more than one job begins with '{name}': {}{}; give more of the id", Listed(.matches), if *.more { ", …" } else { "" })]
-    Ambiguous {
-        name: String,
-        matches: Vec<JobId>,
-        more: bool,
-    },
+    Ambiguous { name: String, matches: Vec<JobId>, more: bool },
     /// A stored row that this program can't have written.
     #[error("database {database} holds a row that can't be read: {detail}")]
     Corrupt { database: String, detail: String },

@@ -62,20 +62,12 @@ struct Database {
 
 impl PostgresStore {
     pub(super) async fn open(url: &str, secrets: Secrets) -> Result<Self, StoreError> {
-        let unread = Database {
-            name: "postgres://…".to_owned(),
-            secrets,
-        };
+        let unread = Database { name: "postgres://…".to_owned(), secrets };
         let options = PgConnectOptions::from_str(url).map_err(|error| unread.wrong(&error))?;
         let options = options.application_name("overnight").disable_statement_logging();
-        let host = options
-            .get_socket()
-            .map_or(options.get_host().into(), |socket| socket.to_string_lossy());
+        let host = options.get_socket().map_or(options.get_host().into(), |socket| socket.to_string_lossy());
         let name = options.get_database().unwrap_or(options.get_username());
-        let database = Database {
-            name: format!("{host}:{}/{name}", options.get_port()),
-            ..unread
-        };
+        let database = Database { name: format!("{host}:{}/{name}", options.get_port()), ..unread };
         // The pool would try a refused connection again until its time is up; a person wants to know at once.
         let connection = tokio::time::timeout(CONNECT, PgConnection::connect_with(&options))
             .await
@@ -103,9 +95,7 @@ impl PostgresStore {
     }
 
     async fn within<T>(&self, call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
-        tokio::time::timeout(CALL, call)
-            .await
-            .map_err(|_| self.database.silent(CALL))?
+        tokio::time::timeout(CALL, call).await.map_err(|_| self.database.silent(CALL))?
     }
 
     async fn begin(&self) -> Result<Transaction<'static, Postgres>, StoreError> {
@@ -133,19 +123,13 @@ impl PostgresStore {
 
     /// Why a write found no row that it may change.
     async fn why_not(&self, connection: &mut PgConnection, id: JobId) -> StoreError {
-        let status: Result<Option<String>, _> = sqlx::query_scalar("select status from jobs where id = $1")
-            .bind(Id(id.0))
-            .fetch_optional(connection)
-            .await;
+        let status: Result<Option<String>, _> =
+            sqlx::query_scalar("select status from jobs where id = $1").bind(Id(id.0)).fetch_optional(connection).await;
         match status {
             Ok(None) => StoreError::NotFound { name: id.to_string() },
             Ok(Some(status)) => {
-                let read = Reader {
-                    database: &self.database.name,
-                    row: format!("job {id}"),
-                };
-                read.word("status", &status)
-                    .map_or_else(|error| error, |status| StoreError::Ended { id, status })
+                let read = Reader { database: &self.database.name, row: format!("job {id}") };
+                read.word("status", &status).map_or_else(|error| error, |status| StoreError::Ended { id, status })
             }
             Err(error) => self.failed(error),
         }
@@ -155,18 +139,10 @@ impl PostgresStore {
 #[async_trait]
 impl Store for PostgresStore {
     async fn migrate(&self) -> Result<(), StoreError> {
-        let known = MIGRATIONS
-            .iter()
-            .map(|migration| migration.version)
-            .max()
-            .unwrap_or_default();
+        let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
         let found = self.version().await?;
         if found > known {
-            return Err(StoreError::Newer {
-                database: self.database.name.clone(),
-                found,
-                known,
-            });
+            return Err(StoreError::Newer { database: self.database.name.clone(), found, known });
         }
         if found == known {
             return Ok(());
@@ -179,16 +155,10 @@ impl Store for PostgresStore {
             .execute(&mut *connection)
             .await
             .map_err(|error| self.failed(error))?;
-        MIGRATIONS
-            .run_direct(None, &mut *connection, false)
-            .await
-            .map_err(|error| match error {
-                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.failed(error),
-                error => StoreError::Sql {
-                    database: self.database.name.clone(),
-                    detail: error.to_string(),
-                },
-            })
+        MIGRATIONS.run_direct(None, &mut *connection, false).await.map_err(|error| match error {
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.failed(error),
+            error => StoreError::Sql { database: self.database.name.clone(), detail: error.to_string() },
+        })
     }
 
     async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
@@ -238,11 +208,7 @@ impl Store for PostgresStore {
                 return Err(self.why_not(&mut transaction, id).await);
             };
             self.commit(transaction).await?;
-            Reader {
-                database: &self.database.name,
-                row: format!("job {id}"),
-            }
-            .number("lease", lease)
+            Reader { database: &self.database.name, row: format!("job {id}") }.number("lease", lease)
         })
         .await
     }
@@ -272,9 +238,8 @@ impl Store for PostgresStore {
     async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
         self.within(async {
             let mut transaction = self.begin().await?;
-            let written = checkpoint::write(&mut transaction, id, lease, checkpoint)
-                .await
-                .map_err(|error| self.failed(error))?;
+            let written =
+                checkpoint::write(&mut transaction, id, lease, checkpoint).await.map_err(|error| self.failed(error))?;
             if !written {
                 return Err(StoreError::LeaseLost { id });
             }
@@ -358,22 +323,15 @@ impl Store for PostgresStore {
                     .fetch_all(&self.pool)
                     .await
             };
-            let mut matches: Vec<JobId> = found
-                .map_err(|error| self.failed(error))?
-                .into_iter()
-                .map(|id| JobId(id.0))
-                .collect();
+            let mut matches: Vec<JobId> =
+                found.map_err(|error| self.failed(error))?.into_iter().map(|id| JobId(id.0)).collect();
             match matches[..] {
                 [] => Err(StoreError::NotFound { name: name.to_owned() }),
                 [id] => Ok(id),
                 _ => {
                     let more = matches.len() > SHOWN;
                     matches.truncate(SHOWN);
-                    Err(StoreError::Ambiguous {
-                        name: name.to_owned(),
-                        matches,
-                        more,
-                    })
+                    Err(StoreError::Ambiguous { name: name.to_owned(), matches, more })
                 }
             }
         })
@@ -459,13 +417,7 @@ impl Store for PostgresStore {
             let Some(wants) = wants else {
                 return Err(StoreError::LeaseLost { id });
             };
-            wish(
-                wants.as_deref(),
-                &Reader {
-                    database: &self.database.name,
-                    row: format!("job {id}"),
-                },
-            )
+            wish(wants.as_deref(), &Reader { database: &self.database.name, row: format!("job {id}") })
         })
         .await
     }
@@ -500,10 +452,7 @@ impl Database {
     }
 
     fn wrong(&self, error: &sqlx::Error) -> StoreError {
-        StoreError::Connect {
-            database: self.name.clone(),
-            detail: self.secrets.hidden(&told(error)),
-        }
+        StoreError::Connect { database: self.name.clone(), detail: self.secrets.hidden(&told(error)) }
     }
 
     fn silent(&self, after: Duration) -> StoreError {

@@ -54,10 +54,7 @@ pub(super) struct JobColumns {
 impl JobColumns {
     /// `database` names it in an error.
     pub(super) fn row(self, database: &str) -> Result<JobRow, StoreError> {
-        let read = Reader {
-            database,
-            row: format!("job {}", self.id.0),
-        };
+        let read = Reader { database, row: format!("job {}", self.id.0) };
         Ok(JobRow {
             job: NewJob {
                 id: JobId(self.id.0),
@@ -70,10 +67,7 @@ impl JobColumns {
             },
             state: JobState {
                 status: read.word("status", &self.status)?,
-                hold_reason: self
-                    .hold_reason
-                    .map(|reason| read.word("hold_reason", &reason))
-                    .transpose()?,
+                hold_reason: self.hold_reason.map(|reason| read.word("hold_reason", &reason)).transpose()?,
                 reason: self.reason,
                 phase_number: read.number("phase_number", self.phase_number)?,
                 phase_title: self.phase_title,
@@ -121,10 +115,7 @@ pub(super) struct PhaseColumns {
 
 impl PhaseColumns {
     pub(super) fn row(self, database: &str) -> Result<PhaseRow, StoreError> {
-        let read = Reader {
-            database,
-            row: format!("phase {}", self.number),
-        };
+        let read = Reader { database, row: format!("phase {}", self.number) };
         Ok(PhaseRow {
             number: read.number("number", self.number)?,
             attempt: read.number("attempt", self.attempt)?,
@@ -164,10 +155,7 @@ pub(super) struct TodoColumns {
 
 impl TodoColumns {
     pub(super) fn row(self, database: &str) -> Result<TodoRow, StoreError> {
-        let read = Reader {
-            database,
-            row: format!("todo {} of phase {}", self.id, self.phase),
-        };
+        let read = Reader { database, row: format!("todo {} of phase {}", self.id, self.phase) };
         Ok(TodoRow {
             phase: read.number("phase", self.phase)?,
             attempt: read.number("attempt", self.attempt)?,

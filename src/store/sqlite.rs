@@ -97,10 +97,7 @@ impl SqliteStore {
     }
 
     async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
-        self.pool
-            .begin_with("begin immediate")
-            .await
-            .map_err(|error| self.failed(error))
+        self.pool.begin_with("begin immediate").await.map_err(|error| self.failed(error))
     }
 
     async fn commit(&self, transaction: Transaction<'static, Sqlite>) -> Result<(), StoreError> {
@@ -125,19 +122,13 @@ impl SqliteStore {
 
     /// Why a write found no row that it may change.
     async fn why_not(&self, connection: &mut SqliteConnection, id: JobId) -> StoreError {
-        let status: Result<Option<String>, _> = sqlx::query_scalar("select status from jobs where id = ?1")
-            .bind(Id(id.0))
-            .fetch_optional(connection)
-            .await;
+        let status: Result<Option<String>, _> =
+            sqlx::query_scalar("select status from jobs where id = ?1").bind(Id(id.0)).fetch_optional(connection).await;
         match status {
             Ok(None) => StoreError::NotFound { name: id.to_string() },
             Ok(Some(status)) => {
-                let read = Reader {
-                    database: &self.database,
-                    row: format!("job {id}"),
-                };
-                read.word("status", &status)
-                    .map_or_else(|error| error, |status| StoreError::Ended { id, status })
+                let read = Reader { database: &self.database, row: format!("job {id}") };
+                read.word("status", &status).map_or_else(|error| error, |status| StoreError::Ended { id, status })
             }
             Err(error) => self.failed(error),
         }
@@ -147,18 +138,10 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn migrate(&self) -> Result<(), StoreError> {
-        let known = MIGRATIONS
-            .iter()
-            .map(|migration| migration.version)
-            .max()
-            .unwrap_or_default();
+        let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
         let found = self.version().await?;
         if found > known {
-            return Err(StoreError::Newer {
-                database: self.database.clone(),
-                found,
-                known,
-            });
+            return Err(StoreError::Newer { database: self.database.clone(), found, known });
         }
         if found == known {
             return Ok(());
@@ -166,16 +149,10 @@ impl Store for SqliteStore {
         // All in one transaction, because two processes may find the same new file. (`run` does the same, but its bounds
         // can't be met in an async trait: rust-lang/rust#110338.)
         let mut transaction = self.begin().await?;
-        MIGRATIONS
-            .run_direct(None, &mut *transaction, false)
-            .await
-            .map_err(|error| match error {
-                MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.failed(error),
-                error => StoreError::Sql {
-                    database: self.database.clone(),
-                    detail: error.to_string(),
-                },
-            })?;
+        MIGRATIONS.run_direct(None, &mut *transaction, false).await.map_err(|error| match error {
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.failed(error),
+            error => StoreError::Sql { database: self.database.clone(), detail: error.to_string() },
+        })?;
         self.commit(transaction).await
     }
 
@@ -222,11 +199,7 @@ impl Store for SqliteStore {
             return Err(self.why_not(&mut transaction, id).await);
         };
         self.commit(transaction).await?;
-        Reader {
-            database: &self.database,
-            row: format!("job {id}"),
-        }
-        .number("lease", lease)
+        Reader { database: &self.database, row: format!("job {id}") }.number("lease", lease)
     }
 
     async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError> {
@@ -250,9 +223,8 @@ impl Store for SqliteStore {
 
     async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        let written = checkpoint::write(&mut transaction, id, lease, checkpoint)
-            .await
-            .map_err(|error| self.failed(error))?;
+        let written =
+            checkpoint::write(&mut transaction, id, lease, checkpoint).await.map_err(|error| self.failed(error))?;
         if !written {
             return Err(StoreError::LeaseLost { id });
         }
@@ -289,11 +261,7 @@ impl Store for SqliteStore {
             let deleted = sqlx::query(old).bind(Id(job.id.0)).execute(&mut *transaction).await;
             deleted.map_err(|error| self.failed(error))?;
         }
-        let lease = Reader {
-            database: &self.database,
-            row: format!("job {}", job.id),
-        }
-        .number("lease", lease)?;
+        let lease = Reader { database: &self.database, row: format!("job {}", job.id) }.number("lease", lease)?;
         let written = checkpoint::write(&mut transaction, job.id, lease, checkpoint).await;
         if !written.map_err(|error| self.failed(error))? {
             return Err(StoreError::LeaseLost { id: job.id });
@@ -313,9 +281,7 @@ impl Store for SqliteStore {
     async fn find(&self, name: &str) -> Result<JobId, StoreError> {
         let name = name.trim();
         let found: Result<Vec<Id>, _> = if name == LAST {
-            sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1")
-                .fetch_all(&self.pool)
-                .await
+            sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1").fetch_all(&self.pool).await
         } else {
             let Some((first, last)) = ids_beginning(name) else {
                 return Err(StoreError::NotFound { name: name.to_owned() });
@@ -327,22 +293,15 @@ impl Store for SqliteStore {
                 .fetch_all(&self.pool)
                 .await
         };
-        let mut matches: Vec<JobId> = found
-            .map_err(|error| self.failed(error))?
-            .into_iter()
-            .map(|id| JobId(id.0))
-            .collect();
+        let mut matches: Vec<JobId> =
+            found.map_err(|error| self.failed(error))?.into_iter().map(|id| JobId(id.0)).collect();
         match matches[..] {
             [] => Err(StoreError::NotFound { name: name.to_owned() }),
             [id] => Ok(id),
             _ => {
                 let more = matches.len() > SHOWN;
                 matches.truncate(SHOWN);
-                Err(StoreError::Ambiguous {
-                    name: name.to_owned(),
-                    matches,
-                    more,
-                })
+                Err(StoreError::Ambiguous { name: name.to_owned(), matches, more })
             }
         }
     }
@@ -412,13 +371,7 @@ impl Store for SqliteStore {
         let Some(wants) = wants else {
             return Err(StoreError::LeaseLost { id });
         };
-        wish(
-            wants.as_deref(),
-            &Reader {
-                database: &self.database,
-                row: format!("job {id}"),
-            },
-        )
+        wish(wants.as_deref(), &Reader { database: &self.database, row: format!("job {id}") })
     }
 }
 

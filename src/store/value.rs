@@ -36,9 +36,7 @@ impl Encode<'_, Sqlite> for Moment {
 impl Decode<'_, Sqlite> for Moment {
     fn decode(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
         let text = <&str as Decode<Sqlite>>::decode(value)?;
-        Ok(Self(Timestamp::new(
-            DateTime::parse_from_rfc3339(text)?.with_timezone(&Utc),
-        )))
+        Ok(Self(Timestamp::new(DateTime::parse_from_rfc3339(text)?.with_timezone(&Utc))))
     }
 }
 
@@ -56,9 +54,7 @@ impl Encode<'_, Postgres> for Moment {
 
 impl Decode<'_, Postgres> for Moment {
     fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
-        Ok(Self(Timestamp::new(<DateTime<Utc> as Decode<Postgres>>::decode(
-            value,
-        )?)))
+        Ok(Self(Timestamp::new(<DateTime<Utc> as Decode<Postgres>>::decode(value)?)))
     }
 }
 
@@ -113,11 +109,7 @@ pub(super) fn count(number: u64) -> i64 {
 
 /// A model's text. PostgreSQL refuses NUL in text, and a job must not fail for it: both keep U+FFFD instead.
 pub(super) fn text(text: &str) -> Cow<'_, str> {
-    if text.contains('\0') {
-        Cow::Owned(text.replace('\0', "\u{fffd}"))
-    } else {
-        Cow::Borrowed(text)
-    }
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 
 pub(super) fn text_or_null(value: Option<&String>) -> Option<Cow<'_, str>> {
@@ -125,13 +117,7 @@ pub(super) fn text_or_null(value: Option<&String>) -> Option<Cow<'_, str>> {
 }
 
 pub(super) fn delivered(files: &[Delivered]) -> Vec<Delivered> {
-    files
-        .iter()
-        .map(|file| Delivered {
-            path: text(&file.path).into_owned(),
-            ..file.clone()
-        })
-        .collect()
+    files.iter().map(|file| Delivered { path: text(&file.path).into_owned(), ..file.clone() }).collect()
 }
 
 /// A number that is one. SQLite has no NaN (it reads back as null); both keep null.
@@ -172,25 +158,11 @@ mod tests {
         let range = |first, last| Some((Uuid::from_u128(first), Uuid::from_u128(last)));
         assert_eq!(
             ids_beginning("01AB"),
-            range(
-                0x01ab_0000_0000_0000_0000_0000_0000_0000,
-                0x01ab_ffff_ffff_ffff_ffff_ffff_ffff_ffff
-            )
+            range(0x01ab_0000_0000_0000_0000_0000_0000_0000, 0x01ab_ffff_ffff_ffff_ffff_ffff_ffff_ffff)
         );
         let whole = 0x0123_4567_89ab_7def_8123_4567_89ab_cdef;
-        assert_eq!(
-            ids_beginning("01234567-89ab-7def-8123-456789abcdef"),
-            range(whole, whole)
-        );
-        for nothing in [
-            "",
-            "-",
-            "last",
-            "01 ",
-            "01%",
-            "é",
-            "01234567-89ab-7def-8123-456789abcdef0",
-        ] {
+        assert_eq!(ids_beginning("01234567-89ab-7def-8123-456789abcdef"), range(whole, whole));
+        for nothing in ["", "-", "last", "01 ", "01%", "é", "01234567-89ab-7def-8123-456789abcdef0"] {
             assert_eq!(ids_beginning(nothing), None, "{nothing}");
         }
     }

@@ -1,6 +1,9 @@
 //! `list_documents` and `read_document`. Document text is delimited and named as such: what stands in it is material.
 
-use super::{ToolError, library::{Library, named}};
+use super::{
+    ToolError,
+    library::{Library, named},
+};
 use crate::{
     context::{catalogue::ReadDocument, tokens::estimate},
     job::{
@@ -54,7 +57,10 @@ pub(super) fn read(
     let from = wanted.from.unwrap_or(1).max(1);
     let to = wanted.to.unwrap_or(document.units).min(document.units);
     if from > document.units {
-        return Err(ToolError::Tell(format!("{} ends at {unit} {}; ask for an earlier one", document.name, document.units)));
+        return Err(ToolError::Tell(format!(
+            "{} ends at {unit} {}; ask for an earlier one",
+            document.name, document.units
+        )));
     }
     if from > to {
         return Err(ToolError::Tell(format!("from ({from}) lies after to ({to}); ask for from <= to")));

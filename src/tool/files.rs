@@ -87,11 +87,9 @@ pub(super) fn parse(path: &str) -> Result<ModelPath, ToolError> {
 /// `*.md` means any file of that name, `output/*.md` a path from the workspace on.
 pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
     let whole = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
-    GlobBuilder::new(&whole)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| ToolError::Tell(format!("the glob '{pattern}' can't be read ({error}); use one such as output/*.json")))
+    GlobBuilder::new(&whole).literal_separator(true).build().map(|glob| glob.compile_matcher()).map_err(|error| {
+        ToolError::Tell(format!("the glob '{pattern}' can't be read ({error}); use one such as output/*.json"))
+    })
 }
 
 pub(super) fn matches(glob: Option<&GlobMatcher>, path: &str) -> bool {

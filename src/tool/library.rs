@@ -14,7 +14,7 @@ const KEPT_BYTES: usize = 4 << 20;
 /// One document's text with the places of its pages or lines.
 #[derive(Debug)]
 pub struct Text {
-    pub text: String,
+    pub whole: String,
     pub offsets: Offsets,
     used: u64,
 }
@@ -22,7 +22,7 @@ pub struct Text {
 impl Text {
     /// Units `from` to `to`, both included.
     pub fn range(&self, from: u64, to: u64) -> &str {
-        self.offsets.range(&self.text, from, to)
+        self.offsets.range(&self.whole, from, to)
     }
 }
 
@@ -47,7 +47,7 @@ impl Library {
             let text = workspace.read_text(&document.text_path())?;
             self.make_room(text.len());
             let offsets = Offsets::new(unit(document), &text);
-            self.texts.insert(document.name.clone(), Text { text, offsets, used: clock });
+            self.texts.insert(document.name.clone(), Text { whole: text, offsets, used: clock });
         }
         let text = self.texts.get_mut(&document.name).ok_or_else(|| ToolError::Tell("no text".to_owned()))?;
         text.used = clock;
@@ -55,7 +55,7 @@ impl Library {
     }
 
     fn make_room(&mut self, bytes: usize) {
-        while self.texts.values().map(|text| text.text.len()).sum::<usize>() + bytes > KEPT_BYTES {
+        while self.texts.values().map(|text| text.whole.len()).sum::<usize>() + bytes > KEPT_BYTES {
             let Some(oldest) = self.texts.iter().min_by_key(|(_, text)| text.used).map(|(name, _)| name.clone()) else {
                 break;
             };
@@ -81,7 +81,9 @@ pub(super) fn named<'a>(spec: &'a JobSpec, name: &str) -> Result<&'a DocumentEnt
             .map(|document| (strsim::jaro_winkler(plain, &document.name), &document.name))
             .max_by(|a, b| a.0.total_cmp(&b.0));
         ToolError::Tell(match nearest {
-            Some((likeness, near)) if likeness > 0.75 => format!("there is no document '{name}'; did you mean '{near}'?"),
+            Some((likeness, near)) if likeness > 0.75 => {
+                format!("there is no document '{name}'; did you mean '{near}'?")
+            }
             Some(_) | None => format!("there is no document '{name}'; call list_documents() for the names"),
         })
     })

@@ -30,13 +30,22 @@ struct Hit {
 }
 
 /// Lines that match, with file (or document) and line.
-pub(super) fn search(job: &Job, workspace: &Workspace, library: &mut Library, wanted: &SearchFiles) -> Result<ToolResult, ToolError> {
+pub(super) fn search(
+    job: &Job,
+    workspace: &Workspace,
+    library: &mut Library,
+    wanted: &SearchFiles,
+) -> Result<ToolResult, ToolError> {
     let matcher = RegexMatcherBuilder::new()
         .case_smart(true)
         .line_terminator(Some(b'\n'))
         .size_limit(4 << 20)
         .build(&wanted.pattern)
-        .map_err(|error| ToolError::Tell(format!("the pattern can't be read as a regular expression ({error}); escape special characters with \\")))?;
+        .map_err(|error| {
+            ToolError::Tell(format!(
+                "the pattern can't be read as a regular expression ({error}); escape special characters with \\"
+            ))
+        })?;
     let mut searcher = SearcherBuilder::new().line_number(true).build();
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
     let mut hits = Vec::new();
@@ -62,9 +71,12 @@ pub(super) fn search(job: &Job, workspace: &Workspace, library: &mut Library, wa
         let wanted_name = named.strip_prefix("documents/").unwrap_or("");
         for document in &job.spec.documents {
             let inside = !is_document_path || is_below(&document.name, wanted_name);
-            if inside && (matches(glob.as_ref(), &document.name) || matches(glob.as_ref(), &format!("documents/{}", document.name))) {
+            if inside
+                && (matches(glob.as_ref(), &document.name)
+                    || matches(glob.as_ref(), &format!("documents/{}", document.name)))
+            {
                 let text = library.text(workspace, document)?;
-                look(&mut searcher, &text.text, &|line| place_in(document, &text.text, line))?;
+                look(&mut searcher, &text.whole, &|line| place_in(document, &text.whole, line))?;
             }
         }
     }
@@ -92,7 +104,10 @@ fn is_searched(path: &str) -> bool {
 
 fn is_below(name: &str, folder: &str) -> bool {
     let folder = folder.strip_prefix(".text/").unwrap_or(folder);
-    folder.is_empty() || name == folder || folder.strip_suffix(".txt") == Some(name) || name.starts_with(&format!("{folder}/"))
+    folder.is_empty()
+        || name == folder
+        || folder.strip_suffix(".txt") == Some(name)
+        || name.starts_with(&format!("{folder}/"))
 }
 
 /// `spec.txt page 3 line 12`, or `spec.md:120` where there are no pages.
@@ -100,7 +115,8 @@ fn place_in(document: &DocumentEntry, text: &str, line: u64) -> String {
     match unit(document) {
         Unit::Line => format!("{}:{line}", document.name),
         Unit::Page => {
-            let before: usize = text.split_inclusive('\n').take(usize::try_from(line - 1).unwrap_or(usize::MAX)).map(str::len).sum();
+            let before: usize =
+                text.split_inclusive('\n').take(usize::try_from(line - 1).unwrap_or(usize::MAX)).map(str::len).sum();
             let page = text[..before].matches('\u{c}').count() + 1;
             format!("{} page {page}", document.name)
         }

@@ -9,7 +9,12 @@ use crate::{
 };
 
 /// `result` as the conversation gets it: at most `most` tokens. `call` names the file.
-pub(super) fn bounded(workspace: &Workspace, call: &str, result: ToolResult, most: u64) -> Result<ToolResult, ToolError> {
+pub(super) fn bounded(
+    workspace: &Workspace,
+    call: &str,
+    result: ToolResult,
+    most: u64,
+) -> Result<ToolResult, ToolError> {
     let tokens = estimate(&result.text);
     if tokens <= most {
         return Ok(result);

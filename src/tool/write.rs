@@ -1,7 +1,11 @@
 //! `write_file`, `append_file`, `edit_file`. The hashes before and after are facts in the journal before the file is
 //! touched, so that a change that a crash cut off is repeated once, and never made twice.
 
-use super::{ToolError, files::{MOST_BYTES, parse}, reading::told};
+use super::{
+    ToolError,
+    files::{MOST_BYTES, parse},
+    reading::told,
+};
 use crate::{
     job::{
         digest::sha256,
@@ -20,11 +24,14 @@ struct Planned {
 }
 
 /// What a change would do. The inner error is the tool's sentence to the model.
-#[expect(clippy::type_complexity, reason = "the shape of the machine's answer")]
-pub fn prepare(workspace: &Workspace, writing: &Writing) -> Result<Result<(Prepared, Option<Saved>), String>, WorkspaceError> {
+pub fn prepare(
+    workspace: &Workspace,
+    writing: &Writing,
+) -> Result<Result<(Prepared, Option<Saved>), String>, WorkspaceError> {
     match plan(workspace, writing) {
         Ok(planned) => {
-            let prepared = Prepared { before: planned.before.as_deref().map(sha256), after: sha256(planned.after.as_bytes()) };
+            let prepared =
+                Prepared { before: planned.before.as_deref().map(sha256), after: sha256(planned.after.as_bytes()) };
             Ok(Ok((prepared, saved(planned.known, planned.after))))
         }
         Err(ToolError::Tell(text)) => Ok(Err(text)),
@@ -63,7 +70,9 @@ fn plan(workspace: &Workspace, writing: &Writing) -> Result<Planned, ToolError> 
                 return Err(ToolError::Tell(format!("{} does not exist; create it with write_file", resolved.path)));
             }
             if edit.old.is_empty() {
-                return Err(ToolError::Tell("old is empty; give the text to be replaced, or use append_file".to_owned()));
+                return Err(ToolError::Tell(
+                    "old is empty; give the text to be replaced, or use append_file".to_owned(),
+                ));
             }
             let text = text_of(before.as_deref(), &resolved.path)?;
             match text.matches(&edit.old).take(2).count() {
@@ -84,7 +93,11 @@ fn plan(workspace: &Workspace, writing: &Writing) -> Result<Planned, ToolError> 
         }
     };
     if after.len() as u64 > MOST_BYTES {
-        return Err(ToolError::Tell(format!("{} would be over {} MB; write several files", resolved.path, MOST_BYTES >> 20)));
+        return Err(ToolError::Tell(format!(
+            "{} would be over {} MB; write several files",
+            resolved.path,
+            MOST_BYTES >> 20
+        )));
     }
     Ok(Planned { path: resolved.path, known: resolved.known, before, after })
 }

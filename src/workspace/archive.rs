@@ -78,10 +78,7 @@ pub fn build(
     let archive = workspace.make_folder(ARCHIVE).map_err(failed)?;
     let temporary = rooted::temporary_name();
     let result = write(workspace, journal, meta, todos, &format!("{ARCHIVE}/{temporary}")).and_then(|stored| {
-        archive
-            .rename(&temporary, &archive, &folder)
-            .and_then(|()| rooted::sync(&archive))
-            .map_err(failed)?;
+        archive.rename(&temporary, &archive, &folder).and_then(|()| rooted::sync(&archive)).map_err(failed)?;
         Ok(stored)
     });
     match result {
@@ -126,18 +123,12 @@ fn write(
         files,
         outputs: hash_folder(workspace, "output")?,
         tool_results: hash_folder(workspace, "tool_results")?,
-        journal: Span {
-            first_seq: journal.base().seq + 1,
-            last_seq: journal.seq(),
-            head: journal.head().to_owned(),
-        },
+        journal: Span { first_seq: journal.base().seq + 1, last_seq: journal.seq(), head: journal.head().to_owned() },
     };
     let text = manifest.render().map_err(ArchiveError::Encode)?;
     put(MANIFEST, &mut text.as_slice())?;
     rooted::sync(&folder).map_err(failed)?;
-    Ok(Stored {
-        manifest_sha256: sha256(&text),
-    })
+    Ok(Stored { manifest_sha256: sha256(&text) })
 }
 
 /// The archive is there already: a crash came between the rename and what follows. Takes it if it is of this phase
@@ -145,25 +136,13 @@ fn write(
 /// decision or two after the crash) begins.
 fn finish(workspace: &Workspace, journal: &mut Journal, meta: &ArchiveMeta) -> Result<Stored, ArchiveError> {
     let path = format!("{ARCHIVE}/{}/{MANIFEST}", meta.folder);
-    let conflict = |what: String| ArchiveError::Conflict {
-        folder: meta.folder.clone(),
-        what,
-    };
+    let conflict = |what: String| ArchiveError::Conflict { folder: meta.folder.clone(), what };
     let text = workspace.read(&path)?;
     let found = Manifest::parse(&text).map_err(conflict)?;
     let wanted = (&meta.folder, meta.phase, &meta.kind, meta.attempt, &meta.outcome);
-    let met = (
-        &found.meta.folder,
-        found.meta.phase,
-        &found.meta.kind,
-        found.meta.attempt,
-        &found.meta.outcome,
-    );
+    let met = (&found.meta.folder, found.meta.phase, &found.meta.kind, found.meta.attempt, &found.meta.outcome);
     if wanted != met {
-        return Err(conflict(format!(
-            "it is of phase {} attempt {}, {}",
-            met.1, met.3, met.4
-        )));
+        return Err(conflict(format!("it is of phase {} attempt {}, {}", met.1, met.3, met.4)));
     }
     let base = journal.base();
     if (found.journal.last_seq, found.journal.head.as_str()) == (journal.seq(), journal.head()) {
@@ -180,9 +159,7 @@ fn finish(workspace: &Workspace, journal: &mut Journal, meta: &ArchiveMeta) -> R
             found.journal.last_seq, base.seq
         )));
     }
-    Ok(Stored {
-        manifest_sha256: sha256(&text),
-    })
+    Ok(Stored { manifest_sha256: sha256(&text) })
 }
 
 fn same_journal(workspace: &Workspace, folder: &str) -> Result<bool, WorkspaceError> {

@@ -40,10 +40,7 @@ pub struct Position {
 
 impl Position {
     pub fn start() -> Self {
-        Self {
-            seq: 0,
-            head: ZERO.to_owned(),
-        }
+        Self { seq: 0, head: ZERO.to_owned() }
     }
 
     /// Reads `line` as the one after this place and moves on to it; what is wrong with it, otherwise.
@@ -58,10 +55,7 @@ impl Position {
                 decision.prev, self.head
             ));
         }
-        *self = Self {
-            seq: decision.seq,
-            head: sha256(line),
-        };
+        *self = Self { seq: decision.seq, head: sha256(line) };
         Ok(decision)
     }
 }
@@ -94,11 +88,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new(file: File) -> Self {
-        Self {
-            reader: BufReader::with_capacity(256 * 1024, file),
-            buffer: Vec::new(),
-            number: 0,
-        }
+        Self { reader: BufReader::with_capacity(256 * 1024, file), buffer: Vec::new(), number: 0 }
     }
 
     pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
@@ -108,16 +98,8 @@ impl Lines {
         }
         self.number += 1;
         let ended = self.buffer.last() == Some(&b'\n');
-        let bytes = if ended {
-            &self.buffer[..self.buffer.len() - 1]
-        } else {
-            &self.buffer[..]
-        };
-        Ok(Some(Line {
-            number: self.number,
-            bytes,
-            ended,
-        }))
+        let bytes = if ended { &self.buffer[..self.buffer.len() - 1] } else { &self.buffer[..] };
+        Ok(Some(Line { number: self.number, bytes, ended }))
     }
 
     /// Whether nothing follows what was read.
@@ -146,10 +128,7 @@ impl Segment {
 pub(crate) fn segments(workspace: &Workspace) -> Result<Vec<Segment>, WorkspaceError> {
     let mut segments = Vec::new();
     for folder in workspace.folders(ARCHIVE)? {
-        let mut segment = Segment {
-            folder,
-            first_seq: None,
-        };
+        let mut segment = Segment { folder, first_seq: None };
         match workspace.stream(&segment.journal()) {
             Ok((mut file, _)) => segment.first_seq = first_seq(&mut file)?,
             Err(error) if error.is_not_found() => {}
@@ -164,15 +143,9 @@ pub(crate) fn segments(workspace: &Workspace) -> Result<Vec<Segment>, WorkspaceE
 /// The number in a file's first line, from its first bytes: the journal always writes `seq` first.
 fn first_seq(file: &mut File) -> Result<Option<u64>, WorkspaceError> {
     let mut head = Vec::with_capacity(32);
-    file.take(32)
-        .read_to_end(&mut head)
-        .map_err(|error| WorkspaceError::from_io("read", ARCHIVE, error))?;
-    let digits = head
-        .strip_prefix(br#"{"seq":"#)
-        .and_then(|rest| rest.split(|byte| *byte == b',').next());
-    Ok(digits
-        .and_then(|digits| std::str::from_utf8(digits).ok())
-        .and_then(|digits| digits.parse().ok()))
+    file.take(32).read_to_end(&mut head).map_err(|error| WorkspaceError::from_io("read", ARCHIVE, error))?;
+    let digits = head.strip_prefix(br#"{"seq":"#).and_then(|rest| rest.split(|byte| *byte == b',').next());
+    Ok(digits.and_then(|digits| std::str::from_utf8(digits).ok()).and_then(|digits| digits.parse().ok()))
 }
 
 /// Whether `part` is how `whole` begins: the live journal that an archive already holds, whole or half emptied.

@@ -25,17 +25,9 @@ pub enum WorkspaceError {
     Exists { path: String },
     /// Calls for a hold with reason `disk`: nothing was lost, and nothing was written.
     #[error("failed to {action} '{path}': the disk is full ({cause})")]
-    DiskFull {
-        action: &'static str,
-        path: String,
-        cause: io::Error,
-    },
+    DiskFull { action: &'static str, path: String, cause: io::Error },
     #[error("failed to {action} '{path}': {cause}")]
-    Io {
-        action: &'static str,
-        path: String,
-        cause: io::Error,
-    },
+    Io { action: &'static str, path: String, cause: io::Error },
 }
 
 impl WorkspaceError {
@@ -63,8 +55,5 @@ impl WorkspaceError {
 
 /// No space, quota used up, or a file-size limit of the process: all three go away when a person makes room.
 pub(crate) fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
-    )
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }

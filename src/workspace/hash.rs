@@ -19,10 +19,7 @@ pub struct FileHash {
 
 impl FileHash {
     pub fn of(bytes: &[u8]) -> Self {
-        Self {
-            sha256: crate::job::digest::sha256(bytes),
-            bytes: bytes.len() as u64,
-        }
+        Self { sha256: crate::job::digest::sha256(bytes), bytes: bytes.len() as u64 }
     }
 }
 
@@ -42,8 +39,5 @@ pub(crate) fn copy(from: &mut dyn Read, to: &mut dyn Write) -> io::Result<FileHa
         to.write_all(&chunk[..count])?;
         bytes += count as u64;
     }
-    Ok(FileHash {
-        sha256: hex(&digest.finalize()),
-        bytes,
-    })
+    Ok(FileHash { sha256: hex(&digest.finalize()), bytes })
 }

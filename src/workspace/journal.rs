@@ -125,33 +125,15 @@ fn read_all<E: DeserializeOwned>(
     let base = position.clone();
     let Some(live) = live else {
         if segments.is_empty() {
-            return Ok(Read {
-                position,
-                torn: None,
-                base,
-                len: 0,
-                superseded: false,
-            });
+            return Ok(Read { position, torn: None, base, len: 0, superseded: false });
         }
         return Err(broken(LIVE, 0, "the file is missing".into()));
     };
     if is_superseded(workspace, &live, segments.last())? {
-        return Ok(Read {
-            position,
-            torn: None,
-            base,
-            len: 0,
-            superseded: true,
-        });
+        return Ok(Read { position, torn: None, base, len: 0, superseded: true });
     }
     let (len, torn) = read_file(LIVE, live, &mut position, &mut each)?;
-    Ok(Read {
-        position,
-        torn: torn.map(|(_, bytes)| bytes),
-        base,
-        len,
-        superseded: false,
-    })
+    Ok(Read { position, torn: torn.map(|(_, bytes)| bytes), base, len, superseded: false })
 }
 
 fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&Segment>) -> Result<bool, JournalError> {
@@ -204,11 +186,7 @@ fn read_file<E: DeserializeOwned>(
 }
 
 fn broken(file: &str, line: u64, what: String) -> JournalError {
-    JournalError::Broken {
-        file: file.to_owned(),
-        line,
-        what,
-    }
+    JournalError::Broken { file: file.to_owned(), line, what }
 }
 
 /// The line just written.
@@ -261,14 +239,8 @@ impl Journal {
             return Err(JournalError::Poisoned);
         }
         let seq = self.position.seq + 1;
-        let mut line = serde_json::to_vec(&LineOut {
-            seq,
-            at,
-            lease,
-            prev: &self.position.head,
-            events,
-        })
-        .map_err(JournalError::Encode)?;
+        let mut line = serde_json::to_vec(&LineOut { seq, at, lease, prev: &self.position.head, events })
+            .map_err(JournalError::Encode)?;
         let head = sha256(&line);
         line.push(b'\n');
         if let Err(cause) = self.live.write_all(&line) {
@@ -282,10 +254,7 @@ impl Journal {
             return Err(append_error(cause));
         }
         self.len += line.len() as u64;
-        self.position = Position {
-            seq,
-            head: head.clone(),
-        };
+        self.position = Position { seq, head: head.clone() };
         Ok(Written { seq, head })
     }
 
@@ -338,17 +307,11 @@ impl Journal {
 }
 
 fn append_error(cause: io::Error) -> JournalError {
-    if is_full(&cause) {
-        JournalError::DiskFull { cause }
-    } else {
-        JournalError::Append { cause }
-    }
+    if is_full(&cause) { JournalError::DiskFull { cause } } else { JournalError::Append { cause } }
 }
 
 fn open_live(root: &Dir) -> io::Result<File> {
-    Ok(root
-        .open_with(LIVE, OpenOptions::new().read(true).append(true).create(true))?
-        .into_std())
+    Ok(root.open_with(LIVE, OpenOptions::new().read(true).append(true).create(true))?.into_std())
 }
 
 /// Puts an empty file in the live journal's place.

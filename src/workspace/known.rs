@@ -21,13 +21,7 @@ pub enum Folder {
 }
 
 impl Folder {
-    pub const ALL: [Self; 5] = [
-        Self::Documents,
-        Self::Assets,
-        Self::Archive,
-        Self::ToolResults,
-        Self::Output,
-    ];
+    pub const ALL: [Self; 5] = [Self::Documents, Self::Assets, Self::Archive, Self::ToolResults, Self::Output];
 
     /// Its name in the workspace.
     pub fn name(self) -> &'static str {
@@ -136,23 +130,12 @@ impl Workspace {
     /// Finds what the model may read at `path`: everything in the workspace but `.lock`. That nothing is there is an error.
     pub fn resolve_for_read(&self, path: &ModelPath) -> Result<Resolved, ResolveError> {
         if path.is_root() {
-            return Ok(Resolved {
-                path: ".".into(),
-                known: Known::Other,
-            });
+            return Ok(Resolved { path: ".".into(), known: Known::Other });
         }
-        let real = self
-            .root
-            .canonicalize(path.as_str())
-            .map_err(|error| refusal(path, error))?;
-        let real = real.to_str().ok_or_else(|| WorkspaceError::NotText {
-            path: path.as_str().into(),
-        })?;
+        let real = self.root.canonicalize(path.as_str()).map_err(|error| refusal(path, error))?;
+        let real = real.to_str().ok_or_else(|| WorkspaceError::NotText { path: path.as_str().into() })?;
         if real.is_empty() || real == "." {
-            return Ok(Resolved {
-                path: ".".into(),
-                known: Known::Other,
-            });
+            return Ok(Resolved { path: ".".into(), known: Known::Other });
         }
         let resolved = self.classify(real, &self.trace(real)?)?;
         if resolved.known == Known::Lock {
@@ -174,11 +157,7 @@ impl Workspace {
         }
         let resolved = self.classify(spelled, &trace)?;
         if let Some(why) = resolved.known.read_only() {
-            return Err(PathError::ReadOnly {
-                path: path.shown(),
-                why,
-            }
-            .into());
+            return Err(PathError::ReadOnly { path: path.shown(), why }.into());
         }
         match trace.last() {
             Some(last) if trace.len() == names && last.is_dir() => {
@@ -229,15 +208,9 @@ impl Workspace {
             let identity = identity(last);
             for known in Known::FILES {
                 if let Some(name) = known.file()
-                    && self
-                        .root
-                        .metadata(name)
-                        .is_ok_and(|metadata| self::identity(&metadata) == identity)
+                    && self.root.metadata(name).is_ok_and(|metadata| self::identity(&metadata) == identity)
                 {
-                    return Ok(Resolved {
-                        path: name.into(),
-                        known,
-                    });
+                    return Ok(Resolved { path: name.into(), known });
                 }
             }
         }
@@ -255,30 +228,18 @@ impl Workspace {
             }
         }
         let first = fold(names[0]);
-        if let Some(known) = Known::FILES
-            .into_iter()
-            .find(|known| known.file() == Some(first.as_str()))
-        {
-            return Ok(Resolved {
-                path: path.into(),
-                known,
-            });
+        if let Some(known) = Known::FILES.into_iter().find(|known| known.file() == Some(first.as_str())) {
+            return Ok(Resolved { path: path.into(), known });
         }
         if let Some(folder) = Folder::ALL.into_iter().find(|folder| folder.name() == first) {
             let path = [&[folder.name()], &names[1..]].concat().join("/");
-            return Ok(Resolved {
-                path,
-                known: Known::Under(folder),
-            });
+            return Ok(Resolved { path, known: Known::Under(folder) });
         }
         let known = match self.linked(trace, Folder::Output)? {
             Known::Under(Folder::Output) => Known::Other,
             known => known,
         };
-        Ok(Resolved {
-            path: path.into(),
-            known,
-        })
+        Ok(Resolved { path: path.into(), known })
     }
 
     /// The protected folder in which the same file lies under another name (a hard link), else `Under(otherwise)`.

@@ -56,18 +56,11 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(LockError::Held {
-                    job: workspace.name(),
-                    holder: holder(&mut file),
-                });
+                return Err(LockError::Held { job: workspace.name(), holder: holder(&mut file) });
             }
             Err(TryLockError::Error(error)) => return Err(failed(error).into()),
         }
-        let holder = Holder {
-            pid: std::process::id(),
-            host: host(),
-            started: now,
-        };
+        let holder = Holder { pid: std::process::id(), host: host(), started: now };
         // The lock is held whether or not its text could be written (a full disk must not keep a job from ending well).
         let _ = write_holder(&mut file, &holder);
         let swept = workspace.sweep()?;
@@ -107,10 +100,7 @@ mod tests {
     #[test]
     fn the_second_is_told_who_has_it() {
         let folder = TempDir::new().unwrap();
-        let workspace = Workspace::create_temporary(folder.path())
-            .unwrap()
-            .install("job-1")
-            .unwrap();
+        let workspace = Workspace::create_temporary(folder.path()).unwrap().install("job-1").unwrap();
         workspace.write("output/.overnight-tmp-1", b"half").unwrap();
         let now: Timestamp = serde_json::from_str("\"2026-11-21T03:14:07.123Z\"").unwrap();
         let lock = Lock::acquire(&workspace, now).unwrap();

@@ -135,10 +135,7 @@ fn is_reserved(name: &str) -> bool {
     let is_numbered = |device: &str| {
         let number = stem.strip_prefix(device).unwrap_or_default();
         let mut digits = number.chars();
-        matches!(
-            (digits.next(), digits.next()),
-            (Some('1'..='9' | '¹' | '²' | '³'), None)
-        )
+        matches!((digits.next(), digits.next()), (Some('1'..='9' | '¹' | '²' | '³'), None))
     };
     matches!(stem, "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
         || is_numbered("com")
@@ -148,10 +145,7 @@ fn is_reserved(name: &str) -> bool {
 
 /// The name without regard to case: twice, because some letters have only one of the two (`ſ` and `s`).
 pub(crate) fn fold(name: &str) -> String {
-    name.chars()
-        .flat_map(char::to_uppercase)
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -206,10 +200,7 @@ mod tests {
         ] {
             let said = said(path);
             assert!(said.contains(rule), "{path}: {said}");
-            assert!(
-                said.len() < 300 && !said.contains('\0') && !said.contains('\n'),
-                "{said:?}"
-            );
+            assert!(said.len() < 300 && !said.contains('\0') && !said.contains('\n'), "{said:?}");
         }
         assert_eq!(
             said("/etc/passwd"),

@@ -55,10 +55,7 @@ impl Workspace {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => WorkspaceError::NoWorkspace { path: shown },
             _ => WorkspaceError::from_io("open the workspace", &shown, error),
         })?;
-        Ok(Self {
-            root,
-            path: path.to_owned(),
-        })
+        Ok(Self { root, path: path.to_owned() })
     }
 
     /// Makes an empty workspace under a temporary name in `parent` (which is made if need be). It becomes a job's
@@ -82,14 +79,8 @@ impl Workspace {
         sync(&self.root).map_err(failed)?;
         std::fs::rename(&self.path, &path).map_err(failed)?;
         if let Some(parent) = path.parent() {
-            let parent = if parent.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                parent
-            };
-            std::fs::File::open(parent)
-                .and_then(|folder| folder.sync_all())
-                .map_err(failed)?;
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            std::fs::File::open(parent).and_then(|folder| folder.sync_all()).map_err(failed)?;
         }
         Ok(Self { root: self.root, path })
     }
@@ -110,10 +101,7 @@ impl Workspace {
 
     /// The folder's own name: the job's id.
     pub fn name(&self) -> String {
-        self.path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default()
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// The whole of a file.
@@ -134,11 +122,7 @@ impl Workspace {
         }
         let bytes = metadata.len().max(content.len() as u64);
         if bytes > max {
-            return Err(WorkspaceError::TooLarge {
-                path: path.to_owned(),
-                bytes,
-                max,
-            });
+            return Err(WorkspaceError::TooLarge { path: path.to_owned(), bytes, max });
         }
         Ok(content)
     }
@@ -155,17 +139,12 @@ impl Workspace {
 
     /// Whether there is something at `path`.
     pub fn exists(&self, path: &str) -> Result<bool, WorkspaceError> {
-        self.root
-            .try_exists(path)
-            .map_err(|error| WorkspaceError::from_io("look at", path, error))
+        self.root.try_exists(path).map_err(|error| WorkspaceError::from_io("look at", path, error))
     }
 
     /// Size and time of one file.
     pub fn metadata(&self, path: &str) -> Result<Entry, WorkspaceError> {
-        let metadata = self
-            .root
-            .metadata(path)
-            .map_err(|error| WorkspaceError::from_io("look at", path, error))?;
+        let metadata = self.root.metadata(path).map_err(|error| WorkspaceError::from_io("look at", path, error))?;
         if metadata.is_dir() {
             return Err(WorkspaceError::IsFolder { path: path.to_owned() });
         }
@@ -232,11 +211,7 @@ impl Workspace {
         folder: &str,
         each: &mut dyn FnMut(String, Kind, &Metadata),
     ) -> Result<(), WorkspaceError> {
-        let mut open = vec![if folder == "." {
-            String::new()
-        } else {
-            folder.trim_end_matches('/').to_owned()
-        }];
+        let mut open = vec![if folder == "." { String::new() } else { folder.trim_end_matches('/').to_owned() }];
         while let Some(at) = open.pop() {
             let failed = |error| WorkspaceError::from_io("list", if at.is_empty() { "." } else { &at }, error);
             let items = match self.root.read_dir(if at.is_empty() { "." } else { &at }) {
@@ -260,11 +235,7 @@ impl Workspace {
                 if metadata.is_dir() {
                     open.push(path);
                 } else {
-                    each(
-                        path,
-                        if metadata.is_file() { Kind::File } else { Kind::Special },
-                        &metadata,
-                    );
+                    each(path, if metadata.is_file() { Kind::File } else { Kind::Special }, &metadata);
                 }
             }
         }
@@ -303,12 +274,7 @@ impl Workspace {
                 let is_folder = item.file_type().map_err(failed)?.is_dir();
                 let name = item.file_name();
                 if name.to_string_lossy().starts_with(TEMPORARY) {
-                    if is_folder {
-                        folder.remove_dir_all(&name)
-                    } else {
-                        folder.remove_file(&name)
-                    }
-                    .map_err(failed)?;
+                    if is_folder { folder.remove_dir_all(&name) } else { folder.remove_file(&name) }.map_err(failed)?;
                     swept += 1;
                 } else if is_folder && let Some(name) = name.to_str() {
                     open.push(format!("{at}/{name}"));
@@ -381,14 +347,9 @@ fn split(path: &str) -> (&str, &str) {
 }
 
 fn entry(path: String, metadata: &Metadata) -> Entry {
-    let modified = metadata
-        .modified()
-        .map_or_else(|_| Timestamp::default(), |time| Timestamp::new(time.into_std().into()));
-    Entry {
-        path,
-        bytes: metadata.len(),
-        modified,
-    }
+    let modified =
+        metadata.modified().map_or_else(|_| Timestamp::default(), |time| Timestamp::new(time.into_std().into()));
+    Entry { path, bytes: metadata.len(), modified }
 }
 
 #[cfg(test)]

@@ -34,10 +34,7 @@ const TWICE: &[(&str, &str)] = &[
     ("cpufeatures 0.2 0.3", "sqlx, by way of sha2 0.10"),
     ("crypto-common 0.1 0.2", "sqlx, by way of sha2 0.10"),
     ("digest 0.10 0.11", "sqlx, by way of sha2 0.10"),
-    (
-        "getrandom 0.2 0.3 0.4",
-        "ring, which rustls names but does not build, and jsonschema, by way of ahash",
-    ),
+    ("getrandom 0.2 0.3 0.4", "ring, which rustls names but does not build, and jsonschema, by way of ahash"),
     ("hashbrown 0.16 0.17", "sqlx, by way of hashlink"),
     ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
     ("sha2 0.10 0.11", "sqlx"),
@@ -46,38 +43,20 @@ const TWICE: &[(&str, &str)] = &[
 ];
 
 /// A second TLS stack, or one that needs a system library.
-const OTHER_TLS: &[&str] = &[
-    "openssl",
-    "openssl-sys",
-    "native-tls",
-    "boring",
-    "boring-sys",
-    "schannel",
-    "security-framework",
-];
+const OTHER_TLS: &[&str] =
+    &["openssl", "openssl-sys", "native-tls", "boring", "boring-sys", "schannel", "security-framework"];
 
 static METADATA: LazyLock<Value> = LazyLock::new(|| {
     let metadata = |more: &[&str]| {
         Command::new(env!("CARGO"))
-            .args([
-                "metadata",
-                "--format-version",
-                "1",
-                "--locked",
-                "--filter-platform",
-                "x86_64-unknown-linux-gnu",
-            ])
+            .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", "x86_64-unknown-linux-gnu"])
             .args(more)
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .output()
             .unwrap()
     };
     let offline = metadata(&["--offline"]);
-    let output = if offline.status.success() {
-        offline
-    } else {
-        metadata(&[])
-    };
+    let output = if offline.status.success() { offline } else { metadata(&[]) };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 });
@@ -88,22 +67,14 @@ fn text<'a>(package: &'a Value, key: &str) -> &'a str {
 
 /// Every package that is built for Linux, but for our own.
 fn packages() -> Vec<&'static Value> {
-    let built: BTreeSet<&str> = METADATA["resolve"]["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|node| text(node, "id"))
-        .collect();
+    let built: BTreeSet<&str> =
+        METADATA["resolve"]["nodes"].as_array().unwrap().iter().map(|node| text(node, "id")).collect();
     let all = METADATA["packages"].as_array().unwrap();
     let packages: Vec<&Value> = all
         .iter()
         .filter(|package| built.contains(text(package, "id")) && text(package, "name") != "overnight")
         .collect();
-    assert!(
-        packages.len() > 100,
-        "cargo metadata names only {} packages",
-        packages.len()
-    );
+    assert!(packages.len() > 100, "cargo metadata names only {} packages", packages.len());
     packages
 }
 
@@ -118,12 +89,7 @@ fn every_licence_is_allowed() {
             })
         })
         .map(|package| {
-            format!(
-                "{} {}: '{}'",
-                text(package, "name"),
-                text(package, "version"),
-                text(package, "license")
-            )
+            format!("{} {}: '{}'", text(package, "name"), text(package, "version"), text(package, "license"))
         })
         .collect();
     assert_eq!(refused, Vec::<String>::new());
@@ -144,20 +110,14 @@ fn there_is_one_tls_stack() {
     let found: BTreeSet<&str> = packages().into_iter().map(|package| text(package, "name")).collect();
     let other: Vec<&&str> = OTHER_TLS.iter().filter(|&&name| found.contains(name)).collect();
     assert_eq!(other, [&""; 0]);
-    assert!(
-        found.contains("rustls"),
-        "this test looks for the wrong thing: there is no rustls either"
-    );
+    assert!(found.contains("rustls"), "this test looks for the wrong thing: there is no rustls either");
 }
 
 #[test]
 fn no_crate_is_built_twice_without_need() {
     let mut versions: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for package in packages() {
-        versions
-            .entry(text(package, "name"))
-            .or_default()
-            .insert(line(text(package, "version")));
+        versions.entry(text(package, "name")).or_default().insert(line(text(package, "version")));
     }
     let twice: BTreeSet<String> = versions
         .iter()
@@ -167,10 +127,7 @@ fn no_crate_is_built_twice_without_need() {
     let known: BTreeSet<String> = TWICE.iter().map(|(name, _)| (*name).to_owned()).collect();
     let new: Vec<&String> = twice.difference(&known).collect();
     let gone: Vec<&String> = known.difference(&twice).collect();
-    assert!(
-        new.is_empty() && gone.is_empty(),
-        "not in TWICE: {new:#?}\nno longer needed in TWICE: {gone:#?}"
-    );
+    assert!(new.is_empty() && gone.is_empty(), "not in TWICE: {new:#?}\nno longer needed in TWICE: {gone:#?}");
 }
 
 /// The part of a version within which cargo takes one for another: `1` of 1.2.3, `0.4` of 0.4.5, `0.0.6` of 0.0.6.
@@ -182,13 +139,9 @@ fn line(version: &str) -> String {
 
 #[test]
 fn lines_of_compatible_versions() {
-    for (version, expected) in [
-        ("1.2.3", "1"),
-        ("0.4.5", "0.4"),
-        ("0.0.6", "0.0.6"),
-        ("2.0.0-rc.1", "2"),
-        ("0.5.1+a", "0.5"),
-    ] {
+    for (version, expected) in
+        [("1.2.3", "1"), ("0.4.5", "0.4"), ("0.0.6", "0.0.6"), ("2.0.0-rc.1", "2"), ("0.5.1+a", "0.5")]
+    {
         assert_eq!(line(version), expected);
     }
 }

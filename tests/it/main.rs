@@ -1,2 +1,3 @@
-
+mod dependencies;
 mod plans;
+mod store;

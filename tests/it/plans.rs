@@ -8,10 +8,7 @@ use overnight::job::plan::{PhaseState, Plan};
 #[test]
 fn plans_of_all_kinds_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/plans");
-    let mut names: Vec<_> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     names.sort();
     assert!(names.len() >= 40, "the corpus is missing: {} plans", names.len());
@@ -24,12 +21,7 @@ fn plans_of_all_kinds_are_read() {
         }
         let expected = std::fs::read_to_string(&beside).unwrap_or_default();
         if found != expected {
-            writeln!(
-                wrong,
-                "== {}\n-- expected\n{expected}\n-- found\n{found}",
-                path.display()
-            )
-            .unwrap();
+            writeln!(wrong, "== {}\n-- expected\n{expected}\n-- found\n{found}", path.display()).unwrap();
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -41,11 +33,7 @@ fn show(text: &str) -> Result<String, std::fmt::Error> {
         Ok(plan) => plan,
         Err(error) => return Ok(format!("error: {error}\n")),
     };
-    assert_eq!(
-        Plan::parse(plan.text()).as_ref(),
-        Ok(&plan),
-        "the one form reads as itself"
-    );
+    assert_eq!(Plan::parse(plan.text()).as_ref(), Ok(&plan), "the one form reads as itself");
     let mut shown = String::new();
     for phase in plan.phases() {
         let state = match phase.state {

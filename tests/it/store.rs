@@ -32,17 +32,8 @@ enum Raw {
 impl Place {
     fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder
-            .path()
-            .join("made when missing/over night.db")
-            .to_str()
-            .unwrap()
-            .to_owned();
-        Self {
-            url: format!("sqlite://{path}"),
-            raw: Raw::Sqlite(path),
-            _folder: Some(folder),
-        }
+        let path = folder.path().join("made when missing/over night.db").to_str().unwrap().to_owned();
+        Self { url: format!("sqlite://{path}"), raw: Raw::Sqlite(path), _folder: Some(folder) }
     }
 
     async fn postgres() -> Self {
@@ -50,16 +41,9 @@ impl Place {
             .expect("this test needs a PostgreSQL server, which ./test.sh starts: run ./test.sh");
         let name = format!("test_{}", Uuid::now_v7().simple());
         let mut connection = PgConnection::connect(&server).await.unwrap();
-        sqlx::raw_sql(AssertSqlSafe(format!("create database {name}")))
-            .execute(&mut connection)
-            .await
-            .unwrap();
+        sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut connection).await.unwrap();
         let url = format!("{}/{name}", server.trim_end_matches('/').trim_end_matches("/postgres"));
-        Self {
-            url: url.clone(),
-            raw: Raw::Postgres(url),
-            _folder: None,
-        }
+        Self { url: url.clone(), raw: Raw::Postgres(url), _folder: None }
     }
 
     async fn store(&self) -> Arc<dyn Store> {
@@ -174,16 +158,8 @@ fn completed() -> JobState {
         confidence: Some(0.875),
         notes: Some("none\nof importance".to_owned()),
         deliverables: vec![
-            Delivered {
-                path: "output/b.json".to_owned(),
-                sha256: sha256(b"b"),
-                bytes: 0,
-            },
-            Delivered {
-                path: "output/a 'ä'.md".to_owned(),
-                sha256: sha256(b"a"),
-                bytes: 9_000_000_000,
-            },
+            Delivered { path: "output/b.json".to_owned(), sha256: sha256(b"b"), bytes: 0 },
+            Delivered { path: "output/a 'ä'.md".to_owned(), sha256: sha256(b"a"), bytes: 9_000_000_000 },
         ],
         completed_at: Some(at("2026-11-21T05:00:00.007Z")),
         journal_seq: 77,
@@ -261,11 +237,7 @@ fn done(phase: u32, attempt: u32, number: u32) -> TodoRow {
 }
 
 fn checkpoint(state: JobState) -> Checkpoint {
-    Checkpoint {
-        state,
-        phases: Vec::new(),
-        todos: Vec::new(),
-    }
+    Checkpoint { state, phases: Vec::new(), todos: Vec::new() }
 }
 
 /// All that the database knows of a job, but for when it was written.
@@ -277,14 +249,7 @@ async fn known(store: &dyn Store, id: JobId) -> (JobRow, Vec<PhaseRow>, Vec<Todo
 }
 
 fn row(job: NewJob, state: JobState, lease: u64, worker: Option<Uuid>) -> JobRow {
-    JobRow {
-        job,
-        state,
-        lease,
-        worker,
-        wants: None,
-        updated: Timestamp::default(),
-    }
+    JobRow { job, state, lease, worker, wants: None, updated: Timestamp::default() }
 }
 
 const A: Uuid = Uuid::from_u128(0xa);
@@ -295,17 +260,8 @@ async fn a_new_job_is_queued_and_made_once(place: Place) {
     let store = place.store().await;
     assert_eq!(store.job(id(1)).await, Ok(None));
     store.create(&new_job(1)).await.unwrap();
-    store
-        .create(&NewJob {
-            model: "another".to_owned(),
-            ..new_job(1)
-        })
-        .await
-        .unwrap();
-    assert_eq!(
-        known(&*store, id(1)).await,
-        (row(new_job(1), untouched(), 0, None), vec![], vec![])
-    );
+    store.create(&NewJob { model: "another".to_owned(), ..new_job(1) }).await.unwrap();
+    assert_eq!(known(&*store, id(1)).await, (row(new_job(1), untouched(), 0, None), vec![], vec![]));
 }
 
 async fn checkpoints_tell_the_whole_story_of_a_job(place: Place) {
@@ -313,10 +269,7 @@ async fn checkpoints_tell_the_whole_story_of_a_job(place: Place) {
     store.create(&new_job(1)).await.unwrap();
     store.create(&new_job(2)).await.unwrap();
     assert_eq!(store.claim(id(1), A, MINUTE).await, Ok(1));
-    let claimed = JobState {
-        status: JobStatus::Running,
-        ..untouched()
-    };
+    let claimed = JobState { status: JobStatus::Running, ..untouched() };
     assert_eq!(known(&*store, id(1)).await.0, row(new_job(1), claimed, 1, Some(A)));
 
     let first = Checkpoint {
@@ -348,36 +301,21 @@ async fn checkpoints_tell_the_whole_story_of_a_job(place: Place) {
     );
     assert_eq!(known(&*store, id(1)).await, end);
     assert_eq!(known(&*place.store().await, id(1)).await, end);
-    assert_eq!(
-        known(&*store, id(2)).await,
-        (row(new_job(2), untouched(), 0, None), vec![], vec![])
-    );
+    assert_eq!(known(&*store, id(2)).await, (row(new_job(2), untouched(), 0, None), vec![], vec![]));
 }
 
 async fn who_lost_the_lease_writes_nothing(place: Place) {
     let store = place.store().await;
     let lost = StoreError::LeaseLost { id: id(1) };
-    assert_eq!(
-        store.checkpoint(id(1), 1, &checkpoint(at_work())).await,
-        Err(lost.clone()),
-        "no such job"
-    );
+    assert_eq!(store.checkpoint(id(1), 1, &checkpoint(at_work())).await, Err(lost.clone()), "no such job");
     store.create(&new_job(1)).await.unwrap();
-    assert_eq!(
-        store.checkpoint(id(1), 0, &checkpoint(at_work())).await,
-        Err(lost.clone()),
-        "never claimed"
-    );
+    assert_eq!(store.checkpoint(id(1), 0, &checkpoint(at_work())).await, Err(lost.clone()), "never claimed");
     assert_eq!(store.renew(id(1), 0, MINUTE).await, Err(lost.clone()));
     assert_eq!(store.claim(id(1), A, MINUTE).await, Ok(1));
     assert_eq!(store.claim(id(1), B, MINUTE).await, Ok(2));
     let before = known(&*store, id(1)).await;
 
-    let late = Checkpoint {
-        state: completed(),
-        phases: vec![phase(0, 1)],
-        todos: vec![todo(0, 1, 1)],
-    };
+    let late = Checkpoint { state: completed(), phases: vec![phase(0, 1)], todos: vec![todo(0, 1, 1)] };
     for lease in [0, 1, 3] {
         assert_eq!(store.checkpoint(id(1), lease, &late).await, Err(lost.clone()));
         assert_eq!(store.renew(id(1), lease, MINUTE).await, Err(lost.clone()));
@@ -415,39 +353,17 @@ async fn a_checkpoint_that_frees_the_lease_can_be_repeated_but_not_changed(place
 
 async fn an_end_is_never_left(place: Place) {
     let store = place.store().await;
-    assert_eq!(
-        store.claim(id(9), A, MINUTE).await,
-        Err(StoreError::NotFound {
-            name: id(9).to_string()
-        })
-    );
-    assert_eq!(
-        store.want(id(9), Wish::Pause).await,
-        Err(StoreError::NotFound {
-            name: id(9).to_string()
-        })
-    );
-    let ends = [
-        JobStatus::Completed,
-        JobStatus::Partial,
-        JobStatus::Blocked,
-        JobStatus::Failed,
-        JobStatus::Cancelled,
-    ];
+    assert_eq!(store.claim(id(9), A, MINUTE).await, Err(StoreError::NotFound { name: id(9).to_string() }));
+    assert_eq!(store.want(id(9), Wish::Pause).await, Err(StoreError::NotFound { name: id(9).to_string() }));
+    let ends = [JobStatus::Completed, JobStatus::Partial, JobStatus::Blocked, JobStatus::Failed, JobStatus::Cancelled];
     for (number, status) in (1..).zip(ends) {
         store.create(&new_job(number)).await.unwrap();
         assert_eq!(store.claim(id(number), A, MINUTE).await, Ok(1));
-        store
-            .checkpoint(id(number), 1, &checkpoint(JobState { status, ..completed() }))
-            .await
-            .unwrap();
+        store.checkpoint(id(number), 1, &checkpoint(JobState { status, ..completed() })).await.unwrap();
         let ended = StoreError::Ended { id: id(number), status };
         assert_eq!(store.claim(id(number), B, MINUTE).await, Err(ended.clone()));
         assert_eq!(store.want(id(number), Wish::Cancel).await, Err(ended.clone()));
-        assert_eq!(
-            ended.to_string(),
-            format!("job {} has already ended: it is {status}", id(number))
-        );
+        assert_eq!(ended.to_string(), format!("job {} has already ended: it is {status}", id(number)));
     }
 }
 
@@ -470,14 +386,8 @@ async fn a_wish_reaches_who_works_on_the_job(place: Place) {
     assert_eq!(store.wanted(id(1), 2).await, Ok(Some(Wish::Cancel)));
     assert_eq!(store.wanted(id(1), 1).await, Err(StoreError::LeaseLost { id: id(1) }));
 
-    let cancelled = JobState {
-        status: JobStatus::Cancelled,
-        ..at_work()
-    };
-    store
-        .checkpoint(id(1), 2, &checkpoint(cancelled.clone()))
-        .await
-        .unwrap();
+    let cancelled = JobState { status: JobStatus::Cancelled, ..at_work() };
+    store.checkpoint(id(1), 2, &checkpoint(cancelled.clone())).await.unwrap();
     assert_eq!(known(&*store, id(1)).await.0, row(new_job(1), cancelled, 2, None));
 }
 
@@ -488,53 +398,24 @@ async fn restoring_puts_a_job_back_as_its_workspace_tells_it(place: Place) {
         phases: vec![phase(0, 1), rewound(1, 1)],
         todos: vec![done(0, 1, 1), todo(1, 1, 1)],
     };
-    let restored = |lease| {
-        (
-            row(new_job(1), completed(), lease, None),
-            told.phases.clone(),
-            told.todos.clone(),
-        )
-    };
+    let restored = |lease| (row(new_job(1), completed(), lease, None), told.phases.clone(), told.todos.clone());
     store.restore(&new_job(1), &told).await.unwrap();
     assert_eq!(known(&*store, id(1)).await, restored(0));
 
     // In place of what the database had, and of whoever had the lease.
-    let other = NewJob {
-        model: "other".to_owned(),
-        workspace: "moved".to_owned(),
-        documents: 9,
-        ..new_job(2)
-    };
+    let other = NewJob { model: "other".to_owned(), workspace: "moved".to_owned(), documents: 9, ..new_job(2) };
     store.create(&other).await.unwrap();
-    store
-        .create(&NewJob {
-            id: id(3),
-            ..other.clone()
-        })
-        .await
-        .unwrap();
+    store.create(&NewJob { id: id(3), ..other.clone() }).await.unwrap();
     place.sql("update jobs set priority = 7").await;
     assert_eq!(store.claim(id(2), A, MINUTE).await, Ok(1));
-    let old = Checkpoint {
-        state: at_work(),
-        phases: vec![phase(5, 5)],
-        todos: vec![todo(5, 5, 5)],
-    };
+    let old = Checkpoint { state: at_work(), phases: vec![phase(5, 5)], todos: vec![todo(5, 5, 5)] };
     store.checkpoint(id(2), 1, &old).await.unwrap();
     store.want(id(2), Wish::Cancel).await.unwrap();
-    let running = Checkpoint {
-        state: at_work(),
-        phases: vec![phase(1, 1)],
-        todos: vec![todo(1, 1, 1)],
-    };
+    let running = Checkpoint { state: at_work(), phases: vec![phase(1, 1)], todos: vec![todo(1, 1, 1)] };
     store.restore(&new_job(2), &running).await.unwrap();
     assert_eq!(
         known(&*store, id(2)).await,
-        (
-            row(new_job(2), at_work(), 2, None),
-            vec![phase(1, 1)],
-            vec![todo(1, 1, 1)]
-        )
+        (row(new_job(2), at_work(), 2, None), vec![phase(1, 1)], vec![todo(1, 1, 1)])
     );
     let lost = Err(StoreError::LeaseLost { id: id(2) });
     assert_eq!(store.checkpoint(id(2), 1, &old).await, lost);
@@ -542,10 +423,7 @@ async fn restoring_puts_a_job_back_as_its_workspace_tells_it(place: Place) {
     assert_eq!(store.claim(id(2), B, MINUTE).await, Ok(3));
     assert_eq!(place.value("select cast(sum(priority) as text) from jobs").await, "21");
     assert_eq!(known(&*store, id(1)).await, restored(0));
-    assert_eq!(
-        known(&*store, id(3)).await.0,
-        row(NewJob { id: id(3), ..other }, untouched(), 0, None)
-    );
+    assert_eq!(known(&*store, id(3)).await.0, row(NewJob { id: id(3), ..other }, untouched(), 0, None));
 }
 
 async fn jobs_are_found_by_what_a_person_types(place: Place) {
@@ -557,44 +435,21 @@ async fn jobs_are_found_by_what_a_person_types(place: Place) {
     // The newest by creation, not by id or by entry.
     assert_eq!(store.find("last").await, Ok(id(31)));
     let whole = id(12).to_string();
-    for name in [
-        &whole,
-        &whole.to_uppercase(),
-        &whole.replace('-', ""),
-        "00000012",
-        "00000012-0",
-        " 00000012\n",
-    ] {
+    for name in [&whole, &whole.to_uppercase(), &whole.replace('-', ""), "00000012", "00000012-0", " 00000012\n"] {
         assert_eq!(store.find(name).await, Ok(id(12)), "{name}");
     }
     assert_eq!(
         store.find("0000001").await.unwrap_err().to_string(),
-        format!(
-            "more than one job begins with '0000001': {}, {}; give more of the id",
-            id(11),
-            id(12)
-        )
+        format!("more than one job begins with '0000001': {}, {}; give more of the id", id(11), id(12))
     );
     for number in 13..17 {
         store.create(&new_job(number)).await.unwrap();
     }
     assert_eq!(
         store.find("0000001").await,
-        Err(StoreError::Ambiguous {
-            name: "0000001".to_owned(),
-            matches: (11..16).map(id).collect(),
-            more: true
-        })
+        Err(StoreError::Ambiguous { name: "0000001".to_owned(), matches: (11..16).map(id).collect(), more: true })
     );
-    for name in [
-        "",
-        "%",
-        "00000099",
-        "0000001_",
-        "first",
-        "x' or '1'='1",
-        "00000012-0000-7000-8000-0123456789ab0",
-    ] {
+    for name in ["", "%", "00000099", "0000001_", "first", "x' or '1'='1", "00000012-0000-7000-8000-0123456789ab0"] {
         assert_eq!(
             store.find(name).await.unwrap_err().to_string(),
             format!("no job has the id '{name}' or one that begins so; `overnight jobs` lists them")
@@ -608,86 +463,28 @@ async fn jobs_are_listed_newest_first(place: Place) {
         store.create(&new_job(number)).await.unwrap();
     }
     // The same moment: the id decides.
-    store
-        .create(&NewJob {
-            created: new_job(4).created,
-            ..new_job(5)
-        })
-        .await
-        .unwrap();
+    store.create(&NewJob { created: new_job(4).created, ..new_job(5) }).await.unwrap();
     store.claim(id(3), A, MINUTE).await.unwrap();
     let since = Some(new_job(2).created);
     for (filter, expected) in [
         (JobFilter::default(), vec![5, 4, 3, 2, 1]),
-        (
-            JobFilter {
-                limit: Some(2),
-                ..JobFilter::default()
-            },
-            vec![5, 4],
-        ),
-        (
-            JobFilter {
-                limit: Some(0),
-                ..JobFilter::default()
-            },
-            vec![],
-        ),
-        (
-            JobFilter {
-                since,
-                ..JobFilter::default()
-            },
-            vec![5, 4, 3, 2],
-        ),
-        (
-            JobFilter {
-                status: Some(JobStatus::Running),
-                ..JobFilter::default()
-            },
-            vec![3],
-        ),
-        (
-            JobFilter {
-                status: Some(JobStatus::Queued),
-                since,
-                limit: Some(2),
-            },
-            vec![5, 4],
-        ),
-        (
-            JobFilter {
-                status: Some(JobStatus::Failed),
-                ..JobFilter::default()
-            },
-            vec![],
-        ),
+        (JobFilter { limit: Some(2), ..JobFilter::default() }, vec![5, 4]),
+        (JobFilter { limit: Some(0), ..JobFilter::default() }, vec![]),
+        (JobFilter { since, ..JobFilter::default() }, vec![5, 4, 3, 2]),
+        (JobFilter { status: Some(JobStatus::Running), ..JobFilter::default() }, vec![3]),
+        (JobFilter { status: Some(JobStatus::Queued), since, limit: Some(2) }, vec![5, 4]),
+        (JobFilter { status: Some(JobStatus::Failed), ..JobFilter::default() }, vec![]),
     ] {
-        let ids: Vec<JobId> = store
-            .jobs(&filter)
-            .await
-            .unwrap()
-            .into_iter()
-            .map(|row| row.job.id)
-            .collect();
+        let ids: Vec<JobId> = store.jobs(&filter).await.unwrap().into_iter().map(|row| row.job.id).collect();
         assert_eq!(ids, expected.into_iter().map(id).collect::<Vec<_>>(), "{filter:?}");
     }
-    assert_eq!(
-        store.jobs(&JobFilter::default()).await.unwrap()[2],
-        store.job(id(3)).await.unwrap().unwrap()
-    );
+    assert_eq!(store.jobs(&JobFilter::default()).await.unwrap()[2], store.job(id(3)).await.unwrap().unwrap());
 }
 
 async fn what_a_database_refuses_does_not_fail_a_job(place: Place) {
     let store = place.store().await;
     let nul = || "a\0b".to_owned();
-    store
-        .create(&NewJob {
-            model: nul(),
-            ..new_job(1)
-        })
-        .await
-        .unwrap();
+    store.create(&NewJob { model: nul(), ..new_job(1) }).await.unwrap();
     store.claim(id(1), A, u64::MAX).await.unwrap();
     store.renew(id(1), 1, 0).await.unwrap();
     let mut row = todo(1, 1, 1);
@@ -699,18 +496,10 @@ async fn what_a_database_refuses_does_not_fail_a_job(place: Place) {
             confidence: Some(f64::INFINITY),
             coverage: f64::NAN,
             tokens_in: u64::MAX,
-            deliverables: vec![Delivered {
-                path: nul(),
-                sha256: sha256(b""),
-                bytes: u64::MAX,
-            }],
+            deliverables: vec![Delivered { path: nul(), sha256: sha256(b""), bytes: u64::MAX }],
             ..at_work()
         },
-        phases: vec![PhaseRow {
-            title: nul(),
-            issue: Some(nul()),
-            ..phase(u32::MAX, u32::MAX)
-        }],
+        phases: vec![PhaseRow { title: nul(), issue: Some(nul()), ..phase(u32::MAX, u32::MAX) }],
         todos: vec![row.clone()],
     };
     store.checkpoint(id(1), 1, &wild).await.unwrap();
@@ -727,18 +516,10 @@ async fn what_a_database_refuses_does_not_fail_a_job(place: Place) {
                 confidence: None,
                 coverage: 0.0,
                 tokens_in: i64::MAX.unsigned_abs(),
-                deliverables: vec![Delivered {
-                    path: shown(),
-                    sha256: sha256(b""),
-                    bytes: u64::MAX
-                }],
+                deliverables: vec![Delivered { path: shown(), sha256: sha256(b""), bytes: u64::MAX }],
                 ..at_work()
             },
-            vec![PhaseRow {
-                title: shown(),
-                issue: Some(shown()),
-                ..phase(u32::MAX, u32::MAX)
-            }],
+            vec![PhaseRow { title: shown(), issue: Some(shown()), ..phase(u32::MAX, u32::MAX) }],
             vec![row],
         )
     );
@@ -752,16 +533,9 @@ async fn a_checkpoint_is_written_whole_or_not_at_all(place: Place) {
     let before = known(&*store, id(1)).await;
     // A table that is gone stands for whatever stops a checkpoint half way.
     place.sql("alter table todos rename to gone").await;
-    let next = Checkpoint {
-        state: completed(),
-        phases: vec![phase(0, 1)],
-        todos: vec![todo(0, 1, 1)],
-    };
+    let next = Checkpoint { state: completed(), phases: vec![phase(0, 1)], todos: vec![todo(0, 1, 1)] };
     let error = store.checkpoint(id(1), 1, &next).await.unwrap_err();
-    assert!(
-        matches!(error, StoreError::Sql { .. }) && !error.retryable(),
-        "{error:?}"
-    );
+    assert!(matches!(error, StoreError::Sql { .. }) && !error.retryable(), "{error:?}");
     assert!(store.restore(&new_job(1), &next).await.is_err());
     place.sql("alter table gone rename to todos").await;
     assert_eq!(known(&*store, id(1)).await, before);
@@ -784,27 +558,15 @@ async fn deadlines_are_the_databases_own(place: Place) {
     let left: i64 = place.value(milliseconds).await.parse().unwrap();
     assert!((3_600_001..3_700_000).contains(&left), "{left}");
     store.checkpoint(id(1), 1, &checkpoint(completed())).await.unwrap();
-    assert_eq!(
-        place
-            .value("select coalesce(cast(lease_until as text), 'free') from jobs")
-            .await,
-        "free"
-    );
+    assert_eq!(place.value("select coalesce(cast(lease_until as text), 'free') from jobs").await, "free");
 }
 
 async fn a_job_takes_its_phases_and_todos_with_it(place: Place) {
     let store = place.store().await;
-    let told = Checkpoint {
-        state: completed(),
-        phases: vec![phase(0, 1)],
-        todos: vec![done(0, 1, 1)],
-    };
+    let told = Checkpoint { state: completed(), phases: vec![phase(0, 1)], todos: vec![done(0, 1, 1)] };
     store.restore(&new_job(1), &told).await.unwrap();
     place.sql("delete from jobs").await;
-    assert_eq!(
-        (store.phases(id(1)).await, store.todos(id(1)).await),
-        (Ok(vec![]), Ok(vec![]))
-    );
+    assert_eq!((store.phases(id(1)).await, store.todos(id(1)).await), (Ok(vec![]), Ok(vec![])));
     let left = "select cast((select count(*) from phases) + (select count(*) from todos) as text)";
     assert_eq!(place.value(left).await, "0");
 }
@@ -832,9 +594,7 @@ async fn a_newer_database_is_refused(place: Place) {
     store.migrate().await.unwrap();
     place.sql("update _sqlx_migrations set version = version + 1000").await;
     let error = connect(&place.url).await.unwrap_err();
-    let StoreError::Newer { database, found, known } = &error else {
-        unreachable!("{error:?}")
-    };
+    let StoreError::Newer { database, found, known } = &error else { unreachable!("{error:?}") };
     assert_eq!(*found, *known + 1000);
     assert_eq!(
         error.to_string(),
@@ -851,9 +611,7 @@ async fn a_row_that_makes_no_sense_is_named(place: Place) {
     store.create(&new_job(1)).await.unwrap();
     place.sql("update jobs set turns = -1").await;
     let error = store.job(id(1)).await.unwrap_err();
-    let StoreError::Corrupt { detail, .. } = &error else {
-        unreachable!("{error:?}")
-    };
+    let StoreError::Corrupt { detail, .. } = &error else { unreachable!("{error:?}") };
     assert_eq!(*detail, format!("job {} has turns '-1'", id(1)));
 }
 
@@ -904,21 +662,9 @@ async fn no_error_of_a_server_holds_the_password() {
     let refused = "postgres://postgres:hush%21hush@127.0.0.1:1/jobs".to_owned();
     let unread = format!("postgres://postgres:hush%21hush@{host}/x?sslmode=hush!hush");
     for (url, expected, retryable) in [
-        (
-            missing,
-            format!("can't open database {host}/not_there: database \"not_there\" does not exist"),
-            false,
-        ),
-        (
-            nobody,
-            format!("can't open database {host}/postgres: role \"nobody\" does not exist"),
-            false,
-        ),
-        (
-            refused,
-            "database 127.0.0.1:1/jobs doesn't answer: Connection refused (os error 111)".to_owned(),
-            true,
-        ),
+        (missing, format!("can't open database {host}/not_there: database \"not_there\" does not exist"), false),
+        (nobody, format!("can't open database {host}/postgres: role \"nobody\" does not exist"), false),
+        (refused, "database 127.0.0.1:1/jobs doesn't answer: Connection refused (os error 111)".to_owned(), true),
         (
             unread,
             "can't open database postgres://…: error with configuration: unknown value \"***\" for `ssl_mode`"
@@ -931,9 +677,7 @@ async fn no_error_of_a_server_holds_the_password() {
         assert!(!format!("{error:?}").contains("hush"), "{error:?}");
     }
     let Raw::Postgres(url) = &place.raw else { unreachable!() };
-    let store = connect(&url.replacen("postgres@", "postgres:hush%21hush@", 1))
-        .await
-        .unwrap();
+    let store = connect(&url.replacen("postgres@", "postgres:hush%21hush@", 1)).await.unwrap();
     assert!(!format!("{store:?}").contains("hush"), "{store:?}");
 }
 
@@ -942,23 +686,14 @@ async fn no_error_of_a_server_holds_the_password() {
 async fn a_file_that_is_no_database_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display().to_string();
-    std::fs::write(
-        folder.path().join("text.db"),
-        "not a database, but long enough to be taken for one ".repeat(30),
-    )
-    .unwrap();
+    std::fs::write(folder.path().join("text.db"), "not a database, but long enough to be taken for one ".repeat(30))
+        .unwrap();
     for (file, expected) in [
         ("", "unable to open database file"),
         ("/text.db", "file is not a database"),
-        (
-            "/text.db/x/y.db",
-            "its folder can't be made: Not a directory (os error 20)",
-        ),
+        ("/text.db/x/y.db", "its folder can't be made: Not a directory (os error 20)"),
     ] {
         let error = connect(&format!("sqlite://{path}{file}")).await.unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!("can't open database {path}{file}: {expected}")
-        );
+        assert_eq!(error.to_string(), format!("can't open database {path}{file}: {expected}"));
     }
 }

@@ -75,10 +75,7 @@ pub(super) fn archives(workspace: &Workspace, faults: &mut Faults) -> Vec<Archiv
     });
     let mut archives = Vec::new();
     for segment in segments {
-        let mut archive = Archive {
-            folder: segment.folder,
-            manifest: None,
-        };
+        let mut archive = Archive { folder: segment.folder, manifest: None };
         let path = archive.path(MANIFEST);
         match workspace.read(&path) {
             Ok(text) => match Manifest::parse(&text) {
@@ -112,12 +109,7 @@ fn first_seq(workspace: &Workspace, archive: &Archive, journal: Option<u64>) -> 
                 }
                 Some(count)
             });
-            if span
-                .last_seq
-                .checked_sub(span.first_seq)
-                .and_then(|steps| steps.checked_add(1))
-                == count
-            {
+            if span.last_seq.checked_sub(span.first_seq).and_then(|steps| steps.checked_add(1)) == count {
                 span.first_seq
             } else {
                 first
@@ -272,10 +264,8 @@ impl Reader<'_> {
                 if decision.seq != expected && !(was_bad && decision.seq.checked_add(1) == Some(expected)) =>
             {
                 self.suspect = None;
-                let what = format!(
-                    "seq is {}, expected {expected}: lines are missing, added or out of order",
-                    decision.seq
-                );
+                let what =
+                    format!("seq is {}, expected {expected}: lines are missing, added or out of order", decision.seq);
                 self.faults.add(file, Some(line.number), what);
                 self.is_bad = true;
                 // Either this number was changed, or lines before it are gone: the next line fits one of the two.
@@ -298,10 +288,7 @@ impl Reader<'_> {
                 self.faults.add(file, Some(line.number), what);
             }
         }
-        self.record.end = Position {
-            seq: decision.seq,
-            head: hash,
-        };
+        self.record.end = Position { seq: decision.seq, head: hash };
         for fact in decision.events {
             self.fact(file, line.number, fact);
         }
@@ -319,16 +306,9 @@ impl Reader<'_> {
             "job_created" => self.record.spec = self.record.spec.take().or(text(fact.spec_sha256)),
             "archive_stored" => match (text(fact.folder), text(fact.manifest_sha256)) {
                 (Some(folder), Some(manifest)) => {
-                    self.record.stored.push(Stored {
-                        file: file.to_owned(),
-                        line,
-                        folder,
-                        manifest,
-                    });
+                    self.record.stored.push(Stored { file: file.to_owned(), line, folder, manifest });
                 }
-                _ => self
-                    .faults
-                    .add(file, Some(line), "archive_stored lacks folder or manifest_sha256"),
+                _ => self.faults.add(file, Some(line), "archive_stored lacks folder or manifest_sha256"),
             },
             "tool_returned" => {
                 for mut written in [fact.changed, fact.spilled].into_iter().flatten() {

@@ -48,11 +48,7 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
         let is_newest = number + 1 == archives.len();
         // The newest may not be in the journal yet: a crash, or a copy, can come in between.
         if !is_newest && !record.stored.iter().any(|stored| stored.folder == archive.folder) {
-            faults.add(
-                &format!("{ARCHIVE}/{}", archive.folder),
-                None,
-                "the journal knows no such archive",
-            );
+            faults.add(&format!("{ARCHIVE}/{}", archive.folder), None, "the journal knows no such archive");
         }
         let Some((manifest, hash)) = &archive.manifest else {
             continue;
@@ -60,19 +56,13 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
         count += 1;
         for stored in record.stored.iter().filter(|stored| stored.folder == archive.folder) {
             if stored.manifest != *hash {
-                let what = format!(
-                    "changed: the journal holds another SHA-256 of it ({} line {})",
-                    stored.file, stored.line
-                );
+                let what =
+                    format!("changed: the journal holds another SHA-256 of it ({} line {})", stored.file, stored.line);
                 faults.add(&path, None, what);
             }
         }
         if manifest.meta.folder != archive.folder {
-            faults.add(
-                &path,
-                None,
-                format!("it is the manifest of archive/{}", manifest.meta.folder),
-            );
+            faults.add(&path, None, format!("it is the manifest of archive/{}", manifest.meta.folder));
         }
         if let Some((before, last)) = record.spans.get(number) {
             let span = &manifest.journal;
@@ -85,11 +75,7 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
                 faults.add(&path, None, what);
             }
         }
-        let expected = manifest
-            .files
-            .iter()
-            .map(|(name, hash)| (archive.path(name), hash.sha256.clone()))
-            .collect();
+        let expected = manifest.files.iter().map(|(name, hash)| (archive.path(name), hash.sha256.clone())).collect();
         count += compare(
             workspace,
             &[&format!("{ARCHIVE}/{}", archive.folder)],
@@ -101,10 +87,7 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
     }
     for stored in &record.stored {
         if !archives.iter().any(|archive| archive.folder == stored.folder) {
-            let what = format!(
-                "missing: the journal says that it was stored ({} line {})",
-                stored.file, stored.line
-            );
+            let what = format!("missing: the journal says that it was stored ({} line {})", stored.file, stored.line);
             faults.add(&format!("{ARCHIVE}/{}", stored.folder), None, what);
         }
     }
@@ -136,16 +119,8 @@ pub(super) fn check_inputs(workspace: &Workspace, record: &Record, faults: &mut 
     };
     match &record.spec {
         Some(hash) if *hash == sha256(&text) => {}
-        Some(_) => faults.add(
-            JOB_FILE,
-            None,
-            "changed: the journal's job_created holds another SHA-256 of it",
-        ),
-        None => faults.add(
-            LIVE,
-            None,
-            "no job_created with the SHA-256 of job.yaml is in the journal",
-        ),
+        Some(_) => faults.add(JOB_FILE, None, "changed: the journal's job_created holds another SHA-256 of it"),
+        None => faults.add(LIVE, None, "no job_created with the SHA-256 of job.yaml is in the journal"),
     }
     let spec: Spec = match serde_yaml::from_slice(&text) {
         Ok(spec) => spec,
@@ -180,10 +155,7 @@ pub(super) fn check_results(workspace: &Workspace, archives: &[Archive], record:
         let known = manifest.outputs.iter().chain(&manifest.tool_results);
         expected.extend(known.map(|(path, hash)| (path.clone(), hash.sha256.clone())));
     }
-    let is_result = |path: &str| {
-        path.split_once('/')
-            .is_some_and(|(folder, _)| FOLDERS.contains(&folder))
-    };
+    let is_result = |path: &str| path.split_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder));
     let since = record.written.iter().filter(|(path, _)| is_result(path));
     expected.extend(since.map(|(path, hash)| (path.clone(), hash.clone())));
     compare(workspace, &FOLDERS, &expected, &[], "the journal", faults)

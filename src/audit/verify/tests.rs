@@ -20,9 +20,7 @@ fn at() -> Timestamp {
 
 impl Job {
     fn note(&mut self, event: Value) {
-        self.journal
-            .append(at(), 1, &[json!({"type": "turn_started", "folder": 7}), event])
-            .unwrap();
+        self.journal.append(at(), 1, &[json!({"type": "turn_started", "folder": 7}), event]).unwrap();
     }
 
     fn write(&mut self, path: &str, content: &str) {
@@ -64,11 +62,7 @@ impl Job {
 
     /// Changes one bit in place; twice is as before.
     fn flip(&self, path: &str, place: usize) {
-        let file = fs::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(self.file(path))
-            .unwrap();
+        let file = fs::OpenOptions::new().read(true).write(true).open(self.file(path)).unwrap();
         let mut byte = [0];
         file.read_exact_at(&mut byte, place as u64).unwrap();
         file.write_all_at(&[byte[0] ^ 1], place as u64).unwrap();
@@ -88,21 +82,12 @@ fn job() -> Job {
         sha256(b"x")
     );
     workspace.write("job.yaml", spec.as_bytes()).unwrap();
-    for path in [
-        "documents/in/a.pdf",
-        "documents/.text/in/a.pdf.txt",
-        "documents/b.bin",
-        "assets/s.json",
-    ] {
+    for path in ["documents/in/a.pdf", "documents/.text/in/a.pdf.txt", "documents/b.bin", "assets/s.json"] {
         workspace.write(path, b"x").unwrap();
     }
     workspace.write("main_plan.md", b"# Execution Plan\n").unwrap();
     let journal = Journal::open(&workspace, |_: Decision<Value>| Ok(())).unwrap();
-    let mut job = Job {
-        _folder: folder,
-        workspace: workspace.install("job").unwrap(),
-        journal,
-    };
+    let mut job = Job { _folder: folder, workspace: workspace.install("job").unwrap(), journal };
     job.note(json!({"type": "job_created", "spec_sha256": sha256(spec.as_bytes())}));
     job.write("output/r.json", "{}");
     job.archive("phase-01-read.rewound-1");
@@ -138,9 +123,7 @@ fn a_sound_workspace_is_verified_also_as_a_copy_and_without_anchor() {
     // A person's edits, the model's own files and a crash's leftovers are no faults.
     job.workspace.write("main_plan.md", b"edited").unwrap();
     job.workspace.write("notes.md", b"edited").unwrap();
-    job.workspace
-        .write("archive/.overnight-tmp-1/todos.md", b"half")
-        .unwrap();
+    job.workspace.write("archive/.overnight-tmp-1/todos.md", b"half").unwrap();
     assert_eq!(job.verify().map(|verified| verified.seq), Ok(11));
     // Nor is a crash between the archive and its entry in the journal, with the live journal still there or not.
     let live = job.workspace.read("journal.jsonl").unwrap();
@@ -149,15 +132,9 @@ fn a_sound_workspace_is_verified_also_as_a_copy_and_without_anchor() {
     assert!(whole.len() > live.len());
     let meta = archive_meta("phase-02-next");
     archive::build(&job.workspace, &mut job.journal, meta, "").unwrap();
-    assert_eq!(
-        job.verify().map(|verified| (verified.seq, verified.archives)),
-        Ok((12, 3))
-    );
+    assert_eq!(job.verify().map(|verified| (verified.seq, verified.archives)), Ok((12, 3)));
     fs::write(job.file("journal.jsonl"), &whole).unwrap();
-    assert_eq!(
-        job.verify().map(|verified| (verified.seq, verified.lines)),
-        Ok((12, 12))
-    );
+    assert_eq!(job.verify().map(|verified| (verified.seq, verified.lines)), Ok((12, 12)));
 }
 
 fn archive_meta(folder: &str) -> ArchiveMeta {
@@ -176,22 +153,8 @@ fn archive_meta(folder: &str) -> ArchiveMeta {
 #[test]
 fn any_flipped_byte_is_found_and_named() {
     let job = job();
-    let mut files: Vec<String> = job
-        .workspace
-        .list("archive")
-        .unwrap()
-        .into_iter()
-        .map(|entry| entry.path)
-        .collect();
-    files.extend(
-        [
-            "journal.jsonl",
-            "job.yaml",
-            "documents/in/a.pdf",
-            "documents/.text/in/a.pdf.txt",
-        ]
-        .map(String::from),
-    );
+    let mut files: Vec<String> = job.workspace.list("archive").unwrap().into_iter().map(|entry| entry.path).collect();
+    files.extend(["journal.jsonl", "job.yaml", "documents/in/a.pdf", "documents/.text/in/a.pdf.txt"].map(String::from));
     files.extend(["assets/s.json", "output/r.json", "output/s.md", "tool_results/1.txt"].map(String::from));
     for file in files {
         let whole = fs::read(job.file(&file)).unwrap();
@@ -202,11 +165,7 @@ fn any_flipped_byte_is_found_and_named() {
             let faults = job.verify().unwrap_err();
             job.flip(&file, place);
             let found = (faults[0].file.as_str(), faults[0].line);
-            assert_eq!(
-                found,
-                (file.as_str(), is_journal.then_some(line)),
-                "byte {place} of {file}: {faults:#?}"
-            );
+            assert_eq!(found, (file.as_str(), is_journal.then_some(line)), "byte {place} of {file}: {faults:#?}");
             line += u64::from(*byte == b'\n');
         }
     }
@@ -218,17 +177,10 @@ fn without_an_anchor_only_the_last_line_of_the_live_journal_can_be_changed() {
     let job = job();
     let path = job.file("journal.jsonl");
     let whole = fs::read(&path).unwrap();
-    let last = whole[..whole.len() - 1]
-        .iter()
-        .rposition(|byte| *byte == b'\n')
-        .unwrap()
-        + 1;
+    let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
     for place in (0..whole.len()).step_by(3) {
         job.flip("journal.jsonl", place);
-        assert!(
-            place >= last || verify(job.workspace.path(), None).is_err(),
-            "byte {place}"
-        );
+        assert!(place >= last || verify(job.workspace.path(), None).is_err(), "byte {place}");
         job.flip("journal.jsonl", place);
     }
     // It is written anew as if it had always been so: only the anchor tells.
@@ -260,10 +212,7 @@ fn what_is_missing_added_or_swapped_is_named() {
         &|job| fs::write(job.file("archive/phase-01-read/extra"), "x").unwrap(),
         "archive/phase-01-read/extra: added: its manifest doesn't know it",
     );
-    check(
-        &|job| fs::write(job.file("archive/extra"), "x").unwrap(),
-        "archive/extra: added: it belongs to no archive",
-    );
+    check(&|job| fs::write(job.file("archive/extra"), "x").unwrap(), "archive/extra: added: it belongs to no archive");
     check(
         &|job| fs::create_dir(job.file("archive/phase-09-x")).unwrap(),
         "archive/phase-09-x/manifest.json: 'archive/phase-09-x/manifest.json' does not exist in the workspace",
@@ -280,26 +229,11 @@ fn what_is_missing_added_or_swapped_is_named() {
         },
         "archive/phase-01-read/manifest.json: changed: the journal holds another SHA-256 of it (journal.jsonl line 1)",
     );
-    check(
-        &|job| fs::write(job.file("documents/new"), "x").unwrap(),
-        "documents/new: added: job.yaml doesn't know it",
-    );
-    check(
-        &|job| job.workspace.remove("assets/s.json").unwrap(),
-        "assets/s.json: missing: job.yaml has it",
-    );
-    check(
-        &|job| job.workspace.remove("output/s.md").unwrap(),
-        "output/s.md: missing: the journal has it",
-    );
-    check(
-        &|job| fs::write(job.file("output/new"), "x").unwrap(),
-        "output/new: added: the journal doesn't know it",
-    );
-    check(
-        &|job| job.workspace.remove("job.yaml").unwrap(),
-        "job.yaml: 'job.yaml' does not exist in the workspace",
-    );
+    check(&|job| fs::write(job.file("documents/new"), "x").unwrap(), "documents/new: added: job.yaml doesn't know it");
+    check(&|job| job.workspace.remove("assets/s.json").unwrap(), "assets/s.json: missing: job.yaml has it");
+    check(&|job| job.workspace.remove("output/s.md").unwrap(), "output/s.md: missing: the journal has it");
+    check(&|job| fs::write(job.file("output/new"), "x").unwrap(), "output/new: added: the journal doesn't know it");
+    check(&|job| job.workspace.remove("job.yaml").unwrap(), "job.yaml: 'job.yaml' does not exist in the workspace");
     check(
         &|job| job.workspace.remove("journal.jsonl").unwrap(),
         "journal.jsonl: 'journal.jsonl' does not exist in the workspace",
@@ -319,15 +253,8 @@ fn a_journal_cut_anywhere_is_found() {
     }
     let text = fs::read_to_string(job.file("journal.jsonl")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    fs::write(
-        job.file("journal.jsonl"),
-        format!("{}\n{}\n{}\n", lines[0], lines[2], lines[3]),
-    )
-    .unwrap();
-    assert_eq!(
-        job.first(),
-        "journal.jsonl line 2: seq is 10, expected 9: lines are missing, added or out of order"
-    );
+    fs::write(job.file("journal.jsonl"), format!("{}\n{}\n{}\n", lines[0], lines[2], lines[3])).unwrap();
+    assert_eq!(job.first(), "journal.jsonl line 2: seq is 10, expected 9: lines are missing, added or out of order");
     fs::write(job.file("journal.jsonl"), format!("{}\n{}\n", lines[0], lines[1])).unwrap();
     let faults = job.verify().unwrap_err();
     assert_eq!(
@@ -342,13 +269,7 @@ fn a_journal_cut_anywhere_is_found() {
 #[test]
 fn whatever_stands_in_the_files_there_is_an_answer() {
     let job = job();
-    let files: Vec<String> = job
-        .workspace
-        .list(".")
-        .unwrap()
-        .into_iter()
-        .map(|entry| entry.path)
-        .collect();
+    let files: Vec<String> = job.workspace.list(".").unwrap().into_iter().map(|entry| entry.path).collect();
     let content = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..60),
         r#"\{"(seq|format)":(0|1|4|18446744073709551615)(,"(events|prev|at)":(\[\]|""|[a-z]))*\}?\n?"#
@@ -375,21 +296,9 @@ fn numbers_at_their_limit_are_faults() {
     let job = job();
     for (file, from, to) in [
         ("journal.jsonl", "{\"seq\":10,", "{\"seq\":18446744073709551615,"),
-        (
-            "archive/phase-01-read/journal.jsonl",
-            "{\"seq\":7,",
-            "{\"seq\":18446744073709551615,",
-        ),
-        (
-            "archive/phase-01-read/manifest.json",
-            "\"last_seq\": 7",
-            "\"last_seq\": 18446744073709551615",
-        ),
-        (
-            "archive/phase-01-read/manifest.json",
-            "\"first_seq\": 4",
-            "\"first_seq\": 0",
-        ),
+        ("archive/phase-01-read/journal.jsonl", "{\"seq\":7,", "{\"seq\":18446744073709551615,"),
+        ("archive/phase-01-read/manifest.json", "\"last_seq\": 7", "\"last_seq\": 18446744073709551615"),
+        ("archive/phase-01-read/manifest.json", "\"first_seq\": 4", "\"first_seq\": 0"),
     ] {
         let whole = fs::read_to_string(job.file(file)).unwrap();
         assert!(whole.contains(from), "{whole}");

@@ -22,12 +22,8 @@ fn gathered(root: &tempfile::TempDir, paths: &[&str]) -> String {
     let paths: Vec<PathBuf> = paths.iter().map(|path| root.path().join(path)).collect();
     let shown = match gather(&paths) {
         Ok(Gathered { documents, left_out }) => {
-            let documents = documents
-                .iter()
-                .map(|found| format!("{} {}\n", found.name, found.bytes));
-            let left_out = left_out
-                .iter()
-                .map(|(path, why)| format!("left out {}: {why}\n", path.display()));
+            let documents = documents.iter().map(|found| format!("{} {}\n", found.name, found.bytes));
+            let left_out = left_out.iter().map(|(path, why)| format!("left out {}: {why}\n", path.display()));
             documents.chain(left_out).collect()
         }
         Err(error) => error.to_string(),
@@ -37,21 +33,11 @@ fn gathered(root: &tempfile::TempDir, paths: &[&str]) -> String {
 
 #[test]
 fn a_folder_is_walked_to_the_end() {
-    let root = folder(&[
-        "in/b.md",
-        "in/a/z.txt",
-        "in/a/deep/er/x",
-        "in/.git/config",
-        "in/a/.hidden",
-        "in/B.md",
-    ]);
+    let root = folder(&["in/b.md", "in/a/z.txt", "in/a/deep/er/x", "in/.git/config", "in/a/.hidden", "in/B.md"]);
     assert_eq!(gathered(&root, &["in"]), "B.md 7\na/deep/er/x 14\na/z.txt 10\nb.md 7\n");
     assert_eq!(gathered(&root, &["in/"]), gathered(&root, &["in"]));
     let one = gather(&[root.path().join("in/a")]).unwrap().documents.remove(0);
-    assert_eq!(
-        (one.path, one.name.as_str()),
-        (root.path().join("in/a/deep/er/x"), "deep/er/x")
-    );
+    assert_eq!((one.path, one.name.as_str()), (root.path().join("in/a/deep/er/x"), "deep/er/x"));
 }
 
 #[test]
@@ -67,10 +53,7 @@ fn only_our_own_ignore_file_counts() {
 #[test]
 fn files_and_folders_can_be_mixed() {
     let root = folder(&["in/a.md", "one.md", ".hidden.md"]);
-    assert_eq!(
-        gathered(&root, &["one.md", "in", ".hidden.md"]),
-        ".hidden.md 10\na.md 7\none.md 6\n"
-    );
+    assert_eq!(gathered(&root, &["one.md", "in", ".hidden.md"]), ".hidden.md 10\na.md 7\none.md 6\n");
     assert_eq!(gathered(&root, &["in", "in/a.md"]), "a.md 7\n");
 }
 
@@ -122,10 +105,7 @@ fn what_is_wrong_is_said_in_one_sentence() {
     );
     assert_eq!(gathered(&root, &[]), "no documents were named: give files or folders");
     let socket = std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
-    assert_eq!(
-        gathered(&root, &["socket"]),
-        "socket is neither a file nor a folder: give a document's path"
-    );
+    assert_eq!(gathered(&root, &["socket"]), "socket is neither a file nor a folder: give a document's path");
     drop(socket);
 }
 
@@ -133,10 +113,7 @@ fn what_is_wrong_is_said_in_one_sentence() {
 fn a_name_that_is_not_utf_8_is_named() {
     let root = folder(&["in/a.md"]);
     fs::write(root.path().join("in").join(OsStr::from_bytes(b"b\xe4.md")), "").unwrap();
-    assert_eq!(
-        gathered(&root, &["in"]),
-        "the name of in/b\u{fffd}.md isn't valid UTF-8: rename it"
-    );
+    assert_eq!(gathered(&root, &["in"]), "the name of in/b\u{fffd}.md isn't valid UTF-8: rename it");
 }
 
 #[test]
@@ -150,10 +127,7 @@ fn names_that_a_workspace_refuses_are_refused_here() {
         ("Com1", "\"Com1\" is a device on Windows"),
     ] {
         let root = folder(&[&format!("in/{name}")]);
-        assert_eq!(
-            gathered(&root, &["in"]),
-            format!("{name:?} can't be a document's name, because {why}: rename it")
-        );
+        assert_eq!(gathered(&root, &["in"]), format!("{name:?} can't be a document's name, because {why}: rename it"));
     }
     assert!(check_name(&"x".repeat(255)).is_ok() && check_name(&"x".repeat(256)).is_err());
     assert!(check_name(".text/a").is_err() && check_name("a/.text").is_ok());

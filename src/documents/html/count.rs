@@ -26,19 +26,13 @@ impl Count {
             Some("I") => Style::Roman { upper: true },
             _ => Style::Decimal,
         };
-        let next = tree
-            .attribute(list, "start")
-            .and_then(|start| start.trim().parse().ok())
-            .unwrap_or(1);
+        let next = tree.attribute(list, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
         Self { next, style }
     }
 
     /// What stands before the list's next item.
     pub(super) fn next_marker(&mut self, tree: &Tree, item: Id) -> String {
-        if let Some(value) = tree
-            .attribute(item, "value")
-            .and_then(|value| value.trim().parse().ok())
-        {
+        if let Some(value) = tree.attribute(item, "value").and_then(|value| value.trim().parse().ok()) {
             self.next = value;
         }
         let number = self.next;

@@ -35,21 +35,14 @@ pub(super) fn is_dropped(tree: &Tree, id: Id) -> bool {
     if DROPPED.contains(&name) || matches!(name, "annotation" | "annotation-xml") {
         return true;
     }
-    if tree
-        .attribute(id, "role")
-        .is_some_and(|role| DROPPED_ROLES.contains(&role.trim()))
-    {
+    if tree.attribute(id, "role").is_some_and(|role| DROPPED_ROLES.contains(&role.trim())) {
         return true;
     }
     match name {
         "body" | "html" | "main" | "article" => false,
-        "footer" => !tree
-            .ancestors(id)
-            .any(|up| tree.name(up).is_some_and(|name| OWN_FOOTER.contains(&name))),
+        "footer" => !tree.ancestors(id).any(|up| tree.name(up).is_some_and(|name| OWN_FOOTER.contains(&name))),
         "aside" => tree.has_class(id, |class| {
-            ["nav", "toc", "menu"]
-                .iter()
-                .any(|word| class.split(['-', '_']).any(|part| part == *word))
+            ["nav", "toc", "menu"].iter().any(|word| class.split(['-', '_']).any(|part| part == *word))
                 || DROPPED_CLASSES.contains(&class)
         }),
         "a" => is_dropped_link(tree, id),
@@ -73,10 +66,7 @@ fn is_dropped_link(tree: &Tree, id: Id) -> bool {
     });
     let text = text.trim().to_lowercase();
     let marks = |class: &str| {
-        matches!(
-            class,
-            "headerlink" | "permalink" | "anchor-link" | "header-anchor" | "anchor" | "headeranchor"
-        )
+        matches!(class, "headerlink" | "permalink" | "anchor-link" | "header-anchor" | "anchor" | "headeranchor")
     };
     text == "¶"
         || (text.chars().count() <= 2 && tree.has_class(id, marks))
@@ -121,16 +111,7 @@ pub(super) fn main_part(tree: &Tree) -> MainPart {
         true
     });
     let main = best.into_iter().flatten().find(|(size, _)| size * 2 > all);
-    main.map_or(
-        MainPart {
-            root: ROOT,
-            left_out: 0,
-        },
-        |(size, root)| MainPart {
-            root,
-            left_out: all - size,
-        },
-    )
+    main.map_or(MainPart { root: ROOT, left_out: 0 }, |(size, root)| MainPart { root, left_out: all - size })
 }
 
 fn candidate(tree: &Tree, id: Id) -> Option<usize> {

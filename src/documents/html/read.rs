@@ -18,23 +18,13 @@ pub(in crate::documents) fn read(name: &str, bytes: &[u8]) -> Result<Extracted, 
     let declared = encoding::declared_in_html(bytes);
     let decoded = encoding::decode(name, bytes, declared.as_deref())?;
     let mut notes = decoded.notes;
-    let html = if is_xhtml(name, &decoded.text) {
-        without_self_closing(&decoded.text)
-    } else {
-        decoded.text
-    };
-    let tree = Tree::parse(&html).map_err(|why| DocumentError::Html {
-        name: name.to_owned(),
-        why,
-    })?;
+    let html = if is_xhtml(name, &decoded.text) { without_self_closing(&decoded.text) } else { decoded.text };
+    let tree = Tree::parse(&html).map_err(|why| DocumentError::Html { name: name.to_owned(), why })?;
     drop(html);
 
     let main = prune::main_part(&tree);
     if main.left_out > 0 {
-        notes.push(format!(
-            "only the page's main part was read; {} characters around it were left out",
-            main.left_out
-        ));
+        notes.push(format!("only the page's main part was read; {} characters around it were left out", main.left_out));
     }
     let mut writer = Writer::default();
     tree.walk(main.root, |step| match step {
@@ -51,12 +41,7 @@ pub(in crate::documents) fn read(name: &str, bytes: &[u8]) -> Result<Extracted, 
     drop(tree);
     let tidy = text::tidy(&writer.finish());
     notes.extend(tidy.notes);
-    Ok(Extracted {
-        format: Format::Html,
-        unit: tidy.unit,
-        text: tidy.text,
-        notes,
-    })
+    Ok(Extracted { format: Format::Html, unit: tidy.unit, text: tidy.text, notes })
 }
 
 fn is_xhtml(name: &str, text: &str) -> bool {

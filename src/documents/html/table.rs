@@ -7,10 +7,7 @@ const MAX_SPANNED: usize = 64;
 
 /// Whether a table holds data: two cells side by side somewhere, and nothing in it that needs lines of its own.
 pub(super) fn is_data(tree: &Tree, table: Id) -> bool {
-    if tree
-        .attribute(table, "role")
-        .is_some_and(|role| matches!(role, "presentation" | "none"))
-    {
+    if tree.attribute(table, "role").is_some_and(|role| matches!(role, "presentation" | "none")) {
         return false;
     }
     let (mut cells, mut side_by_side, mut blocks) = (0, false, false);

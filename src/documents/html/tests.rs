@@ -30,10 +30,7 @@ fn lists_keep_their_shape() {
         "<p>Intro:<ul><li>one<li><p>two</p><p>more</p><ol start=3><li>x<li value=9>y</ol></li><li></li><li>three<br>and</ul>End",
         "Intro:\n\n- one\n- two\n\n  more\n  3. x\n  9. y\n- three\n  and\n\nEnd\n",
     );
-    check(
-        "<ol type=a><li>x<li>y</ol><ol type=I start=4><li>z</ol>",
-        "a. x\nb. y\nIV. z\n",
-    );
+    check("<ol type=a><li>x<li>y</ol><ol type=I start=4><li>z</ol>", "a. x\nb. y\nIV. z\n");
     check(
         "<dl><dt>term<dd><p>meaning</p><p>more</p><dt>next<dd>other</dl>",
         "term\n: meaning\n\n  more\n\nnext\n: other\n",
@@ -42,10 +39,7 @@ fn lists_keep_their_shape() {
 
 #[test]
 fn quotes_and_code_are_blocks() {
-    check(
-        "<blockquote><p>one<br>two</p><p>three</blockquote>x",
-        "> one\ntwo\n\n> three\n\nx\n",
-    );
+    check("<blockquote><p>one<br>two</p><p>three</blockquote>x", "> one\ntwo\n\n> three\n\nx\n");
     check(
         "<ul><li>see<pre>\nif a_b {\n    c\n}\n\n</pre></ul><pre><div>x</div><div>```</div></pre>",
         "- see\n\n  ```\n  if a_b {\n      c\n  }\n  ```\n\n````\nx\n```\n````\n",
@@ -93,14 +87,8 @@ fn the_main_part_is_read_where_there_is_one() {
     let page = "<p>Site header</p><main><p>The whole text of the page stands in here.</main><p>Site end";
     let read = read("a.html", page.as_bytes()).unwrap();
     assert_eq!(read.text, "The whole text of the page stands in here.\n");
-    assert_eq!(
-        read.notes,
-        ["only the page's main part was read; 17 characters around it were left out"]
-    );
-    check(
-        "<p>The whole text stands out here.</p><main>empty</main>",
-        "The whole text stands out here.\n\nempty\n",
-    );
+    assert_eq!(read.notes, ["only the page's main part was read; 17 characters around it were left out"]);
+    check("<p>The whole text stands out here.</p><main>empty</main>", "The whole text stands out here.\n\nempty\n");
 }
 
 #[test]
@@ -129,20 +117,13 @@ fn xhtml_closes_its_elements_itself() {
 #[test]
 fn an_encoding_that_the_page_declares_is_used() {
     let read = read("a.html", b"<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2").unwrap();
-    assert_eq!(
-        (read.text.as_str(), read.notes),
-        ("Привет\n", vec!["read as windows-1251, as it declares".to_owned()])
-    );
+    assert_eq!((read.text.as_str(), read.notes), ("Привет\n", vec!["read as windows-1251, as it declares".to_owned()]));
 }
 
 #[test]
 fn long_paragraphs_are_wrapped_and_quotes_still_found() {
     let sentence = "The Supplier shall deliver the goods to the Buyer. ";
-    let read = read(
-        "a.html",
-        format!("<blockquote>{}<b>It</b> ends.", sentence.repeat(100)).as_bytes(),
-    )
-    .unwrap();
+    let read = read("a.html", format!("<blockquote>{}<b>It</b> ends.", sentence.repeat(100)).as_bytes()).unwrap();
     assert_eq!(read.notes, ["1 line over 2,000 characters was wrapped"]);
     let index = QuoteIndex::new(read.unit, &read.text);
     assert!(index.find(&sentence.repeat(99), None).is_some());
@@ -167,10 +148,7 @@ fn pages_made_to_exhaust_a_reader_are_refused() {
         "it repeats unclosed elements without end"
     );
     let attributes = (0..100_000).map(|n| format!(" a{n}")).collect::<Vec<_>>().concat();
-    assert_eq!(
-        why(&format!("<p{attributes}>")),
-        "it has an element with over 20000 attributes"
-    );
+    assert_eq!(why(&format!("<p{attributes}>")), "it has an element with over 20000 attributes");
 }
 
 #[test]

@@ -19,9 +19,7 @@ const MAX_ATTRIBUTES: usize = 20_000;
 /// How much is parsed between two looks at the bounds, in bytes.
 const CHUNK: usize = 4096;
 /// The attributes that a reader or a pruner asks for; others are not kept.
-const KEPT: &[&str] = &[
-    "alt", "class", "colspan", "href", "role", "rowspan", "start", "type", "value",
-];
+const KEPT: &[&str] = &["alt", "class", "colspan", "href", "role", "rowspan", "start", "type", "value"];
 
 pub(super) type Id = u32;
 const NONE: Id = Id::MAX;
@@ -66,10 +64,7 @@ impl Tree {
             return Err(format!("it has an element with over {MAX_ATTRIBUTES} attributes"));
         }
         let most_nodes = MAX_NODES.min(html.len() / 2 + SPARE_NODES);
-        let sink = Sink(RefCell::new(Self {
-            nodes: vec![Node::new(Content::Nothing)],
-            too_deep: false,
-        }));
+        let sink = Sink(RefCell::new(Self { nodes: vec![Node::new(Content::Nothing)], too_deep: false }));
         let mut parser = parse_document(sink, ParseOpts::default());
         let mut rest = html;
         while !rest.is_empty() {
@@ -105,17 +100,15 @@ impl Tree {
     /// One of the attributes that are [`KEPT`].
     pub(super) fn attribute(&self, id: Id, wanted: &str) -> Option<&str> {
         match &self.node(id).content {
-            Content::Element { attributes, .. } => attributes
-                .iter()
-                .find(|(name, _)| &**name == wanted)
-                .map(|(_, value)| &**value),
+            Content::Element { attributes, .. } => {
+                attributes.iter().find(|(name, _)| &**name == wanted).map(|(_, value)| &**value)
+            }
             Content::Nothing | Content::Text(_) => None,
         }
     }
 
     pub(super) fn has_class(&self, id: Id, matches: impl Fn(&str) -> bool) -> bool {
-        self.attribute(id, "class")
-            .is_some_and(|classes| classes.split_ascii_whitespace().any(matches))
+        self.attribute(id, "class").is_some_and(|classes| classes.split_ascii_whitespace().any(matches))
     }
 
     /// The elements that `id` is in, nearest first.
@@ -164,11 +157,7 @@ impl Tree {
 
     /// Makes `child`, which is nowhere, the last in `parent`, or the one before `next` in it.
     fn insert(&mut self, parent: Id, next: Id, child: Id) {
-        let before = if next == NONE {
-            self.node(parent).last
-        } else {
-            self.node(next).before
-        };
+        let before = if next == NONE { self.node(parent).last } else { self.node(next).before };
         let depth = self.node(parent).depth + 1;
         self.too_deep |= depth > MAX_DEPTH;
         let node = self.node_mut(child);
@@ -192,11 +181,7 @@ impl Tree {
                 self.insert(parent, next, child);
             }
             NodeOrText::AppendText(more) => {
-                let before = if next == NONE {
-                    self.node(parent).last
-                } else {
-                    self.node(next).before
-                };
+                let before = if next == NONE { self.node(parent).last } else { self.node(next).before };
                 if before != NONE
                     && let Content::Text(text) = &mut self.node_mut(before).content
                 {
@@ -210,9 +195,7 @@ impl Tree {
     }
 
     fn remove(&mut self, id: Id) {
-        let Node {
-            parent, before, after, ..
-        } = *self.node(id);
+        let Node { parent, before, after, .. } = *self.node(id);
         if parent == NONE {
             return;
         }
@@ -233,15 +216,7 @@ impl Tree {
 
 impl Node {
     const fn new(content: Content) -> Self {
-        Self {
-            content,
-            parent: NONE,
-            first: NONE,
-            last: NONE,
-            before: NONE,
-            after: NONE,
-            depth: 0,
-        }
+        Self { content, parent: NONE, first: NONE, last: NONE, before: NONE, after: NONE, depth: 0 }
     }
 }
 
@@ -321,9 +296,7 @@ impl TreeSink for Sink {
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> Id {
-        let kept = attributes
-            .into_iter()
-            .filter(|attribute| KEPT.contains(&&*attribute.name.local));
+        let kept = attributes.into_iter().filter(|attribute| KEPT.contains(&&*attribute.name.local));
         let attributes = kept.map(|attribute| (attribute.name.local, attribute.value)).collect();
         self.tree().add(Content::Element { name, attributes })
     }

@@ -140,10 +140,7 @@ impl Writer {
                 };
                 self.frames.push(Frame::Item { marker, written: false });
             }
-            "dd" => self.frames.push(Frame::Item {
-                marker: ": ".to_owned(),
-                written: false,
-            }),
+            "dd" => self.frames.push(Frame::Item { marker: ": ".to_owned(), written: false }),
             "blockquote" => self.frames.push(Frame::Quote),
             "pre" | "listing" | "xmp" | "plaintext" => self.pre = 1,
             "table" => self.rows = is_data(tree, id).then(Rows::default),
@@ -178,14 +175,8 @@ impl Writer {
             "td" | "th" if self.in_cell => {
                 self.in_cell = false;
                 let cell = std::mem::take(&mut self.line).trim().to_owned();
-                let span = |what| {
-                    tree.attribute(id, what)
-                        .and_then(|n| n.trim().parse().ok())
-                        .unwrap_or(1)
-                };
-                self.rows
-                    .iter_mut()
-                    .for_each(|rows| rows.add(cell.clone(), span("colspan"), span("rowspan")));
+                let span = |what| tree.attribute(id, what).and_then(|n| n.trim().parse().ok()).unwrap_or(1);
+                self.rows.iter_mut().for_each(|rows| rows.add(cell.clone(), span("colspan"), span("rowspan")));
             }
             _ if self.in_cell => self.add_text(" "),
             "tr" if self.rows.is_some() => self.write_row(),
@@ -252,12 +243,7 @@ impl Writer {
             self.out.extend(std::iter::repeat_n('#', usize::from(level)));
             self.out.push(' ');
         }
-        for (n, part) in line
-            .split('\n')
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-            .enumerate()
-        {
+        for (n, part) in line.split('\n').map(str::trim).filter(|part| !part.is_empty()).enumerate() {
             if n > 0 {
                 self.next_line();
             }
@@ -302,10 +288,7 @@ impl Writer {
 
     /// What stands before a block: a blank line or just a new one, and the marks of all that it is in.
     fn begin_block(&mut self) {
-        let new_item = self
-            .frames
-            .iter()
-            .any(|frame| matches!(frame, Frame::Item { written: false, .. }));
+        let new_item = self.frames.iter().any(|frame| matches!(frame, Frame::Item { written: false, .. }));
         if !self.out.is_empty() {
             self.out.push_str(if new_item && self.tight { "\n" } else { "\n\n" });
         }
@@ -315,10 +298,7 @@ impl Writer {
                 Frame::Item { marker, written: false } => {
                     self.out.push_str(marker);
                     // From now on the marker's place is kept free.
-                    *frame = Frame::Item {
-                        marker: " ".repeat(marker.chars().count()),
-                        written: true,
-                    };
+                    *frame = Frame::Item { marker: " ".repeat(marker.chars().count()), written: true };
                     indents += 1;
                 }
                 Frame::Item { marker, written: true } if indents < MAX_INDENTS => {

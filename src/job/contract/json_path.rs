@@ -100,11 +100,7 @@ fn step(text: &str) -> Option<(Step, &str)> {
         }
     }
     let (inside, after) = rest.split_once(']')?;
-    let step = if inside == "*" {
-        Step::Each
-    } else {
-        Step::Index(inside.parse().ok()?)
-    };
+    let step = if inside == "*" { Step::Each } else { Step::Index(inside.parse().ok()?) };
     Some((step, after))
 }
 
@@ -116,19 +112,14 @@ mod tests {
 
     fn places(path: &str, value: &Value) -> Vec<String> {
         let mut places = Vec::new();
-        JsonPath::parse(path)
-            .unwrap()
-            .each(value, &mut |place, _| places.push(place.to_owned()));
+        JsonPath::parse(path).unwrap().each(value, &mut |place, _| places.push(place.to_owned()));
         places
     }
 
     #[test]
     fn finds_in_order() {
         let value = json!({"a": {"b": [{"c": [1, 2]}, {"d": 0}, {"c": [3]}]}, "odd key": [7]});
-        assert_eq!(
-            places("$.a.b[*].c[*]", &value),
-            ["$.a.b[0].c[0]", "$.a.b[0].c[1]", "$.a.b[2].c[0]"]
-        );
+        assert_eq!(places("$.a.b[*].c[*]", &value), ["$.a.b[0].c[0]", "$.a.b[0].c[1]", "$.a.b[2].c[0]"]);
         assert_eq!(places("$.a.b[1]", &value), ["$.a.b[1]"]);
         assert_eq!(places("$['odd key'][*]", &value), ["$.odd key[0]"]);
         assert_eq!(places("$[*]", &json!([1, 2])), ["$[0]", "$[1]"]);
@@ -139,18 +130,9 @@ mod tests {
 
     #[test]
     fn refuses_what_it_does_not_know() {
-        for path in [
-            "requirements[*]",
-            "",
-            "$requirements",
-            "$.",
-            "$..a",
-            "$.a[",
-            "$[?(@.a)]",
-            "$[1:2]",
-            "$['a",
-            "$.a b",
-        ] {
+        for path in
+            ["requirements[*]", "", "$requirements", "$.", "$..a", "$.a[", "$[?(@.a)]", "$[1:2]", "$['a", "$.a b"]
+        {
             assert!(JsonPath::parse(path).is_err(), "{path}");
         }
     }

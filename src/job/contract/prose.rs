@@ -5,10 +5,7 @@ use crate::job::instructions::amount::shown;
 pub(super) fn check_words(text: &str, min: u64) -> Result<String, String> {
     let found = words(text);
     if found < min {
-        return Err(format!(
-            "It has {found} words; at least {min} are asked for. Write {} more.",
-            min - found
-        ));
+        return Err(format!("It has {found} words; at least {min} are asked for. Write {} more.", min - found));
     }
     Ok(format!("It has {found} words."))
 }
@@ -57,12 +54,8 @@ fn is_mark(c: char) -> bool {
 pub(super) fn check_forbidden(text: &str, forbid: &[String]) -> Result<String, String> {
     let mut found = Vec::new();
     for forbidden in forbid {
-        let pattern = pattern(forbidden).map_err(|_| {
-            format!(
-                "The forbidden text \"{}\" can't be looked for; shorten it.",
-                shown(forbidden)
-            )
-        })?;
+        let pattern = pattern(forbidden)
+            .map_err(|_| format!("The forbidden text \"{}\" can't be looked for; shorten it.", shown(forbidden)))?;
         if let Some(hit) = pattern.find(text) {
             let line = text.bytes().take(hit.start()).filter(|b| *b == b'\n').count() + 1;
             found.push(format!(
@@ -71,28 +64,18 @@ pub(super) fn check_forbidden(text: &str, forbid: &[String]) -> Result<String, S
             ));
         }
     }
-    if found.is_empty() {
-        Ok("No forbidden text.".to_owned())
-    } else {
-        Err(found.join(" "))
-    }
+    if found.is_empty() { Ok("No forbidden text.".to_owned()) } else { Err(found.join(" ")) }
 }
 
 /// Case ignored, any white space for a blank, and no letter or digit directly beside where the text begins or ends with one.
 fn pattern(forbidden: &str) -> Result<regex::Regex, regex::Error> {
     let parts: Vec<String> = forbidden.split_whitespace().map(regex::escape).collect();
     let edge = |c: Option<char>| {
-        if c.is_some_and(char::is_alphanumeric) {
-            r"\b"
-        } else {
-            ""
-        }
+        if c.is_some_and(char::is_alphanumeric) { r"\b" } else { "" }
     };
     let trimmed = forbidden.trim();
     let (before, after) = (edge(trimmed.chars().next()), edge(trimmed.chars().last()));
-    regex::RegexBuilder::new(&format!("{before}{}{after}", parts.join(r"\s+")))
-        .case_insensitive(true)
-        .build()
+    regex::RegexBuilder::new(&format!("{before}{}{after}", parts.join(r"\s+"))).case_insensitive(true).build()
 }
 
 fn one_line(text: &str) -> String {

@@ -38,51 +38,31 @@ fn check(d: &Deliverable, content: impl AsRef<[u8]>) -> Vec<Check> {
 }
 
 fn made(name: &str, passed: bool, detail: &str) -> Check {
-    Check {
-        name: format!("output/r.json: {name}"),
-        passed,
-        detail: detail.to_owned(),
-    }
+    Check { name: format!("output/r.json: {name}"), passed, detail: detail.to_owned() }
 }
 
 #[test]
 fn missing_empty_and_unreadable_files_fail() {
     let d = deliverable();
     let missing = check_deliverable(&d, None, &mut library);
-    assert_eq!(
-        missing,
-        [made("exists", false, "output/r.json does not exist. Write it.")]
-    );
+    assert_eq!(missing, [made("exists", false, "output/r.json does not exist. Write it.")]);
     for content in ["", " \n\t\u{a0}", "\u{feff}\n"] {
         let exists = made("exists", true, &format!("{} bytes.", content.len()));
         assert_eq!(
             check(&d, content),
-            [
-                exists,
-                made("not empty", false, "output/r.json is empty. Write its content.")
-            ]
+            [exists, made("not empty", false, "output/r.json is empty. Write its content.")]
         );
     }
-    let latin = made(
-        "text",
-        false,
-        "output/r.json is not UTF-8 text from line 2 on. Write it as UTF-8.",
-    );
+    let latin = made("text", false, "output/r.json is not UTF-8 text from line 2 on. Write it as UTF-8.");
     assert_eq!(check(&d, b"a\nb\xe9"), [made("exists", true, "4 bytes."), latin]);
     let large = vec![b' '; MAX_BYTES + 1];
     let size = "output/r.json has 33554433 bytes; at most 33554432 can be checked. Make it smaller.";
-    assert_eq!(
-        check(&d, large),
-        [made("exists", true, "33554433 bytes."), made("size", false, size)]
-    );
+    assert_eq!(check(&d, large), [made("exists", true, "33554433 bytes."), made("size", false, size)]);
 }
 
 #[test]
 fn a_plain_file_passes() {
-    let expected = [
-        made("exists", true, "5 bytes."),
-        made("not empty", true, "It has content."),
-    ];
+    let expected = [made("exists", true, "5 bytes."), made("not empty", true, "It has content.")];
     assert_eq!(check(&deliverable(), "Hello"), expected);
 }
 
@@ -97,50 +77,31 @@ fn schema_errors_are_spelled_out() {
         "type": "object", "additionalProperties": false, "required": ["items"],
         "properties": { "items": { "type": "array", "items": { "type": "integer", "minimum": 2 } } }
     });
-    let d = Deliverable {
-        schema: Some(schema),
-        ..deliverable()
-    };
-    assert_eq!(
-        last(&d, r#"{"items": [2, 3]}"#),
-        made("schema", true, "It matches its schema.")
-    );
+    let d = Deliverable { schema: Some(schema), ..deliverable() };
+    assert_eq!(last(&d, r#"{"items": [2, 3]}"#), made("schema", true, "It matches its schema."));
     let expected =
         "At /items/1: this value is not of type \"integer\". At /items/2: this value is less than the minimum of 2.";
     assert_eq!(last(&d, r#"{"items": [2, "x", 1]}"#), made("schema", false, expected));
     let expected = "At the top: Additional properties are not allowed ('x' was unexpected). At the top: \"items\" is a required property.";
     assert_eq!(last(&d, r#"{"x": 1}"#), made("schema", false, expected));
     let many = json!({ "items": vec![0; 8] }).to_string();
-    let five: Vec<String> = (0..5)
-        .map(|n| format!("At /items/{n}: this value is less than the minimum of 2."))
-        .collect();
-    assert_eq!(
-        last(&d, many),
-        made("schema", false, &format!("{} And 3 more.", five.join(" ")))
-    );
+    let five: Vec<String> =
+        (0..5).map(|n| format!("At /items/{n}: this value is less than the minimum of 2.")).collect();
+    assert_eq!(last(&d, many), made("schema", false, &format!("{} And 3 more.", five.join(" "))));
     let hostile = json!({ "items": vec![0; 200_000] }).to_string();
     assert!(last(&d, hostile).detail.ends_with("And more than 10000 others."));
 }
 
 #[test]
 fn what_is_not_json_says_where() {
-    let d = Deliverable {
-        schema: Some(json!({})),
-        ..deliverable()
-    };
+    let d = Deliverable { schema: Some(json!({})), ..deliverable() };
     for (content, expected) in [
-        (
-            "{\"a\": 1,\n}",
-            "output/r.json is not JSON: trailing comma at line 2 column 1. Write valid JSON.",
-        ),
+        ("{\"a\": 1,\n}", "output/r.json is not JSON: trailing comma at line 2 column 1. Write valid JSON."),
         (
             "```json\n{}\n```",
             "output/r.json is not JSON: expected value at line 1 column 1. Write valid JSON. Leave out the code fence.",
         ),
-        (
-            "[1e999999]",
-            "output/r.json is not JSON: number out of range at line 1 column 9. Write valid JSON.",
-        ),
+        ("[1e999999]", "output/r.json is not JSON: number out of range at line 1 column 9. Write valid JSON."),
     ] {
         assert_eq!(last(&d, content), made("JSON", false, expected));
     }
@@ -150,10 +111,7 @@ fn what_is_not_json_says_where() {
 
 #[test]
 fn quotes_are_looked_up_one_by_one() {
-    let d = Deliverable {
-        quotes: vec![rule("$.r[*]")],
-        ..deliverable()
-    };
+    let d = Deliverable { quotes: vec![rule("$.r[*]")], ..deliverable() };
     let good = json!({"r": [
         {"document": "a.pdf", "page": 3, "quote": "alpha beta"},
         {"document": "a.pdf", "page": 3.0, "quote": "alpha beta"},
@@ -161,14 +119,8 @@ fn quotes_are_looked_up_one_by_one() {
         {"document": "a.pdf", "quote": "alpha beta"},
         {"document": null, "page": null, "quote": null},
     ]});
-    assert_eq!(
-        last(&d, good.to_string()),
-        made("quotes", true, "4 quotes, each found where it should stand.")
-    );
-    assert_eq!(
-        last(&d, r#"{"r": []}"#),
-        made("quotes", true, "0 quotes, each found where it should stand.")
-    );
+    assert_eq!(last(&d, good.to_string()), made("quotes", true, "4 quotes, each found where it should stand."));
+    assert_eq!(last(&d, r#"{"r": []}"#), made("quotes", true, "0 quotes, each found where it should stand."));
     let bad = json!({"r": [
         {"document": "a.pdf", "page": 4, "quote": "alpha beta"},
         {"document": "a.pdf", "page": 4, "quote": "one two three four five six seven eight nine"},
@@ -192,16 +144,8 @@ fn quotes_are_looked_up_one_by_one() {
 
 #[test]
 fn each_rule_is_a_check_of_its_own() {
-    let policy = Quotes {
-        text: "policy_quote".to_owned(),
-        document: "policy".to_owned(),
-        page: None,
-        ..rule("$[*]")
-    };
-    let d = Deliverable {
-        quotes: vec![rule("$[*]"), policy],
-        ..deliverable()
-    };
+    let policy = Quotes { text: "policy_quote".to_owned(), document: "policy".to_owned(), page: None, ..rule("$[*]") };
+    let d = Deliverable { quotes: vec![rule("$[*]"), policy], ..deliverable() };
     let content =
         json!([{"document": "a.pdf", "page": 3, "quote": "alpha beta", "policy": "a.pdf", "policy_quote": "gamma"}]);
     let quotes = check(&d, content.to_string()).split_off(2);
@@ -229,10 +173,7 @@ fn words_are_counted_as_people_do() {
     ] {
         assert_eq!(words(text), expected, "{text}");
     }
-    let d = Deliverable {
-        min_words: Some(3),
-        ..deliverable()
-    };
+    let d = Deliverable { min_words: Some(3), ..deliverable() };
     let expected = "It has 2 words; at least 3 are asked for. Write 1 more.";
     assert_eq!(last(&d, "two words"), made("words", false, expected));
     assert_eq!(last(&d, "now three words"), made("words", true, "It has 3 words."));
@@ -240,13 +181,8 @@ fn words_are_counted_as_people_do() {
 
 #[test]
 fn forbidden_text_is_found_as_a_whole_word() {
-    let forbid = ["TODO", "to be decided", "[insert", "(?i)", "é"]
-        .map(str::to_owned)
-        .to_vec();
-    let d = Deliverable {
-        forbid,
-        ..deliverable()
-    };
+    let forbid = ["TODO", "to be decided", "[insert", "(?i)", "é"].map(str::to_owned).to_vec();
+    let d = Deliverable { forbid, ..deliverable() };
     let fine = "todos and mastodon, undecided: to be, decided. insert (i) éa";
     assert_eq!(last(&d, fine), made("forbidden text", true, "No forbidden text."));
     let expected = "Line 2 has \"Todo\", which must not occur. Replace it. \
@@ -259,15 +195,8 @@ fn forbidden_text_is_found_as_a_whole_word() {
 
 #[test]
 fn a_schema_that_refers_to_itself_is_no_trap() {
-    for schema in [
-        json!({"$ref": "#"}),
-        json!({"allOf": [{"$ref": "#"}]}),
-        json!({"items": {"$ref": "#"}}),
-    ] {
-        let d = Deliverable {
-            schema: Some(schema),
-            ..deliverable()
-        };
+    for schema in [json!({"$ref": "#"}), json!({"allOf": [{"$ref": "#"}]}), json!({"items": {"$ref": "#"}})] {
+        let d = Deliverable { schema: Some(schema), ..deliverable() };
         let _ = check(&d, "[[[1]]]");
     }
 }

@@ -4,12 +4,7 @@
 /// Reads a count: `20000000`, `20_000_000`, `500k`, `1.5M`, `2G` (decimal multiples). The error is a fragment that says
 /// what was expected.
 pub fn count(text: &str) -> Result<u64, String> {
-    let wrong = || {
-        format!(
-            "must be a whole number such as 500k, 20M or 20000000, not '{}'",
-            shown(text)
-        )
-    };
+    let wrong = || format!("must be a whole number such as 500k, 20M or 20000000, not '{}'", shown(text));
     let trimmed: String = text.trim().chars().filter(|c| *c != '_').collect();
     let (digits, zeros) = match trimmed.chars().last() {
         Some('k' | 'K') => (trimmed.get(..trimmed.len() - 1).unwrap_or(""), 3),
@@ -24,31 +19,20 @@ pub fn count(text: &str) -> Result<u64, String> {
     {
         return Err(wrong());
     }
-    format!("{whole}{fraction}{}", "0".repeat(zeros - fraction.len()))
-        .parse()
-        .map_err(|_| wrong())
+    format!("{whole}{fraction}{}", "0".repeat(zeros - fraction.len())).parse().map_err(|_| wrong())
 }
 
 /// Reads a duration with its unit: `30m`, `8h`, `1h30m`, `2days`. Milliseconds; the error is a fragment that says what was
 /// expected.
 pub fn duration_ms(text: &str) -> Result<u64, String> {
-    let wrong = || {
-        format!(
-            "must be a duration with its unit, such as 30m, 8h or 1h30m, not '{}'",
-            shown(text)
-        )
-    };
+    let wrong = || format!("must be a duration with its unit, such as 30m, 8h or 1h30m, not '{}'", shown(text));
     let duration = humantime::parse_duration(text.trim()).map_err(|_| wrong())?;
     u64::try_from(duration.as_millis()).map_err(|_| wrong())
 }
 
 /// `text` as it can stand in a one-line message: control characters as blanks, at most 60 characters.
 pub fn shown(text: &str) -> String {
-    let mut short: String = text
-        .chars()
-        .take(60)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let mut short: String = text.chars().take(60).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(60).is_some() {
         short.push('…');
     }
@@ -75,18 +59,7 @@ mod tests {
         ] {
             assert_eq!(count(text), Ok(expected), "{text}");
         }
-        for text in [
-            "",
-            "k",
-            "20MB",
-            "-1",
-            "1.5",
-            "1.2345k",
-            "99999999999999999999",
-            "20000000000000G",
-            ".5M",
-            "1e6",
-        ] {
+        for text in ["", "k", "20MB", "-1", "1.5", "1.2345k", "99999999999999999999", "20000000000000G", ".5M", "1e6"] {
             let expected = format!("must be a whole number such as 500k, 20M or 20000000, not '{text}'");
             assert_eq!(count(text), Err(expected));
         }
@@ -94,22 +67,10 @@ mod tests {
 
     #[test]
     fn durations() {
-        for (text, expected) in [
-            ("30m", 1_800_000),
-            ("8h", 28_800_000),
-            ("1h30m", 5_400_000),
-            ("90s", 90_000),
-        ] {
+        for (text, expected) in [("30m", 1_800_000), ("8h", 28_800_000), ("1h30m", 5_400_000), ("90s", 90_000)] {
             assert_eq!(duration_ms(text), Ok(expected), "{text}");
         }
-        for text in [
-            "",
-            "8",
-            "8 hours and more",
-            "-3h",
-            "99999999999999999999h",
-            "18446744073709551615y",
-        ] {
+        for text in ["", "8", "8 hours and more", "-3h", "99999999999999999999h", "18446744073709551615y"] {
             let expected = format!("must be a duration with its unit, such as 30m, 8h or 1h30m, not '{text}'");
             assert_eq!(duration_ms(text), Err(expected));
         }

@@ -33,18 +33,12 @@ type ReadBeside<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 
 pub(super) fn parse(text: &str, read_beside: ReadBeside<'_>) -> Result<Instructions, Fault> {
     let parts = split(text)?;
-    let below = |fault: Fault| Fault {
-        line: fault.line + 1,
-        ..fault
-    };
+    let below = |fault: Fault| Fault { line: fault.line + 1, ..fault };
     let yaml = Yaml::parse(parts.front).map_err(below)?;
     let mut instructions = front_matter(&yaml.root(), read_beside).map_err(|wrong| below(yaml.fault(wrong)))?;
     if parts.body.trim().is_empty() {
         let what = "no task below the front matter; say there in Markdown what is to be done".to_owned();
-        return Err(Fault {
-            line: parts.body_line,
-            what,
-        });
+        return Err(Fault { line: parts.body_line, what });
     }
     parts.body.trim().clone_into(&mut instructions.body);
     Ok(instructions)
@@ -58,12 +52,7 @@ struct Parts<'t> {
 }
 
 fn split(text: &str) -> Result<Parts<'_>, Fault> {
-    let at = |line: u64, what: &str| {
-        Err(Fault {
-            line,
-            what: what.to_owned(),
-        })
-    };
+    let at = |line: u64, what: &str| Err(Fault { line, what: what.to_owned() });
     if text.len() > MAX_BYTES {
         return at(1, "the file is larger than 1 MiB; put long material into a document");
     }
@@ -72,21 +61,14 @@ fn split(text: &str) -> Result<Parts<'_>, Fault> {
     let is_fence = |line: &str| line.trim_end() == "---";
     let first = lines.next().unwrap_or("");
     if !is_fence(first) {
-        return at(
-            1,
-            "no front matter; the first line must be '---', then name: and deliverables:, then '---'",
-        );
+        return at(1, "no front matter; the first line must be '---', then name: and deliverables:, then '---'");
     }
     let mut end = first.len();
     for (number, line) in (2..).zip(lines) {
         if is_fence(line) {
             let front = text.get(first.len()..end).unwrap_or("");
             let body = text.get(end + line.len()..).unwrap_or("");
-            return Ok(Parts {
-                front,
-                body,
-                body_line: number + 1,
-            });
+            return Ok(Parts { front, body, body_line: number + 1 });
         }
         end += line.len();
     }
@@ -110,16 +92,11 @@ fn front_matter(root: &At<'_>, read_beside: ReadBeside<'_>) -> Result<Instructio
         coverage: keys.get("coverage").map_or(Ok(1.0), |at| at.number(0.0, 1.0))?,
         confidence_floor: keys.get("confidence_floor").map_or(Ok(0.5), |at| at.number(0.0, 1.0))?,
         deliverables: deliverables(keys.required("deliverables")?, read_beside)?,
-        review: keys.get("review").map_or(Ok(Review::None), |at| {
-            at.word(&[("none", Review::None), ("required", Review::Required)])
-        })?,
+        review: keys
+            .get("review")
+            .map_or(Ok(Review::None), |at| at.word(&[("none", Review::None), ("required", Review::Required)]))?,
         finale: keys.get("finale").map_or_else(
-            || {
-                Ok(vec![
-                    "Verify all deliverables".to_owned(),
-                    "Generate summary report".to_owned(),
-                ])
-            },
+            || Ok(vec!["Verify all deliverables".to_owned(), "Generate summary report".to_owned()]),
             |at| at.lines(500),
         )?,
         agents: or_default(keys.get("agents").map(|at| agents(at, read_beside)))?,
@@ -136,10 +113,7 @@ fn phase(at: &At<'_>) -> Result<PhaseBounds, Wrong> {
     let keys = at.table(&["min_todos", "max_todos"])?;
     let bound = |key: &str, default: u32| {
         keys.get(key).map_or(Ok(default), |at| {
-            u32::try_from(at.count(1)?)
-                .ok()
-                .filter(|n| *n <= 1_000)
-                .ok_or_else(|| at.wrong("must be at most 1000"))
+            u32::try_from(at.count(1)?).ok().filter(|n| *n <= 1_000).ok_or_else(|| at.wrong("must be at most 1000"))
         })
     };
     let default = PhaseBounds::default();
@@ -152,9 +126,7 @@ fn phase(at: &At<'_>) -> Result<PhaseBounds, Wrong> {
         match (keys.get("min_todos"), keys.get("max_todos")) {
             (Some(min), Some(_)) => {
                 let PhaseBounds { min_todos, max_todos } = bounds;
-                return Err(min.wrong(format!(
-                    "is {min_todos}, more than 'phase.max_todos', which is {max_todos}"
-                )));
+                return Err(min.wrong(format!("is {min_todos}, more than 'phase.max_todos', which is {max_todos}")));
             }
             (Some(_), None) => bounds.max_todos = bounds.min_todos,
             (None, Some(_) | None) => bounds.min_todos = bounds.max_todos,
@@ -167,15 +139,11 @@ fn context(at: &At<'_>) -> Result<ContextSettings, Wrong> {
     let keys = at.table(&["budget_tokens", "fold", "summary"])?;
     let default = ContextSettings::default();
     Ok(ContextSettings {
-        budget_tokens: keys
-            .get("budget_tokens")
-            .map_or(Ok(default.budget_tokens), |at| at.count(MIN_BUDGET_TOKENS))?,
-        fold: keys.get("fold").map_or(Ok(default.fold), |at| {
-            at.word(&[("todo", Fold::Todo), ("none", Fold::None)])
-        })?,
-        summary: keys.get("summary").map_or(Ok(default.summary), |at| {
-            at.word(&[("digest", SummaryBy::Digest), ("model", SummaryBy::Model)])
-        })?,
+        budget_tokens: keys.get("budget_tokens").map_or(Ok(default.budget_tokens), |at| at.count(MIN_BUDGET_TOKENS))?,
+        fold: keys.get("fold").map_or(Ok(default.fold), |at| at.word(&[("todo", Fold::Todo), ("none", Fold::None)]))?,
+        summary: keys
+            .get("summary")
+            .map_or(Ok(default.summary), |at| at.word(&[("digest", SummaryBy::Digest), ("model", SummaryBy::Model)]))?,
     })
 }
 
@@ -198,10 +166,7 @@ fn limits(at: &At<'_>) -> Result<Limits, Wrong> {
         turns_per_phase: count("turns_per_phase", default.turns_per_phase)?,
         turns: count("turns", default.turns)?,
         tokens: keys.get("tokens").map(|at| at.count(1)).transpose()?,
-        cost_usd: keys
-            .get("cost_usd")
-            .map(|at| at.number(0.0, f64::INFINITY))
-            .transpose()?,
+        cost_usd: keys.get("cost_usd").map(|at| at.number(0.0, f64::INFINITY)).transpose()?,
         wall_clock_ms: keys.get("wall_clock").map(At::duration_ms).transpose()?,
         model_call_ms: duration("model_call", default.model_call_ms)?,
         tool_call_ms: duration("tool_call", default.tool_call_ms)?,
@@ -245,16 +210,11 @@ fn deliverables(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<Vec<Delivera
 
 /// The error is a fragment that follows the path.
 fn output_path(path: &str) -> Result<(), &'static str> {
-    let rest = path
-        .strip_prefix("output/")
-        .ok_or("but deliverables lie under output/, such as output/report.md")?;
+    let rest = path.strip_prefix("output/").ok_or("but deliverables lie under output/, such as output/report.md")?;
     if path.contains(['\\', ':']) {
         return Err("but a path has neither '\\' nor ':'");
     }
-    if rest
-        .split('/')
-        .any(|part| part.is_empty() || part.ends_with(['.', ' ']) || part.len() > 255)
-    {
+    if rest.split('/').any(|part| part.is_empty() || part.ends_with(['.', ' ']) || part.len() > 255) {
         return Err(
             "but each part of a path must be a plain name, not '..', '.' or empty, and end in neither dot nor blank",
         );
@@ -274,13 +234,8 @@ fn beside(path: &str) -> Result<(), &'static str> {
 fn read_file(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<(String, String), Wrong> {
     let path = at.line(500)?;
     beside(&path).map_err(|why| at.wrong(format!("is '{}', {why}", shown(&path))))?;
-    let text = read_beside(&path).map_err(|why| {
-        at.wrong(format!(
-            "is '{}', a file that can't be read: {}",
-            shown(&path),
-            shown(&why)
-        ))
-    })?;
+    let text = read_beside(&path)
+        .map_err(|why| at.wrong(format!("is '{}', a file that can't be read: {}", shown(&path), shown(&why))))?;
     Ok((path, text))
 }
 

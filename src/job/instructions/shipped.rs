@@ -24,10 +24,7 @@ pub const NAMES: [&str; 3] = ["extract-requirements", "summarize-documents", "au
 /// The text of the shipped instructions of that name (without `.md`).
 pub fn shipped(name: &str) -> Option<&'static str> {
     let name = NAMES.iter().find(|known| **known == name)?;
-    FILES
-        .iter()
-        .find(|(path, _)| path.strip_suffix(".md") == Some(name))
-        .map(|(_, text)| *text)
+    FILES.iter().find(|(path, _)| path.strip_suffix(".md") == Some(name)).map(|(_, text)| *text)
 }
 
 /// A file beside the shipped instructions, for `parse`'s `read_beside`.

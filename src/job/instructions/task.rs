@@ -14,11 +14,7 @@ impl Instructions {
         text.push_str("\n\n## Deliverables\n\n");
         text.push_str("The job is accepted only when every check below holds; they are made by a program.\n");
         for deliverable in &self.deliverables {
-            let _ = write!(
-                text,
-                "\n### `{}`\n\n- Must exist and must not be empty.\n",
-                deliverable.path
-            );
+            let _ = write!(text, "\n### `{}`\n\n- Must exist and must not be empty.\n", deliverable.path);
             deliverable.describe(&mut text);
         }
         text.push_str("\n### The job as a whole\n\n");
@@ -41,70 +37,44 @@ impl Instructions {
     /// prompts, all under `assets/`.
     pub fn assets(&self) -> Vec<(String, String)> {
         let schemas = self.deliverables.iter().filter_map(|deliverable| {
-            Some((
-                deliverable.schema_asset()?,
-                format!("{:#}\n", deliverable.schema.as_ref()?),
-            ))
+            Some((deliverable.schema_asset()?, format!("{:#}\n", deliverable.schema.as_ref()?)))
         });
-        let prompts = self
-            .agents
-            .iter()
-            .map(|(name, agent)| (format!("assets/agents/{name}.md"), agent.prompt.clone()));
+        let prompts =
+            self.agents.iter().map(|(name, agent)| (format!("assets/agents/{name}.md"), agent.prompt.clone()));
         schemas.chain(prompts).collect()
     }
 }
 
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent.fract().abs() < 1e-9 {
-        format!("{percent:.0} %")
-    } else {
-        format!("{percent:.2} %")
-    }
+    if percent.fract().abs() < 1e-9 { format!("{percent:.0} %") } else { format!("{percent:.2} %") }
 }
 
 impl Deliverable {
     /// Where the schema lies in a workspace: `assets/schemas/report.json` for `output/report.json`.
     pub fn schema_asset(&self) -> Option<String> {
         self.schema.as_ref()?;
-        Some(format!(
-            "assets/schemas/{}",
-            self.path.strip_prefix("output/").unwrap_or(&self.path)
-        ))
+        Some(format!("assets/schemas/{}", self.path.strip_prefix("output/").unwrap_or(&self.path)))
     }
 
     fn describe(&self, text: &mut String) {
         if let (Some(schema), Some(place)) = (&self.schema, self.schema_asset()) {
             let compact = schema.to_string();
             if compact.len() <= SCHEMA_SHOWN {
-                let _ = writeln!(
-                    text,
-                    "- Must be JSON that matches this JSON Schema:\n\n  ```json\n  {compact}\n  ```\n"
-                );
+                let _ =
+                    writeln!(text, "- Must be JSON that matches this JSON Schema:\n\n  ```json\n  {compact}\n  ```\n");
             } else {
-                let _ = writeln!(
-                    text,
-                    "- Must be JSON that matches the JSON Schema in `{place}`: read that first."
-                );
+                let _ = writeln!(text, "- Must be JSON that matches the JSON Schema in `{place}`: read that first.");
             }
         }
-        for Quotes {
-            each,
-            text: quote,
-            document,
-            page,
-        } in &self.quotes
-        {
+        for Quotes { each, text: quote, document, page } in &self.quotes {
             let _ = write!(
                 text,
                 "- Quotes: for each object at `{each}`, `{quote}` must be copied word for word from the document named in \
                  `{document}` (white space may differ)",
             );
             if let Some(page) = page {
-                let _ = write!(
-                    text,
-                    ", and must stand on the page in `{page}` (null where the document has no pages)"
-                );
+                let _ = write!(text, ", and must stand on the page in `{page}` (null where the document has no pages)");
             }
             let _ = writeln!(text, ". Where `{quote}` is null, nothing is checked.");
         }

@@ -24,9 +24,7 @@ fn read(text: &str) -> Result<Instructions, String> {
 
 /// The smallest valid front matter, with `more` below it.
 fn with(more: &str) -> Result<Instructions, String> {
-    read(&format!(
-        "---\nname: x\ndeliverables:\n  - path: output/a.md\n{more}\n---\nDo it.\n"
-    ))
+    read(&format!("---\nname: x\ndeliverables:\n  - path: output/a.md\n{more}\n---\nDo it.\n"))
 }
 
 fn minimal() -> Instructions {
@@ -35,15 +33,8 @@ fn minimal() -> Instructions {
         description: String::new(),
         model: None,
         fallback: Vec::new(),
-        phase: PhaseBounds {
-            min_todos: 5,
-            max_todos: 20,
-        },
-        context: ContextSettings {
-            budget_tokens: 100_000,
-            fold: Fold::Todo,
-            summary: SummaryBy::Digest,
-        },
+        phase: PhaseBounds { min_todos: 5, max_todos: 20 },
+        context: ContextSettings { budget_tokens: 100_000, fold: Fold::Todo, summary: SummaryBy::Digest },
         limits: Limits::default(),
         coverage: 1.0,
         confidence_floor: 0.5,
@@ -55,15 +46,9 @@ fn minimal() -> Instructions {
             forbid: Vec::new(),
         }],
         review: Review::None,
-        finale: vec![
-            "Verify all deliverables".to_owned(),
-            "Generate summary report".to_owned(),
-        ],
+        finale: vec!["Verify all deliverables".to_owned(), "Generate summary report".to_owned()],
         agents: BTreeMap::new(),
-        tools: ToolSettings {
-            shell: false,
-            mcp: Vec::new(),
-        },
+        tools: ToolSettings { shell: false, mcp: Vec::new() },
         body: "Do it.".to_owned(),
     }
 }
@@ -120,15 +105,8 @@ fn everything() -> Instructions {
         description: "Uses every key".to_owned(),
         model: Some("offline".to_owned()),
         fallback: vec!["openai:small".to_owned(), "anthropic:large".to_owned()],
-        phase: PhaseBounds {
-            min_todos: 3,
-            max_todos: 7,
-        },
-        context: ContextSettings {
-            budget_tokens: 32_000,
-            fold: Fold::None,
-            summary: SummaryBy::Model,
-        },
+        phase: PhaseBounds { min_todos: 3, max_todos: 7 },
+        context: ContextSettings { budget_tokens: 32_000, fold: Fold::None, summary: SummaryBy::Model },
         limits: Limits {
             turns_per_todo: 4,
             turns_per_phase: 50,
@@ -166,10 +144,7 @@ fn everything() -> Instructions {
                 tools: vec!["read_document".to_owned(), "search_files".to_owned()],
             },
         )]),
-        tools: ToolSettings {
-            shell: true,
-            mcp: vec!["files".to_owned()],
-        },
+        tools: ToolSettings { shell: true, mcp: vec!["files".to_owned()] },
         body: "# Task\n\nDo it.".to_owned(),
     }
 }
@@ -179,13 +154,7 @@ fn every_key_is_read() {
     assert_eq!(read(EVERYTHING), Ok(everything()));
     // A byte-order mark and CRLF line ends change nothing.
     let windows = format!("\u{feff}{}", EVERYTHING.replace('\n', "\r\n"));
-    assert_eq!(
-        read(&windows).map(|found| Instructions {
-            body: everything().body,
-            ..found
-        }),
-        Ok(everything())
-    );
+    assert_eq!(read(&windows).map(|found| Instructions { body: everything().body, ..found }), Ok(everything()));
 }
 
 #[test]
@@ -196,20 +165,8 @@ fn everything_but_name_and_deliverables_has_a_default() {
 
 #[test]
 fn one_written_bound_moves_the_other() {
-    assert_eq!(
-        with("phase: { max_todos: 2 }").map(|i| i.phase),
-        Ok(PhaseBounds {
-            min_todos: 2,
-            max_todos: 2
-        })
-    );
-    assert_eq!(
-        with("phase: { min_todos: 30 }").map(|i| i.phase),
-        Ok(PhaseBounds {
-            min_todos: 30,
-            max_todos: 30
-        })
-    );
+    assert_eq!(with("phase: { max_todos: 2 }").map(|i| i.phase), Ok(PhaseBounds { min_todos: 2, max_todos: 2 }));
+    assert_eq!(with("phase: { min_todos: 30 }").map(|i| i.phase), Ok(PhaseBounds { min_todos: 30, max_todos: 30 }));
 }
 
 #[test]
@@ -238,18 +195,12 @@ fn unknown_keys_are_refused_at_every_level() {
         "---\nname: x\n\n# note\n\n\ndelivrables: []\n---\nx",
         "7: unknown key 'delivrables'; did you mean 'deliverables'?",
     );
-    refused_with(
-        "phase: { min_todo: 5 }",
-        "5: unknown key 'min_todo' in 'phase'; did you mean 'min_todos'?",
-    );
+    refused_with("phase: { min_todo: 5 }", "5: unknown key 'min_todo' in 'phase'; did you mean 'min_todos'?");
     refused_with(
         "limits:\n  turns: 3\n  wall-clok: 8h",
         "7: unknown key 'wall-clok' in 'limits'; did you mean 'wall_clock'?",
     );
-    refused_with(
-        "tools: { shel: true }",
-        "5: unknown key 'shel' in 'tools'; did you mean 'shell'?",
-    );
+    refused_with("tools: { shel: true }", "5: unknown key 'shel' in 'tools'; did you mean 'shell'?");
     refused_with(
         "context: { colour: red }",
         "5: unknown key 'colour' in 'context'; known here: budget_tokens, fold, summary",
@@ -278,10 +229,7 @@ fn wrong_types_and_ranges_are_refused() {
         ("coverage: 1.5", "'coverage' must be a number from 0 to 1, not 1.5"),
         ("coverage: .nan", "'coverage' must be a number from 0 to 1, not NaN"),
         ("coverage: most", "'coverage' must be a number from 0 to 1, not 'most'"),
-        (
-            "confidence_floor: -0.1",
-            "'confidence_floor' must be a number from 0 to 1, not -0.1",
-        ),
+        ("confidence_floor: -0.1", "'confidence_floor' must be a number from 0 to 1, not -0.1"),
         ("model: 4", "'model' must be text (put it in quotes), not 4"),
         ("model: [a]", "'model' must be text, not a list"),
         ("model: ' '", "'model' must not be empty"),
@@ -289,34 +237,16 @@ fn wrong_types_and_ranges_are_refused() {
         ("fallback: [a, {}]", "'fallback[1]' must be text, not a mapping"),
         ("phase: 5", "'phase' must be a mapping (key: value), not 5"),
         ("phase: { min_todos: 0 }", "'phase.min_todos' must be at least 1, not 0"),
-        (
-            "phase: { min_todos: 9, max_todos: 3 }",
-            "'phase.min_todos' is 9, more than 'phase.max_todos', which is 3",
-        ),
-        (
-            "phase: { max_todos: 4294967296 }",
-            "'phase.max_todos' must be at most 1000",
-        ),
-        (
-            "context: { budget_tokens: 7999 }",
-            "'context.budget_tokens' must be at least 8000, not 7999",
-        ),
-        (
-            "context: { fold: never }",
-            "'context.fold' must be todo or none, not 'never'",
-        ),
-        (
-            "limits: { turns: -3 }",
-            "'limits.turns' must be a whole number such as 500k, 20M or 20000000, not -3",
-        ),
+        ("phase: { min_todos: 9, max_todos: 3 }", "'phase.min_todos' is 9, more than 'phase.max_todos', which is 3"),
+        ("phase: { max_todos: 4294967296 }", "'phase.max_todos' must be at most 1000"),
+        ("context: { budget_tokens: 7999 }", "'context.budget_tokens' must be at least 8000, not 7999"),
+        ("context: { fold: never }", "'context.fold' must be todo or none, not 'never'"),
+        ("limits: { turns: -3 }", "'limits.turns' must be a whole number such as 500k, 20M or 20000000, not -3"),
         (
             "limits: { tokens: 20MB }",
             "'limits.tokens' must be a whole number such as 500k, 20M or 20000000, not '20MB'",
         ),
-        (
-            "limits: { cost_usd: .inf }",
-            "'limits.cost_usd' must be a number from 0, not inf",
-        ),
+        ("limits: { cost_usd: .inf }", "'limits.cost_usd' must be a number from 0, not inf"),
         (
             "limits: { wall_clock: 8 }",
             "'limits.wall_clock' must be a duration with its unit, such as 30m, 8h or 1h30m, not 8",
@@ -325,36 +255,18 @@ fn wrong_types_and_ranges_are_refused() {
             "limits: { wall_clock: 8x }",
             "'limits.wall_clock' must be a duration with its unit, such as 30m, 8h or 1h30m, not '8x'",
         ),
-        (
-            "limits: { wall_clock: 0s }",
-            "'limits.wall_clock' must be longer than 0",
-        ),
+        ("limits: { wall_clock: 0s }", "'limits.wall_clock' must be longer than 0"),
         ("review: maybe", "'review' must be none or required, not 'maybe'"),
-        (
-            "finale: ['a\n\n    b']",
-            "'finale[0]' must be one line without control characters",
-        ),
-        (
-            "agents: { 'a/b': {} }",
-            "'agents.a/b' must be a name of letters, digits, '-' and '_'",
-        ),
+        ("finale: ['a\n\n    b']", "'finale[0]' must be one line without control characters"),
+        ("agents: { 'a/b': {} }", "'agents.a/b' must be a name of letters, digits, '-' and '_'"),
         ("agents: { a: {} }", "the key 'prompt' is missing in 'agents.a'"),
         (
             "agents: { a: { prompt: agents/none.md } }",
             "'agents.a.prompt' is 'agents/none.md', a file that can't be read: no such file",
         ),
-        (
-            "agents: { a: { prompt: agents/empty.md } }",
-            "'agents.a.prompt' is 'agents/empty.md', which is empty",
-        ),
-        (
-            "tools: { shell: 'yes' }",
-            "'tools.shell' must be true or false, not 'yes'",
-        ),
-        (
-            "limits: 20\nreview: 5",
-            "'limits' must be a mapping (key: value), not 20",
-        ),
+        ("agents: { a: { prompt: agents/empty.md } }", "'agents.a.prompt' is 'agents/empty.md', which is empty"),
+        ("tools: { shell: 'yes' }", "'tools.shell' must be true or false, not 'yes'"),
+        ("limits: 20\nreview: 5", "'limits' must be a mapping (key: value), not 20"),
     ] {
         refused_with(line, &format!("5: {expected}"));
     }
@@ -363,38 +275,17 @@ fn wrong_types_and_ranges_are_refused() {
 #[test]
 fn deliverables_are_checked() {
     for (line, expected) in [
-        (
-            "- path: notes/a.md",
-            "path' is 'notes/a.md', but deliverables lie under output/, such as output/report.md",
-        ),
+        ("- path: notes/a.md", "path' is 'notes/a.md', but deliverables lie under output/, such as output/report.md"),
         (
             "- path: output/../x",
             "path' is 'output/../x', but each part of a path must be a plain name, not '..', '.' or empty, and end in neither dot nor blank",
         ),
-        (
-            "- path: /output/x",
-            "path' is '/output/x', but deliverables lie under output/, such as output/report.md",
-        ),
-        (
-            "- path: output/a:b",
-            "path' is 'output/a:b', but a path has neither '\\' nor ':'",
-        ),
-        (
-            "- path: OUTPUT/x",
-            "path' is 'OUTPUT/x', but deliverables lie under output/, such as output/report.md",
-        ),
-        (
-            "- path: output/A.md",
-            "path' is 'output/A.md', which is there before; keep one",
-        ),
-        (
-            "- path: output/a.md/b",
-            "path' is 'output/a.md/b', but 'output/a.md' can't be file and folder",
-        ),
-        (
-            "- { path: output/b, min_words: 0 }",
-            "min_words' must be at least 1, not 0",
-        ),
+        ("- path: /output/x", "path' is '/output/x', but deliverables lie under output/, such as output/report.md"),
+        ("- path: output/a:b", "path' is 'output/a:b', but a path has neither '\\' nor ':'"),
+        ("- path: OUTPUT/x", "path' is 'OUTPUT/x', but deliverables lie under output/, such as output/report.md"),
+        ("- path: output/A.md", "path' is 'output/A.md', which is there before; keep one"),
+        ("- path: output/a.md/b", "path' is 'output/a.md/b', but 'output/a.md' can't be file and folder"),
+        ("- { path: output/b, min_words: 0 }", "min_words' must be at least 1, not 0"),
         (
             "- { path: output/b, schema: schemas/none.json }",
             "schema' is 'schemas/none.json', a file that can't be read: no such file",
@@ -431,25 +322,16 @@ fn deliverables_are_checked() {
         "  - path: output/b\n    quotes: { each: $ }",
         "6: the key 'text' is missing in 'deliverables[1].quotes'",
     );
-    refused(
-        "---\nname: x\ndeliverables: []\n---\nx",
-        "3: 'deliverables' must name at least one file under output/",
-    );
+    refused("---\nname: x\ndeliverables: []\n---\nx", "3: 'deliverables' must name at least one file under output/");
     refused("---\nname: x\n---\nx", "2: the key 'deliverables' is missing");
-    refused(
-        "---\ndeliverables: [{path: output/a}]\n---\nx",
-        "2: the key 'name' is missing",
-    );
+    refused("---\ndeliverables: [{path: output/a}]\n---\nx", "2: the key 'name' is missing");
 }
 
 #[test]
 fn unusable_schemas_are_refused() {
-    for schema in [
-        "schemas/wrong.json",
-        "{ $ref: '#/$defs/none' }",
-        "{ $ref: 'http://127.0.0.1:9/x' }",
-        "{ pattern: '(' }",
-    ] {
+    for schema in
+        ["schemas/wrong.json", "{ $ref: '#/$defs/none' }", "{ $ref: 'http://127.0.0.1:9/x' }", "{ pattern: '(' }"]
+    {
         let error = with(&format!("  - path: output/b\n    schema: {schema}")).unwrap_err();
         let expected = "instructions/x.md:6: 'deliverables[1].schema' is not a usable JSON Schema: ";
         assert!(error.starts_with(expected), "{error}");
@@ -461,14 +343,8 @@ fn the_frame_of_the_file_is_checked() {
     let none = "1: no front matter; the first line must be '---', then name: and deliverables:, then '---'";
     refused("", none);
     refused("# Task\n---\nname: x\n---\n", none);
-    refused(
-        "---\nname: x\n",
-        "1: the front matter is not closed; put a line '---' before the task",
-    );
-    refused(
-        "---\n---\nx",
-        "2: this front matter is empty; it must have at least name: and deliverables:",
-    );
+    refused("---\nname: x\n", "1: the front matter is not closed; put a line '---' before the task");
+    refused("---\n---\nx", "2: this front matter is empty; it must have at least name: and deliverables:");
     refused("---\n- a\n---\nx", "2: this must be a mapping (key: value), not a list");
     refused(
         "---\nname: x\ndeliverables: [{path: output/a}]\n---\n \n\n",
@@ -479,29 +355,14 @@ fn the_frame_of_the_file_is_checked() {
 #[test]
 fn bad_yaml_is_refused_with_its_line() {
     refused_with("a: [1, 2", "6: not valid YAML: did not find expected ',' or ']'");
-    refused_with(
-        "a: b: c",
-        "5: not valid YAML: mapping values are not allowed in this context",
-    );
+    refused_with("a: b: c", "5: not valid YAML: mapping values are not allowed in this context");
     refused_with("model: a\nmodel: b", "6: the key 'model' stands here twice; keep one");
-    refused_with(
-        "limits: { turns: 3,\n  turns: 4 }",
-        "6: the key 'turns' stands here twice; keep one",
-    );
+    refused_with("limits: { turns: 3,\n  turns: 4 }", "6: the key 'turns' stands here twice; keep one");
     refused_with("model: *nowhere", "5: not valid YAML: unknown anchor");
-    refused_with(
-        "model: !secret x",
-        "5: a tag (a word that begins with '!'); remove it, or put the text in quotes",
-    );
-    refused_with(
-        "? [a]\n: b",
-        "5: not valid YAML: invalid type: sequence, expected a key that is text",
-    );
+    refused_with("model: !secret x", "5: a tag (a word that begins with '!'); remove it, or put the text in quotes");
+    refused_with("? [a]\n: b", "5: not valid YAML: invalid type: sequence, expected a key that is text");
     refused_with("model: a\u{7}b", "5: a control character; remove it");
-    refused_with(
-        "...\nb: c",
-        "2: not valid YAML: deserializing from YAML containing more than one document is…",
-    );
+    refused_with("...\nb: c", "2: not valid YAML: deserializing from YAML containing more than one document is…");
 }
 
 #[test]
@@ -531,10 +392,7 @@ fn hostile_yaml_is_an_error() {
         let _ = writeln!(laughs, "a{level}: &a{level} [{below}]");
     }
     assert!(with(&laughs).is_err());
-    refused_with(
-        &format!("model: {}", "x".repeat(70_000)),
-        "2: 70052 bytes of YAML; at most 65536 are read",
-    );
+    refused_with(&format!("model: {}", "x".repeat(70_000)), "2: 70052 bytes of YAML; at most 65536 are read");
     for nested in [
         format!("a: {}", "[".repeat(60_000)),
         format!("a: {}{}", "[".repeat(100), "]".repeat(100)),
@@ -608,14 +466,7 @@ fn a_large_schema_is_named_by_its_place() {
 #[test]
 fn assets_are_schemas_and_prompts() {
     let paths: Vec<String> = everything().assets().into_iter().map(|(path, _)| path).collect();
-    assert_eq!(
-        paths,
-        [
-            "assets/schemas/items.json",
-            "assets/schemas/more/inline.json",
-            "assets/agents/validator.md"
-        ]
-    );
+    assert_eq!(paths, ["assets/schemas/items.json", "assets/schemas/more/inline.json", "assets/agents/validator.md"]);
 }
 
 #[test]
@@ -627,10 +478,7 @@ fn shipped_instructions_are_read() {
         .map(|it| (it.name, it.deliverables.into_iter().map(|d| d.path).collect()))
         .collect();
     let expected = [
-        (
-            "extract-requirements",
-            ["output/requirements.json", "output/summary.md"],
-        ),
+        ("extract-requirements", ["output/requirements.json", "output/summary.md"]),
         ("summarize-documents", ["output/summary.md", "output/key_points.json"]),
         ("audit-policy", ["output/findings.json", "output/audit.md"]),
     ];
@@ -671,11 +519,7 @@ fn failed(name: &str, path: &str, content: &serde_json::Value) -> Vec<String> {
     let found = |_: &str, _: &str, _: Option<u64>| crate::job::contract::QuoteResult::Found;
     let checks =
         crate::job::contract::check_deliverable(deliverable, Some(content.to_string().as_bytes()), &mut { found });
-    checks
-        .into_iter()
-        .filter(|check| !check.passed)
-        .map(|check| check.detail)
-        .collect()
+    checks.into_iter().filter(|check| !check.passed).map(|check| check.detail).collect()
 }
 
 #[test]
@@ -685,26 +529,13 @@ fn shipped_schemas_accept_what_their_texts_ask_for() {
         "quote": "It shall not."
     });
     let list = json!({ "requirements": [requirement] });
-    assert_eq!(
-        failed("extract-requirements", "output/requirements.json", &list),
-        [""; 0]
-    );
+    assert_eq!(failed("extract-requirements", "output/requirements.json", &list), [""; 0]);
     let mut wrong = list;
     wrong["requirements"][0]["strength"] = json!("WILL");
-    assert_eq!(
-        failed("extract-requirements", "output/requirements.json", &wrong).len(),
-        1
-    );
+    assert_eq!(failed("extract-requirements", "output/requirements.json", &wrong).len(), 1);
 
     let point = json!({ "document": "a.md", "page": null, "line": 7, "quote": "It is." });
-    assert_eq!(
-        failed(
-            "summarize-documents",
-            "output/key_points.json",
-            &json!({ "points": [point] })
-        ),
-        [""; 0]
-    );
+    assert_eq!(failed("summarize-documents", "output/key_points.json", &json!({ "points": [point] })), [""; 0]);
 
     let missing = json!({
         "id": "F-001", "standard": "s.md", "standard_page": null, "standard_line": 4, "standard_quote": "It must.",

@@ -56,18 +56,12 @@ impl<'t> Yaml<'t> {
     }
 
     pub(crate) fn root(&self) -> At<'_> {
-        At {
-            node: &self.root,
-            path: Vec::new(),
-        }
+        At { node: &self.root, path: Vec::new() }
     }
 
     /// The line of the place that `wrong` names, from 1.
     pub(crate) fn fault(&self, wrong: Wrong) -> Fault {
-        Fault {
-            line: tree::locate(self.text, &wrong.path, wrong.at_key),
-            what: wrong.what,
-        }
+        Fault { line: tree::locate(self.text, &wrong.path, wrong.at_key), what: wrong.what }
     }
 
     /// The line of `at`'s key, from 1.
@@ -90,16 +84,8 @@ impl<'a> At<'a> {
 
     /// An error about this value, which `what` follows: `'phase.min_todos' must be …`.
     pub(crate) fn wrong(&self, what: impl fmt::Display) -> Wrong {
-        let what = if self.path.is_empty() {
-            format!("this {what}")
-        } else {
-            format!("'{}' {what}", self.name())
-        };
-        Wrong {
-            path: self.path.clone(),
-            at_key: false,
-            what,
-        }
+        let what = if self.path.is_empty() { format!("this {what}") } else { format!("'{}' {what}", self.name()) };
+        Wrong { path: self.path.clone(), at_key: false, what }
     }
 
     /// `deliverables[0].path`
@@ -147,35 +133,23 @@ impl<'a> At<'a> {
             if known.contains(&key.as_str()) {
                 continue;
             }
-            let place = if self.path.is_empty() {
-                String::new()
-            } else {
-                format!(" in '{}'", self.name())
-            };
+            let place = if self.path.is_empty() { String::new() } else { format!(" in '{}'", self.name()) };
             let hint = match nearest(key, known.iter().copied()) {
                 Some(near) => format!("did you mean '{near}'?"),
                 None => format!("known here: {}", known.join(", ")),
             };
             let what = format!("unknown key '{}'{place}; {hint}", shown(key));
-            return Err(Wrong {
-                path: at.path.clone(),
-                at_key: true,
-                what,
-            });
+            return Err(Wrong { path: at.path.clone(), at_key: true, what });
         }
-        Ok(Table {
-            at: self.clone(),
-            entries,
-        })
+        Ok(Table { at: self.clone(), entries })
     }
 
     /// The entries of a mapping whose keys are names of the writer's choice.
     pub(crate) fn entries(&self) -> Result<Vec<At<'a>>, Wrong> {
         match self.node {
-            Node::Map(entries) => Ok(entries
-                .iter()
-                .map(|(key, node)| self.under(Step::Key(key.clone()), node))
-                .collect()),
+            Node::Map(entries) => {
+                Ok(entries.iter().map(|(key, node)| self.under(Step::Key(key.clone()), node)).collect())
+            }
             Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => {
                 Err(self.expected("a mapping (key: value)"))
             }
@@ -192,11 +166,7 @@ impl<'a> At<'a> {
 
     pub(crate) fn list(&self) -> Result<Vec<At<'a>>, Wrong> {
         match self.node {
-            Node::List(nodes) => Ok(nodes
-                .iter()
-                .enumerate()
-                .map(|(i, n)| self.under(Step::Index(i), n))
-                .collect()),
+            Node::List(nodes) => Ok(nodes.iter().enumerate().map(|(i, n)| self.under(Step::Index(i), n)).collect()),
             Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::Map(_) => {
                 Err(self.expected("a list"))
             }
@@ -262,16 +232,10 @@ impl<'a> At<'a> {
 
     /// A number within `min..=max`.
     pub(crate) fn number(&self, min: f64, max: f64) -> Result<f64, Wrong> {
-        let what = if max.is_finite() {
-            format!("a number from {min} to {max}")
-        } else {
-            format!("a number from {min}")
-        };
+        let what =
+            if max.is_finite() { format!("a number from {min} to {max}") } else { format!("a number from {min}") };
         let number = match self.node {
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "a whole number this large is out of every range used here"
-            )]
+            #[expect(clippy::cast_precision_loss, reason = "a whole number this large is out of every range used here")]
             Node::Whole(number) => *number as f64,
             Node::Number(number) => *number,
             Node::Null | Node::Flag(_) | Node::Text(_) | Node::List(_) | Node::Map(_) => {
@@ -279,11 +243,7 @@ impl<'a> At<'a> {
             }
         };
         // Written this way round, NaN is refused too.
-        if number.is_finite() && (min..=max).contains(&number) {
-            Ok(number)
-        } else {
-            Err(self.expected(&what))
-        }
+        if number.is_finite() && (min..=max).contains(&number) { Ok(number) } else { Err(self.expected(&what)) }
     }
 
     /// One of the words.
@@ -295,9 +255,7 @@ impl<'a> At<'a> {
             Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::List(_) | Node::Map(_) => None,
         };
         let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        found
-            .map(|(_, value)| *value)
-            .ok_or_else(|| self.expected(&names.join(" or ")))
+        found.map(|(_, value)| *value).ok_or_else(|| self.expected(&names.join(" or ")))
     }
 }
 
@@ -310,24 +268,13 @@ pub(crate) struct Table<'a> {
 impl<'a> Table<'a> {
     /// The value of `key`; none where it is missing or null.
     pub(crate) fn get(&self, key: &str) -> Option<&At<'a>> {
-        self.entries
-            .iter()
-            .find(|at| at.key() == key)
-            .filter(|at| *at.node != Node::Null)
+        self.entries.iter().find(|at| at.key() == key).filter(|at| *at.node != Node::Null)
     }
 
     pub(crate) fn required(&self, key: &str) -> Result<&At<'a>, Wrong> {
         self.get(key).ok_or_else(|| {
-            let place = if self.at.path.is_empty() {
-                String::new()
-            } else {
-                format!(" in '{}'", self.at.name())
-            };
-            Wrong {
-                path: self.at.path.clone(),
-                at_key: false,
-                what: format!("the key '{key}' is missing{place}"),
-            }
+            let place = if self.at.path.is_empty() { String::new() } else { format!(" in '{}'", self.at.name()) };
+            Wrong { path: self.at.path.clone(), at_key: false, what: format!("the key '{key}' is missing{place}") }
         })
     }
 }

@@ -11,12 +11,7 @@ impl Plan {
     pub fn complete_phase(&self, number: u32, unfinished: &[String]) -> Self {
         let left: Vec<String> = unfinished.iter().map(|text| key(text)).collect();
         let mut lines = self.lines();
-        for (phase, span) in self
-            .phases
-            .iter()
-            .zip(&self.spans)
-            .filter(|(phase, _)| phase.number == number)
-        {
+        for (phase, span) in self.phases.iter().zip(&self.spans).filter(|(phase, _)| phase.number == number) {
             lines[span.heading] = heading_line(number, &phase.title, PhaseState::Complete);
             for (step, &line) in phase.steps.iter().zip(&span.steps) {
                 let mark = if left.contains(&key(&step.text)) { ' ' } else { 'x' };
@@ -82,15 +77,9 @@ impl Plan {
     /// join the phase that stands at the place.
     #[must_use]
     pub fn insert_after(&self, number: u32, title: &str, steps: &[String]) -> Self {
-        let complete = self
-            .phases
-            .iter()
-            .filter(|phase| phase.state == PhaseState::Complete)
-            .map(|phase| phase.number)
-            .max();
-        let place = usize::try_from(number.max(complete.unwrap_or(0)))
-            .unwrap_or(usize::MAX)
-            .min(self.phases.len());
+        let complete =
+            self.phases.iter().filter(|phase| phase.state == PhaseState::Complete).map(|phase| phase.number).max();
+        let place = usize::try_from(number.max(complete.unwrap_or(0))).unwrap_or(usize::MAX).min(self.phases.len());
         let Some(last) = self.phases.len().checked_sub(1) else {
             return self.clone();
         };
@@ -103,22 +92,11 @@ impl Plan {
             self.spans[host].end
         } else {
             let number = u32::try_from(place + 1).unwrap_or(u32::MAX);
-            fresh.splice(
-                0..0,
-                [
-                    String::new(),
-                    heading_line(number, &title, PhaseState::Open),
-                    String::new(),
-                ],
-            );
+            fresh.splice(0..0, [String::new(), heading_line(number, &title, PhaseState::Open), String::new()]);
             for (phase, span) in self.phases.iter().zip(&self.spans).skip(place) {
                 lines[span.heading] = heading_line(phase.number + 1, &phase.title, phase.state);
             }
-            if place == 0 {
-                self.spans[0].heading
-            } else {
-                self.spans[place - 1].end
-            }
+            if place == 0 { self.spans[0].heading } else { self.spans[place - 1].end }
         };
         fresh.push(String::new());
         if at > 0 && lines[at - 1].trim().is_empty() {
@@ -156,11 +134,7 @@ impl Plan {
         // Only a text over the limit of bytes can fail here; the job then goes on with a plan of one phase.
         let plan = Self::parse(&text)
             .or_else(|_| Self::parse(&format!("{}\n", heading_line(1, &whole[0].0, PhaseState::Current))));
-        plan.unwrap_or_else(|_| Self {
-            text,
-            phases: Vec::new(),
-            spans: Vec::new(),
-        })
+        plan.unwrap_or_else(|_| Self { text, phases: Vec::new(), spans: Vec::new() })
     }
 
     fn with_states(&self, state: impl Fn(&super::PlannedPhase) -> PhaseState) -> Self {
@@ -183,56 +157,33 @@ impl Plan {
 
 /// What two spellings of one step have in common: letters and digits in lower case.
 fn key(text: &str) -> String {
-    let key: String = text
-        .chars()
-        .filter(|char| char.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
+    let key: String = text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     if key.is_empty() { text.trim().to_owned() } else { key }
 }
 
 /// One line without control characters.
 fn one_line(text: &str) -> String {
-    let clean: String = text
-        .chars()
-        .map(|char| {
-            if char.is_control() || char == '\u{FEFF}' {
-                ' '
-            } else {
-                char
-            }
-        })
-        .collect();
+    let clean: String =
+        text.chars().map(|char| if char.is_control() || char == '\u{FEFF}' { ' ' } else { char }).collect();
     clean.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn clean_title(title: &str) -> String {
-    let title: String = heading::split_state(&one_line(title))
-        .0
-        .chars()
-        .take(MAX_TITLE)
-        .collect();
+    let title: String = heading::split_state(&one_line(title)).0.chars().take(MAX_TITLE).collect();
     let title = heading::split_state(&title).0;
     if title.is_empty() { "Untitled".to_owned() } else { title }
 }
 
 fn clean_steps(steps: &[String]) -> Vec<String> {
     let steps = steps.iter().map(|step| read_step(&one_line(step)));
-    steps
-        .filter(|(text, _)| !text.is_empty())
-        .map(|(text, done)| boxed_line(&text, done))
-        .collect()
+    steps.filter(|(text, _)| !text.is_empty()).map(|(text, done)| boxed_line(&text, done)).collect()
 }
 
 /// Paragraphs in which nothing can be read as a heading, list or fence.
 fn prose(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let line = one_line(line);
-        if line.starts_with(|char: char| char.is_ascii_punctuation()) {
-            format!("\\{line}")
-        } else {
-            line
-        }
+        if line.starts_with(|char: char| char.is_ascii_punctuation()) { format!("\\{line}") } else { line }
     });
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }

@@ -15,21 +15,11 @@ pub enum PlanError {
     #[error(
         "line {line}: phase {number} '{title}' repeats line {first} with the same steps; expected every phase once, so remove one of them"
     )]
-    PhaseTwice {
-        line: usize,
-        first: usize,
-        number: u32,
-        title: String,
-    },
+    PhaseTwice { line: usize, first: usize, number: u32, title: String },
     #[error(
         "line {line}: phase {number} comes after phase {previous} of line {previous_line}; expected the phases in the order in which they are worked, numbered from 1"
     )]
-    OutOfOrder {
-        line: usize,
-        number: u32,
-        previous: u32,
-        previous_line: usize,
-    },
+    OutOfOrder { line: usize, number: u32, previous: u32, previous_line: usize },
     #[error("line {line}: this is phase {count}; expected at most {MAX_PHASES} phases, so join small ones")]
     TooManyPhases { line: usize, count: usize },
     #[error(
@@ -45,12 +35,7 @@ pub enum PlanError {
     #[error(
         "line {line}: phase {number} '{title}' is complete and can't be changed, but {change}; expected it exactly as it was"
     )]
-    CompletedChanged {
-        line: usize,
-        number: u32,
-        title: String,
-        change: String,
-    },
+    CompletedChanged { line: usize, number: u32, title: String, change: String },
     #[error(
         "line {line}: phase {number} '{title}' is complete and is missing here; expected all completed phases to stay in the plan"
     )]

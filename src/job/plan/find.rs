@@ -35,22 +35,13 @@ pub(super) struct Found {
 pub(super) fn find(document: &Document, scan: &Scan) -> Vec<Found> {
     let all = candidates(document, scan);
     // Anything written to stand out beats plain lines, whatever its word.
-    let best = all
-        .iter()
-        .map(|found| (found.form == Form::Plain, found.named.rank, found.form))
-        .min();
+    let best = all.iter().map(|found| (found.form == Form::Plain, found.named.rank, found.form)).min();
     let Some((_, rank, form)) = best else {
         return bare(scan);
     };
-    let (chosen, others): (Vec<Found>, Vec<Found>) = all
-        .into_iter()
-        .filter(|found| found.named.rank == rank)
-        .partition(|found| found.form == form);
-    if form == Form::Heading {
-        with_bold(chosen, others)
-    } else {
-        chosen
-    }
+    let (chosen, others): (Vec<Found>, Vec<Found>) =
+        all.into_iter().filter(|found| found.named.rank == rank).partition(|found| found.form == form);
+    if form == Form::Heading { with_bold(chosen, others) } else { chosen }
 }
 
 /// Adds bold lines that carry on the count of the headings before them.
@@ -80,16 +71,9 @@ fn candidates(document: &Document, scan: &Scan) -> Vec<Found> {
     for block in &scan.blocks {
         match &block.kind {
             Kind::Heading(level, text) => {
-                taken
-                    .iter_mut()
-                    .take(block.last + 1)
-                    .skip(block.first)
-                    .for_each(|line| *line = true);
+                taken.iter_mut().take(block.last + 1).skip(block.first).for_each(|line| *line = true);
                 if let Some(named) = heading::recognise(text) {
-                    found.push(Found {
-                        level: *level,
-                        ..line(block.first, block.last, Form::Heading, named)
-                    });
+                    found.push(Found { level: *level, ..line(block.first, block.last, Form::Heading, named) });
                 }
             }
             Kind::List(items) => {
@@ -117,15 +101,7 @@ fn candidates(document: &Document, scan: &Scan) -> Vec<Found> {
 }
 
 fn line(first: usize, last: usize, form: Form, named: Named) -> Found {
-    Found {
-        first,
-        last,
-        level: 7,
-        form,
-        named,
-        tail: None,
-        item: None,
-    }
+    Found { first, last, level: 7, form, named, tail: None, item: None }
 }
 
 /// A list item that is a phase: "1. Phase: X", "- **Phase 2: Y**".
@@ -133,12 +109,7 @@ fn item_text(content: &str, number: Option<u32>, at: usize) -> Option<Found> {
     let content = content.trim().trim_start_matches('#').trim_start();
     let mut found = match bold(content, at) {
         Some(found) => found,
-        None => line(
-            at,
-            at,
-            Form::Item,
-            heading::recognise(content).filter(|named| named.separated)?,
-        ),
+        None => line(at, at, Form::Item, heading::recognise(content).filter(|named| named.separated)?),
     };
     found.form = Form::Item;
     found.named.number = found.named.number.or(number);
@@ -152,10 +123,7 @@ fn bold(text: &str, at: usize) -> Option<Found> {
         Some((mark, rest)) => (Some(mark), rest),
         None => (None, text.trim()),
     };
-    let fence = ["**", "__"]
-        .into_iter()
-        .find(|fence| text.starts_with(fence))
-        .filter(|_| indent < 4)?;
+    let fence = ["**", "__"].into_iter().find(|fence| text.starts_with(fence)).filter(|_| indent < 4)?;
     let (inner, rest) = text[2..].trim_start_matches('*').split_once(fence)?;
     let rest = rest.trim_start_matches('*').trim();
     let mut named = heading::recognise(inner)?;
@@ -172,18 +140,13 @@ fn bold(text: &str, at: usize) -> Option<Found> {
     if named.state == PhaseState::Open {
         named.state = marks::Mark::state(mark);
     }
-    Some(Found {
-        tail,
-        ..line(at, at, Form::Bold, named)
-    })
+    Some(Found { tail, ..line(at, at, Form::Bold, named) })
 }
 
 /// A line of plain text that is nothing but a phase's number and title.
 fn plain(text: &str, at: usize) -> Option<Found> {
     if text.starts_with("    ")
-        || text
-            .trim_start()
-            .starts_with(['>', '|', '#', '-', '*', '+', '<', '`', '~', '"', '('])
+        || text.trim_start().starts_with(['>', '|', '#', '-', '*', '+', '<', '`', '~', '"', '('])
     {
         return None;
     }
@@ -194,19 +157,16 @@ fn plain(text: &str, at: usize) -> Option<Found> {
 /// No word for "phase" anywhere: numbered headings of one level, else headings right over a task list.
 fn bare(scan: &Scan) -> Vec<Found> {
     let headings = || {
-        scan.blocks
-            .iter()
-            .enumerate()
-            .filter_map(|(at, block)| match &block.kind {
-                Kind::Heading(level, text) => Some((at, block, *level, text)),
-                Kind::Paragraph(_)
-                | Kind::List(_)
-                | Kind::Table(_)
-                | Kind::Fence(..)
-                | Kind::Rule
-                | Kind::Html
-                | Kind::Other => None,
-            })
+        scan.blocks.iter().enumerate().filter_map(|(at, block)| match &block.kind {
+            Kind::Heading(level, text) => Some((at, block, *level, text)),
+            Kind::Paragraph(_)
+            | Kind::List(_)
+            | Kind::Table(_)
+            | Kind::Fence(..)
+            | Kind::Rule
+            | Kind::Html
+            | Kind::Other => None,
+        })
     };
     let heading = |block: &super::scan::Block, level, named| Found {
         level,
@@ -241,16 +201,10 @@ pub(super) fn fences(document: &Document, scan: &Scan, phases: &[Found]) -> Vec<
     let mut fences = Vec::new();
     for block in scan.blocks.iter().take_while(|block| block.first < before) {
         if let Kind::Fence(info, closed) = &block.kind
-            && matches!(
-                info.split_whitespace().next().unwrap_or(""),
-                "" | "markdown" | "md" | "text" | "txt" | "plan"
-            )
+            && matches!(info.split_whitespace().next().unwrap_or(""), "" | "markdown" | "md" | "text" | "txt" | "plan")
         {
             let inside = block.first + 1..(if *closed { block.last } else { block.last + 1 });
-            let inner = Document {
-                front: Vec::new(),
-                lines: document.lines[inside].to_vec(),
-            };
+            let inner = Document { front: Vec::new(), lines: document.lines[inside].to_vec() };
             if find(&inner, &super::scan::scan(&inner))
                 .iter()
                 .any(|found| found.named.rank != Rank::Bare || found.named.number.is_some())

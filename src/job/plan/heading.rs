@@ -153,9 +153,7 @@ pub(super) fn recognise(text: &str) -> Option<Named> {
     }
     let (outer, text) = match take_digits(text) {
         Some((number, rest)) => {
-            let rest = rest
-                .trim_start_matches(marks::is_selector)
-                .trim_start_matches(['.', ')', ':', '．', '-', '–']);
+            let rest = rest.trim_start_matches(marks::is_selector).trim_start_matches(['.', ')', ':', '．', '-', '–']);
             (Some(number), lead(rest).1)
         }
         None => (None, text),
@@ -185,13 +183,7 @@ pub(super) fn unnumbered(text: &str) -> Named {
     let text = plain(text);
     let (leading, text) = lead(&text);
     let (title, mark) = split_state(text);
-    Named {
-        rank: Rank::Bare,
-        number: None,
-        title,
-        state: Mark::state(Mark::stronger(leading, mark)),
-        separated: true,
-    }
+    Named { rank: Rank::Bare, number: None, title, state: Mark::state(Mark::stronger(leading, mark)), separated: true }
 }
 
 /// Separates a title from the marks of state around it; what is left has none, and is one tidy line.
@@ -236,11 +228,7 @@ fn plain(text: &str) -> String {
     let plain = plain.replace("**", "");
     let plain = plain.trim();
     let bare = plain.strip_prefix("__").unwrap_or(plain);
-    let bare = if bare.len() == plain.len() {
-        plain.to_owned()
-    } else {
-        bare.replacen("__", "", 1)
-    };
+    let bare = if bare.len() == plain.len() { plain.to_owned() } else { bare.replacen("__", "", 1) };
     match bare.strip_prefix('*').and_then(|inner| inner.strip_suffix('*')) {
         Some(inner) if !inner.contains('*') => inner.trim().to_owned(),
         Some(_) | None => bare,
@@ -283,24 +271,14 @@ fn finish(rank: Rank, number: Option<u32>, rest: &str, leading: Option<Mark>, se
         Some(_) | None => body,
     };
     let (title, mark) = split_state(body);
-    Some(Named {
-        rank,
-        number,
-        title,
-        state: Mark::state(Mark::stronger(leading, mark)),
-        separated,
-    })
+    Some(Named { rank, number, title, state: Mark::state(Mark::stronger(leading, mark)), separated })
 }
 
 /// Skips the total in "Phase 1 of 4", "Phase 1/4".
 fn take_total(rest: &str) -> &str {
     let trimmed = rest.trim_start();
-    let after = ["/", "of ", "von ", "de "]
-        .iter()
-        .find_map(|word| trimmed.strip_prefix(word));
-    after
-        .and_then(|after| take_digits(after.trim_start()))
-        .map_or(rest, |(_, rest)| rest)
+    let after = ["/", "of ", "von ", "de "].iter().find_map(|word| trimmed.strip_prefix(word));
+    after.and_then(|after| take_digits(after.trim_start())).map_or(rest, |(_, rest)| rest)
 }
 
 fn take_word(text: &str) -> Option<(Rank, &str)> {
@@ -316,11 +294,7 @@ fn take_number(text: &str) -> Option<(u32, &str)> {
     if let Some(found) = take_digits(text) {
         return Some(found);
     }
-    if let Some(at) = text
-        .chars()
-        .next()
-        .and_then(|first| HAN.iter().position(|&han| han == first))
-    {
+    if let Some(at) = text.chars().next().and_then(|first| HAN.iter().position(|&han| han == first)) {
         return Some((u32::try_from(at).ok()? + 1, &text[HAN[at].len_utf8()..]));
     }
     take_from(text, NUMBERS)
@@ -328,9 +302,7 @@ fn take_number(text: &str) -> Option<(u32, &str)> {
 
 fn take_from<'a>(text: &'a str, table: &[(&str, u32)]) -> Option<(u32, &'a str)> {
     table.iter().find_map(|&(word, number)| {
-        strip_word(text, word)
-            .filter(|rest| !rest.starts_with(char::is_alphanumeric))
-            .map(|rest| (number, rest))
+        strip_word(text, word).filter(|rest| !rest.starts_with(char::is_alphanumeric)).map(|rest| (number, rest))
     })
 }
 

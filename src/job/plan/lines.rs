@@ -13,10 +13,7 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) fn new(text: impl Into<String>, source: usize) -> Self {
-        Self {
-            text: text.into(),
-            source,
-        }
+        Self { text: text.into(), source }
     }
 
     pub(super) fn is_blank(&self) -> bool {
@@ -42,10 +39,8 @@ impl Document {
             .split('\n')
             .enumerate()
             .map(|(index, line)| {
-                let clean: String = line
-                    .chars()
-                    .filter(|&char| char == '\t' || !(char.is_control() || char == '\u{FEFF}'))
-                    .collect();
+                let clean: String =
+                    line.chars().filter(|&char| char == '\t' || !(char.is_control() || char == '\u{FEFF}')).collect();
                 Line::new(clean, index + 1)
             })
             .collect();
@@ -56,10 +51,7 @@ impl Document {
         lines.drain(..blank);
         let front = front_matter(&lines);
         let rest = lines.split_off(front);
-        Ok(Self {
-            front: lines,
-            lines: rest,
-        })
+        Ok(Self { front: lines, lines: rest })
     }
 
     /// The whole text, ending in one newline.
@@ -149,11 +141,7 @@ fn front_matter(lines: &[Line]) -> usize {
     if lines.first().is_none_or(|line| line.text.trim_end() != "---") {
         return 0;
     }
-    let Some(end) = lines
-        .iter()
-        .take(200)
-        .skip(1)
-        .position(|line| matches!(line.text.trim_end(), "---" | "..."))
+    let Some(end) = lines.iter().take(200).skip(1).position(|line| matches!(line.text.trim_end(), "---" | "..."))
     else {
         return 0;
     };
@@ -161,18 +149,12 @@ fn front_matter(lines: &[Line]) -> usize {
     let key = |line: &str| {
         line.split_once(':').is_some_and(|(key, value)| {
             !key.is_empty()
-                && key
-                    .chars()
-                    .all(|char| char.is_ascii_alphanumeric() || "_-".contains(char))
+                && key.chars().all(|char| char.is_ascii_alphanumeric() || "_-".contains(char))
                 && (value.is_empty() || value.starts_with(' '))
         })
     };
     let fits = |line: &Line| line.is_blank() || line.text.starts_with([' ', '-']) || key(&line.text);
-    if inside.iter().all(fits) && inside.iter().any(|line| key(&line.text)) {
-        end + 2
-    } else {
-        0
-    }
+    if inside.iter().all(fits) && inside.iter().any(|line| key(&line.text)) { end + 2 } else { 0 }
 }
 
 /// Takes up to `columns` of indentation from a line; a tab reaches to the next multiple of four.
@@ -207,11 +189,7 @@ pub(super) fn list_marker(line: &str) -> Option<(usize, Option<u32>, usize)> {
         return None;
     }
     // More than four blanks begin an indented code block inside the item; a tab counts as what it reaches.
-    let width = if rest.starts_with('\t') {
-        4 - (indent + length) % 4
-    } else {
-        blanks
-    };
+    let width = if rest.starts_with('\t') { 4 - (indent + length) % 4 } else { blanks };
     let width = if width > 4 || rest.trim().is_empty() { 1 } else { width };
     Some((indent, body[..digits].parse().ok(), indent + length + width))
 }

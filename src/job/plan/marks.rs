@@ -59,9 +59,7 @@ const WORDS: &[(&str, Mark)] = &[
 ];
 
 /// Signs that may stand between a title and a bare word of state.
-const SIGNS: &[char] = &[
-    '←', '⟵', '⇐', '→', '—', '–', '|', '·', '✓', '✔', '✅', '☑', '🔄', '⏳', '👈',
-];
+const SIGNS: &[char] = &['←', '⟵', '⇐', '→', '—', '–', '|', '·', '✓', '✔', '✅', '☑', '🔄', '⏳', '👈'];
 
 impl Mark {
     fn of_sign(sign: char) -> Option<Self> {
@@ -78,17 +76,13 @@ impl Mark {
 
     fn of_word(word: &str) -> Option<Self> {
         let word = word.trim_matches(|char: char| char.is_whitespace() || "*_".contains(char) || is_selector(char));
-        let word = word
-            .trim_matches(|char: char| SIGNS.contains(&char) || char.is_whitespace())
-            .to_lowercase();
+        let word = word.trim_matches(|char: char| SIGNS.contains(&char) || char.is_whitespace()).to_lowercase();
         WORDS.iter().find(|(known, _)| *known == word).map(|&(_, mark)| mark)
     }
 
     /// The stronger of two marks on one phase: complete, then current.
     pub(super) fn stronger(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        [Self::Done, Self::Doing, Self::Open]
-            .into_iter()
-            .find(|&mark| one == Some(mark) || other == Some(mark))
+        [Self::Done, Self::Doing, Self::Open].into_iter().find(|&mark| one == Some(mark) || other == Some(mark))
     }
 
     pub(super) fn state(mark: Option<Self>) -> PhaseState {
@@ -110,16 +104,10 @@ pub(super) fn take_leading(text: &str) -> Option<(Mark, &str)> {
     let text = text.trim_start();
     let first = text.chars().next()?;
     if let Some(mark) = Mark::of_sign(first) {
-        return Some((
-            mark,
-            text[first.len_utf8()..].trim_start_matches(is_selector).trim_start(),
-        ));
+        return Some((mark, text[first.len_utf8()..].trim_start_matches(is_selector).trim_start()));
     }
     let inside = text.strip_prefix('[').or_else(|| text.strip_prefix('［'))?;
-    let end = inside
-        .char_indices()
-        .take(5)
-        .find(|&(_, char)| char == ']' || char == '］')?;
+    let end = inside.char_indices().take(5).find(|&(_, char)| char == ']' || char == '］')?;
     let rest = &inside[end.0 + end.1.len_utf8()..];
     // `[x](url)` and `[x]: url` are links; a box is followed by a blank.
     if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
@@ -131,10 +119,7 @@ pub(super) fn take_leading(text: &str) -> Option<(Mark, &str)> {
         "x" | "X" | "v" | "V" | "*" => Mark::Done,
         other => {
             let mut chars = other.chars();
-            chars
-                .next()
-                .and_then(Mark::of_sign)
-                .filter(|_| chars.next().is_none())?
+            chars.next().and_then(Mark::of_sign).filter(|_| chars.next().is_none())?
         }
     };
     Some((mark, rest.trim_start()))
@@ -157,16 +142,9 @@ pub(super) fn take_trailing(text: &str) -> Option<(Mark, &str)> {
     let inner = &text[..text.len() - last.len_utf8()];
     let start = inner.rfind(open)?;
     let word = &inner[start + open.len_utf8()..];
-    let mark = Mark::of_word(word).or_else(|| {
-        take_leading(word)
-            .map(|(mark, _)| mark)
-            .filter(|_| word.chars().count() <= 2)
-    });
-    let mark = if open == '[' && word.trim().is_empty() {
-        Some(Mark::Open)
-    } else {
-        mark
-    };
+    let mark =
+        Mark::of_word(word).or_else(|| take_leading(word).map(|(mark, _)| mark).filter(|_| word.chars().count() <= 2));
+    let mark = if open == '[' && word.trim().is_empty() { Some(Mark::Open) } else { mark };
     mark.map(|mark| (mark, inner[..start].trim_end()))
 }
 
@@ -177,8 +155,7 @@ fn italic(text: &str) -> Option<(Mark, &str)> {
         return None;
     }
     let (mark, rest) = take_trailing(inner)?;
-    rest.ends_with(['*', '_'])
-        .then(|| (mark, rest.trim_end_matches(['*', '_']).trim_end()))
+    rest.ends_with(['*', '_']).then(|| (mark, rest.trim_end_matches(['*', '_']).trim_end()))
 }
 
 fn after_sign(text: &str) -> Option<(Mark, &str)> {

@@ -18,19 +18,11 @@ pub fn slug(title: &str) -> String {
     if slug.len() > MAX_SLUG {
         // Cut between words where a word ends in the second half; a slug is ASCII, so any byte is a boundary.
         let head = &slug[..MAX_SLUG];
-        let cut = if slug.as_bytes()[MAX_SLUG] == b'-' {
-            Some(MAX_SLUG)
-        } else {
-            head.rfind('-')
-        };
+        let cut = if slug.as_bytes()[MAX_SLUG] == b'-' { Some(MAX_SLUG) } else { head.rfind('-') };
         slug.truncate(cut.filter(|&at| at >= MAX_SLUG / 2).unwrap_or(MAX_SLUG));
     }
     let slug = slug.trim_matches('-');
-    if slug.is_empty() {
-        "phase".to_owned()
-    } else {
-        slug.to_owned()
-    }
+    if slug.is_empty() { "phase".to_owned() } else { slug.to_owned() }
 }
 
 /// What a character is in lower-case ASCII letters and digits; `None` for everything that separates or isn't easy.
@@ -199,22 +191,13 @@ const WHOLE: &[&str] = &[
 /// "Contract Review" is work, not the review: every word must speak of the end.
 pub fn is_final_review(title: &str) -> bool {
     let title = heading::recognise(title).map_or_else(|| title.to_owned(), |found| found.title);
-    let lower = title
-        .trim()
-        .to_lowercase()
-        .replace("wrap-up", "wrapup")
-        .replace("wrap up", "wrapup");
-    let lower = lower
-        .replace("sign-off", "signoff")
-        .replace("self-review", "selfreview")
-        .replace("close-out", "closeout");
+    let lower = title.trim().to_lowercase().replace("wrap-up", "wrapup").replace("wrap up", "wrapup");
+    let lower =
+        lower.replace("sign-off", "signoff").replace("self-review", "selfreview").replace("close-out", "closeout");
     if WHOLE.contains(&lower.as_str()) {
         return true;
     }
-    let words: Vec<&str> = lower
-        .split(|char: char| !char.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     words.iter().any(|word| REVIEW.contains(word))
         && words.iter().all(|word| REVIEW.contains(word) || BESIDE.contains(word))
 }

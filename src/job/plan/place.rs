@@ -20,15 +20,8 @@ pub(super) fn unfence(document: Document) -> Document {
             drop[end] = true;
         }
     }
-    let lines = document
-        .lines
-        .into_iter()
-        .zip(drop)
-        .filter_map(|(line, drop)| (!drop).then_some(line));
-    Document {
-        lines: lines.collect(),
-        front: document.front,
-    }
+    let lines = document.lines.into_iter().zip(drop).filter_map(|(line, drop)| (!drop).then_some(line));
+    Document { lines: lines.collect(), front: document.front }
 }
 
 /// Where the fence around a plan really ends. By the rules of Markdown a fence inside it ends the outer one at its own
@@ -65,10 +58,7 @@ pub(super) fn place(document: &Document) -> Result<Document, PlanError> {
                 out.push(Line::new("", source));
             }
             let number = u32::try_from(next + 1).unwrap_or(u32::MAX);
-            out.push(Line::new(
-                heading_line(number, &phase.named.title, phase.named.state),
-                source,
-            ));
+            out.push(Line::new(heading_line(number, &phase.named.title, phase.named.state), source));
             level = Some(phase.level);
             next += 1;
             at = phase.last + 1;
@@ -80,20 +70,13 @@ pub(super) fn place(document: &Document) -> Result<Document, PlanError> {
                     below.push(Line::new("", source));
                 }
                 let inside = &document.lines[at..=last.max(phase.last)];
-                below.extend(
-                    inside
-                        .iter()
-                        .map(|line| Line::new(dedent(&line.text, content), line.source)),
-                );
+                below.extend(inside.iter().map(|line| Line::new(dedent(&line.text, content), line.source)));
                 at = last.max(phase.last) + 1;
                 if document.lines.get(at).is_some_and(|line| !line.is_blank()) {
                     below.push(Line::new("", source));
                 }
             }
-            let blank_below = below
-                .first()
-                .or_else(|| document.lines.get(at))
-                .is_none_or(Line::is_blank);
+            let blank_below = below.first().or_else(|| document.lines.get(at)).is_none_or(Line::is_blank);
             if !blank_below {
                 out.push(Line::new("", source));
             }
@@ -103,12 +86,7 @@ pub(super) fn place(document: &Document) -> Result<Document, PlanError> {
         while scan.blocks.get(block).is_some_and(|block| block.last < at) {
             block += 1;
         }
-        match scan
-            .blocks
-            .get(block)
-            .filter(|block| block.first == at)
-            .map(|block| (&block.kind, block.last))
-        {
+        match scan.blocks.get(block).filter(|block| block.first == at).map(|block| (&block.kind, block.last)) {
             Some((Kind::Heading(depth, text), last)) if level.is_some() => {
                 let (wanted, inside) = relevel(*depth, text, level);
                 if !inside {
@@ -128,20 +106,13 @@ pub(super) fn place(document: &Document) -> Result<Document, PlanError> {
             }
         }
     }
-    Ok(Document {
-        front: document.front.clone(),
-        lines: out,
-    })
+    Ok(Document { front: document.front.clone(), lines: out })
 }
 
 /// The level of another heading, and whether it belongs to the phase above it.
 fn relevel(depth: u8, text: &str, phase: Option<u8>) -> (u8, bool) {
     let inside = phase.is_some_and(|phase| depth > phase) || label(text).is_some_and(Label::is_steps);
-    if inside {
-        (depth.max(3), true)
-    } else {
-        (depth.min(2), false)
-    }
+    if inside { (depth.max(3), true) } else { (depth.min(2), false) }
 }
 
 /// Numbers must rise; gaps are closed, missing numbers filled in.
@@ -149,16 +120,10 @@ fn check(document: &Document, found: &[Found]) -> Result<(), PlanError> {
     let line = |found: &Found| document.lines[found.first].source;
     if found.is_empty() {
         let source = |line: Option<&Line>| line.map_or(1, |line| line.source);
-        return Err(PlanError::NoPhases {
-            line: source(document.lines.first()),
-            lines: source(document.lines.last()),
-        });
+        return Err(PlanError::NoPhases { line: source(document.lines.first()), lines: source(document.lines.last()) });
     }
     if let Some(phase) = found.get(MAX_PHASES) {
-        return Err(PlanError::TooManyPhases {
-            line: line(phase),
-            count: MAX_PHASES + 1,
-        });
+        return Err(PlanError::TooManyPhases { line: line(phase), count: MAX_PHASES + 1 });
     }
     let mut seen: HashMap<u32, usize> = HashMap::new();
     for (at, phase) in found.iter().enumerate() {
@@ -167,30 +132,16 @@ fn check(document: &Document, found: &[Found]) -> Result<(), PlanError> {
         let (title, first_line) = (phase.named.title.clone(), line(&found[first]));
         let same = title == found[first].named.title && section(document, found, first) == section(document, found, at);
         return Err(if same {
-            PlanError::PhaseTwice {
-                line: line(phase),
-                first: first_line,
-                number,
-                title,
-            }
+            PlanError::PhaseTwice { line: line(phase), first: first_line, number, title }
         } else {
-            PlanError::NumberTwice {
-                line: line(phase),
-                first: first_line,
-                number,
-            }
+            PlanError::NumberTwice { line: line(phase), first: first_line, number }
         });
     }
     let mut highest: Option<(u32, usize)> = None;
     for phase in found {
         let Some(number) = phase.named.number else { continue };
         if let Some((previous, previous_line)) = highest.filter(|&(previous, _)| number < previous) {
-            return Err(PlanError::OutOfOrder {
-                line: line(phase),
-                number,
-                previous,
-                previous_line,
-            });
+            return Err(PlanError::OutOfOrder { line: line(phase), number, previous, previous_line });
         }
         highest = Some((number, line(phase)));
     }
@@ -201,20 +152,12 @@ fn check(document: &Document, found: &[Found]) -> Result<(), PlanError> {
 fn section<'a>(document: &'a Document, found: &[Found], at: usize) -> Vec<&'a str> {
     let end = found.get(at + 1).map_or(document.lines.len(), |next| next.first);
     let lines = document.lines[found[at].last + 1..end].iter();
-    lines
-        .map(|line| line.text.trim())
-        .filter(|line| !line.is_empty())
-        .collect()
+    lines.map(|line| line.text.trim()).filter(|line| !line.is_empty()).collect()
 }
 
 /// Gives every phase a title, and leaves one phase current at most.
 fn name(document: &Document, scan: &Scan, found: &mut [Found]) -> Result<(), PlanError> {
-    let ends: Vec<usize> = found
-        .iter()
-        .skip(1)
-        .map(|next| next.first)
-        .chain([document.lines.len()])
-        .collect();
+    let ends: Vec<usize> = found.iter().skip(1).map(|next| next.first).chain([document.lines.len()]).collect();
     let mut current = false;
     for (phase, end) in found.iter_mut().zip(ends) {
         if phase.named.title.is_empty() {
@@ -222,10 +165,7 @@ fn name(document: &Document, scan: &Scan, found: &mut [Found]) -> Result<(), Pla
         }
         let chars = phase.named.title.chars().count();
         if chars > MAX_TITLE {
-            return Err(PlanError::TitleTooLong {
-                line: document.lines[phase.first].source,
-                chars,
-            });
+            return Err(PlanError::TitleTooLong { line: document.lines[phase.first].source, chars });
         }
         if phase.named.state == PhaseState::Current {
             if current {
@@ -259,22 +199,18 @@ fn untitled(scan: &Scan, phase: &Found, end: usize) -> String {
 pub(super) fn title(document: Document) -> Document {
     let scan = scan(&document);
     let first = find(&document, &scan).first().map_or(usize::MAX, |found| found.first);
-    let titled = scan
-        .blocks
-        .iter()
-        .take_while(|block| block.first < first)
-        .find_map(|block| match &block.kind {
-            Kind::Heading(level, text) => {
-                (*level == 1 || is_generic(text)).then_some((block.first, block.last, text.clone()))
-            }
-            Kind::Paragraph(_)
-            | Kind::List(_)
-            | Kind::Table(_)
-            | Kind::Fence(..)
-            | Kind::Rule
-            | Kind::Html
-            | Kind::Other => None,
-        });
+    let titled = scan.blocks.iter().take_while(|block| block.first < first).find_map(|block| match &block.kind {
+        Kind::Heading(level, text) => {
+            (*level == 1 || is_generic(text)).then_some((block.first, block.last, text.clone()))
+        }
+        Kind::Paragraph(_)
+        | Kind::List(_)
+        | Kind::Table(_)
+        | Kind::Fence(..)
+        | Kind::Rule
+        | Kind::Html
+        | Kind::Other => None,
+    });
     let titled = titled.or_else(|| {
         // "Execution Plan" or "**Plan:**" on the first line, without being a heading.
         let text = &document.lines.first()?.text;
@@ -314,18 +250,11 @@ pub(super) fn title(document: Document) -> Document {
     out.push(Line::new(line, source));
     out.push(Line::new("", source));
     out.append(&mut lines);
-    Document {
-        front: document.front,
-        lines: out,
-    }
+    Document { front: document.front, lines: out }
 }
 
 fn is_generic(text: &str) -> bool {
-    let words: String = text
-        .to_lowercase()
-        .chars()
-        .filter(|char| char.is_alphanumeric())
-        .collect();
+    let words: String = text.to_lowercase().chars().filter(|char| char.is_alphanumeric()).collect();
     matches!(
         words.as_str(),
         "executionplan"

@@ -50,14 +50,9 @@ pub(super) struct Scan {
 
 pub(super) fn scan(document: &Document) -> Scan {
     let text = document.markdown();
-    let starts: Vec<usize> = std::iter::once(0)
-        .chain(text.match_indices('\n').map(|(at, _)| at + 1))
-        .collect();
+    let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let line_of = |offset: usize| starts.partition_point(|&start| start <= offset).saturating_sub(1);
-    let mut scan = Scan {
-        blocks: Vec::new(),
-        shielded: vec![false; document.lines.len()],
-    };
+    let mut scan = Scan { blocks: Vec::new(), shielded: vec![false; document.lines.len()] };
     let mut depth = 0usize;
     for (event, range) in Parser::new_ext(&text, Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS).into_offset_iter()
     {
@@ -66,25 +61,13 @@ pub(super) fn scan(document: &Document) -> Scan {
             Event::Start(tag) => {
                 let shield = matches!(tag, Tag::CodeBlock(_) | Tag::HtmlBlock);
                 // Only outer blocks need their end: trimming deeply nested ranges would walk the same blanks each time.
-                let length = if depth < 2 || shield {
-                    text[range.clone()].trim_end().len()
-                } else {
-                    0
-                };
+                let length = if depth < 2 || shield { text[range.clone()].trim_end().len() } else { 0 };
                 let last = line_of(range.start + length.saturating_sub(1));
                 if shield {
-                    scan.shielded
-                        .iter_mut()
-                        .take(last + 1)
-                        .skip(first)
-                        .for_each(|line| *line = true);
+                    scan.shielded.iter_mut().take(last + 1).skip(first).for_each(|line| *line = true);
                 }
                 if depth == 0 {
-                    scan.blocks.push(Block {
-                        first,
-                        last,
-                        kind: kind(&tag, &document.lines[first..=last]),
-                    });
+                    scan.blocks.push(Block { first, last, kind: kind(&tag, &document.lines[first..=last]) });
                 } else if let Some(block) = scan.blocks.last_mut() {
                     open(&mut block.kind, depth, &tag, (first, last), &text[range]);
                 }
@@ -92,26 +75,16 @@ pub(super) fn scan(document: &Document) -> Scan {
             }
             Event::End(end) => {
                 depth = depth.saturating_sub(1);
-                if let Some(Block {
-                    kind: Kind::List(items),
-                    ..
-                }) = scan.blocks.last_mut()
+                if let Some(Block { kind: Kind::List(items), .. }) = scan.blocks.last_mut()
                     && matches!(end, TagEnd::Paragraph | TagEnd::Heading(_))
                     && let Some(item) = items.last_mut()
                 {
                     item.closed = true;
                 }
             }
-            Event::Rule if depth == 0 => scan.blocks.push(Block {
-                first,
-                last: first,
-                kind: Kind::Rule,
-            }),
+            Event::Rule if depth == 0 => scan.blocks.push(Block { first, last: first, kind: Kind::Rule }),
             Event::TaskListMarker(done) => {
-                if let Some(Block {
-                    kind: Kind::List(items),
-                    ..
-                }) = scan.blocks.last_mut()
+                if let Some(Block { kind: Kind::List(items), .. }) = scan.blocks.last_mut()
                     && let Some(item) = items.last_mut()
                 {
                     // Depth 2 in a tight list, 3 in the paragraph of a loose one; an item of a nested list is closed by then.
@@ -168,11 +141,7 @@ fn kind(tag: &Tag, lines: &[Line]) -> Kind {
 fn open(kind: &mut Kind, depth: usize, tag: &Tag, (first, last): (usize, usize), raw: &str) {
     match kind {
         Kind::List(items) => match tag {
-            Tag::Item if depth == 1 => items.push(Item {
-                first,
-                last,
-                ..Item::default()
-            }),
+            Tag::Item if depth == 1 => items.push(Item { first, last, ..Item::default() }),
             Tag::Paragraph
             | Tag::Strong
             | Tag::Emphasis
@@ -203,17 +172,9 @@ fn open(kind: &mut Kind, depth: usize, tag: &Tag, (first, last): (usize, usize),
 fn heading_text(lines: &[Line]) -> String {
     let first = lines[0].text.trim();
     if lines.len() > 1 {
-        return lines[..lines.len() - 1]
-            .iter()
-            .map(|line| line.text.trim())
-            .collect::<Vec<_>>()
-            .join(" ");
+        return lines[..lines.len() - 1].iter().map(|line| line.text.trim()).collect::<Vec<_>>().join(" ");
     }
     let text = first.trim_start_matches('#').trim();
     let bare = text.trim_end_matches('#');
-    if bare.is_empty() || bare.ends_with([' ', '\t']) {
-        bare.trim_end().to_owned()
-    } else {
-        text.to_owned()
-    }
+    if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim_end().to_owned() } else { text.to_owned() }
 }

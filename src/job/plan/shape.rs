@@ -55,10 +55,7 @@ pub(super) fn shape(document: Document) -> Document {
             lines.push(line);
         }
     }
-    Document {
-        front: document.front,
-        lines,
-    }
+    Document { front: document.front, lines }
 }
 
 /// Lifts items out of lists that only group: "- **Steps:**" with the steps inside, "- Objective: …" among the steps.
@@ -69,9 +66,8 @@ fn lift(document: &Document, section: &[Block]) -> Vec<Edit> {
         if items.iter().any(drawn) {
             continue;
         }
-        let groups = items
-            .iter()
-            .any(|item| item.nested_tasks || item.nested && label(&item.text).is_some_and(Label::is_steps));
+        let groups =
+            items.iter().any(|item| item.nested_tasks || item.nested && label(&item.text).is_some_and(Label::is_steps));
         for item in items {
             let has_label = label(&item.text).is_some() && (item.nested || item.text.contains([':', '：']));
             if item.text.trim().is_empty() || !(groups || has_label) {
@@ -93,12 +89,7 @@ fn lift(document: &Document, section: &[Block]) -> Vec<Edit> {
                 }
                 lines.push(Line::new(text, line.source));
             }
-            edits.push(Edit {
-                first: item.first,
-                last: item.last,
-                lines,
-                apart: true,
-            });
+            edits.push(Edit { first: item.first, last: item.last, lines, apart: true });
         }
     }
     edits
@@ -121,29 +112,17 @@ fn draw(document: &Document, section: &[Block]) -> Vec<Edit> {
         });
         return items.flatten().filter_map(|item| boxed(document, item)).collect();
     }
-    let marked: Vec<Edit> = section
-        .iter()
-        .filter_map(|block| marked_lines(document, block))
-        .collect();
+    let marked: Vec<Edit> = section.iter().filter_map(|block| marked_lines(document, block)).collect();
     if !marked.is_empty() {
         return marked;
     }
-    if let Some(edit) = section
-        .iter()
-        .find_map(|block| super::table::steps(document, block).map(|lines| (block, lines)))
+    if let Some(edit) =
+        section.iter().find_map(|block| super::table::steps(document, block).map(|lines| (block, lines)))
     {
         let (block, lines) = edit;
-        return vec![Edit {
-            first: block.first,
-            last: block.last,
-            lines,
-            apart: true,
-        }];
+        return vec![Edit { first: block.first, last: block.last, lines, apart: true }];
     }
-    section[1..]
-        .iter()
-        .filter_map(|block| step_heading(document, block))
-        .collect()
+    section[1..].iter().filter_map(|block| step_heading(document, block)).collect()
 }
 
 /// One item as `- [ ] step`, what belongs to it indented by two.
@@ -160,21 +139,9 @@ fn boxed(document: &Document, item: &Item) -> Option<Edit> {
     let mut lines = vec![Line::new(boxed_line(&text, done), first.source)];
     for line in &document.lines[item.first + 1..=item.last] {
         let text = dedent(&line.text, content);
-        lines.push(Line::new(
-            if text.trim().is_empty() {
-                String::new()
-            } else {
-                format!("  {text}")
-            },
-            line.source,
-        ));
+        lines.push(Line::new(if text.trim().is_empty() { String::new() } else { format!("  {text}") }, line.source));
     }
-    Some(Edit {
-        first: item.first,
-        last: item.last,
-        lines,
-        apart: false,
-    })
+    Some(Edit { first: item.first, last: item.last, lines, apart: false })
 }
 
 pub(super) fn boxed_line(text: &str, done: bool) -> String {
@@ -194,10 +161,7 @@ pub(super) fn read_step(text: &str) -> (String, bool) {
             let rest = text.get(content..).unwrap_or_default().trim();
             text = if rest.is_empty() { text } else { rest };
         }
-        if let Some((_, rest)) = text
-            .ends_with(['✅', '✔', '✓', '☑'])
-            .then(|| marks::take_trailing(text))
-            .flatten()
+        if let Some((_, rest)) = text.ends_with(['✅', '✔', '✓', '☑']).then(|| marks::take_trailing(text)).flatten()
             && !rest.is_empty()
         {
             done = true;
@@ -215,26 +179,15 @@ fn marked_lines(document: &Document, block: &Block) -> Option<Edit> {
     let Kind::Paragraph(_) = &block.kind else { return None };
     let lines = &document.lines[block.first..=block.last];
     let begins = |line: &Line| marks::take_leading(&line.text).is_some_and(|(_, rest)| !rest.is_empty());
-    let has_box = lines
-        .iter()
-        .any(|line| begins(line) && line.text.trim_start().starts_with('['));
+    let has_box = lines.iter().any(|line| begins(line) && line.text.trim_start().starts_with('['));
     if !has_box && !lines.iter().all(begins) {
         return None;
     }
     let lines = lines.iter().map(|line| {
         let (text, done) = read_step(&line.text);
-        if begins(line) && !text.is_empty() {
-            Line::new(boxed_line(&text, done), line.source)
-        } else {
-            line.clone()
-        }
+        if begins(line) && !text.is_empty() { Line::new(boxed_line(&text, done), line.source) } else { line.clone() }
     });
-    Some(Edit {
-        first: block.first,
-        last: block.last,
-        lines: lines.collect(),
-        apart: false,
-    })
+    Some(Edit { first: block.first, last: block.last, lines: lines.collect(), apart: false })
 }
 
 /// "### Step 2: Read the annex", in a phase without any list.
@@ -247,14 +200,6 @@ fn step_heading(document: &Document, block: &Block) -> Option<Edit> {
         return None;
     }
     let done = named.state == super::PhaseState::Complete;
-    let lines = vec![Line::new(
-        boxed_line(&named.title, done),
-        document.lines[block.first].source,
-    )];
-    Some(Edit {
-        first: block.first,
-        last: block.last,
-        lines,
-        apart: true,
-    })
+    let lines = vec![Line::new(boxed_line(&named.title, done), document.lines[block.first].source)];
+    Some(Edit { first: block.first, last: block.last, lines, apart: true })
 }

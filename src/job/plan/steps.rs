@@ -145,13 +145,9 @@ pub(super) fn label(text: &str) -> Option<Label> {
     }
     let head = head.split(['(', '（']).next().unwrap_or_default().to_lowercase();
     let head = head.trim_matches(|char: char| !char.is_alphanumeric());
-    [
-        (STEPS, Label::Steps),
-        (OBJECTIVE, Label::Objective),
-        (OTHER, Label::Other),
-    ]
-    .into_iter()
-    .find_map(|(words, label)| words.contains(&head).then_some(label))
+    [(STEPS, Label::Steps), (OBJECTIVE, Label::Objective), (OTHER, Label::Other)]
+        .into_iter()
+        .find_map(|(words, label)| words.contains(&head).then_some(label))
 }
 
 /// A label with its text on the same line counts for that line, not for the list below it.
@@ -223,21 +219,12 @@ pub(super) fn steps(document: &Document, section: &[Block]) -> Vec<(usize, Step)
                 continue;
             }
             let text = item.text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let mut details: Vec<String> = document.lines[item.first..=item.last]
-                .iter()
-                .map(|line| dedent(&line.text, 2))
-                .collect();
+            let mut details: Vec<String> =
+                document.lines[item.first..=item.last].iter().map(|line| dedent(&line.text, 2)).collect();
             // The first paragraph is the step itself, on as many lines as its text has.
             let own = item.text.trim().lines().count().min(details.len());
             let details = details.split_off(own).join("\n");
-            steps.push((
-                item.first,
-                Step {
-                    text,
-                    done,
-                    details: details.trim_matches('\n').trim_end().to_owned(),
-                },
-            ));
+            steps.push((item.first, Step { text, done, details: details.trim_matches('\n').trim_end().to_owned() }));
         }
     }
     steps

@@ -31,19 +31,14 @@ const STEP: &[&str] = &[
     "étape",
     "tâche",
 ];
-const STATUS: &[&str] = &[
-    "status", "state", "done", "done?", "✓", "✅", "状態", "状态", "stand", "erledigt",
-];
+const STATUS: &[&str] = &["status", "state", "done", "done?", "✓", "✅", "状態", "状态", "stand", "erledigt"];
 const NUMBER: &[&str] = &["#", "no", "no.", "nr", "nr.", "id", "step #", "step no.", "番号", "№"];
 
 /// The task list that a table amounts to, or nothing where it has no column of steps.
 pub(super) fn steps(document: &Document, block: &Block) -> Option<Vec<Line>> {
     let Kind::Table(rows) = &block.kind else { return None };
     let (head, body) = rows.split_first()?;
-    let head: Vec<String> = head
-        .iter()
-        .map(|cell| cell.replace("**", "").trim().to_lowercase())
-        .collect();
+    let head: Vec<String> = head.iter().map(|cell| cell.replace("**", "").trim().to_lowercase()).collect();
     let find = |words: &[&str]| head.iter().position(|cell| words.contains(&cell.as_str()));
     let is_numbers = |at: usize| body.iter().all(|row| row.get(at).is_none_or(|cell| is_number(cell)));
     let step = head
@@ -78,19 +73,12 @@ pub(super) fn steps(document: &Document, block: &Block) -> Option<Vec<Line>> {
                 None => cell.clone(),
             })
             .collect();
-        let text = if beside.is_empty() {
-            text
-        } else {
-            format!("{text} ({})", beside.join("; "))
-        };
+        let text = if beside.is_empty() { text } else { format!("{text} ({})", beside.join("; ")) };
         lines.push(Line::new(boxed_line(&text, done), source));
     }
     (!lines.is_empty()).then_some(lines)
 }
 
 fn is_number(cell: &str) -> bool {
-    cell.trim()
-        .trim_end_matches(['.', ')'])
-        .chars()
-        .all(|char| char.is_ascii_digit() || char == '.')
+    cell.trim().trim_end_matches(['.', ')']).chars().all(|char| char.is_ascii_digit() || char == '.')
 }

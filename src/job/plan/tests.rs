@@ -58,12 +58,7 @@ fn completing_a_phase_ticks_its_steps_and_moves_the_mark() {
     assert_eq!(done.text(), expected);
     let end = done.complete_phase(3, &[]);
     assert_eq!(end.current(), None);
-    assert_eq!(
-        end.text(),
-        expected
-            .replace("Report ← CURRENT", "Report ✓ COMPLETE")
-            .replace("[ ] Write", "[x] Write")
-    );
+    assert_eq!(end.text(), expected.replace("Report ← CURRENT", "Report ✓ COMPLETE").replace("[ ] Write", "[x] Write"));
     assert_eq!(plan(PLAN).complete_phase(9, &[]), plan(PLAN));
 }
 
@@ -75,19 +70,12 @@ fn an_inserted_phase_renumbers_the_unfinished_ones_behind_it() {
         "## Phase 3: Extract, continued\n\n- [ ] annex\n- [ ] line break\n\n## Phase 4: Report\n",
     );
     assert_eq!(more.text(), expected);
-    assert_eq!(
-        plan(PLAN).insert_after(0, "X", &[]).phases()[0].title,
-        "Read",
-        "completed phases keep their numbers"
-    );
+    assert_eq!(plan(PLAN).insert_after(0, "X", &[]).phases()[0].title, "Read", "completed phases keep their numbers");
     let last = plan(PLAN).append_phase("Index", &strings(&["Sort"]));
     let expected = PLAN.replace("## Notes", "## Phase 4: Index\n\n- [ ] Sort\n\n## Notes");
     assert_eq!(last.text(), expected);
     let open = plan("## Phase 1: A\n```\nopen").append_phase("B", &[]);
-    assert_eq!(
-        open.text(),
-        "# Execution Plan\n\n## Phase 1: A\n\n```\nopen\n```\n\n## Phase 2: B\n"
-    );
+    assert_eq!(open.text(), "# Execution Plan\n\n## Phase 1: A\n\n```\nopen\n```\n\n## Phase 2: B\n");
 }
 
 #[test]
@@ -98,27 +86,18 @@ fn a_full_plan_takes_more_steps_but_no_more_phases() {
     let fuller = full.insert_after(3, "More", &strings(&["Rest"]));
     assert_eq!((fuller.phases().len(), fuller.phases()[3].steps.len()), (200, 2));
     let text = (1..=201).fold(String::new(), |text, at| text + &format!("## Phase {at}: T\n"));
-    assert_eq!(
-        Plan::parse(&text),
-        Err(PlanError::TooManyPhases { line: 201, count: 201 })
-    );
+    assert_eq!(Plan::parse(&text), Err(PlanError::TooManyPhases { line: 201, count: 201 }));
 }
 
 #[test]
 fn the_system_writes_a_plan() {
-    let phases = [
-        ("Read a.md".to_owned(), strings(&["Read it", "Note it"])),
-        ("Report".to_owned(), vec![]),
-    ];
+    let phases = [("Read a.md".to_owned(), strings(&["Read it", "Note it"])), ("Report".to_owned(), vec![])];
     let written = Plan::write(&phases, "The task:\n# do it\n- Phase 7: no");
     let expected = "# Execution Plan\n\n## Overview\n\nThe task:\n\\# do it\n\\- Phase 7: no\n\n## Phase 1: Read a.md ← CURRENT\n\n- [ ] Read it\n- [ ] Note it\n\n## Phase 2: Report\n";
     assert_eq!(written.text(), expected);
     assert_eq!(Plan::write(&[], "x").phases().len(), 1);
     let huge = Plan::write(&phases, &"x".repeat(MAX_BYTES));
-    assert_eq!(
-        huge.text(),
-        "# Execution Plan\n\n## Phase 1: Work on the task ← CURRENT\n"
-    );
+    assert_eq!(huge.text(), "# Execution Plan\n\n## Phase 1: Work on the task ← CURRENT\n");
 }
 
 #[test]
@@ -128,15 +107,10 @@ fn completed_phases_cannot_be_changed() {
     assert_eq!(check(&PLAN.replace("Report", "Write the report")), Ok(()));
     let told = "line 7: phase 1 'Read' is complete and can't be changed, but";
     let end = "; expected it exactly as it was";
-    assert_eq!(
-        check(&PLAN.replace("1: Read", "1: Skim")),
-        Err(format!("{told} its title here is 'Skim'{end}"))
-    );
+    assert_eq!(check(&PLAN.replace("1: Read", "1: Skim")), Err(format!("{told} its title here is 'Skim'{end}")));
     assert_eq!(
         check(&PLAN.replace("Read volume two", "Skim volume two")),
-        Err(format!(
-            "{told} its step 2 here is 'Skim volume two' instead of 'Read volume two'{end}"
-        ))
+        Err(format!("{told} its step 2 here is 'Skim volume two' instead of 'Read volume two'{end}"))
     );
     assert_eq!(
         check(&PLAN.replace("- [x] Read volume two", "- [ ] Read volume two")),
@@ -147,18 +121,9 @@ fn completed_phases_cannot_be_changed() {
         Err("line 12: phase 2 'Extract' is marked complete, but it has not been worked; expected the mark to be left to the system".to_owned())
     );
     let all = PLAN.replace("← CURRENT", "✓ COMPLETE");
-    let missing = Plan::check_update(
-        &plan(&all),
-        &plan("## Phase 1: Read (done)\n- [x] Read volume one\n- [x] Read volume two"),
-    );
-    assert_eq!(
-        missing,
-        Err(PlanError::CompletedMissing {
-            line: 1,
-            number: 2,
-            title: "Extract".to_owned()
-        })
-    );
+    let missing =
+        Plan::check_update(&plan(&all), &plan("## Phase 1: Read (done)\n- [x] Read volume one\n- [x] Read volume two"));
+    assert_eq!(missing, Err(PlanError::CompletedMissing { line: 1, number: 2, title: "Extract".to_owned() }));
 }
 
 #[test]
@@ -202,18 +167,8 @@ fn a_final_review_is_known_by_its_title() {
         "",
         "Final Extraction",
     ];
-    assert_eq!(
-        yes.into_iter()
-            .filter(|title| !is_final_review(title))
-            .collect::<Vec<_>>(),
-        Vec::<&str>::new()
-    );
-    assert_eq!(
-        no.into_iter()
-            .filter(|title| is_final_review(title))
-            .collect::<Vec<_>>(),
-        Vec::<&str>::new()
-    );
+    assert_eq!(yes.into_iter().filter(|title| !is_final_review(title)).collect::<Vec<_>>(), Vec::<&str>::new());
+    assert_eq!(no.into_iter().filter(|title| is_final_review(title)).collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 #[test]
@@ -228,15 +183,8 @@ fn slugs_are_short_folder_names() {
         "don't",
     ]
     .map(slug);
-    let expected = [
-        "requirement-extraction",
-        "pruefung-der-masse-groessen",
-        "phase",
-        "phase",
-        "phase-2",
-        "cafe-ete-noel",
-        "dont",
-    ];
+    let expected =
+        ["requirement-extraction", "pruefung-der-masse-groessen", "phase", "phase", "phase-2", "cafe-ete-noel", "dont"];
     assert_eq!(slugs, expected);
     assert_eq!(
         slug("Extraction of all requirements from the specification"),
@@ -286,10 +234,7 @@ fn extreme_plans_are_read_or_refused_soon() {
             assert!(took < Duration::from_secs(20), "text {at} took {took:?}");
         }
     }
-    assert_eq!(
-        Plan::parse(&many("a", MAX_BYTES + 1)),
-        Err(PlanError::TooLong { bytes: MAX_BYTES + 1 })
-    );
+    assert_eq!(Plan::parse(&many("a", MAX_BYTES + 1)), Err(PlanError::TooLong { bytes: MAX_BYTES + 1 }));
 }
 
 /// Lines as plans have them, and lines that break plans.

@@ -67,12 +67,7 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(start: &Start) -> Self {
-        Self {
-            done: Vec::new(),
-            open: None,
-            section: start.section.as_deref().map(Rc::from),
-            broken: false,
-        }
+        Self { done: Vec::new(), open: None, section: start.section.as_deref().map(Rc::from), broken: false }
     }
 
     pub(super) fn close(&mut self) {
@@ -83,18 +78,8 @@ impl<'a> Builder<'a> {
     /// Closes what is open and opens a block that may go on.
     pub(super) fn begin(&mut self, kind: Kind, indent: usize, line: &Line<'_>, text: &'a str) {
         self.close();
-        let piece = Piece {
-            line: line.number,
-            page: line.page,
-            text,
-            after_break: false,
-        };
-        self.open = Some(Block {
-            kind,
-            indent,
-            pieces: vec![piece],
-            section: self.section.clone(),
-        });
+        let piece = Piece { line: line.number, page: line.page, text, after_break: false };
+        self.open = Some(Block { kind, indent, pieces: vec![piece], section: self.section.clone() });
     }
 
     /// Closes what is open and adds a block of one line.
@@ -105,21 +90,9 @@ impl<'a> Builder<'a> {
 
     pub(super) fn row(&mut self, header: bool, indent: usize, line: &Line<'_>, cells: &[&'a str]) {
         self.close();
-        let pieces = cells
-            .iter()
-            .map(|text| Piece {
-                line: line.number,
-                page: line.page,
-                text,
-                after_break: false,
-            })
-            .collect();
-        self.done.push(Block {
-            kind: Kind::Row { header },
-            indent,
-            pieces,
-            section: self.section.clone(),
-        });
+        let pieces =
+            cells.iter().map(|text| Piece { line: line.number, page: line.page, text, after_break: false }).collect();
+        self.done.push(Block { kind: Kind::Row { header }, indent, pieces, section: self.section.clone() });
     }
 
     pub(super) fn heading(&mut self, line: &Line<'_>, text: &'a str) {
@@ -131,12 +104,7 @@ impl<'a> Builder<'a> {
     pub(super) fn text(&mut self, indent: usize, line: &Line<'_>, text: &'a str) {
         let after_break = std::mem::take(&mut self.broken);
         match &mut self.open {
-            Some(block) => block.pieces.push(Piece {
-                line: line.number,
-                page: line.page,
-                text,
-                after_break,
-            }),
+            Some(block) => block.pieces.push(Piece { line: line.number, page: line.page, text, after_break }),
             None => self.begin(Kind::Paragraph, indent, line, text),
         }
     }
@@ -159,19 +127,12 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn last_text(&self) -> &'a str {
-        self.open
-            .as_ref()
-            .and_then(|block| block.pieces.last())
-            .map_or("", |piece| piece.text)
+        self.open.as_ref().and_then(|block| block.pieces.last()).map_or("", |piece| piece.text)
     }
 
     pub(super) fn finish(mut self, in_code: bool) -> Blocks<'a> {
         self.close();
-        Blocks {
-            list: self.done,
-            section: self.section,
-            in_code,
-        }
+        Blocks { list: self.done, section: self.section, in_code }
     }
 }
 
@@ -204,20 +165,13 @@ pub(super) fn indentation(line: &str) -> (usize, &str) {
             _ => break,
         }
     }
-    (
-        columns,
-        line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{c}' | '\u{feff}')),
-    )
+    (columns, line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{c}' | '\u{feff}')))
 }
 
 /// The cells of a row between bars; a bar in backticks or after a backslash is text.
 pub(super) fn cells(text: &str) -> Vec<&str> {
     let inner = text.strip_prefix('|').unwrap_or(text);
-    let inner = if inner.ends_with('|') && !inner.ends_with("\\|") {
-        &inner[..inner.len() - 1]
-    } else {
-        inner
-    };
+    let inner = if inner.ends_with('|') && !inner.ends_with("\\|") { &inner[..inner.len() - 1] } else { inner };
     let paired = inner.matches('`').count() % 2 == 0;
     let (mut found, mut start, mut code, mut escaped) = (Vec::new(), 0, false, false);
     for (at, c) in inner.char_indices() {

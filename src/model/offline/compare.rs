@@ -57,10 +57,7 @@ impl Said {
             meanings.entry(meaning).or_insert(opposite ^ negate);
             negate = false;
         }
-        Self {
-            meanings,
-            quantities: quantities(text),
-        }
+        Self { meanings, quantities: quantities(text) }
     }
 }
 
@@ -162,10 +159,7 @@ pub fn compare(standard: (&str, Strength), candidates: &[(&str, Strength)]) -> M
     let scores: Vec<f64> = {
         let mut frequency: HashMap<&str, f64> = HashMap::new();
         for statement in &said {
-            statement
-                .meanings
-                .keys()
-                .for_each(|word| *frequency.entry(word).or_default() += 1.0);
+            statement.meanings.keys().for_each(|word| *frequency.entry(word).or_default() += 1.0);
         }
         let all = f64::from(u32::try_from(said.len()).unwrap_or(u32::MAX)) + 1.0;
         let weight = |word: &str| {
@@ -177,9 +171,7 @@ pub fn compare(standard: (&str, Strength), candidates: &[(&str, Strength)]) -> M
             }
         };
         let whole: f64 = wanted.meanings.keys().map(|word| weight(word)).sum();
-        said.iter()
-            .map(|statement| similarity(&wanted, statement, &weight, whole))
-            .collect()
+        said.iter().map(|statement| similarity(&wanted, statement, &weight, whole)).collect()
     };
     let best = scores.iter().copied().fold(0.0, f64::max);
     if best < RELATED {
@@ -196,16 +188,10 @@ pub fn compare(standard: (&str, Strength), candidates: &[(&str, Strength)]) -> M
             continue;
         }
         let (verdict, reason) = judge((&wanted, standard.1), (&said[index], candidates[index].1), score);
-        let better = decided
-            .as_ref()
-            .is_none_or(|so_far| (order(verdict), score) > (order(so_far.verdict), so_far.score));
+        let better =
+            decided.as_ref().is_none_or(|so_far| (order(verdict), score) > (order(so_far.verdict), so_far.score));
         if better {
-            decided = Some(Match {
-                verdict,
-                index: Some(index),
-                score,
-                reason,
-            });
+            decided = Some(Match { verdict, index: Some(index), score, reason });
         }
     }
     decided.unwrap_or(Match {
@@ -260,23 +246,14 @@ fn judge(standard: (&Said, Strength), policy: (&Said, Strength), score: f64) -> 
     let optional = given == Strength::NotRequired || given == Strength::NotRecommended && asked == Strength::May;
     if optional {
         return match asked.rank() {
-            3 if asked_sense > 0 => (
-                Verdict::Contradicted,
-                format!("{given} in the policy, {asked} in the standard"),
-            ),
-            2 if asked_sense > 0 => (
-                Verdict::Partial,
-                format!("{given} in the policy, {asked} in the standard"),
-            ),
+            3 if asked_sense > 0 => (Verdict::Contradicted, format!("{given} in the policy, {asked} in the standard")),
+            2 if asked_sense > 0 => (Verdict::Partial, format!("{given} in the policy, {asked} in the standard")),
             _ => (Verdict::Covered, format!("the policy leaves it open ({given})")),
         };
     }
     let permits_opposite = given == Strength::May && turned && asked_sense > 0;
     if asked == Strength::NotRequired {
-        return (
-            Verdict::Covered,
-            format!("the standard asks for nothing here ({asked})"),
-        );
+        return (Verdict::Covered, format!("the standard asks for nothing here ({asked})"));
     }
     if given_sense != asked_sense && (asked != Strength::May || given_sense < 0) || permits_opposite {
         let reason = if turned {
@@ -291,10 +268,7 @@ fn judge(standard: (&Said, Strength), policy: (&Said, Strength), score: f64) -> 
         match against(quantity, &said.quantities) {
             Numbers::Same => {}
             Numbers::Differ(other) => {
-                return (
-                    Verdict::Contradicted,
-                    format!("{other} in the policy, {} in the standard", quantity.said),
-                );
+                return (Verdict::Contradicted, format!("{other} in the policy, {} in the standard", quantity.said));
             }
             Numbers::Unsaid => unsaid = unsaid.or(Some(quantity.said.clone())),
         }
@@ -303,10 +277,7 @@ fn judge(standard: (&Said, Strength), policy: (&Said, Strength), score: f64) -> 
         return (Verdict::Partial, format!("the policy does not say \"{unsaid}\""));
     }
     if given.rank() < asked.rank() {
-        return (
-            Verdict::Partial,
-            format!("only {given} in the policy, {asked} in the standard"),
-        );
+        return (Verdict::Partial, format!("only {given} in the policy, {asked} in the standard"));
     }
     if score < SAME {
         return (Verdict::Partial, "the policy covers a part of it".into());
@@ -316,11 +287,7 @@ fn judge(standard: (&Said, Strength), policy: (&Said, Strength), score: f64) -> 
 
 /// 1 where the word asks for or allows a thing, -1 where it forbids or advises against it.
 fn sense(strength: Strength) -> i8 {
-    if strength.is_negated() && strength != Strength::NotRequired {
-        -1
-    } else {
-        1
-    }
+    if strength.is_negated() && strength != Strength::NotRequired { -1 } else { 1 }
 }
 
 enum Numbers {

@@ -6,17 +6,11 @@ const POLICY: &[(&str, Strength)] = &[
     ("Log files must be kept for 90 days.", Strength::Must),
     ("Backups of customer data must be encrypted.", Strength::Must),
     ("Passwords must have at least 14 characters.", Strength::Must),
-    (
-        "Visitors should be escorted by an employee at all times.",
-        Strength::Should,
-    ),
+    ("Visitors should be escorted by an employee at all times.", Strength::Should),
     ("Employees may share accounts with their team.", Strength::May),
     ("Access rights shall be reviewed every 3 months.", Strength::Shall),
     ("Laptops may be stored unencrypted in the office.", Strength::May),
-    (
-        "Multi-factor authentication is not required for administrators.",
-        Strength::NotRequired,
-    ),
+    ("Multi-factor authentication is not required for administrators.", Strength::NotRequired),
 ];
 
 #[track_caller]
@@ -115,18 +109,9 @@ fn a_weaker_word_or_an_unsaid_number_is_partial() {
 #[test]
 fn another_matter_is_missing() {
     let nothing = "the policy says nothing about it";
-    check(
-        "Fire doors must be inspected by the landlord.",
-        Strength::Must,
-        Verdict::Missing,
-        None,
-        nothing,
-    );
+    check("Fire doors must be inspected by the landlord.", Strength::Must, Verdict::Missing, None, nothing);
     check("", Strength::Must, Verdict::Missing, None, nothing);
-    assert_eq!(
-        compare(("Doors must close.", Strength::Must), &[]).verdict,
-        Verdict::Missing
-    );
+    assert_eq!(compare(("Doors must close.", Strength::Must), &[]).verdict, Verdict::Missing);
 }
 
 #[test]

@@ -60,10 +60,8 @@ fn mark_headers(lines: &[Line<'_>], places: &mut [Place]) {
         if !named || text.len() > 100 || text.split("  ").filter(|part| !part.trim().is_empty()).count() < 2 {
             continue;
         }
-        let year = text
-            .rsplit(' ')
-            .next()
-            .is_some_and(|word| word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit()));
+        let year =
+            text.rsplit(' ').next().is_some_and(|word| word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit()));
         if year {
             *place = Place::Furniture;
         }
@@ -112,12 +110,8 @@ fn mark_repeated(lines: &[Line<'_>], places: &mut [Place]) {
             continue;
         }
         let page_number = text.len() <= 12
-            && text
-                .chars()
-                .all(|c| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '-' | '–' | '|' | '/'));
-        let repeated = counts
-            .get(&key(i))
-            .is_some_and(|&count| count >= 2 && count * 4 >= pages.min(12));
+            && text.chars().all(|c| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '-' | '–' | '|' | '/'));
+        let repeated = counts.get(&key(i)).is_some_and(|&count| count >= 2 && count * 4 >= pages.min(12));
         if page_number || (repeated && text.len() <= 120) {
             places[i] = Place::Furniture;
         }

@@ -52,10 +52,7 @@ impl<'a> Reader<'a> {
     fn line(&mut self, line: &Line<'a>, next: &str) {
         let (indent, text) = indentation(line.text);
         if let Some(fence) = &self.fence {
-            let run = text
-                .chars()
-                .take_while(|c| fence.mark.map_or(matches!(c, '`' | '~'), |mark| *c == mark))
-                .count();
+            let run = text.chars().take_while(|c| fence.mark.map_or(matches!(c, '`' | '~'), |mark| *c == mark)).count();
             if run >= fence.length && text.chars().nth(run).is_none() {
                 self.fence = None;
             }
@@ -104,21 +101,13 @@ impl<'a> Reader<'a> {
             let length = text.chars().take_while(|c| *c == mark).count();
             if length >= 3 && !(mark == '`' && text[length..].contains('`')) {
                 self.builder.single(Kind::Other, indent, line, text);
-                self.fence = Some(Fence {
-                    mark: Some(mark),
-                    length,
-                });
+                self.fence = Some(Fence { mark: Some(mark), length });
                 return true;
             }
         }
         if mark == '<' {
             let lower = text.to_lowercase();
-            let ends = [
-                ("<!--", "-->"),
-                ("<pre", "</pre>"),
-                ("<script", "</script>"),
-                ("<style", "</style>"),
-            ];
+            let ends = [("<!--", "-->"), ("<pre", "</pre>"), ("<script", "</script>"), ("<style", "</style>")];
             if let Some((_, end)) = ends.into_iter().find(|(open, _)| lower.starts_with(open)) {
                 self.builder.single(Kind::Other, indent, line, text);
                 self.raw = (!lower.contains(end)).then_some(end);
@@ -141,8 +130,7 @@ impl<'a> Reader<'a> {
         if is_delimiter(text) {
             self.builder.close();
         } else {
-            self.builder
-                .row(next_delimits && !self.in_table, indent, line, &cells(text));
+            self.builder.row(next_delimits && !self.in_table, indent, line, &cells(text));
         }
         self.in_table = true;
         true
@@ -153,11 +141,7 @@ impl<'a> Reader<'a> {
         if (1..=6).contains(&hashes) && text[hashes..].starts_with([' ', '\t']) {
             let title = text[hashes..].trim();
             let bare = title.trim_end_matches('#');
-            let title = if bare.is_empty() || bare.ends_with([' ', '\t']) {
-                bare.trim()
-            } else {
-                title
-            };
+            let title = if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim() } else { title };
             self.builder.close();
             self.contents.clear();
             if !title.is_empty() {
@@ -170,11 +154,7 @@ impl<'a> Reader<'a> {
         let underlines = (only('=') || only('-')) && text.len() >= 2;
         if underlines
             && !self.builder.broken
-            && self
-                .builder
-                .open
-                .as_ref()
-                .is_some_and(|block| block.kind == Kind::Paragraph && block.pieces.len() <= 2)
+            && self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Paragraph && block.pieces.len() <= 2)
         {
             if let Some(block) = &mut self.builder.open {
                 block.kind = Kind::Heading;
@@ -206,19 +186,14 @@ impl<'a> Reader<'a> {
         });
         if let Some(mark) = found {
             // "3.2 The vendor shall": a clause. "2.5 seconds is enough" begins no list either way, and is prose
-            let content = indent
-                + text[..mark.bytes]
-                    .chars()
-                    .count()
-                    .min(if mark.space > 4 { 2 } else { 99 });
+            let content = indent + text[..mark.bytes].chars().count().min(if mark.space > 4 { 2 } else { 99 });
             while self.contents.last().is_some_and(|content| indent < *content) {
                 self.contents.pop();
             }
             if !matches!(mark.family, Family::Clause(_)) {
                 self.contents.push(content);
             }
-            self.builder
-                .begin(Kind::Item(mark.family), indent, line, &text[mark.bytes..]);
+            self.builder.begin(Kind::Item(mark.family), indent, line, &text[mark.bytes..]);
             return;
         }
         // an admonition: its text stands four columns in
@@ -235,8 +210,7 @@ impl<'a> Reader<'a> {
         }
         // the definition in a definition list
         if let Some(definition) = text.strip_prefix(": ") {
-            self.builder
-                .begin(Kind::Paragraph, indent, line, definition.trim_start());
+            self.builder.begin(Kind::Paragraph, indent, line, definition.trim_start());
             return;
         }
         self.builder.text(indent, line, text);
@@ -250,16 +224,10 @@ fn is_delimiter(text: &str) -> bool {
 
 /// How many lines YAML front matter takes at the very beginning of a document.
 fn front_matter(lines: &[Line<'_>]) -> usize {
-    let opens = lines
-        .first()
-        .is_some_and(|line| line.number <= 1 && line.text.trim_end() == "---");
+    let opens = lines.first().is_some_and(|line| line.number <= 1 && line.text.trim_end() == "---");
     if !opens {
         return 0;
     }
-    let end = lines
-        .iter()
-        .take(80)
-        .skip(1)
-        .position(|line| matches!(line.text.trim_end(), "---" | "..."));
+    let end = lines.iter().take(80).skip(1).position(|line| matches!(line.text.trim_end(), "---" | "..."));
     end.map_or(0, |at| at + 2)
 }

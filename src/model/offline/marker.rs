@@ -60,15 +60,11 @@ pub(super) fn marker(text: &str) -> Option<Marker> {
             | 'o'
     ) {
         let bullet = found(Family::Bullet(first), first.len_utf8(), 1)?;
-        let task = ["[ ]", "[x]", "[X]"]
-            .into_iter()
-            .find(|mark| text[bullet.bytes..].starts_with(mark));
-        return Some(
-            match task.and_then(|_| found(Family::Bullet(first), bullet.bytes + 3, 1)) {
-                Some(with_box) => with_box,
-                None => bullet,
-            },
-        );
+        let task = ["[ ]", "[x]", "[X]"].into_iter().find(|mark| text[bullet.bytes..].starts_with(mark));
+        return Some(match task.and_then(|_| found(Family::Bullet(first), bullet.bytes + 3, 1)) {
+            Some(with_box) => with_box,
+            None => bullet,
+        });
     }
     let bracket = usize::from(first == '(');
     let body = &text[bracket..];
@@ -80,9 +76,7 @@ pub(super) fn marker(text: &str) -> Option<Marker> {
     let lower = inner.bytes().all(|b| b.is_ascii_lowercase());
     let roman = !inner.is_empty()
         && inner.len() <= 5
-        && inner
-            .bytes()
-            .all(|b| matches!(b.to_ascii_lowercase(), b'i' | b'v' | b'x'));
+        && inner.bytes().all(|b| matches!(b.to_ascii_lowercase(), b'i' | b'v' | b'x'));
     if letters == 1 || (roman && (lower || bracket == 1)) {
         let closing = body[letters..].chars().next()?;
         if closing == ')' || (closing == '.' && bracket == 0 && (lower || body[letters + 1..].starts_with("  "))) {

@@ -141,11 +141,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn open_indent(&self, i: usize) -> usize {
-        if i == 0 {
-            0
-        } else {
-            indentation(self.lines[i - 1].text).0
-        }
+        if i == 0 { 0 } else { indentation(self.lines[i - 1].text).0 }
     }
 
     /// Lines that say what they are: headings, rules, directives, quotations, rows.
@@ -189,8 +185,7 @@ impl<'a> Reader<'_, 'a> {
         if fresh && text.starts_with(':') && text[1..].contains(": ") && text.len() < 200 {
             // a field of a directive or a docstring: ":param x: the text"
             let end = text[1..].find(": ").map_or(0, |at| at + 3);
-            self.builder
-                .begin(Kind::Paragraph, indent, line, text[end..].trim_start());
+            self.builder.begin(Kind::Paragraph, indent, line, text[end..].trim_start());
             return Some(1);
         }
         let hashes = text.bytes().take_while(|b| *b == b'#').count();
@@ -297,17 +292,11 @@ impl<'a> Reader<'_, 'a> {
 
     /// The lines from `i` on that stand deeper than `outer`.
     fn deeper_chunk(&self, i: usize, outer: usize) -> Vec<&'a str> {
-        self.chunk(i)
-            .into_iter()
-            .take_while(|line| indentation(line).0 > outer)
-            .collect()
+        self.chunk(i).into_iter().take_while(|line| indentation(line).0 > outer).collect()
     }
 
     fn chunk(&self, i: usize) -> Vec<&'a str> {
-        (i..self.lines.len().min(i + CHUNK))
-            .take_while(|&j| !self.blank(j))
-            .map(|j| self.lines[j].text)
-            .collect()
+        (i..self.lines.len().min(i + CHUNK)).take_while(|&j| !self.blank(j)).map(|j| self.lines[j].text).collect()
     }
 
     fn is_term(&self, i: usize) -> bool {
@@ -321,13 +310,8 @@ impl<'a> Reader<'_, 'a> {
     fn item_or_text(&mut self, i: usize, indent: usize, text: &'a str) {
         let line = &self.lines[i];
         if let Some(mark) = self.item_marker(indent, text) {
-            let depth = if let Family::Clause(levels) = mark.family {
-                indent + levels
-            } else {
-                indent
-            };
-            self.builder
-                .begin(Kind::Item(mark.family), depth, line, &text[mark.bytes..]);
+            let depth = if let Family::Clause(levels) = mark.family { indent + levels } else { indent };
+            self.builder.begin(Kind::Item(mark.family), depth, line, &text[mark.bytes..]);
             return;
         }
         if self.builder.broken && self.builder.open.is_some() {
@@ -407,11 +391,7 @@ impl<'a> Reader<'_, 'a> {
             && !fresh
             && matches!(mark.family, Family::Number | Family::Clause(_))
             && rest.starts_with(|c: char| c.is_lowercase())
-            && !self
-                .builder
-                .open
-                .as_ref()
-                .is_some_and(|block| block.kind == Kind::Item(mark.family));
+            && !self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
         (begins && !mid_sentence).then_some(mark)
     }
 }

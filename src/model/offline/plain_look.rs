@@ -8,10 +8,7 @@ use super::strength::{hinted, strength_of};
 pub(super) fn is_adornment(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return false };
     text.len() >= 3
-        && matches!(
-            first,
-            '=' | '-' | '~' | '^' | '"' | '*' | '+' | '#' | '_' | '.' | '`' | '\'' | ':'
-        )
+        && matches!(first, '=' | '-' | '~' | '^' | '"' | '*' | '+' | '#' | '_' | '.' | '`' | '\'' | ':')
         && text.chars().all(|c| c == first)
 }
 
@@ -19,18 +16,13 @@ pub(super) fn is_adornment(text: &str) -> bool {
 pub(super) fn is_border(text: &str) -> bool {
     text.len() >= 3
         && text.starts_with(['+', '|', '-', '=', '┌', '├', '└'])
-        && text
-            .chars()
-            .all(|c| matches!(c, '+' | '-' | '=' | '|' | ' ' | ':') || ('─'..='╿').contains(&c))
+        && text.chars().all(|c| matches!(c, '+' | '-' | '=' | '|' | ' ' | ':') || ('─'..='╿').contains(&c))
 }
 
 /// `3.2 Session start ......... 14`
 pub(super) fn is_contents(text: &str) -> bool {
-    let Some(at) = text
-        .find("....")
-        .or_else(|| text.find(". . ."))
-        .or_else(|| text.find("…………"))
-        .or_else(|| text.find("_____"))
+    let Some(at) =
+        text.find("....").or_else(|| text.find(". . .")).or_else(|| text.find("…………")).or_else(|| text.find("_____"))
     else {
         return false;
     };
@@ -103,16 +95,12 @@ fn is_date(title: &str) -> bool {
         "December",
     ];
     MONTHS.iter().any(|month| {
-        title
-            .strip_prefix(month)
-            .is_some_and(|rest| rest.trim().chars().all(|c| c.is_ascii_digit() || c == ','))
+        title.strip_prefix(month).is_some_and(|rest| rest.trim().chars().all(|c| c.is_ascii_digit() || c == ','))
     })
 }
 
 fn obliges(title: &str) -> bool {
-    let question = ["What", "When", "Why", "How", "Which", "Who", "Where"]
-        .iter()
-        .any(|word| title.starts_with(word));
+    let question = ["What", "When", "Why", "How", "Which", "Who", "Where"].iter().any(|word| title.starts_with(word));
     !question && strength_of(title).is_some()
 }
 
@@ -256,10 +244,7 @@ pub(super) fn is_code(text: &str) -> bool {
     if first == '<' && text.ends_with('>') {
         return true;
     }
-    if !prose_end
-        && [":=", "==", "!=", "&&", "||", "::=", " -> ", " => ", "();"]
-            .iter()
-            .any(|sign| text.contains(sign))
+    if !prose_end && [":=", "==", "!=", "&&", "||", "::=", " -> ", " => ", "();"].iter().any(|sign| text.contains(sign))
     {
         return true;
     }
@@ -284,9 +269,7 @@ pub(super) fn is_code(text: &str) -> bool {
         && text.split_once('(').is_some_and(|(name, _)| {
             !name.is_empty()
                 && !name.trim().contains(' ')
-                && name
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '*' | ':'))
+                && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '*' | ':'))
         })
 }
 
@@ -332,10 +315,7 @@ fn is_prose(text: &str) -> bool {
 
 /// The columns of a line set with blanks: cells with three blanks or more between them.
 pub(super) fn columns(text: &str) -> Vec<&str> {
-    text.split("   ")
-        .map(str::trim)
-        .filter(|cell| !cell.is_empty())
-        .collect()
+    text.split("   ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
 }
 
 /// Whether most lines have a gap, and the gaps of two lines end at the same column.
@@ -360,10 +340,8 @@ fn are_columns(chunk: &[&str]) -> bool {
 
 /// More capitals than small letters, or an option: `DROP IDENTITY [ IF EXISTS ]`, `-f, --force`.
 fn is_syntax(text: &str) -> bool {
-    let (large, small) = (
-        text.chars().filter(|c| c.is_uppercase()).count(),
-        text.chars().filter(|c| c.is_lowercase()).count(),
-    );
+    let (large, small) =
+        (text.chars().filter(|c| c.is_uppercase()).count(), text.chars().filter(|c| c.is_lowercase()).count());
     !ends_sentence(text) && (large > small || text.starts_with('-'))
 }
 
@@ -371,11 +349,7 @@ fn is_syntax(text: &str) -> bool {
 pub(super) fn is_term(chunk: &[&str]) -> bool {
     let (indent, text) = indentation(chunk[0]);
     // several lines of syntax can share one description
-    let run = chunk
-        .iter()
-        .take(8)
-        .take_while(|line| indentation(line).0 == indent)
-        .count();
+    let run = chunk.iter().take(8).take_while(|line| indentation(line).0 == indent).count();
     if run > 1 && !chunk[..run].iter().all(|line| is_syntax(indentation(line).1)) {
         return false;
     }
@@ -384,12 +358,7 @@ pub(super) fn is_term(chunk: &[&str]) -> bool {
     if next_indent < indent + 2 || ends_sentence(text) || strength_of(text).is_some() {
         return false;
     }
-    let widest = chunk
-        .iter()
-        .take(40)
-        .map(|line| line.trim_end().chars().count())
-        .max()
-        .unwrap_or(0);
+    let widest = chunk.iter().take(40).map(|line| line.trim_end().chars().count()).max().unwrap_or(0);
     let word = next_text.split_whitespace().next().unwrap_or("").chars().count();
     indent + text.chars().count() + 1 + word + 2 <= widest.max(60)
 }

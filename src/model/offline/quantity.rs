@@ -41,22 +41,12 @@ impl Quantity {
 
 /// The quantities of a text, in order. Numbers that name (section 3.2, version 2, TLS 1.3) aren't quantities.
 pub(super) fn quantities(text: &str) -> Vec<Quantity> {
-    let words: Vec<String> = super::words::words(
-        &text
-            .replace(['%'], " percent ")
-            .replace('€', " eur ")
-            .replace('$', " usd "),
-    )
-    .collect();
+    let words: Vec<String> =
+        super::words::words(&text.replace(['%'], " percent ").replace('€', " eur ").replace('$', " usd ")).collect();
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
         if let Some((value, said)) = frequency(word) {
-            found.push(Quantity {
-                value,
-                measure: Measure::Time,
-                bound: Bound::Exactly,
-                said: said.to_owned(),
-            });
+            found.push(Quantity { value, measure: Measure::Time, bound: Bound::Exactly, said: said.to_owned() });
             continue;
         }
         let every = at > 0 && matches!(words[at - 1].as_str(), "every" | "each" | "per" | "once");
@@ -98,11 +88,8 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         {
             continue;
         }
-        let mut unit = if unit_in_word.is_empty() {
-            words.get(at + 1).map_or("", String::as_str)
-        } else {
-            unit_in_word
-        };
+        let mut unit =
+            if unit_in_word.is_empty() { words.get(at + 1).map_or("", String::as_str) } else { unit_in_word };
         let mut skipped = 0;
         while matches!(
             unit,
@@ -125,17 +112,8 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         let money = at > 0 && matches!(words[at - 1].as_str(), "eur" | "usd");
         let (measure, factor) = measure(unit, money);
         let Some(measure) = measure else { continue };
-        let said = if unit == "percent" {
-            format!("{glued} %")
-        } else {
-            format!("{glued} {unit}")
-        };
-        found.push(Quantity {
-            value: value * factor,
-            measure,
-            bound: bound(&words, at),
-            said: said.trim().to_owned(),
-        });
+        let said = if unit == "percent" { format!("{glued} %") } else { format!("{glued} {unit}") };
+        found.push(Quantity { value: value * factor, measure, bound: bound(&words, at), said: said.trim().to_owned() });
     }
     found
 }
@@ -193,9 +171,7 @@ fn frequency(word: &str) -> Option<(f64, &'static str)> {
 
 /// "30s", "16mb", "90-day"
 fn split_glued(word: &str) -> (&str, &str) {
-    let end = word
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',')))
-        .unwrap_or(word.len());
+    let end = word.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','))).unwrap_or(word.len());
     if end > 0 {
         return (&word[..end], word[end..].trim_start_matches('-'));
     }

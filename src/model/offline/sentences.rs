@@ -7,10 +7,7 @@ use super::quotations::quotations;
 
 /// The sentences of a paragraph, in order, without the white space around them. Nothing but white space is left out.
 pub fn sentences(paragraph: &str) -> Vec<&str> {
-    spans(paragraph, &quotations(paragraph))
-        .into_iter()
-        .map(|span| &paragraph[span])
-        .collect()
+    spans(paragraph, &quotations(paragraph)).into_iter().map(|span| &paragraph[span]).collect()
 }
 
 /// As [`sentences`], as byte ranges; `quoted` are the paragraph's quotations, inside which no sentence ends.
@@ -24,9 +21,7 @@ pub(super) fn spans(text: &str, quoted: &[Range<usize>]) -> Vec<Range<usize>> {
         let mark = text[at..].chars().next().unwrap_or('.');
         // a run of marks ends together: "?!", "..."
         let marks_end = at
-            + text[at..]
-                .find(|c| !matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？'))
-                .unwrap_or(text.len() - at);
+            + text[at..].find(|c| !matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？')).unwrap_or(text.len() - at);
         let end = marks_end
             + text[marks_end..]
                 .find(|c| !matches!(c, '"' | '\'' | ')' | ']' | '”' | '’' | '»' | '*' | '_' | '`'))
@@ -65,9 +60,7 @@ fn ends_here(text: &str, start: usize, at: usize, marks_end: usize, end: usize) 
     if !rest.starts_with(char::is_whitespace) {
         return rest.is_empty();
     }
-    let next = rest
-        .trim_start()
-        .trim_start_matches(['"', '\'', '(', '[', '“', '‘', '«', '*', '_', '`', '<', '{']);
+    let next = rest.trim_start().trim_start_matches(['"', '\'', '(', '[', '“', '‘', '«', '*', '_', '`', '<', '{']);
     let opened = next.len() < rest.trim_start().len();
     let Some(first) = next.chars().next() else { return true };
     let word = last_word(&text[start..at]);
@@ -167,9 +160,8 @@ const BEFORE_NAME: &[&str] = &[
     "eds",
 ];
 /// These stand within or at the end of a sentence.
-const MAY_END: &[&str] = &[
-    "inc", "ltd", "corp", "co", "llc", "a.m", "p.m", "u.s", "u.k", "ph.d", "dept", "est", "tel", "addr", "misc",
-];
+const MAY_END: &[&str] =
+    &["inc", "ltd", "corp", "co", "llc", "a.m", "p.m", "u.s", "u.k", "ph.d", "dept", "est", "tel", "addr", "misc"];
 /// Words that open a sentence, capitalised, where a name could follow too.
 const STARTERS: &[&str] = &[
     "The",
@@ -248,30 +240,12 @@ mod tests {
     fn a_full_stop_ends_a_sentence_only_where_one_ends() {
         let cases: &[(&str, &[&str])] = &[
             ("One. Two! Three? Four", &["One.", "Two!", "Three?", "Four"]),
-            (
-                "Use TLS, e.g. version 1.3. Log it.",
-                &["Use TLS, e.g. version 1.3.", "Log it."],
-            ),
-            (
-                "See sec. 3.2 and Fig. 4. It applies.",
-                &["See sec. 3.2 and Fig. 4.", "It applies."],
-            ),
-            (
-                "Room No. 4 is open. No. It is not.",
-                &["Room No. 4 is open.", "No.", "It is not."],
-            ),
-            (
-                "Ask Dr. Weber vs. Mr. Smith. Done.",
-                &["Ask Dr. Weber vs. Mr. Smith.", "Done."],
-            ),
-            (
-                "J. R. Hartley wrote it. The U.S. The end.",
-                &["J. R. Hartley wrote it.", "The U.S.", "The end."],
-            ),
-            (
-                "Keep keys, certificates, etc. The rest may go.",
-                &["Keep keys, certificates, etc.", "The rest may go."],
-            ),
+            ("Use TLS, e.g. version 1.3. Log it.", &["Use TLS, e.g. version 1.3.", "Log it."]),
+            ("See sec. 3.2 and Fig. 4. It applies.", &["See sec. 3.2 and Fig. 4.", "It applies."]),
+            ("Room No. 4 is open. No. It is not.", &["Room No. 4 is open.", "No.", "It is not."]),
+            ("Ask Dr. Weber vs. Mr. Smith. Done.", &["Ask Dr. Weber vs. Mr. Smith.", "Done."]),
+            ("J. R. Hartley wrote it. The U.S. The end.", &["J. R. Hartley wrote it.", "The U.S.", "The end."]),
+            ("Keep keys, certificates, etc. The rest may go.", &["Keep keys, certificates, etc.", "The rest may go."]),
             (
                 "It waits … and goes on. It waits... Then it stops.",
                 &["It waits … and goes on.", "It waits...", "Then it stops."],
@@ -280,31 +254,16 @@ mod tests {
                 "He said \"Stop. Now.\" and left. \"Go.\" It went.",
                 &["He said \"Stop. Now.\" and left.", "\"Go.\"", "It went."],
             ),
-            (
-                "It is closed. foo_bar() must be called.",
-                &["It is closed.", "foo_bar() must be called."],
-            ),
+            ("It is closed. foo_bar() must be called.", &["It is closed.", "foo_bar() must be called."]),
             (
                 "The service has stopped. systemd must start it.",
                 &["The service has stopped.", "systemd must start it."],
             ),
-            (
-                "(See above.) The door must close.",
-                &["(See above.)", "The door must close."],
-            ),
-            (
-                "**Note.** The door must close. *It* may open.",
-                &["**Note.**", "The door must close.", "*It* may open."],
-            ),
-            (
-                "Edit example.com/a.b then go. 3 items follow.",
-                &["Edit example.com/a.b then go.", "3 items follow."],
-            ),
+            ("(See above.) The door must close.", &["(See above.)", "The door must close."]),
+            ("**Note.** The door must close. *It* may open.", &["**Note.**", "The door must close.", "*It* may open."]),
+            ("Edit example.com/a.b then go. 3 items follow.", &["Edit example.com/a.b then go.", "3 items follow."]),
             ("これは必要です。次です。", &["これは必要です。", "次です。"]),
-            (
-                "Use O_EXCL. If not, use MAX. Then stop.",
-                &["Use O_EXCL.", "If not, use MAX.", "Then stop."],
-            ),
+            ("Use O_EXCL. If not, use MAX. Then stop.", &["Use O_EXCL.", "If not, use MAX.", "Then stop."]),
             ("  ", &[]),
             ("", &[]),
         ];

@@ -63,19 +63,14 @@ pub struct Found {
 
 /// The style of a document, by its name's ending and by its look.
 pub fn style_of(name: &str, lines: &[Line<'_>]) -> Style {
-    let ending = name
-        .rsplit_once('.')
-        .map_or(String::new(), |(_, ending)| ending.to_lowercase());
+    let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_lowercase());
     if matches!(
         ending.as_str(),
         "md" | "markdown" | "mdx" | "mkd" | "html" | "htm" | "xhtml" | "epub" | "docx" | "pptx" | "xlsx" | "eml"
     ) {
         return Style::Markdown;
     }
-    if matches!(
-        ending.as_str(),
-        "rst" | "rest" | "man" | "tex" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8"
-    ) {
+    if matches!(ending.as_str(), "rst" | "rest" | "man" | "tex" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8") {
         return Style::Plain;
     }
     let mut marks = 0;
@@ -96,18 +91,11 @@ pub fn style_of(name: &str, lines: &[Line<'_>]) -> Style {
 /// The normative statements of a text, in order.
 pub fn statements(lines: &[Line<'_>], style: Style, start: &Start) -> Found {
     let read = blocks(lines, style, start);
-    let mut lists = Lists {
-        levels: Vec::new(),
-        carried: start.lead_in,
-    };
+    let mut lists = Lists { levels: Vec::new(), carried: start.lead_in };
     let mut found = Found::default();
     let mut pending = None;
     let last = read.list.len().saturating_sub(1);
-    let tail = lines
-        .iter()
-        .rev()
-        .find(|line| !line.text.trim().is_empty())
-        .map(|line| line.number);
+    let tail = lines.iter().rev().find(|line| !line.text.trim().is_empty()).map(|line| line.number);
     for (i, block) in read.list.iter().enumerate() {
         let lead_in = pending.take();
         if i == last {
@@ -199,19 +187,11 @@ impl Lists {
             self.levels.truncate(at + 1);
             return self.levels[at].strength;
         }
-        while self
-            .levels
-            .last()
-            .is_some_and(|level| level.indent > indent || near(level))
-        {
+        while self.levels.last().is_some_and(|level| level.indent > indent || near(level)) {
             self.levels.pop();
         }
         let strength = lead_in.or(self.current());
-        self.levels.push(Level {
-            indent,
-            family,
-            strength,
-        });
+        self.levels.push(Level { indent, family, strength });
         strength
     }
 }
@@ -226,13 +206,7 @@ fn row(block: &Block<'_>, header: bool, found: &mut Vec<Statement>) {
             continue;
         }
         let quote = fold(cell.text);
-        found.push(Statement {
-            line: cell.line,
-            page: cell.page,
-            section: owned(block),
-            strength,
-            quote,
-        });
+        found.push(Statement { line: cell.line, page: cell.page, section: owned(block), strength, quote });
         return;
     }
 }
@@ -307,13 +281,7 @@ fn prose(
         let span = joined.contiguous(span, offset);
         let (line, page) = joined.place(span.start);
         let quote = joined.text[span].trim().to_owned();
-        found.push(Statement {
-            line,
-            page,
-            section: owned(block),
-            strength,
-            quote,
-        });
+        found.push(Statement { line, page, section: owned(block), strength, quote });
     };
     let leads = leads_in(block, &joined.text, next);
     let last = sentences.last().cloned().filter(|_| leads);
@@ -345,11 +313,7 @@ fn prose(
 fn says_something(sentence: &str) -> bool {
     let words = |word: &&str| word.chars().any(char::is_alphanumeric);
     sentence.split_whitespace().filter(words).any(|word| {
-        let bare: String = word
-            .chars()
-            .filter(|c| c.is_alphanumeric())
-            .collect::<String>()
-            .to_uppercase();
+        let bare: String = word.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_uppercase();
         !matches!(
             bare.as_str(),
             "MUST"

@@ -4,14 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn numbered(text: &str) -> Vec<Line<'_>> {
-    (1..)
-        .zip(text.lines())
-        .map(|(number, text)| Line {
-            number,
-            page: None,
-            text,
-        })
-        .collect()
+    (1..).zip(text.lines()).map(|(number, text)| Line { number, page: None, text }).collect()
 }
 
 /// Pages are parted by a line `=== page`.
@@ -22,26 +15,15 @@ fn paged(text: &str) -> Vec<Line<'_>> {
         if text == "=== page" {
             page += 1;
         } else {
-            lines.push(Line {
-                number,
-                page: Some(page),
-                text,
-            });
+            lines.push(Line { number, page: Some(page), text });
         }
     }
     lines
 }
 
 fn said(found: &Found) -> Vec<String> {
-    let one = |s: &Statement| {
-        format!(
-            "{} {} [{}] {}",
-            s.line,
-            s.strength,
-            s.section.as_deref().unwrap_or("-"),
-            s.quote
-        )
-    };
+    let one =
+        |s: &Statement| format!("{} {} [{}] {}", s.line, s.strength, s.section.as_deref().unwrap_or("-"), s.quote);
     found.statements.iter().map(one).collect()
 }
 
@@ -65,10 +47,7 @@ fn a_sentence_has_the_strength_of_its_word() {
         ("The client mustn't log in.", Some(Strength::MustNot)),
         ("The client must never log in.", Some(Strength::MustNot)),
         ("The client must therefore not log in.", Some(Strength::MustNot)),
-        (
-            "The client must under no circumstances log in.",
-            Some(Strength::MustNot),
-        ),
+        ("The client must under no circumstances log in.", Some(Strength::MustNot)),
         ("The client must not only log in but also stay.", Some(Strength::Must)),
         ("The client shall never log in.", Some(Strength::ShallNot)),
         ("The client shouldn’t log in.", Some(Strength::ShouldNot)),
@@ -77,10 +56,7 @@ fn a_sentence_has_the_strength_of_its_word() {
         ("In no event shall the vendor be liable.", Some(Strength::ShallNot)),
         ("If no value is given, the client must ask.", Some(Strength::Must)),
         ("A client with no session must log in.", Some(Strength::Must)),
-        (
-            "No later than 5 days after it the vendor must answer.",
-            Some(Strength::Must),
-        ),
+        ("No later than 5 days after it the vendor must answer.", Some(Strength::Must)),
         ("The client may log in.", Some(Strength::May)),
         ("May be repeated.", Some(Strength::May)),
         ("It was last changed in May 2024.", None),
@@ -123,10 +99,7 @@ fn a_sentence_has_the_strength_of_its_word() {
         assert_eq!(strength_of(text), *expected, "{text}");
     }
     for (strength, word) in Strength::ALL {
-        assert_eq!(
-            (strength.to_string().as_str(), word.to_lowercase().parse()),
-            (word, Ok(strength))
-        );
+        assert_eq!((strength.to_string().as_str(), word.to_lowercase().parse()), (word, Ok(strength)));
     }
 }
 
@@ -246,17 +219,10 @@ fn a_quote_never_runs_over_the_end_of_a_page() {
     );
     let text = "Doors and locks\nThe door of a house\n1 / 9\n=== page\nDoors and locks\nmust be closed at night. Windows\n2 / 9\n=== page\nDoors and locks\nmay be open. All\nis well.\n3 / 9\n";
     let found = statements(&paged(text), Style::Plain, &Start::default());
-    let said: Vec<_> = found
-        .statements
-        .iter()
-        .map(|s| (s.page, s.strength, s.quote.as_str()))
-        .collect();
+    let said: Vec<_> = found.statements.iter().map(|s| (s.page, s.strength, s.quote.as_str())).collect();
     assert_eq!(
         said,
-        [
-            (Some(2), Strength::Must, "must be closed at night."),
-            (Some(3), Strength::May, "may be open.")
-        ],
+        [(Some(2), Strength::Must, "must be closed at night."), (Some(3), Strength::May, "may be open.")],
         "each part on its own page, headers and page numbers left out"
     );
 }
@@ -271,15 +237,8 @@ fn a_document_read_in_pieces_says_the_same() {
         let (mut from, mut to, mut start, mut all) = (0, size.min(lines.len()), Start::default(), Vec::new());
         loop {
             let found = statements(&lines[from..to], Style::Markdown, &start);
-            let again = found
-                .open_from
-                .filter(|line| to < lines.len() && *line > lines[from].number);
-            all.extend(
-                found
-                    .statements
-                    .into_iter()
-                    .filter(|s| again.is_none_or(|line| s.line < line)),
-            );
+            let again = found.open_from.filter(|line| to < lines.len() && *line > lines[from].number);
+            all.extend(found.statements.into_iter().filter(|s| again.is_none_or(|line| s.line < line)));
             if to == lines.len() {
                 break;
             }
@@ -317,11 +276,7 @@ fn a_large_document_takes_no_more_than_its_share() {
         for style in [Style::Markdown, Style::Plain] {
             let begun = std::time::Instant::now();
             let _ = statements(&numbered(&text), style, &Start::default());
-            assert!(
-                begun.elapsed().as_secs() < 10,
-                "{piece:?} as {style:?} took {:?}",
-                begun.elapsed()
-            );
+            assert!(begun.elapsed().as_secs() < 10, "{piece:?} as {style:?} took {:?}", begun.elapsed());
         }
     }
 }

@@ -90,10 +90,7 @@ impl Strength {
 
 impl fmt::Display for Strength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Self::ALL
-            .iter()
-            .find(|(strength, _)| strength == self)
-            .map_or("", |(_, word)| word);
+        let word = Self::ALL.iter().find(|(strength, _)| strength == self).map_or("", |(_, word)| word);
         f.write_str(word)
     }
 }

@@ -39,34 +39,16 @@ pub fn rank(lines: &[Line<'_>], style: Style, most: usize) -> Vec<Ranked> {
     let sentences = to_f64(candidates.len()).max(1.0);
     let weights: Vec<f64> = counts
         .iter()
-        .map(|&count| {
-            if count < 2.0 {
-                0.2
-            } else {
-                count.sqrt() * (sentences / count).ln().max(0.3)
-            }
-        })
+        .map(|&count| if count < 2.0 { 0.2 } else { count.sqrt() * (sentences / count).ln().max(0.3) })
         .collect();
     let score = |candidate: &Candidate, spent: &[bool]| {
-        let sum: f64 = candidate
-            .stems
-            .iter()
-            .map(|&stem| {
-                if spent[stem] {
-                    weights[stem] * 0.15
-                } else {
-                    weights[stem]
-                }
-            })
-            .sum();
+        let sum: f64 =
+            candidate.stems.iter().map(|&stem| if spent[stem] { weights[stem] * 0.15 } else { weights[stem] }).sum();
         candidate.favour * sum / (to_f64(candidate.stems.len()) + 6.0)
     };
     let mut spent = vec![false; weights.len()];
-    let mut order: Vec<(f64, usize)> = candidates
-        .iter()
-        .enumerate()
-        .map(|(i, candidate)| (score(candidate, &spent), i))
-        .collect();
+    let mut order: Vec<(f64, usize)> =
+        candidates.iter().enumerate().map(|(i, candidate)| (score(candidate, &spent), i)).collect();
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     // only the best are weighed against each other, so that a long document costs no more than its sorting
     order.truncate(most.saturating_mul(6).saturating_add(40).min(400).max(most));
@@ -151,14 +133,7 @@ fn candidates(
             for &stem in &stems {
                 counts[stem] += 1.0;
             }
-            found.push(Candidate {
-                line,
-                page,
-                section: block.section.clone(),
-                text: text.to_owned(),
-                stems,
-                favour,
-            });
+            found.push(Candidate { line, page, section: block.section.clone(), text: text.to_owned(), stems, favour });
             if plain {
                 first_of_section = false;
             }
@@ -184,19 +159,9 @@ fn favour(text: &str, block: &Block<'_>, plain: bool, nth: usize, first_of_secti
     }
     if let Some(section) = &block.section {
         let section = section.to_lowercase();
-        if [
-            "abstract",
-            "introduction",
-            "overview",
-            "summary",
-            "purpose",
-            "scope",
-            "conclusion",
-            "description",
-            "about",
-        ]
-        .iter()
-        .any(|word| section.contains(word))
+        if ["abstract", "introduction", "overview", "summary", "purpose", "scope", "conclusion", "description", "about"]
+            .iter()
+            .any(|word| section.contains(word))
         {
             favour *= 1.3;
         }
@@ -276,9 +241,7 @@ const BOILERPLATE: &[&str] = &[
 /// A whole sentence of a fair length, of words, and no boilerplate.
 fn reads_well(text: &str) -> bool {
     let count = text.split(' ').count();
-    let ended = text
-        .trim_end_matches(['"', '”', ')', '*', '_', '’', ']'])
-        .ends_with(['.', '!', '。']);
+    let ended = text.trim_end_matches(['"', '”', ')', '*', '_', '’', ']']).ends_with(['.', '!', '。']);
     if !(6..=60).contains(&count) || !ended || text.starts_with(|c: char| c.is_lowercase()) {
         return false;
     }

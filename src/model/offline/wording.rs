@@ -19,11 +19,8 @@ pub(super) fn words(text: &str) -> Vec<Word> {
             (None, true) => start = Some(at),
             (Some(from), false) => {
                 let word = text[from..at].trim_end_matches(['\'', '’']);
-                found.push(Word {
-                    start: from,
-                    end: from + word.len(),
-                    lower: word.to_lowercase().replace('’', "'"),
-                });
+                found
+                    .push(Word { start: from, end: from + word.len(), lower: word.to_lowercase().replace('’', "'") });
                 start = None;
             }
             (None, false) | (Some(_), true) => {}
@@ -86,23 +83,16 @@ fn is_noun(text: &str, words: &[Word], at: usize) -> bool {
         return true;
     }
     // "the words must and should", but "these words must be spelled"
-    let mentioned = matches!(
-        before(1),
-        Some("word" | "words" | "term" | "terms" | "verb" | "verbs" | "keyword" | "keywords")
-    );
+    let mentioned =
+        matches!(before(1), Some("word" | "words" | "term" | "terms" | "verb" | "verbs" | "keyword" | "keywords"));
     if mentioned
-        && words
-            .get(at + 1)
-            .is_none_or(|next| matches!(next.lower.as_str(), "and" | "or" | "is" | "are" | "means"))
+        && words.get(at + 1).is_none_or(|next| matches!(next.lower.as_str(), "and" | "or" | "is" | "are" | "means"))
     {
         return true;
     }
     // "the words must, shall and should"
     let chained = matches!(before(1), Some("and" | "or"))
-        && matches!(
-            before(3),
-            Some("word" | "words" | "term" | "terms" | "verbs" | "keywords")
-        );
+        && matches!(before(3), Some("word" | "words" | "term" | "terms" | "verbs" | "keywords"));
     if chained {
         return true;
     }
@@ -111,9 +101,7 @@ fn is_noun(text: &str, words: &[Word], at: usize) -> bool {
     }
     // "an absolute must", "is a real must for operators": an article a little before, and no verb after
     let article = (2..=3).any(|back| matches!(before(back), Some("a" | "an")));
-    let ends = words
-        .get(at + 1)
-        .is_none_or(|next| matches!(next.lower.as_str(), "for" | "of" | "when" | "if"));
+    let ends = words.get(at + 1).is_none_or(|next| matches!(next.lower.as_str(), "for" | "of" | "when" | "if"));
     article && ends && words[at].lower == "must"
 }
 
@@ -314,12 +302,7 @@ fn participle(text: &str, words: &[Word], at: usize, strength: Strength) -> Opti
     let mut negated = false;
     let mut first = at;
     let mut copula = false;
-    while first > 0
-        && at - first < 4
-        && gap(text, words, first - 1)
-            .trim_matches(['*', '_', ' ', ','])
-            .is_empty()
-    {
+    while first > 0 && at - first < 4 && gap(text, words, first - 1).trim_matches(['*', '_', ' ', ',']).is_empty() {
         first -= 1;
         match words[first].lower.as_str() {
             "is" | "are" | "be" | "it's" | "they're" | "that's" => copula = true,

@@ -4,11 +4,7 @@
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '.' | '\'' | '’' | '_')))
         .map(|word| word.trim_matches(['-', '.', '\'', '’', '_']).to_lowercase())
-        .map(|word| {
-            word.strip_suffix("'s")
-                .or(word.strip_suffix("’s"))
-                .map_or_else(|| word.clone(), str::to_owned)
-        })
+        .map(|word| word.strip_suffix("'s").or(word.strip_suffix("’s")).map_or_else(|| word.clone(), str::to_owned))
         .filter(|word| !word.is_empty())
 }
 
@@ -54,11 +50,7 @@ pub(super) fn stem(word: &str) -> String {
                 .next()
                 .is_some_and(|last| Some(last) == letters.next() && !matches!(last, b'l' | b's' | b'e' | b'o'));
             let rest = if doubled { &rest[..rest.len() - 1] } else { rest };
-            return if ending.starts_with("ie") {
-                format!("{rest}y")
-            } else {
-                rest.to_owned()
-            };
+            return if ending.starts_with("ie") { format!("{rest}y") } else { rest.to_owned() };
         }
     }
     let plain = if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") {
@@ -66,11 +58,7 @@ pub(super) fn stem(word: &str) -> String {
     } else {
         word.strip_suffix('s').unwrap_or(word)
     };
-    plain
-        .strip_suffix('e')
-        .filter(|rest| rest.len() >= 3)
-        .unwrap_or(plain)
-        .to_owned()
+    plain.strip_suffix('e').filter(|rest| rest.len() >= 3).unwrap_or(plain).to_owned()
 }
 
 /// A stem with its synonyms folded together, and whether it says the opposite of what it is folded to.
@@ -91,47 +79,15 @@ const FAMILIES: &[(&str, bool, &[&str])] = &[
     ("enabl", false, &["enabl", "activ", "activate", "switch-on"]),
     ("enabl", true, &["disabl", "deactiv"]),
     ("allow", false, &["allow", "permit", "permiss"]),
-    (
-        "allow",
-        true,
-        &["forbid", "forbidden", "prohibit", "disallow", "ban", "bann"],
-    ),
+    ("allow", true, &["forbid", "forbidden", "prohibit", "disallow", "ban", "bann"]),
     ("accept", false, &["accept"]),
-    (
-        "accept",
-        true,
-        &["reject", "refus", "refuse", "deny", "denied", "declin"],
-    ),
-    (
-        "keep",
-        false,
-        &[
-            "keep", "kept", "retain", "retent", "store", "stor", "storage", "preserv", "hold", "held",
-        ],
-    ),
-    (
-        "delet",
-        false,
-        &[
-            "delet", "eras", "erasure", "destroy", "destruct", "purg", "dispos", "disposal",
-        ],
-    ),
+    ("accept", true, &["reject", "refus", "refuse", "deny", "denied", "declin"]),
+    ("keep", false, &["keep", "kept", "retain", "retent", "store", "stor", "storage", "preserv", "hold", "held"]),
+    ("delet", false, &["delet", "eras", "erasure", "destroy", "destruct", "purg", "dispos", "disposal"]),
     ("record", false, &["record", "log", "logg", "journal"]),
-    (
-        "staff",
-        false,
-        &["staff", "employe", "employee", "personnel", "work", "worker"],
-    ),
-    (
-        "supplier",
-        false,
-        &["suppli", "supplier", "vendor", "contractor", "subcontractor"],
-    ),
-    (
-        "check",
-        false,
-        &["check", "review", "inspect", "verifi", "audit", "examin"],
-    ),
+    ("staff", false, &["staff", "employe", "employee", "personnel", "work", "worker"]),
+    ("supplier", false, &["suppli", "supplier", "vendor", "contractor", "subcontractor"]),
+    ("check", false, &["check", "review", "inspect", "verifi", "audit", "examin"]),
     ("report", false, &["report", "notifi", "inform", "announc"]),
     ("change", false, &["chang", "modifi", "alter", "replac", "rotat", "rot"]),
     ("start", false, &["start", "begin", "commenc"]),
@@ -143,16 +99,8 @@ const FAMILIES: &[(&str, bool, &[&str])] = &[
     ("password", false, &["password", "passphras", "passcod"]),
     ("visitor", false, &["visitor", "guest"]),
     ("incident", false, &["incident", "breach"]),
-    (
-        "approv",
-        false,
-        &["approv", "approval", "authoris", "authoriz", "sign-off", "consent"],
-    ),
-    (
-        "mfa",
-        false,
-        &["mfa", "multi-factor", "multifactor", "two-factor", "2fa"],
-    ),
+    ("approv", false, &["approv", "approval", "authoris", "authoriz", "sign-off", "consent"]),
+    ("mfa", false, &["mfa", "multi-factor", "multifactor", "two-factor", "2fa"]),
     ("laptop", false, &["laptop", "notebook", "laptops"]),
     ("remov", false, &["remov", "revok", "withdraw", "withdrawn"]),
     ("test", false, &["test", "try", "exercis"]),
@@ -336,10 +284,7 @@ mod tests {
             &["retain", "retained", "retention", "kept", "stored"],
         ] {
             let meanings: Vec<String> = family.iter().map(|word| meaning(word).0).collect();
-            assert!(
-                meanings.iter().all(|found| *found == meanings[0]),
-                "{family:?} became {meanings:?}"
-            );
+            assert!(meanings.iter().all(|found| *found == meanings[0]), "{family:?} became {meanings:?}");
         }
     }
 }

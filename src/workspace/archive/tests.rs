@@ -31,10 +31,7 @@ fn note(journal: &mut Journal) {
 
 fn workspace() -> (TempDir, Workspace, Journal) {
     let folder = TempDir::new().unwrap();
-    let workspace = Workspace::create_temporary(folder.path())
-        .unwrap()
-        .install("job")
-        .unwrap();
+    let workspace = Workspace::create_temporary(folder.path()).unwrap().install("job").unwrap();
     workspace.write("main_plan.md", b"# Execution Plan\n").unwrap();
     workspace.write("output/deep/r.json", b"{}").unwrap();
     workspace.write("tool_results/1.txt", b"long").unwrap();
@@ -47,10 +44,7 @@ fn workspace() -> (TempDir, Workspace, Journal) {
 /// Every file with its content.
 fn tree(workspace: &Workspace) -> Vec<(String, String)> {
     let files = workspace.list(".").unwrap();
-    files
-        .into_iter()
-        .map(|file| (file.path.clone(), workspace.read_text(&file.path).unwrap()))
-        .collect()
+    files.into_iter().map(|file| (file.path.clone(), workspace.read_text(&file.path).unwrap())).collect()
 }
 
 #[test]
@@ -58,12 +52,7 @@ fn an_archive_holds_what_the_phase_left() {
     let (_folder, workspace, mut journal) = workspace();
     let live = workspace.read(LIVE).unwrap();
     let stored = build(&workspace, &mut journal, meta("phase-01-read", 1), "[x] 1. Read\n").unwrap();
-    let names: Vec<_> = workspace
-        .list("archive")
-        .unwrap()
-        .into_iter()
-        .map(|file| file.path)
-        .collect();
+    let names: Vec<_> = workspace.list("archive").unwrap().into_iter().map(|file| file.path).collect();
     assert_eq!(
         names,
         ["journal.jsonl", "main_plan.md", "manifest.json", "todos.md"]
@@ -77,28 +66,19 @@ fn an_archive_holds_what_the_phase_left() {
         Manifest {
             format: 1,
             meta: meta("phase-01-read", 1),
-            files: [
-                file("todos.md", b"[x] 1. Read\n"),
-                file("main_plan.md", b"# Execution Plan\n"),
-                file(LIVE, &live)
-            ]
-            .into(),
+            files: [file("todos.md", b"[x] 1. Read\n"), file("main_plan.md", b"# Execution Plan\n"), file(LIVE, &live)]
+                .into(),
             outputs: [file("output/deep/r.json", b"{}")].into(),
             tool_results: [file("tool_results/1.txt", b"long")].into(),
-            journal: Span {
-                first_seq: 1,
-                last_seq: 2,
-                head: journal.head().into()
-            },
+            journal: Span { first_seq: 1, last_seq: 2, head: journal.head().into() },
         }
     );
     assert_eq!(workspace.read(LIVE).unwrap(), b"");
     note(&mut journal);
     let second = build(&workspace, &mut journal, meta("phase-01-read.rewound-2", 2), "").unwrap();
     assert_ne!(second, stored);
-    let span = Manifest::parse(&workspace.read("archive/phase-01-read.rewound-2/manifest.json").unwrap())
-        .unwrap()
-        .journal;
+    let span =
+        Manifest::parse(&workspace.read("archive/phase-01-read.rewound-2/manifest.json").unwrap()).unwrap().journal;
     assert_eq!((span.first_seq, span.last_seq), (3, 3));
 }
 
@@ -112,22 +92,13 @@ fn from_every_half_state_the_same_call_comes_to_the_same_end() {
     drop(journal);
     let expected = tree(&workspace);
     let archive = workspace.path().join("archive/phase-01-read");
-    let files: Vec<_> = workspace
-        .list("archive")
-        .unwrap()
-        .into_iter()
-        .map(|file| file.path)
-        .collect();
+    let files: Vec<_> = workspace.list("archive").unwrap().into_iter().map(|file| file.path).collect();
     // Before the rename: any number of files are in the temporary folder, the last one cut short.
     for count in 0..=files.len() {
         workspace.make_folder(&half).unwrap();
         for file in &files[..count] {
             let name = file.rsplit_once('/').unwrap().1;
-            fs::write(
-                workspace.path().join(&half).join(name),
-                &workspace.read(file).unwrap()[1..],
-            )
-            .unwrap();
+            fs::write(workspace.path().join(&half).join(name), &workspace.read(file).unwrap()[1..]).unwrap();
         }
         fs::remove_dir_all(&archive).unwrap();
         fs::write(workspace.path().join(LIVE), &live).unwrap();

@@ -9,10 +9,7 @@ fn at() -> Timestamp {
 
 fn workspace() -> (TempDir, Workspace) {
     let folder = TempDir::new().unwrap();
-    let workspace = Workspace::create_temporary(folder.path())
-        .unwrap()
-        .install("job")
-        .unwrap();
+    let workspace = Workspace::create_temporary(folder.path()).unwrap().install("job").unwrap();
     (folder, workspace)
 }
 
@@ -27,17 +24,13 @@ fn open(workspace: &Workspace) -> Result<(Journal, Vec<u64>), JournalError> {
 
 fn append(journal: &mut Journal, count: u64) {
     for _ in 0..count {
-        journal
-            .append(at(), 3, &[json!({"type": "noted", "text": "é\n"})])
-            .unwrap();
+        journal.append(at(), 3, &[json!({"type": "noted", "text": "é\n"})]).unwrap();
     }
 }
 
 /// What archiving does to the journal's files, without the rest of the archive.
 fn archive(workspace: &Workspace, journal: &mut Journal, folder: &str) {
-    workspace
-        .write(&format!("archive/{folder}/{LIVE}"), &workspace.read(LIVE).unwrap())
-        .unwrap();
+    workspace.write(&format!("archive/{folder}/{LIVE}"), &workspace.read(LIVE).unwrap()).unwrap();
     journal.after_archive().unwrap();
 }
 
@@ -49,9 +42,7 @@ fn error(workspace: &Workspace) -> String {
 fn lines_are_written_as_the_contract_says() {
     let (_folder, workspace) = workspace();
     let (mut journal, _) = open(&workspace).unwrap();
-    let first = journal
-        .append(at(), 3, &[json!({"type": "todo_completed", "id": 1})])
-        .unwrap();
+    let first = journal.append(at(), 3, &[json!({"type": "todo_completed", "id": 1})]).unwrap();
     let second = journal.append::<Value>(at(), 4, &[]).unwrap();
     let line = format!(
         r#"{{"seq":1,"at":"2026-11-21T03:14:07.123Z","lease":3,"prev":"{}","events":[{{"id":1,"type":"todo_completed"}}]}}"#,
@@ -62,20 +53,8 @@ fn lines_are_written_as_the_contract_says() {
         sha256(line.as_bytes())
     );
     assert_eq!(workspace.read_text(LIVE).unwrap(), format!("{line}\n{next}\n"));
-    assert_eq!(
-        first,
-        Written {
-            seq: 1,
-            head: sha256(line.as_bytes())
-        }
-    );
-    assert_eq!(
-        second,
-        Written {
-            seq: 2,
-            head: sha256(next.as_bytes())
-        }
-    );
+    assert_eq!(first, Written { seq: 1, head: sha256(line.as_bytes()) });
+    assert_eq!(second, Written { seq: 2, head: sha256(next.as_bytes()) });
     assert_eq!((journal.seq(), journal.head()), (2, second.head.as_str()));
 }
 
@@ -152,10 +131,7 @@ fn any_changed_byte_but_in_the_last_line_is_a_break_with_file_and_line() {
                 .write_all_at(&changed, 0)
                 .unwrap();
             let said = error(&workspace);
-            assert!(
-                said.starts_with("the journal is broken at "),
-                "byte {place} of {file}: {said}"
-            );
+            assert!(said.starts_with("the journal is broken at "), "byte {place} of {file}: {said}");
         }
         workspace.write(file, &whole).unwrap();
     }
@@ -169,32 +145,19 @@ fn breaks_are_named() {
     append(&mut journal, 3);
     let text = workspace.read_text(LIVE).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    workspace
-        .write(LIVE, format!("{}\n{}\n", lines[0], lines[2]).as_bytes())
-        .unwrap();
-    assert_eq!(
-        error(&workspace),
-        "the journal is broken at journal.jsonl line 2: seq is 3, expected 2"
-    );
-    workspace
-        .write(LIVE, format!("{}\nhello\n", lines[0]).as_bytes())
-        .unwrap();
+    workspace.write(LIVE, format!("{}\n{}\n", lines[0], lines[2]).as_bytes()).unwrap();
+    assert_eq!(error(&workspace), "the journal is broken at journal.jsonl line 2: seq is 3, expected 2");
+    workspace.write(LIVE, format!("{}\nhello\n", lines[0]).as_bytes()).unwrap();
     assert_eq!(
         error(&workspace),
         "the journal is broken at journal.jsonl line 2: not a decision: expected value (column 1)"
     );
     workspace.write(LIVE, text.as_bytes()).unwrap();
     let refused = Journal::open(&workspace, |_: Decision<Value>| Err("no such todo".to_owned())).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "the journal is broken at journal.jsonl line 1: no such todo"
-    );
+    assert_eq!(refused.to_string(), "the journal is broken at journal.jsonl line 1: no such todo");
     archive(&workspace, &mut open(&workspace).unwrap().0, "phase-00-bootstrap");
     workspace.remove(LIVE).unwrap();
-    assert_eq!(
-        error(&workspace),
-        "the journal is broken at journal.jsonl line 0: the file is missing"
-    );
+    assert_eq!(error(&workspace), "the journal is broken at journal.jsonl line 0: the file is missing");
 }
 
 #[test]
@@ -205,9 +168,7 @@ fn the_archive_wins_over_the_live_journal_that_it_contains() {
     archive(&workspace, &mut journal, "phase-00-bootstrap");
     append(&mut journal, 3);
     let live = workspace.read(LIVE).unwrap();
-    workspace
-        .write(&format!("archive/phase-01-read/{LIVE}"), &live)
-        .unwrap();
+    workspace.write(&format!("archive/phase-01-read/{LIVE}"), &live).unwrap();
     let half = live.len() / 2;
     for left in [live.len(), half, 1, 0] {
         workspace.write(LIVE, &live[..left]).unwrap();
@@ -247,10 +208,7 @@ fn after_a_failed_append_of_unknown_outcome_none_is_possible() {
     append(&mut journal, 1);
     journal.live = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert!(journal.append::<Value>(at(), 1, &[]).unwrap_err().is_disk_full());
-    assert!(matches!(
-        journal.append::<Value>(at(), 1, &[]),
-        Err(JournalError::Poisoned)
-    ));
+    assert!(matches!(journal.append::<Value>(at(), 1, &[]), Err(JournalError::Poisoned)));
     assert!(matches!(journal.after_archive(), Err(JournalError::Poisoned)));
     assert_eq!(open(&workspace).unwrap().1, [1]);
 }

@@ -5,19 +5,12 @@ use tempfile::TempDir;
 
 fn workspace() -> (TempDir, Workspace) {
     let folder = TempDir::new().unwrap();
-    let workspace = Workspace::create_temporary(folder.path())
-        .unwrap()
-        .install("job")
-        .unwrap();
+    let workspace = Workspace::create_temporary(folder.path()).unwrap().install("job").unwrap();
     for file in Known::FILES.iter().filter_map(|known| known.file()) {
         workspace.write(file, b"x").unwrap();
     }
-    for file in [
-        "documents/a.pdf",
-        "documents/.text/a.pdf.txt",
-        "assets/s.json",
-        "archive/phase-00-bootstrap/todos.md",
-    ] {
+    for file in ["documents/a.pdf", "documents/.text/a.pdf.txt", "assets/s.json", "archive/phase-00-bootstrap/todos.md"]
+    {
         workspace.write(file, b"x").unwrap();
     }
     for file in ["tool_results/1.txt", "output/r.json", "notes/n.md"] {
@@ -28,18 +21,12 @@ fn workspace() -> (TempDir, Workspace) {
 
 fn write(workspace: &Workspace, path: &str) -> Result<(String, Known), String> {
     let path = ModelPath::parse(path).map_err(|error| error.to_string())?;
-    workspace
-        .resolve_for_write(&path)
-        .map(|found| (found.path, found.known))
-        .map_err(|error| error.to_string())
+    workspace.resolve_for_write(&path).map(|found| (found.path, found.known)).map_err(|error| error.to_string())
 }
 
 fn read(workspace: &Workspace, path: &str) -> Result<(String, Known), String> {
     let path = ModelPath::parse(path).map_err(|error| error.to_string())?;
-    workspace
-        .resolve_for_read(&path)
-        .map(|found| (found.path, found.known))
-        .map_err(|error| error.to_string())
+    workspace.resolve_for_read(&path).map(|found| (found.path, found.known)).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -56,10 +43,7 @@ fn the_model_writes_plan_memory_output_and_its_own() {
         ("notes/job.yaml", Known::Other),
     ] {
         assert_eq!(write(&workspace, path), Ok((path.to_owned(), known)));
-        assert_eq!(
-            read(&workspace, "main_plan.md"),
-            Ok(("main_plan.md".into(), Known::Plan))
-        );
+        assert_eq!(read(&workspace, "main_plan.md"), Ok(("main_plan.md".into(), Known::Plan)));
     }
 }
 
@@ -112,23 +96,14 @@ fn everything_inside_but_the_lock_is_read() {
     for known in Known::FILES {
         let name = known.file().unwrap();
         if known == Known::Lock {
-            assert_eq!(
-                read(&workspace, name).unwrap_err(),
-                "'.lock' is the runner's own and can't be read"
-            );
+            assert_eq!(read(&workspace, name).unwrap_err(), "'.lock' is the runner's own and can't be read");
         } else {
             assert_eq!(read(&workspace, name), Ok((name.to_owned(), known)));
         }
     }
-    assert_eq!(
-        read(&workspace, "documents"),
-        Ok(("documents".into(), Known::Under(Folder::Documents)))
-    );
+    assert_eq!(read(&workspace, "documents"), Ok(("documents".into(), Known::Under(Folder::Documents))));
     assert_eq!(read(&workspace, "."), Ok((".".into(), Known::Other)));
-    assert_eq!(
-        read(&workspace, "nope").unwrap_err(),
-        "'nope' does not exist in the workspace"
-    );
+    assert_eq!(read(&workspace, "nope").unwrap_err(), "'nope' does not exist in the workspace");
 }
 
 #[test]
@@ -147,42 +122,19 @@ fn links_don_t_hide_a_file() {
     symlink("nowhere", root.join("notes/dangling")).unwrap();
     assert_eq!(read(&workspace, "output/j"), Ok(("job.yaml".into(), Known::JobFile)));
     assert_eq!(read(&workspace, "notes/link"), Ok(("job.yaml".into(), Known::JobFile)));
-    assert_eq!(
-        read(&workspace, "output/d"),
-        Ok(("output/d".into(), Known::Under(Folder::Documents)))
-    );
-    assert_eq!(
-        read(&workspace, "notes/out/r.json"),
-        Ok(("output/r.json".into(), Known::Under(Folder::Output)))
-    );
-    assert_eq!(
-        write(&workspace, "output/same"),
-        Ok(("output/same".into(), Known::Under(Folder::Output)))
-    );
+    assert_eq!(read(&workspace, "output/d"), Ok(("output/d".into(), Known::Under(Folder::Documents))));
+    assert_eq!(read(&workspace, "notes/out/r.json"), Ok(("output/r.json".into(), Known::Under(Folder::Output))));
+    assert_eq!(write(&workspace, "output/same"), Ok(("output/same".into(), Known::Under(Folder::Output))));
     assert!(read(&workspace, "notes/lock").unwrap_err().contains("can't be read"));
     assert_eq!(
         read(&workspace, "notes/secret").unwrap_err(),
         "the path 'notes/secret' is a symbolic link, or leads over one, out of the workspace: use the files in the workspace"
     );
     for path in ["output/j", "output/d", "notes/t"] {
-        assert!(
-            write(&workspace, path).unwrap_err().contains("can't be written"),
-            "{path}"
-        );
+        assert!(write(&workspace, path).unwrap_err().contains("can't be written"), "{path}");
     }
-    for path in [
-        "notes/link",
-        "notes/out/new",
-        "notes/secret",
-        "notes/dangling",
-        "notes/dangling/x",
-    ] {
-        assert!(
-            write(&workspace, path)
-                .unwrap_err()
-                .contains("leads over a symbolic link"),
-            "{path}"
-        );
+    for path in ["notes/link", "notes/out/new", "notes/secret", "notes/dangling", "notes/dangling/x"] {
+        assert!(write(&workspace, path).unwrap_err().contains("leads over a symbolic link"), "{path}");
     }
 }
 
@@ -191,22 +143,9 @@ fn links_don_t_hide_a_file() {
 fn a_pipe_is_no_file() {
     let (_folder, workspace) = workspace();
     let pipe = workspace.path().join("output/pipe");
-    assert!(
-        std::process::Command::new("mkfifo")
-            .arg(pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
-    assert!(
-        write(&workspace, "output/pipe")
-            .unwrap_err()
-            .contains("neither a file nor a folder")
-    );
-    assert!(matches!(
-        workspace.read("output/pipe"),
-        Err(WorkspaceError::NotAFile { .. })
-    ));
+    assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    assert!(write(&workspace, "output/pipe").unwrap_err().contains("neither a file nor a folder"));
+    assert!(matches!(workspace.read("output/pipe"), Err(WorkspaceError::NotAFile { .. })));
 }
 
 #[test]

@@ -3,20 +3,12 @@ use tempfile::TempDir;
 
 fn workspace() -> (TempDir, Workspace) {
     let folder = TempDir::new().unwrap();
-    let workspace = Workspace::create_temporary(folder.path())
-        .unwrap()
-        .install("job")
-        .unwrap();
+    let workspace = Workspace::create_temporary(folder.path()).unwrap().install("job").unwrap();
     (folder, workspace)
 }
 
 fn paths(workspace: &Workspace, folder: &str) -> Vec<String> {
-    workspace
-        .list(folder)
-        .unwrap()
-        .into_iter()
-        .map(|entry| entry.path)
-        .collect()
+    workspace.list(folder).unwrap().into_iter().map(|entry| entry.path).collect()
 }
 
 #[test]
@@ -29,10 +21,7 @@ fn a_file_is_written_read_listed_and_removed() {
     assert_eq!(hash, FileHash::of(b"abc"));
     assert_eq!(workspace.hash("output/deep/er/a.txt").unwrap(), hash);
     assert_eq!(workspace.read_text("b.txt").unwrap(), "new");
-    assert_eq!(
-        paths(&workspace, "."),
-        ["b.txt", "output/b.txt", "output/deep/er/a.txt"]
-    );
+    assert_eq!(paths(&workspace, "."), ["b.txt", "output/b.txt", "output/deep/er/a.txt"]);
     assert_eq!(paths(&workspace, "output"), ["output/b.txt", "output/deep/er/a.txt"]);
     assert_eq!(paths(&workspace, "nowhere"), Vec::<String>::new());
     workspace.remove("b.txt").unwrap();
@@ -45,14 +34,8 @@ fn what_goes_wrong_is_said_in_a_sentence() {
     let (_folder, workspace) = workspace();
     workspace.write("a/b.bin", &[0xff, 0xfe]).unwrap();
     let said = |result: Result<String, WorkspaceError>| result.unwrap_err().to_string();
-    assert_eq!(
-        said(workspace.read_text("nope")),
-        "'nope' does not exist in the workspace"
-    );
-    assert_eq!(
-        said(workspace.read_text("a")),
-        "'a' is a folder, not a file: name a file in it"
-    );
+    assert_eq!(said(workspace.read_text("nope")), "'nope' does not exist in the workspace");
+    assert_eq!(said(workspace.read_text("a")), "'a' is a folder, not a file: name a file in it");
     assert_eq!(said(workspace.read_text("a/b.bin")), "'a/b.bin' is not UTF-8 text");
     assert_eq!(
         said(workspace.read_text("a/b.bin/c")),
@@ -62,14 +45,8 @@ fn what_goes_wrong_is_said_in_a_sentence() {
         said(workspace.read_text_at_most("a/b.bin", 1)),
         "'a/b.bin' has 2 bytes, more than the 1 that can be read at once: search it, or read a smaller file"
     );
-    assert!(matches!(
-        workspace.write("a", b""),
-        Err(WorkspaceError::IsFolder { .. })
-    ));
-    assert!(matches!(
-        workspace.write("a/b.bin/c", b""),
-        Err(WorkspaceError::NotAFolder { .. })
-    ));
+    assert!(matches!(workspace.write("a", b""), Err(WorkspaceError::IsFolder { .. })));
+    assert!(matches!(workspace.write("a/b.bin/c", b""), Err(WorkspaceError::NotAFolder { .. })));
     assert_eq!(paths(&workspace, "."), ["a/b.bin"]);
 }
 
@@ -105,9 +82,7 @@ fn what_a_crash_left_is_swept() {
     let (_folder, workspace) = workspace();
     workspace.write("output/a", b"a").unwrap();
     workspace.write(&format!("output/{TEMPORARY}1"), b"half").unwrap();
-    workspace
-        .write(&format!("archive/{TEMPORARY}2/todos.md"), b"half")
-        .unwrap();
+    workspace.write(&format!("archive/{TEMPORARY}2/todos.md"), b"half").unwrap();
     assert_eq!(paths(&workspace, "."), ["output/a"]);
     assert_eq!(workspace.sweep().unwrap(), 2);
     assert_eq!(workspace.sweep().unwrap(), 0);

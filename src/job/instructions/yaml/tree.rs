@@ -27,39 +27,22 @@ pub(super) fn grow(text: &str) -> Result<Node, Fault> {
         return Err(Fault { line: 1, what });
     }
     if let Some(at) = text.find(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        return Err(Fault {
-            line: line_at(text, at),
-            what: "a control character; remove it".to_owned(),
-        });
+        return Err(Fault { line: line_at(text, at), what: "a control character; remove it".to_owned() });
     }
     if let Some(at) = too_open(text) {
         let what = format!("more than {MAX_OPEN} '[' and '{{' are open here; close them");
-        return Err(Fault {
-            line: line_at(text, at),
-            what,
-        });
+        return Err(Fault { line: line_at(text, at), what });
     }
     let (left, reason) = (Cell::new(MAX_NODES), RefCell::new(None));
-    let grow = Grow {
-        left: &left,
-        depth: 0,
-        reason: &reason,
-    };
-    grow.deserialize(serde_yaml::Deserializer::from_str(text))
-        .map_err(|error| {
-            let what = reason.take().unwrap_or_else(|| {
-                // The library appends positions within the text it was given; ours is the one that counts.
-                let said = error.to_string();
-                format!(
-                    "not valid YAML: {}",
-                    shown(said.split(" at line ").next().unwrap_or(""))
-                )
-            });
-            Fault {
-                line: line_of_error(text, &error).unwrap_or(1),
-                what,
-            }
-        })
+    let grow = Grow { left: &left, depth: 0, reason: &reason };
+    grow.deserialize(serde_yaml::Deserializer::from_str(text)).map_err(|error| {
+        let what = reason.take().unwrap_or_else(|| {
+            // The library appends positions within the text it was given; ours is the one that counts.
+            let said = error.to_string();
+            format!("not valid YAML: {}", shown(said.split(" at line ").next().unwrap_or("")))
+        });
+        Fault { line: line_of_error(text, &error).unwrap_or(1), what }
+    })
 }
 
 /// The line, from 1, of the value at `path` in a text that `grow` could read, or of its key.
@@ -133,10 +116,7 @@ impl<'de> Visitor<'de> for Grow<'_> {
         Ok(Node::Whole(value))
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "negative numbers are out of every range used here"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "negative numbers are out of every range used here")]
     fn visit_i64<E: Error>(self, value: i64) -> Result<Node, E> {
         Ok(u64::try_from(value).map_or(Node::Number(value as f64), Node::Whole))
     }
@@ -175,10 +155,7 @@ impl<'de> Visitor<'de> for Grow<'_> {
         let inner = self.inner()?;
         let mut entries: Vec<(String, Node)> = Vec::new();
         let mut seen = HashSet::new();
-        while let Some(key) = map.next_key_seed(Key {
-            grow: self,
-            seen: &seen,
-        })? {
+        while let Some(key) = map.next_key_seed(Key { grow: self, seen: &seen })? {
             self.spend()?;
             seen.insert(key.clone());
             entries.push((key, map.next_value_seed(inner)?));
@@ -192,10 +169,7 @@ impl Grow<'_> {
         if self.depth >= MAX_DEPTH {
             return Err(self.refuse(format!("nested more than {MAX_DEPTH} levels deep")));
         }
-        Ok(Self {
-            depth: self.depth + 1,
-            ..self
-        })
+        Ok(Self { depth: self.depth + 1, ..self })
     }
 
     fn spend<E: Error>(self) -> Result<(), E> {
@@ -232,9 +206,7 @@ impl Visitor<'_> for Key<'_, '_> {
 
     fn visit_str<E: Error>(self, key: &str) -> Result<String, E> {
         if self.seen.contains(key) {
-            return Err(self
-                .grow
-                .refuse(format!("the key '{}' stands here twice; keep one", shown(key))));
+            return Err(self.grow.refuse(format!("the key '{}' stands here twice; keep one", shown(key))));
         }
         Ok(key.to_owned())
     }
@@ -271,10 +243,7 @@ impl<'de> Visitor<'de> for Probe<'_> {
         for _ in 0..*wanted {
             seq.next_element::<IgnoredAny>()?;
         }
-        seq.next_element_seed(Probe {
-            steps: rest,
-            at_key: self.at_key,
-        })?;
+        seq.next_element_seed(Probe { steps: rest, at_key: self.at_key })?;
         Err(A::Error::custom("here"))
     }
 
@@ -285,10 +254,7 @@ impl<'de> Visitor<'de> for Probe<'_> {
         let refused = (self.at_key && rest.is_empty()).then_some(wanted.as_str());
         while let Some(key) = map.next_key_seed(KeyProbe { refused })? {
             if key == *wanted {
-                map.next_value_seed(Probe {
-                    steps: rest,
-                    at_key: self.at_key,
-                })?;
+                map.next_value_seed(Probe { steps: rest, at_key: self.at_key })?;
                 break;
             }
             map.next_value::<IgnoredAny>()?;
@@ -317,11 +283,7 @@ impl Visitor<'_> for KeyProbe<'_> {
     }
 
     fn visit_str<E: Error>(self, key: &str) -> Result<String, E> {
-        if self.refused == Some(key) {
-            Err(E::custom("here"))
-        } else {
-            Ok(key.to_owned())
-        }
+        if self.refused == Some(key) { Err(E::custom("here")) } else { Ok(key.to_owned()) }
     }
 }
 
