@@ -75,16 +75,19 @@ pub fn compacted(job: &Job, plan: Option<&Plan>, digest: Option<&str>) -> String
     )
 }
 
-/// The task with its feedback whole: where both don't fit, the task is cut, not the feedback.
+/// The task. Where it doesn't fit, its prose is cut first, then the deliverables; the feedback stays as whole as it can.
 fn task(job: &Job, tokens: u64) -> String {
     let text = job.instructions.trim();
     if estimate(text) <= tokens {
         return text.to_owned();
     }
-    let feedback = text.find("\n## Feedback ").map_or("", |start| &text[start..]);
-    let feedback = bounded(feedback, tokens * 3 / 4, INSTRUCTIONS_FILE);
-    let rest = text[..text.len() - text.find("\n## Feedback ").map_or(0, |start| text.len() - start)].trim_end();
-    format!("{}{feedback}", bounded(rest, tokens.saturating_sub(estimate(&feedback) + 1), INSTRUCTIONS_FILE))
+    let (text, feedback) = text.split_at(text.find("\n## Feedback ").unwrap_or(text.len()));
+    let (prose, deliverables) = text.split_at(text.rfind("\n## Deliverables\n").unwrap_or(text.len()));
+    let feedback = bounded(feedback, tokens / 2, INSTRUCTIONS_FILE);
+    let left = tokens.saturating_sub(estimate(&feedback));
+    let deliverables = bounded(deliverables, left * 3 / 4, INSTRUCTIONS_FILE);
+    let left = left.saturating_sub(estimate(&deliverables) + 2);
+    format!("{}{deliverables}{feedback}", bounded(prose, left, INSTRUCTIONS_FILE))
 }
 
 /// A digest of the past from the journal: the issues of all early ends, the last phase in full, older ones in a line or two.

@@ -253,7 +253,13 @@ impl Job {
         }
         self.memory.clone_from(&files.memory);
         self.instructions.clone_from(&files.instructions);
-        self.conversation.push_user(layers::examined(files, self.spec.budget_tokens));
+        // Planning is shown the plan as the system has marked it, not as it was a moment before.
+        let plan = self.marked(files).map(|(plan, _)| plan.text().to_owned()).or_else(|| files.plan.clone());
+        let shown = Examined { plan, ..files.clone() };
+        self.conversation.push_user(layers::examined(&shown, self.spec.budget_tokens));
+        if let Some(plan) = files.plan.as_deref().and_then(|text| Plan::parse(text).ok()) {
+            self.plan = Some(plan);
+        }
         self.progress =
             Progress::Planning(Planning { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0 });
     }

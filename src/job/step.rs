@@ -413,32 +413,37 @@ impl Job {
         events
     }
 
-    /// The system's own part of the plan: ticks and marks of the phase that ended.
     fn on_files_examined(&self, files: Examined) -> Vec<Event> {
-        let on_disk = files.plan.clone();
-        let read = on_disk.as_deref().map(Plan::parse);
+        let marked = self.marked(&files);
+        let mut events = vec![Event::FilesExamined { files }];
+        events.extend(marked.map(|(plan, because)| Event::PlanSet { text: plan.text().to_owned(), because }));
+        events
+    }
+
+    /// The system's own part of the plan: the examined one with ticks and marks of the phase that ended, and why it was
+    /// changed; `None` where it stands so on the disk.
+    pub(super) fn marked(&self, files: &Examined) -> Option<(Plan, String)> {
+        let read = files.plan.as_deref().map(Plan::parse);
         let because = match &read {
-            Some(Err(error)) => format!("main_plan.md could not be read as a plan ({error}); the last good one stays"),
+            Some(Err(error)) => {
+                format!("main_plan.md could not be read as a plan ({error}); the last good one stays")
+            }
             Some(Ok(_)) | None => "ticks and marks of the finished phase".to_owned(),
         };
-        let base = read.and_then(Result::ok).or_else(|| self.plan.clone());
-        let mut events = vec![Event::FilesExamined { files }];
-        if let Some(plan) = base {
-            let done = match (&self.progress, self.past.last()) {
-                (Progress::Examining { why: Why::PhaseDone }, Some(past)) => {
-                    past.phase.plan_phase.map(|number| (number, planning::cancelled(&past.phase.todos)))
-                }
-                _ => None,
-            };
-            let marked = match done {
-                Some((number, cancelled)) => plan.complete_phase(number, &cancelled).mark_current(),
-                None => plan.mark_current(),
-            };
-            if on_disk.as_deref() != Some(marked.text()) {
-                events.push(Event::PlanSet { text: marked.text().to_owned(), because });
-            }
-        }
-        events
+        let plan = read.and_then(Result::ok).or_else(|| self.plan.clone())?;
+        let Progress::Examining { why } = &self.progress else {
+            return None;
+        };
+        let done = self
+            .past
+            .last()
+            .filter(|_| *why == Why::PhaseDone)
+            .and_then(|past| past.phase.plan_phase.map(|number| (number, planning::cancelled(&past.phase.todos))));
+        let marked = match done {
+            Some((number, cancelled)) => plan.complete_phase(number, &cancelled).mark_current(),
+            None => plan.mark_current(),
+        };
+        (files.plan.as_deref() != Some(marked.text())).then_some((marked, because))
     }
 
     fn on_checked(&self, mut checks: Vec<Check>, deliverables: Vec<Delivered>) -> Vec<Event> {

@@ -1,3 +1,5 @@
 mod dependencies;
+mod offline;
 mod plans;
 mod store;
+mod support;

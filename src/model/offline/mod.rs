@@ -1,23 +1,42 @@
-//! The `offline` model: rules in place of a language model.
+//! The `offline` model: rules in place of a language model, embedded in the program. It is handed the same prompt as any
+//! model and nothing else, reads board, plan and tool results out of it, and answers with tool calls; so it also proves
+//! that the prompt is enough.
+//!
+//! - the rules: `statements` (normative sentences), `summary` (ranked sentences), `compare`, `sentences`, and what they are
+//!   made of
+//! - the worker: `seen` (the prompt, read), `act` (what to do at each board), `plans`, `stretch` and `records` (reading and
+//!   recording), `comparison`, `report`, `position` (its memory, a file)
 
+mod act;
 mod blocks;
+mod calls;
 pub mod compare;
+mod comparison;
 mod furniture;
 mod markdown;
 mod marker;
 mod plain;
 mod plain_look;
+mod plans;
+mod position;
 mod quantity;
 mod quotations;
+mod records;
+mod report;
+mod seen;
 pub mod sentences;
 pub mod statements;
 mod strength;
+mod stretch;
 pub mod summary;
 mod wording;
 mod words;
 
-use super::{Model, ModelError, Request};
-use crate::context::message::{Reply, Usage};
+use super::{Model, ModelError, Request, scripted::prompt_tokens};
+use crate::context::{
+    message::{Reply, Stop, Usage},
+    tokens::estimate,
+};
 use async_trait::async_trait;
 
 /// Rules in place of a language model. It sees the prompt and nothing else.
@@ -34,8 +53,16 @@ impl Model for Offline {
         1_000_000
     }
 
-    async fn reply(&self, _request: Request<'_>) -> Result<Reply, ModelError> {
-        Err(ModelError::Unknown { name: "offline".to_owned() })
+    async fn reply(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let calls = act::next(&seen::Seen::of(request.prompt));
+        let output = calls.iter().map(|call| estimate(&call.arguments.to_string()) + 8).sum();
+        Ok(Reply {
+            text: String::new(),
+            calls,
+            usage: Usage { input: prompt_tokens(request.prompt), output, ..Usage::default() },
+            stop: Stop::Done,
+            model: self.name().to_owned(),
+        })
     }
 
     fn cost(&self, _usage: &Usage) -> Option<f64> {

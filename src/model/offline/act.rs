@@ -1,0 +1,350 @@
+//! What to do at each board: bootstrap, planning, todos, review.
+
+use super::{
+    calls::{Call, call, complete, read, write},
+    comparison,
+    plans::{self, Kind, active_form},
+    position::{PATH, Position},
+    report,
+    seen::{Board, Seen, listed, numbered},
+    stretch::{self, Into},
+};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+const PLAN: &str = "main_plan.md";
+const INSTRUCTIONS: &str = "instructions.md";
+
+/// The calls of the next reply.
+pub(super) fn next(seen: &Seen<'_>) -> Vec<Call> {
+    match &seen.board {
+        Board::Todo { is_last_of_review: true, .. } => finish(seen),
+        Board::Todo { content, is_last_of_review: false } => todo(seen, content),
+        Board::UpdateMemory => {
+            let mut calls = vec![memory(seen)];
+            calls.push(plan_update(seen).unwrap_or_else(|| no_change("the plan holds")));
+            calls.extend(current_title(seen).and_then(|title| todos(seen, &title)));
+            calls
+        }
+        Board::UpdatePlan => {
+            let mut calls = vec![plan_update(seen).unwrap_or_else(|| no_change("the plan holds"))];
+            calls.extend(current_title(seen).and_then(|title| todos(seen, &title)));
+            calls
+        }
+        Board::CreateTodos { title } => match todos(seen, title) {
+            Some(call) => vec![call],
+            None => vec![read_on(seen, PLAN).unwrap_or_else(|| read(PLAN))],
+        },
+        Board::Digest | Board::Unknown => Vec::new(),
+    }
+}
+
+fn no_change(reason: &str) -> Call {
+    call("no_change", json!({"reason": reason}))
+}
+
+fn todo(seen: &Seen<'_>, content: &str) -> Vec<Call> {
+    let starts = |verb: &str| content.starts_with(verb);
+    if starts("Generate the workspace summary") {
+        return vec![
+            call("generate_workspace_summary", json!({})),
+            complete("written"),
+            read("workspace_summary.md"),
+            complete("read"),
+            read(INSTRUCTIONS),
+            call("list_documents", json!({})),
+        ];
+    }
+    if starts("Read workspace_summary.md") {
+        return vec![read("workspace_summary.md"), complete("read")];
+    }
+    if starts("Read instructions.md") || starts("Write the plan") || starts("Divide the plan") {
+        return bootstrap(seen, content);
+    }
+    if starts("Extract the statements of") {
+        stretch::work(seen, content, Into::Requirements)
+    } else if starts("Choose the key sentences of") {
+        stretch::work(seen, content, Into::KeyPoints)
+    } else if starts("Collect the standard statements of") {
+        stretch::work(seen, content, Into::Standards)
+    } else if starts("Collect the policy statements of") {
+        stretch::work(seen, content, Into::Policies)
+    } else if starts("Compare standard statements") {
+        comparison::work(seen, content)
+    } else if starts(plans::START) {
+        start(seen)
+    } else if starts(plans::LIST) || starts(plans::CHECK_READ) {
+        vec![call("list_documents", json!({})), complete("listed")]
+    } else if starts(plans::RESUME) {
+        vec![read(PATH), complete("read")]
+    } else if starts(plans::READ_COUNTS) {
+        vec![read("work/counts.tsv"), complete("read")]
+    } else if let Some(kind) =
+        kind_of(seen).filter(|kind| content == format!("{} {}", plans::WRITE_REPORT, kind.report()))
+    {
+        report::work(seen, kind)
+    } else if let Some(path) = content.strip_prefix(plans::READ_AGAIN) {
+        vec![read(path.trim()), complete("read again")]
+    } else {
+        vec![call("list_files", json!({"path": "output"})), complete("looked at the files under output/")]
+    }
+}
+
+/// Reads the task and the list of documents to their ends, then writes the plan.
+fn bootstrap(seen: &Seen<'_>, content: &str) -> Vec<Call> {
+    let Some(task) = whole(seen, INSTRUCTIONS) else {
+        return vec![read_on(seen, INSTRUCTIONS).unwrap_or_else(|| read(INSTRUCTIONS))];
+    };
+    let Some(listing) = seen
+        .exchanges
+        .iter()
+        .rev()
+        .find(|exchange| exchange.name == "list_documents" && !exchange.result.starts_with('['))
+    else {
+        return vec![call("list_documents", json!({}))];
+    };
+    let spilled =
+        listing.result.split_once("the whole is in ").and_then(|(_, rest)| rest.split_once(" …")).map(|(path, _)| path);
+    let documents = match spilled {
+        None => listed(listing.result),
+        Some(path) => match whole(seen, path) {
+            Some(text) => listed(&text),
+            None => return vec![read_on(seen, path).unwrap_or_else(|| read(path))],
+        },
+    };
+    let kind = match plans::kind(&task) {
+        Ok(kind) => kind,
+        Err(reason) => return vec![blocked(&reason)],
+    };
+    if documents.iter().all(|document| document.units == 0) {
+        return vec![blocked("none of the documents has readable text")];
+    }
+    let mut calls = Vec::new();
+    if content.starts_with("Read instructions.md") {
+        calls.push(complete("read"));
+    }
+    if !content.starts_with("Divide the plan") {
+        calls.push(write(PLAN, &plans::plan(kind, &documents)));
+        calls.push(complete("the plan is written"));
+    }
+    calls.push(read(PLAN));
+    calls.push(complete("each phase has its steps"));
+    calls
+}
+
+fn blocked(reason: &str) -> Call {
+    call("job_complete", json!({"summary": reason, "deliverables": [], "confidence": 0.0, "status": "blocked"}))
+}
+
+/// The text of a file that was read to its end, in one read or several.
+fn whole(seen: &Seen<'_>, path: &str) -> Option<String> {
+    let reads =
+        || seen.exchanges.iter().filter(|exchange| exchange.name == "read_file" && exchange.argument("path") == path);
+    let ends = reads().any(|exchange| exchange.result.ends_with("This is the end of the file."));
+    ends.then(|| reads().flat_map(|exchange| numbered(exchange.result)).collect::<Vec<_>>().join("\n"))
+}
+
+/// The read that goes on where the last one of `path` stopped.
+fn read_on(seen: &Seen<'_>, path: &str) -> Option<Call> {
+    let last = seen
+        .exchanges
+        .iter()
+        .rev()
+        .find(|exchange| exchange.name == "read_file" && exchange.argument("path") == path)?;
+    let (_, offset) = last.result.rsplit_once("offset: ")?;
+    let offset: u64 = offset.trim_end_matches(')').parse().ok()?;
+    Some(call("read_file", json!({"path": path, "offset": offset})))
+}
+
+fn kind_of(seen: &Seen<'_>) -> Option<Kind> {
+    Kind::of_plan(&seen.standing)
+}
+
+/// The result files, empty.
+fn start(seen: &Seen<'_>) -> Vec<Call> {
+    let Some(kind) = kind_of(seen) else {
+        return vec![call("list_files", json!({})), complete("no plan of these rules is in sight")];
+    };
+    let name = match kind {
+        Kind::Extract => "requirements",
+        Kind::Summarise => "points",
+        Kind::Audit => "findings",
+    };
+    let mut calls = vec![
+        write(kind.records(), &format!("{{\"{name}\": [\n]}}\n")),
+        write("work/counts.tsv", ""),
+        Position::default().save(),
+    ];
+    match kind {
+        Kind::Extract => {}
+        Kind::Summarise => calls.push(write(
+            kind.report(),
+            "# Summary\n\nThe key sentences of each document, word for word, in the order of the text.\n",
+        )),
+        Kind::Audit => {
+            for file in ["standards.tsv", "policies.tsv", "contradicted.md", "missing.md", "partial.md"] {
+                calls.push(write(&format!("work/{file}"), ""));
+            }
+        }
+    }
+    calls.push(complete("the result files are there"));
+    calls
+}
+
+fn memory(seen: &Seen<'_>) -> Call {
+    let Some(position) = Position::seen(seen) else {
+        return match kind_of(seen) {
+            Some(kind) => write(
+                "workspace.md",
+                &format!("# Memory\n\n- Records go to {}, the report to {}.\n", kind.records(), kind.report()),
+            ),
+            None => no_change("nothing to remember yet"),
+        };
+    };
+    let kind = kind_of(seen).unwrap_or(Kind::Extract);
+    let mut text = format!(
+        "# Memory\n\n- Records go to {}, the report to {}; working files are under work/.\n- Recorded so far: {} ({}).\n",
+        kind.records(),
+        kind.report(),
+        position.count,
+        position.totals_line()
+    );
+    if !position.document.is_empty() {
+        let _ = writeln!(text, "- Read last: {}.", position.document);
+    }
+    if position.standards > 0 {
+        let _ = writeln!(
+            text,
+            "- Collected: {} statements of standards, {} of policies.",
+            position.standards, position.policies
+        );
+    }
+    write("workspace.md", &text)
+}
+
+/// The comparison is divided once the number of statements is known.
+fn plan_update(seen: &Seen<'_>) -> Option<Call> {
+    let position = Position::seen(seen)?;
+    let text = plan_text(seen)?;
+    let steps = divided(&text, &position)?;
+    let steps: Vec<String> = steps.iter().map(|step| format!("- [ ] {step}")).collect();
+    Some(call(
+        "edit_file",
+        json!({"path": PLAN, "old": format!("- [ ] {}", plans::TO_DIVIDE), "new": steps.join("\n")}),
+    ))
+}
+
+/// The steps that replace the one to be divided, when its phase is the next.
+fn divided(plan: &str, position: &Position) -> Option<Vec<String>> {
+    let section = section(plan, &current_of(plan)?)?;
+    let steps = comparison::steps(position.standards);
+    (section.contains(plans::TO_DIVIDE) && !steps.is_empty()).then_some(steps)
+}
+
+/// The plan as the planning prompt shows it, or as it was read just now.
+fn plan_text(seen: &Seen<'_>) -> Option<String> {
+    if let Some(text) = whole(seen, PLAN).filter(|text| text.contains("← CURRENT")) {
+        return Some(text);
+    }
+    let (_, rest) = seen.standing.rsplit_once("<file name=\"main_plan.md\">\n")?;
+    rest.split_once("\n</file>").map(|(text, _)| text.to_owned())
+}
+
+fn current_of(plan: &str) -> Option<String> {
+    let heading = plan.lines().find(|line| line.starts_with("## Phase ") && line.contains("← CURRENT"))?;
+    heading.split_once(": ").map(|(_, title)| title.replace("← CURRENT", "").trim().to_owned())
+}
+
+fn current_title(seen: &Seen<'_>) -> Option<String> {
+    current_of(&plan_text(seen)?)
+}
+
+/// The lines of the phase `title`; `None` where the plan is cut before its end.
+fn section(plan: &str, title: &str) -> Option<String> {
+    let mut lines = plan.lines().skip_while(|line| !is_heading_of(line, title));
+    lines.next()?;
+    let body: Vec<&str> = lines.clone().take_while(|line| !line.starts_with("## ")).collect();
+    let is_cut = body.iter().any(|line| line.starts_with("[cut here"));
+    (!is_cut).then(|| body.join("\n"))
+}
+
+fn is_heading_of(line: &str, title: &str) -> bool {
+    line.starts_with("## Phase ")
+        && line
+            .split_once(": ")
+            .is_some_and(|(_, rest)| rest.replace("← CURRENT", "").replace("✓ COMPLETE", "").trim() == title)
+}
+
+/// The todos of the phase `title`: its steps that are not ticked.
+fn todos(seen: &Seen<'_>, title: &str) -> Option<Call> {
+    let plan = plan_text(seen)?;
+    let section = section(&plan, title)?;
+    let mut steps: Vec<String> =
+        section.lines().filter_map(|line| line.strip_prefix("- [ ] ")).map(str::to_owned).collect();
+    if let Some(place) = steps.iter().position(|step| step == plans::TO_DIVIDE)
+        && let Some(parts) = Position::seen(seen).and_then(|position| divided(&plan, &position))
+    {
+        steps.splice(place..=place, parts);
+    }
+    let todos: Vec<Value> =
+        steps.iter().map(|step| json!({"content": step, "active_form": active_form(step)})).collect();
+    (!todos.is_empty()).then(|| call("todo_write", json!({"todos": todos})))
+}
+
+/// `job_complete`, after reading what a refusal says was not shown yet.
+fn finish(seen: &Seen<'_>) -> Vec<Call> {
+    let Some(kind) = kind_of(seen) else {
+        return vec![blocked("no plan of these rules is in sight")];
+    };
+    let refusal =
+        seen.of_todo().iter().rev().find(|exchange| exchange.name == "job_complete").map(|exchange| exchange.result);
+    if Position::seen(seen).is_none() && !seen.did("read_file", "path", PATH) {
+        return vec![read(PATH)];
+    }
+    let position = Position::seen(seen).unwrap_or_default();
+    let mut calls: Vec<Call> = refusal.map(unread_parts).unwrap_or_default();
+    let summary = format!(
+        "The offline rules read all documents and recorded {} entries in {} ({}). The report is {}.",
+        position.count,
+        kind.records(),
+        position.totals_line(),
+        kind.report()
+    );
+    calls.push(call(
+        "job_complete",
+        json!({
+            "summary": summary,
+            "deliverables": [kind.records(), kind.report()],
+            "confidence": 0.8,
+            "notes": "Made by rules, without a language model: wording is exact, meaning was not weighed.",
+        }),
+    ));
+    calls
+}
+
+/// Reads for what a refusal lists as not shown: `spec.md lines 4-6, line 9; other.txt page 2`.
+fn unread_parts(refusal: &str) -> Vec<Call> {
+    let Some((_, rest)) = refusal.split_once("not shown yet: ") else {
+        return Vec::new();
+    };
+    let listed = rest.split_once("; read them").map_or(rest, |(listed, _)| listed);
+    let mut calls = Vec::new();
+    for entry in listed.split("; ") {
+        let mut name = String::new();
+        for part in entry.split(", ") {
+            let mut words: Vec<&str> = part.split(' ').collect();
+            let (Some(range), Some(_unit)) = (words.pop(), words.pop()) else {
+                continue;
+            };
+            if !words.is_empty() {
+                name = words.join(" ");
+            }
+            let (from, to) = range.split_once('-').unwrap_or((range, range));
+            if let (Ok(from), Ok(to)) = (from.parse::<u64>(), to.parse::<u64>()) {
+                calls.push(call("read_document", json!({"name": name, "from": from, "to": to})));
+            }
+        }
+    }
+    calls.truncate(6);
+    calls
+}

@@ -1,0 +1,166 @@
+//! What a piece of a document gives: statements or key sentences, as records in the result files.
+
+use super::{
+    calls::{Call, add_records, append},
+    position::Position,
+    seen::PAGE,
+    statements::{Found, Line, Statement, statements},
+    stretch::{Into, Piece},
+    summary::rank,
+};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, fmt::Write};
+
+/// Tokens of text for which one key sentence is chosen.
+const TOKENS_A_POINT: u64 = 900;
+/// Letters of the longest sentence that is chosen.
+const MOST_LETTERS: usize = 600;
+
+/// Works a piece: the calls that record it, and the position after it.
+pub(super) fn record(position: &mut Position, piece: &Piece<'_>, into: Into) -> Vec<Call> {
+    match into {
+        Into::KeyPoints => key_points(position, piece),
+        Into::Requirements | Into::Standards | Into::Policies => of_statements(position, piece, into),
+    }
+}
+
+fn of_statements(position: &mut Position, piece: &Piece<'_>, into: Into) -> Vec<Call> {
+    let Found { mut statements, end, open_from } = statements(&piece.lines, piece.style, &piece.start);
+    let first = piece.lines.first().map_or(0, |line| line.number);
+    let after = piece.lines.last().map_or(0, |line| line.number) + 1;
+    // A block that the piece's end cuts is worked with the next piece, unless it is longer than the piece.
+    let cut = open_from.filter(|from| !piece.is_last && *from > first);
+    if let Some(from) = cut {
+        statements.retain(|statement| statement.line < from);
+    }
+    position.stand_at(&piece.segment.name, cut.unwrap_or(after), &end);
+    let name = &piece.segment.name;
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for statement in &statements {
+        *counts.entry(statement.strength.to_string()).or_default() += 1;
+        if into == Into::Requirements {
+            position.add(&statement.strength.to_string());
+        }
+    }
+    let mut calls = Vec::new();
+    match into {
+        Into::Requirements => {
+            let is_first = position.count == 0;
+            let records: Vec<Value> = statements
+                .iter()
+                .map(|statement| {
+                    position.count += 1;
+                    requirement(position.count, name, statement)
+                })
+                .collect();
+            calls.extend(add_records(into.kind().records(), is_first, &records));
+        }
+        Into::Standards | Into::Policies => {
+            let rows: String = statements.iter().map(|statement| row(name, statement)).collect();
+            let (path, count) = if into == Into::Standards {
+                ("work/standards.tsv", &mut position.standards)
+            } else {
+                position.policy_tokens += crate::context::tokens::estimate(&rows);
+                ("work/policies.tsv", &mut position.policies)
+            };
+            *count += statements.len() as u64;
+            if !rows.is_empty() {
+                calls.push(append(path, &rows));
+            }
+        }
+        Into::KeyPoints => {}
+    }
+    calls.push(counts_row(piece, statements.len(), &counts));
+    calls
+}
+
+/// Page, and line where there are no pages.
+fn place(page: Option<u64>, line: u64) -> (Value, Value) {
+    match page {
+        Some(page) => (json!(page), Value::Null),
+        None => (Value::Null, json!(line)),
+    }
+}
+
+fn requirement(number: u64, name: &str, statement: &Statement) -> Value {
+    let (page, line) = place(statement.page, statement.line);
+    json!({
+        "id": format!("R-{number:03}"),
+        "document": name,
+        "page": page,
+        "line": line,
+        "section": statement.section,
+        "strength": statement.strength.to_string(),
+        "quote": statement.quote,
+    })
+}
+
+/// `document, page, line, strength, quote`, tab-separated; quotes have no tabs.
+fn row(name: &str, statement: &Statement) -> String {
+    let page = statement.page.map_or_else(String::new, |page| page.to_string());
+    let line = if statement.page.is_some() { String::new() } else { statement.line.to_string() };
+    format!("{name}\t{page}\t{line}\t{}\t{}\n", statement.strength, statement.quote)
+}
+
+/// One line of `work/counts.tsv`.
+fn counts_row(piece: &Piece<'_>, found: usize, counts: &BTreeMap<String, u64>) -> Call {
+    let listed: Vec<String> = counts.iter().map(|(what, count)| format!("{what} {count}")).collect();
+    append("work/counts.tsv", &format!("{}\t{found}\t{}\n", piece.segment.name, listed.join(", ")))
+}
+
+fn key_points(position: &mut Position, piece: &Piece<'_>) -> Vec<Call> {
+    let tokens: u64 = piece.lines.iter().map(|line| crate::context::tokens::estimate(line.text)).sum();
+    let most = usize::try_from(tokens.div_ceil(TOKENS_A_POINT)).unwrap_or(1).clamp(1, 15).max(if piece.is_first {
+        3
+    } else {
+        1
+    });
+    let mut ranked = rank(&piece.lines, piece.style, most);
+    ranked.retain(|sentence| sentence.text.len() <= MOST_LETTERS);
+    ranked.sort_by_key(|sentence| sentence.line);
+    // A text without sentences still has a line that can be quoted.
+    let fallback =
+        (ranked.is_empty() && piece.is_first && position.count == 0).then(|| longest(&piece.lines)).flatten();
+    let mut points: Vec<(u64, Option<u64>, String)> =
+        ranked.into_iter().map(|sentence| (sentence.line, sentence.page, sentence.text)).collect();
+    points.extend(fallback);
+    let name = &piece.segment.name;
+    let is_first = position.count == 0;
+    let mut records = Vec::new();
+    let mut section = String::new();
+    if piece.is_first {
+        section.push_str("\n## ");
+        section.push_str(name);
+        section.push_str("\n\n");
+    }
+    for (line, page, quote) in &points {
+        position.count += 1;
+        position.add("key sentences");
+        let (page_value, line_value) = place(*page, *line);
+        records.push(json!({"document": name, "page": page_value, "line": line_value, "quote": quote}));
+        let at = page.map_or_else(|| format!("line {line}"), |page| format!("page {page}"));
+        section.push_str("> ");
+        section.push_str(quote);
+        let _ = write!(section, " ({at})\n\n");
+    }
+    if piece.is_first && points.is_empty() {
+        section.push_str("No sentence of it stands out.\n\n");
+    }
+    let after = piece.lines.last().map_or(0, |line| line.number) + 1;
+    position.stand_at(name, after, &piece.start);
+    let mut calls = Vec::new();
+    calls.extend(add_records(Into::KeyPoints.kind().records(), is_first, &records));
+    if !section.is_empty() {
+        calls.push(append("output/summary.md", &section));
+    }
+    calls.push(counts_row(piece, points.len(), &BTreeMap::new()));
+    calls
+}
+
+fn longest(lines: &[Line<'_>]) -> Option<(u64, Option<u64>, String)> {
+    let line = lines.iter().max_by_key(|line| line.text.trim().len().min(MOST_LETTERS))?;
+    let text: String = line.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: String = text.chars().take(MOST_LETTERS / 4).collect();
+    let number = if line.number >= PAGE { line.number % PAGE } else { line.number };
+    (!text.is_empty()).then_some((number, line.page, text))
+}

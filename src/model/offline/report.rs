@@ -1,0 +1,160 @@
+//! The reports for people, written from the working files.
+
+use super::{
+    calls::{Call, append, complete, read, write},
+    plans::Kind,
+    position::{PATH, Position},
+    seen::{Seen, numbered},
+};
+use std::{collections::BTreeMap, fmt::Write};
+
+const COUNTS: &str = "work/counts.tsv";
+/// Rows of the table of documents.
+const MOST_ROWS: usize = 100;
+
+/// What every report says of how it was made.
+const METHOD: &str = "This report was made by rules, not by a language model: the sentences are found by their words and their \
+place in the text, and nothing in them was reworded. The rules see a sentence, a list item or a table row at a time. They do not \
+weigh what a statement means in its context, do not follow references to documents that were not among the inputs, and do not see \
+contradictions between statements of the same document. Each entry names the document and the page or line where it stands, so \
+that it can be looked up. What stands in code blocks and in quotations was left out on purpose, and so were headings and \
+explanations of the key words themselves. A reader who relies on single entries should open the document at the place named.";
+
+/// The next calls for `Write <report>`.
+pub(super) fn work(seen: &Seen<'_>, kind: Kind) -> Vec<Call> {
+    let mut needed = vec![PATH, COUNTS];
+    match kind {
+        Kind::Audit => needed.extend(["work/contradicted.md", "work/missing.md", "work/partial.md"]),
+        Kind::Extract | Kind::Summarise => {}
+    }
+    let unread: Vec<Call> =
+        needed.iter().filter(|path| !seen.did("read_file", "path", path)).map(|path| read(path)).collect();
+    if !unread.is_empty() {
+        return unread;
+    }
+    let position = Position::seen(seen).unwrap_or_default();
+    let path = kind.report();
+    let calls = match kind {
+        Kind::Extract => vec![write(path, &extraction(&position, &text_of(seen, COUNTS)))],
+        Kind::Summarise => vec![append(path, &closing(&position, &text_of(seen, COUNTS)))],
+        Kind::Audit => vec![write(path, &audit(seen, &position))],
+    };
+    calls.into_iter().chain([complete(&format!("{path} written"))]).collect()
+}
+
+/// The lines of a file that the todo has read, as far as they were shown.
+fn text_of(seen: &Seen<'_>, path: &str) -> String {
+    seen.of_todo()
+        .iter()
+        .filter(|exchange| {
+            exchange.name == "read_file" && exchange.argument("path") == path && exchange.result.starts_with(path)
+        })
+        .flat_map(|exchange| numbered(exchange.result))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Records by document, and by document and kind.
+fn by_document(counts: &str) -> Vec<(String, u64, BTreeMap<String, u64>)> {
+    let mut rows: Vec<(String, u64, BTreeMap<String, u64>)> = Vec::new();
+    for line in counts.lines() {
+        let mut fields = line.split('\t');
+        let (Some(name), Some(count), listed) = (fields.next(), fields.next(), fields.next().unwrap_or_default())
+        else {
+            continue;
+        };
+        let place = rows.iter().position(|row| row.0 == name).unwrap_or_else(|| {
+            rows.push((name.to_owned(), 0, BTreeMap::new()));
+            rows.len() - 1
+        });
+        let row = &mut rows[place];
+        row.1 += count.parse::<u64>().unwrap_or(0);
+        for (what, count) in listed.split(", ").filter_map(|entry| entry.rsplit_once(' ')) {
+            *row.2.entry(what.to_owned()).or_default() += count.parse::<u64>().unwrap_or(0);
+        }
+    }
+    rows
+}
+
+fn table(counts: &str, of: &str) -> String {
+    let rows = by_document(counts);
+    let mut text = format!("| document | {of} | of these |\n|---|---|---|\n");
+    for (name, count, kinds) in rows.iter().take(MOST_ROWS) {
+        let kinds: Vec<String> = kinds.iter().map(|(what, count)| format!("{what} {count}")).collect();
+        let _ = writeln!(text, "| {} | {count} | {} |", name.replace('|', "\\|"), kinds.join(", "));
+    }
+    if rows.len() > MOST_ROWS {
+        let _ = writeln!(text, "\n{} more documents are counted in {COUNTS}.", rows.len() - MOST_ROWS);
+    }
+    text
+}
+
+fn extraction(position: &Position, counts: &str) -> String {
+    let silent: Vec<String> = by_document(counts)
+        .into_iter()
+        .filter(|(_, count, _)| *count == 0)
+        .map(|(name, _, _)| name)
+        .take(MOST_ROWS)
+        .collect();
+    let silent = if silent.is_empty() {
+        "Every document that has readable text holds at least one.".to_owned()
+    } else {
+        format!("No normative statement was found in: {}.", silent.join(", "))
+    };
+    format!(
+        "# Normative statements\n\nAll documents were read from beginning to end. They hold {} normative statements; the whole list, with \
+         document, page or line, section, strength and exact quote, is in {}.\n\nBy strength: {}.\n\n{}\n{silent}\n\n## How this was made\n\n{METHOD}\n",
+        position.count,
+        Kind::Extract.records(),
+        if position.totals.is_empty() { "none".to_owned() } else { position.totals_line() },
+        table(counts, "statements"),
+    )
+}
+
+fn closing(position: &Position, counts: &str) -> String {
+    format!(
+        "\n## All documents\n\n{} key sentences were chosen; they are listed with their places in {}.\n\n{}\n## How this was made\n\n{METHOD}\n",
+        position.count,
+        Kind::Summarise.records(),
+        table(counts, "key sentences"),
+    )
+}
+
+fn audit(seen: &Seen<'_>, position: &Position) -> String {
+    let total = |verdict: &str| position.totals.get(verdict).copied().unwrap_or(0);
+    let mut text = format!(
+        "# Policies against standards\n\n{} statements of the standards were compared with {} statements of the policies: {} covered, \
+         {} partial, {} contradicted, {} missing. Each finding with both quotes is in {}.\n\n",
+        position.count,
+        position.policies,
+        total("covered"),
+        total("partial"),
+        total("contradicted"),
+        total("missing"),
+        Kind::Audit.records(),
+    );
+    text.push_str("| verdict and strength | findings |\n|---|---|\n");
+    for (what, count) in position.totals.iter().filter(|(what, _)| what.contains(' ')) {
+        let _ = writeln!(text, "| {what} | {count} |");
+    }
+    for (verdict, heading) in [("contradicted", "Contradicted"), ("missing", "Missing"), ("partial", "Covered in part")]
+    {
+        let listed = text_of(seen, &format!("work/{verdict}.md"));
+        let shown = listed.lines().count() as u64;
+        let _ = write!(text, "\n## {heading}\n\n");
+        if shown == 0 {
+            text.push_str("None.\n");
+        } else {
+            let _ = writeln!(text, "{listed}");
+            if shown < total(verdict) {
+                let _ = writeln!(text, "\nand {} more in {}", total(verdict) - shown, Kind::Audit.records());
+            }
+        }
+    }
+    let _ = write!(
+        text,
+        "\n## The documents\n\n{}\n## How this was made\n\n{METHOD}\n",
+        table(&text_of(seen, COUNTS), "statements")
+    );
+    text
+}

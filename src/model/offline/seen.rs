@@ -1,0 +1,226 @@
+//! The prompt as the rules see it: the board, where things stand, and what was called with which result. Nothing else is
+//! known to them, as to any model.
+
+use super::statements::Line;
+use crate::context::message::{Message, Prompt};
+use regex::Regex;
+use serde_json::Value;
+use std::{collections::BTreeMap, sync::LazyLock};
+
+/// What the board asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Board {
+    Todo { content: String, is_last_of_review: bool },
+    UpdateMemory,
+    UpdatePlan,
+    CreateTodos { title: String },
+    Digest,
+    Unknown,
+}
+
+/// A call that was made, and what came of it.
+#[derive(Clone, Debug)]
+pub(super) struct Exchange<'a> {
+    pub(super) name: &'a str,
+    pub(super) arguments: &'a Value,
+    pub(super) result: &'a str,
+}
+
+impl Exchange<'_> {
+    pub(super) fn argument(&self, name: &str) -> &str {
+        self.arguments[name].as_str().unwrap_or_default()
+    }
+}
+
+/// All that a prompt shows.
+#[derive(Debug)]
+pub(super) struct Seen<'a> {
+    pub(super) board: Board,
+    /// Layer 4 and what was examined.
+    pub(super) standing: String,
+    /// Since the last compaction, oldest first.
+    pub(super) exchanges: Vec<Exchange<'a>>,
+    /// Where the current todo's exchanges begin.
+    todo_from: usize,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn of(prompt: &'a Prompt) -> Self {
+        let mut results: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut standing = String::new();
+        let mut board = "";
+        for message in &prompt.messages {
+            match message {
+                Message::Tool { call, text, .. } => {
+                    results.insert(call, text);
+                }
+                Message::User { text } => {
+                    standing.push_str(board);
+                    standing.push('\n');
+                    board = text;
+                }
+                Message::System { .. } | Message::Assistant { .. } => {}
+            }
+        }
+        let exchanges: Vec<Exchange<'a>> = prompt
+            .messages
+            .iter()
+            .filter_map(|message| match message {
+                Message::Assistant { calls, .. } => Some(calls),
+                Message::System { .. } | Message::User { .. } | Message::Tool { .. } => None,
+            })
+            .flatten()
+            .map(|call| Exchange {
+                name: &call.name,
+                arguments: &call.arguments,
+                result: results.get(call.id.as_str()).copied().unwrap_or_default(),
+            })
+            .collect();
+        let is_completion =
+            |exchange: &Exchange<'_>| exchange.name == "todo_complete" && exchange.result.contains("marked complete");
+        let todo_from = exchanges.iter().rposition(is_completion).map_or(0, |last| last + 1);
+        Self { board: read_board(board), standing, exchanges, todo_from }
+    }
+
+    /// Exchanges of the current todo.
+    pub(super) fn of_todo(&self) -> &[Exchange<'a>] {
+        &self.exchanges[self.todo_from..]
+    }
+
+    /// The newest text of a small file that the conversation shows, written or read.
+    pub(super) fn file(&self, path: &str) -> Option<String> {
+        self.exchanges.iter().rev().find_map(|exchange| {
+            if exchange.argument("path") != path {
+                return None;
+            }
+            match exchange.name {
+                "write_file" if exchange.result.starts_with("Wrote") => Some(exchange.argument("content").to_owned()),
+                "read_file" if exchange.result.starts_with(path) => Some(numbered(exchange.result).join("\n")),
+                _ => None,
+            }
+        })
+    }
+
+    /// Whether the todo has a result of `tool` whose argument `key` is `value`.
+    pub(super) fn did(&self, tool: &str, key: &str, value: &str) -> bool {
+        self.of_todo().iter().any(|exchange| exchange.name == tool && exchange.argument(key) == value)
+    }
+}
+
+/// The lines of a numbered listing, without numbers and the words around them.
+pub(super) fn numbered(result: &str) -> Vec<&str> {
+    result
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty())
+        .map(|(_, text)| text)
+        .collect()
+}
+
+fn read_board(text: &str) -> Board {
+    let lines = || text.lines().map(str::trim);
+    if lines().any(|line| line == "DIGEST") {
+        return Board::Digest;
+    }
+    if lines().any(|line| line == "PLANNING") {
+        let step = lines().find_map(|line| line.strip_prefix("Step: ")).unwrap_or_default();
+        return match step.split(' ').next() {
+            Some("update_memory") => Board::UpdateMemory,
+            Some("update_plan") => Board::UpdatePlan,
+            Some("create_todos") => {
+                let title = text
+                    .split_once("next phase, \"")
+                    .and_then(|(_, rest)| rest.split_once("\", with"))
+                    .map(|(title, _)| title);
+                let title = title.and_then(|title| title.split_once(": ")).map_or("", |(_, title)| title);
+                Board::CreateTodos { title: title.to_owned() }
+            }
+            Some(_) | None => Board::Unknown,
+        };
+    }
+    let current =
+        lines().find_map(|line| line.strip_prefix("[>] ")).and_then(|line| line.split_once("      ← CURRENT"));
+    match current.and_then(|(task, _)| task.split_once(". ")) {
+        Some((_, content)) => {
+            Board::Todo { content: content.to_owned(), is_last_of_review: content.starts_with("Call job_complete()") }
+        }
+        None => Board::Unknown,
+    }
+}
+
+/// A document as `list_documents` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Listed {
+    pub(super) name: String,
+    pub(super) units: u64,
+    pub(super) tokens: u64,
+}
+
+/// The documents of a listing, plain or with line numbers before it.
+pub(super) fn listed(text: &str) -> Vec<Listed> {
+    static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?m)^(?:\d+\t)?(.+) \([a-z]+, (\d+) (?:page|line)s, about (\d+) tokens, \d+ % read\)").ok()
+    });
+    let Some(line) = LINE.as_ref() else {
+        return Vec::new();
+    };
+    line.captures_iter(text)
+        .filter_map(|found| {
+            Some(Listed { name: found[1].to_owned(), units: found[2].parse().ok()?, tokens: found[3].parse().ok()? })
+        })
+        .collect()
+}
+
+/// The lines of page n are numbered from n times this on, so that line numbers grow through the document. No document
+/// without pages has so many lines.
+pub(super) const PAGE: u64 = 10_000_000_000;
+
+/// One unit of a document with its lines, as a `read_document` result shows it.
+#[derive(Clone, Debug)]
+pub(super) struct Unit<'a> {
+    pub(super) lines: Vec<Line<'a>>,
+}
+
+/// The units of document `name` that the exchanges show, by number; and whether they are pages.
+pub(super) fn units<'a>(exchanges: &[Exchange<'a>], name: &str) -> (BTreeMap<u64, Unit<'a>>, bool) {
+    let mut units = BTreeMap::new();
+    let mut paged = false;
+    for exchange in exchanges.iter().filter(|exchange| exchange.name == "read_document") {
+        let Some((head, rest)) = exchange.result.split_once('\n') else {
+            continue;
+        };
+        let Some(mark) = head.strip_prefix("<document ").and_then(|head| head.split(' ').next()) else {
+            continue;
+        };
+        if !head.contains(&format!(" name=\"{name}\" ")) {
+            continue;
+        }
+        let Some((body, _)) = rest.split_once(&format!("</document {mark}>")) else {
+            continue;
+        };
+        if head.contains(" pages=\"") {
+            paged = true;
+            let mut page = 0;
+            for line in body.split('\n') {
+                let number =
+                    line.strip_prefix("[page ").and_then(|rest| rest.strip_suffix(']')).and_then(|n| n.parse().ok());
+                if let Some(number) = number {
+                    page = number;
+                    units.insert(page, Unit { lines: Vec::new() });
+                } else if let Some(unit) = units.get_mut(&page) {
+                    let place = unit.lines.len() as u64 + 1;
+                    unit.lines.push(Line { number: page * PAGE + place, page: Some(page), text: line });
+                }
+            }
+        } else {
+            for line in body.split('\n') {
+                let Some((Ok(number), text)) = line.split_once('\t').map(|(number, text)| (number.parse(), text))
+                else {
+                    continue;
+                };
+                units.insert(number, Unit { lines: vec![Line { number, page: None, text }] });
+            }
+        }
+    }
+    (units, paged)
+}

@@ -1,0 +1,167 @@
+//! A stretch of the documents, read piece by piece. What is visible is worked at once and recorded in files; a block that
+//! a piece's end cuts is left to the next piece.
+
+use super::{
+    calls::{Call, call, complete},
+    plans::{Kind, Segment, segments},
+    position::{PATH, Position},
+    records,
+    seen::{PAGE, Seen, units},
+    statements::{self, Line, Start, style_of},
+};
+use serde_json::json;
+
+/// Tokens of one read, under what a result may have.
+const READ_TOKENS: u64 = 3_300;
+/// Reads of one reply.
+const READS: usize = 6;
+/// Reads of one document that may fail before it is given up.
+const MOST_FAILURES: usize = 2;
+
+/// What becomes of the statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Into {
+    Requirements,
+    KeyPoints,
+    Standards,
+    Policies,
+}
+
+impl Into {
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Self::Requirements => Kind::Extract,
+            Self::KeyPoints => Kind::Summarise,
+            Self::Standards | Self::Policies => Kind::Audit,
+        }
+    }
+}
+
+/// A piece of a document that can be worked now.
+pub(super) struct Piece<'a> {
+    pub(super) segment: &'a Segment,
+    pub(super) lines: Vec<Line<'a>>,
+    pub(super) style: statements::Style,
+    pub(super) start: Start,
+    /// The document ends with it.
+    pub(super) is_last: bool,
+    /// It is the first of its document.
+    pub(super) is_first: bool,
+}
+
+/// The next calls for the todo `content`.
+pub(super) fn work(seen: &Seen<'_>, content: &str, into: Into) -> Vec<Call> {
+    let Some(mut position) = Position::seen(seen).or_else(|| no_position_yet(seen)) else {
+        return vec![call("read_file", json!({"path": PATH}))];
+    };
+    let all = segments(content);
+    let done = all.iter().position(|segment| name_of(segment) == position.finished).map_or(0, |place| place + 1);
+    let mut calls = Vec::new();
+    let before = position.clone();
+    for segment in &all[done..] {
+        match piece(seen, segment, &position) {
+            Next::Read { from, piece } => {
+                if let Some(piece) = piece {
+                    calls.extend(records::record(&mut position, &piece, into));
+                }
+                if position != before {
+                    calls.push(position.save());
+                }
+                calls.extend(reads(segment, from));
+                return calls;
+            }
+            Next::Work(piece) => {
+                calls.extend(records::record(&mut position, &piece, into));
+                position.finished = name_of(segment);
+            }
+            Next::GiveUp => {
+                position.finished = name_of(segment);
+            }
+        }
+    }
+    calls.push(position.save());
+    let found = position.count.max(position.standards + position.policies)
+        - before.count.max(before.standards + before.policies);
+    calls.push(complete(&format!("{found} recorded; in all: {}", position.totals_line())));
+    calls
+}
+
+/// The file can't be read: nothing was recorded before.
+fn no_position_yet(seen: &Seen<'_>) -> Option<Position> {
+    seen.did("read_file", "path", PATH).then(Position::default)
+}
+
+fn name_of(segment: &Segment) -> String {
+    format!("{} [{}-{}]", segment.name, segment.from, segment.to)
+}
+
+enum Next<'a> {
+    /// Read on from unit `from`, after working what is there.
+    Read {
+        from: u64,
+        piece: Option<Piece<'a>>,
+    },
+    /// The rest of the stretch is there.
+    Work(Piece<'a>),
+    GiveUp,
+}
+
+fn piece<'a>(seen: &Seen<'a>, segment: &'a Segment, position: &Position) -> Next<'a> {
+    let failures = seen
+        .of_todo()
+        .iter()
+        .filter(|exchange| exchange.name == "read_document" && exchange.argument("name") == segment.name)
+        .filter(|exchange| {
+            !exchange.result.starts_with("<document ")
+                && !exchange.result.starts_with("not run")
+                && !exchange.result.starts_with('[')
+        })
+        .count();
+    if failures > MOST_FAILURES {
+        return Next::GiveUp;
+    }
+    let (units, paged) = units(&seen.exchanges, &segment.name);
+    let goes_on = position.document == segment.name
+        && unit_of(position.next) <= segment.to
+        && unit_of(position.next) + 2_000 > segment.from;
+    let (next, start) = if goes_on { (position.next, position.start()) } else { (0, Start::default()) };
+    let first = if goes_on { unit_of(next) } else { segment.from };
+    let mut lines = Vec::new();
+    let mut unit = first;
+    while let Some(shown) = units.get(&unit).filter(|_| unit <= segment.to) {
+        lines.extend(shown.lines.iter().filter(|line| line.number >= next).copied());
+        unit += 1;
+    }
+    let head = format!("name=\"{}\"", segment.name);
+    let is_last = seen.exchanges.iter().any(|exchange| {
+        exchange.name == "read_document"
+            && exchange.result.contains(&head)
+            && exchange.result.contains(&format!(" of=\"{}\">", segment.to))
+    });
+    let style = style_of(&segment.name, &lines);
+    let is_whole = unit > segment.to;
+    let is_first = first == 1 && next <= first.max(PAGE * u64::from(paged));
+    let piece = Piece { segment, lines, style, start, is_last: is_last && is_whole, is_first };
+    if is_whole {
+        Next::Work(piece)
+    } else {
+        Next::Read { from: unit, piece: (!piece.lines.is_empty()).then_some(piece) }
+    }
+}
+
+/// The page of a line, or the line itself.
+fn unit_of(line: u64) -> u64 {
+    if line >= PAGE { line / PAGE } else { line }
+}
+
+fn reads(segment: &Segment, from: u64) -> Vec<Call> {
+    let step = (READ_TOKENS * 100 / segment.density.max(1)).max(1);
+    (from..=segment.to)
+        .step_by(usize::try_from(step).unwrap_or(usize::MAX))
+        .take(READS)
+        .map(|from| {
+            let to = (from + step - 1).min(segment.to);
+            call("read_document", json!({"name": segment.name, "from": from, "to": to}))
+        })
+        .collect()
+}

@@ -1,0 +1,92 @@
+//! What the tests of whole jobs share: a job made and driven in a folder of its own, with its own SQLite database.
+
+use overnight::{
+    job::{
+        event::Decision,
+        id::JobId,
+        instructions::{self, Instructions},
+        state::Job,
+        step::Command,
+    },
+    model::Model,
+    runner::{self, Drive, NewJobRequest, Outcome, Report, Session},
+    store::{self, Store},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// A folder with a database and workspaces, gone when dropped.
+pub struct Place {
+    pub folder: tempfile::TempDir,
+    pub store: Arc<dyn Store>,
+}
+
+/// A job that came to rest.
+pub struct Rested {
+    pub id: JobId,
+    pub path: PathBuf,
+    pub outcome: Outcome,
+    pub job: Job,
+    pub decisions: Vec<Decision>,
+}
+
+impl Place {
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/overnight.db", folder.path().display());
+        Self { store: store::connect(&url).await.unwrap(), folder }
+    }
+
+    pub fn workspaces(&self) -> PathBuf {
+        self.folder.path().join("workspaces")
+    }
+
+    /// Makes a job and works it until it rests.
+    pub async fn run(
+        &self,
+        instructions: Instructions,
+        text: &str,
+        documents: &[PathBuf],
+        model: Arc<dyn Model>,
+    ) -> Rested {
+        let request = NewJobRequest { instructions, instructions_text: text, documents, model: &*model };
+        let created = runner::create(&self.workspaces(), &request).unwrap();
+        self.resume(&created.path, model, None).await
+    }
+
+    /// Opens the job at `path`, gives it `word`, and works it until it rests.
+    pub async fn resume(&self, path: &Path, model: Arc<dyn Model>, word: Option<Command>) -> Rested {
+        let mut session = Session::open(path).unwrap();
+        session.claim(&*self.store).await.unwrap();
+        let open = Command::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };
+        for command in [Some(open), word].into_iter().flatten() {
+            session.command(command).unwrap();
+        }
+        let mut decisions = Vec::new();
+        let (_keep, stop) = tokio::sync::watch::channel(false);
+        let mut watch = |_: &Job, report: Report<'_>| {
+            if let Report::Decided(decision) = report {
+                decisions.push(decision.clone());
+            }
+        };
+        let outcome = Drive { store: &*self.store, model, stop, watch: &mut watch }.run(&mut session).await.unwrap();
+        Rested { id: session.job.spec.id, path: path.to_owned(), outcome, job: session.job.clone(), decisions }
+    }
+}
+
+/// Shipped instructions with their text.
+pub fn shipped(name: &str) -> (Instructions, String) {
+    let text = instructions::shipped::shipped(name).unwrap().to_owned();
+    (instructions::shipped::parse_shipped(name).unwrap().unwrap(), text)
+}
+
+pub fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")
+}
+
+/// Runs an async test body.
+pub fn wait<T>(body: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(body)
+}
