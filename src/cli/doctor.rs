@@ -2,7 +2,7 @@
 //! to do.
 
 use super::{CliError, Office, exit, instructions, out, work};
-use crate::config::Settings;
+use crate::{config::Settings, runner::open_model};
 use console::style;
 use serde::Serialize;
 use std::{fmt::Write, path::Path};
@@ -56,16 +56,15 @@ pub(super) async fn run(settings: &Settings, args: &DoctorArgs) -> Result<u8, Cl
         tested("instructions", known(&settings.instructions.value)),
     ];
     let model = settings.model.value.as_deref().unwrap_or("offline");
-    checks.push(tested(
-        "model",
-        match &office {
-            Ok(office) => match work::model(office, model).await {
-                Ok(opened) => Ok(format!("{} can be used; {} tokens fit in it", opened.name(), opened.window_tokens())),
-                Err(error) => Err(error.to_string()),
-            },
-            Err(_) => Err(format!("{model} was not tried: make the database answer first")),
-        },
-    ));
+    let opened = match &office {
+        Ok(office) => work::model(office, model).await,
+        // Only a replayed job is found by way of the database.
+        Err(_) => open_model(model, &|_| Err("no job can be replayed without the database".to_owned()))
+            .map_err(CliError::from),
+    };
+    let opened =
+        opened.map(|opened| format!("{} can be used; {} tokens fit in it", opened.name(), opened.window_tokens()));
+    checks.push(tested("model", opened.map_err(|error| error.to_string())));
     let passed = checks.iter().all(|check| check.passed);
     let findings = Findings { settings: shown, checks, passed };
     if args.json {

@@ -43,7 +43,7 @@ Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 partial or blocke
 
 /// Runs long document jobs with a language model, unattended, and keeps a record that can be audited.
 #[derive(Debug, Parser)]
-#[command(name = "overnight", version, about, after_help = EXAMPLES)]
+#[command(name = "overnight", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(flatten)]
     places: Places,

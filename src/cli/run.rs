@@ -32,7 +32,7 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     bounds: Bounds,
     /// Tokens that a prompt may have
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     budget_tokens: Option<String>,
     #[command(flatten)]
     show: work::Show,
@@ -45,16 +45,16 @@ pub(super) struct Bounds {
     #[arg(long, short)]
     model: Option<String>,
     /// Model calls of the whole job
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     turns: Option<String>,
     /// USD of the whole job
-    #[arg(long, value_name = "USD", help_heading = "Limits")]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, help_heading = "Limits")]
     cost: Option<String>,
     /// Time of work of the whole job, such as 90m or 8h; holds don't count
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
     wall_clock: Option<String>,
     /// Input and output tokens of the whole job, such as 500k or 20M
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     tokens: Option<String>,
 }
 

@@ -33,9 +33,11 @@ pub(super) async fn drive(
     show: Show,
 ) -> Result<u8, CliError> {
     let id = session.job.spec.id;
+    // Before the first word: who reads it may send a signal.
+    let stop = stop::listen()?;
     let mut progress = Progress::begin(show.quiet, &session.job);
     let mut watch = |job: &crate::job::state::Job, report: crate::runner::Report<'_>| progress.show(job, &report);
-    let mut drive = Drive { store: office.store.as_ref(), model, stop: stop::listen()?, watch: &mut watch };
+    let mut drive = Drive { store: office.store.as_ref(), model, stop, watch: &mut watch };
     let outcome = drive.run(session).await;
     progress.end();
     let outcome = outcome.map_err(|error| stopped(id, &error))?;
