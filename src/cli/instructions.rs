@@ -17,20 +17,20 @@ pub(super) struct Found {
 
 /// Finds and reads the instructions called `given`. `folder` is the configured one.
 pub(super) fn find(folder: &Path, given: &str) -> Result<Found, CliError> {
-    let is_path = given.ends_with(".md") || given.contains(std::path::is_separator);
-    if is_path {
-        return from_file(Path::new(given));
+    let path = Path::new(given);
+    if is_markdown(path) || given.contains(std::path::is_separator) {
+        return from_file(path);
     }
-    let named = folder.join(format!("{given}.md"));
-    if named.exists() {
-        return from_file(&named);
+    let own = folder.join(format!("{given}.md"));
+    if own.exists() {
+        return from_file(&own);
     }
     if let (Some(text), Some(read)) = (shipped::shipped(given), shipped::parse_shipped(given)) {
         let instructions = read.map_err(RunError::from)?;
         return Ok(Found { instructions, text: text.to_owned() });
     }
-    if Path::new(given).exists() {
-        return from_file(Path::new(given));
+    if path.exists() {
+        return from_file(path);
     }
     let names = names(folder);
     let near = names
@@ -44,7 +44,7 @@ pub(super) fn find(folder: &Path, given: &str) -> Result<Found, CliError> {
     };
     Err(CliError::usage(format!(
         "there are no instructions '{given}', neither as {} nor with the program: {hint}",
-        named.display()
+        own.display()
     )))
 }
 
@@ -67,10 +67,14 @@ pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
         .into_iter()
         .flatten()
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md") && path.is_file())
+        .filter(|path| is_markdown(path) && path.is_file())
         .collect();
     paths.sort();
     paths
+}
+
+fn is_markdown(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "md")
 }
 
 /// Reads an instructions file and what stands beside it.

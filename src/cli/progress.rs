@@ -7,13 +7,12 @@ use crate::{
     job::{
         event::{Decision, Event, PhaseKind, StepEnd},
         plan::PhaseState,
-        rows::duration,
         state::{Job, Progress as Step},
     },
     runner::Report,
 };
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::time::{Duration, Instant};
+use std::{fmt::Write, time::Duration};
 
 /// How often the clock on the terminal moves.
 const TICK: Duration = Duration::from_millis(250);
@@ -35,9 +34,8 @@ pub(super) struct Bars {
     all: MultiProgress,
     phases: ProgressBar,
     todos: ProgressBar,
+    /// Turns, tokens, cost; its clock counts the job's time of work.
     spent: ProgressBar,
-    began: Instant,
-    worked_before_ms: u64,
 }
 
 /// One line of talk.
@@ -97,44 +95,48 @@ impl Progress {
     /// Takes the bars away: what comes next is the result.
     pub(super) fn end(self) {
         if let Self::Bars(bars) = self {
-            let _ = bars.all.clear();
+            for bar in [&bars.phases, &bars.todos, &bars.spent] {
+                bar.finish_and_clear();
+            }
         }
     }
 }
 
 impl Bars {
     fn new(job: &Job) -> Self {
+        let worked = Duration::from_millis(job.totals.worked_ms);
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let style = |template: &str| {
             ProgressStyle::with_template(template)
                 .unwrap_or_else(|_| ProgressStyle::default_bar())
                 .progress_chars("━╸─")
         };
-        let phases = all.add(ProgressBar::new(0).with_style(style("phases {bar:20.cyan} {pos}/{len} {wide_msg}")));
-        let todos = all.add(ProgressBar::new(0).with_style(style("todos  {bar:20.green} {pos}/{len} {wide_msg}")));
-        let spent = all.add(ProgressBar::new_spinner().with_style(style("{spinner} {wide_msg}")));
+        let phases = all.add(ProgressBar::new(0).with_style(style("phases {bar:20.cyan} {wide_msg}")));
+        let todos = all.add(ProgressBar::new(0).with_style(style("todos  {bar:20.green} {wide_msg}")));
+        let spent = all.add(
+            ProgressBar::new_spinner().with_elapsed(worked).with_style(style("{spinner} {elapsed_precise} {wide_msg}")),
+        );
         spent.enable_steady_tick(TICK);
-        let bars = Self { all, phases, todos, spent, began: Instant::now(), worked_before_ms: job.totals.worked_ms };
+        let bars = Self { all, phases, todos, spent };
         bars.draw(job);
         bars
     }
 
     fn draw(&self, job: &Job) {
-        let complete = job
-            .plan
-            .as_ref()
-            .map_or(0, |plan| plan.phases().iter().filter(|phase| phase.state == PhaseState::Complete).count() as u64);
-        let planned = u64::from(job.planned_count());
-        self.phases.set_length(planned);
-        self.phases.set_position(complete.min(planned));
-        self.phases.set_message(out::one_line(&board::place(job)));
+        let phases = job.plan.as_ref().map_or(&[][..], |plan| plan.phases());
+        let complete = phases.iter().filter(|phase| phase.state == PhaseState::Complete).count();
         let counts = job.phase.todos.counts();
-        self.todos.set_length(counts.tasks() as u64);
-        self.todos.set_position(counts.completed as u64);
-        self.todos.set_message(doing(job));
-        let worked = self.worked_before_ms + u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.spent.set_message(format!("{}, {}", spent(job), duration(worked / 1000 * 1000)));
+        fill(&self.phases, complete as u64, u64::from(job.planned_count()), &out::one_line(&board::place(job)));
+        fill(&self.todos, counts.completed as u64, counts.tasks() as u64, &doing(job));
+        self.spent.set_message(spent(job));
     }
+}
+
+/// Sets a bar to `done` of `all`. Before there is a plan, nothing is done of an unknown number.
+fn fill(bar: &ProgressBar, done: u64, all: u64, text: &str) {
+    bar.set_length(all.max(1));
+    bar.set_position(done.min(all));
+    bar.set_message(if all == 0 { text.to_owned() } else { format!("{done}/{all} {text}") });
 }
 
 /// What is being done now, in the words of the todo or of the planning step.
@@ -155,7 +157,7 @@ pub(super) fn spent(job: &Job) -> String {
     let spent = &job.totals.spent;
     let mut text = format!("{}, {} tokens", counted(spent.turns, "turn"), amount(spent.tokens()));
     if let Some(cost) = spent.cost().filter(|cost| *cost > 0.0) {
-        text.push_str(&format!(", {cost:.2} USD"));
+        let _ = write!(text, ", {cost:.2} USD");
     }
     text
 }

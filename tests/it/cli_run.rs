@@ -93,7 +93,7 @@ impl Desk {
             .current_dir(self.0.path())
             .env_clear()
             .args(arguments)
-            .timeout(Duration::from_secs(120))
+            .timeout(Duration::from_mins(2))
             .output()
             .unwrap();
         Ran {
