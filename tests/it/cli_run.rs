@@ -1,0 +1,555 @@
+//! The program as a person uses it: run, resume, review, cancel, with what they print and their exit codes. The model is a
+//! script, so that every run goes the same way.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_overnight");
+
+const TASK: &str = "\
+---
+name: task
+description: A report on two documents
+deliverables:
+  - path: output/report.md
+    min_words: 3
+---
+# Task
+
+Write a report.
+";
+
+const REVIEWED_TASK: &str = r#"---
+name: reviewed
+description: A report that a person reads
+deliverables:
+  - path: output/report.json
+    schema: { type: object, required: [title], properties: { title: { type: string } } }
+review: required
+finale: ["Read the report once more"]
+---
+# Task
+
+Write a report.
+"#;
+
+const PLAN: &str = "\
+# Execution Plan
+
+## Overview
+
+Read, then write.
+
+## Phase 1: Reading
+
+- [ ] Read both documents
+
+## Phase 2: Writing
+
+- [ ] Write the report
+";
+
+/// A folder to work in, with two documents and a task.
+struct Desk(TempDir);
+
+/// What a command came to.
+#[derive(Debug, PartialEq)]
+struct Ran {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let desk = Self(TempDir::new().unwrap());
+        desk.put("docs/a.md", "# A\n\nThe server MUST answer within 2 s.\n");
+        desk.put("docs/b.md", "# B\n\nA client SHOULD wait.\n");
+        desk.put("task.md", TASK);
+        desk
+    }
+
+    fn put(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.0.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    fn script(&self, path: &str, replies: &[Value]) {
+        self.put(path, json!({"version": 1, "replies": replies}).to_string());
+    }
+
+    /// The command, without what this machine's environment might say.
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let output = assert_cmd::Command::new(PROGRAM)
+            .current_dir(self.0.path())
+            .env_clear()
+            .args(arguments)
+            .timeout(Duration::from_mins(2))
+            .output()
+            .unwrap();
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs quietly with `--json`: the exit code and the object.
+    fn result(&self, arguments: &[&str]) -> (i32, Value) {
+        let ran = self.run(&[arguments, &["--json", "--quiet"]].concat());
+        assert_eq!(ran.stderr, "", "{arguments:?}");
+        (ran.code, serde_json::from_str(&ran.stdout).unwrap())
+    }
+
+    /// Starts a command, and returns when it has said its first word.
+    fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(self.0.path()).env_clear().args(arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        assert!(line.starts_with("job "), "{line}");
+        // Read on, so that the program never waits for us.
+        std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
+        child
+    }
+
+    fn read(&self, path: impl AsRef<Path>) -> String {
+        std::fs::read_to_string(self.0.path().join(path)).unwrap()
+    }
+
+    /// The workspaces that look like jobs, or like what is left of one.
+    fn workspaces(&self) -> Vec<String> {
+        let folder = std::fs::read_dir(self.0.path().join("workspaces"));
+        let names = folder.into_iter().flatten().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| !name.starts_with("overnight.db")).collect()
+    }
+}
+
+fn reply(calls: &[Value]) -> Value {
+    json!({ "calls": calls })
+}
+
+fn read(path: &str) -> Value {
+    json!({"read_file": {"path": path}})
+}
+
+fn write(path: &str, content: &str) -> Value {
+    json!({"write_file": {"path": path, "content": content}})
+}
+
+fn done() -> Value {
+    json!({"todo_complete": {}})
+}
+
+fn same() -> Value {
+    json!({"no_change": {"reason": "it fits"}})
+}
+
+/// The whole bootstrap in two turns.
+fn bootstrap(plan: &str) -> [Value; 2] {
+    [
+        reply(&[
+            json!({"generate_workspace_summary": {}}),
+            json!({"todo_complete": {"outcome": "two documents"}}),
+            read("workspace_summary.md"),
+            done(),
+            read("instructions.md"),
+            done(),
+        ]),
+        reply(&[write("main_plan.md", plan), done(), read("main_plan.md"), done()]),
+    ]
+}
+
+/// Memory, plan and todos in one reply.
+fn plan_with(update: Value) -> Value {
+    let todos: Vec<Value> = ["first", "second", "third", "fourth", "fifth"]
+        .iter()
+        .map(|which| json!({"content": format!("Do the {which} part"), "active_form": format!("Doing the {which} part")}))
+        .collect();
+    reply(&[write("workspace.md", "# Memory\n"), update, json!({"todo_write": {"todos": todos}})])
+}
+
+/// Five todos, each with its work.
+fn work(first: Value) -> Value {
+    let read_document = |name: &str| json!({"read_document": {"name": name}});
+    reply(&[
+        first,
+        json!({"todo_complete": {"outcome": "one statement found"}}),
+        read_document("a.md"),
+        done(),
+        read_document("b.md"),
+        done(),
+        json!({"list_documents": {}}),
+        done(),
+        json!({"list_files": {}}),
+        done(),
+    ])
+}
+
+fn complete(deliverable: &str) -> Value {
+    json!({"job_complete": {"summary": "Both were read.\nOne MUST.", "deliverables": [deliverable], "confidence": 0.9}})
+}
+
+/// A whole job with two planned phases: eight turns.
+fn whole_job() -> Vec<Value> {
+    let report = "output/report.md";
+    let mut replies = bootstrap(PLAN).to_vec();
+    replies.extend([
+        plan_with(same()),
+        work(json!({"list_documents": {}})),
+        plan_with(same()),
+        work(write(report, "The server must answer within two seconds.\n")),
+        reply(&[same(), same()]),
+        reply(&[read(report), done(), json!({"list_files": {"path": "output"}}), done(), complete(report)]),
+    ]);
+    replies
+}
+
+const RUN: [&str; 6] = ["run", "./task.md", "--documents", "docs", "--model", "scripted:script.json"];
+
+/// `value` without what differs from run to run.
+fn steady(mut value: Value) -> Value {
+    for name in ["id", "workspace", "worked_ms", "tokens_in", "tokens_out"] {
+        assert!(!value[name].is_null(), "{name}");
+        value[name] = json!("…");
+    }
+    value
+}
+
+#[test]
+fn a_job_is_completed() {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    let ran = desk.run(&RUN);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let id = ran.stdout.lines().next().unwrap().strip_prefix("job ").unwrap().split_once(':').unwrap().0;
+    let worked = ran.stdout.lines().find(|line| line.starts_with("worked: ")).unwrap();
+    assert!(worked.starts_with("worked: 4 phases, 17 todos, 8 turns, "), "{worked}");
+    let expected = format!(
+        "job {id}: completed\n\
+         deliverable: workspaces/{id}/output/report.md (43 bytes)\n\
+         checks: 4 of 4 passed\n\
+         coverage: 100 %\n\
+         confidence: 0.9\n\
+         {worked}\n\
+         summary:\n  Both were read.\n  One MUST.\n\
+         more: overnight show {id}, overnight audit {id}\n"
+    );
+    assert_eq!(ran.stdout, expected);
+    let stderr = format!(
+        "job {id}: task, 2 documents, model scripted:script.json\n\
+         phase 0: Bootstrap, 5 todos\n\
+         \x20 [1/5] Generate the workspace summary with generate_workspace_summary(): two documents\n\
+         \x20 [2/5] Read workspace_summary.md\n\
+         \x20 [3/5] Read instructions.md\n\
+         \x20 [4/5] Write the plan to main_plan.md\n\
+         \x20 [5/5] Divide the plan into phases of 5-20 steps\n\
+         phase 0 done: Bootstrap, 5 of 5 todos, 2 turns\n\
+         phase 1: Reading (1 of 2), 5 todos\n\
+         {PARTS}\
+         phase 1 done: Reading, 5 of 5 todos, 1 turn\n\
+         phase 2: Writing (2 of 2), 5 todos\n\
+         {PARTS}\
+         phase 2 done: Writing, 5 of 5 todos, 1 turn\n\
+         phase 3: Review, 3 todos\n\
+         \x20 [1/3] Verify all deliverables\n\
+         \x20 [2/3] Generate summary report\n\
+         phase 3 done: Review, 2 of 2 todos, 1 turn\n"
+    );
+    assert_eq!(ran.stderr, stderr);
+    assert_eq!(desk.read(format!("workspaces/{id}/output/report.md")), "The server must answer within two seconds.\n");
+}
+
+const PARTS: &str = "  \
+  [1/5] Do the first part: one statement found
+  [2/5] Do the second part
+  [3/5] Do the third part
+  [4/5] Do the fourth part
+  [5/5] Do the fifth part
+";
+
+#[test]
+fn the_result_is_one_json_object() {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    let (code, result) = desk.result(&RUN);
+    assert_eq!(code, 0);
+    let workspace =
+        std::fs::canonicalize(desk.0.path()).unwrap().join("workspaces").join(result["id"].as_str().unwrap());
+    assert_eq!(result["workspace"].as_str().unwrap(), workspace.to_str().unwrap());
+    let passed = |name: &str, detail: &str| json!({"name": name, "passed": true, "detail": detail});
+    let expected = json!({
+        "id": "…", "status": "completed", "hold_reason": null, "reason": null,
+        "instructions": "task", "model": "scripted:script.json", "workspace": "…",
+        "deliverables": [{
+            "path": "output/report.md",
+            "sha256": "0bc7b4eb8ff371f0733db71bd2f44476afd4d0dd6c20266763e1f4cbcc4579d2",
+            "bytes": 43,
+        }],
+        "coverage": 1.0, "confidence": 0.9, "notes": null, "summary": "Both were read.\nOne MUST.",
+        "checks": [
+            passed("output/report.md: exists", "43 bytes."),
+            passed("output/report.md: not empty", "It has content."),
+            passed("output/report.md: words", "It has 7 words."),
+            passed("coverage", "100 % of the documents' text was shown"),
+        ],
+        "phases": 4, "todos": 17, "turns": 8,
+        "tokens_in": "…", "tokens_out": "…", "tokens_cached": 0, "cost_usd": 0.0, "worked_ms": "…",
+    });
+    assert_eq!(steady(result), expected);
+    // A job that has ended is only shown again.
+    let (code, again) = desk.result(&["resume", "last"]);
+    assert_eq!((code, steady(again)), (0, expected));
+}
+
+#[test]
+fn what_is_wrong_with_a_request_is_one_sentence() {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    desk.put("key.md", TASK.replace("deliverables:", "delivrables:"));
+    desk.put("yaml.md", TASK.replace("name: task", "name: [task"));
+    desk.put("latin.md", b"---\nname: caf\xe9\n---\n");
+    desk.put("file.pdf", "%PDF-1.7\n\x01\x02");
+    std::fs::create_dir(desk.0.path().join("empty")).unwrap();
+    std::fs::create_dir(desk.0.path().join("folder.md")).unwrap();
+    let cases: [(&[&str], &str); 13] = [
+        (&["task.md", "-d", "docs", "--cost", "-3"], "--cost must be an amount in USD such as 5.00, not '-3'"),
+        (&["key.md", "-d", "docs"], "key.md:4: unknown key 'delivrables'; did you mean 'deliverables'?"),
+        (&["yaml.md", "-d", "docs"], "yaml.md:3: not valid YAML: did not find expected ',' or ']'"),
+        (
+            &["latin.md", "-d", "docs"],
+            "latin.md can't be used as instructions: it is not UTF-8 text (byte 13 can't be read); save it as UTF-8",
+        ),
+        (
+            &["folder.md", "-d", "docs"],
+            "folder.md can't be used as instructions: it is a folder; name a .md file in it",
+        ),
+        (&["docs", "-d", "docs"], "docs can't be used as instructions: it is a folder; name a .md file in it"),
+        (&["none.md", "-d", "docs"], "none.md can't be used as instructions: no such file"),
+        (
+            &["extract-requirments", "-d", "docs"],
+            "there are no instructions 'extract-requirments', neither as instructions/extract-requirments.md nor with the program: did you mean extract-requirements?",
+        ),
+        (&["task.md", "-d", "docs", "none.md"], "none.md doesn't exist: check the path"),
+        (
+            &["task.md", "-d", "empty"],
+            "empty has no documents: hidden files and what .overnightignore names don't count; put files in it, or name them",
+        ),
+        (
+            &["task.md", "-d", "file.pdf"],
+            "file.pdf is a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with `pdftotext -layout`",
+        ),
+        (
+            &["task.md", "-d", "docs", "--model", "gpt"],
+            "the model 'gpt' is not known: use offline, scripted:FILE or replay:JOB",
+        ),
+        (
+            &["task.md", "-d", "docs", "--turns", "many"],
+            "--turns must be a whole number such as 500k, 20M or 20000000, not 'many'",
+        ),
+    ];
+    for (arguments, sentence) in cases {
+        let ran = desk.run(&[&["run"], arguments].concat());
+        assert_eq!(
+            ran,
+            Ran { code: 2, stdout: String::new(), stderr: format!("error: {sentence}\n") },
+            "{arguments:?}"
+        );
+    }
+    assert_eq!(desk.workspaces(), Vec::<String>::new());
+}
+
+#[test]
+fn other_encodings_are_read() {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    desk.put("docs/a.md", b"# Caf\xe9\n\nLe caf\xe9 MUST \xeatre pr\xeat.\n");
+    let (code, result) = desk.result(&RUN);
+    assert_eq!((code, &result["coverage"]), (0, &json!(1.0)));
+    let text = desk.read(Path::new(result["workspace"].as_str().unwrap()).join("documents/.text/a.md.txt"));
+    assert_eq!(text, "# Café\n\nLe café MUST être prêt.\n");
+}
+
+#[test]
+fn a_review_is_left_by_feedback_or_approval() {
+    let desk = Desk::new();
+    desk.put("task.md", REVIEWED_TASK);
+    let report = "output/report.json";
+    let one = "# Execution Plan\n\n## Phase 1: Work\n\n- [ ] Write the report\n";
+    let two = "# Execution Plan\n\n## Phase 1: Work ✓ COMPLETE\n\n- [x] Write the report\n\n## Phase 2: Mend\n\n- [ ] Mend the title\n";
+    let mut replies = bootstrap(one).to_vec();
+    replies.extend([
+        plan_with(same()),
+        work(write(report, r#"{"title": "A"}"#)),
+        reply(&[same(), same()]),
+        reply(&[read(report), done(), complete(report)]),
+        plan_with(write("main_plan.md", two)),
+        work(write(report, r#"{"title": "A better one"}"#)),
+        reply(&[same(), same()]),
+        reply(&[read(report), done(), complete(report)]),
+    ]);
+    desk.script("script.json", &replies);
+    let (code, result) = desk.result(&RUN);
+    let id = result["id"].as_str().unwrap();
+    let state = |result: &Value| (result["status"].clone(), result["hold_reason"].clone(), result["turns"].clone());
+    assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(6))));
+    assert_eq!(result["deliverables"][0]["bytes"], json!(14));
+    let resumed = desk.run(&["resume", "last"]);
+    assert_eq!(
+        resumed,
+        Ran {
+            code: 4,
+            stdout: String::new(),
+            stderr: format!(
+                "error: job {id} waits for a review: `overnight approve {id}` accepts it, `overnight feedback {id} \"…\"` sends it back\n"
+            ),
+        }
+    );
+    let (code, result) = desk.result(&["feedback", id, "The title says nothing."]);
+    assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(10))));
+    let instructions = desk.read(format!("workspaces/{id}/instructions.md"));
+    assert!(instructions.ends_with("\n\n## Feedback 1\n\nThe title says nothing.\n"), "{instructions}");
+    let (code, result) = desk.result(&["approve", &id[..13]]);
+    assert_eq!((code, state(&result)), (0, (json!("completed"), Value::Null, json!(10))));
+    assert_eq!(desk.read(format!("workspaces/{id}/{report}")), r#"{"title": "A better one"}"#);
+    for arguments in [&["approve", "last"][..], &["feedback", "last", "More."]] {
+        let ran = desk.run(arguments);
+        let stderr = format!("error: job {id} is not held for review: it is completed\n");
+        assert_eq!(ran, Ran { code: 2, stdout: String::new(), stderr });
+    }
+}
+
+#[test]
+fn a_limit_holds_a_job_until_it_is_raised() {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    let state = |result: &Value| (result["status"].clone(), result["reason"].clone(), result["turns"].clone());
+    let held = (json!("held"), json!("3 turns are used; resume with --turns N for more"), json!(3));
+    let (code, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    assert_eq!((code, state(&result)), (4, held.clone()));
+    let (code, result) = desk.result(&["resume", "last"]);
+    assert_eq!((code, state(&result)), (4, held));
+    let (code, result) = desk.result(&["resume", "last", "--turns", "100"]);
+    assert_eq!((code, state(&result)), (0, (json!("completed"), Value::Null, json!(8))));
+}
+
+/// A job whose bootstrap takes long: each of its first three todos gets `turns` turns.
+fn long_job(turns: u64) -> Vec<Value> {
+    let append = json!({"append_file": {"path": "notes/log.md", "content": "again\n"}});
+    let dawdle = json!({"calls": [append], "times": turns});
+    let mut replies = vec![];
+    for _ in 0..3 {
+        replies.extend([dawdle.clone(), reply(&[done()])]);
+    }
+    replies.extend(whole_job().split_off(1));
+    replies
+}
+
+#[test]
+fn an_interrupted_job_is_held_and_resumed() {
+    let desk = Desk::new();
+    desk.script("script.json", &long_job(15));
+    for signal in ["INT", "TERM"] {
+        let start = if signal == "INT" { &RUN[..] } else { &["resume", "last"] };
+        let mut child = desk.start(start);
+        let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+    }
+    let (code, result) = desk.result(&["resume", "last"]);
+    assert_eq!((code, &result["status"], &result["turns"]), (0, &json!("completed"), &json!(3 * 16 + 7)));
+}
+
+#[test]
+fn a_killed_job_is_resumed() {
+    let desk = Desk::new();
+    desk.script("script.json", &long_job(15));
+    let mut child = desk.start(&RUN);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (code, result) = desk.result(&["resume", "last"]);
+    assert_eq!((code, &result["status"], &result["turns"]), (0, &json!("completed"), &json!(3 * 16 + 7)));
+}
+
+#[test]
+fn a_running_job_is_cancelled_by_who_works_on_it() {
+    let desk = Desk::new();
+    desk.script("script.json", &long_job(35));
+    let mut child = desk.start(&RUN);
+    let refused = desk.run(&["resume", "last"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+    assert!(refused.stderr.contains(&format!("is being worked on by process {} on ", child.id())), "{refused:?}");
+    let asked = desk.run(&["cancel", "last"]);
+    assert_eq!((asked.code, asked.stderr.as_str()), (0, ""));
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    let (code, result) = desk.result(&["resume", "last"]);
+    assert_eq!((code, &result["status"]), (5, &json!("cancelled")));
+}
+
+#[test]
+fn a_held_job_is_cancelled_here() {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    let (_, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let id = result["id"].as_str().unwrap();
+    let paused = desk.run(&["pause", id]);
+    let reason = "3 turns are used; resume with --turns N for more";
+    assert_eq!((paused.code, paused.stderr), (2, format!("error: job {id} is held already (limit): {reason}\n")));
+    let stdout = format!("job {id} is cancelled; what it made stays in its workspace\n");
+    assert_eq!(desk.run(&["cancel", id]), Ran { code: 0, stdout, stderr: String::new() });
+    let stderr = format!("error: job {id} has ended already: it is cancelled\n");
+    for verb in ["cancel", "pause"] {
+        assert_eq!(desk.run(&[verb, id]), Ran { code: 2, stdout: String::new(), stderr: stderr.clone() });
+    }
+    assert_eq!(desk.result(&["resume", id]).0, 5);
+}
+
+#[test]
+fn a_broken_journal_ends_the_job_as_failed() {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    let (_, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let id = result["id"].as_str().unwrap();
+    let journal = format!("workspaces/{id}/journal.jsonl");
+    desk.put(&journal, desk.read(&journal).replacen("Reading", "Writing", 1));
+    let ran = desk.run(&["resume", id]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    let begin = format!("error: job {id}: the journal is broken at journal.jsonl line ");
+    assert!(ran.stderr.starts_with(&begin) && ran.stderr.lines().count() == 1, "{ran:?}");
+    let cancelled = desk.run(&["cancel", id]);
+    assert_eq!(cancelled.stderr, format!("error: job {id} has ended already: it is failed\n"));
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong() {
+    let desk = Desk::new();
+    let (code, found) = {
+        let ran = desk.run(&["doctor", "--json"]);
+        (ran.code, serde_json::from_str::<Value>(&ran.stdout).unwrap())
+    };
+    assert_eq!((code, &found["passed"]), (0, &json!(true)));
+    assert_eq!(
+        found["settings"][0],
+        json!({"name": "database_url", "value": "sqlite://workspaces/overnight.db", "origin": "default"})
+    );
+    desk.put("instructions/bad.md", "no front matter");
+    desk.put("overnight.yaml", "model: gpt\n");
+    let ran = desk.run(&["doctor"]);
+    let failed: Vec<&str> = ran.stdout.lines().filter(|line| line.starts_with("failed ")).collect();
+    assert_eq!(ran.code, 1);
+    assert_eq!(failed.len(), 2, "{ran:?}");
+    assert!(failed[0].starts_with("failed instructions: instructions/bad.md:1: "), "{failed:?}");
+    assert!(failed[1].starts_with("failed model: the model 'gpt' is not known"), "{failed:?}");
+    assert!(ran.stdout.contains("model          gpt (overnight.yaml:1)\n"), "{ran:?}");
+}
