@@ -1,1 +1,7 @@
-fn main() {}
+//! The program: hands the command line to `cli` and ends with its exit code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    overnight::cli::main()
+}

@@ -1,7 +1,152 @@
 //! The command line: shows and asks; every job is run by the runner.
+//!
+//! stdout is the result, stderr the talk. What a command needs is opened by that command, so that `--version`, `--help`
+//! and `completions` open nothing.
+//!
+//! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause): what is asked of one job
+//! - `work`: drives a job here and now; `stop`: Ctrl-C and SIGTERM; `progress`: the talk meanwhile; `result`: what came of it
+//! - `instructions`: from a name or path to instructions; `office`: settings and database
+//! - `doctor`, `migrate`, `completions`
 
+use crate::config::{Partial, Settings};
+use clap::{Args, Parser, Subcommand};
+use std::{path::PathBuf, process::ExitCode};
+
+mod cancel;
+mod completions;
+mod doctor;
 mod error;
+mod instructions;
+mod migrate;
 mod office;
+mod out;
+mod progress;
+mod result;
+mod resume;
+mod review;
+mod run;
+mod stop;
+mod work;
 
 pub use error::{CliError, exit};
 pub use office::Office;
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight run extract-requirements --documents spec.md
+  overnight run ./my-task.md --documents contracts/ --model offline
+  overnight resume last --turns 8000
+  overnight approve 0193
+
+A JOB is named by its id, any unambiguous beginning of it, or 'last'.
+Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 partial or blocked, 4 held, 5 cancelled, 130 interrupted.";
+
+/// Runs long document jobs with a language model, unattended, and keeps a record that can be audited.
+#[derive(Debug, Parser)]
+#[command(name = "overnight", version, about, after_help = EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    places: Places,
+    #[command(subcommand)]
+    command: Verb,
+}
+
+/// Where things lie; every command knows these.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Places")]
+struct Places {
+    /// Configuration file, instead of ./overnight.yaml
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Database: sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE
+    #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// Folder in which each job gets its own workspace
+    #[arg(long, global = true, value_name = "FOLDER")]
+    workspaces: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Work one job here and now, with progress on the terminal
+    Run(run::RunArgs),
+    /// Go on with a job that is held or was interrupted
+    Resume(resume::ResumeArgs),
+    /// Accept the result of a job that waits for review
+    Approve(review::ApproveArgs),
+    /// Send a job that waits for review back with feedback, and go on with it
+    Feedback(review::FeedbackArgs),
+    /// End a job for good; what it made stays
+    Cancel(cancel::CancelArgs),
+    /// Hold a job at its next turn, until it is resumed
+    Pause(cancel::PauseArgs),
+    /// Show the settings and where they come from, and test what a job needs
+    Doctor(doctor::DoctorArgs),
+    /// Bring the database's schema up to this program's
+    Migrate,
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArgs),
+    // jobs, show, logs, audit: one variant each here, one arm each in `dispatch`.
+}
+
+/// Reads the command line, runs its command, and gives its exit code. A failure is one sentence on stderr.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A closed pipe is no reason to complain.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::COMPLETED });
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            out::error(&format!("the system gives no event loop ({error})"));
+            return ExitCode::from(exit::FAILED);
+        }
+    };
+    ExitCode::from(match runtime.block_on(dispatch(cli)) {
+        Ok(code) => code,
+        Err(error) => {
+            out::error(&error.message);
+            error.code
+        }
+    })
+}
+
+async fn dispatch(cli: Cli) -> Result<u8, CliError> {
+    let flags = Partial {
+        config: cli.places.config,
+        database_url: cli.places.database_url,
+        workspaces: cli.places.workspaces,
+        ..Partial::default()
+    };
+    match cli.command {
+        Verb::Run(args) => run::run(flags, &args).await,
+        Verb::Resume(args) => resume::run(flags, &args).await,
+        Verb::Approve(args) => review::approve(&office(&flags).await?, &args).await,
+        Verb::Feedback(args) => review::feedback(&office(&flags).await?, &args).await,
+        Verb::Cancel(args) => cancel::cancel(&office(&flags).await?, &args).await,
+        Verb::Pause(args) => cancel::pause(&office(&flags).await?, &args).await,
+        Verb::Doctor(args) => doctor::run(&Settings::from_surroundings(&flags)?, &args).await,
+        Verb::Migrate => migrate::run(&office(&flags).await?).await,
+        Verb::Completions(args) => completions::run(&args),
+        // jobs, show, logs, audit: `Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await`
+    }
+}
+
+async fn office(flags: &Partial) -> Result<Office, CliError> {
+    Office::open(Settings::from_surroundings(flags)?).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

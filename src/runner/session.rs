@@ -89,6 +89,11 @@ impl Session {
         Ok(())
     }
 
+    /// Bytes of a line that a crash cut off, and that opening the journal removed.
+    pub fn torn(&self) -> Option<u64> {
+        self.journal.torn()
+    }
+
     /// The job's first row.
     pub fn row(&self) -> NewJob {
         row(&self.job, self.workspace.path())

@@ -1,0 +1,106 @@
+//! From what a person typed to instructions: a name, looked for in the instructions folder and then among the shipped
+//! ones, or a path to a file.
+
+use super::CliError;
+use crate::{
+    job::instructions::{Instructions, MAX_BYTES, parse, shipped},
+    runner::RunError,
+};
+use std::path::{Path, PathBuf};
+
+/// Instructions, and their file's text.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) instructions: Instructions,
+    pub(super) text: String,
+}
+
+/// Finds and reads the instructions called `given`. `folder` is the configured one.
+pub(super) fn find(folder: &Path, given: &str) -> Result<Found, CliError> {
+    let is_path = given.ends_with(".md") || given.contains(std::path::is_separator);
+    if is_path {
+        return from_file(Path::new(given));
+    }
+    let named = folder.join(format!("{given}.md"));
+    if named.exists() {
+        return from_file(&named);
+    }
+    if let (Some(text), Some(read)) = (shipped::shipped(given), shipped::parse_shipped(given)) {
+        let instructions = read.map_err(RunError::from)?;
+        return Ok(Found { instructions, text: text.to_owned() });
+    }
+    if Path::new(given).exists() {
+        return from_file(Path::new(given));
+    }
+    let names = names(folder);
+    let near = names
+        .iter()
+        .map(|name| (strsim::jaro_winkler(given, name), name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|one, other| one.0.total_cmp(&other.0));
+    let hint = match near {
+        Some((_, name)) => format!("did you mean {name}?"),
+        None => format!("known are {}", names.join(", ")),
+    };
+    Err(CliError::usage(format!(
+        "there are no instructions '{given}', neither as {} nor with the program: {hint}",
+        named.display()
+    )))
+}
+
+/// Names that [`find`] knows, without `.md`: the shipped ones, then those of the folder.
+pub(super) fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = shipped::NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let mut own: Vec<String> = files(folder)
+        .iter()
+        .filter_map(|path| path.file_stem()?.to_str().map(str::to_owned))
+        .filter(|name| !names.contains(name))
+        .collect();
+    own.sort();
+    names.append(&mut own);
+    names
+}
+
+/// The instructions files of the folder, by name. A folder that isn't there has none.
+pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md") && path.is_file())
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// Reads an instructions file and what stands beside it.
+pub(super) fn from_file(path: &Path) -> Result<Found, CliError> {
+    let text = read(path)
+        .map_err(|why| CliError::usage(format!("{} can't be used as instructions: {why}", path.display())))?;
+    let beside = |name: &str| read(&path.parent().unwrap_or(Path::new("")).join(name));
+    let instructions = parse(&path.display().to_string(), &text, &beside).map_err(RunError::from)?;
+    Ok(Found { instructions, text })
+}
+
+/// Reads a text file of bounded size; the error is a fragment.
+fn read(path: &Path) -> Result<String, String> {
+    let refused = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file".to_owned(),
+        _ => format!("it can't be read ({error})"),
+    };
+    let meta = std::fs::metadata(path).map_err(refused)?;
+    if meta.is_dir() {
+        return Err("it is a folder; name a .md file in it".to_owned());
+    }
+    if !meta.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    if meta.len() > MAX_BYTES as u64 {
+        return Err(format!("it has {} bytes, and {MAX_BYTES} are allowed", meta.len()));
+    }
+    let bytes = std::fs::read(path).map_err(refused)?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        format!("it is not UTF-8 text (byte {at} can't be read); save it as UTF-8")
+    })
+}

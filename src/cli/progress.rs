@@ -1,0 +1,274 @@
+//! What is told on stderr while a job is worked: bars on a terminal, plain lines elsewhere. A reader of the runner's reports;
+//! it decides nothing.
+
+use super::out;
+use crate::{
+    context::board,
+    job::{
+        event::{Decision, Event, PhaseKind, StepEnd},
+        plan::PhaseState,
+        rows::duration,
+        state::{Job, Progress as Step},
+    },
+    runner::Report,
+};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// How often the clock on the terminal moves.
+const TICK: Duration = Duration::from_millis(250);
+/// Characters of a todo's text or outcome in a line.
+const MOST_CHARS: usize = 160;
+
+/// How the progress is shown.
+#[derive(Debug)]
+pub(super) enum Progress {
+    /// Not at all.
+    Quiet,
+    Lines,
+    Bars(Box<Bars>),
+}
+
+/// The bars of a terminal.
+#[derive(Debug)]
+pub(super) struct Bars {
+    all: MultiProgress,
+    phases: ProgressBar,
+    todos: ProgressBar,
+    spent: ProgressBar,
+    began: Instant,
+    worked_before_ms: u64,
+}
+
+/// One line of talk.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    /// A phase begins or a todo is done: where there are bars, they show it.
+    Step(String),
+    /// What stays worth reading: a phase's end, a hold, a refusal, an early end.
+    Mark(String),
+}
+
+impl Progress {
+    /// Says which job it is, and where it stands.
+    pub(super) fn begin(quiet: bool, job: &Job) -> Self {
+        if quiet {
+            return Self::Quiet;
+        }
+        let documents = match job.spec.documents.len() {
+            1 => "1 document".to_owned(),
+            many => format!("{many} documents"),
+        };
+        out::talk(&format!(
+            "job {}: {}, {documents}, model {}",
+            job.spec.id, job.spec.instructions.name, job.spec.model
+        ));
+        let is_terminal = console::Term::stderr().is_term();
+        let shown = if is_terminal { Self::Bars(Box::new(Bars::new(job))) } else { Self::Lines };
+        if let (Self::Lines, Step::Executing) = (&shown, &job.progress) {
+            out::talk(&phase_begins(job));
+        }
+        shown
+    }
+
+    /// Tells of one report.
+    pub(super) fn show(&mut self, job: &Job, report: &Report<'_>) {
+        match self {
+            Self::Quiet => {}
+            Self::Lines => {
+                for line in lines(job, report) {
+                    match line {
+                        Line::Step(text) | Line::Mark(text) => out::talk(&text),
+                    }
+                }
+            }
+            Self::Bars(bars) => {
+                for line in lines(job, report) {
+                    if let Line::Mark(text) = line {
+                        // A terminal that is gone is no reason to stop.
+                        let _ = bars.all.println(out::plain(&text));
+                    }
+                }
+                bars.draw(job);
+            }
+        }
+    }
+
+    /// Takes the bars away: what comes next is the result.
+    pub(super) fn end(self) {
+        if let Self::Bars(bars) = self {
+            let _ = bars.all.clear();
+        }
+    }
+}
+
+impl Bars {
+    fn new(job: &Job) -> Self {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let style = |template: &str| {
+            ProgressStyle::with_template(template)
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .progress_chars("━╸─")
+        };
+        let phases = all.add(ProgressBar::new(0).with_style(style("phases {bar:20.cyan} {pos}/{len} {wide_msg}")));
+        let todos = all.add(ProgressBar::new(0).with_style(style("todos  {bar:20.green} {pos}/{len} {wide_msg}")));
+        let spent = all.add(ProgressBar::new_spinner().with_style(style("{spinner} {wide_msg}")));
+        spent.enable_steady_tick(TICK);
+        let bars = Self { all, phases, todos, spent, began: Instant::now(), worked_before_ms: job.totals.worked_ms };
+        bars.draw(job);
+        bars
+    }
+
+    fn draw(&self, job: &Job) {
+        let complete = job
+            .plan
+            .as_ref()
+            .map_or(0, |plan| plan.phases().iter().filter(|phase| phase.state == PhaseState::Complete).count() as u64);
+        let planned = u64::from(job.planned_count());
+        self.phases.set_length(planned);
+        self.phases.set_position(complete.min(planned));
+        self.phases.set_message(out::one_line(&board::place(job)));
+        let counts = job.phase.todos.counts();
+        self.todos.set_length(counts.tasks() as u64);
+        self.todos.set_position(counts.completed as u64);
+        self.todos.set_message(doing(job));
+        let worked = self.worked_before_ms + u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.spent.set_message(format!("{}, {}", spent(job), duration(worked / 1000 * 1000)));
+    }
+}
+
+/// What is being done now, in the words of the todo or of the planning step.
+fn doing(job: &Job) -> String {
+    match &job.progress {
+        Step::Executing => out::one_line(job.phase.todos.current().map_or("", |todo| todo.active_form.as_str())),
+        Step::Planning(planning) => format!("Planning: {} ({} of 3)", planning.step, planning.step.place()),
+        Step::Archiving { .. } => "Archiving the phase".to_owned(),
+        Step::Summarising { .. } => "Writing the workspace summary".to_owned(),
+        Step::Examining { .. } => "Reading the workspace again".to_owned(),
+        Step::Digesting => "Writing the digest of the past".to_owned(),
+        Step::Closing => "Closing the job".to_owned(),
+    }
+}
+
+/// `12 turns, 34.5k tokens, 0.12 USD`.
+pub(super) fn spent(job: &Job) -> String {
+    let spent = &job.totals.spent;
+    let mut text = format!("{}, {} tokens", counted(spent.turns, "turn"), amount(spent.tokens()));
+    if let Some(cost) = spent.cost().filter(|cost| *cost > 0.0) {
+        text.push_str(&format!(", {cost:.2} USD"));
+    }
+    text
+}
+
+/// `1 turn`, `2 turns`.
+pub(super) fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A count to three digits: `950`, `34.5k`, `1.2M`.
+fn amount(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        1_000_000.. => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+fn lines(job: &Job, report: &Report<'_>) -> Vec<Line> {
+    match report {
+        Report::Calling => Vec::new(),
+        Report::Talk(text) => vec![Line::Mark(out::one_line(text))],
+        Report::Decided(decision) => of_decision(job, decision),
+    }
+}
+
+/// What a decision is worth telling; `job` is the state after it.
+fn of_decision(job: &Job, decision: &Decision) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for event in &decision.events {
+        match event {
+            Event::PhaseStarted { .. } => lines.push(Line::Step(phase_begins(job))),
+            Event::PhaseEnded { why, .. } => {
+                let Some(past) = job.past.last() else { continue };
+                let counts = past.phase.todos.counts();
+                let done = format!("{} of {} todos", counts.completed, counts.tasks());
+                let turns = counted(past.phase.spent.turns, "turn");
+                let title = out::one_line(&past.phase.title);
+                let end = match why.issue() {
+                    None => "done".to_owned(),
+                    Some(issue) => format!("ended early ({}: {})", why.outcome(), short(issue)),
+                };
+                lines.push(Line::Mark(format!("phase {} {end}: {title}, {done}, {turns}", past.phase.number)));
+            }
+            Event::TodoCompleted { id, outcome, unevidenced } => {
+                let all = job.phase.todos.all();
+                let Some(todo) = all.iter().find(|todo| todo.id == *id) else { continue };
+                let mark = if *unevidenced { " (unevidenced)" } else { "" };
+                let outcome = outcome.as_ref().map(|text| format!(": {}", short(text))).unwrap_or_default();
+                let (number, tasks) = (job.phase.todos.number_of(*id), job.phase.todos.counts().tasks());
+                lines.push(Line::Step(format!("  [{number}/{tasks}] {}{mark}{outcome}", short(&todo.content))));
+            }
+            Event::TodoCompletionRefused { reason, .. } | Event::TodosRefused { reason } => {
+                lines.push(Line::Mark(format!("  refused: {}", short(reason))));
+            }
+            Event::CompletionRefused { checks } => {
+                let names: Vec<String> = checks.iter().map(|check| out::one_line(&check.name)).collect();
+                lines.push(Line::Mark(format!("  job_complete refused, not met: {}", names.join("; "))));
+            }
+            Event::StepEnded { step, end } => match end {
+                StepEnd::FellBack => {
+                    lines.push(Line::Mark(format!(
+                        "  {step}: not done by the model within its tries, done by the system"
+                    )));
+                }
+                StepEnd::Saved | StepEnd::NoChange { .. } => {}
+            },
+            Event::TodosWarned { warning } => lines.push(Line::Mark(format!("  warning: {}", short(warning)))),
+            Event::Held { reason, detail } => lines.push(Line::Mark(format!("held ({reason}): {}", short(detail)))),
+            Event::Opened { torn_bytes: Some(bytes), .. } => {
+                lines.push(Line::Mark(format!("{bytes} bytes of an unfinished journal line were cut off")));
+            }
+            Event::JobCreated { .. }
+            | Event::Opened { .. }
+            | Event::ArchiveStored { .. }
+            | Event::SummaryWritten { .. }
+            | Event::FilesExamined { .. }
+            | Event::PlanSet { .. }
+            | Event::FileWritten { .. }
+            | Event::TodosWritten { .. }
+            | Event::ContextMasked { .. }
+            | Event::TurnsFolded { .. }
+            | Event::ContextCompacted { .. }
+            | Event::ModelReplied { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolReturned { .. }
+            | Event::AccomplishmentAdded { .. }
+            | Event::NoteAdded { .. }
+            | Event::EndingDecided { .. }
+            | Event::Resumed { .. }
+            | Event::FeedbackGiven { .. }
+            | Event::Approved
+            | Event::JobEnded { .. } => {}
+        }
+    }
+    lines
+}
+
+fn phase_begins(job: &Job) -> String {
+    let phase = &job.phase;
+    let title = match phase.kind {
+        PhaseKind::Bootstrap | PhaseKind::Review => phase.title.clone(),
+        PhaseKind::Planned => board::place(job),
+    };
+    let attempt = if phase.attempt > 1 { format!(", attempt {}", phase.attempt) } else { String::new() };
+    let counts = phase.todos.counts();
+    format!("phase {}: {}, {}{attempt}", phase.number, out::one_line(&title), counted(counts.tasks() as u64, "todo"))
+}
+
+fn short(text: &str) -> String {
+    let line = out::one_line(text);
+    match line.char_indices().nth(MOST_CHARS) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}

@@ -1,0 +1,165 @@
+//! What came of a job, on stdout: a short text, or one JSON object.
+
+use super::{
+    CliError, out,
+    progress::{counted, spent},
+};
+use crate::{
+    job::{
+        contract::Check,
+        event::Ending,
+        record::{Delivered, HoldReason, JobStatus},
+        rows::duration,
+        state::Job,
+        todo::TodoStatus,
+    },
+    runner::Outcome,
+};
+use serde::Serialize;
+use std::{fmt::Write, path::Path};
+
+/// The object that `--json` prints. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+struct Shown<'j> {
+    id: String,
+    status: JobStatus,
+    hold_reason: Option<HoldReason>,
+    /// One sentence.
+    reason: Option<String>,
+    instructions: &'j str,
+    model: &'j str,
+    /// Absolute.
+    workspace: String,
+    /// Paths are relative to the workspace.
+    deliverables: &'j [Delivered],
+    /// 0 to 1.
+    coverage: f64,
+    /// 0 to 1.
+    confidence: Option<f64>,
+    notes: Option<&'j str>,
+    summary: Option<&'j str>,
+    checks: &'j [Check],
+    /// Phases that were worked, each attempt counted.
+    phases: usize,
+    /// Todos that were completed.
+    todos: usize,
+    turns: u64,
+    tokens_in: u64,
+    tokens_out: u64,
+    tokens_cached: u64,
+    /// Null where a turn's price isn't known.
+    cost_usd: Option<f64>,
+    worked_ms: u64,
+}
+
+/// Prints the result of `job`, whose workspace lies at `path`.
+pub(super) fn show(job: &Job, path: &Path, outcome: Outcome, as_json: bool) -> Result<(), CliError> {
+    let shown = Shown::new(job, path, outcome);
+    if as_json { out::json(&shown) } else { out::result(&shown.text(job, path)) }
+}
+
+impl<'j> Shown<'j> {
+    fn new(job: &'j Job, path: &Path, outcome: Outcome) -> Self {
+        let (status, hold_reason) = match outcome {
+            Outcome::Ended(status) => (status, None),
+            Outcome::Held(reason) => (JobStatus::Held, Some(reason)),
+            Outcome::Interrupted => (JobStatus::Held, Some(HoldReason::Paused)),
+        };
+        let (_, _, reason) = job.job_status();
+        // A full disk is not a fact of the job: nothing could be written any more.
+        let reason = reason.or_else(|| {
+            (hold_reason == Some(HoldReason::Disk)).then(|| "the disk is full; make room and resume".to_owned())
+        });
+        // A job that waits for its review shows what would be accepted.
+        let ending: Option<&Ending> = job.ended().or(job.ending.as_deref());
+        let completion = ending.and_then(|ending| ending.completion.as_ref());
+        let open = job.is_phase_open().then_some(&job.phase);
+        let phases = || job.past.iter().map(|past| &past.phase).chain(open);
+        let totals = &job.totals;
+        Self {
+            id: job.spec.id.to_string(),
+            status,
+            hold_reason,
+            reason,
+            instructions: &job.spec.instructions.name,
+            model: &job.spec.model,
+            workspace: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string(),
+            deliverables: ending.map_or(&[], |ending| &ending.deliverables),
+            coverage: job.coverage.total(&job.spec.documents),
+            confidence: completion.map(|completion| completion.confidence),
+            notes: completion.and_then(|completion| completion.notes.as_deref()),
+            summary: completion.map(|completion| completion.summary.as_str()),
+            checks: ending.map_or(&[], |ending| &ending.checks),
+            phases: phases().count(),
+            todos: phases()
+                .flat_map(|phase| phase.todos.all())
+                .filter(|todo| todo.status == TodoStatus::Completed)
+                .count(),
+            turns: totals.spent.turns,
+            tokens_in: totals.spent.usage.input,
+            tokens_out: totals.spent.usage.output,
+            tokens_cached: totals.spent.usage.cached,
+            cost_usd: totals.spent.cost(),
+            worked_ms: totals.worked_ms,
+        }
+    }
+
+    fn text(&self, job: &Job, path: &Path) -> String {
+        let mut text = String::new();
+        let hold = self.hold_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let status = match self.status {
+            JobStatus::Completed => console::style(self.status).green(),
+            JobStatus::Held | JobStatus::Partial | JobStatus::Queued | JobStatus::Running => {
+                console::style(self.status).yellow()
+            }
+            JobStatus::Blocked | JobStatus::Failed | JobStatus::Cancelled => console::style(self.status).red(),
+        };
+        let _ = writeln!(text, "job {}: {}{hold}", self.id, status.bold());
+        // A blocked job's reason is its summary, which comes below.
+        if let Some(reason) = self.reason.as_deref().filter(|reason| Some(*reason) != self.summary) {
+            let _ = writeln!(text, "reason: {}", out::one_line(reason));
+        }
+        for file in self.deliverables {
+            let place = nearby(&path.join(&file.path));
+            let _ = writeln!(text, "deliverable: {place} ({})", counted(file.bytes, "byte"));
+        }
+        let passed = self.checks.iter().filter(|check| check.passed).count();
+        if !self.checks.is_empty() {
+            let _ = writeln!(text, "checks: {passed} of {} passed", self.checks.len());
+        }
+        for check in self.checks.iter().filter(|check| !check.passed) {
+            let _ = writeln!(text, "  not met: {}: {}", out::one_line(&check.name), out::one_line(&check.detail));
+        }
+        let _ = writeln!(text, "coverage: {} %", percent(self.coverage));
+        if let Some(confidence) = self.confidence {
+            let _ = writeln!(text, "confidence: {confidence}");
+        }
+        let _ = writeln!(
+            text,
+            "worked: {}, {}, {}, {}",
+            counted(self.phases as u64, "phase"),
+            counted(self.todos as u64, "todo"),
+            spent(job),
+            duration(self.worked_ms)
+        );
+        for (name, said) in [("summary", self.summary), ("notes", self.notes)] {
+            if let Some(said) = said.map(|said| out::plain(said.trim())).filter(|said| !said.is_empty()) {
+                let _ = writeln!(text, "{name}:\n  {}", said.replace('\n', "\n  "));
+            }
+        }
+        let _ = writeln!(text, "more: overnight show {}, overnight audit {}", self.id, self.id);
+        text
+    }
+}
+
+/// Whole percent, rounded down: 100 is only said of all.
+fn percent(share: f64) -> String {
+    format!("{:.0}", (share * 100.0).floor())
+}
+
+/// A path as it is shortest from here: relative where it lies below the current folder.
+fn nearby(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let below = std::env::current_dir().ok().and_then(|here| whole.strip_prefix(here).ok().map(Path::to_owned));
+    out::one_line(&below.unwrap_or(whole).display().to_string())
+}

@@ -1,0 +1,97 @@
+//! `overnight resume`: goes on with a job that is held, or that a crash left behind. What its journal says is where it goes on.
+
+use super::{
+    CliError, Office, exit, out, result,
+    run::{Bounds, opening},
+    work,
+};
+use crate::{
+    config::{Origin, Partial, Setting, Settings},
+    job::{
+        limits::Limits,
+        record::HoldReason,
+        state::{Job, Status},
+        step::Command,
+    },
+    runner::Outcome,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight resume last
+  overnight resume 0193 --turns 8000      # a limit counts the whole job, what is used already included
+
+Ctrl-C (or SIGTERM) holds the job again and exits with 130.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ResumeArgs {
+    /// Id of a job, the beginning of one, or 'last'
+    job: String,
+    #[command(flatten)]
+    bounds: Bounds,
+    #[command(flatten)]
+    show: work::Show,
+}
+
+pub(super) async fn run(flags: Partial, args: &ResumeArgs) -> Result<u8, CliError> {
+    let settings = Settings::from_surroundings(&args.bounds.put_into(flags))?;
+    let office = Office::open(settings).await?;
+    let row = office.job(&args.job).await?;
+    let path = office.workspace(&row)?;
+    let id = row.job.id;
+    let mut session = work::open(&office, &row, &path).await?;
+    if let Some(status) = session.job.ended().map(|ending| ending.status) {
+        let outcome = Outcome::Ended(status);
+        work::settle(&office, &mut session, &row).await?;
+        if !args.show.quiet {
+            out::talk(&format!("job {id} has ended already; nothing is left to do"));
+        }
+        result::show(&session.job, &path, outcome, args.show.json)?;
+        return Ok(work::code(outcome));
+    }
+    if is_in_review(&session.job) {
+        return Err(CliError {
+            message: format!(
+                "job {id} waits for a review: `overnight approve {id}` accepts it, `overnight feedback {id} \"…\"` sends it back"
+            ),
+            code: exit::HELD,
+        });
+    }
+    let (limits, are_new) = limits(session.job.limits, &office.settings);
+    let name = typed(&office.settings.model).cloned().unwrap_or_else(|| session.job.spec.model.clone());
+    let model = work::model(&office, &name).await?;
+    session.claim(office.store.as_ref()).await?;
+    session.command(opening(model.name(), session.torn()))?;
+    if are_new || !session.job.is_running() {
+        session.command(Command::Resume { limits })?;
+    }
+    work::drive(&office, &mut session, &path, model, args.show).await
+}
+
+/// Whether the job waits for a person's word on its result.
+pub(super) fn is_in_review(job: &Job) -> bool {
+    match &job.status {
+        Status::Held { reason, .. } => *reason == HoldReason::Review,
+        Status::Running | Status::Ended(_) => false,
+    }
+}
+
+/// A value that this command line gave. Those of the environment and the file were for the beginning of the job: here they
+/// could lower what an earlier `resume` raised.
+fn typed<T>(setting: &Setting<Option<T>>) -> Option<&T> {
+    match setting.origin {
+        Origin::Flag => setting.value.as_ref(),
+        Origin::Environment(_) | Origin::File { .. } | Origin::Default => None,
+    }
+}
+
+/// The job's limits with the typed ones in their place, and whether there are any.
+fn limits(mut limits: Limits, settings: &Settings) -> (Limits, bool) {
+    let before = limits;
+    limits.turns = typed(&settings.turns).copied().unwrap_or(limits.turns);
+    limits.tokens = typed(&settings.tokens).copied().or(limits.tokens);
+    limits.cost_usd = typed(&settings.cost_usd).copied().or(limits.cost_usd);
+    limits.wall_clock_ms = typed(&settings.wall_clock_ms).copied().or(limits.wall_clock_ms);
+    (limits, limits != before)
+}

@@ -1,0 +1,111 @@
+//! `overnight approve` and `overnight feedback`: a person's word on a job that is held for review.
+
+use super::{CliError, Office, resume::is_in_review, run::opening, work};
+use crate::{
+    job::{
+        state::{INSTRUCTIONS_FILE, Job},
+        step::Command,
+    },
+    runner::Session,
+};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+/// Bytes of one feedback: it stands in every later prompt.
+const MOST_FEEDBACK: u64 = 16 * 1024;
+/// Approving needs no model, but a drive has one; the embedded one can always be had.
+const ANY_MODEL: &str = "offline";
+
+const FEEDBACK_EXAMPLES: &str = "\
+Examples:
+  overnight feedback last \"Section 4 is missing; name the owner of each item.\"
+  overnight feedback 0193 - < comments.txt
+
+The text is added to the job's instructions, the plan is made anew, and the job goes on here and now.";
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ApproveArgs {
+    /// Id of a job, the beginning of one, or 'last'
+    job: String,
+    #[command(flatten)]
+    show: work::Show,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = FEEDBACK_EXAMPLES)]
+pub(super) struct FeedbackArgs {
+    /// Id of a job, the beginning of one, or 'last'
+    job: String,
+    /// What is to be changed; - reads it from stdin
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    #[command(flatten)]
+    show: work::Show,
+}
+
+/// The result is accepted: the job ends.
+pub(super) async fn approve(office: &Office, args: &ApproveArgs) -> Result<u8, CliError> {
+    let (mut session, path) = reviewed(office, &args.job).await?;
+    let model = work::model(office, ANY_MODEL).await?;
+    session.claim(office.store.as_ref()).await?;
+    let name = session.job.spec.model.clone();
+    session.command(opening(&name, session.torn()))?;
+    session.command(Command::Approve)?;
+    work::drive(office, &mut session, &path, model, args.show).await
+}
+
+/// The result is sent back: the job goes on with the feedback among its instructions.
+pub(super) async fn feedback(office: &Office, args: &FeedbackArgs) -> Result<u8, CliError> {
+    let text = text(&args.text)?;
+    let (mut session, path) = reviewed(office, &args.job).await?;
+    let instructions = with_feedback(&path, &session.job, &text)?;
+    let name = session.job.spec.model.clone();
+    let model = work::model(office, &name).await?;
+    session.claim(office.store.as_ref()).await?;
+    session.command(opening(&name, session.torn()))?;
+    session.command(Command::Feedback { text, instructions })?;
+    work::drive(office, &mut session, &path, model, args.show).await
+}
+
+/// Opens a job that is held for review.
+async fn reviewed(office: &Office, job: &str) -> Result<(Session, PathBuf), CliError> {
+    let row = office.job(job).await?;
+    let path = office.workspace(&row)?;
+    let session = work::open(office, &row, &path).await?;
+    if is_in_review(&session.job) {
+        return Ok((session, path));
+    }
+    let (status, reason, _) = session.job.job_status();
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    Err(CliError::usage(format!("job {} is not held for review: it is {status}{reason}", row.job.id)))
+}
+
+/// The feedback as it was typed, or from stdin.
+fn text(typed: &str) -> Result<String, CliError> {
+    let mut text = typed.to_owned();
+    if typed == "-" {
+        text.clear();
+        let read = std::io::stdin().lock().take(MOST_FEEDBACK + 1).read_to_string(&mut text);
+        read.map_err(|error| CliError::usage(format!("the feedback can't be read from stdin ({error})")))?;
+    }
+    if text.len() as u64 > MOST_FEEDBACK {
+        return Err(CliError::usage(format!(
+            "the feedback is longer than {MOST_FEEDBACK} bytes: say it in fewer words"
+        )));
+    }
+    match text.trim() {
+        "" => Err(CliError::usage("the feedback is empty: say what is to be changed")),
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// `instructions.md` as it stands, and the feedback under its heading.
+fn with_feedback(path: &Path, job: &Job, text: &str) -> Result<String, CliError> {
+    let file = path.join(INSTRUCTIONS_FILE);
+    let present = std::fs::read(&file)
+        .map_err(|error| CliError::failed(format!("{} can't be read ({error})", file.display())))?;
+    let present = String::from_utf8_lossy(&present);
+    Ok(format!("{}\n\n## Feedback {}\n\n{text}\n", present.trim_end(), job.feedback.len() + 1))
+}

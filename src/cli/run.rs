@@ -1,0 +1,126 @@
+//! `overnight run`: one job, here and now.
+
+use super::{CliError, Office, instructions, out, work};
+use crate::{
+    config::{Partial, Settings},
+    job::{instructions::Instructions, step::Command},
+    runner::{NewJobRequest, Session, create},
+};
+use std::path::PathBuf;
+
+/// The embedded model.
+const DEFAULT_MODEL: &str = "offline";
+/// Left-out files that are named one by one.
+const MOST_LEFT_OUT: usize = 10;
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight run extract-requirements --documents spec.md
+  overnight run summarize-documents --documents reports/ notes.txt --wall-clock 2h
+  overnight run ./my-task.md --documents contracts/ --json > result.json
+
+Ctrl-C (or SIGTERM) drops the turn in hand, holds the job and exits with 130; `overnight resume last` goes on.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct RunArgs {
+    /// Name of instructions (in the instructions folder, or shipped), or a path to a .md file
+    instructions: String,
+    /// Files and folders to work on
+    #[arg(long, short, required = true, num_args = 1.., value_name = "PATH")]
+    documents: Vec<PathBuf>,
+    #[command(flatten)]
+    bounds: Bounds,
+    /// Tokens that a prompt may have
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    budget_tokens: Option<String>,
+    #[command(flatten)]
+    show: work::Show,
+}
+
+/// The model and the limits of a job, as typed.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Bounds {
+    /// Who does the work: offline, scripted:FILE or replay:JOB
+    #[arg(long, short)]
+    model: Option<String>,
+    /// Model calls of the whole job
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    turns: Option<String>,
+    /// USD of the whole job
+    #[arg(long, value_name = "USD", help_heading = "Limits")]
+    cost: Option<String>,
+    /// Time of work of the whole job, such as 90m or 8h; holds don't count
+    #[arg(long, value_name = "TIME", help_heading = "Limits")]
+    wall_clock: Option<String>,
+    /// Input and output tokens of the whole job, such as 500k or 20M
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    tokens: Option<String>,
+}
+
+impl Bounds {
+    /// Adds what was typed to `flags`.
+    pub(super) fn put_into(&self, flags: Partial) -> Partial {
+        Partial {
+            model: self.model.clone(),
+            turns: self.turns.clone(),
+            cost: self.cost.clone(),
+            wall_clock: self.wall_clock.clone(),
+            tokens: self.tokens.clone(),
+            ..flags
+        }
+    }
+}
+
+/// Makes the job and works it. What lies in no database yet is a whole workspace: workspace, then row, then claim.
+pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> {
+    let flags = Partial { budget_tokens: args.budget_tokens.clone(), ..args.bounds.put_into(flags) };
+    let settings = Settings::from_surroundings(&flags)?;
+    let found = instructions::find(&settings.instructions.value, &args.instructions)?;
+    let instructions = bounded(found.instructions, &settings);
+    let name = settings.model.value.clone().or_else(|| instructions.model.clone());
+    let workspaces = std::path::absolute(&settings.workspaces.value).map_err(|error| {
+        CliError::usage(format!(
+            "the workspaces folder {} can't be used ({error})",
+            settings.workspaces.value.display()
+        ))
+    })?;
+    let office = Office::open(settings).await?;
+    let model = work::model(&office, name.as_deref().unwrap_or(DEFAULT_MODEL)).await?;
+    let request = NewJobRequest {
+        instructions,
+        instructions_text: &found.text,
+        documents: &args.documents,
+        model: model.as_ref(),
+    };
+    let created = create(&workspaces, &request)?;
+    if !args.show.quiet {
+        for (path, why) in created.left_out.iter().take(MOST_LEFT_OUT) {
+            out::talk(&format!("left out: {} ({why})", path.display()));
+        }
+        if created.left_out.len() > MOST_LEFT_OUT {
+            out::talk(&format!("left out: {} more", created.left_out.len() - MOST_LEFT_OUT));
+        }
+    }
+    let mut session = Session::open(&created.path)?;
+    session.claim(office.store.as_ref()).await?;
+    session.command(opening(model.name(), session.torn()))?;
+    work::drive(&office, &mut session, &created.path, model, args.show).await
+}
+
+/// The command with which this program takes a job up.
+pub(super) fn opening(model: &str, torn_bytes: Option<u64>) -> Command {
+    Command::Open { version: env!("CARGO_PKG_VERSION").to_owned(), model: model.to_owned(), torn_bytes }
+}
+
+/// Flags, environment and file go over what the instructions say.
+fn bounded(mut instructions: Instructions, settings: &Settings) -> Instructions {
+    let limits = &mut instructions.limits;
+    limits.turns = settings.turns.value.unwrap_or(limits.turns);
+    limits.tokens = settings.tokens.value.or(limits.tokens);
+    limits.cost_usd = settings.cost_usd.value.or(limits.cost_usd);
+    limits.wall_clock_ms = settings.wall_clock_ms.value.or(limits.wall_clock_ms);
+    let context = &mut instructions.context;
+    context.budget_tokens = settings.budget_tokens.value.unwrap_or(context.budget_tokens);
+    instructions
+}

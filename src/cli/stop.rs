@@ -1,0 +1,34 @@
+//! Ctrl-C and SIGTERM: the first one asks the work to stop, the second one ends the program at once.
+
+use super::{CliError, exit, out};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
+
+/// Listens from now on. The value turns true when the work is to stop. A thread of its own, so that a signal is heard
+/// while the work does something that doesn't wait.
+pub(super) fn listen() -> Result<watch::Receiver<bool>, CliError> {
+    let (sender, receiver) = watch::channel(false);
+    let failed = |error: std::io::Error| CliError::failed(format!("signals can't be listened to ({error})"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    let (mut interrupts, mut terminations) = {
+        let _inside = runtime.enter();
+        (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?)
+    };
+    std::thread::spawn(move || {
+        runtime.block_on(async move {
+            for _ in 0..2 {
+                tokio::select! {
+                    _ = interrupts.recv() => {}
+                    _ = terminations.recv() => {}
+                }
+                if sender.send_replace(true) {
+                    std::process::exit(exit::INTERRUPTED.into());
+                }
+                out::talk("stopping; once more to end at once");
+            }
+        });
+    });
+    Ok(receiver)
+}

@@ -1,0 +1,112 @@
+//! Works on a claimed job here and now, and shows what came of it.
+
+use super::{CliError, Office, exit, out, progress::Progress, result, stop};
+use crate::{
+    job::{id::JobId, record::JobStatus, rows::Extent},
+    model::Model,
+    runner::{Drive, Outcome, RunError, Session, open_model, save_row},
+    store::{JobRow, StoreError},
+    workspace::{journal::JournalError, lock::LockError},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// How the work is shown.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct Show {
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Say nothing but errors while working
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+/// Drives a claimed job until it ends or is held; shows the result. The exit code says how it came to rest.
+pub(super) async fn drive(
+    office: &Office,
+    session: &mut Session,
+    path: &Path,
+    model: Arc<dyn Model>,
+    show: Show,
+) -> Result<u8, CliError> {
+    let id = session.job.spec.id;
+    let mut progress = Progress::begin(show.quiet, &session.job);
+    let mut watch = |job: &crate::job::state::Job, report: crate::runner::Report<'_>| progress.show(job, &report);
+    let mut drive = Drive { store: office.store.as_ref(), model, stop: stop::listen()?, watch: &mut watch };
+    let outcome = drive.run(session).await;
+    progress.end();
+    let outcome = outcome.map_err(|error| stopped(id, &error))?;
+    result::show(&session.job, path, outcome, show.json)?;
+    if outcome == Outcome::Interrupted {
+        out::talk(&format!("interrupted, and kept: go on with `overnight resume {id}`"));
+    }
+    Ok(code(outcome))
+}
+
+/// The exit code of a job that came to rest.
+pub(super) fn code(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Ended(status) => match status {
+            JobStatus::Completed => exit::COMPLETED,
+            JobStatus::Partial | JobStatus::Blocked => exit::PARTIAL_OR_BLOCKED,
+            JobStatus::Cancelled => exit::CANCELLED,
+            JobStatus::Failed | JobStatus::Queued | JobStatus::Running | JobStatus::Held => exit::FAILED,
+        },
+        Outcome::Held(_) => exit::HELD,
+        Outcome::Interrupted => exit::INTERRUPTED,
+    }
+}
+
+/// The work stopped for a reason that is not the job's: nothing is lost.
+fn stopped(id: JobId, error: &RunError) -> CliError {
+    let lost = matches!(error, RunError::Store(StoreError::LeaseLost { .. }));
+    CliError::failed(if lost {
+        format!("{error}: another process works on it now; see `overnight show {id}`")
+    } else {
+        format!("{error}; what was done is kept: `overnight resume {id}` goes on")
+    })
+}
+
+/// Opens the workspace of the job in `row`, with its lock. A broken journal ends the job as failed.
+pub(super) async fn open(office: &Office, row: &JobRow, path: &Path) -> Result<Session, CliError> {
+    let id = row.job.id;
+    match Session::open(path) {
+        Ok(session) if session.job.spec.id == id => Ok(session),
+        Ok(session) => Err(CliError::failed(format!(
+            "{} holds job {}, not {id}: put the right workspace there",
+            path.display(),
+            session.job.spec.id
+        ))),
+        Err(RunError::Journal(error @ JournalError::Broken { .. })) => {
+            let reason = format!("{error}; the job ends as failed, because it can't be known what was done");
+            save_row(office.store.as_ref(), id, &error.to_string()).await?;
+            Err(CliError::failed(format!("job {id}: {reason}")))
+        }
+        Err(RunError::Lock(error @ LockError::Held { .. })) => {
+            Err(CliError::usage(format!("{error}: wait for it, or stop it with `overnight pause {id}`")))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes the row of a job whose journal has ended: the process that ended it may have died before it could.
+pub(super) async fn settle(office: &Office, session: &mut Session, row: &JobRow) -> Result<(), CliError> {
+    if !row.state.status.is_end() {
+        session.claim(office.store.as_ref()).await?;
+        session.checkpoint(office.store.as_ref(), Extent::All).await?;
+    }
+    Ok(())
+}
+
+/// Opens a model by its name.
+pub(super) async fn model(office: &Office, name: &str) -> Result<Arc<dyn Model>, CliError> {
+    let replayed: Option<PathBuf> = match name.strip_prefix("replay:") {
+        Some(job) => Some(office.workspace(&office.job(job).await?)?),
+        None => None,
+    };
+    let find = |job: &str| replayed.clone().ok_or_else(|| format!("there is no job '{job}'"));
+    Ok(open_model(name, &find)?)
+}
