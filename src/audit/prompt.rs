@@ -1,0 +1,67 @@
+//! What the model was shown at a turn: the journal's decisions up to that turn say what the state was, and the prompt is
+//! made of the state alone, so it comes out byte for byte.
+
+use super::AuditError;
+use crate::{
+    context::{
+        compose::{self, prompt_sha256},
+        message::Prompt,
+    },
+    job::{
+        event::{Decision, Event},
+        state::Job,
+    },
+    workspace::{Workspace, chain, journal},
+};
+use std::path::Path;
+
+/// A prompt, made anew.
+#[derive(Clone, Debug)]
+pub struct Rebuilt {
+    pub prompt: Prompt,
+    /// As the journal holds it of the prompt that was sent.
+    pub recorded_sha256: String,
+    /// Of the prompt made anew.
+    pub sha256: String,
+}
+
+impl Rebuilt {
+    /// Otherwise another version of the program made the prompt.
+    pub fn is_same(&self) -> bool {
+        self.recorded_sha256 == self.sha256
+    }
+}
+
+/// The prompt of `turn`, from 1, of the job whose workspace is at `path`.
+pub fn prompt(path: &Path, turn: u64) -> Result<Rebuilt, AuditError> {
+    let workspace = Workspace::open(path)?;
+    let mut job: Option<Job> = None;
+    let mut found: Option<Rebuilt> = None;
+    let mut turns = 0;
+    journal::read(&workspace, |line: chain::Decision<Event>| {
+        let decision = Decision { at: line.at, events: line.events };
+        let Some(job) = &mut job else {
+            job = Some(Job::begin(&decision).ok_or("the first line does not begin a job")?);
+            return Ok(());
+        };
+        for event in &decision.events {
+            if let Event::ModelReplied { turn: replied, prompt_sha256: recorded, .. } = event {
+                turns = *replied;
+                if *replied == turn {
+                    let prompt = compose::prompt(job);
+                    let sha256 = prompt_sha256(&prompt);
+                    found = Some(Rebuilt { prompt, recorded_sha256: recorded.clone(), sha256 });
+                }
+            }
+            // The rest is only read for the number of its turns, and for the chain.
+            if found.is_none() {
+                job.apply(decision.at, event);
+            }
+        }
+        Ok(())
+    })?;
+    if job.is_none() {
+        return Err(AuditError::Empty { path: path.display().to_string() });
+    }
+    found.ok_or(AuditError::NoTurn { number: turn, turns })
+}

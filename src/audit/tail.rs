@@ -1,0 +1,105 @@
+//! The journal's lines one after the other, as they stand, through archives and live file; and again what has come since,
+//! while a job is at work. Each line is checked against the chain.
+
+use super::AuditError;
+use crate::{
+    job::event::Event,
+    workspace::{
+        WorkspaceError, Workspace,
+        chain::{self, Decision, LIVE, Lines, Position},
+        journal::JournalError,
+    },
+};
+use serde::Deserialize;
+use std::{
+    fs::File,
+    io::{Seek, SeekFrom},
+    path::Path,
+};
+
+/// Of a line, only its number.
+#[derive(Deserialize)]
+struct Numbered {
+    seq: u64,
+}
+
+/// The number of a file's first line; `None` where there is no whole line yet. The handle's place is moved.
+fn first_seq(file: &File) -> Result<Option<u64>, AuditError> {
+    let failed = |error| WorkspaceError::from_io("read", LIVE, error);
+    let mut lines = Lines::new(file.try_clone().map_err(failed)?);
+    let line = lines.next().map_err(failed)?.filter(|line| line.ended);
+    Ok(line.and_then(|line| serde_json::from_slice::<Numbered>(line.bytes).ok()).map(|line| line.seq))
+}
+
+/// A place in the journal from which it is read on.
+#[derive(Debug)]
+pub struct Tail {
+    workspace: Workspace,
+    position: Position,
+    /// The file that was read last, by the number of its first line: the live file keeps it when it becomes an archive's.
+    first_seq: u64,
+    /// Bytes and whole lines of it that were read.
+    offset: u64,
+    lines: u64,
+}
+
+impl Tail {
+    /// Begins at the journal's first line.
+    pub fn open(path: &Path) -> Result<Self, AuditError> {
+        let workspace = Workspace::open(path)?;
+        Ok(Self { workspace, position: Position::start(), first_seq: 0, offset: 0, lines: 0 })
+    }
+
+    /// Gives all whole lines since the last call, as bytes without the newline, and as decisions.
+    pub fn read(&mut self, each: &mut dyn FnMut(&[u8], Decision<Event>)) -> Result<(), AuditError> {
+        // The live file first: if it is archived meanwhile, this handle keeps what it held, and what comes after it is
+        // read at the next call.
+        let live = match self.workspace.stream(LIVE) {
+            Ok((file, _)) => first_seq(&file)?.map(|first| (first, file)),
+            Err(error) if error.is_not_found() => None,
+            Err(error) => return Err(error.into()),
+        };
+        for segment in chain::segments(&self.workspace)? {
+            let Some(first) = segment.first_seq else { continue };
+            if first >= self.first_seq {
+                let name = segment.journal();
+                let (file, _) = self.workspace.stream(&name)?;
+                self.file(first, &name, file, each)?;
+            }
+        }
+        match live {
+            Some((first, file)) if first >= self.first_seq => self.file(first, LIVE, file, each),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn file(
+        &mut self,
+        first: u64,
+        name: &str,
+        mut file: File,
+        each: &mut dyn FnMut(&[u8], Decision<Event>),
+    ) -> Result<(), AuditError> {
+        if first > self.first_seq {
+            (self.first_seq, self.offset, self.lines) = (first, 0, 0);
+        }
+        let failed = |error| AuditError::from(WorkspaceError::from_io("read", name, error));
+        file.seek(SeekFrom::Start(self.offset)).map_err(failed)?;
+        let mut lines = Lines::new(file);
+        while let Some(line) = lines.next().map_err(failed)? {
+            // A line without its end is being written, or was cut off by a crash.
+            if !line.ended {
+                break;
+            }
+            self.lines += 1;
+            let decision = self.position.follow(line.bytes).map_err(|what| JournalError::Broken {
+                file: name.to_owned(),
+                line: self.lines,
+                what,
+            })?;
+            self.offset += line.bytes.len() as u64 + 1;
+            each(line.bytes, decision);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,286 @@
+//! What each phase was: read from the journal alone, so that it holds for a copied workspace.
+//!
+//! A phase's part of the journal is that of its archive: it begins after the decision that ended the phase before. So the
+//! planning that led to a phase counts as its own, and the parts add up to the whole job.
+
+use super::AuditError;
+use crate::{
+    job::{
+        coverage::Coverage,
+        event::{Changed, Decision, Event, Shown, ToolResult},
+        state::{Job, Phase, Spent},
+        time::Timestamp,
+        todo::{Todo, TodoStatus},
+    },
+    workspace::{Workspace, chain, journal},
+};
+use serde::Serialize;
+use std::{collections::BTreeMap, path::Path};
+
+/// A job and its phases, the oldest first.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    pub job: Job,
+    /// Number and SHA-256 of the journal's last line.
+    pub seq: u64,
+    pub head: String,
+    pub phases: Vec<PhaseRecord>,
+    /// What was spent since the last phase ended, while no phase was open: planning that has led to none yet.
+    pub since: Spending,
+}
+
+/// One attempt of a phase.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PhaseRecord {
+    pub number: u32,
+    /// From 1.
+    pub attempt: u32,
+    /// `bootstrap`, `planned` or `review`.
+    pub kind: String,
+    pub title: String,
+    /// `done`, `rewound`, `stuck`, `limit`, `reset`, `abandoned`; of a phase that has not ended how the job stands.
+    pub outcome: String,
+    /// Why it ended early.
+    pub issue: Option<String>,
+    pub started: Timestamp,
+    pub ended: Option<Timestamp>,
+    pub spent: Spending,
+    pub todos_completed: u64,
+    pub todos: Vec<Todo>,
+    /// Files written in it, as they were after the last write.
+    pub files: Vec<Changed>,
+    /// Parts of documents that the model was shown here first.
+    pub shown: Vec<Shown>,
+    /// Notes and accomplishments.
+    pub notes: Vec<String>,
+    /// Fallbacks, refused or unusual todo lists, refused completions, in the system's words.
+    pub warnings: Vec<String>,
+    /// Folder under `archive/`, once archived.
+    pub archive: Option<String>,
+}
+
+/// What a part of the journal cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spending {
+    pub turns: u64,
+    /// Of these, turns of the planning before the phase.
+    pub planning_turns: u64,
+    /// `None` where there was no turn.
+    pub first_turn: Option<u64>,
+    pub last_turn: Option<u64>,
+    pub tokens_in: u64,
+    pub tokens_cached: u64,
+    pub tokens_out: u64,
+    /// USD; `None` where the price of a turn isn't known.
+    pub cost_usd: Option<f64>,
+    /// Milliseconds of work, holds not counted.
+    pub worked_ms: u64,
+}
+
+/// Reads the phases of the job whose workspace is at `path`; safe beside a running one.
+pub fn timeline(path: &Path) -> Result<Timeline, AuditError> {
+    let workspace = Workspace::open(path)?;
+    let mut reading: Option<Reading> = None;
+    let read = journal::read(&workspace, |line: chain::Decision<Event>| {
+        let decision = Decision { at: line.at, events: line.events };
+        match &mut reading {
+            Some(reading) => reading.on(&decision),
+            None => {
+                let job = Job::begin(&decision).ok_or("the first line does not begin a job")?;
+                reading = Some(Reading { part: Part::after(&job), job, phases: Vec::new() });
+            }
+        }
+        Ok(())
+    })?;
+    let reading = reading.ok_or_else(|| AuditError::Empty { path: path.display().to_string() })?;
+    Ok(reading.end(read.position.seq, read.position.head))
+}
+
+impl Timeline {
+    /// All attempts of phase `number`, with their places among the phases.
+    pub fn attempts(&self, number: u32) -> Result<Vec<(usize, &PhaseRecord)>, AuditError> {
+        let found: Vec<_> = self.phases.iter().enumerate().filter(|(_, phase)| phase.number == number).collect();
+        if found.is_empty() {
+            let last = self.phases.iter().map(|phase| phase.number).max();
+            return Err(AuditError::NoPhase { number, last });
+        }
+        Ok(found)
+    }
+}
+
+struct Reading {
+    job: Job,
+    part: Part,
+    phases: Vec<PhaseRecord>,
+}
+
+/// What is gathered from the decision after the end of a phase on.
+struct Part {
+    spent: Spent,
+    planning_turns: u64,
+    last_turn: u64,
+    /// As it was at the part's beginning.
+    worked_ms: u64,
+    coverage: Coverage,
+    files: BTreeMap<String, Changed>,
+    notes: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Part {
+    fn after(job: &Job) -> Self {
+        Self {
+            spent: Spent::default(),
+            planning_turns: 0,
+            last_turn: 0,
+            worked_ms: job.totals.worked_ms,
+            coverage: job.coverage.clone(),
+            files: BTreeMap::new(),
+            notes: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn spending(&self, job: &Job) -> Spending {
+        let turns = self.spent.turns;
+        Spending {
+            turns,
+            planning_turns: self.planning_turns,
+            first_turn: (turns > 0).then(|| self.last_turn + 1 - turns),
+            last_turn: (turns > 0).then_some(self.last_turn),
+            tokens_in: self.spent.usage.input,
+            tokens_cached: self.spent.usage.cached,
+            tokens_out: self.spent.usage.output,
+            cost_usd: self.spent.cost(),
+            worked_ms: job.totals.worked_ms - self.worked_ms,
+        }
+    }
+
+    fn record(self, job: &Job, phase: &Phase) -> PhaseRecord {
+        let todos = phase.todos.all().to_vec();
+        PhaseRecord {
+            number: phase.number,
+            attempt: phase.attempt,
+            kind: phase.kind.name().to_owned(),
+            title: phase.title.clone(),
+            outcome: job.job_status().0.name().to_owned(),
+            issue: None,
+            started: phase.started,
+            ended: None,
+            spent: self.spending(job),
+            todos_completed: todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as u64,
+            todos,
+            shown: newly_shown(job, &self.coverage),
+            files: self.files.into_values().collect(),
+            notes: self.notes,
+            warnings: self.warnings,
+            archive: None,
+        }
+    }
+}
+
+impl Reading {
+    fn on(&mut self, decision: &Decision) {
+        for event in &decision.events {
+            self.note(event);
+            self.job.apply(decision.at, event);
+            if self.job.past.len() > self.phases.len() {
+                self.on_phase_ended();
+            }
+        }
+    }
+
+    /// What `event`, which is not applied yet, adds to the part.
+    fn note(&mut self, event: &Event) {
+        let part = &mut self.part;
+        match event {
+            Event::ModelReplied { turn, usage, cost_usd, .. } => {
+                part.spent.add(usage, *cost_usd);
+                part.last_turn = *turn;
+                part.planning_turns += u64::from(!self.job.is_phase_open());
+            }
+            Event::ToolReturned { result: ToolResult { changed: Some(changed), .. }, .. } => {
+                part.files.insert(changed.path.clone(), changed.clone());
+            }
+            Event::NoteAdded { text } | Event::AccomplishmentAdded { text } => part.notes.push(text.clone()),
+            Event::StepEnded { step, end: crate::job::event::StepEnd::FellBack } => {
+                part.warnings.push(format!("the model did not finish {step}; the system did"));
+            }
+            Event::TodosRefused { reason } => part.warnings.push(format!("todos refused: {reason}")),
+            Event::TodosWarned { warning } => part.warnings.push(warning.clone()),
+            Event::CompletionRefused { checks } => {
+                let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+                part.warnings.push(format!("job_complete refused: {}", names.join("; ")));
+            }
+            Event::JobCreated { .. }
+            | Event::Opened { .. }
+            | Event::PhaseStarted { .. }
+            | Event::PhaseEnded { .. }
+            | Event::ArchiveStored { .. }
+            | Event::SummaryWritten { .. }
+            | Event::FilesExamined { .. }
+            | Event::PlanSet { .. }
+            | Event::FileWritten { .. }
+            | Event::StepEnded { .. }
+            | Event::TodosWritten { .. }
+            | Event::TodoCompleted { .. }
+            | Event::TodoCompletionRefused { .. }
+            | Event::ContextMasked { .. }
+            | Event::TurnsFolded { .. }
+            | Event::ContextCompacted { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolReturned { .. }
+            | Event::EndingDecided { .. }
+            | Event::Held { .. }
+            | Event::Resumed { .. }
+            | Event::FeedbackGiven { .. }
+            | Event::Approved
+            | Event::JobEnded { .. } => {}
+        }
+    }
+
+    fn on_phase_ended(&mut self) {
+        let part = std::mem::replace(&mut self.part, Part::after(&self.job));
+        if let Some(past) = self.job.past.last() {
+            self.phases.push(PhaseRecord {
+                outcome: past.why.outcome().to_owned(),
+                issue: past.why.issue().map(str::to_owned),
+                ended: Some(past.ended),
+                archive: Some(past.folder.clone()),
+                ..part.record(&self.job, &past.phase)
+            });
+        }
+    }
+
+    fn end(mut self, seq: u64, head: String) -> Timeline {
+        let mut since = Spending::default();
+        if self.job.is_phase_open() {
+            self.phases.push(self.part.record(&self.job, &self.job.phase));
+        } else {
+            since = self.part.spending(&self.job);
+        }
+        Timeline { job: self.job, seq, head, phases: self.phases, since }
+    }
+}
+
+/// What of each document had not been shown `before`, and has been since.
+fn newly_shown(job: &Job, before: &Coverage) -> Vec<Shown> {
+    let mut shown = Vec::new();
+    for document in &job.spec.documents {
+        let mut still = job.coverage.gaps(document).into_iter().peekable();
+        for (mut from, to) in before.gaps(document) {
+            let mut part = |from: u64, to: u64| {
+                if from <= to {
+                    shown.push(Shown { document: document.name.clone(), from, to });
+                }
+            };
+            // What is a gap now was one before, so each lies within one of those.
+            while let Some((start, end)) = still.next_if(|&(start, _)| start <= to) {
+                part(from, start - 1);
+                from = end + 1;
+            }
+            part(from, to);
+        }
+    }
+    shown
+}
