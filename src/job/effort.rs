@@ -49,10 +49,9 @@ impl Effort {
         self.silent = calls == 0;
     }
 
-    /// A new todo begins; repeated calls are remembered beyond it, as a loop may span todos.
+    /// A new todo begins, and with it all counting: a file may well be read again for the next task.
     pub fn on_todo_change(&mut self) {
-        let recent = std::mem::take(&mut self.recent);
-        *self = Self { recent, ..Self::default() };
+        *self = Self::default();
     }
 
     pub fn on_change(&mut self) {

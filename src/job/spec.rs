@@ -14,7 +14,7 @@ pub struct DocumentEntry {
     pub name: String,
     pub sha256: String,
     pub bytes: u64,
-    /// `markdown`, `text`, `html`.
+    /// `Markdown`, `text`, `HTML`.
     pub format: String,
     pub paged: bool,
     pub units: u64,

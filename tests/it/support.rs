@@ -18,33 +18,34 @@ use std::{
 };
 
 /// A folder with a database and workspaces, gone when dropped.
-pub struct Place {
-    pub folder: tempfile::TempDir,
-    pub store: Arc<dyn Store>,
+pub(crate) struct Place {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) store: Arc<dyn Store>,
 }
 
 /// A job that came to rest.
-pub struct Rested {
-    pub id: JobId,
-    pub path: PathBuf,
-    pub outcome: Outcome,
-    pub job: Job,
-    pub decisions: Vec<Decision>,
+pub(crate) struct Rested {
+    pub(crate) id: JobId,
+    pub(crate) path: PathBuf,
+    pub(crate) outcome: Outcome,
+    pub(crate) job: Job,
+    #[expect(dead_code, reason = "for tests of scenarios")]
+    pub(crate) decisions: Vec<Decision>,
 }
 
 impl Place {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/overnight.db", folder.path().display());
         Self { store: store::connect(&url).await.unwrap(), folder }
     }
 
-    pub fn workspaces(&self) -> PathBuf {
+    pub(crate) fn workspaces(&self) -> PathBuf {
         self.folder.path().join("workspaces")
     }
 
     /// Makes a job and works it until it rests.
-    pub async fn run(
+    pub(crate) async fn run(
         &self,
         instructions: Instructions,
         text: &str,
@@ -57,7 +58,7 @@ impl Place {
     }
 
     /// Opens the job at `path`, gives it `word`, and works it until it rests.
-    pub async fn resume(&self, path: &Path, model: Arc<dyn Model>, word: Option<Command>) -> Rested {
+    pub(crate) async fn resume(&self, path: &Path, model: Arc<dyn Model>, word: Option<Command>) -> Rested {
         let mut session = Session::open(path).unwrap();
         session.claim(&*self.store).await.unwrap();
         let open = Command::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };
@@ -77,16 +78,16 @@ impl Place {
 }
 
 /// Shipped instructions with their text.
-pub fn shipped(name: &str) -> (Instructions, String) {
+pub(crate) fn shipped(name: &str) -> (Instructions, String) {
     let text = instructions::shipped::shipped(name).unwrap().to_owned();
     (instructions::shipped::parse_shipped(name).unwrap().unwrap(), text)
 }
 
-pub fn samples() -> PathBuf {
+pub(crate) fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")
 }
 
 /// Runs an async test body.
-pub fn wait<T>(body: impl Future<Output = T>) -> T {
+pub(crate) fn wait<T>(body: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(body)
 }

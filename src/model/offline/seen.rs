@@ -159,7 +159,7 @@ pub(super) struct Listed {
 /// The documents of a listing, plain or with line numbers before it.
 pub(super) fn listed(text: &str) -> Vec<Listed> {
     static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?m)^(?:\d+\t)?(.+) \([a-z]+, (\d+) (?:page|line)s, about (\d+) tokens, \d+ % read\)").ok()
+        Regex::new(r"(?m)^(?:\d+\t)?(.+) \([A-Za-z ]+, (\d+) (?:page|line)s, about (\d+) tokens, \d+ % read\)").ok()
     });
     let Some(line) = LINE.as_ref() else {
         return Vec::new();
