@@ -59,7 +59,7 @@ struct Places {
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Database: sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE
-    #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
+    #[arg(long, global = true, value_name = "URL")]
     database_url: Option<String>,
     /// Folder in which each job gets its own workspace
     #[arg(long, global = true, value_name = "FOLDER")]

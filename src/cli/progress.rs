@@ -193,7 +193,9 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<Line> {
             Event::PhaseEnded { why, .. } => {
                 let Some(past) = job.past.last() else { continue };
                 let counts = past.phase.todos.counts();
-                let done = format!("{} of {} todos", counts.completed, counts.tasks());
+                // An early end cancels what was open; it was to be done all the same.
+                let tasks = if why.issue().is_some() { past.phase.todos.all().len() } else { counts.tasks() };
+                let done = format!("{} of {tasks} todos", counts.completed);
                 let turns = counted(past.phase.spent.turns, "turn");
                 let title = out::one_line(&past.phase.title);
                 let end = match why.issue() {

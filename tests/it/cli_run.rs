@@ -444,6 +444,32 @@ fn a_limit_holds_a_job_until_it_is_raised() {
     assert_eq!((code, state(&result)), (0, (json!("completed"), Value::Null, json!(8))));
 }
 
+#[test]
+fn a_job_that_cannot_be_done_says_why() {
+    let desk = Desk::new();
+    let mut replies = bootstrap(PLAN).to_vec();
+    let blocked = json!({"summary": "The documents are not contracts.", "deliverables": [], "confidence": 1, "status": "blocked"});
+    replies.extend([plan_with(same()), reply(&[json!({"todo_rewind": {"issue": "b.md is\nmissing"}})])]);
+    replies.extend([plan_with(same()), reply(&[json!({ "job_complete": blocked })])]);
+    desk.script("script.json", &replies);
+    let ran = desk.run(&RUN);
+    assert_eq!(ran.code, 3);
+    let early: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("ended early")).collect();
+    let expected = [
+        "phase 1 ended early (rewound: b.md is missing): Reading, 0 of 5 todos, 1 turn",
+        "phase 1 ended early (abandoned: The documents are not contracts.): Reading, 0 of 5 todos, 1 turn",
+    ];
+    assert_eq!(early, expected);
+    assert!(ran.stdout.lines().next().unwrap().ends_with(": blocked"), "{ran:?}");
+    assert!(ran.stdout.contains("summary:\n  The documents are not contracts.\n"), "{ran:?}");
+
+    desk.script("script.json", &bootstrap(PLAN)[..1]);
+    let (code, result) = desk.result(&RUN);
+    let reason =
+        "the script script.json has 1 replies and was asked for reply 2: add replies, or end the job in the script";
+    assert_eq!((code, &result["status"], &result["reason"]), (1, &json!("failed"), &json!(reason)));
+}
+
 /// A job whose bootstrap takes long: each of its first three todos gets `turns` turns.
 fn long_job(turns: u64) -> Vec<Value> {
     let append = json!({"append_file": {"path": "notes/log.md", "content": "again\n"}});
@@ -483,10 +509,14 @@ fn a_killed_job_is_resumed() {
 }
 
 #[test]
-fn a_running_job_is_cancelled_by_who_works_on_it() {
+fn a_running_job_is_held_and_cancelled_by_who_works_on_it() {
     let desk = Desk::new();
     desk.script("script.json", &long_job(35));
     let mut child = desk.start(&RUN);
+    let asked = desk.run(&["pause", "last"]);
+    assert_eq!((asked.code, asked.stderr.as_str()), (0, ""));
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+    let mut child = desk.start(&["resume", "last"]);
     let refused = desk.run(&["resume", "last"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
     assert!(refused.stderr.contains(&format!("is being worked on by process {} on ", child.id())), "{refused:?}");
