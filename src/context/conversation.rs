@@ -201,13 +201,14 @@ impl Conversation {
         self.results().rev().take_while(|tool| !tool.seen).map(|tool| tool.tokens).sum()
     }
 
-    /// The oldest results worth masking, until `free` tokens are freed; the newest `keep` results are left.
+    /// The oldest results worth masking, until `free` tokens are freed. The newest `keep` results are left, and so is what
+    /// the model has not seen yet: it would only ask again.
     pub fn maskable(&self, free: u64, keep: usize) -> Vec<String> {
         let count = self.results().count();
         let mut freed = 0;
         self.results()
             .take(count.saturating_sub(keep))
-            .filter(|tool| !tool.replaced && tool.tokens > estimate(&tool.line("masked")))
+            .filter(|tool| tool.seen && !tool.replaced && tool.tokens > estimate(&tool.line("masked")))
             .take_while(|tool| {
                 let wanted = freed < free;
                 freed += tool.tokens;

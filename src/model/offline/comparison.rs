@@ -205,7 +205,7 @@ fn findings(position: &mut Position, pairs: &[(&Row, &[Row])]) -> Vec<Call> {
         let verdict = if policy.is_none() { "missing" } else { verdict_name(found.verdict) };
         position.count += 1;
         position.add(verdict);
-        position.add(&format!("{verdict} {}", standard.strength));
+        *position.details.entry(format!("{verdict} {}", standard.strength)).or_default() += 1;
         let id = format!("F-{:03}", position.count);
         if verdict != "covered" {
             let entry = lists.entry(verdict).or_default();

@@ -17,6 +17,8 @@ pub(super) struct Position {
     pub(super) count: u64,
     /// Records by strength, or findings by verdict.
     pub(super) totals: BTreeMap<String, u64>,
+    /// Findings by verdict and strength.
+    pub(super) details: BTreeMap<String, u64>,
     /// The document that is being read, and the line from which to go on.
     pub(super) document: String,
     pub(super) next: u64,

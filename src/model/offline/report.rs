@@ -134,7 +134,7 @@ fn audit(seen: &Seen<'_>, position: &Position) -> String {
         Kind::Audit.records(),
     );
     text.push_str("| verdict and strength | findings |\n|---|---|\n");
-    for (what, count) in position.totals.iter().filter(|(what, _)| what.contains(' ')) {
+    for (what, count) in &position.details {
         let _ = writeln!(text, "| {what} | {count} |");
     }
     for (verdict, heading) in [("contradicted", "Contradicted"), ("missing", "Missing"), ("partial", "Covered in part")]
