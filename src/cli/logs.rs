@@ -118,7 +118,7 @@ impl Log {
             let job = Job::begin(&decision)
                 .ok_or_else(|| CliError::failed("the journal's first line does not begin a job".to_owned()))?;
             for event in decision.events.iter().filter(|_| !self.as_json) {
-                entry(&mut words, &decision, 0, &words::of(&job, event));
+                entry(&mut words, &decision, 0, words::of(&job, event));
             }
             self.job = Some(job);
         } else if let Some(job) = &mut self.job {
@@ -126,7 +126,7 @@ impl Log {
                 let said = words::of(job, event);
                 job.apply(decision.at, event);
                 if !self.as_json {
-                    entry(&mut words, &decision, job.totals.spent.turns, &said);
+                    entry(&mut words, &decision, job.totals.spent.turns, said);
                 }
             }
         }
@@ -162,7 +162,8 @@ impl Log {
 }
 
 /// Time, turn, and what happened.
-fn entry(text: &mut String, decision: &Decision, turn: u64, said: &str) {
+fn entry(text: &mut String, decision: &Decision, turn: u64, said: Option<String>) {
+    let Some(said) = said else { return };
     let turn = if turn == 0 { String::new() } else { format!("turn {turn}") };
-    let _ = writeln!(text, "{}  {turn:<9}  {}", when::second(decision.at), out::one_line(said));
+    let _ = writeln!(text, "{}  {turn:<9}  {}", when::second(decision.at), out::one_line(&said));
 }

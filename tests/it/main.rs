@@ -1,3 +1,4 @@
+mod cli_audit;
 mod dependencies;
 mod plans;
 mod store;

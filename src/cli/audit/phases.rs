@@ -189,7 +189,7 @@ impl Attempt<'_> {
         } else {
             text.push_str(&out::plain(&self.plan_diff));
         }
-        text.push_str(&section("\nFiles written", &files(phase).render(room), phase.files.is_empty()));
+        text.push_str(&section("\nFiles written", &files(phase, room), phase.files.is_empty()));
         let mut shown = String::new();
         for part in &phase.shown {
             let unit = job.spec.document(&part.document).map_or("line", |document| document.unit());
@@ -257,10 +257,11 @@ fn todo_lines(number: usize, todo: &Todo) -> String {
     text
 }
 
-fn files(phase: &PhaseRecord) -> Table {
-    let mut table = Table::new(&[("  SHA-256", Side::Left), ("SIZE", Side::Right), ("FILE", Side::Left)]);
+fn files(phase: &PhaseRecord, room: Option<usize>) -> String {
+    let mut table = Table::new(&[("SHA-256", Side::Left), ("SIZE", Side::Right), ("FILE", Side::Left)]);
     for file in &phase.files {
         table.row(vec![file.sha256.clone(), counted(file.bytes, "byte"), file.path.clone()]);
     }
-    table
+    let text = table.render(room.map(|room| room.saturating_sub(2)));
+    text.lines().map(|line| format!("  {line}\n")).collect()
 }

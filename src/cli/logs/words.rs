@@ -2,7 +2,7 @@
 
 use crate::{
     cli::progress::counted,
-    context::{message::Stop, tokens::head},
+    context::{catalogue::Tool, message::Stop, tokens::head},
     job::{
         contract::Check,
         event::{CallEnd, Event, StepEnd, ToolResult},
@@ -14,9 +14,9 @@ use crate::{
 /// Tokens of what a model or a tool said that are shown of it.
 const SAID_TOKENS: u64 = 40;
 
-/// What `event` says happened. `job` is the state before it.
-pub(super) fn of(job: &Job, event: &Event) -> String {
-    match event {
+/// What `event` says happened; `None` where another event of the same decision says it. `job` is the state before it.
+pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
+    Some(match event {
         Event::JobCreated { spec, .. } => format!(
             "job {} created: {}, {}, model {}",
             spec.id,
@@ -64,7 +64,7 @@ pub(super) fn of(job: &Job, event: &Event) -> String {
             let outcome = outcome.as_ref().map(|outcome| format!(": {outcome}")).unwrap_or_default();
             format!("{} completed{mark}{outcome}", todo(job, *id))
         }
-        Event::TodoCompletionRefused { id, reason } => format!("{} not completed: {reason}", todo(job, *id)),
+        Event::TodoCompletionRefused { .. } => return None,
         Event::ContextMasked { calls } => format!("context: {} masked", counted(calls.len() as u64, "tool result")),
         Event::TurnsFolded { entries, .. } => format!("context: {} folded", counted(*entries as u64, "message")),
         Event::ContextCompacted { .. } => "context compacted".to_owned(),
@@ -85,10 +85,11 @@ pub(super) fn of(job: &Job, event: &Event) -> String {
         Event::ToolStarted { .. } => {
             format!("{} begins", job.pending.front().map_or("a call", |call| call.name.as_str()))
         }
+        Event::ToolReturned { name, result, .. } if is_told(name, result) => return None,
         Event::ToolReturned { name, result, .. } => format!("{name} {}", returned(result)),
         Event::AccomplishmentAdded { text } => format!("accomplishment: {text}"),
         Event::NoteAdded { text } => format!("note: {text}"),
-        Event::CompletionRefused { checks } => format!("job_complete refused: {}", failed(checks)),
+        Event::CompletionRefused { checks } => format!("checks failed: {}", failed(checks)),
         Event::EndingDecided { ending } => format!("the job will end as {}", ending.status),
         Event::Held { reason, detail } => format!("held ({reason}): {detail}"),
         Event::Resumed { .. } => "resumed".to_owned(),
@@ -98,7 +99,32 @@ pub(super) fn of(job: &Job, event: &Event) -> String {
             let reason = ending.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
             format!("job {}{reason}", ending.status)
         }
-    }
+    })
+}
+
+/// Whether the call worked, and the fact that it made tells all of it.
+fn is_told(name: &str, result: &ToolResult) -> bool {
+    let tool = Tool::named(name).filter(|_| result.end == CallEnd::Done);
+    tool.is_some_and(|tool| match tool {
+        Tool::TodoComplete
+        | Tool::TodoRewind
+        | Tool::ArchiveAndReset
+        | Tool::AddAccomplishment
+        | Tool::AddNote
+        | Tool::NoChange => true,
+        Tool::ReadFile
+        | Tool::WriteFile
+        | Tool::AppendFile
+        | Tool::EditFile
+        | Tool::ListFiles
+        | Tool::SearchFiles
+        | Tool::ListDocuments
+        | Tool::ReadDocument
+        | Tool::TodoWrite
+        | Tool::TodoList
+        | Tool::GenerateWorkspaceSummary
+        | Tool::JobComplete => false,
+    })
 }
 
 /// `todo 2 'Read section 4'`.
