@@ -38,7 +38,7 @@ impl Place {
 }
 
 /// The folder that `name` is the path of.
-pub(super) fn folder(name: &str) -> Option<PathBuf> {
+fn folder(name: &str) -> Option<PathBuf> {
     Some(Path::new(name)).filter(|path| path.is_dir()).map(Path::to_owned)
 }
 

@@ -106,9 +106,9 @@ pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliEr
     let timeline = timeline(&place.path)?;
     let shown = shown(&place, &timeline);
     if args.json {
-        out::json(&shown)?
+        out::json(&shown)?;
     } else {
-        out::result(&shown.text(&timeline.job))?
+        out::result(&shown.text(&timeline.job))?;
     }
     Ok(exit::COMPLETED)
 }

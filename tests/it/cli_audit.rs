@@ -1,6 +1,7 @@
 //! What a person and an auditor see of a job: the real program on a job made by a scripted model, which plans, is rewound,
 //! plans again, works, and is reviewed. Whole outputs are compared with times, ids and hashes replaced; `UPDATE=1` rewrites
 //! what is expected.
+#![expect(clippy::unwrap_used, reason = "helpers of tests: what can't be had fails the test")]
 
 use overnight::{context::message::Message, job::digest::sha256};
 use regex::Regex;
@@ -71,6 +72,11 @@ impl Desk {
         serde_json::from_str(&self.says(0, words)).unwrap()
     }
 
+    /// What verifying the newest job finds.
+    fn faults(&self) -> Value {
+        serde_json::from_str(&self.says(1, &["audit", "verify", "last", "--json"])).unwrap()
+    }
+
     /// The newest job's workspace.
     fn workspace(&self) -> PathBuf {
         PathBuf::from(self.json(&["show", "last", "--json"])["workspace"].as_str().unwrap())
@@ -82,12 +88,12 @@ fn normal(text: &str) -> String {
     let mut text = text.to_owned();
     for (pattern, word) in [
         (r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
-        (r"/\S+/workspaces", "/workspaces"),
+        (r"(?m)^01[0-9a-f-]{6,}", "ID"),
+        (r"/\S*/\.tmp\w+", "DESK"),
         (r"[0-9a-f]{64}", "SHA256"),
         (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+Z)?)?", "TIME"),
         (r"\b(\d+ms|\d+\.\ds|\d+m \d\ds)", "DURATION"),
         (r"\d{4,}", "N"),
-        (r"(?m)^01[0-9a-f-]{6,}", "ID"),
         ("(\\S) {2,}", "$1  "),
     ] {
         text = Regex::new(pattern).unwrap().replace_all(&text, word).into_owned();
@@ -260,7 +266,7 @@ fn a_flipped_byte_is_found_and_named() {
     let first = |file: &str| {
         flip(&workspace.join(file));
         let text = desk.says(1, &["audit", "verify", "last"]);
-        assert_eq!(desk.json_of_faults()["faults"][0]["file"], *file);
+        assert_eq!(desk.faults()["faults"][0]["file"], *file);
         flip(&workspace.join(file));
         text.lines().next().unwrap().to_owned()
     };
@@ -277,24 +283,19 @@ fn a_flipped_byte_is_found_and_named() {
     );
     desk.says(0, &["audit", "verify", "last"]);
     // What only the database knows: the journal's end is cut off cleanly.
-    let live = workspace.join("journal.jsonl");
-    let text = fs::read_to_string(&live).unwrap();
-    fs::write(&live, text.trim_end().rsplit_once('\n').map_or(String::new(), |(kept, _)| format!("{kept}\n"))).unwrap();
+    let journal = workspace.join("journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.trim_end().rsplit_once('\n').map_or(String::new(), |(kept, _)| format!("{kept}\n")))
+        .unwrap();
     let fault = desk.says(1, &["audit", "verify", "last"]);
     assert!(fault.ends_with("its end was cut off\n"), "{fault}");
-}
-
-impl Desk {
-    fn json_of_faults(&self) -> Value {
-        serde_json::from_str(&self.says(1, &["audit", "verify", "last", "--json"])).unwrap()
-    }
 }
 
 #[test]
 fn a_copied_workspace_needs_no_database() {
     let desk = Desk::with_job(&[]);
-    let there = Desk::new();
-    copy(&desk.workspace(), &there.path("copied"));
+    let elsewhere = Desk::new();
+    copy(&desk.workspace(), &elsewhere.path("copied"));
     let no_database = ["--database-url", "sqlite:///dev/null/none.db"];
     for words in [
         ["audit", "verify"].as_slice(),
@@ -307,12 +308,12 @@ fn a_copied_workspace_needs_no_database() {
         let of = |job: &'static str| words.iter().copied().chain([job]).collect::<Vec<_>>();
         let mut copied = of("./copied");
         copied.extend(no_database);
-        assert_eq!(there.says(0, &copied), desk.says(0, &of("last")), "{words:?}");
+        assert_eq!(elsewhere.says(0, &copied), desk.says(0, &of("last")), "{words:?}");
     }
-    check("show-copied.txt", &there.says(0, &["show", "copied"]));
-    assert!(!there.path("workspaces").exists(), "no database was made");
-    flip(&there.path("copied/output/report.md"));
-    assert!(there.says(1, &["audit", "verify", "copied"]).starts_with("output/report.md: changed: "));
+    check("show-copied.txt", &elsewhere.says(0, &["show", "copied"]));
+    assert!(!elsewhere.path("workspaces").exists(), "no database was made");
+    flip(&elsewhere.path("copied/output/report.md"));
+    assert!(elsewhere.says(1, &["audit", "verify", "copied"]).starts_with("output/report.md: changed: "));
 }
 
 #[test]

@@ -203,7 +203,7 @@ impl Attempt<'_> {
         text.push_str(&section("\nFirst shown to the model", &shown, phase.shown.is_empty()));
         for (heading, lines) in [("\nNotes", &phase.notes), ("\nWarnings", &phase.warnings)] {
             if !lines.is_empty() {
-                let lines: String = lines.iter().map(|line| format!("  {}\n", out::one_line(line))).collect();
+                let lines = lines.iter().fold(String::new(), |text, line| text + "  " + &out::one_line(line) + "\n");
                 text.push_str(&section(heading, &lines, false));
             }
         }
@@ -263,5 +263,5 @@ fn files(phase: &PhaseRecord, room: Option<usize>) -> String {
         table.row(vec![file.sha256.clone(), counted(file.bytes, "byte"), file.path.clone()]);
     }
     let text = table.render(room.map(|room| room.saturating_sub(2)));
-    text.lines().map(|line| format!("  {line}\n")).collect()
+    text.lines().fold(String::new(), |text, line| text + "  " + line + "\n")
 }

@@ -2,13 +2,13 @@
 
 use crate::{
     audit::verify::{Fault, Verified, verify},
-    cli::{CliError, Office, exit, out, place, progress::counted},
+    cli::{CliError, Office, exit, out, place::Place, progress::counted},
     config::Settings,
     job::id::JobId,
     store::{JobFilter, JobRow},
 };
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,23 +47,13 @@ struct Checked {
 }
 
 pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, CliError> {
-    let checked = match &args.job {
-        Some(name) => match place::folder(name) {
-            Some(path) => vec![check(&path, None)],
-            None if name.contains(std::path::is_separator) => {
-                return Err(CliError::usage(format!("there is no workspace folder at {}", out::one_line(name))));
-            }
-            None => {
-                let office = Office::open(settings).await?;
-                let row = office.job(name).await?;
-                vec![check_row(&office, &row)]
-            }
-        },
-        None => {
-            let office = Office::open(settings).await?;
-            let rows = office.store.jobs(&JobFilter::default()).await?;
-            rows.iter().map(|row| check_row(&office, row)).collect()
-        }
+    let checked = if let Some(name) = &args.job {
+        let place = Place::find(settings, name).await?;
+        vec![check(&place.path, place.row.as_ref())]
+    } else {
+        let office = Office::open(settings).await?;
+        let rows = office.store.jobs(&JobFilter::default()).await?;
+        rows.iter().map(|row| check_row(&office, row)).collect()
     };
     if args.json {
         match checked.first().filter(|_| !args.all) {
@@ -103,7 +93,7 @@ fn check_row(office: &Office, row: &JobRow) -> Checked {
         Ok(path) => check(&path, Some(row)),
         Err(error) => Checked {
             job: Some(row.job.id),
-            workspace: PathBuf::from(&row.job.workspace).display().to_string(),
+            workspace: row.job.workspace.clone(),
             ok: false,
             anchored: false,
             verified: None,
@@ -124,7 +114,10 @@ impl Checked {
                 counted(verified.files, "file"),
                 verified.head
             ),
-            None => self.faults.iter().map(|fault| format!("{id}{}\n", out::one_line(&fault.to_string()))).collect(),
+            None => self
+                .faults
+                .iter()
+                .fold(String::new(), |text, fault| text + &id + &out::one_line(&fault.to_string()) + "\n"),
         }
     }
 }
