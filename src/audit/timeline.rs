@@ -83,12 +83,11 @@ pub fn timeline(path: &Path) -> Result<Timeline, AuditError> {
     let mut reading: Option<Reading> = None;
     let read = journal::read(&workspace, |line: chain::Decision<Event>| {
         let decision = Decision { at: line.at, events: line.events };
-        match &mut reading {
-            Some(reading) => reading.on(&decision),
-            None => {
-                let job = Job::begin(&decision).ok_or("the first line does not begin a job")?;
-                reading = Some(Reading { part: Part::after(&job), job, phases: Vec::new() });
-            }
+        if let Some(reading) = &mut reading {
+            reading.on(&decision);
+        } else {
+            let job = Job::begin(&decision).ok_or("the first line does not begin a job")?;
+            reading = Some(Reading { part: Part::after(&job), job, phases: Vec::new() });
         }
         Ok(())
     })?;

@@ -12,20 +12,27 @@ use crate::config::{Partial, Settings};
 use clap::{Args, Parser, Subcommand};
 use std::{path::PathBuf, process::ExitCode};
 
+mod audit;
 mod cancel;
 mod completions;
 mod doctor;
 mod error;
 mod instructions;
+mod jobs;
+mod logs;
 mod migrate;
 mod office;
 mod out;
+mod place;
 mod progress;
 mod result;
 mod resume;
 mod review;
 mod run;
+mod show;
 mod stop;
+mod table;
+mod when;
 mod work;
 
 pub use error::{CliError, exit};
@@ -86,7 +93,14 @@ enum Verb {
     Migrate,
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
-    // jobs, show, logs, audit: one variant each here, one arm each in `dispatch`.
+    /// List jobs, the newest first
+    Jobs(jobs::JobsArgs),
+    /// Show one job: what was asked, where it stands or what came of it, what can be done next
+    Show(show::ShowArgs),
+    /// Tell what happened in a job, line by line
+    Logs(logs::LogsArgs),
+    /// Look into a job's phases; verify its record; rebuild a prompt
+    Audit(audit::AuditArgs),
 }
 
 /// Reads the command line, runs its command, and gives its exit code. A failure is one sentence on stderr.
@@ -132,7 +146,11 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Doctor(args) => doctor::run(&Settings::from_surroundings(&flags)?, &args).await,
         Verb::Migrate => migrate::run(&office(&flags).await?).await,
         Verb::Completions(args) => completions::run(&args),
-        // jobs, show, logs, audit: `Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await`
+        Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await,
+        // These open a database only for a job that is named by its id.
+        Verb::Show(args) => show::run(Settings::from_surroundings(&flags)?, &args).await,
+        Verb::Logs(args) => logs::run(Settings::from_surroundings(&flags)?, &args).await,
+        Verb::Audit(args) => audit::run(Settings::from_surroundings(&flags)?, &args).await,
     }
 }
 

@@ -1,3 +1,4 @@
+mod cli_audit;
 mod cli_run;
 mod dependencies;
 mod offline;

@@ -1,0 +1,267 @@
+//! `overnight audit JOB`: the phases, and `--phase N`: one of them with all its attempts.
+
+use crate::{
+    audit::{
+        plan_diff::plan_diff,
+        timeline::{PhaseRecord, Spending, Timeline, timeline},
+    },
+    cli::{
+        CliError, exit,
+        jobs::{cost, standing},
+        out,
+        place::Place,
+        progress::counted,
+        table::{self, Side, Table},
+        when,
+    },
+    job::{
+        id::JobId,
+        record::{HoldReason, JobStatus},
+        rows::duration,
+        state::Job,
+        todo::Todo,
+    },
+};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// `--json`. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+struct Listed<'t> {
+    id: JobId,
+    status: JobStatus,
+    hold_reason: Option<HoldReason>,
+    reason: Option<String>,
+    instructions: &'t str,
+    model: &'t str,
+    journal_seq: u64,
+    journal_head: &'t str,
+    phases: &'t [PhaseRecord],
+    /// Spent on planning that has led to no phase yet.
+    since: Spending,
+}
+
+/// One attempt in `--phase N --json`.
+#[derive(Debug, Serialize)]
+struct Attempt<'t> {
+    phase: &'t PhaseRecord,
+    /// Unified; empty where the plan stayed as it was.
+    plan_diff: String,
+}
+
+/// Lists the phases.
+pub(super) fn list(place: &Place, as_json: bool) -> Result<u8, CliError> {
+    let timeline = timeline(&place.path)?;
+    let job = &timeline.job;
+    let (status, hold_reason, reason) = job.job_status();
+    if as_json {
+        out::json(&Listed {
+            id: job.spec.id,
+            status,
+            hold_reason,
+            reason,
+            instructions: &job.spec.instructions.name,
+            model: &job.spec.model,
+            journal_seq: timeline.seq,
+            journal_head: &timeline.head,
+            phases: &timeline.phases,
+            since: timeline.since,
+        })?;
+    } else {
+        let mut text = heading(job);
+        text.push_str(&table(&timeline).render(table::room()));
+        for phase in &timeline.phases {
+            if let Some(issue) = &phase.issue {
+                let _ = writeln!(text, "{} {}: {}", name(phase), phase.outcome, out::one_line(issue));
+            }
+        }
+        out::result(&text)?;
+    }
+    Ok(exit::COMPLETED)
+}
+
+fn heading(job: &Job) -> String {
+    let (status, hold, reason) = job.job_status();
+    let reason = reason.map(|reason| format!(": {}", out::one_line(&reason))).unwrap_or_default();
+    format!(
+        "job {}: {}, model {}, {}{reason}\n\n",
+        job.spec.id,
+        out::one_line(&job.spec.instructions.name),
+        out::one_line(&job.spec.model),
+        standing(status, hold)
+    )
+}
+
+/// `phase 2, attempt 3`.
+fn name(phase: &PhaseRecord) -> String {
+    format!("phase {}, attempt {}", phase.number, phase.attempt)
+}
+
+fn table(timeline: &Timeline) -> Table {
+    let mut table = Table::new(&[
+        ("PHASE", Side::Right),
+        ("ATTEMPT", Side::Right),
+        ("TITLE", Side::Cut),
+        ("KIND", Side::Left),
+        ("OUTCOME", Side::Left),
+        ("TODOS", Side::Right),
+        ("TURNS", Side::Right),
+        ("TOKENS", Side::Right),
+        ("USD", Side::Right),
+        ("TIME", Side::Right),
+    ]);
+    let row = |place: [String; 2], words: [&str; 3], todos: String, spent: &Spending| {
+        let mut cells = place.to_vec();
+        cells.extend(words.map(str::to_owned));
+        cells.extend([
+            todos,
+            spent.turns.to_string(),
+            (spent.tokens_in + spent.tokens_out).to_string(),
+            cost(spent.cost_usd),
+            duration(spent.worked_ms),
+        ]);
+        cells
+    };
+    for phase in &timeline.phases {
+        table.row(row(
+            [phase.number.to_string(), phase.attempt.to_string()],
+            [&phase.title, &phase.kind, &phase.outcome],
+            format!("{}/{}", phase.todos_completed, phase.todos.len()),
+            &phase.spent,
+        ));
+    }
+    if timeline.since.turns > 0 {
+        table.row(row([String::new(), String::new()], ["planning", "", ""], String::new(), &timeline.since));
+    }
+    let totals = &timeline.job.totals;
+    let all = Spending {
+        turns: totals.spent.turns,
+        tokens_in: totals.spent.usage.input,
+        tokens_out: totals.spent.usage.output,
+        cost_usd: totals.spent.cost(),
+        worked_ms: totals.worked_ms,
+        ..Spending::default()
+    };
+    table.row(row([String::new(), String::new()], ["all", "", ""], String::new(), &all));
+    table
+}
+
+/// Shows all attempts of phase `number`.
+pub(super) fn one(place: &Place, number: u32, as_json: bool) -> Result<u8, CliError> {
+    let timeline = timeline(&place.path)?;
+    let mut attempts = Vec::new();
+    for (at, phase) in timeline.attempts(number)? {
+        attempts.push(Attempt { phase, plan_diff: plan_diff(&place.path, &timeline, at)? });
+    }
+    if as_json {
+        out::json(&attempts)?;
+    } else {
+        let room = table::room();
+        let texts: Vec<String> = attempts.iter().map(|attempt| attempt.text(&timeline.job, room)).collect();
+        out::result(&texts.join("\n"))?;
+    }
+    Ok(exit::COMPLETED)
+}
+
+impl Attempt<'_> {
+    fn text(&self, job: &Job, room: Option<usize>) -> String {
+        let phase = self.phase;
+        let mut text = format!("{}: {} ({})\n", name(phase), out::one_line(&phase.title), phase.kind);
+        let mut fact = |name: &str, value: &str| {
+            let _ = writeln!(text, "  {name:<9}{value}");
+        };
+        let issue = phase.issue.as_deref().map(|issue| format!(": {}", out::one_line(issue))).unwrap_or_default();
+        fact("outcome", &format!("{}{issue}", phase.outcome));
+        let ended = phase.ended.map(|at| format!(" to {}", when::second(at))).unwrap_or_default();
+        fact("time", &format!("{}{ended}, {} of work", when::second(phase.started), duration(phase.spent.worked_ms)));
+        fact("turns", &turns(&phase.spent));
+        fact("tokens", &tokens(&phase.spent));
+        if let Some(archive) = &phase.archive {
+            fact("archive", &format!("archive/{archive}"));
+        }
+        text.push_str("\nTodos\n");
+        for (number, todo) in (1_usize..).zip(&phase.todos) {
+            text.push_str(&todo_lines(number, todo));
+        }
+        text.push_str("\nPlan\n");
+        if self.plan_diff.is_empty() {
+            text.push_str("  unchanged\n");
+        } else {
+            text.push_str(&out::plain(&self.plan_diff));
+        }
+        text.push_str(&section("\nFiles written", &files(phase, room), phase.files.is_empty()));
+        let mut shown = String::new();
+        for part in &phase.shown {
+            let unit = job.spec.document(&part.document).map_or("line", |document| document.unit());
+            let range = if part.from == part.to {
+                format!("{unit} {}", part.from)
+            } else {
+                format!("{unit}s {}-{}", part.from, part.to)
+            };
+            let _ = writeln!(shown, "  {} {range}", out::one_line(&part.document));
+        }
+        text.push_str(&section("\nFirst shown to the model", &shown, phase.shown.is_empty()));
+        for (heading, lines) in [("\nNotes", &phase.notes), ("\nWarnings", &phase.warnings)] {
+            if !lines.is_empty() {
+                let lines = lines.iter().fold(String::new(), |text, line| text + "  " + &out::one_line(line) + "\n");
+                text.push_str(&section(heading, &lines, false));
+            }
+        }
+        text
+    }
+}
+
+fn section(heading: &str, lines: &str, is_empty: bool) -> String {
+    format!("{heading}\n{}", if is_empty { "  none\n" } else { lines })
+}
+
+/// `12 (2 of planning), 31 to 42`.
+fn turns(spent: &Spending) -> String {
+    let planning = match spent.planning_turns {
+        0 => String::new(),
+        turns => format!(" ({turns} of planning)"),
+    };
+    let range = match (spent.first_turn, spent.last_turn) {
+        (Some(first), Some(last)) if first < last => format!(": {first} to {last}"),
+        (Some(first), _) => format!(": {first}"),
+        (None, _) => String::new(),
+    };
+    format!("{}{planning}{range}", spent.turns)
+}
+
+/// `12345 in (81 % cached), 678 out, 0.12 USD`.
+pub(in crate::cli) fn tokens(spent: &Spending) -> String {
+    let cached = (spent.tokens_cached * 100)
+        .checked_div(spent.tokens_in)
+        .filter(|percent| *percent > 0)
+        .map(|percent| format!(" ({percent} % cached)"))
+        .unwrap_or_default();
+    let usd = spent.cost_usd.map_or_else(|| "price not known".to_owned(), |usd| format!("{usd:.2} USD"));
+    format!("{} in{cached}, {} out, {usd}", spent.tokens_in, spent.tokens_out)
+}
+
+/// What it was, how it ended, and when.
+fn todo_lines(number: usize, todo: &Todo) -> String {
+    let mark = if todo.unevidenced { ", unevidenced" } else { "" };
+    let time = match (todo.started, todo.completed) {
+        (Some(started), Some(completed)) => {
+            format!(", {} in {}", when::second(completed), duration(completed.millis_since(started)))
+        }
+        (Some(started), None) => format!(", begun {}", when::second(started)),
+        (None, _) => String::new(),
+    };
+    let mut text = format!("  {number}. {} [{}{mark}{time}]\n", out::one_line(&todo.content), todo.status);
+    if let Some(outcome) = &todo.outcome {
+        let _ = writeln!(text, "     {}", out::one_line(outcome));
+    }
+    text
+}
+
+fn files(phase: &PhaseRecord, room: Option<usize>) -> String {
+    let mut table = Table::new(&[("SHA-256", Side::Left), ("SIZE", Side::Right), ("FILE", Side::Left)]);
+    for file in &phase.files {
+        table.row(vec![file.sha256.clone(), counted(file.bytes, "byte"), file.path.clone()]);
+    }
+    let text = table.render(room.map(|room| room.saturating_sub(2)));
+    text.lines().fold(String::new(), |text, line| text + "  " + line + "\n")
+}

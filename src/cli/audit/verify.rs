@@ -1,0 +1,123 @@
+//! `overnight audit verify`: every hash, and with a database the anchor that it keeps of each job's last checkpoint.
+
+use crate::{
+    audit::verify::{Fault, Verified, verify},
+    cli::{CliError, Office, exit, out, place::Place, progress::counted},
+    config::Settings,
+    job::id::JobId,
+    store::{JobFilter, JobRow},
+};
+use serde::Serialize;
+use std::path::Path;
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight audit verify last
+  overnight audit verify --all
+  overnight audit verify ./copied-workspace    # needs no database
+
+Exit code 0: all is as it was left; 1: something is not, and stdout names it, the first fault first.
+The end of a journal is vouched for by the database alone: in a copied folder, lines taken away from its end can't be missed.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct VerifyArgs {
+    /// Id of a job, the beginning of one, 'last', or the path of a workspace folder
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    job: Option<String>,
+    /// Every job of the database
+    #[arg(long)]
+    all: bool,
+    /// Print JSON: an object, with --all an array
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came of one job. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+struct Checked {
+    /// Null for a folder.
+    job: Option<JobId>,
+    workspace: String,
+    ok: bool,
+    /// Whether the journal's end was compared with the database.
+    anchored: bool,
+    verified: Option<Verified>,
+    faults: Vec<Fault>,
+}
+
+pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, CliError> {
+    let checked = if let Some(name) = &args.job {
+        let place = Place::find(settings, name).await?;
+        vec![check(&place.path, place.row.as_ref())]
+    } else {
+        let office = Office::open(settings).await?;
+        let rows = office.store.jobs(&JobFilter::default()).await?;
+        rows.iter().map(|row| check_row(&office, row)).collect()
+    };
+    if args.json {
+        match checked.first().filter(|_| !args.all) {
+            Some(one) => out::json(one)?,
+            None => out::json(&checked)?,
+        }
+    } else {
+        let text: String = checked.iter().map(|checked| checked.text(args.all)).collect();
+        out::result(&text)?;
+        if args.all && checked.is_empty() {
+            out::talk("there is no job yet");
+        }
+    }
+    Ok(if checked.iter().all(|checked| checked.ok) { exit::COMPLETED } else { exit::FAILED })
+}
+
+fn check(path: &Path, row: Option<&JobRow>) -> Checked {
+    // Before the first checkpoint the database holds no line yet.
+    let anchor = row.map(|row| &row.state).filter(|state| state.journal_seq > 0);
+    let result = verify(path, anchor.map(|state| (state.journal_seq, state.journal_head.as_str())));
+    let (verified, faults) = match result {
+        Ok(verified) => (Some(verified), Vec::new()),
+        Err(faults) => (None, faults),
+    };
+    Checked {
+        job: row.map(|row| row.job.id),
+        workspace: path.display().to_string(),
+        ok: verified.is_some(),
+        anchored: anchor.is_some(),
+        verified,
+        faults,
+    }
+}
+
+fn check_row(office: &Office, row: &JobRow) -> Checked {
+    match office.workspace(row) {
+        Ok(path) => check(&path, Some(row)),
+        Err(error) => Checked {
+            job: Some(row.job.id),
+            workspace: row.job.workspace.clone(),
+            ok: false,
+            anchored: false,
+            verified: None,
+            faults: vec![Fault { file: ".".to_owned(), line: None, what: error.message }],
+        },
+    }
+}
+
+impl Checked {
+    /// One line, or one for each fault; with the job's id where there are several jobs.
+    fn text(&self, with_id: bool) -> String {
+        let id = self.job.filter(|_| with_id).map(|id| format!("{id} ")).unwrap_or_default();
+        match &self.verified {
+            Some(verified) => format!(
+                "{id}ok: {}, {}, {}, head {}\n",
+                counted(verified.lines, "line"),
+                counted(verified.archives, "archive"),
+                counted(verified.files, "file"),
+                verified.head
+            ),
+            None => self
+                .faults
+                .iter()
+                .fold(String::new(), |text, fault| text + &id + &out::one_line(&fault.to_string()) + "\n"),
+        }
+    }
+}

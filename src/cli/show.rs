@@ -1,0 +1,350 @@
+//! `overnight show`: one job at a glance, and what a person can do next.
+
+use super::{
+    CliError, audit, exit,
+    jobs::{cost, standing},
+    out,
+    place::Place,
+    progress::counted,
+    when,
+};
+use crate::{
+    audit::timeline::{PhaseRecord, Spending, Timeline, timeline},
+    config::Settings,
+    context::board,
+    job::{
+        contract::Check,
+        event::Ending,
+        id::JobId,
+        record::{Delivered, HoldReason, JobStatus},
+        rows::duration,
+        state::{Job, Progress},
+        time::Timestamp,
+    },
+};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Documents that are listed one by one.
+const MOST_DOCUMENTS: usize = 40;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    /// Id of a job, the beginning of one, 'last', or the path of a workspace folder
+    job: String,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// `--json`. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+struct Shown<'t> {
+    id: JobId,
+    status: JobStatus,
+    hold_reason: Option<HoldReason>,
+    /// One sentence.
+    reason: Option<String>,
+    instructions: &'t str,
+    description: &'t str,
+    model: &'t str,
+    created: Timestamp,
+    /// The moment of the last decision.
+    last: Timestamp,
+    documents: Vec<Document<'t>>,
+    /// 0 to 1, of all documents.
+    coverage: f64,
+    phase: &'t str,
+    /// The step of planning, while there is planning.
+    planning: Option<&'static str>,
+    phases: Vec<PhaseLine<'t>>,
+    turns: u64,
+    tokens_in: u64,
+    tokens_out: u64,
+    tokens_cached: u64,
+    cost_usd: Option<f64>,
+    worked_ms: u64,
+    /// What the job delivered, or would if it were approved.
+    summary: Option<&'t str>,
+    confidence: Option<f64>,
+    notes: Option<&'t str>,
+    checks: &'t [Check],
+    deliverables: &'t [Delivered],
+    open_todos: &'t [String],
+    /// Absolute.
+    workspace: String,
+    next: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'t> {
+    name: &'t str,
+    format: &'t str,
+    bytes: u64,
+    /// `page` or `line`.
+    unit: &'static str,
+    units: u64,
+    /// 0 to 1.
+    coverage: f64,
+    notes: &'t [String],
+}
+
+#[derive(Debug, Serialize)]
+struct PhaseLine<'t> {
+    number: u32,
+    attempt: u32,
+    kind: &'t str,
+    title: &'t str,
+    outcome: &'t str,
+    todos_completed: u64,
+    todos: usize,
+    spent: Spending,
+}
+
+pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliError> {
+    let place = Place::find(settings, &args.job).await?;
+    let timeline = timeline(&place.path)?;
+    let shown = shown(&place, &timeline);
+    if args.json {
+        out::json(&shown)?;
+    } else {
+        out::result(&shown.text(&timeline.job))?;
+    }
+    Ok(exit::COMPLETED)
+}
+
+/// How the job stands: as its journal says, and where that says running, as the database knows better.
+fn status(place: &Place, job: &Job) -> (JobStatus, Option<HoldReason>, Option<String>) {
+    match &place.row {
+        Some(row) if job.is_running() => (row.state.status, row.state.hold_reason, row.state.reason.clone()),
+        Some(_) | None => job.job_status(),
+    }
+}
+
+fn shown<'t>(place: &Place, timeline: &'t Timeline) -> Shown<'t> {
+    let job = &timeline.job;
+    let (status, hold_reason, reason) = status(place, job);
+    // A job that waits for its review shows what would be accepted.
+    let ending: Option<&Ending> = job.ended().or(job.ending.as_deref());
+    let completion = ending.and_then(|ending| ending.completion.as_ref());
+    let totals = &job.totals;
+    Shown {
+        id: job.spec.id,
+        status,
+        hold_reason,
+        reason,
+        instructions: &job.spec.instructions.name,
+        description: &job.spec.instructions.description,
+        model: &job.spec.model,
+        created: job.spec.created,
+        last: job.last_at,
+        documents: documents(job),
+        coverage: job.coverage.total(&job.spec.documents),
+        phase: &job.phase.title,
+        planning: job.planning().map(|planning| planning.step.name()),
+        phases: timeline.phases.iter().map(line).collect(),
+        turns: totals.spent.turns,
+        tokens_in: totals.spent.usage.input,
+        tokens_out: totals.spent.usage.output,
+        tokens_cached: totals.spent.usage.cached,
+        cost_usd: totals.spent.cost(),
+        worked_ms: totals.worked_ms,
+        summary: completion.map(|completion| completion.summary.as_str()),
+        confidence: completion.map(|completion| completion.confidence),
+        notes: completion.and_then(|completion| completion.notes.as_deref()),
+        checks: ending.map_or(&[], |ending| &ending.checks),
+        deliverables: ending.map_or(&[], |ending| &ending.deliverables),
+        open_todos: ending.map_or(&[], |ending| &ending.open_todos),
+        workspace: std::path::absolute(&place.path).unwrap_or_else(|_| place.path.clone()).display().to_string(),
+        next: next(status, hold_reason, &place.name(job.spec.id), place.row.is_some()),
+    }
+}
+
+fn documents(job: &Job) -> Vec<Document<'_>> {
+    let documents = job.spec.documents.iter().map(|document| Document {
+        name: &document.name,
+        format: &document.format,
+        bytes: document.bytes,
+        unit: document.unit(),
+        units: document.units,
+        coverage: job.coverage.share(document),
+        notes: &document.notes,
+    });
+    documents.collect()
+}
+
+fn line(phase: &PhaseRecord) -> PhaseLine<'_> {
+    PhaseLine {
+        number: phase.number,
+        attempt: phase.attempt,
+        kind: &phase.kind,
+        title: &phase.title,
+        outcome: &phase.outcome,
+        todos_completed: phase.todos_completed,
+        todos: phase.todos.len(),
+        spent: phase.spent,
+    }
+}
+
+/// What a person can do now, as commands.
+fn next(status: JobStatus, hold: Option<HoldReason>, name: &str, has_row: bool) -> Vec<String> {
+    let audit = format!("overnight audit {name}");
+    if !has_row {
+        // Without a database a folder can only be looked at.
+        return vec![audit, format!("overnight audit verify {name}")];
+    }
+    match (status, hold) {
+        (JobStatus::Held, Some(HoldReason::Review)) => {
+            vec![format!("overnight approve {name}"), format!("overnight feedback {name} \"…\""), audit]
+        }
+        (JobStatus::Held, Some(HoldReason::Limit)) => {
+            vec![format!("overnight resume {name} --turns N (or --wall-clock TIME)"), audit]
+        }
+        (JobStatus::Held, Some(HoldReason::Budget)) => {
+            vec![format!("overnight resume {name} --cost USD (or --tokens N)"), audit]
+        }
+        (
+            JobStatus::Held,
+            Some(HoldReason::Window | HoldReason::Outage | HoldReason::Paused | HoldReason::Disk) | None,
+        )
+        | (JobStatus::Queued, _) => vec![format!("overnight resume {name}"), format!("overnight cancel {name}")],
+        (JobStatus::Running, _) => vec![
+            format!("overnight logs {name} --follow"),
+            format!("overnight pause {name}"),
+            format!("overnight cancel {name}"),
+        ],
+        (
+            JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Failed | JobStatus::Cancelled,
+            _,
+        ) => vec![audit, format!("overnight audit verify {name}")],
+    }
+}
+
+impl Shown<'_> {
+    fn text(&self, job: &Job) -> String {
+        let mut text = format!("job {}: {}\n", self.id, standing(self.status, self.hold_reason));
+        // A blocked job's reason is its summary, which comes below.
+        if let Some(reason) = self.reason.as_deref().filter(|reason| Some(*reason) != self.summary) {
+            let _ = writeln!(text, "reason: {}", out::one_line(reason));
+        }
+        let _ = write!(
+            text,
+            "\nAsked {}\n  instructions  {}: {}\n  model         {}\n",
+            when::second(self.created),
+            out::one_line(self.instructions),
+            out::one_line(self.description),
+            out::one_line(self.model)
+        );
+        for document in self.documents.iter().take(MOST_DOCUMENTS) {
+            let _ = writeln!(
+                text,
+                "  document      {} ({}, {}): {} % shown",
+                out::one_line(document.name),
+                document.format,
+                counted(document.units, document.unit),
+                percent(document.coverage)
+            );
+            for note in document.notes {
+                let _ = writeln!(text, "                {}", out::one_line(note));
+            }
+        }
+        if self.documents.len() > MOST_DOCUMENTS {
+            let rest = self.documents.len() - MOST_DOCUMENTS;
+            let _ = writeln!(text, "  and {rest} more documents (--json lists them all)");
+        }
+        if job.ended().is_some() || job.ending.is_some() {
+            text.push_str(&self.result());
+        } else {
+            let planning = self.planning.map(|step| format!("\n  then planning: {step}")).unwrap_or_default();
+            let heading = match &job.progress {
+                Progress::Executing => "Now",
+                Progress::Archiving { .. }
+                | Progress::Summarising { .. }
+                | Progress::Examining { .. }
+                | Progress::Planning(_)
+                | Progress::Digesting
+                | Progress::Closing => "Last",
+            };
+            let board = format!("{}\n\n{}", board::place(job), board::plain(&job.phase.todos));
+            let _ = write!(text, "\n{heading}\n{}{planning}\n", indented(&board));
+        }
+        let cached = Spending {
+            tokens_in: self.tokens_in,
+            tokens_out: self.tokens_out,
+            tokens_cached: self.tokens_cached,
+            cost_usd: self.cost_usd,
+            ..Spending::default()
+        };
+        let _ = write!(
+            text,
+            "\nSpent\n  {}, {} of work\n  tokens: {}\n",
+            counted(self.turns, "turn"),
+            duration(self.worked_ms),
+            audit::tokens(&cached)
+        );
+        text.push_str("\nPhases\n");
+        for phase in &self.phases {
+            let attempt = if phase.attempt > 1 { format!(", attempt {}", phase.attempt) } else { String::new() };
+            let _ = writeln!(
+                text,
+                "  {}{attempt} {}: {}, {}/{} todos, {}, {} USD, {}",
+                phase.number,
+                out::one_line(phase.title),
+                phase.outcome,
+                phase.todos_completed,
+                phase.todos,
+                counted(phase.spent.turns, "turn"),
+                cost(phase.spent.cost_usd),
+                duration(phase.spent.worked_ms)
+            );
+        }
+        let _ = write!(text, "\nWorkspace\n  {}\n\nNext\n", out::one_line(&self.workspace));
+        for command in &self.next {
+            let _ = writeln!(text, "  {command}");
+        }
+        text
+    }
+
+    /// What the job delivered, and what it lacks.
+    fn result(&self) -> String {
+        let mut text = "\nResult\n".to_owned();
+        for file in self.deliverables {
+            let _ = writeln!(text, "  {} ({})", out::one_line(&file.path), counted(file.bytes, "byte"));
+        }
+        let passed = self.checks.iter().filter(|check| check.passed).count();
+        if !self.checks.is_empty() {
+            let _ = writeln!(text, "  {passed} of {} checks passed", self.checks.len());
+        }
+        for check in self.checks.iter().filter(|check| !check.passed) {
+            let _ = writeln!(text, "  not met: {}: {}", out::one_line(&check.name), out::one_line(&check.detail));
+        }
+        for todo in self.open_todos {
+            let _ = writeln!(text, "  not done: {}", out::one_line(todo));
+        }
+        if let Some(confidence) = self.confidence {
+            let _ = writeln!(text, "  confidence {confidence}");
+        }
+        for (name, said) in [("summary", self.summary), ("notes", self.notes)] {
+            if let Some(said) = said.filter(|said| !said.trim().is_empty()) {
+                let _ = writeln!(text, "  {name}:\n{}", indented(&indented(said.trim())));
+            }
+        }
+        if text.ends_with("Result\n") {
+            text.push_str("  nothing was delivered\n");
+        }
+        text
+    }
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = out::plain(text)
+        .lines()
+        .map(|line| if line.is_empty() { String::new() } else { format!("  {line}") })
+        .collect();
+    lines.join("\n")
+}
+
+/// Whole percent, rounded down: 100 is only said of all.
+fn percent(share: f64) -> String {
+    format!("{:.0}", (share * 100.0).floor())
+}
