@@ -54,6 +54,7 @@ impl Job {
             conversation: Conversation::default(),
             coverage: Coverage::default(),
             totals: Totals::default(),
+            planned_with: Spent::default(),
             pending: VecDeque::new(),
             prepared: None,
             writes: VecDeque::new(),
@@ -89,6 +90,7 @@ impl Job {
                 }
                 let list = TodoList::new(todos.clone(), at);
                 self.phase = Phase::new(*number, *attempt, *kind, title, *plan_phase, list, at);
+                self.phase.spent = std::mem::take(&mut self.planned_with);
                 if self.progress != Progress::Digesting {
                     self.progress = Progress::Executing;
                 }
@@ -149,7 +151,15 @@ impl Job {
             Event::ModelReplied { text, calls, usage, cost_usd, .. } => {
                 self.totals.counted = Some((usage.input, crate::context::compact::local_tokens(self)));
                 self.totals.spent.add(usage, *cost_usd);
-                self.phase.spent.add(usage, *cost_usd);
+                match &self.progress {
+                    Progress::Planning(_) => self.planned_with.add(usage, *cost_usd),
+                    Progress::Executing
+                    | Progress::Digesting
+                    | Progress::Archiving { .. }
+                    | Progress::Summarising { .. }
+                    | Progress::Examining { .. }
+                    | Progress::Closing => self.phase.spent.add(usage, *cost_usd),
+                }
                 for part in self.conversation.on_answered() {
                     if self.coverage.add(&part) {
                         self.phase.effort.on_change();

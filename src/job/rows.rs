@@ -42,7 +42,8 @@ impl Job {
 
     fn row(&self, seq: u64, head: &str) -> JobState {
         let (status, hold_reason, reason) = self.job_status();
-        let ending = self.ended();
+        // A result that waits for a person's review is known already.
+        let ending = self.ended().or(self.ending.as_deref());
         let completion = ending.and_then(|ending| ending.completion.as_ref());
         let complete = self.plan.as_ref().map_or(0, |plan| {
             plan.phases().iter().filter(|phase| phase.state == super::plan::PhaseState::Complete).count()
@@ -66,7 +67,7 @@ impl Job {
             confidence: completion.map(|completion| completion.confidence),
             notes: completion.and_then(|completion| completion.notes.clone()),
             deliverables: ending.map(|ending| ending.deliverables.clone()).unwrap_or_default(),
-            completed_at: ending.map(|_| self.last_at),
+            completed_at: self.ended().map(|_| self.last_at),
             journal_seq: seq,
             journal_head: head.to_owned(),
         }

@@ -45,6 +45,8 @@ pub struct Job {
     pub conversation: Conversation,
     pub coverage: Coverage,
     pub totals: Totals,
+    /// Spent on planning since the last phase ended: it counts to the phase that begins.
+    pub planned_with: Spent,
     /// Calls of the last reply that have no result yet; the first is being done.
     pub pending: VecDeque<ToolCall>,
     /// What the first pending call will do to its file.
@@ -238,6 +240,11 @@ impl Job {
             | Progress::Digesting
             | Progress::Closing => None,
         }
+    }
+
+    /// The last phase: deliverables are verified and the job is completed.
+    pub fn is_review(&self) -> bool {
+        self.phase.kind == PhaseKind::Review
     }
 
     pub fn is_executing(&self) -> bool {

@@ -11,13 +11,9 @@ use super::{
         ToolResult, Why,
     },
     limits::Limits,
-    plan::Plan,
     planning,
     record::{Delivered, HoldReason, JobStatus},
-    state::{
-        EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, FileWrite, Job, PLANNING_READS, PLANNING_TRIES, Planning, Progress,
-        Status,
-    },
+    state::{FileWrite, Job, PLANNING_READS, PLANNING_TRIES, Planning, Progress, Status},
     time::Timestamp,
     working::{Kind, Working, Writing, kind},
 };
@@ -116,9 +112,6 @@ pub enum Command {
     },
 }
 
-/// `job_complete` is refused this many times; the next call ends the job as partial.
-const COMPLETION_REFUSALS: u32 = 3;
-
 impl Job {
     /// What is owed now.
     pub fn next(&self) -> Ask {
@@ -190,23 +183,6 @@ impl Job {
         }
     }
 
-    /// A job's own limit holds it.
-    fn limit_reached(&self) -> Option<Vec<Event>> {
-        let (limits, spent) = (&self.limits, &self.totals.spent);
-        let (reason, detail) = if spent.turns >= limits.turns {
-            (HoldReason::Limit, format!("{} turns are used; resume with --turns N for more", limits.turns))
-        } else if let Some(most) = limits.wall_clock_ms.filter(|most| self.totals.worked_ms >= *most) {
-            (HoldReason::Limit, format!("{} s of work are used; resume with --wall-clock TIME for more", most / 1000))
-        } else if let Some(most) = limits.tokens.filter(|most| spent.tokens() >= *most) {
-            (HoldReason::Budget, format!("{most} tokens are used; resume with --tokens N for more"))
-        } else if let Some(most) = limits.cost_usd.filter(|most| spent.cost_usd >= *most) {
-            (HoldReason::Budget, format!("{most:.2} USD are used; resume with --cost USD for more"))
-        } else {
-            return None;
-        };
-        Some(vec![Event::Held { reason, detail }])
-    }
-
     /// Fallbacks of planning; stuck phases; phases over their limits.
     fn way_out(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
@@ -231,48 +207,6 @@ impl Job {
             | Progress::Examining { .. }
             | Progress::Closing => None,
         }
-    }
-
-    fn replan_limit(&self) -> Option<Vec<Event>> {
-        let early = self.early_ends;
-        if early.in_a_row <= EARLY_ENDS_IN_A_ROW && early.in_all <= EARLY_ENDS_IN_ALL {
-            return None;
-        }
-        let issues: Vec<String> = self
-            .past
-            .iter()
-            .filter(|past| past.why.is_early_end())
-            .filter_map(|past| {
-                past.why.issue().map(|issue| format!("phase {} {}: {issue}", past.phase.number, past.why.outcome()))
-            })
-            .collect();
-        let ending = Ending {
-            status: JobStatus::Blocked,
-            reason: Some(format!("re-planned too often: {}", issues.join("; "))),
-            completion: None,
-            checks: Vec::new(),
-            deliverables: Vec::new(),
-            open_todos: self.past.last().map(|past| planning::cancelled(&past.phase.todos)).unwrap_or_default(),
-        };
-        Some(vec![Event::JobEnded { ending: Box::new(ending) }])
-    }
-
-    /// All is archived: the end, or the wait for a person.
-    fn close(&self) -> Option<Vec<Event>> {
-        use super::instructions::Review;
-        let ending = self.ending.clone()?;
-        let reviewed = match self.spec.instructions.review {
-            Review::None => false,
-            Review::Required => ending.status == JobStatus::Completed,
-        };
-        Some(if reviewed && !self.approved {
-            vec![Event::Held {
-                reason: HoldReason::Review,
-                detail: "a person approves it (overnight approve) or sends it back (overnight feedback)".to_owned(),
-            }]
-        } else {
-            vec![Event::JobEnded { ending }]
-        })
     }
 
     /// What an answer means. `at` is when it came.
@@ -360,29 +294,6 @@ impl Job {
         vec![Event::ToolStarted { call: call.id.clone(), prepared }]
     }
 
-    /// A plan as the model saved it, with the marks that are the system's.
-    fn read_plan(&self, text: &str) -> Result<Plan, super::plan::PlanError> {
-        let saved = Plan::parse(text)?;
-        let Some(before) = &self.plan else {
-            return Ok(saved.without_marks().mark_current());
-        };
-        let after = saved.with_marks_of(before);
-        Plan::check_update(before, &after)?;
-        Ok(after.mark_current())
-    }
-
-    fn check_plan(&self, text: &str) -> Result<(), String> {
-        let after = self.read_plan(text).map_err(|error| format!("main_plan.md is not saved: {error}"))?;
-        match self.planning() {
-            Some(Planning { step: PlanStep::UpdatePlan, why: Why::Feedback { .. }, .. })
-                if after.current().is_none_or(|phase| super::plan::is_final_review(&phase.title)) =>
-            {
-                Err("main_plan.md is not saved: the feedback needs work; add at least one new phase".to_owned())
-            }
-            Some(_) | None => Ok(()),
-        }
-    }
-
     fn on_result(&self, mut result: ToolResult) -> Vec<Event> {
         let Some(call) = self.pending.front() else {
             return Vec::new();
@@ -411,102 +322,6 @@ impl Job {
         }
         events.extend(ended.map(|step| Event::StepEnded { step, end: StepEnd::Saved }));
         events
-    }
-
-    fn on_files_examined(&self, files: Examined) -> Vec<Event> {
-        let marked = self.marked(&files);
-        let mut events = vec![Event::FilesExamined { files }];
-        events.extend(marked.map(|(plan, because)| Event::PlanSet { text: plan.text().to_owned(), because }));
-        events
-    }
-
-    /// The system's own part of the plan: the examined one with ticks and marks of the phase that ended, and why it was
-    /// changed; `None` where it stands so on the disk.
-    pub(super) fn marked(&self, files: &Examined) -> Option<(Plan, String)> {
-        let read = files.plan.as_deref().map(Plan::parse);
-        let because = match &read {
-            Some(Err(error)) => {
-                format!("main_plan.md could not be read as a plan ({error}); the last good one stays")
-            }
-            Some(Ok(_)) | None => "ticks and marks of the finished phase".to_owned(),
-        };
-        let plan = read.and_then(Result::ok).or_else(|| self.plan.clone())?;
-        let Progress::Examining { why } = &self.progress else {
-            return None;
-        };
-        let done = self
-            .past
-            .last()
-            .filter(|_| *why == Why::PhaseDone)
-            .and_then(|past| past.phase.plan_phase.map(|number| (number, planning::cancelled(&past.phase.todos))));
-        let marked = match done {
-            Some((number, cancelled)) => plan.complete_phase(number, &cancelled).mark_current(),
-            None => plan.mark_current(),
-        };
-        (files.plan.as_deref() != Some(marked.text())).then_some((marked, because))
-    }
-
-    fn on_checked(&self, mut checks: Vec<Check>, deliverables: Vec<Delivered>) -> Vec<Event> {
-        let Some(call) = self.pending.front() else {
-            return Vec::new();
-        };
-        let Ok(completion) =
-            arguments::<JobComplete>(Tool::JobComplete, &call.arguments).and_then(super::control::completion)
-        else {
-            return Vec::new();
-        };
-        checks.push(self.coverage_check());
-        let failed: Vec<Check> = checks.iter().filter(|check| !check.passed).cloned().collect();
-        let floor = self.spec.instructions.confidence_floor;
-        let listed: Vec<String> = failed.iter().map(|check| format!("- {}: {}", check.name, check.detail)).collect();
-        if failed.is_empty() {
-            let reason = (completion.confidence < floor)
-                .then(|| format!("the confidence of {} is under the floor of {floor}", completion.confidence));
-            let status = if reason.is_some() { JobStatus::Partial } else { JobStatus::Completed };
-            let ending =
-                Ending { status, reason, completion: Some(completion), checks, deliverables, open_todos: Vec::new() };
-            let events = vec![returned(call, CallEnd::Done, "Accepted: every check passed.")];
-            return self.end_job(events, ending, Why::PhaseDone);
-        }
-        let counts_now = self.refused_in_turn != self.totals.spent.turns;
-        if self.refusals >= COMPLETION_REFUSALS && counts_now {
-            let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
-            let ending = Ending {
-                status: JobStatus::Partial,
-                reason: Some(format!("unmet after {} refusals: {}", COMPLETION_REFUSALS, names.join("; "))),
-                completion: Some(completion),
-                checks,
-                deliverables,
-                open_todos: self.open_todos(),
-            };
-            let text = format!("The job ends as partial; these checks failed:\n{}", listed.join("\n"));
-            return self.end_job(vec![returned(call, CallEnd::Done, text)], ending, Why::PhaseDone);
-        }
-        let left = COMPLETION_REFUSALS
-            - self.refusals.min(COMPLETION_REFUSALS)
-            - u32::from(counts_now && self.refusals < COMPLETION_REFUSALS);
-        let text = format!(
-            "Refused; mend these and call job_complete() again ({left} more refusals before the job ends as partial):\n{}",
-            listed.join("\n")
-        );
-        vec![refusal(call, text), Event::CompletionRefused { checks: failed }]
-    }
-
-    fn coverage_check(&self) -> Check {
-        let wanted = self.spec.instructions.coverage;
-        let missing: Vec<String> =
-            self.spec.documents.iter().filter_map(|document| self.coverage.missing(document, wanted)).collect();
-        let detail = if missing.is_empty() {
-            format!("{:.0} % of the documents' text was shown", self.coverage.total(&self.spec.documents) * 100.0)
-        } else {
-            let more = missing.len().saturating_sub(10);
-            let rest = if more > 0 { format!("; and {more} more documents") } else { String::new() };
-            format!(
-                "not shown yet: {}{rest}; read them with read_document",
-                missing[..missing.len().min(10)].join("; ")
-            )
-        };
-        Check { name: "coverage".to_owned(), passed: missing.is_empty(), detail }
     }
 
     fn failed(&self, reason: String) -> Vec<Event> {
@@ -549,17 +364,5 @@ impl Job {
             }
             (Command::Fail { reason }, _) => self.failed(reason),
         }
-    }
-
-    /// The kind of step in which the next prompt is made.
-    pub fn is_review(&self) -> bool {
-        self.phase.kind == PhaseKind::Review
-    }
-}
-
-impl Changed {
-    /// The row of a delivered file.
-    pub fn delivered(&self) -> Delivered {
-        Delivered { path: self.path.clone(), sha256: self.sha256.clone(), bytes: self.bytes }
     }
 }

@@ -175,7 +175,7 @@ impl Drive<'_> {
                         reason: format!("the model {} did not answer within {} s", model.name(), limit.as_secs()),
                     },
                 })),
-                _ = self.stop.changed() => return Ok(None),
+                () = stopped(&mut self.stop) => return Ok(None),
                 () = tokio::time::sleep(WISH_EVERY) => {
                     self.listen(session, beat).await?;
                     if !session.job.is_running() {
@@ -239,6 +239,13 @@ impl Drive<'_> {
             }
         }
         last.map_or(Ok(()), |error| Err(error.into()))
+    }
+}
+
+/// Waits until the work is to stop; for ever, where nobody is left who could say so.
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    if stop.wait_for(|stops| *stops).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 

@@ -1,5 +1,7 @@
 //! The offline model on the samples, measured against their true contents.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use crate::support::{Place, Rested, samples, shipped, wait};
 use overnight::{job::record::JobStatus, model::offline::Offline, runner::Outcome};
 use serde::Deserialize;

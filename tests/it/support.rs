@@ -1,9 +1,10 @@
 //! What the tests of whole jobs share: a job made and driven in a folder of its own, with its own SQLite database.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use overnight::{
     job::{
         event::Decision,
-        id::JobId,
         instructions::{self, Instructions},
         state::Job,
         step::Command,
@@ -25,7 +26,6 @@ pub(crate) struct Place {
 
 /// A job that came to rest.
 pub(crate) struct Rested {
-    pub(crate) id: JobId,
     pub(crate) path: PathBuf,
     pub(crate) outcome: Outcome,
     pub(crate) job: Job,
@@ -73,7 +73,7 @@ impl Place {
             }
         };
         let outcome = Drive { store: &*self.store, model, stop, watch: &mut watch }.run(&mut session).await.unwrap();
-        Rested { id: session.job.spec.id, path: path.to_owned(), outcome, job: session.job.clone(), decisions }
+        Rested { path: path.to_owned(), outcome, job: session.job.clone(), decisions }
     }
 }
 

@@ -176,7 +176,7 @@ pub(super) fn plan(kind: Kind, documents: &[Listed]) -> String {
     let mut overview = format!("{} over {} documents, about {tokens} tokens.", kind.word(), documents.len());
     match kind {
         Kind::Extract => {
-            reading(&mut phases, "Extraction", &with_verb("Extract the statements of", &stretches(documents)), kind)
+            reading(&mut phases, "Extraction", &with_verb("Extract the statements of", &stretches(documents)), kind);
         }
         Kind::Summarise => {
             reading(&mut phases, "Reading", &with_verb("Choose the key sentences of", &stretches(documents)), kind);

@@ -1,0 +1,68 @@
+//! `main_plan.md` as the machine keeps it: what the model saves is checked and put into form, what the system knows (ticks,
+//! marks) is the system's.
+
+use super::{
+    event::PlanStep,
+    event::{Event, Examined, Why},
+    plan::{self, Plan},
+    planning,
+    state::{Job, Planning, Progress},
+};
+
+impl Job {
+    /// A plan as the model saved it, with the marks that are the system's.
+    pub(super) fn read_plan(&self, text: &str) -> Result<Plan, plan::PlanError> {
+        let saved = Plan::parse(text)?;
+        let Some(before) = &self.plan else {
+            return Ok(saved.without_marks().mark_current());
+        };
+        let after = saved.with_marks_of(before);
+        Plan::check_update(before, &after)?;
+        Ok(after.mark_current())
+    }
+
+    pub(super) fn check_plan(&self, text: &str) -> Result<(), String> {
+        let after = self.read_plan(text).map_err(|error| format!("main_plan.md is not saved: {error}"))?;
+        match self.planning() {
+            Some(Planning { step: PlanStep::UpdatePlan, why: Why::Feedback { .. }, .. })
+                if after.current().is_none_or(|phase| plan::is_final_review(&phase.title)) =>
+            {
+                Err("main_plan.md is not saved: the feedback needs work; add at least one new phase".to_owned())
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn on_files_examined(&self, files: Examined) -> Vec<Event> {
+        let marked = self.marked(&files);
+        let mut events = vec![Event::FilesExamined { files }];
+        events.extend(marked.map(|(plan, because)| Event::PlanSet { text: plan.text().to_owned(), because }));
+        events
+    }
+
+    /// The system's own part of the plan: the examined one with ticks and marks of the phase that ended, and why it was
+    /// changed; `None` where it stands so on the disk.
+    pub(super) fn marked(&self, files: &Examined) -> Option<(Plan, String)> {
+        let read = files.plan.as_deref().map(Plan::parse);
+        let because = match &read {
+            Some(Err(error)) => {
+                format!("main_plan.md could not be read as a plan ({error}); the last good one stays")
+            }
+            Some(Ok(_)) | None => "ticks and marks of the finished phase".to_owned(),
+        };
+        let plan = read.and_then(Result::ok).or_else(|| self.plan.clone())?;
+        let Progress::Examining { why } = &self.progress else {
+            return None;
+        };
+        let done = self
+            .past
+            .last()
+            .filter(|_| *why == Why::PhaseDone)
+            .and_then(|past| past.phase.plan_phase.map(|number| (number, planning::cancelled(&past.phase.todos))));
+        let marked = match done {
+            Some((number, cancelled)) => plan.complete_phase(number, &cancelled).mark_current(),
+            None => plan.mark_current(),
+        };
+        (files.plan.as_deref() != Some(marked.text())).then_some((marked, because))
+    }
+}
