@@ -94,6 +94,17 @@ fn a_sentence_has_the_strength_of_its_word() {
         ("The client should wait, and must log in.", Some(Strength::Must)),
         ("Keywords should be short.", Some(Strength::Should)),
         ("The dismay was mustard.", None),
+        ("The archive, which we shan't name, is closed.", None),
+        ("A must for operators.", None),
+        ("Records of class A must never leave.", Some(Strength::MustNot)),
+        ("Volumes of class A MAY NOT be destroyed.", Some(Strength::MayNot)),
+        ("The clerk who unpacks a delivery must:", Some(Strength::Must)),
+        ("Before it accepts a consignment, the receiver MUST:", Some(Strength::Must)),
+        ("No type in that range MAY be used.", Some(Strength::MayNot)),
+        ("No person that has left may enter.", Some(Strength::MayNot)),
+        ("No rule says that operators must sing.", Some(Strength::Must)),
+        ("Ms. May Lindqvist answers; it is closed in the last week of May.", None),
+        ("May Lindqvist answers.", None),
     ];
     for (text, expected) in cases {
         assert_eq!(strength_of(text), *expected, "{text}");
