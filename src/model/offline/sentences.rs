@@ -176,10 +176,9 @@ const MAY_END: &[&str] =
     &["inc", "ltd", "corp", "co", "llc", "a.m", "p.m", "u.s", "u.k", "ph.d", "dept", "est", "tel", "addr", "misc"];
 /// These are followed by a letter that names: "class A".
 const LABELLED: &[&str] = &[
-    "annex", "appendix", "area", "block", "box", "building", "case", "category", "class", "column", "exhibit",
-    "figure", "form", "grade", "group", "key", "layer", "level", "line", "list", "mode", "option", "part", "phase",
-    "plan", "point", "port", "room", "row", "schedule", "section", "series", "set", "shelf", "step", "table", "team",
-    "type", "variant", "vitamin", "zone",
+    "annex", "appendix", "block", "box", "building", "category", "class", "column", "exhibit", "figure", "grade",
+    "group", "layer", "level", "line", "mode", "option", "part", "phase", "plan", "point", "port", "room", "row",
+    "schedule", "section", "series", "shelf", "step", "table", "team", "type", "variant", "vitamin", "zone",
 ];
 /// Words that open a sentence, capitalised, where a name could follow too.
 const STARTERS: &[&str] = &[

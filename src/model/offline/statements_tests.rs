@@ -239,6 +239,22 @@ fn a_quote_never_runs_over_the_end_of_a_page() {
 }
 
 #[test]
+fn a_sentence_over_a_bare_page_break_is_one() {
+    let text = "Title of the manual\n=== page\nA certificate that has expired shall not be accepted by\n\n=== page\n\nhand. The lamp in the hall is green and the one above the door is red. Clocks\n=== page\nMUST agree. The guard MUST\n=== page\n\n(1)  sing (once);\n\n=== page\n(2)  leave;\n";
+    let found = statements(&paged(text), Style::Plain, &Start::default());
+    let said: Vec<_> = found.statements.iter().map(|s| (s.page, s.strength, s.quote.as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            (Some(2), Strength::ShallNot, "A certificate that has expired shall not be accepted by hand."),
+            (Some(3), Strength::Must, "Clocks MUST agree."),
+            (Some(5), Strength::Must, "sing (once);"),
+            (Some(6), Strength::Must, "leave;"),
+        ]
+    );
+}
+
+#[test]
 fn a_document_read_in_pieces_says_the_same() {
     let text = "# Keys\n\nKeys must be kept. The operator\nshall not lend them.\n\nThe operator must:\n\n- count the keys\n- note the\n  number\n\n```\nmust\n\nmust not\n```\n\n## Doors\n\nDoors\nmay be open.\n\n| a | b |\n|---|---|\n| x | It must hold. |\n";
     let lines = numbered(text);
