@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::furniture::furniture;
+use super::furniture::{Place, furniture};
 use super::marker::Family;
 use super::statements::{Line, Start, Style};
 
@@ -26,7 +26,7 @@ pub(super) struct Piece<'a> {
     pub(super) line: u64,
     pub(super) page: Option<u64>,
     pub(super) text: &'a str,
-    /// The text before it isn't contiguous with it: a page ended between them.
+    /// The text before it isn't contiguous with it: a page ended between them, with its header or footer.
     pub(super) after_break: bool,
 }
 
@@ -62,16 +62,26 @@ pub(super) struct Builder<'a> {
     pub(super) done: Vec<Block<'a>>,
     pub(super) open: Option<Block<'a>>,
     pub(super) section: Option<Rc<str>>,
+    /// A page ended, and what is open may go on.
     pub(super) broken: bool,
+    /// Something of the page stood there, so that text over the break isn't contiguous.
+    cut: bool,
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn new(start: &Start) -> Self {
-        Self { done: Vec::new(), open: None, section: start.section.as_deref().map(Rc::from), broken: false }
+        Self {
+            done: Vec::new(),
+            open: None,
+            section: start.section.as_deref().map(Rc::from),
+            broken: false,
+            cut: false,
+        }
     }
 
     pub(super) fn close(&mut self) {
         self.broken = false;
+        self.cut = false;
         self.done.extend(self.open.take());
     }
 
@@ -102,24 +112,35 @@ impl<'a> Builder<'a> {
 
     /// Goes on with the open block, or opens a paragraph.
     pub(super) fn text(&mut self, indent: usize, line: &Line<'_>, text: &'a str) {
-        let after_break = std::mem::take(&mut self.broken);
+        self.broken = false;
+        let after_break = std::mem::take(&mut self.cut);
         match &mut self.open {
             Some(block) => block.pieces.push(Piece { line: line.number, page: line.page, text, after_break }),
             None => self.begin(Kind::Paragraph, indent, line, text),
         }
     }
 
-    /// A page ends here: an unfinished paragraph waits for its rest on the next page, anything else is over.
-    pub(super) fn page_break(&mut self) {
+    /// A page ends at `line`: an unfinished paragraph waits for its rest on the next page, anything else is over.
+    pub(super) fn page_break(&mut self, line: &Line<'_>, place: Place) {
         let unfinished = self.open.as_ref().is_some_and(|block| match block.kind {
             Kind::Paragraph | Kind::Item(_) => block.pieces.last().is_some_and(|piece| !ends_sentence(piece.text)),
             Kind::Heading | Kind::Row { .. } | Kind::Other => false,
         });
         if unfinished {
             self.broken = true;
+            self.cut |= place == Place::Furniture && !indentation(line.text).1.is_empty();
         } else {
             self.close();
         }
+    }
+
+    /// Over a page's end, whether the line `text` begins anew: with a capital, where the line before had room for its first
+    /// word.
+    pub(super) fn begins_anew(&self, text: &str) -> bool {
+        let word = text.split_whitespace().next().unwrap_or("").chars().count();
+        let last = self.last_text().chars().count();
+        let widest = self.open.iter().flat_map(|block| &block.pieces).map(|piece| piece.text.chars().count()).max();
+        text.starts_with(char::is_uppercase) && last + 1 + word < widest.unwrap_or(0).max(text.chars().count())
     }
 
     pub(super) fn is_open(&self, kinds: fn(Kind) -> bool) -> bool {
@@ -140,6 +161,27 @@ impl<'a> Builder<'a> {
 pub(super) fn ends_sentence(text: &str) -> bool {
     text.trim_end_matches(['"', '”', '’', '\'', ')', ']', '*', '_', '`'])
         .ends_with(['.', '!', '?', ':', ';', '。', '…'])
+}
+
+/// Whether a text stops where a list can take it up: "The operator must".
+pub(super) fn hangs_open(text: &str) -> bool {
+    let word = text.rsplit(' ').next().unwrap_or("").to_lowercase();
+    matches!(
+        word.as_str(),
+        "must"
+            | "shall"
+            | "should"
+            | "may"
+            | "not"
+            | "either"
+            | "to"
+            | "that"
+            | "be"
+            | "following"
+            | "also"
+            | "least"
+            | "never"
+    )
 }
 
 /// White space folded to single spaces.

@@ -19,10 +19,10 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
     for i in first..lines.len() {
         match places[i] {
             Place::Furniture => {
-                reader.builder.page_break();
+                reader.builder.page_break(&lines[i], Place::Furniture);
                 continue;
             }
-            Place::PageStart => reader.builder.page_break(),
+            Place::PageStart => reader.builder.page_break(&lines[i], Place::PageStart),
             Place::Text => {}
         }
         let next = lines.get(i + 1).map_or("", |line| line.text);
@@ -212,6 +212,9 @@ impl<'a> Reader<'a> {
         if let Some(definition) = text.strip_prefix(": ") {
             self.builder.begin(Kind::Paragraph, indent, line, definition.trim_start());
             return;
+        }
+        if self.builder.broken && self.builder.begins_anew(text) {
+            self.builder.close();
         }
         self.builder.text(indent, line, text);
     }

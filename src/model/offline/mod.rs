@@ -15,6 +15,7 @@ mod comparison;
 mod furniture;
 mod markdown;
 mod marker;
+mod participle;
 mod plain;
 mod plain_look;
 mod plans;

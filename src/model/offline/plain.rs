@@ -1,7 +1,7 @@
 //! Plain text as blocks: RFCs, manual pages, reStructuredText, what a PDF gives. Nothing in it says what it is, so this
 //! reads layout: blank lines, indentation, underlines, numbers, columns.
 
-use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, indentation};
+use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, hangs_open, indentation};
 use super::furniture::Place;
 use super::marker::{Family, Marker, marker};
 use super::plain_look::{Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_term, look};
@@ -60,10 +60,10 @@ impl<'a> Reader<'_, 'a> {
     fn line(&mut self, i: usize) -> usize {
         match self.places[i] {
             Place::Furniture => {
-                self.builder.page_break();
+                self.builder.page_break(&self.lines[i], Place::Furniture);
                 return 1;
             }
-            Place::PageStart => self.builder.page_break(),
+            Place::PageStart => self.builder.page_break(&self.lines[i], Place::PageStart),
             Place::Text => {}
         }
         let line = &self.lines[i];
@@ -318,7 +318,7 @@ impl<'a> Reader<'_, 'a> {
             // over the page's end goes on what was not finished, where it stood
             let at = self.open_indent_of_block();
             let capital = text.starts_with(char::is_uppercase) && indent < at;
-            if capital {
+            if capital || self.builder.begins_anew(text) {
                 self.builder.close();
             }
         } else if self.builder.open.is_some() {
@@ -359,8 +359,11 @@ impl<'a> Reader<'_, 'a> {
         let mark = marker(text)?;
         let fresh = self.builder.open.is_none();
         let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
-        let finished = ends_sentence(self.builder.last_text()) || self.builder.last_text().ends_with(',');
+        let last = self.builder.last_text();
+        let finished = ends_sentence(last) || last.ends_with(',');
         let rest = &text[mark.bytes..];
+        // "The vendor shall" and its list, without a colon
+        let taken_up = mark.number == 1 && strength_of(last).is_some() && hangs_open(last);
         let begins = match mark.family {
             Family::Bullet('o') => fresh && (indent > 0 || mark.space > 1) || in_item && mark.space > 1,
             Family::Bullet('-' | '+' | '*' | '–') => {
@@ -368,16 +371,12 @@ impl<'a> Reader<'_, 'a> {
                     || in_item
                     || finished
                     || self.builder.open.as_ref().is_some_and(|block| indent > block.indent)
-                    || strength_of(self.builder.last_text()).is_some()
+                    || strength_of(last).is_some()
             }
             Family::Bullet(_) => true,
-            Family::Number | Family::Bracketed => fresh || in_item || finished,
+            Family::Number | Family::Bracketed => fresh || in_item || finished || taken_up,
             Family::Letter => {
-                fresh
-                    || in_item
-                    || finished
-                    || self.builder.last_text().ends_with(" or")
-                    || self.builder.last_text().ends_with(" and")
+                fresh || in_item || finished || taken_up || last.ends_with(" or") || last.ends_with(" and")
             }
             // "2.5 seconds" goes on, "3.2 The vendor shall" begins
             Family::Clause(_) => {

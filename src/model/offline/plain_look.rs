@@ -2,6 +2,7 @@
 //! that obliges, it is taken for prose.
 
 use super::blocks::{ends_sentence, indentation};
+use super::marker::marker;
 use super::strength::{hinted, strength_of};
 
 /// `==========`, at least as long as three characters.
@@ -234,7 +235,9 @@ pub(super) fn is_code(text: &str) -> bool {
     {
         return true;
     }
-    if text.ends_with(';') && (text.contains(['=', '(']) || text.split_whitespace().count() <= 3) {
+    // "(1)  what went well;" is an item
+    let called = text.contains('=') || text.find('(').is_some_and(|at| at > 0 && !text[..at].ends_with(' '));
+    if text.ends_with(';') && marker(text).is_none() && (called || text.split_whitespace().count() <= 3) {
         return true;
     }
     let prose_end = text.ends_with('.') && text.split_whitespace().count() >= 5 && first.is_uppercase();
@@ -327,7 +330,7 @@ fn are_columns(chunk: &[&str]) -> bool {
         let lead = trimmed.len() - trimmed.trim_start().len();
         let body = &trimmed[lead..];
         // the gap after a list marker is no column
-        let skip = super::marker::marker(body).map_or(0, |mark| mark.bytes);
+        let skip = marker(body).map_or(0, |mark| mark.bytes);
         let Some(gap) = body[skip..].find("   ") else { continue };
         let after = &body[skip + gap..];
         let start = lead + skip + gap + (after.len() - after.trim_start().len());

@@ -109,6 +109,9 @@ fn ends_here(text: &str, start: usize, at: usize, marks_end: usize, end: usize) 
     if BEFORE_NAME.contains(&lower.as_str()) {
         return !first.is_uppercase();
     }
+    if is_initial(word) && is_label_or_unit(&text[start..at - word.len()]) {
+        return true;
+    }
     if MAY_END.contains(&lower.as_str()) || is_initial(word) {
         return STARTERS.contains(&next_word) || opened && first.is_uppercase() && !is_initial(word);
     }
@@ -119,6 +122,15 @@ fn is_initial(word: &str) -> bool {
     // "J", "U.S"
     let mut letters = word.split('.');
     letters.all(|part| part.len() == 1 && part.bytes().all(|b| b.is_ascii_uppercase()))
+}
+
+/// Whether what stands before a single letter makes it a label or a unit and no initial: "class A", "18 °C", "5 V".
+fn is_label_or_unit(before: &str) -> bool {
+    if before.ends_with(['°', '/', '-']) {
+        return true;
+    }
+    let word = last_word(before.trim_end()).to_lowercase();
+    word.ends_with(|c: char| c.is_ascii_digit()) || LABELLED.contains(&word.as_str())
 }
 
 fn is_roman(word: &str) -> bool {
@@ -162,6 +174,12 @@ const BEFORE_NAME: &[&str] = &[
 /// These stand within or at the end of a sentence.
 const MAY_END: &[&str] =
     &["inc", "ltd", "corp", "co", "llc", "a.m", "p.m", "u.s", "u.k", "ph.d", "dept", "est", "tel", "addr", "misc"];
+/// These are followed by a letter that names: "class A".
+const LABELLED: &[&str] = &[
+    "annex", "appendix", "block", "box", "building", "category", "class", "column", "exhibit", "figure", "grade",
+    "group", "layer", "level", "line", "mode", "option", "part", "phase", "plan", "point", "port", "room", "row",
+    "schedule", "section", "series", "shelf", "step", "table", "team", "type", "variant", "vitamin", "zone",
+];
 /// Words that open a sentence, capitalised, where a name could follow too.
 const STARTERS: &[&str] = &[
     "The",
@@ -245,6 +263,10 @@ mod tests {
             ("Room No. 4 is open. No. It is not.", &["Room No. 4 is open.", "No.", "It is not."]),
             ("Ask Dr. Weber vs. Mr. Smith. Done.", &["Ask Dr. Weber vs. Mr. Smith.", "Done."]),
             ("J. R. Hartley wrote it. The U.S. The end.", &["J. R. Hartley wrote it.", "The U.S.", "The end."]),
+            (
+                "Hold 4 °C and 18 °C. Humidity is 5 V. Keep class A. Records go to J. Smith.",
+                &["Hold 4 °C and 18 °C.", "Humidity is 5 V.", "Keep class A.", "Records go to J. Smith."],
+            ),
             ("Keep keys, certificates, etc. The rest may go.", &["Keep keys, certificates, etc.", "The rest may go."]),
             (
                 "It waits … and goes on. It waits... Then it stops.",

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::blocks::{Block, Kind, blocks, fold};
+use super::blocks::{Block, Kind, blocks, fold, hangs_open};
 use super::marker::Family;
 use super::quotations::quotations;
 use super::sentences::spans;
@@ -350,24 +350,7 @@ fn leads_in(block: &Block<'_>, text: &str, next: Option<&Block<'_>>) -> bool {
     let opens = bare.ends_with([':', '—', '–', '…', '：']) || bare.ends_with("...");
     let hangs = !bare.ends_with(['.', '!', '?', ';', ',', ')', '"', '”', '`', '|']);
     let hangs = hangs && matches!(block.kind, Kind::Paragraph);
-    let hanging_word = bare.rsplit(' ').next().unwrap_or("").to_lowercase();
-    let hanging = hangs
-        && matches!(
-            hanging_word.as_str(),
-            "must"
-                | "shall"
-                | "should"
-                | "may"
-                | "not"
-                | "either"
-                | "to"
-                | "that"
-                | "be"
-                | "following"
-                | "also"
-                | "least"
-                | "never"
-        );
+    let hanging = hangs && hangs_open(bare);
     within && (opens || hanging)
 }
 

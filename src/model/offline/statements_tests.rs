@@ -94,6 +94,17 @@ fn a_sentence_has_the_strength_of_its_word() {
         ("The client should wait, and must log in.", Some(Strength::Must)),
         ("Keywords should be short.", Some(Strength::Should)),
         ("The dismay was mustard.", None),
+        ("The archive, which we shan't name, is closed.", None),
+        ("A must for operators.", None),
+        ("Records of class A must never leave.", Some(Strength::MustNot)),
+        ("Volumes of class A MAY NOT be destroyed.", Some(Strength::MayNot)),
+        ("The clerk who unpacks a delivery must:", Some(Strength::Must)),
+        ("Before it accepts a consignment, the receiver MUST:", Some(Strength::Must)),
+        ("No type in that range MAY be used.", Some(Strength::MayNot)),
+        ("No person that has left may enter.", Some(Strength::MayNot)),
+        ("No rule says that operators must sing.", Some(Strength::Must)),
+        ("Ms. May Lindqvist answers; it is closed in the last week of May.", None),
+        ("May Lindqvist answers.", None),
     ];
     for (text, expected) in cases {
         assert_eq!(strength_of(text), *expected, "{text}");
@@ -224,6 +235,22 @@ fn a_quote_never_runs_over_the_end_of_a_page() {
         said,
         [(Some(2), Strength::Must, "must be closed at night."), (Some(3), Strength::May, "may be open.")],
         "each part on its own page, headers and page numbers left out"
+    );
+}
+
+#[test]
+fn a_sentence_over_a_bare_page_break_is_one() {
+    let text = "Title of the manual\n=== page\nA certificate that has expired shall not be accepted by\n\n=== page\n\nhand. The lamp in the hall is green and the one above the door is red. Clocks\n=== page\nMUST agree. The guard MUST\n=== page\n\n(1)  sing (once);\n\n=== page\n(2)  leave;\n";
+    let found = statements(&paged(text), Style::Plain, &Start::default());
+    let said: Vec<_> = found.statements.iter().map(|s| (s.page, s.strength, s.quote.as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            (Some(2), Strength::ShallNot, "A certificate that has expired shall not be accepted by hand."),
+            (Some(3), Strength::Must, "Clocks MUST agree."),
+            (Some(5), Strength::Must, "sing (once);"),
+            (Some(6), Strength::Must, "leave;"),
+        ]
     );
 }
 

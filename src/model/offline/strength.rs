@@ -110,7 +110,7 @@ impl FromStr for Strength {
 
 /// The first look at a text, cheap: without one of these there is nothing to weigh.
 static HINT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new("(?i)must|shall|should|may|required|recommended|shan").ok());
+    LazyLock::new(|| Regex::new("(?i)must|shall|should|may|required|recommended").ok());
 
 /// Whether a text can carry a normative word at all.
 pub(super) fn hinted(text: &str) -> bool {

@@ -1,12 +1,13 @@
 //! Whether a word in a sentence obliges: it stands free, is no noun, no month and no adjective; and whether it is negated,
 //! by itself, after it, or by its subject.
 
+use super::participle::participle;
 use super::strength::Strength;
 
 pub(super) struct Word {
     pub(super) start: usize,
-    end: usize,
-    lower: String,
+    pub(super) end: usize,
+    pub(super) lower: String,
 }
 
 /// Runs of letters, digits and inner apostrophes.
@@ -35,7 +36,6 @@ pub(super) fn keyword(text: &str, words: &[Word], at: usize) -> Option<Strength>
         "must" => (Strength::Must, false),
         "mustn't" => (Strength::Must, true),
         "shall" => (Strength::Shall, false),
-        "shan't" => (Strength::Shall, true),
         "should" => (Strength::Should, false),
         "shouldn't" => (Strength::Should, true),
         "may" => (Strength::May, false),
@@ -57,7 +57,7 @@ pub(super) fn keyword(text: &str, words: &[Word], at: usize) -> Option<Strength>
 }
 
 /// Not part of an identifier (`must_exist`), a compound (`must-have`), a path or a call.
-fn stands_free(text: &str, word: &Word) -> bool {
+pub(super) fn stands_free(text: &str, word: &Word) -> bool {
     let mut before = text[..word.start].chars().rev();
     let mut after = text[word.end..].chars();
     let joined = |near: Option<char>, far: Option<char>| match near {
@@ -72,14 +72,16 @@ fn stands_free(text: &str, word: &Word) -> bool {
     !joined(b1, b2) && !joined(a1, a2) && !spelled_option && a1 != Some('=')
 }
 
-fn gap<'a>(text: &'a str, words: &[Word], at: usize) -> &'a str {
+pub(super) fn gap<'a>(text: &'a str, words: &[Word], at: usize) -> &'a str {
     let end = words.get(at + 1).map_or(text.len(), |next| next.start);
     &text[words[at].end..end]
 }
 
 fn is_noun(text: &str, words: &[Word], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).map(|i| words[i].lower.as_str());
-    if matches!(before(1), Some("a" | "an")) && gap(text, words, at - 1).trim_matches(['*', '_', ' ']).is_empty() {
+    // "a must", but "records of class A must": a capital inside a sentence is a name
+    let article = matches!(before(1), Some("a" | "an")) && (at == 1 || text[words[at - 1].start..].starts_with('a'));
+    if article && gap(text, words, at - 1).trim_matches(['*', '_', ' ']).is_empty() {
         return true;
     }
     // "the words must and should", but "these words must be spelled"
@@ -99,10 +101,18 @@ fn is_noun(text: &str, words: &[Word], at: usize) -> bool {
     if before(1) == Some("the") {
         return true;
     }
-    // "an absolute must", "is a real must for operators": an article a little before, and no verb after
-    let article = (2..=3).any(|back| matches!(before(back), Some("a" | "an")));
+    // "is an absolute must", "is a real must for operators", but not "who unpacks a delivery must:"
+    let article = (2..=3).any(|back| {
+        matches!(before(back), Some("a" | "an"))
+            && before(back + 1).is_none_or(|word| {
+                matches!(
+                    word,
+                    "is" | "are" | "was" | "were" | "be" | "been" | "become" | "becomes" | "as" | "considered"
+                )
+            })
+    });
     let ends = words.get(at + 1).is_none_or(|next| matches!(next.lower.as_str(), "for" | "of" | "when" | "if"));
-    article && ends && words[at].lower == "must"
+    article && ends && words[at].lower == "must" && !gap(text, words, at).trim_start().starts_with(':')
 }
 
 fn is_month_or_wish(text: &str, words: &[Word], at: usize) -> bool {
@@ -114,6 +124,17 @@ fn is_month_or_wish(text: &str, words: &[Word], at: usize) -> bool {
     let touches = gap(text, words, at).trim().is_empty() || gap(text, words, at).trim() == ",";
     let year_or_day = touches && next.is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     let previous = at.checked_sub(1).map(|i| words[i].lower.as_str());
+    // "Ms. May Lindqvist", "May Lindqvist": a person
+    let name = written == "May"
+        && touches
+        && (matches!(previous, Some("ms" | "mrs" | "miss" | "dr" | "prof" | "aunt"))
+            || words.get(at + 1).is_some_and(|next| {
+                let mut letters = text[next.start..next.end].chars();
+                letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+            }));
+    if name {
+        return true;
+    }
     let day_before = previous.is_some_and(|word| {
         let digits = word.trim_end_matches(['t', 'h', 's', 'n', 'd', 'r']);
         !digits.is_empty() && digits.len() <= 2 && digits.bytes().all(|b| b.is_ascii_digit())
@@ -247,8 +268,30 @@ fn not_follows(text: &str, words: &[Word], at: usize) -> bool {
     matches!(word(at + 2), "not" | "never") && word(at + 3) != "only"
 }
 
+fn is_preposition(word: &str) -> bool {
+    matches!(
+        word,
+        "in" | "of"
+            | "on"
+            | "at"
+            | "by"
+            | "for"
+            | "from"
+            | "to"
+            | "with"
+            | "within"
+            | "under"
+            | "during"
+            | "after"
+            | "before"
+            | "outside"
+            | "inside"
+            | "than"
+    )
+}
+
 /// "No operator may …", "None of the keys shall …", "In no event shall …", "…, nor may it …".
-fn subject_is_none(text: &str, words: &[Word], at: usize) -> bool {
+pub(super) fn subject_is_none(text: &str, words: &[Word], at: usize) -> bool {
     if at > 0 && matches!(words[at - 1].lower.as_str(), "nor" | "neither" | "never") {
         return true;
     }
@@ -258,10 +301,15 @@ fn subject_is_none(text: &str, words: &[Word], at: usize) -> bool {
         if between.contains([',', ';', ':', '.', '—', '–']) || between.contains(" - ") {
             break;
         }
-        if matches!(
-            words[first - 1].lower.as_str(),
-            "and" | "but" | "that" | "because" | "then" | "where" | "so" | "which"
-        ) {
+        let word = words[first - 1].lower.as_str();
+        // "in that range" points, "that is closed" belongs to the subject: only "says that" begins anew
+        let belongs = word == "that"
+            && (first >= 2 && is_preposition(&words[first - 2].lower)
+                || matches!(
+                    words[first].lower.as_str(),
+                    "is" | "are" | "was" | "were" | "has" | "have" | "had" | "does" | "do"
+                ));
+        if matches!(word, "and" | "but" | "that" | "because" | "then" | "where" | "so" | "which") && !belongs {
             break;
         }
         first -= 1;
@@ -291,143 +339,4 @@ fn subject_is_none(text: &str, words: &[Word], at: usize) -> bool {
         }
         _ => false,
     }
-}
-
-/// "is required", "are not recommended", "REQUIRED"; not "the required form", "as required", "are required fields".
-fn participle(text: &str, words: &[Word], at: usize, strength: Strength) -> Option<Strength> {
-    let word = &words[at];
-    if !stands_free(text, word) || before_a_noun(text, words, at) {
-        return None;
-    }
-    let mut negated = false;
-    let mut first = at;
-    let mut copula = false;
-    while first > 0 && at - first < 4 && gap(text, words, first - 1).trim_matches(['*', '_', ' ', ',']).is_empty() {
-        first -= 1;
-        match words[first].lower.as_str() {
-            "is" | "are" | "be" | "it's" | "they're" | "that's" => copula = true,
-            "isn't" | "aren't" => {
-                copula = true;
-                negated = true;
-            }
-            "not" | "never" | "neither" => negated = true,
-            "longer" if first > 0 && words[first - 1].lower == "no" => {
-                negated = true;
-                first -= 1;
-            }
-            "also" | "only" | "always" | "then" | "often" | "therefore" | "thus" | "still" | "both" | "all"
-            | "each" | "even" | "hence" | "however" | "either" | "now" | "both," => {}
-            adverb if adverb.ends_with("ly") => {}
-            _ => break,
-        }
-        if copula {
-            break;
-        }
-    }
-    let written = &text[word.start..word.end];
-    let shouted = written.bytes().all(|b| b.is_ascii_uppercase()) && text.bytes().any(|b| b.is_ascii_lowercase());
-    let alone_shouted = written.bytes().all(|b| b.is_ascii_uppercase()) && words.len() <= 2;
-    if !copula && !shouted && !alone_shouted {
-        return None;
-    }
-    if !copula {
-        let previous = at.checked_sub(1).map_or("", |i| words[i].lower.as_str());
-        if matches!(
-            previous,
-            "the"
-                | "a"
-                | "an"
-                | "any"
-                | "all"
-                | "each"
-                | "every"
-                | "as"
-                | "if"
-                | "when"
-                | "where"
-                | "of"
-                | "this"
-                | "these"
-                | "those"
-        ) {
-            return None;
-        }
-    }
-    let negated = negated || subject_is_none(text, words, first);
-    // "must not be required": the modal's own negation is the modal's
-    Some(if negated { strength.negated() } else { strength })
-}
-
-/// "are required fields", "is recommended practice": an adjective, not a participle.
-fn before_a_noun(text: &str, words: &[Word], at: usize) -> bool {
-    let Some(next) = words.get(at + 1) else { return false };
-    if !gap(text, words, at).trim_matches(['*', '_']).chars().all(|c| c == ' ') {
-        return false;
-    }
-    let next = next.lower.as_str();
-    let function_word = matches!(
-        next,
-        "as" | "unless"
-            | "always"
-            | "is"
-            | "this"
-            | "its"
-            | "whenever"
-            | "regardless"
-            | "across"
-            | "towards"
-            | "besides"
-            | "afterwards"
-            | "plus"
-            | "versus"
-            | "has"
-            | "was"
-            | "does"
-            | "thus"
-            | "perhaps"
-            | "sometimes"
-            | "yes"
-    );
-    let plural = next.len() > 3 && next.ends_with('s') && !next.ends_with("ss") && !function_word;
-    plural
-        || matches!(
-            next,
-            "field"
-                | "parameter"
-                | "argument"
-                | "element"
-                | "attribute"
-                | "value"
-                | "property"
-                | "option"
-                | "part"
-                | "step"
-                | "reading"
-                | "feature"
-                | "component"
-                | "practice"
-                | "way"
-                | "method"
-                | "approach"
-                | "form"
-                | "format"
-                | "information"
-                | "setting"
-                | "configuration"
-                | "size"
-                | "length"
-                | "version"
-                | "level"
-                | "minimum"
-                | "maximum"
-                | "default"
-                | "package"
-                | "software"
-                | "data"
-                | "documentation"
-                | "procedure"
-                | "action"
-                | "behavior"
-                | "behaviour"
-        )
 }
