@@ -6,10 +6,7 @@
 use super::{
     contract::Check,
     control::{refusal, returned},
-    event::{
-        CallEnd, Changed, Completion, Ending, Event, Examined, PhaseKind, PlanStep, Prepared, Saved, StepEnd,
-        ToolResult, Why,
-    },
+    event::{CallEnd, Completion, Ending, Event, Examined, PlanStep, Prepared, Saved, StepEnd, ToolResult, Why},
     limits::Limits,
     planning,
     record::{Delivered, HoldReason, JobStatus},
