@@ -5,7 +5,7 @@ use super::AuditError;
 use crate::{
     job::event::Event,
     workspace::{
-        WorkspaceError, Workspace,
+        Workspace, WorkspaceError,
         chain::{self, Decision, LIVE, Lines, Position},
         journal::JournalError,
     },

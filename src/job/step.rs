@@ -11,12 +11,12 @@ use super::{
         ToolResult, Why,
     },
     limits::Limits,
-    plan::Plan,
+    plan::{Plan, PlannedPhase},
     planning,
     record::{Delivered, HoldReason, JobStatus},
     state::{
-        EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, FileWrite, Job, PLANNING_READS, PLANNING_TRIES, Planning, Progress,
-        Status,
+        EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, FileWrite, Job, LAST_REVIEW_TODO, PLANNING_READS, PLANNING_TRIES,
+        Planning, Progress, Status,
     },
     time::Timestamp,
     working::{Kind, Working, Writing, kind},
@@ -379,8 +379,25 @@ impl Job {
             {
                 Err("main_plan.md is not saved: the feedback needs work; add at least one new phase".to_owned())
             }
-            Some(_) | None => Ok(()),
+            Some(_) => Ok(()),
+            None => self.check_worked(&after),
         }
+    }
+
+    /// The phase that is being worked keeps its number and title: at its end, the plan's phase of that number is marked
+    /// complete, and it must be the one that was worked.
+    fn check_worked(&self, after: &Plan) -> Result<(), String> {
+        let Some(number) = self.phase.plan_phase.filter(|_| self.is_phase_open()) else {
+            return Ok(());
+        };
+        let stays = after.phases().iter().any(|phase| phase.number == number && phase.title == self.phase.title);
+        if stays {
+            return Ok(());
+        }
+        Err(format!(
+            "main_plan.md is not saved: phase {number} '{}' is being worked; keep its number and title, or call todo_rewind(issue) if it can't be worked as planned",
+            self.phase.title
+        ))
     }
 
     fn on_result(&self, mut result: ToolResult) -> Vec<Event> {
@@ -434,11 +451,13 @@ impl Job {
         let Progress::Examining { why } = &self.progress else {
             return None;
         };
-        let done = self
-            .past
-            .last()
-            .filter(|_| *why == Why::PhaseDone)
-            .and_then(|past| past.phase.plan_phase.map(|number| (number, planning::cancelled(&past.phase.todos))));
+        let done = self.past.last().filter(|_| *why == Why::PhaseDone).and_then(|past| {
+            // A person may have moved the phase meanwhile; one that isn't there any more is nowhere marked.
+            let number = past.phase.plan_phase?;
+            let worked = |phase: &&PlannedPhase| phase.title == past.phase.title;
+            let same = plan.phases().iter().filter(worked).min_by_key(|phase| phase.number.abs_diff(number))?;
+            Some((same.number, planning::cancelled(&past.phase.todos)))
+        });
         let marked = match done {
             Some((number, cancelled)) => plan.complete_phase(number, &cancelled).mark_current(),
             None => plan.mark_current(),
@@ -465,7 +484,11 @@ impl Job {
             let status = if reason.is_some() { JobStatus::Partial } else { JobStatus::Completed };
             let ending =
                 Ending { status, reason, completion: Some(completion), checks, deliverables, open_todos: Vec::new() };
-            let events = vec![returned(call, CallEnd::Done, "Accepted: every check passed.")];
+            let mut events = vec![returned(call, CallEnd::Done, "Accepted: every check passed.")];
+            // The todo that only an accepted completion completes.
+            events.extend(self.phase.todos.open().find(|todo| todo.content == LAST_REVIEW_TODO).map(|todo| {
+                Event::TodoCompleted { id: todo.id, outcome: Some("accepted".to_owned()), unevidenced: false }
+            }));
             return self.end_job(events, ending, Why::PhaseDone);
         }
         let counts_now = self.refused_in_turn != self.totals.spent.turns;
