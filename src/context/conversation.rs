@@ -137,7 +137,8 @@ impl Conversation {
                     super::tokens::bounded(&call.arguments.to_string(), 60, "the call above")
                 )
             }
-            (None, Some(_) | None) => "it was seen and is not kept".to_owned(),
+            (None, Some(Tool::TodoWrite | Tool::TodoList)) => "todo_list() shows the todos".to_owned(),
+            (None, Some(_) | None) => "it is kept in the journal only".to_owned(),
         };
         self.push(Entry::Tool(ToolEntry {
             call: call.id.clone(),

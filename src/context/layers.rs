@@ -175,7 +175,7 @@ fn short(past: &PastPhase) -> String {
 
 /// Layer 4 with the oldest turns of the running phase folded in; the newest words on them are kept.
 pub fn with_folded_turns(layer4: &str, digest: &str, budget: u64) -> String {
-    let (head, earlier) = layer4.split_once(FOLDED).unwrap_or((layer4, ""));
+    let (head, earlier) = layer4.rsplit_once(FOLDED).unwrap_or((layer4, ""));
     let all = if earlier.is_empty() { digest.to_owned() } else { format!("{earlier}\n{digest}") };
     let most = share_of(budget, PART_TOKENS);
     let kept = if estimate(&all) <= most { &all } else { tail(&all, most) };

@@ -125,8 +125,13 @@ impl Job {
                 }
             }
             Event::TodosWritten { todos } => {
+                let before = self.phase.todos.current().map(|todo| todo.id);
                 self.phase.todos = TodoList::new(todos.clone(), at);
-                self.phase.effort.on_todo_change();
+                if self.phase.todos.current().map(|todo| todo.id) == before {
+                    self.phase.effort.on_list_change();
+                } else {
+                    self.phase.effort.on_todo_change();
+                }
             }
             Event::TodoCompleted { id, outcome, unevidenced } => {
                 self.phase.todos.complete(*id, outcome.as_deref(), *unevidenced, at);
@@ -146,6 +151,8 @@ impl Job {
                 self.conversation.clear();
                 if self.progress == Progress::Digesting {
                     self.progress = Progress::Executing;
+                    // The digest called no tool, as it was asked to; the work on the first todo begins now.
+                    self.phase.effort.on_todo_change();
                 }
             }
             Event::ModelReplied { text, calls, usage, cost_usd, .. } => {
@@ -233,7 +240,8 @@ impl Job {
 
     fn on_phase_ended(&mut self, why: &Why, folder: &str, at: Timestamp) {
         self.phase.todos.abandon(match why {
-            Why::PhaseDone => "the job was completed",
+            // A phase that is done has open todos only where `job_complete` ended it.
+            Why::PhaseDone => "left open when the job ended",
             Why::Rewound { .. }
             | Why::Stuck { .. }
             | Why::LimitReached { .. }
@@ -307,11 +315,9 @@ impl Job {
             CallEnd::Done => {
                 if family != Some(Family::Control) {
                     effort.on_worked();
-                    effort.on_call(
-                        self.totals.spent.turns,
-                        signature(&call.name, &call.arguments.to_string(), &result.text),
-                    );
                 }
+                effort
+                    .on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
             }
             CallEnd::Failed => {
                 effort.on_failed(&call.name);

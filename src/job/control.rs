@@ -248,6 +248,7 @@ impl Job {
                     Some(self.end_job(events, ending, Why::Abandoned { reason }))
                 }
                 CompletionStatus::Complete if self.is_executing() && self.phase.kind == PhaseKind::Review => None,
+                CompletionStatus::Complete if self.planning().is_some() => refused(self.wrong_step(Tool::JobComplete)),
                 CompletionStatus::Complete => refused(format!(
                     "the job is not in its review yet ({}); work the phases first, or call job_complete(status: \"blocked\") if it can't be done",
                     board::place(self)

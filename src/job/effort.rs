@@ -21,6 +21,8 @@ const TURNS_REMINDED: u64 = 10;
 pub struct Effort {
     /// Turns since the todo began.
     pub turns: u64,
+    /// Turns since the list of todos last changed.
+    unchanged_turns: u64,
     /// Turns since the workspace last changed or something new was shown.
     idle_turns: u64,
     /// Whether the last reply called no tool.
@@ -45,6 +47,7 @@ struct Failure {
 impl Effort {
     pub fn on_turn(&mut self, calls: usize) {
         self.turns += 1;
+        self.unchanged_turns += 1;
         self.idle_turns += 1;
         self.silent = calls == 0;
     }
@@ -52,6 +55,12 @@ impl Effort {
     /// A new todo begins, and with it all counting: a file may well be read again for the next task.
     pub fn on_todo_change(&mut self) {
         *self = Self::default();
+    }
+
+    /// The list was rewritten around the todo that is worked: what was done for it still counts, and so do its turns.
+    pub fn on_list_change(&mut self) {
+        self.unchanged_turns = 0;
+        self.silent = false;
     }
 
     pub fn on_change(&mut self) {
@@ -122,10 +131,10 @@ impl Effort {
                 ));
             }
         }
-        (self.turns > TURNS_REMINDED && (self.turns - 1).is_multiple_of(TURNS_REMINDED)).then(|| {
+        let turns = self.unchanged_turns;
+        (turns > TURNS_REMINDED && (turns - 1).is_multiple_of(TURNS_REMINDED)).then(|| {
             format!(
-                "{} turns without a change of the todo list. If the current task is done, call todo_complete(); if it can't be done, call todo_rewind(issue).",
-                self.turns
+                "{turns} turns without a change of the todo list. If the current task is done, call todo_complete(); if it can't be done, call todo_rewind(issue)."
             )
         })
     }

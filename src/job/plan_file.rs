@@ -4,7 +4,7 @@
 use super::{
     event::PlanStep,
     event::{Event, Examined, Why},
-    plan::{self, Plan},
+    plan::{self, Plan, PlannedPhase},
     planning,
     state::{Job, Planning, Progress},
 };
@@ -29,8 +29,25 @@ impl Job {
             {
                 Err("main_plan.md is not saved: the feedback needs work; add at least one new phase".to_owned())
             }
-            Some(_) | None => Ok(()),
+            Some(_) => Ok(()),
+            None => self.check_worked(&after),
         }
+    }
+
+    /// The phase that is being worked keeps its number and title: at its end, the plan's phase of that number is marked
+    /// complete, and it must be the one that was worked.
+    fn check_worked(&self, after: &Plan) -> Result<(), String> {
+        let Some(number) = self.phase.plan_phase.filter(|_| self.is_phase_open()) else {
+            return Ok(());
+        };
+        let stays = after.phases().iter().any(|phase| phase.number == number && phase.title == self.phase.title);
+        if stays {
+            return Ok(());
+        }
+        Err(format!(
+            "main_plan.md is not saved: phase {number} '{}' is being worked; keep its number and title, or call todo_rewind(issue) if it can't be worked as planned",
+            self.phase.title
+        ))
     }
 
     pub(super) fn on_files_examined(&self, files: Examined) -> Vec<Event> {
@@ -54,11 +71,13 @@ impl Job {
         let Progress::Examining { why } = &self.progress else {
             return None;
         };
-        let done = self
-            .past
-            .last()
-            .filter(|_| *why == Why::PhaseDone)
-            .and_then(|past| past.phase.plan_phase.map(|number| (number, planning::cancelled(&past.phase.todos))));
+        let done = self.past.last().filter(|_| *why == Why::PhaseDone).and_then(|past| {
+            // A person may have moved the phase meanwhile; one that isn't there any more is nowhere marked.
+            let number = past.phase.plan_phase?;
+            let worked = |phase: &&PlannedPhase| phase.title == past.phase.title;
+            let same = plan.phases().iter().filter(worked).min_by_key(|phase| phase.number.abs_diff(number))?;
+            Some((same.number, planning::cancelled(&past.phase.todos)))
+        });
         let marked = match done {
             Some((number, cancelled)) => plan.complete_phase(number, &cancelled).mark_current(),
             None => plan.mark_current(),

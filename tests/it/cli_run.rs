@@ -235,7 +235,7 @@ fn a_job_is_completed() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let id = ran.stdout.lines().next().unwrap().strip_prefix("job ").unwrap().split_once(':').unwrap().0;
     let worked = ran.stdout.lines().find(|line| line.starts_with("worked: ")).unwrap();
-    assert!(worked.starts_with("worked: 4 phases, 17 todos, 8 turns, "), "{worked}");
+    assert!(worked.starts_with("worked: 4 phases, 18 todos, 8 turns, "), "{worked}");
     let expected = format!(
         "job {id}: completed\n\
          deliverable: workspaces/{id}/output/report.md (43 bytes)\n\
@@ -304,7 +304,7 @@ fn the_result_is_one_json_object() {
             passed("output/report.md: words", "It has 7 words."),
             passed("coverage", "100 % of the documents' text was shown"),
         ],
-        "phases": 4, "todos": 17, "turns": 8,
+        "phases": 4, "todos": 18, "turns": 8,
         "tokens_in": "…", "tokens_out": "…", "tokens_cached": 0, "cost_usd": 0.0, "worked_ms": "…",
     });
     assert_eq!(steady(result), expected);

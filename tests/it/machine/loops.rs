@@ -1,0 +1,327 @@
+//! The two loops (SPEC: the state machine): bootstrap, planning, phases, review, and all ways out of a phase.
+
+use super::world::*;
+use overnight::job::{event::Event, state::PLAN_FILE};
+use serde_json::json;
+
+#[test]
+fn a_job_goes_from_bootstrap_over_two_phases_and_a_review_to_completed() {
+    let mut world = World::new();
+    world.in_phase_one().work_phase().play([plan_for(5)]).work_phase();
+    world.play([say([write_file("output/report.md", "All pumps ran well."), no_change("nothing new")])]);
+    world.play([say([no_change("it holds")])]);
+    world.play([
+        say([read_file("output/report.md"), done("it stands there")]),
+        say([read_file("output/report.md"), done("written")]),
+        say([job_complete(0.9)]),
+    ]);
+    assert_eq!(world.status(), "completed");
+    snapshot("loop_whole_job", &world.log());
+    let folders: Vec<&str> =
+        world.files.keys().filter_map(|path| path.strip_prefix("archive/")?.strip_suffix("/todos.md")).collect();
+    assert_eq!(folders, ["phase-00-bootstrap", "phase-01-north-station", "phase-02-south-station", "phase-03-review"]);
+    assert_eq!(
+        world.files[PLAN_FILE],
+        "# Execution Plan\n\n## Overview\n\nFirst north, then south.\n\n## Phase 1: North station ✓ COMPLETE\n\n- [x] Read north.md\n- [x] Note its faults\n\n## Phase 2: South station ✓ COMPLETE\n\n- [x] Read south.md\n- [x] Note its faults\n\n## Phase 3: Final Review ← CURRENT\n\n- [ ] Check everything\n"
+    );
+}
+
+#[test]
+fn memory_plan_and_todos_in_one_reply_cost_one_call() {
+    let mut world = World::new();
+    world.bootstrapped(PLAN).skip_log();
+    let turns = world.job.totals.spent.turns;
+    world.play([plan_for(5)]);
+    assert_eq!(world.job.totals.spent.turns, turns + 1);
+    assert!(world.job.is_executing());
+    assert_eq!(
+        world.log(),
+        "turn 4: write_file, no_change, todo_write\n  started\n  write_file Done: write_file workspace.md (23 bytes now).\nstep update_memory: saved\n  no_change Done: main_plan.md stays as it is.\nstep update_plan: no change (it holds)\n  todo_write Done: [>] 1. Check pump 1      ← CURRENT: Checking pump 1 / [ ] 2. Check pump 2 / [ ] 3. Check pump 3 / [ ] 4. Check pump 4 / [ ] 5. Check pump 5 /  / Progress: 0/5 t…\nstep create_todos: saved\nPHASE 1.1 planned 'North station': 5 todos\ncontext compacted\n"
+    );
+}
+
+#[test]
+fn the_board_follows_the_work() {
+    let mut world = World::new();
+    world.in_phase_one();
+    world.play([say([read_document("north.md", 1, 10), done("pump 1 is sound")])]);
+    snapshot("board_executing", &world.board());
+}
+
+#[test]
+fn what_is_left_of_a_reply_after_its_phase_ended_is_skipped() {
+    let mut world = World::new();
+    world.in_phase_one();
+    for _ in 0..4 {
+        world.play([say([read_file("instructions.md"), done("fine")])]);
+    }
+    world.play([say([
+        read_file("instructions.md"),
+        done("fine"),
+        read_file("instructions.md"),
+        done("again"),
+        call("fly", json!({})),
+    ])]);
+    assert_eq!(
+        world.results(4),
+        [
+            "Done: Task 5 'Check pump 5' marked complete. 0 tasks remaining.",
+            "Skipped: not run: the phase has ended",
+            "Skipped: not run: the phase has ended",
+            "Skipped: not run: the phase has ended"
+        ]
+    );
+}
+
+#[test]
+fn a_rewind_keeps_what_is_done_and_plans_anew_with_the_issue() {
+    let mut world = World::new();
+    world.in_phase_one();
+    world.play([say([read_document("north.md", 1, 10), done("sound")])]).skip_log();
+    world
+        .play([say([call("todo_rewind", json!({"issue": "north.md is in two parts"})), read_file("instructions.md")])]);
+    let past = world.job.past.last().unwrap();
+    let todos: Vec<String> = past
+        .phase
+        .todos
+        .all()
+        .iter()
+        .map(|todo| format!("{} {} {}", todo.id, todo.status, todo.outcome.as_deref().unwrap_or("-")))
+        .collect();
+    assert_eq!(
+        todos,
+        [
+            "1 completed sound",
+            "2 cancelled abandoned with the phase",
+            "3 cancelled abandoned with the phase",
+            "4 cancelled abandoned with the phase",
+            "5 cancelled abandoned with the phase"
+        ]
+    );
+    assert!(world.board().contains("The issue: north.md is in two parts"), "{}", world.board());
+    // One todo is done, so four more are enough.
+    world.play([plan_for(4)]);
+    assert_eq!((world.job.phase.number, world.job.phase.attempt), (1, 2));
+    snapshot("loop_rewind", &world.log());
+}
+
+#[test]
+fn archive_and_reset_ends_the_phase() {
+    let mut world = World::new();
+    world.in_phase_one().skip_log();
+    world.play([say([call("archive_and_reset", json!({"reason": "lost the thread"}))])]);
+    assert_eq!(
+        world.log(),
+        "turn 5: archive_and_reset\n  archive_and_reset Done: The phase is archived; planning begins anew.\nPHASE ENDED reset (lost the thread) -> phase-01-north-station.replanned-1\narchived phase-01-north-station.replanned-1\nsummary written\nexamined (plan: true, memory: true)\n"
+    );
+    assert!(world.board().contains("The phase was reset. The reason: lost the thread"), "{}", world.board());
+}
+
+#[test]
+fn the_same_call_with_the_same_result_is_reminded_of_and_then_stuck() {
+    for repeated in [read_file("instructions.md"), call("todo_list", json!({})), call("read_file", json!({"pth": 1}))] {
+        let mut world = World::new();
+        world.in_phase_one();
+        world.play((0..2).map(|_| say([repeated.clone()])));
+        assert!(!world.board().contains("<reminder>"), "{}", world.board());
+        world.play([say([repeated.clone()])]);
+        assert!(
+            world.board().starts_with(
+                "<reminder>You made the same call with the same result 3 times running. Do something else.</reminder>\n"
+            ),
+            "{}: {}",
+            repeated.name,
+            world.board()
+        );
+        world.play([say([repeated.clone()])]);
+        assert!(world.job.is_executing());
+        world.play([say([repeated.clone()])]);
+        assert_eq!(
+            world.job.past.last().unwrap().why.issue(),
+            Some("the same call gave the same result 5 times in 10 turns")
+        );
+        assert_eq!(world.job.past.last().unwrap().folder, "phase-01-north-station.replanned-1");
+    }
+}
+
+#[test]
+fn five_same_calls_further_apart_than_ten_turns_are_not_stuck() {
+    let mut world = World::new();
+    world.in_phase_one();
+    for turn in 0..14_u64 {
+        let reply =
+            if turn % 3 == 0 { read_file("instructions.md") } else { read_document("north.md", turn + 1, turn + 1) };
+        world.play([say([reply])]);
+    }
+    assert!(world.job.is_executing());
+}
+
+#[test]
+fn twenty_five_idle_turns_are_stuck_and_new_coverage_is_not_idle() {
+    let mut world = World::new();
+    world.in_phase_one();
+    // New parts for a while, then never anything new, but not the same call five times in ten turns either.
+    world.play((1..=10).map(|line| say([read_document("north.md", line, line + 20)])));
+    world.play((0..24).map(|turn| say([read_document("north.md", 1 + turn, 1 + turn)])));
+    assert!(world.job.is_executing(), "{:?}", world.job.past.last().unwrap().why);
+    world.play([say([]), say([])]);
+    assert_eq!(
+        world.job.past.last().unwrap().why.issue(),
+        Some("25 turns on one todo without any change in the workspace and without new coverage")
+    );
+}
+
+#[test]
+fn three_malformed_calls_running_are_stuck() {
+    let torn = |place: u32| say([call("write_file", json!(format!("{{\"path\": \"a{place}")))]);
+    let mut world = World::new();
+    world.in_phase_one().play([torn(1)]);
+    assert_eq!(
+        world.results(1),
+        [
+            "Refused: the arguments of write_file are not a JSON object; call it again with content (string), path (string)"
+        ]
+    );
+    world.play([torn(2), say([read_file("instructions.md")]), torn(3), torn(4)]);
+    assert!(world.job.is_executing());
+    world.play([torn(5)]);
+    assert_eq!(world.job.past.last().unwrap().why.issue(), Some("3 calls running had malformed arguments"));
+}
+
+#[test]
+fn a_todo_and_a_phase_over_their_turns_are_replanned() {
+    let mut world = World::new();
+    world.in_phase_one();
+    world.play((0..40).map(|turn| say([write_file(&format!("notes/{turn}.md"), "x")])));
+    assert_eq!(world.job.past.last().unwrap().why.issue(), Some("40 turns on one todo"));
+    assert!(
+        world.board().contains("The phase ran into its limit (40 turns on one todo). Plan smaller steps."),
+        "{}",
+        world.board()
+    );
+    let mut spec = spec("", &[]);
+    spec.instructions.limits.turns_per_phase = 12;
+    let mut world = World::of(spec);
+    world.in_phase_one();
+    for turn in 0..12 {
+        world.play([say([write_file(&format!("notes/{turn}.md"), "x")])]);
+        if turn % 4 == 3 {
+            world.play([say([done("done")])]);
+        }
+    }
+    assert_eq!(world.job.past.last().unwrap().why.issue(), Some("12 turns in one phase"));
+}
+
+#[test]
+fn more_than_three_early_ends_in_a_row_block_the_job() {
+    let mut world = World::new();
+    world.in_phase_one();
+    for round in 1..=4 {
+        assert_eq!(world.status(), "running", "round {round}");
+        world.play([say([call("todo_rewind", json!({"issue": format!("issue {round}")}))])]);
+        world.play([plan_for(5)]);
+    }
+    assert_eq!(
+        world.status(),
+        "blocked: re-planned too often: phase 1 rewound: issue 1; phase 1 rewound: issue 2; phase 1 rewound: issue 3; phase 1 rewound: issue 4"
+    );
+    assert_eq!(world.job.ended().unwrap().open_todos.len(), 5);
+    assert!(world.files.contains_key("archive/phase-01-north-station.rewound-4/todos.md"));
+}
+
+#[test]
+fn more_than_ten_early_ends_block_the_job() {
+    let phases: Vec<String> =
+        (1..=8).map(|phase| format!("## Phase {phase}: Part {phase}\n\n- [ ] Do it\n\n")).collect();
+    let mut world = World::new();
+    world.bootstrapped(&format!("# Execution Plan\n\n{}", phases.concat())).play([plan_for(5)]);
+    let mut early = 0;
+    while world.status() == "running" {
+        for _ in 0..2 {
+            early += 1;
+            world.play([say([call("todo_rewind", json!({"issue": "again"}))]), plan_for(5)]);
+        }
+        if world.status() == "running" {
+            world.work_phase().play([plan_for(5)]);
+        }
+    }
+    assert_eq!(world.count(|event| matches!(event, Event::PhaseEnded { why, .. } if why.is_early_end())), 11);
+    assert_eq!(early, 12);
+    assert!(
+        world.status().starts_with("blocked: re-planned too often: phase 1 rewound: again; "),
+        "{}",
+        world.status()
+    );
+}
+
+#[test]
+fn a_reply_cut_at_the_token_limit_runs_nothing() {
+    let mut world = World::new();
+    world.in_phase_one().skip_log();
+    let mut reply = say([write_file("output/report.md", "half a rep"), done("written")]);
+    reply.stop = overnight::context::message::Stop::Length;
+    world.play([reply]);
+    assert_eq!(
+        world.log(),
+        "turn 5 (cut): write_file, todo_complete\n  write_file Refused: not run: the reply was cut at the token limit; do less in one reply\n  todo_complete Refused: not run: the reply was cut at the token limit; do less in one reply\n"
+    );
+    assert!(!world.files.contains_key("output/report.md"));
+}
+
+#[test]
+fn unknown_tools_and_wrong_arguments_are_answered_with_what_to_do() {
+    let mut world = World::new();
+    world.in_phase_one();
+    world.play([say([
+        call("read_fil", json!({})),
+        call("teleport", json!({})),
+        call("read_file", json!({"path": 3})),
+        call("read_file", json!({"path": "a", "lines": 3})),
+        call("todo_complete", json!([1])),
+        call("todo_rewind", json!({"issue": "  "})),
+        call("add_note", json!({"text": ""})),
+        call("todo_list", json!({"status": "finished"})),
+    ])]);
+    snapshot("refusals", &world.results(8).join("\n"));
+}
+
+#[test]
+fn a_reply_without_a_call_is_reminded_of_the_task() {
+    let mut world = World::new();
+    world.in_phase_one().play([say([read_file("instructions.md"), done("fine")]), say([])]);
+    assert!(
+        world.board().starts_with(
+            "<reminder>Your last reply called no tool. Continue with task 2, or call todo_complete() if it is done.</reminder>\n"
+        ),
+        "{}",
+        world.board()
+    );
+    world.play([say([read_file("instructions.md")])]);
+    assert!(!world.board().contains("<reminder>"), "{}", world.board());
+}
+
+#[test]
+fn turns_without_a_todo_change_are_reminded_of_every_ten() {
+    let mut world = World::new();
+    world.in_phase_one();
+    let mut reminded = Vec::new();
+    for turn in 1..=34_u64 {
+        world.play([say([write_file(&format!("notes/{turn}.md"), "x")])]);
+        if world.board().contains("turns without a change of the todo list") {
+            reminded.push(turn);
+        }
+    }
+    assert_eq!(reminded, [11, 21, 31]);
+}
+
+#[test]
+fn a_failed_model_call_ends_the_job_as_failed() {
+    let mut world = World::new();
+    world.in_phase_one();
+    let events = world.job.decide(
+        world.job.last_at,
+        overnight::job::step::Answer::ModelFailed { reason: "OPENAI_API_KEY is not set".to_owned() },
+    );
+    let lines: Vec<String> = events.iter().map(line).collect();
+    assert_eq!(lines, ["JOB ENDED failed: OPENAI_API_KEY is not set"]);
+}

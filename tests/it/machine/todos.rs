@@ -1,0 +1,161 @@
+//! The todos of a phase: what `todo_complete` and `todo_write` refuse, and what they change.
+
+use super::world::*;
+use overnight::job::state::LAST_REVIEW_TODO;
+use serde_json::json;
+
+fn failing() -> overnight::context::message::ToolCall {
+    call("edit_file", json!({"path": "none.md", "old": "a", "new": "b"}))
+}
+
+#[test]
+fn completion_is_refused_once_after_each_failure() {
+    let mut world = World::new();
+    world.in_phase_one().play([say([failing(), done("x")])]);
+    assert_eq!(
+        world.results(2),
+        [
+            "Failed: none.md does not exist; create it with write_file",
+            "Refused: edit_file failed: look at its result first, then go on with task 1"
+        ]
+    );
+    // A new failure is refused anew; the same one is not.
+    world.play([say([failing(), done("x"), done("x")])]);
+    assert_eq!(
+        world.results(2),
+        [
+            "Refused: edit_file failed: look at its result first, then go on with task 1",
+            "Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining."
+        ]
+    );
+    // After a success there is nothing to look at.
+    world.play([say([failing(), read_file("instructions.md"), done("x")])]);
+    assert_eq!(world.results(1), ["Done: Task 2 'Check pump 2' marked complete. 3 tasks remaining."]);
+}
+
+#[test]
+fn refusals_are_no_failures() {
+    let mut world = World::new();
+    world.in_phase_one().play([say([read_file("instructions.md"), call("read_file", json!({})), done("x")])]);
+    assert_eq!(world.results(1), ["Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining."]);
+}
+
+#[test]
+fn completion_without_work_is_refused_once_and_then_unevidenced() {
+    let mut world = World::new();
+    world.in_phase_one().skip_log().play([say([call("todo_list", json!({})), done("x"), done("x")])]);
+    assert_eq!(
+        world.log().lines().skip(2).collect::<Vec<_>>(),
+        [
+            "  todo_complete Refused: no tool was called for task 1 'Check pump 1': do the work first, or call todo_complete() again if nothing is left to do",
+            "todo 1 not completed",
+            "  todo_complete Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining.",
+            "todo 1 completed unevidenced: x",
+        ]
+    );
+    world.play([say([done("x")])]);
+    assert!(world.results(1)[0].starts_with("Refused: no tool was called for task 2"), "once per todo");
+}
+
+#[test]
+fn todo_complete_works_without_arguments() {
+    for arguments in [json!({}), json!(null), json!("")] {
+        let mut world = World::new();
+        world.in_phase_one().play([say([read_file("instructions.md"), call("todo_complete", arguments)])]);
+        assert_eq!(world.results(1), ["Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining."]);
+    }
+}
+
+#[test]
+fn only_job_complete_ends_the_review() {
+    let mut world = World::new();
+    world.in_review(true);
+    world.play((0..2).map(|_| say([read_file("output/report.md"), done("x")])));
+    assert_eq!(world.job.phase.todos.current().unwrap().content, LAST_REVIEW_TODO);
+    for _ in 0..3 {
+        world.play([say([read_file("output/report.md"), done("x")])]);
+        assert_eq!(
+            world.results(1),
+            ["Refused: only job_complete() ends the review: call it with summary, deliverables and confidence"]
+        );
+    }
+    snapshot("board_review", &world.board());
+}
+
+#[test]
+fn a_rewritten_list_keeps_what_is_done_and_what_was_done_for_the_current_todo() {
+    let mut world = World::new();
+    world.in_phase_one();
+    world.play([say([read_document("north.md", 1, 5), done("sound"), read_document("north.md", 6, 9)])]);
+    let items = ["Check pump 2", "Check valve 7"]
+        .map(|content| json!({"content": content, "active_form": format!("Now: {content}")}));
+    world.play([say([call("todo_write", json!({ "todos": items }))])]);
+    snapshot("todo_write", &world.results(1)[0]);
+    // Work for the current todo was done before the list was rewritten.
+    world.play([say([done("pump 2 is sound")])]);
+    assert_eq!(world.results(1), ["Done: Task 5 'Check pump 2' marked complete. 1 task remaining."]);
+    assert!(!world.job.phase.todos.all()[4].unevidenced);
+}
+
+#[test]
+fn rewriting_the_same_list_does_not_renew_the_turns_of_a_todo() {
+    let mut world = World::new();
+    world.in_phase_one();
+    let mut turns = 0_u64;
+    while world.job.is_executing() {
+        turns += 1;
+        let count = 5 + u32::try_from(turns % 4).unwrap();
+        world.play([say([write_file(&format!("notes/{turns}.md"), "x"), todo_write(count)])]);
+    }
+    assert_eq!(world.job.past.last().unwrap().why.issue(), Some("40 turns on one todo"));
+}
+
+#[test]
+fn a_list_in_which_nothing_is_open_ends_the_phase() {
+    let mut world = World::new();
+    world.in_phase_one();
+    let items: Vec<_> = (1..=5)
+        .map(|place| {
+            json!({"content": format!("Check pump {place}"), "active_form": "x", "status": "cancelled", "outcome": "no such pump"})
+        })
+        .collect();
+    world.skip_log().play([say([call("todo_write", json!({ "todos": items })), done("x")])]);
+    let log = world.log();
+    assert!(log.contains("  todo_complete Skipped: not run: the phase has ended\nPHASE ENDED done"), "{log}");
+}
+
+#[test]
+fn the_todos_of_the_system_are_not_rewritten() {
+    let mut world = World::new();
+    world.play([say([todo_write(5)])]);
+    assert_eq!(
+        world.results(1),
+        [
+            "Refused: the todos of the bootstrap are set by the system; complete them, or call todo_rewind(issue) if they can't be done"
+        ]
+    );
+}
+
+#[test]
+fn a_running_phase_takes_no_more_than_its_bound() {
+    let mut world = World::new();
+    world.in_phase_one().play([say([todo_write(23)])]);
+    assert_eq!(
+        world.results(1),
+        ["Refused: the phase would have 23 tasks, at most 22 are allowed; leave the rest to the next phase"]
+    );
+}
+
+#[test]
+fn a_listing_names_status_and_counts() {
+    let mut world = World::new();
+    world.in_phase_one().play([say([read_file("instructions.md"), done("sound")])]);
+    world.play([say([call("todo_list", json!({})), call("todo_list", json!({"status": "Completed"}))])]);
+    assert_eq!(
+        world.results(2),
+        [
+            "Done: 2. Check pump 2 [in_progress]\n3. Check pump 3 [pending]\n4. Check pump 4 [pending]\n5. Check pump 5 [pending]\n1 in progress, 3 pending, 1 completed, 0 cancelled",
+            "Done: 1. Check pump 1 [completed]: sound\n1 in progress, 3 pending, 1 completed, 0 cancelled"
+        ]
+    );
+}

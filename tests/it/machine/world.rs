@@ -1,0 +1,566 @@
+//! The world around the pure machine, in memory: it answers each question of a job from a script of replies and a map of
+//! files, with time passed in. What happened is kept as decisions, so that a test can compare all of it.
+
+use overnight::{
+    context::{
+        board, compose,
+        message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
+    },
+    job::{
+        contract::{QuoteResult, check_deliverable},
+        digest::sha256,
+        event::{CallEnd, Changed, Decision, Event, Examined, PhaseKind, Prepared, Saved, Shown, StepEnd, ToolResult},
+        id::JobId,
+        instructions,
+        planning::bootstrap_todos,
+        record::{Delivered, HoldReason},
+        spec::{DocumentEntry, FORMAT, JobSpec},
+        state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, SUMMARY_FILE, Status},
+        step::{Answer, Ask, Command},
+        summary::{self, FileEntry},
+        time::Timestamp,
+        working::{Working, Writing},
+    },
+};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt::Write,
+};
+
+/// Answers that one job may need before a test gives up on it.
+const MOST_ANSWERS: usize = 60_000;
+/// How long a model call takes in this world.
+const CALL_MS: i64 = 2_000;
+
+/// A job and everything around it.
+pub(crate) struct World {
+    pub(crate) job: Job,
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) decisions: Vec<Decision>,
+    /// Replies still to be given; where there are none left, the world stops.
+    pub(crate) replies: VecDeque<Reply>,
+    /// The prompt of each model call, in order.
+    pub(crate) prompts: Vec<Prompt>,
+    /// Letters of a page of a document or of a file that doesn't exist.
+    pub(crate) page_letters: usize,
+    /// The price of each turn.
+    pub(crate) cost_usd: Option<f64>,
+    /// What the provider counts for a prompt, in percent of the local estimate.
+    pub(crate) counted_percent: u64,
+    /// Called with each state before its next question is answered.
+    pub(crate) invariant: fn(&Job),
+    clock_ms: i64,
+    /// Decisions that `log` has already shown.
+    logged: usize,
+}
+
+/// Instructions whose front matter also has `more`.
+pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
+    let text = format!(
+        "---\nname: audit-stations\ndescription: A test\ncoverage: 0.0\ndeliverables:\n  - path: output/report.md\n    min_words: 3\n{more}---\n\n# Audit the stations\n\nRead every station's log and write down what is wrong.\n"
+    );
+    let instructions =
+        instructions::parse("audit-stations.md", &text, &|_| Err("nothing is there".to_owned())).unwrap();
+    let documents = documents
+        .iter()
+        .map(|(name, units)| DocumentEntry {
+            name: (*name).to_owned(),
+            sha256: sha256(name.as_bytes()),
+            bytes: units * 100,
+            format: "Markdown".to_owned(),
+            paged: false,
+            units: *units,
+            tokens: units * 25,
+            text_sha256: sha256(b"text"),
+            notes: Vec::new(),
+        })
+        .collect();
+    JobSpec {
+        format: FORMAT,
+        id: JobId(uuid::Uuid::nil()),
+        created: moment(0),
+        version: "0.1.0".to_owned(),
+        model: "scripted".to_owned(),
+        budget_tokens: instructions.context.budget_tokens,
+        instructions_sha256: sha256(text.as_bytes()),
+        instructions,
+        system_prompt: compose::system_prompt(),
+        documents,
+        assets: Vec::new(),
+    }
+}
+
+/// `ms` after the evening on which all these jobs begin.
+fn moment(ms: i64) -> Timestamp {
+    Timestamp::new(chrono::DateTime::from_timestamp_millis(1_795_212_000_000 + ms).unwrap())
+}
+
+impl World {
+    /// A job with two documents.
+    pub(crate) fn new() -> Self {
+        Self::with("")
+    }
+
+    /// The same with more front matter.
+    pub(crate) fn with(more: &str) -> Self {
+        Self::of(spec(more, &[("north.md", 40), ("south.md", 60)]))
+    }
+
+    pub(crate) fn of(spec: JobSpec) -> Self {
+        let at = spec.created;
+        let first = Decision {
+            at,
+            events: vec![
+                Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec.clone()) },
+                Event::PhaseStarted {
+                    number: 0,
+                    attempt: 1,
+                    kind: PhaseKind::Bootstrap,
+                    title: "Bootstrap".to_owned(),
+                    plan_phase: None,
+                    todos: bootstrap_todos(at),
+                },
+            ],
+        };
+        let files = BTreeMap::from([(INSTRUCTIONS_FILE.to_owned(), spec.instructions.task_text())]);
+        Self {
+            job: Job::begin(&first).unwrap(),
+            files,
+            decisions: vec![first],
+            replies: VecDeque::new(),
+            prompts: Vec::new(),
+            page_letters: 80,
+            cost_usd: None,
+            counted_percent: 100,
+            invariant: |_| {},
+            clock_ms: 0,
+            logged: 1,
+        }
+    }
+
+    /// Gives `replies` and answers whatever else is asked, until nothing is owed or the next reply is asked for.
+    pub(crate) fn play(&mut self, replies: impl IntoIterator<Item = Reply>) -> &mut Self {
+        self.replies.extend(replies);
+        for _ in 0..MOST_ANSWERS {
+            (self.invariant)(&self.job);
+            let ask = self.job.next();
+            let answer = match &ask {
+                Ask::Nothing => return self,
+                Ask::Model => match self.replies.pop_front() {
+                    Some(reply) => self.answer_model(reply),
+                    None => return self,
+                },
+                other => self.answer(other),
+            };
+            let events = self.job.decide(moment(self.clock_ms), answer);
+            assert!(!events.is_empty(), "nothing was decided on the machine's own question {ask:?}");
+            self.apply(events);
+        }
+        panic!("after {MOST_ANSWERS} answers the job still has questions: {:?}", self.job.progress);
+    }
+
+    /// A word from a person or the runner; the number of facts that followed.
+    pub(crate) fn command(&mut self, command: Command) -> usize {
+        let events = self.job.decide(moment(self.clock_ms), Answer::Command(command));
+        let count = events.len();
+        if count > 0 {
+            self.apply(events);
+        }
+        count
+    }
+
+    /// Time goes by.
+    pub(crate) fn wait_ms(&mut self, ms: i64) -> &mut Self {
+        self.clock_ms += ms;
+        self
+    }
+
+    fn apply(&mut self, events: Vec<Event>) {
+        let decision = Decision { at: moment(self.clock_ms), events };
+        self.job.apply_all(&decision);
+        self.decisions.push(decision);
+    }
+
+    fn answer_model(&mut self, mut reply: Reply) -> Answer {
+        let prompt = compose::prompt(&self.job);
+        let prompt_sha256 = compose::prompt_sha256(&prompt);
+        self.prompts.push(prompt);
+        self.clock_ms += CALL_MS;
+        let local = overnight::context::compact::local_tokens(&self.job);
+        reply.usage.input = local * self.counted_percent / 100;
+        Answer::Reply { reply, cost_usd: self.cost_usd, prompt_sha256 }
+    }
+
+    fn answer(&mut self, ask: &Ask) -> Answer {
+        match ask {
+            Ask::Decide | Ask::Model | Ask::Nothing => Answer::Now,
+            Ask::Prepare(writing) => Answer::Prepared(self.after(writing).map(|after| {
+                let before = self.files.get(writing.path()).map(|text| sha256(text.as_bytes()));
+                let prepared = Prepared { before, after: sha256(after.as_bytes()) };
+                (prepared, saved(writing.path(), &after))
+            })),
+            Ask::Tool { call, working, .. } => Answer::Tool(self.work(call, working)),
+            Ask::Archive { folder, .. } => {
+                self.files.insert(format!("archive/{folder}/todos.md"), board::file(&self.job));
+                Answer::Archived { manifest_sha256: sha256(folder.as_bytes()) }
+            }
+            Ask::Summary => Answer::Summarised { sha256: self.write_summary() },
+            Ask::Examine => Answer::Examined(Examined {
+                plan: self.files.get(PLAN_FILE).cloned(),
+                memory: self.files.get(MEMORY_FILE).cloned(),
+                instructions: self.files[INSTRUCTIONS_FILE].clone(),
+                summary: self.files[SUMMARY_FILE].clone(),
+            }),
+            Ask::Write(write) => {
+                self.files.insert(write.path.to_owned(), write.text.clone());
+                Answer::Written
+            }
+            Ask::Check(_) => {
+                let mut deliverables = Vec::new();
+                let mut checks = Vec::new();
+                for wanted in &self.job.spec.instructions.deliverables {
+                    let text = self.files.get(&wanted.path);
+                    checks.extend(check_deliverable(wanted, text.map(String::as_bytes), &mut |_, _, _| {
+                        QuoteResult::Found
+                    }));
+                    deliverables.extend(text.map(|text| Delivered {
+                        path: wanted.path.clone(),
+                        sha256: sha256(text.as_bytes()),
+                        bytes: text.len() as u64,
+                    }));
+                }
+                Answer::Checked { checks, deliverables }
+            }
+        }
+    }
+
+    fn write_summary(&mut self) -> String {
+        let at = moment(self.clock_ms);
+        let entries: Vec<FileEntry> = self
+            .files
+            .iter()
+            .map(|(path, text)| FileEntry { path: path.clone(), bytes: text.len() as u64, modified: at })
+            .collect();
+        let text = summary::workspace_summary(&self.job, at, &entries);
+        let hash = sha256(text.as_bytes());
+        self.files.insert(SUMMARY_FILE.to_owned(), text);
+        hash
+    }
+
+    /// What a file will hold after a change.
+    fn after(&self, writing: &Writing) -> Result<String, String> {
+        let before = self.files.get(writing.path());
+        match writing {
+            Writing::Whole(write) => Ok(write.content.clone()),
+            Writing::Append(write) => Ok(before.cloned().unwrap_or_default() + &write.content),
+            Writing::Edit(edit) => match before {
+                Some(text) if text.matches(&edit.old).count() == 1 => Ok(text.replacen(&edit.old, &edit.new, 1)),
+                Some(_) => Err(format!("old does not occur exactly once in {}", edit.path)),
+                None => Err(format!("{} does not exist; create it with write_file", edit.path)),
+            },
+        }
+    }
+
+    fn work(&mut self, call: &ToolCall, working: &Working) -> ToolResult {
+        let done = |text: String| ToolResult::plain(CallEnd::Done, text);
+        match working {
+            Working::Write(writing) => {
+                let after = self.after(writing).unwrap();
+                let path = writing.path().to_owned();
+                self.files.insert(path.clone(), after.clone());
+                ToolResult {
+                    changed: Some(Changed {
+                        path: path.clone(),
+                        sha256: sha256(after.as_bytes()),
+                        bytes: after.len() as u64,
+                    }),
+                    saved: saved(&path, &after),
+                    ..done(format!("{} {path} ({} bytes now).", call.name, after.len()))
+                }
+            }
+            Working::GenerateWorkspaceSummary => {
+                self.write_summary();
+                done(format!("Wrote {SUMMARY_FILE}; read it with read_file."))
+            }
+            Working::ReadFile(wanted) => match self.files.get(&wanted.path) {
+                Some(text) => done(text.clone()),
+                None => ToolResult::plain(CallEnd::Failed, format!("{} does not exist", wanted.path)),
+            },
+            Working::ListFiles(_) => done(self.files.keys().cloned().collect::<Vec<_>>().join("\n")),
+            Working::SearchFiles(wanted) => done(format!("no line matches {}", wanted.pattern)),
+            Working::ListDocuments => {
+                done(self.job.spec.documents.iter().map(|document| format!("{}\n", document.name)).collect::<String>())
+            }
+            Working::ReadDocument(wanted) => match self.job.spec.document(&wanted.name) {
+                Some(document) => {
+                    let from = wanted.from.unwrap_or(1).clamp(1, document.units);
+                    let to = wanted.to.unwrap_or(document.units).clamp(from, document.units);
+                    let sentence = "The pump ran without a fault all night. ";
+                    let text: String = sentence.chars().cycle().take(self.page_letters).collect();
+                    ToolResult {
+                        shown: Some(Shown { document: document.name.clone(), from, to }),
+                        ..done(format!(
+                            "<document 982d9e3e name=\"{}\" lines=\"{from}-{to}\">\n{}\n</document 982d9e3e>",
+                            document.name,
+                            text.trim_end()
+                        ))
+                    }
+                }
+                None => ToolResult::plain(CallEnd::Failed, format!("there is no document {}", wanted.name)),
+            },
+        }
+    }
+
+    /// What happened since the last call, a line for each fact.
+    pub(crate) fn log(&mut self) -> String {
+        let mut text = String::new();
+        for decision in &self.decisions[self.logged..] {
+            for event in &decision.events {
+                let _ = writeln!(text, "{}", line(event));
+            }
+        }
+        self.logged = self.decisions.len();
+        text
+    }
+
+    /// Forgets what happened so far, for `log`.
+    pub(crate) fn skip_log(&mut self) -> &mut Self {
+        self.logged = self.decisions.len();
+        self
+    }
+
+    /// The board of the next prompt.
+    pub(crate) fn board(&self) -> String {
+        board::render(&self.job)
+    }
+
+    /// The texts of the last `count` results.
+    pub(crate) fn results(&self, count: usize) -> Vec<String> {
+        let all: Vec<&ToolResult> = self
+            .decisions
+            .iter()
+            .flat_map(|decision| &decision.events)
+            .filter_map(|event| if let Event::ToolReturned { result, .. } = event { Some(result) } else { None })
+            .collect();
+        all[all.len() - count..].iter().map(|result| format!("{:?}: {}", result.end, result.text)).collect()
+    }
+
+    /// How many facts fit.
+    pub(crate) fn count(&self, fits: impl Fn(&Event) -> bool) -> usize {
+        self.decisions.iter().flat_map(|decision| &decision.events).filter(|event| fits(event)).count()
+    }
+
+    /// `held limit: …`, `completed`, `running`.
+    pub(crate) fn status(&self) -> String {
+        match &self.job.status {
+            Status::Running => "running".to_owned(),
+            Status::Held { reason, detail } => format!("held {reason}: {detail}"),
+            Status::Ended(ending) => match &ending.reason {
+                Some(reason) => format!("{}: {reason}", ending.status),
+                None => ending.status.to_string(),
+            },
+        }
+    }
+
+    pub(crate) fn is_held(&self, wanted: HoldReason) -> bool {
+        matches!(self.job.status, Status::Held { reason, .. } if reason == wanted)
+    }
+
+    /// The next prompt as a person reads it.
+    pub(crate) fn prompt(&self) -> String {
+        show(&compose::prompt(&self.job))
+    }
+
+    // ── Ways to a place in the loops
+
+    /// Through bootstrap with `plan`, up to the first planning step.
+    pub(crate) fn bootstrapped(&mut self, plan: &str) -> &mut Self {
+        self.play([
+            say([call("generate_workspace_summary", json!({})), done("summary written")]),
+            say([read_file(SUMMARY_FILE), done("read"), read_file(INSTRUCTIONS_FILE), done("read")]),
+            say([write_file(PLAN_FILE, plan), done("planned"), read_file(PLAN_FILE), done("in phases")]),
+        ])
+    }
+
+    /// Up to the first task of phase 1.
+    pub(crate) fn in_phase_one(&mut self) -> &mut Self {
+        self.bootstrapped(PLAN).play([plan_for(5)])
+    }
+
+    /// The whole current phase, one task a reply, each with a file of its own.
+    pub(crate) fn work_phase(&mut self) -> &mut Self {
+        while self.job.is_executing() && self.job.is_running() {
+            let task = self.job.phase.todos.current().unwrap().id;
+            let path = format!("notes/{}-{task}.md", self.job.phase.number);
+            self.play([say([write_file(&path, "checked"), done("checked it")])]);
+        }
+        self
+    }
+
+    /// Up to the first task of the review, with the deliverable written where `delivered`.
+    pub(crate) fn in_review(&mut self, delivered: bool) -> &mut Self {
+        self.in_phase_one().work_phase().play([plan_for(5)]).work_phase();
+        if delivered {
+            self.files.insert("output/report.md".to_owned(), "All pumps ran well.".to_owned());
+        }
+        self.play([say([no_change("nothing new"), no_change("it holds")])])
+    }
+}
+
+fn saved(path: &str, text: &str) -> Option<Saved> {
+    match path {
+        PLAN_FILE => Some(Saved::Plan { text: text.to_owned() }),
+        MEMORY_FILE => Some(Saved::Memory { text: text.to_owned() }),
+        _ => None,
+    }
+}
+
+/// Two phases to work and a review of the model's own, which merges into the system's.
+pub(crate) const PLAN: &str = "# Execution Plan\n\n## Overview\n\nFirst north, then south.\n\n## Phase 1: North station\n\n- [ ] Read north.md\n- [ ] Note its faults\n\n## Phase 2: South station\n\n- [ ] Read south.md\n- [ ] Note its faults\n\n## Phase 3: Final Review\n\n- [ ] Check everything\n";
+
+pub(crate) fn say(calls: impl IntoIterator<Item = ToolCall>) -> Reply {
+    Reply {
+        text: String::new(),
+        calls: calls.into_iter().collect(),
+        usage: Usage { input: 0, output: 50, ..Usage::default() },
+        stop: Stop::Done,
+        model: "scripted".to_owned(),
+    }
+}
+
+pub(crate) fn call(name: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: String::new(), name: name.to_owned(), arguments }
+}
+
+pub(crate) fn done(outcome: &str) -> ToolCall {
+    call("todo_complete", json!({"outcome": outcome}))
+}
+
+pub(crate) fn read_file(path: &str) -> ToolCall {
+    call("read_file", json!({"path": path}))
+}
+
+pub(crate) fn read_document(name: &str, from: u64, to: u64) -> ToolCall {
+    call("read_document", json!({"name": name, "from": from, "to": to}))
+}
+
+pub(crate) fn write_file(path: &str, content: &str) -> ToolCall {
+    call("write_file", json!({"path": path, "content": content}))
+}
+
+pub(crate) fn no_change(reason: &str) -> ToolCall {
+    call("no_change", json!({"reason": reason}))
+}
+
+pub(crate) fn todo_write(count: u32) -> ToolCall {
+    let todos: Vec<Value> = (1..=count)
+        .map(|place| json!({"content": format!("Check pump {place}"), "active_form": format!("Checking pump {place}")}))
+        .collect();
+    call("todo_write", json!({ "todos": todos }))
+}
+
+/// Memory, plan and `count` todos in one reply.
+pub(crate) fn plan_for(count: u32) -> Reply {
+    say([write_file(MEMORY_FILE, "# Memory\n\nPumps matter."), no_change("it holds"), todo_write(count)])
+}
+
+pub(crate) fn job_complete(confidence: f64) -> ToolCall {
+    call(
+        "job_complete",
+        json!({"summary": "All was read.", "deliverables": ["output/report.md"], "confidence": confidence}),
+    )
+}
+
+fn short(text: &str) -> String {
+    let line = text.replace('\n', " / ");
+    if line.chars().count() > 160 { line.chars().take(160).collect::<String>() + "…" } else { line }
+}
+
+fn names(calls: &[ToolCall]) -> String {
+    let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+    if names.is_empty() { "no call".to_owned() } else { names.join(", ") }
+}
+
+/// One fact in one line.
+pub(crate) fn line(event: &Event) -> String {
+    match event {
+        Event::JobCreated { .. } => "job created".to_owned(),
+        Event::Opened { .. } => "opened".to_owned(),
+        Event::PhaseStarted { number, attempt, kind, title, todos, .. } => {
+            format!("PHASE {number}.{attempt} {} '{title}': {} todos", kind.name(), todos.len())
+        }
+        Event::PhaseEnded { why, folder } => {
+            format!("PHASE ENDED {} ({}) -> {folder}", why.outcome(), why.issue().unwrap_or("-"))
+        }
+        Event::ArchiveStored { folder, .. } => format!("archived {folder}"),
+        Event::SummaryWritten { .. } => "summary written".to_owned(),
+        Event::FilesExamined { files } => {
+            format!("examined (plan: {}, memory: {})", files.plan.is_some(), files.memory.is_some())
+        }
+        Event::PlanSet { because, .. } => format!("plan set: {because}"),
+        Event::FileWritten { path } => format!("file written: {path}"),
+        Event::StepEnded { step, end } => match end {
+            StepEnd::Saved => format!("step {step}: saved"),
+            StepEnd::NoChange { reason } => format!("step {step}: no change ({reason})"),
+            StepEnd::FellBack => format!("step {step}: fell back"),
+        },
+        Event::TodosRefused { reason } => format!("todos refused: {reason}"),
+        Event::TodosWarned { warning } => format!("todos warned: {warning}"),
+        Event::TodosWritten { todos } => format!("todos written: {}", todos.len()),
+        Event::TodoCompleted { id, outcome, unevidenced } => {
+            let mark = if *unevidenced { " unevidenced" } else { "" };
+            format!("todo {id} completed{mark}: {}", outcome.as_deref().unwrap_or("-"))
+        }
+        Event::TodoCompletionRefused { id, .. } => format!("todo {id} not completed"),
+        Event::ContextMasked { calls } => format!("masked {}", calls.join(", ")),
+        Event::TurnsFolded { entries, .. } => format!("folded {entries} entries"),
+        Event::ContextCompacted { .. } => "context compacted".to_owned(),
+        Event::ModelReplied { turn, calls, stop, .. } => match stop {
+            Stop::Done => format!("turn {turn}: {}", names(calls)),
+            Stop::Length => format!("turn {turn} (cut): {}", names(calls)),
+            Stop::Refused => format!("turn {turn} (withheld): {}", names(calls)),
+        },
+        Event::ToolStarted { .. } => "  started".to_owned(),
+        Event::ToolReturned { name, result, .. } => format!("  {name} {:?}: {}", result.end, short(&result.text)),
+        Event::AccomplishmentAdded { text } => format!("accomplishment: {text}"),
+        Event::NoteAdded { text } => format!("note: {text}"),
+        Event::CompletionRefused { checks } => format!("completion refused: {} checks failed", checks.len()),
+        Event::EndingDecided { ending } => format!("ending decided: {}", ending.status),
+        Event::Held { reason, detail } => format!("HELD {reason}: {detail}"),
+        Event::Resumed { .. } => "resumed".to_owned(),
+        Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
+        Event::Approved => "approved".to_owned(),
+        Event::JobEnded { ending } => {
+            format!("JOB ENDED {}: {}", ending.status, ending.reason.as_deref().unwrap_or("-"))
+        }
+    }
+}
+
+/// A prompt without its tools, as a person reads it.
+pub(crate) fn show(prompt: &Prompt) -> String {
+    let mut text = String::new();
+    for message in &prompt.messages {
+        let _ = match message {
+            // The same in every prompt; it has a snapshot of its own.
+            Message::System { .. } => writeln!(text, "[system]\n…\n"),
+            Message::User { text: said } => writeln!(text, "[user]\n{said}\n"),
+            Message::Assistant { text: said, calls } => {
+                let calls: Vec<String> =
+                    calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect();
+                writeln!(text, "[assistant]\n{}\n", [&[said.clone()], &calls[..]].concat().join("\n").trim())
+            }
+            Message::Tool { name, text: result, .. } => writeln!(text, "[tool {name}]\n{result}\n"),
+        };
+    }
+    text
+}
+
+/// Compares `text` with the committed `tests/it/snapshots/<name>.snap`.
+pub(crate) fn snapshot(name: &str, text: &str) {
+    insta::with_settings!({
+        snapshot_path => "../snapshots",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, { insta::assert_snapshot!(name, text); });
+}
