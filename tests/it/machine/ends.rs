@@ -227,7 +227,7 @@ fn the_limits_of_a_job_hold_it_and_more_lets_it_go_on() {
     assert_eq!(world.job.totals.worked_ms, 2_000);
     world.play((0..9).map(|_| say([read_file("a")])));
     assert_eq!(world.job.totals.worked_ms, 6_000);
-    assert_eq!(world.status(), "held limit: 5 s of work are used; resume with --wall-clock TIME for more");
+    assert_eq!(world.status(), "held limit: 5.0s of work are used; resume with --wall-clock TIME for more");
 }
 
 #[test]
