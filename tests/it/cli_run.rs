@@ -258,14 +258,15 @@ fn a_job_is_completed() {
          phase 0 done: Bootstrap, 5 of 5 todos, 2 turns\n\
          phase 1: Reading (1 of 2), 5 todos\n\
          {PARTS}\
-         phase 1 done: Reading, 5 of 5 todos, 1 turn\n\
+         phase 1 done: Reading, 5 of 5 todos, 2 turns\n\
          phase 2: Writing (2 of 2), 5 todos\n\
          {PARTS}\
-         phase 2 done: Writing, 5 of 5 todos, 1 turn\n\
+         phase 2 done: Writing, 5 of 5 todos, 2 turns\n\
          phase 3: Review, 3 todos\n\
          \x20 [1/3] Verify all deliverables\n\
          \x20 [2/3] Generate summary report\n\
-         phase 3 done: Review, 2 of 2 todos, 1 turn\n"
+         \x20 [3/3] Call job_complete(): accepted\n\
+         phase 3 done: Review, 3 of 3 todos, 2 turns\n"
     );
     assert_eq!(ran.stderr, stderr);
     assert_eq!(desk.read(format!("workspaces/{id}/output/report.md")), "The server must answer within two seconds.\n");
@@ -456,8 +457,8 @@ fn a_job_that_cannot_be_done_says_why() {
     assert_eq!(ran.code, 3);
     let early: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("ended early")).collect();
     let expected = [
-        "phase 1 ended early (rewound: b.md is missing): Reading, 0 of 5 todos, 1 turn",
-        "phase 1 ended early (abandoned: The documents are not contracts.): Reading, 0 of 5 todos, 1 turn",
+        "phase 1 ended early (rewound: b.md is missing): Reading, 0 of 5 todos, 2 turns",
+        "phase 1 ended early (abandoned: The documents are not contracts.): Reading, 0 of 5 todos, 2 turns",
     ];
     assert_eq!(early, expected);
     assert!(ran.stdout.lines().next().unwrap().ends_with(": blocked"), "{ran:?}");
@@ -511,7 +512,10 @@ fn a_killed_job_is_resumed() {
 #[test]
 fn a_running_job_is_held_and_cancelled_by_who_works_on_it() {
     let desk = Desk::new();
-    desk.script("script.json", &long_job(35));
+    // A job that can't come to its end before it hears what is asked of it.
+    let unlimited = "limits: { turns: 10000000, turns_per_todo: 10000000, turns_per_phase: 10000000 }\ndeliverables:";
+    desk.put("task.md", TASK.replacen("deliverables:", unlimited, 1));
+    desk.script("script.json", &long_job(1_000_000));
     let mut child = desk.start(&RUN);
     let asked = desk.run(&["pause", "last"]);
     assert_eq!((asked.code, asked.stderr.as_str()), (0, ""));
