@@ -11,6 +11,8 @@ const POLICY: &[(&str, Strength)] = &[
     ("Access rights shall be reviewed every 3 months.", Strength::Shall),
     ("Laptops may be stored unencrypted in the office.", Strength::May),
     ("Multi-factor authentication is not required for administrators.", Strength::NotRequired),
+    ("The temperature of the store must be held between 14 °C and 18 °C.", Strength::Must),
+    ("Fuel must stand at least 30 m from the shelves.", Strength::Must),
 ];
 
 #[track_caller]
@@ -85,6 +87,31 @@ fn other_numbers_and_opposites_contradict() {
         Verdict::Contradicted,
         Some(7),
         "NOT REQUIRED in the policy, MUST in the standard",
+    );
+}
+
+#[test]
+fn a_range_is_met_from_within() {
+    check(
+        "The temperature of the store must be held between 4 °C and 10 °C.",
+        Strength::Must,
+        Verdict::Contradicted,
+        Some(8),
+        "14 °C in the policy, 10 °C in the standard",
+    );
+    check(
+        "The temperature of the store must be held between 10 and 20 °C.",
+        Strength::Must,
+        Verdict::Covered,
+        Some(8),
+        "the policy asks for the same",
+    );
+    check(
+        "Fuel must stand at least 50 m from the shelves.",
+        Strength::Must,
+        Verdict::Contradicted,
+        Some(9),
+        "30 m in the policy, 50 m in the standard",
     );
 }
 

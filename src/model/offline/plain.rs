@@ -94,7 +94,7 @@ impl<'a> Reader<'_, 'a> {
             return taken;
         }
         let starts = self.builder.open.is_none();
-        let before = self.open_indent(i);
+        let before = self.content_indent(i);
         let dug_in = !starts
             && !self.builder.broken
             && indent > before + 1
@@ -138,6 +138,14 @@ impl<'a> Reader<'_, 'a> {
 
     fn alone(&self, i: usize) -> bool {
         i == 0 || self.blank(i - 1) || self.places[i] == Place::PageStart
+    }
+
+    /// Where the text of the line before `i` stands, its list mark left out.
+    fn content_indent(&self, i: usize) -> usize {
+        let Some(line) = i.checked_sub(1).map(|before| self.lines[before].text) else { return 0 };
+        let (indent, text) = indentation(line);
+        let open = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
+        indent + marker(text).filter(|_| open).map_or(0, |mark| text[..mark.bytes].chars().count())
     }
 
     fn open_indent(&self, i: usize) -> usize {

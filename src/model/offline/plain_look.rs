@@ -286,6 +286,11 @@ pub(super) enum Look {
 
 /// Looks at the lines of one chunk; `deeper`: indented further than the prose before it.
 pub(super) fn look(chunk: &[&str], deeper: bool) -> Look {
+    // what opens with a list's mark and no code is an item, whatever its short last line looks like
+    let first = chunk.first().map_or("", |line| indentation(line).1);
+    if marker(first).is_some_and(|mark| !is_code(first) && !is_code(&first[mark.bytes..])) && !are_columns(chunk) {
+        return Look::Prose;
+    }
     let filled = chunk.len().max(1);
     let code = chunk.iter().filter(|line| is_code(indentation(line).1)).count();
     let enough = if deeper { code * 3 >= filled } else { code * 2 >= filled };

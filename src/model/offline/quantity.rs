@@ -10,6 +10,12 @@ pub(super) enum Measure {
     Size,
     Bits,
     Money,
+    /// In degrees Celsius.
+    Temperature,
+    /// In metres.
+    Length,
+    /// In kilograms.
+    Weight,
     /// Anything else is counted: characters, copies, attempts. The stem of what is counted.
     Count(String),
 }
@@ -41,8 +47,9 @@ impl Quantity {
 
 /// The quantities of a text, in order. Numbers that name (section 3.2, version 2, TLS 1.3) aren't quantities.
 pub(super) fn quantities(text: &str) -> Vec<Quantity> {
-    let words: Vec<String> =
-        super::words::words(&text.replace(['%'], " percent ").replace('€', " eur ").replace('$', " usd ")).collect();
+    let signs = [("%", " percent "), ("€", " eur "), ("$", " usd "), ("°C", " celsius "), ("℃", " celsius ")];
+    let spelled = signs.iter().fold(text.to_owned(), |text, (sign, word)| text.replace(sign, word));
+    let words: Vec<String> = super::words::words(&spelled).collect();
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
         if let Some((value, said)) = frequency(word) {
@@ -90,6 +97,11 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         }
         let mut unit =
             if unit_in_word.is_empty() { words.get(at + 1).map_or("", String::as_str) } else { unit_in_word };
+        // "between 4 and 10 days": the range has one unit
+        let joins = matches!(unit, "and" | "to" | "or") && words.get(at + 2).is_some_and(|word| number(word).is_some());
+        if joins {
+            unit = words.get(at + 3).map_or("", String::as_str);
+        }
         let mut skipped = 0;
         while matches!(
             unit,
@@ -112,7 +124,11 @@ pub(super) fn quantities(text: &str) -> Vec<Quantity> {
         let money = at > 0 && matches!(words[at - 1].as_str(), "eur" | "usd");
         let (measure, factor) = measure(unit, money);
         let Some(measure) = measure else { continue };
-        let said = if unit == "percent" { format!("{glued} %") } else { format!("{glued} {unit}") };
+        let said = match unit {
+            "percent" => format!("{glued} %"),
+            "celsius" => format!("{glued} °C"),
+            _ => format!("{glued} {unit}"),
+        };
         found.push(Quantity { value: value * factor, measure, bound: bound(&words, at), said: said.trim().to_owned() });
     }
     found
@@ -131,6 +147,13 @@ fn measure(unit: &str, money: bool) -> (Option<Measure>, f64) {
         "mb" | "mib" | "megabytes" => size(1e6),
         "gb" | "gib" | "gigabytes" => size(1e9),
         "tb" | "tib" | "terabytes" => size(1e12),
+        "celsius" => (Some(Measure::Temperature), 1.0),
+        "m" | "metre" | "metres" | "meter" | "meters" => (Some(Measure::Length), 1.0),
+        "km" | "kilometres" | "kilometers" => (Some(Measure::Length), 1e3),
+        "cm" | "centimetres" | "centimeters" => (Some(Measure::Length), 0.01),
+        "mm" | "millimetres" | "millimeters" => (Some(Measure::Length), 0.001),
+        "kg" | "kilograms" | "kilogrammes" => (Some(Measure::Weight), 1.0),
+        "g" | "grams" | "grammes" => (Some(Measure::Weight), 0.001),
         "eur" | "euro" | "euros" | "usd" | "dollars" => (Some(Measure::Money), 1.0),
         _ if money => (Some(Measure::Money), 1.0),
         "" => (None, 1.0),
@@ -228,6 +251,13 @@ fn bound(words: &[String], at: usize) -> Bound {
     let before = |back: usize| at.checked_sub(back).map_or("", |i| words[i].as_str());
     let after = |ahead: usize| words.get(at + ahead).map_or("", String::as_str);
     let pair = (before(2), before(1));
+    // "between 4 °C and 10 °C": a floor and a ceiling
+    if before(1) == "between" {
+        return Bound::AtLeast;
+    }
+    if before(1) == "and" && (before(3) == "between" || before(4) == "between") {
+        return Bound::AtMost;
+    }
     if matches!(pair, ("at", "least") | ("less", "than") if before(3) == "not" || before(3) == "no" || pair.1 == "least")
         || matches!(pair, ("fewer", "than") if before(3) == "no")
         || matches!(pair, ("minimum", "of"))

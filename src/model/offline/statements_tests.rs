@@ -239,6 +239,15 @@ fn a_quote_never_runs_over_the_end_of_a_page() {
 }
 
 #[test]
+fn a_short_last_line_does_not_make_an_item_code() {
+    check(
+        Style::Plain,
+        "   Before it opens, the guard MUST:\n\n   o  look at the seal of the door and at the\n      lock;\n\n   o  sing.\n\n   x = 1;\n   y = must;\n",
+        &["3 MUST [-] look at the seal of the door and at the lock;", "6 MUST [-] sing."],
+    );
+}
+
+#[test]
 fn a_sentence_over_a_bare_page_break_is_one() {
     let text = "Title of the manual\n=== page\nA certificate that has expired shall not be accepted by\n\n=== page\n\nhand. The lamp in the hall is green and the one above the door is red. Clocks\n=== page\nMUST agree. The guard MUST\n=== page\n\n(1)  sing (once);\n\n=== page\n(2)  leave;\n";
     let found = statements(&paged(text), Style::Plain, &Start::default());
