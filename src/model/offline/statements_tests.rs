@@ -142,6 +142,15 @@ fn markdown_is_read_by_its_marks() {
 }
 
 #[test]
+fn a_fence_in_a_quotation_closes() {
+    check(
+        Style::Markdown,
+        "> Note:\n> ```\n> must\n> ```\n\nDoors must close.\n\n> ```\nx must be 1\n```\n\nWindows may open.\n",
+        &["6 MUST [-] Doors must close.", "12 MAY [-] Windows may open."],
+    );
+}
+
+#[test]
 fn a_lead_in_gives_its_strength_to_each_item() {
     check(
         Style::Markdown,
