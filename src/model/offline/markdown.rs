@@ -11,6 +11,7 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
     let mut reader = Reader {
         builder: Builder::new(start),
         fence: start.in_code.then_some(Fence { mark: None, length: 3 }),
+        quoted_fence: false,
         raw: None,
         contents: Vec::new(),
         in_table: false,
@@ -41,6 +42,9 @@ struct Fence {
 struct Reader<'a> {
     builder: Builder<'a>,
     fence: Option<Fence>,
+    /// A quotation opened a fence and did not close it: what comes after the quotation's marks is code too, since
+    /// converters lose the marks there, and a fence that never closes would swallow the rest of the document.
+    quoted_fence: bool,
     /// Inside `<pre>`, `<!--` and the like: what ends it.
     raw: Option<&'static str>,
     /// Columns at which the text of the open list items begins.
@@ -69,10 +73,16 @@ impl<'a> Reader<'a> {
             self.in_table = false;
             return;
         }
+        if self.quoted_fence && !text.starts_with('>') {
+            self.quoted_fence = false;
+            self.fence = (!text.starts_with("```")).then_some(Fence { mark: Some('`'), length: 3 });
+            return;
+        }
         if self.opens_verbatim(line, indent, text) {
             return;
         }
         if text.starts_with('>') {
+            self.quoted_fence ^= text.trim_start_matches(['>', ' ']).starts_with("```");
             if !self.builder.is_open(|kind| kind == Kind::Other) {
                 self.builder.begin(Kind::Other, indent, line, text);
             }

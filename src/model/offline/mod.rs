@@ -12,6 +12,7 @@ mod blocks;
 mod calls;
 pub mod compare;
 mod comparison;
+mod directives;
 mod furniture;
 mod markdown;
 mod marker;

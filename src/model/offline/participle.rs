@@ -2,7 +2,7 @@
 //! say nothing of the kind as an adjective ("the required form", "are required fields").
 
 use super::strength::Strength;
-use super::wording::{Word, gap, stands_free, subject_is_none};
+use super::wording::{Word, clause_opens_with, gap, stands_free, subject_is_none};
 
 /// "is required", "are not recommended", "REQUIRED"; not "the required form", "as required", "are required fields".
 pub(super) fn participle(text: &str, words: &[Word], at: usize, strength: Strength) -> Option<Strength> {
@@ -10,6 +10,10 @@ pub(super) fn participle(text: &str, words: &[Word], at: usize, strength: Streng
     if !stands_free(text, word) || before_a_noun(text, words, at) {
         return None;
     }
+    // "Required when no host is set."
+    let elliptical = at == 0
+        && words.get(1).is_some_and(|next| matches!(next.lower.as_str(), "when" | "if" | "unless" | "for" | "by"))
+        && gap(text, words, at).trim().is_empty();
     let mut negated = false;
     let mut first = at;
     let mut copula = false;
@@ -38,7 +42,12 @@ pub(super) fn participle(text: &str, words: &[Word], at: usize, strength: Streng
     let written = &text[word.start..word.end];
     let shouted = written.bytes().all(|b| b.is_ascii_uppercase()) && text.bytes().any(|b| b.is_ascii_lowercase());
     let alone_shouted = written.bytes().all(|b| b.is_ascii_uppercase()) && words.len() <= 2;
-    if !copula && !shouted && !alone_shouted {
+    if !copula && !shouted && !alone_shouted && !elliptical {
+        return None;
+    }
+    // "if a password is required" asks for none
+    let conditions = ["if", "when", "whenever", "whether", "unless", "until", "where", "wherever", "than", "as"];
+    if copula && !shouted && clause_opens_with(text, words, first, 6, &conditions) {
         return None;
     }
     if !copula {
@@ -64,7 +73,9 @@ pub(super) fn participle(text: &str, words: &[Word], at: usize, strength: Streng
             return None;
         }
     }
-    let negated = negated || subject_is_none(text, words, first);
+    // "Not all of them are required."
+    let not_all = words[0].lower == "not" && matches!(words.get(1).map_or("", |word| &word.lower), "all" | "every");
+    let negated = negated || not_all || subject_is_none(text, words, first);
     // "must not be required": the modal's own negation is the modal's
     Some(if negated { strength.negated() } else { strength })
 }

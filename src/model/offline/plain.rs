@@ -2,6 +2,7 @@
 //! reads layout: blank lines, indentation, underlines, numbers, columns.
 
 use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, hangs_open, indentation};
+use super::directives::{is_admonition, is_verbatim};
 use super::furniture::Place;
 use super::marker::{Family, Marker, marker};
 use super::plain_look::{Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_term, look};
@@ -229,53 +230,7 @@ impl<'a> Reader<'_, 'a> {
             }
             return;
         };
-        let verbatim = matches!(
-            name.rsplit(':').next().unwrap_or(name),
-            "code"
-                | "code-block"
-                | "sourcecode"
-                | "literalinclude"
-                | "parsed-literal"
-                | "math"
-                | "image"
-                | "figure"
-                | "toctree"
-                | "highlight"
-                | "productionlist"
-                | "raw"
-                | "doctest"
-                | "testcode"
-                | "testoutput"
-                | "testsetup"
-                | "graphviz"
-                | "ipython"
-                | "include"
-                | "contents"
-                | "index"
-                | "meta"
-                | "prompt"
-                | "console"
-                | "plot"
-                | "automodule"
-                | "autoclass"
-                | "autofunction"
-        );
-        let admonition = matches!(
-            name,
-            "note"
-                | "warning"
-                | "important"
-                | "caution"
-                | "danger"
-                | "attention"
-                | "tip"
-                | "hint"
-                | "error"
-                | "seealso"
-                | "versionadded"
-                | "versionchanged"
-                | "deprecated"
-        );
+        let (verbatim, admonition) = (is_verbatim(name), is_admonition(name));
         if admonition && !argument.trim().is_empty() {
             self.builder.begin(Kind::Paragraph, indent, line, argument.trim());
             return;

@@ -105,6 +105,15 @@ fn a_sentence_has_the_strength_of_its_word() {
         ("No rule says that operators must sing.", Some(Strength::Must)),
         ("Ms. May Lindqvist answers; it is closed in the last week of May.", None),
         ("May Lindqvist answers.", None),
+        ("The value \"now\" may be used, or \"never\" may be used.", Some(Strength::May)),
+        ("They may or may not work.", Some(Strength::May)),
+        ("It says whether the value should be a number.", None),
+        ("It is refused if a password is required.", None),
+        ("If a password is required, it must be typed.", Some(Strength::Must)),
+        ("If the host is new, a password is required.", Some(Strength::Required)),
+        ("Not all of the options are required.", Some(Strength::NotRequired)),
+        ("Required when no host is set.", Some(Strength::Required)),
+        ("Required reading.", None),
     ];
     for (text, expected) in cases {
         assert_eq!(strength_of(text), *expected, "{text}");
@@ -129,6 +138,15 @@ fn markdown_is_read_by_its_marks() {
             "30 MUST [Setext must head] It must close. It may creak.",
             "32 MUST [Setext must head] MUST",
         ],
+    );
+}
+
+#[test]
+fn a_fence_in_a_quotation_closes() {
+    check(
+        Style::Markdown,
+        "> Note:\n> ```\n> must\n> ```\n\nDoors must close.\n\n> ```\nx must be 1\n```\n\nWindows may open.\n",
+        &["6 MUST [-] Doors must close.", "12 MAY [-] Windows may open."],
     );
 }
 

@@ -46,7 +46,10 @@ pub(super) fn keyword(text: &str, words: &[Word], at: usize) -> Option<Strength>
     if !stands_free(text, &words[at]) || is_noun(text, words, at) {
         return None;
     }
-    if strength == Strength::May && is_month_or_wish(text, words, at) {
+    if strength == Strength::May && (is_month_or_wish(text, words, at) || is_second_may(words, at)) {
+        return None;
+    }
+    if clause_opens_with(text, words, at, 12, &["whether"]) {
         return None;
     }
     if strength == Strength::Should && is_inverted_condition(text, words, at) {
@@ -54,6 +57,19 @@ pub(super) fn keyword(text: &str, words: &[Word], at: usize) -> Option<Strength>
     }
     let negated = inner_not || not_follows(text, words, at) || subject_is_none(text, words, at);
     Some(if negated { strength.negated() } else { strength })
+}
+
+/// "may or may not": leaves it open once.
+fn is_second_may(words: &[Word], at: usize) -> bool {
+    at >= 2 && words[at - 1].lower == "or" && words[at - 2].lower == "may"
+}
+
+/// Whether one of `openings` stands at most `reach` words before `at`, with no end of a clause between them.
+pub(super) fn clause_opens_with(text: &str, words: &[Word], at: usize, reach: usize, openings: &[&str]) -> bool {
+    (at.saturating_sub(reach)..at)
+        .rev()
+        .take_while(|&i| !gap(text, words, i).contains([',', ';', ':', '.', '—', '–', '(']))
+        .any(|i| openings.contains(&words[i].lower.as_str()))
 }
 
 /// Not part of an identifier (`must_exist`), a compound (`must-have`), a path or a call.
@@ -292,7 +308,9 @@ fn is_preposition(word: &str) -> bool {
 
 /// "No operator may …", "None of the keys shall …", "In no event shall …", "…, nor may it …".
 pub(super) fn subject_is_none(text: &str, words: &[Word], at: usize) -> bool {
-    if at > 0 && matches!(words[at - 1].lower.as_str(), "nor" | "neither" | "never") {
+    // `or "never" may be used`: a word that is only mentioned
+    let joined = at > 0 && gap(text, words, at - 1).trim_matches(['*', '_', ' ']).is_empty();
+    if joined && matches!(words[at - 1].lower.as_str(), "nor" | "neither" | "never") {
         return true;
     }
     let mut first = at;
