@@ -93,6 +93,9 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
         documents: &args.documents,
         model: model.as_ref(),
     };
+    for key in request.instructions.not_acted_on() {
+        out::talk(&format!("`{key}` in the instructions has no effect in this version"));
+    }
     let created = create(&workspaces, &request)?;
     if !args.show.quiet {
         for (path, why) in created.left_out.iter().take(MOST_LEFT_OUT) {

@@ -105,10 +105,11 @@ pub(super) async fn settle(office: &Office, session: &mut Session, row: &JobRow)
 
 /// Opens a model by its name.
 pub(super) async fn model(office: &Office, name: &str) -> Result<Arc<dyn Model>, CliError> {
-    let replayed: Option<PathBuf> = match name.strip_prefix("replay:") {
-        Some(job) => Some(office.workspace(&office.job(job).await?)?),
-        None => None,
+    let Some(job) = name.strip_prefix("replay:") else {
+        return Ok(open_model(name, &|job| Err(format!("there is no job '{job}'")))?);
     };
-    let find = |job: &str| replayed.clone().ok_or_else(|| format!("there is no job '{job}'"));
-    Ok(open_model(name, &find)?)
+    // By its whole id: `last` would be another job when this one is resumed.
+    let row = office.job(job).await?;
+    let replayed: PathBuf = office.workspace(&row)?;
+    Ok(open_model(&format!("replay:{}", row.job.id), &|_| Ok(replayed.clone()))?)
 }

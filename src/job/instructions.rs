@@ -10,6 +10,19 @@ pub mod shipped;
 mod task;
 pub(crate) mod yaml;
 
+impl Instructions {
+    /// Keys that are understood, and that nothing acts on yet.
+    pub fn not_acted_on(&self) -> Vec<&'static str> {
+        let keys = [
+            ("fallback", !self.fallback.is_empty()),
+            ("agents", !self.agents.is_empty()),
+            ("tools.shell", self.tools.shell),
+            ("tools.mcp", !self.tools.mcp.is_empty()),
+        ];
+        keys.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| key).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests;
 

@@ -17,6 +17,16 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// A new, empty database on the server that `./test.sh` starts.
+pub(crate) async fn postgres_url() -> String {
+    let server = std::env::var("OVERNIGHT_TEST_POSTGRES")
+        .expect("this test needs a PostgreSQL server, which ./test.sh starts: run ./test.sh");
+    let name = format!("test_{}", Uuid::now_v7().simple());
+    let mut connection = PgConnection::connect(&server).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut connection).await.unwrap();
+    format!("{}/{name}", server.trim_end_matches('/').trim_end_matches("/postgres"))
+}
+
 /// A new, empty database, and how to reach it without the program.
 struct Place {
     url: String,
@@ -37,12 +47,7 @@ impl Place {
     }
 
     async fn postgres() -> Self {
-        let server = std::env::var("OVERNIGHT_TEST_POSTGRES")
-            .expect("this test needs a PostgreSQL server, which ./test.sh starts: run ./test.sh");
-        let name = format!("test_{}", Uuid::now_v7().simple());
-        let mut connection = PgConnection::connect(&server).await.unwrap();
-        sqlx::raw_sql(AssertSqlSafe(format!("create database {name}"))).execute(&mut connection).await.unwrap();
-        let url = format!("{}/{name}", server.trim_end_matches('/').trim_end_matches("/postgres"));
+        let url = postgres_url().await;
         Self { url: url.clone(), raw: Raw::Postgres(url), _folder: None }
     }
 

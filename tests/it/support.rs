@@ -40,6 +40,11 @@ impl Place {
         Self { store: store::connect(&url).await.unwrap(), folder }
     }
 
+    /// A folder for workspaces, with the database at `url`.
+    pub(crate) async fn with(url: &str) -> Self {
+        Self { store: store::connect(url).await.unwrap(), folder: tempfile::tempdir().unwrap() }
+    }
+
     pub(crate) fn workspaces(&self) -> PathBuf {
         self.folder.path().join("workspaces")
     }

@@ -181,3 +181,9 @@ proptest::proptest! {
         proptest::prop_assert_eq!(letters(&text(&html)), expected);
     }
 }
+
+#[test]
+fn a_code_block_in_a_quotation_ends_with_it() {
+    let html = "<blockquote><p>Said:</p><pre>one\ntwo</pre></blockquote><p>After.</p>";
+    assert_eq!(text(html).trim_end(), "> Said:\n\n> ```\n> one\n> two\n> ```\n\nAfter.");
+}

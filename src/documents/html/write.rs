@@ -264,12 +264,10 @@ impl Writer {
         }
         self.begin_block();
         self.out.push_str(&fence);
-        for part in text.split('\n') {
-            self.next_line();
+        for part in text.split('\n').chain([fence.as_str()]) {
+            self.next_code_line();
             self.out.push_str(part.trim_end());
         }
-        self.next_line();
-        self.out.push_str(&fence);
     }
 
     fn write_row(&mut self) {
@@ -322,6 +320,17 @@ impl Writer {
         let indents = self.frames.iter().filter_map(|frame| match frame {
             Frame::Item { marker, .. } => Some(marker.as_str()),
             Frame::List(_) | Frame::Quote => None,
+        });
+        self.out.extend(indents.take(MAX_INDENTS));
+    }
+
+    /// A further line of a code block. With the quote's mark: without it, the fence would not end with the quotation.
+    fn next_code_line(&mut self) {
+        self.out.push('\n');
+        let indents = self.frames.iter().filter_map(|frame| match frame {
+            Frame::Item { marker, .. } => Some(marker.as_str()),
+            Frame::Quote => Some("> "),
+            Frame::List(_) => None,
         });
         self.out.extend(indents.take(MAX_INDENTS));
     }
