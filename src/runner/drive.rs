@@ -25,6 +25,11 @@ pub(super) const LEASE_MS: u64 = 60_000;
 const WISH_EVERY: Duration = Duration::from_secs(1);
 /// How often the lease is renewed.
 const RENEW_EVERY: Duration = Duration::from_secs(15);
+/// A lease this old, counted from when its renewal was sent, may run out while a decision is written: nothing is decided
+/// before it is renewed.
+const RENEW_FIRST: Duration = Duration::from_millis(LEASE_MS - 15_000);
+/// How long a database that can't be reached is left alone.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// How long the last checkpoint is tried when the database can't be reached.
 const LAST_TRIES: [u64; 5] = [0, 1, 2, 4, 8];
 
@@ -100,6 +105,7 @@ impl Drive<'_> {
                 self.hold(session, "stopped by a person").await?;
             }
             if session.job.is_running() {
+                self.keep_lease(session, &mut beat).await?;
                 self.listen(session, &mut beat).await?;
             }
             let ask = session.job.next();
@@ -186,6 +192,29 @@ impl Drive<'_> {
         }
     }
 
+    /// Stops before the lease can run out, until it is renewed.
+    async fn keep_lease(&mut self, session: &Session, beat: &mut Beat) -> Result<(), RunError> {
+        let mut told = false;
+        while beat.renewed.elapsed() >= RENEW_FIRST {
+            let sent = Instant::now();
+            match self.store.renew(session.job.spec.id, session.lease, LEASE_MS).await {
+                Ok(()) => beat.renewed = sent,
+                Err(error) if error.retryable() && !*self.stop.borrow() => {
+                    if !told {
+                        (self.watch)(&session.job, Report::Talk(format!("{error}; the job waits for the database")));
+                    }
+                    told = true;
+                    tokio::select! {
+                        () = tokio::time::sleep(RETRY_AFTER) => {}
+                        () = stopped(&mut self.stop) => {}
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
     /// Renews the lease and hears what was asked of the job.
     async fn listen(&mut self, session: &mut Session, beat: &mut Beat) -> Result<(), RunError> {
         if beat.asked.elapsed() < WISH_EVERY {
@@ -194,9 +223,10 @@ impl Drive<'_> {
         beat.asked = Instant::now();
         let id = session.job.spec.id;
         if beat.renewed.elapsed() >= RENEW_EVERY {
-            beat.renewed = Instant::now();
-            if let Err(error) = self.store.renew(id, session.lease, LEASE_MS).await {
-                self.unless_lost(session, error)?;
+            let sent = Instant::now();
+            match self.store.renew(id, session.lease, LEASE_MS).await {
+                Ok(()) => beat.renewed = sent,
+                Err(error) => self.unless_lost(session, error)?,
             }
         }
         match self.store.wanted(id, session.lease).await {

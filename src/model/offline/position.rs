@@ -67,6 +67,11 @@ impl Position {
         *self.totals.entry(what.to_owned()).or_default() += 1;
     }
 
+    /// `: MUST 12, SHOULD 3`, where there are any.
+    pub(super) fn totals_words(&self) -> String {
+        if self.totals.is_empty() { String::new() } else { format!(": {}", self.totals_line()) }
+    }
+
     /// `MUST 12, SHOULD 3`.
     pub(super) fn totals_line(&self) -> String {
         self.totals.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")

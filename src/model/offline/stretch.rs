@@ -80,9 +80,8 @@ pub(super) fn work(seen: &Seen<'_>, content: &str, into: Into) -> Vec<Call> {
         }
     }
     calls.push(position.save());
-    let found = position.count.max(position.standards + position.policies)
-        - before.count.max(before.standards + before.policies);
-    calls.push(complete(&format!("{found} recorded; in all: {}", position.totals_line())));
+    let collected = if into.kind() == Kind::Audit { position.standards + position.policies } else { position.count };
+    calls.push(complete(&format!("recorded; {collected} in all{}", position.totals_words())));
     calls
 }
 
