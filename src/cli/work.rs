@@ -37,7 +37,7 @@ pub(super) async fn drive(
     let stop = stop::listen()?;
     let mut progress = Progress::begin(show.quiet, &session.job);
     let mut watch = |job: &crate::job::state::Job, report: crate::runner::Report<'_>| progress.show(job, &report);
-    let mut drive = Drive { store: office.store.as_ref(), model, stop, watch: &mut watch };
+    let mut drive = Drive::new(office.store.as_ref(), model, stop, &mut watch);
     let outcome = drive.run(session).await;
     progress.end();
     let outcome = outcome.map_err(|error| stopped(id, &error))?;

@@ -55,11 +55,12 @@ pub enum Outcome {
 
 /// What a job is driven with.
 pub struct Drive<'a> {
-    pub store: &'a dyn Store,
-    pub model: Arc<dyn Model>,
-    /// Turns true when the work is to stop.
-    pub stop: watch::Receiver<bool>,
-    pub watch: &'a mut dyn FnMut(&Job, Report<'_>),
+    store: &'a dyn Store,
+    model: Arc<dyn Model>,
+    stop: watch::Receiver<bool>,
+    watch: &'a mut dyn FnMut(&Job, Report<'_>),
+    /// The database could not be reached, and the person was told.
+    is_outage_told: bool,
 }
 
 impl std::fmt::Debug for Drive<'_> {
@@ -74,7 +75,17 @@ struct Beat {
     renewed: Instant,
 }
 
-impl Drive<'_> {
+impl<'a> Drive<'a> {
+    /// `stop` turns true when the work is to stop; `watch` is told what happened.
+    pub fn new(
+        store: &'a dyn Store,
+        model: Arc<dyn Model>,
+        stop: watch::Receiver<bool>,
+        watch: &'a mut dyn FnMut(&Job, Report<'_>),
+    ) -> Self {
+        Self { store, model, stop, watch, is_outage_told: false }
+    }
+
     /// Works on a claimed job until it ends, is held, or is to stop.
     pub async fn run(&mut self, session: &mut Session) -> Result<Outcome, RunError> {
         match self.work(session).await {
@@ -194,16 +205,12 @@ impl Drive<'_> {
 
     /// Stops before the lease can run out, until it is renewed.
     async fn keep_lease(&mut self, session: &Session, beat: &mut Beat) -> Result<(), RunError> {
-        let mut told = false;
         while beat.renewed.elapsed() >= RENEW_FIRST {
             let sent = Instant::now();
             match self.store.renew(session.job.spec.id, session.lease, LEASE_MS).await {
                 Ok(()) => beat.renewed = sent,
                 Err(error) if error.retryable() && !*self.stop.borrow() => {
-                    if !told {
-                        (self.watch)(&session.job, Report::Talk(format!("{error}; the job waits for the database")));
-                    }
-                    told = true;
+                    self.unless_lost(session, error)?;
                     tokio::select! {
                         () = tokio::time::sleep(RETRY_AFTER) => {}
                         () = stopped(&mut self.stop) => {}
@@ -239,20 +246,23 @@ impl Drive<'_> {
 
     /// A database that can't be reached now is tried again at the next checkpoint; a lost lease ends the work.
     fn unless_lost(&mut self, session: &Session, error: StoreError) -> Result<(), RunError> {
-        if error.retryable() {
-            (self.watch)(
-                &session.job,
-                Report::Talk(format!("{error}; the job goes on, and its rows are written later")),
-            );
-            Ok(())
-        } else {
-            Err(error.into())
+        if !error.retryable() {
+            return Err(error.into());
         }
+        if !std::mem::replace(&mut self.is_outage_told, true) {
+            let text =
+                format!("{error}; the job goes on while its lease lasts, then waits; its rows are written later");
+            (self.watch)(&session.job, Report::Talk(text));
+        }
+        Ok(())
     }
 
     async fn save(&mut self, session: &Session, extent: Extent) -> Result<(), RunError> {
         match session.checkpoint(self.store, extent).await {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                self.is_outage_told = false;
+                Ok(())
+            }
             Err(error) => self.unless_lost(session, error),
         }
     }

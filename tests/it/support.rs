@@ -77,7 +77,7 @@ impl Place {
                 decisions.push(decision.clone());
             }
         };
-        let outcome = Drive { store: &*self.store, model, stop, watch: &mut watch }.run(&mut session).await.unwrap();
+        let outcome = Drive::new(&*self.store, model, stop, &mut watch).run(&mut session).await.unwrap();
         Rested { path: path.to_owned(), outcome, job: session.job.clone(), decisions }
     }
 }
