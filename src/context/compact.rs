@@ -53,9 +53,11 @@ fn as_local(job: &Job, tokens: u64) -> u64 {
     }
 }
 
-/// Whether the unseen results of this reply leave no room for more.
+/// Whether the unseen results of this reply leave no room for more: what a compaction could not keep is not worth reading.
 pub fn is_full(job: &Job) -> bool {
-    job.conversation.unseen_tokens() > as_local(job, job.spec.budget_tokens * UNSEEN_PERCENT / 100)
+    let budget = as_local(job, job.spec.budget_tokens);
+    let kept = (budget * REST_PERCENT / 100).saturating_sub(standing_tokens(job));
+    job.conversation.unseen_tokens() > (budget * UNSEEN_PERCENT / 100).min(kept / 2)
 }
 
 /// The compaction that is owed before the next prompt, if one is.

@@ -67,7 +67,7 @@ pub(super) fn work(seen: &Seen<'_>, content: &str, into: Into) -> Vec<Call> {
                 if position != before {
                     calls.push(position.save());
                 }
-                calls.extend(reads(segment, from));
+                calls.extend(reads(seen, segment, from));
                 return calls;
             }
             Next::Work(piece) => {
@@ -153,8 +153,9 @@ fn unit_of(line: u64) -> u64 {
     if line >= PAGE { line / PAGE } else { line }
 }
 
-fn reads(segment: &Segment, from: u64) -> Vec<Call> {
-    let step = (READ_TOKENS * 100 / segment.density.max(1)).max(1);
+fn reads(seen: &Seen<'_>, segment: &Segment, from: u64) -> Vec<Call> {
+    let wanted = (READ_TOKENS * 100 / segment.density.max(1)).max(1);
+    let step = fitting(seen, segment).map_or(wanted, |units| units.min(wanted));
     (from..=segment.to)
         .step_by(usize::try_from(step).unwrap_or(usize::MAX))
         .take(READS)
@@ -163,4 +164,18 @@ fn reads(segment: &Segment, from: u64) -> Vec<Call> {
             call("read_document", json!({"name": segment.name, "from": from, "to": to}))
         })
         .collect()
+}
+
+/// How many units a read of this document gave that was asked for more: what fits a small window.
+fn fitting(seen: &Seen<'_>, segment: &Segment) -> Option<u64> {
+    seen.exchanges
+        .iter()
+        .filter(|exchange| exchange.name == "read_document" && exchange.argument("name") == segment.name)
+        .filter_map(|exchange| {
+            let (from, to) = (exchange.arguments["from"].as_u64()?, exchange.arguments["to"].as_u64()?);
+            let (_, shown) = exchange.result.lines().next()?.split_once("s=\"")?;
+            let last: u64 = shown.split_once('"')?.0.split_once('-')?.1.parse().ok()?;
+            (last < to && from <= last).then_some(last + 1 - from)
+        })
+        .min()
 }
