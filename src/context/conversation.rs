@@ -125,6 +125,8 @@ impl Conversation {
     }
 
     pub fn push_reply(&mut self, text: &str, calls: &[ToolCall]) {
+        // Some providers refuse a prompt with an empty message in it.
+        let text = if text.trim().is_empty() && calls.is_empty() { "(an empty reply)" } else { text };
         self.push(Entry::Assistant { text: text.to_owned(), calls: calls.to_vec() });
     }
 
@@ -197,18 +199,29 @@ impl Conversation {
         self.tokens -= freed;
     }
 
+    /// Tokens of the last reply and its results.
+    pub fn newest_turn_tokens(&self) -> u64 {
+        let is_result = |entry: &&Entry| match entry {
+            Entry::Tool(_) => true,
+            Entry::User { .. } | Entry::Assistant { .. } => false,
+        };
+        let results = self.entries.iter().rev().take_while(is_result).count();
+        self.entries.iter().rev().take(results + 1).map(Entry::tokens).sum()
+    }
+
     /// Tokens of results that the model has not seen yet.
     pub fn unseen_tokens(&self) -> u64 {
         self.results().rev().take_while(|tool| !tool.seen).map(|tool| tool.tokens).sum()
     }
 
-    /// The oldest results worth masking, until `free` tokens are freed; the newest `keep` results are left.
+    /// The oldest results worth masking, until `free` tokens are freed. The newest `keep` results are left, and so is what
+    /// the model has not seen yet: it would only ask again.
     pub fn maskable(&self, free: u64, keep: usize) -> Vec<String> {
         let count = self.results().count();
         let mut freed = 0;
         self.results()
             .take(count.saturating_sub(keep))
-            .filter(|tool| !tool.replaced && tool.tokens > estimate(&tool.line("masked")))
+            .filter(|tool| tool.seen && !tool.replaced && tool.tokens > estimate(&tool.line("masked")))
             .take_while(|tool| {
                 let wanted = freed < free;
                 freed += tool.tokens;
