@@ -164,8 +164,13 @@ fn detail(text: &mut String, name: &str, value: Option<&str>, bounds: Bounds) {
     }
 }
 
-/// The board as tools answer with it: without frame, instruction and reminders.
-pub fn plain(list: &TodoList, budget: u64) -> String {
+/// The whole board for a person: without frame, instruction and reminders.
+pub fn plain(list: &TodoList) -> String {
+    tasks(list, Bounds::NONE)
+}
+
+/// The board as tools answer with it, within a window's bounds.
+pub fn answer(list: &TodoList, budget: u64) -> String {
     tasks(list, Bounds::of(budget))
 }
 
