@@ -1,9 +1,13 @@
 //! Layer 2: the board that the model sees last in each prompt, and a person in the CLI (SPEC: todos).
 
+use super::{
+    layers::share_of,
+    tokens::{bounded, head},
+};
 use crate::job::{
     event::{PhaseKind, PlanStep, Why},
     planning::expected,
-    state::{Job, Planning, Progress},
+    state::{INSTRUCTIONS_FILE, Job, Planning, Progress, TODOS_FILE},
     todo::{Todo, TodoStatus},
     todo_list::{Counts, TodoList},
 };
@@ -11,8 +15,35 @@ use std::fmt::Write;
 
 const HEAVY: &str = "═══════════════════════════════════════════════════════════════════";
 const LIGHT: &str = "───────────────────────────────────────────────────────────────────";
-/// Tokens of a todo on the board that isn't the current one.
-const LINE_TOKENS: u64 = 40;
+/// Tokens of a todo's text on the board, at most and at least; in between in proportion to the budget.
+const LINE_TOKENS: (u64, u64) = (16, 40);
+/// Tokens of a current todo's context, of its criteria, and of the reason for planning, at the full budget.
+const DETAIL_TOKENS: u64 = 400;
+/// Cancelled todos on the board, the latest; the rest is counted. Nothing is ever deleted from a list, so that a model that
+/// rewrites it again and again would fill its prompt with what it gave up.
+const CANCELLED_SHOWN: usize = 8;
+
+/// How much of each todo is shown. The board is never trimmed, so it is bounded by construction.
+#[derive(Clone, Copy)]
+struct Bounds {
+    line: u64,
+    detail: u64,
+    cancelled: usize,
+}
+
+impl Bounds {
+    /// `todos.md` holds everything.
+    const NONE: Self = Self { line: u64::MAX / 8, detail: u64::MAX / 8, cancelled: usize::MAX };
+
+    fn of(budget: u64) -> Self {
+        let (least, most) = LINE_TOKENS;
+        Self {
+            line: share_of(budget, 200).clamp(least, most),
+            detail: share_of(budget, DETAIL_TOKENS),
+            cancelled: if budget < 16_000 { CANCELLED_SHOWN / 2 } else { CANCELLED_SHOWN },
+        }
+    }
+}
 
 /// The board of the next prompt.
 pub fn render(job: &Job) -> String {
@@ -41,7 +72,7 @@ fn active_board(job: &Job) -> String {
         }
         Some(todo) => format!("Complete task {}, then call todo_complete()", list.number_of(todo.id)),
     };
-    let body = format!("Phase: {}\n\n{}", place(job), tasks(list, true));
+    let body = format!("Phase: {}\n\n{}", place(job), tasks(list, Bounds::of(job.spec.budget_tokens)));
     let board = frame("ACTIVE TODO LIST", &body, &instruction);
     with_reminders(&reminders(job), board)
 }
@@ -78,23 +109,36 @@ pub fn place(job: &Job) -> String {
 }
 
 /// The tasks with their marks and the progress line.
-fn tasks(list: &TodoList, with_detail: bool) -> String {
+fn tasks(list: &TodoList, bounds: Bounds) -> String {
     let mut text = String::new();
+    let mut hidden = list.counts().cancelled.saturating_sub(bounds.cancelled);
+    if hidden > 0 {
+        let _ = writeln!(text, "[-] {hidden} tasks that were cancelled earlier: see {TODOS_FILE}");
+    }
     for (number, todo) in (1..).zip(list.all()) {
         let number: usize = number;
         match todo.status {
-            TodoStatus::Completed => line(&mut text, 'x', number, todo),
-            TodoStatus::Pending => line(&mut text, ' ', number, todo),
+            TodoStatus::Completed => line(&mut text, 'x', number, todo, bounds),
+            TodoStatus::Pending => line(&mut text, ' ', number, todo, bounds),
+            TodoStatus::Cancelled if hidden > 0 => {
+                hidden -= 1;
+                continue;
+            }
             TodoStatus::Cancelled => {
-                line(&mut text, '-', number, todo);
+                line(&mut text, '-', number, todo, bounds);
                 text.push_str(" (cancelled)");
             }
             TodoStatus::InProgress => {
-                let _ = write!(text, "[>] {number}. {}      ← CURRENT: {}", todo.content, todo.active_form);
-                if with_detail {
-                    detail(&mut text, "Context", todo.context.as_deref());
-                    detail(&mut text, "Done when", todo.completion_criteria.as_deref());
-                }
+                // The current task is shown whole, as far as the window allows.
+                let most = bounds.line.max(bounds.detail);
+                let _ = write!(
+                    text,
+                    "[>] {number}. {}      ← CURRENT: {}",
+                    bounded(&todo.content, most, TODOS_FILE),
+                    cut(&todo.active_form, bounds.line.max(bounds.detail / 2))
+                );
+                detail(&mut text, "Context", todo.context.as_deref(), bounds);
+                detail(&mut text, "Done when", todo.completion_criteria.as_deref(), bounds);
             }
         }
         text.push('\n');
@@ -105,26 +149,34 @@ fn tasks(list: &TodoList, with_detail: bool) -> String {
     text
 }
 
-fn line(text: &mut String, mark: char, number: usize, todo: &Todo) {
-    let shown = super::tokens::head(&todo.content, LINE_TOKENS);
-    let more = if shown.len() < todo.content.len() { "…" } else { "" };
-    let _ = write!(text, "[{mark}] {number}. {shown}{more}");
+fn line(text: &mut String, mark: char, number: usize, todo: &Todo, bounds: Bounds) {
+    let _ = write!(text, "[{mark}] {number}. {}", cut(&todo.content, bounds.line));
 }
 
-fn detail(text: &mut String, name: &str, value: Option<&str>) {
+fn cut(text: &str, tokens: u64) -> String {
+    let shown = head(text, tokens);
+    if shown.len() < text.len() { format!("{shown}…") } else { shown.to_owned() }
+}
+
+fn detail(text: &mut String, name: &str, value: Option<&str>, bounds: Bounds) {
     if let Some(value) = value {
-        let _ = write!(text, "\n       {name}: {value}");
+        let _ = write!(text, "\n       {name}: {}", bounded(value, bounds.detail, TODOS_FILE).replace('\n', " "));
     }
 }
 
-/// The board as `todos.md` holds it, and as tools answer with it: without instruction and reminders.
+/// The whole board for a person: without frame, instruction and reminders.
 pub fn plain(list: &TodoList) -> String {
-    tasks(list, true)
+    tasks(list, Bounds::NONE)
+}
+
+/// The board as tools answer with it, within a window's bounds.
+pub fn answer(list: &TodoList, budget: u64) -> String {
+    tasks(list, Bounds::of(budget))
 }
 
 /// `todos.md`.
 pub fn file(job: &Job) -> String {
-    format!("# Todos\n\nPhase: {}\n\n{}\n", place(job), tasks(&job.phase.todos, true))
+    format!("# Todos\n\nPhase: {}\n\n{}\n", place(job), tasks(&job.phase.todos, Bounds::NONE))
 }
 
 /// `1 in progress, 2 pending, 3 completed, 0 cancelled`.
@@ -175,7 +227,7 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
         }
     };
     let mut body = format!("Step: {} ({} of 3)\n\n", planning.step, planning.step.place());
-    if let Some(because) = because(&planning.why) {
+    if let Some(because) = because(&planning.why, share_of(job.spec.budget_tokens, DETAIL_TOKENS)) {
         let _ = write!(body, "{because}\n\n");
     }
     body.push_str(&text);
@@ -188,15 +240,17 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
 }
 
 /// Why there is planning, where it isn't simply that a phase is done.
-fn because(why: &Why) -> Option<String> {
+fn because(why: &Why, most: u64) -> Option<String> {
+    let text = |text: &str| bounded(text, most, "the archive of the phase");
     match why {
         Why::PhaseDone | Why::Abandoned { .. } => None,
-        Why::Rewound { issue } => Some(format!("The phase was rewound. The issue: {issue}")),
+        Why::Rewound { issue } => Some(format!("The phase was rewound. The issue: {}", text(issue))),
         Why::Stuck { detail } => Some(format!("The phase was stuck ({detail}). Plan it differently.")),
         Why::LimitReached { detail } => Some(format!("The phase ran into its limit ({detail}). Plan smaller steps.")),
-        Why::Reset { reason } => Some(format!("The phase was reset. The reason: {reason}")),
+        Why::Reset { reason } => Some(format!("The phase was reset. The reason: {}", text(reason))),
         Why::Feedback { number, text } => Some(format!(
-            "A person has reviewed the result and sent it back. Feedback {number}: {text}\nThe plan needs a new phase for it."
+            "A person has reviewed the result and sent it back. Feedback {number}: {}\nThe plan needs a new phase for it.",
+            bounded(text, most, INSTRUCTIONS_FILE)
         )),
     }
 }

@@ -22,6 +22,10 @@ const KEPT_RESULTS: usize = 3;
 const UNSEEN_PERCENT: u64 = 30;
 /// Tokens of the words on folded turns, at the full budget.
 const FOLDED_TOKENS: u64 = 600;
+/// Tokens of the heading over them, and some to spare.
+const FOLDED_FRAME: u64 = 32;
+/// Tokens of one tool result in the conversation, at the full budget: what is larger goes to `tool_results/`.
+pub const RESULT_TOKENS: u64 = 4_000;
 
 /// Tokens of the tool descriptions.
 pub fn tools_tokens() -> u64 {
@@ -53,11 +57,22 @@ fn as_local(job: &Job, tokens: u64) -> u64 {
     }
 }
 
-/// Whether the unseen results of this reply leave no room for more: what a compaction could not keep is not worth reading.
+/// Whether the unseen results of this reply leave no room for more: either they fill their share of the budget, or one more
+/// would not outlast a compaction, so that the model would never see it.
 pub fn is_full(job: &Job) -> bool {
+    let unseen = job.conversation.unseen_tokens();
+    if unseen == 0 {
+        return false;
+    }
     let budget = as_local(job, job.spec.budget_tokens);
-    let kept = (budget * REST_PERCENT / 100).saturating_sub(standing_tokens(job));
-    job.conversation.unseen_tokens() > (budget * UNSEEN_PERCENT / 100).min(kept / 2)
+    let next = share_of(job.spec.budget_tokens, RESULT_TOKENS);
+    unseen > budget * UNSEEN_PERCENT / 100 || job.conversation.newest_turn_tokens() + next > room(job, budget)
+}
+
+/// Tokens of the conversation that a compaction can keep.
+fn room(job: &Job, budget: u64) -> u64 {
+    let words = share_of(job.spec.budget_tokens, FOLDED_TOKENS);
+    (budget * REST_PERCENT / 100).saturating_sub(standing_tokens(job) + words + FOLDED_FRAME)
 }
 
 /// The compaction that is owed before the next prompt, if one is.
@@ -79,7 +94,7 @@ pub fn owed(job: &Job) -> Option<Vec<Event>> {
     let standing = standing_tokens(job);
     if standing + after.tokens() >= rest {
         let words = share_of(job.spec.budget_tokens, FOLDED_TOKENS);
-        let entries = after.foldable(rest.saturating_sub(standing + words + 32));
+        let entries = after.foldable(room(job, budget));
         if entries > 0 {
             events.push(Event::TurnsFolded { entries, digest: words_on(&after.entries()[..entries], words) });
         }

@@ -125,6 +125,8 @@ impl Conversation {
     }
 
     pub fn push_reply(&mut self, text: &str, calls: &[ToolCall]) {
+        // Some providers refuse a prompt with an empty message in it.
+        let text = if text.trim().is_empty() && calls.is_empty() { "(an empty reply)" } else { text };
         self.push(Entry::Assistant { text: text.to_owned(), calls: calls.to_vec() });
     }
 
@@ -195,6 +197,16 @@ impl Conversation {
             }
         }
         self.tokens -= freed;
+    }
+
+    /// Tokens of the last reply and its results.
+    pub fn newest_turn_tokens(&self) -> u64 {
+        let is_result = |entry: &&Entry| match entry {
+            Entry::Tool(_) => true,
+            Entry::User { .. } | Entry::Assistant { .. } => false,
+        };
+        let results = self.entries.iter().rev().take_while(is_result).count();
+        self.entries.iter().rev().take(results + 1).map(Entry::tokens).sum()
     }
 
     /// Tokens of results that the model has not seen yet.

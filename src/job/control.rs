@@ -223,7 +223,7 @@ impl Job {
             return vec![refusal(call, text)];
         }
         let counts = list.counts();
-        let text = format!("{}\n{}", board::plain(&list), board::counts_line(counts));
+        let text = format!("{}\n{}", board::answer(&list, self.spec.budget_tokens), board::counts_line(counts));
         let events = vec![returned(call, CallEnd::Done, text), Event::TodosWritten { todos }];
         if counts.remaining() == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
     }

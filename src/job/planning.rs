@@ -103,7 +103,7 @@ pub(super) fn create_todos(
         warnings.push(format!("{count} todos, more than {max}"));
     }
     let list = TodoList::new(kept.clone(), at);
-    let text = format!("{}\n{}", board::plain(&list), board::counts_line(list.counts()));
+    let text = format!("{}\n{}", board::answer(&list, job.spec.budget_tokens), board::counts_line(list.counts()));
     let mut events = vec![returned(call, CallEnd::Done, text)];
     events.extend(warnings.into_iter().map(|warning| Event::TodosWarned { warning }));
     events.extend(job.skipped(1, "not run: planning is done, and a fresh todo list begins"));

@@ -2,7 +2,7 @@
 
 use super::{Library, ToolError, documents, files, search, spill};
 use crate::{
-    context::layers::share_of,
+    context::{compact::RESULT_TOKENS, layers::share_of},
     job::{
         event::{CallEnd, ToolResult},
         state::Job,
@@ -10,9 +10,6 @@ use crate::{
     },
     workspace::Workspace,
 };
-
-/// Tokens of one tool result in the conversation, at the full budget.
-const RESULT_TOKENS: u64 = 4_000;
 
 /// Does a reading call. `call` is its id. What the model can mend comes back as a failed result.
 pub fn read(

@@ -2,12 +2,8 @@
 
 use super::world::*;
 use overnight::{
-    context::{
-        catalogue::catalogue,
-        compact::{local_tokens, tools_tokens},
-        compose,
-    },
-    job::{event::Event, state::MEMORY_FILE},
+    context::{catalogue::catalogue, compact::local_tokens, compose},
+    job::event::Event,
 };
 use serde_json::json;
 
@@ -15,8 +11,109 @@ use serde_json::json;
 #[test]
 fn the_fixed_part_is_small() {
     let tools: usize = catalogue().iter().map(|tool| serde_json::to_string(tool).unwrap().len()).sum();
-    let system = compose::system_prompt().len();
-    let tokens = (tools + system).div_ceil(4);
-    println!("tools {} + system {} = {tokens} tokens; as counted: tools {}", tools / 4, system / 4, tools_tokens());
+    let tokens = (tools + compose::system_prompt().len()).div_ceil(4);
     assert!(tokens < 2_600, "{tokens} tokens");
+}
+
+#[test]
+fn a_finished_todo_is_folded_once_its_results_were_seen() {
+    for (front, folded) in [("", true), ("context: { fold: none }\n", false)] {
+        let mut world = World::with(front);
+        world.page_letters = 4_000;
+        world.in_phase_one();
+        world.play([say([read_document("north.md", 1, 10), read_file("instructions.md"), done("sound")])]);
+        // Not seen yet: it stands in full.
+        assert!(world.prompt().contains("<document 982d9e3e"));
+        world.play([say([read_document("north.md", 11, 20)])]);
+        let prompt = world.prompt();
+        let line = "[tool read_document]\n[read_document result folded: 1018 tokens; call it again with {\"from\":1,\"name\":\"north.md\",\"to\":10} to see it]\n";
+        assert_eq!(prompt.contains(line), folded, "{prompt}");
+        assert!(prompt.contains("[tool read_file]\n# Audit the stations"), "small results stay");
+        assert!(prompt.contains("lines=\"11-20\">\nThe pump"), "the current todo's stay");
+    }
+}
+
+#[test]
+fn a_full_context_is_masked_and_then_folded() {
+    let mut spec = spec("context: { budget_tokens: 20000 }\n", &[("north.md", 4_000)]);
+    spec.instructions.limits.turns_per_todo = 400;
+    let mut world = World::of(spec);
+    world.page_letters = 3_000;
+    world.in_phase_one();
+    let (mut masked, mut folded, mut most) = (0, 0, 0);
+    for turn in 0..120_u64 {
+        let mut reply = say([read_document("north.md", 1 + turn, 1 + turn)]);
+        reply.text = format!("Part {turn} is sound. {}", "And more. ".repeat(20));
+        world.play([reply]);
+        most = most.max(local_tokens(&world.job));
+        let now = (
+            world.count(|event| matches!(event, Event::ContextMasked { .. })),
+            world.count(|event| matches!(event, Event::TurnsFolded { .. })),
+        );
+        if now != (masked, folded) {
+            assert!(local_tokens(&world.job) < 10_000, "turn {turn}");
+            (masked, folded) = now;
+        }
+    }
+    assert!(masked > 2 && folded > 1, "{masked} {folded}");
+    assert!(most <= 14_000, "{most}");
+    assert!(world.job.layer4.contains("\n## Earlier in this phase\n"));
+}
+
+#[test]
+fn a_reply_gets_no_more_results_than_the_model_will_see() {
+    let mut spec = spec("context: { budget_tokens: 8000 }\n", &[("north.md", 40)]);
+    spec.instructions.coverage = 0.0;
+    let mut world = World::of(spec);
+    world.page_letters = 1_200;
+    world.in_phase_one();
+    world.play([say((1..=20).map(|line| read_document("north.md", line, line)))]);
+    let results = world.results(20);
+    let ran = results.iter().filter(|text| text.starts_with("Done")).count();
+    assert!((1..20).contains(&ran), "{ran}");
+    assert!(results[19].starts_with("Skipped: not run: the results of this reply fill the context already"));
+    assert_eq!(world.prompt().matches("</document").count(), ran, "all that was run is seen");
+}
+
+#[test]
+fn the_board_is_bounded_however_much_stands_in_the_list() {
+    let mut world = World::with("context: { budget_tokens: 8000 }\n");
+    world.in_phase_one();
+    for round in 0..30 {
+        let items: Vec<_> = (0..20)
+            .map(|place| {
+                json!({
+                    "content": format!("Round {round}, task {place}: {}", "very ".repeat(80)),
+                    "active_form": "w ".repeat(200),
+                    "context": "x ".repeat(9_000),
+                    "completion_criteria": "y ".repeat(9_000),
+                })
+            })
+            .collect();
+        world.play([say([call("todo_write", json!({ "todos": items }))])]);
+    }
+    let tokens = overnight::context::tokens::estimate(&world.board());
+    assert!(tokens < 1_100, "{tokens}: {}", world.board());
+    assert!(world.board().contains("tasks that were cancelled earlier: see todos.md"), "{}", world.board());
+    assert!(local_tokens(&world.job) < 5_600, "{}", local_tokens(&world.job));
+}
+
+#[test]
+fn the_model_writes_the_digest_where_it_is_asked_to() {
+    let mut world = World::with("context: { summary: model }\n");
+    world.in_phase_one();
+    snapshot("prompt_digest", &world.prompt());
+    let mut reply = say([read_file("instructions.md")]);
+    reply.text = "North has two pumps.".to_owned();
+    world.skip_log().play([reply]);
+    assert_eq!(
+        world.log(),
+        "turn 5: read_file\n  read_file Skipped: not run: only the digest was asked for\ncontext compacted\n"
+    );
+    assert!(world.job.layer4.ends_with("## The past\nNorth has two pumps."), "{}", world.job.layer4);
+    assert!(!world.board().contains("<reminder>"), "{}", world.board());
+    // Without calls, as asked, there is nothing to remind of either.
+    let mut world = World::with("context: { summary: model }\n");
+    world.in_phase_one().play([say([])]);
+    assert!(!world.board().contains("<reminder>"), "{}", world.board());
 }

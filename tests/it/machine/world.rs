@@ -3,13 +3,20 @@
 
 use overnight::{
     context::{
-        board, compose,
+        board,
+        compact::RESULT_TOKENS,
+        compose,
+        layers::share_of,
         message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
+        tokens::{bounded, estimate},
     },
     job::{
         contract::{QuoteResult, check_deliverable},
         digest::sha256,
-        event::{CallEnd, Changed, Decision, Event, Examined, PhaseKind, Prepared, Saved, Shown, StepEnd, ToolResult},
+        event::{
+            CallEnd, Changed, Decision, Event, Examined, PhaseKind, Prepared, Saved, Shown, Spilled, StepEnd,
+            ToolResult,
+        },
         id::JobId,
         instructions,
         planning::bootstrap_todos,
@@ -48,8 +55,8 @@ pub(crate) struct World {
     pub(crate) cost_usd: Option<f64>,
     /// What the provider counts for a prompt, in percent of the local estimate.
     pub(crate) counted_percent: u64,
-    /// Called with each state before its next question is answered.
-    pub(crate) invariant: fn(&Job),
+    /// Called after each decision.
+    pub(crate) invariant: fn(&Job, &Decision),
     clock_ms: i64,
     /// Decisions that `log` has already shown.
     logged: usize,
@@ -133,7 +140,7 @@ impl World {
             page_letters: 80,
             cost_usd: None,
             counted_percent: 100,
-            invariant: |_| {},
+            invariant: |_, _| {},
             clock_ms: 0,
             logged: 1,
         }
@@ -143,7 +150,6 @@ impl World {
     pub(crate) fn play(&mut self, replies: impl IntoIterator<Item = Reply>) -> &mut Self {
         self.replies.extend(replies);
         for _ in 0..MOST_ANSWERS {
-            (self.invariant)(&self.job);
             let ask = self.job.next();
             let answer = match &ask {
                 Ask::Nothing => return self,
@@ -179,11 +185,13 @@ impl World {
     fn apply(&mut self, events: Vec<Event>) {
         let decision = Decision { at: moment(self.clock_ms), events };
         self.job.apply_all(&decision);
+        (self.invariant)(&self.job, &decision);
         self.decisions.push(decision);
     }
 
     fn answer_model(&mut self, mut reply: Reply) -> Answer {
         let prompt = compose::prompt(&self.job);
+        check_calls_and_results(&prompt, &self.files);
         let prompt_sha256 = compose::prompt_sha256(&prompt);
         self.prompts.push(prompt);
         self.clock_ms += CALL_MS;
@@ -200,7 +208,10 @@ impl World {
                 let prepared = Prepared { before, after: sha256(after.as_bytes()) };
                 (prepared, saved(writing.path(), &after))
             })),
-            Ask::Tool { call, working, .. } => Answer::Tool(self.work(call, working)),
+            Ask::Tool { call, working, .. } => {
+                let result = self.work(call, working);
+                Answer::Tool(self.spill(call, result))
+            }
             Ask::Archive { folder, .. } => {
                 self.files.insert(format!("archive/{folder}/todos.md"), board::file(&self.job));
                 Answer::Archived { manifest_sha256: sha256(folder.as_bytes()) }
@@ -312,6 +323,19 @@ impl World {
         }
     }
 
+    /// What is larger than a result may be goes to a file, whole.
+    fn spill(&mut self, call: &ToolCall, result: ToolResult) -> ToolResult {
+        let most = share_of(self.job.spec.budget_tokens, RESULT_TOKENS);
+        if result.shown.is_some() || estimate(&result.text) <= most {
+            return result;
+        }
+        let path = format!("tool_results/{}.txt", call.id);
+        let sha256 = sha256(result.text.as_bytes());
+        let text = bounded(&result.text, most, &path);
+        self.files.insert(path.clone(), result.text);
+        ToolResult { text, spilled: Some(Spilled { path, sha256 }), ..result }
+    }
+
     /// What happened since the last call, a line for each fact.
     pub(crate) fn log(&mut self) -> String {
         let mut text = String::new();
@@ -405,6 +429,45 @@ impl World {
             self.files.insert("output/report.md".to_owned(), "All pumps ran well.".to_owned());
         }
         self.play([say([no_change("nothing new"), no_change("it holds")])])
+    }
+}
+
+/// Every call of a reply has exactly one result, right after it and in order; no result is without its call; and a result
+/// that was replaced by a line says truly how to have it again.
+fn check_calls_and_results(prompt: &Prompt, files: &BTreeMap<String, String>) {
+    let mut open: VecDeque<&ToolCall> = VecDeque::new();
+    for message in &prompt.messages {
+        match message {
+            Message::Tool { call, name, text } => {
+                let asked = open.pop_front().expect("a result without its call");
+                assert_eq!((&asked.id, &asked.name), (call, name));
+                check_line(asked, text, files);
+            }
+            Message::System { .. } | Message::User { .. } => assert!(open.is_empty(), "no result for {open:?}"),
+            Message::Assistant { calls, .. } => {
+                assert!(open.is_empty(), "no result for {open:?}");
+                open = calls.iter().collect();
+            }
+        }
+    }
+}
+
+fn check_line(asked: &ToolCall, text: &str, files: &BTreeMap<String, String>) {
+    let Some((_, again)) = text
+        .strip_prefix(&format!("[{} result ", asked.name))
+        .filter(|rest| rest.starts_with("masked: ") || rest.starts_with("folded: "))
+        .and_then(|rest| rest.strip_suffix(']')?.split_once(" tokens; "))
+    else {
+        return;
+    };
+    if let Some(path) = again.strip_prefix("the whole is in ") {
+        assert!(files.contains_key(path), "{again}");
+    } else if let Some(arguments) = again.strip_prefix("call it again with ") {
+        let arguments = arguments.strip_suffix(" to see it").unwrap();
+        let cut = arguments.split("\n[cut here").next().unwrap();
+        assert!(asked.arguments.to_string().starts_with(cut), "{again}");
+    } else {
+        assert!(["todo_list() shows the todos", "it is kept in the journal only"].contains(&again), "{again}");
     }
 }
 
