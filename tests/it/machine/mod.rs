@@ -1,5 +1,12 @@
 //! The pure machine, driven in memory: every transition, the prompts, and what holds for any sequence of replies.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what the tests share fails as a test does"
+)]
+
 mod context;
 mod ends;
 mod loops;

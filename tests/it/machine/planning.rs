@@ -24,11 +24,11 @@ fn a_call_at_the_wrong_step_is_told_which_step_this_is() {
     world.play([wrong()]);
     let mut text = format!("update_memory:\n{}\n\n", world.results(6).join("\n"));
     world.play([say([no_change("nothing"), todo_write(5), done("x")])]);
-    text += &format!("update_plan:\n{}\n\n", world.results(2).join("\n"));
+    text.push_str(&(["update_plan:\n", &world.results(2).join("\n"), "\n\n"].concat()));
     world.play([say([no_change("it holds"), no_change("again"), done("x")])]);
-    text += &format!("create_todos:\n{}\n\n", world.results(2).join("\n"));
+    text.push_str(&(["create_todos:\n", &world.results(2).join("\n"), "\n\n"].concat()));
     world.play([say([todo_write(5)]), say([no_change("nothing"), job_complete(1.0)])]);
-    text += &format!("execute:\n{}\n", world.results(2).join("\n"));
+    text.push_str(&(["execute:\n", &world.results(2).join("\n"), "\n"].concat()));
     snapshot("wrong_steps", &text);
 }
 

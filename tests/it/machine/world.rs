@@ -114,6 +114,7 @@ impl World {
         Self::of(spec(more, &[("north.md", 40), ("south.md", 60)]))
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "a test makes the specification for this world")]
     pub(crate) fn of(spec: JobSpec) -> Self {
         let at = spec.created;
         let first = Decision {
@@ -300,9 +301,9 @@ impl World {
             },
             Working::ListFiles(_) => done(self.files.keys().cloned().collect::<Vec<_>>().join("\n")),
             Working::SearchFiles(wanted) => done(format!("no line matches {}", wanted.pattern)),
-            Working::ListDocuments => {
-                done(self.job.spec.documents.iter().map(|document| format!("{}\n", document.name)).collect::<String>())
-            }
+            Working::ListDocuments => done(
+                self.job.spec.documents.iter().map(|document| document.name.as_str()).collect::<Vec<_>>().join("\n"),
+            ),
             Working::ReadDocument(wanted) => match self.job.spec.document(&wanted.name) {
                 Some(document) => {
                     let from = wanted.from.unwrap_or(1).clamp(1, document.units);
@@ -611,7 +612,7 @@ pub(crate) fn show(prompt: &Prompt) -> String {
             Message::Assistant { text: said, calls } => {
                 let calls: Vec<String> =
                     calls.iter().map(|call| format!("{}({})", call.name, call.arguments)).collect();
-                writeln!(text, "[assistant]\n{}\n", [&[said.clone()], &calls[..]].concat().join("\n").trim())
+                writeln!(text, "[assistant]\n{}\n", [std::slice::from_ref(said), &calls[..]].concat().join("\n").trim())
             }
             Message::Tool { name, text: result, .. } => writeln!(text, "[tool {name}]\n{result}\n"),
         };
