@@ -6,7 +6,7 @@ use super::{
 };
 use crate::job::{
     event::{PhaseKind, PlanStep, Why},
-    planning::expected,
+    planning::{expected, least},
     state::{INSTRUCTIONS_FILE, Job, Planning, Progress, TODOS_FILE},
     todo::{Todo, TodoStatus},
     todo_list::{Counts, TodoList},
@@ -222,7 +222,7 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
             include_str!("../../instructions/runner/create_todos.md")
                 .trim()
                 .replace("{{title}}", &title)
-                .replace("{{min}}", &bounds.min_todos.to_string())
+                .replace("{{min}}", &least(job).to_string())
                 .replace("{{max}}", &bounds.max_todos.to_string())
         }
     };

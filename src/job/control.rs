@@ -209,6 +209,10 @@ impl Job {
                 return vec![refusal(call, text)];
             }
         }
+        if wanted.todos.is_empty() {
+            let text = "the list is empty; give the todos that are left, or call todo_rewind(issue) if the phase can't be worked";
+            return vec![refusal(call, text)];
+        }
         let todos = match self.phase.todos.rewritten(&wanted.todos, at) {
             Ok(todos) => todos,
             Err(reason) => return vec![refusal(call, reason)],

@@ -111,8 +111,8 @@ pub(super) fn create_todos(
     events
 }
 
-/// Todos that earlier attempts of the same phase completed lower the minimum.
-fn least(job: &Job) -> u32 {
+/// The fewest todos of the next phase: what earlier attempts of it completed lowers the minimum.
+pub fn least(job: &Job) -> u32 {
     let (number, attempt) = next_number(job);
     let done: usize = job
         .past
