@@ -61,7 +61,7 @@ async fn unworked(office: &Office, row: &JobRow, wish: Wish) -> Result<Option<Se
     }
     let path = office.workspace(row)?;
     // Asked here rather than in `work::open`, for which a lock is an error.
-    let mut session = match Session::open(&path) {
+    let mut session = match Session::open(&path, work::anchor(row)) {
         Err(RunError::Lock(LockError::Held { .. })) => {
             office.store.want(id, wish).await.map_err(|error| CliError::usage(error.to_string()))?;
             return Ok(None);

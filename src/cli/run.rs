@@ -105,7 +105,7 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
             out::talk(&format!("left out: {} more", created.left_out.len() - MOST_LEFT_OUT));
         }
     }
-    let mut session = Session::open(&created.path)?;
+    let mut session = Session::open(&created.path, None)?;
     session.claim(office.store.as_ref()).await?;
     session.command(opening(model.name(), session.torn()))?;
     work::drive(&office, &mut session, &created.path, model, args.show).await

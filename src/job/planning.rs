@@ -176,6 +176,8 @@ pub(super) fn start_review(job: &Job, at: Timestamp) -> Vec<Event> {
         .filter(|content| !content.is_empty() && content != LAST_REVIEW_TODO)
         .map(|content| (content.clone(), active_form(&content)))
         .collect();
+    let mut seen = std::collections::HashSet::new();
+    pairs.retain(|(content, _)| seen.insert(super::todo_list::key(content)));
     pairs.push((LAST_REVIEW_TODO.to_owned(), "Completing the job".to_owned()));
     let (number, attempt) = next_number(job);
     let mut events = job.skipped(0, "not run: all phases are complete, and the review begins");

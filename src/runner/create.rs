@@ -57,6 +57,12 @@ pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created,
         )));
     }
     let gathered = documents::gather(request.documents)?;
+    std::fs::create_dir_all(workspaces).map_err(|error| {
+        RunError::Request(format!(
+            "the workspaces folder {} can't be made ({error}): choose another with --workspaces",
+            workspaces.display()
+        ))
+    })?;
     let workspace = Workspace::create_temporary(workspaces)?;
     match fill(&workspace, request, &gathered.documents, budget_tokens) {
         Ok(spec) => {

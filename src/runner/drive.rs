@@ -28,7 +28,9 @@ const RENEW_EVERY: Duration = Duration::from_secs(15);
 /// A lease this old, counted from when its renewal was sent, may run out while a decision is written: nothing is decided
 /// before it is renewed.
 const RENEW_FIRST: Duration = Duration::from_millis(LEASE_MS - 15_000);
-/// How long a database that can't be reached is left alone.
+/// How long a database that can't be reached is left alone while the lease lasts.
+const LEFT_ALONE: Duration = Duration::from_secs(20);
+/// How soon it is tried again while the job waits for it.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// How long the last checkpoint is tried when the database can't be reached.
 const LAST_TRIES: [u64; 5] = [0, 1, 2, 4, 8];
@@ -59,8 +61,8 @@ pub struct Drive<'a> {
     model: Arc<dyn Model>,
     stop: watch::Receiver<bool>,
     watch: &'a mut dyn FnMut(&Job, Report<'_>),
-    /// The database could not be reached, and the person was told.
-    is_outage_told: bool,
+    /// Since when the database can't be reached; the person was told.
+    outage: Option<Instant>,
 }
 
 impl std::fmt::Debug for Drive<'_> {
@@ -83,7 +85,7 @@ impl<'a> Drive<'a> {
         stop: watch::Receiver<bool>,
         watch: &'a mut dyn FnMut(&Job, Report<'_>),
     ) -> Self {
-        Self { store, model, stop, watch, is_outage_told: false }
+        Self { store, model, stop, watch, outage: None }
     }
 
     /// Works on a claimed job until it ends, is held, or is to stop.
@@ -97,15 +99,32 @@ impl<'a> Drive<'a> {
                         state.hold_reason = Some(HoldReason::Disk);
                         state.reason = Some(detail.clone());
                     })
-                    .await?;
+                    .await
+                    .or_else(|error| match error {
+                        // The database lies on the same disk; its row is written when the job is taken up again.
+                        StoreError::Full { .. } => Ok(()),
+                        other => Err(other),
+                    })?;
                 (self.watch)(&session.job, Report::Talk(detail));
                 Ok(Outcome::Held(HoldReason::Disk))
+            }
+            // What the person must mend first: the row says so, and no process works on the job.
+            Err(error @ (RunError::Workspace(_) | RunError::Archive(_) | RunError::Request(_))) => {
+                let held = session.checkpoint_as(self.store, |state| {
+                    state.status = JobStatus::Held;
+                    state.hold_reason = Some(HoldReason::Paused);
+                    state.reason = Some(error.to_string());
+                });
+                // The first error is the one to tell.
+                let _ = held.await;
+                Err(error)
             }
             other => other,
         }
     }
 
     async fn work(&mut self, session: &mut Session) -> Result<Outcome, RunError> {
+        super::inputs::check(session)?;
         session.write_derived()?;
         let mut beat = Beat { asked: Instant::now(), renewed: Instant::now() };
         self.save(session, Extent::All).await?;
@@ -224,7 +243,7 @@ impl<'a> Drive<'a> {
 
     /// Renews the lease and hears what was asked of the job.
     async fn listen(&mut self, session: &mut Session, beat: &mut Beat) -> Result<(), RunError> {
-        if beat.asked.elapsed() < WISH_EVERY {
+        if beat.asked.elapsed() < WISH_EVERY || self.is_left_alone() {
             return Ok(());
         }
         beat.asked = Instant::now();
@@ -244,12 +263,17 @@ impl<'a> Drive<'a> {
         }
     }
 
+    /// Each try costs the time that a connection may take, and the work would wait for it.
+    fn is_left_alone(&self) -> bool {
+        self.outage.is_some_and(|since| since.elapsed() < LEFT_ALONE)
+    }
+
     /// A database that can't be reached now is tried again at the next checkpoint; a lost lease ends the work.
     fn unless_lost(&mut self, session: &Session, error: StoreError) -> Result<(), RunError> {
         if !error.retryable() {
             return Err(error.into());
         }
-        if !std::mem::replace(&mut self.is_outage_told, true) {
+        if self.outage.replace(Instant::now()).is_none() {
             let text =
                 format!("{error}; the job goes on while its lease lasts, then waits; its rows are written later");
             (self.watch)(&session.job, Report::Talk(text));
@@ -258,9 +282,12 @@ impl<'a> Drive<'a> {
     }
 
     async fn save(&mut self, session: &Session, extent: Extent) -> Result<(), RunError> {
+        if self.is_left_alone() {
+            return Ok(());
+        }
         match session.checkpoint(self.store, extent).await {
             Ok(()) => {
-                self.is_outage_told = false;
+                self.outage = None;
                 Ok(())
             }
             Err(error) => self.unless_lost(session, error),
@@ -270,7 +297,12 @@ impl<'a> Drive<'a> {
     /// An end is an end only when its checkpoint is in the database.
     async fn finish(&mut self, session: &Session) -> Result<(), RunError> {
         let mut last = None;
-        for seconds in LAST_TRIES {
+        // Who stops the work doesn't want to wait for a database; whoever opens the job next writes its row.
+        let tries = if *self.stop.borrow() { &LAST_TRIES[..1] } else { &LAST_TRIES[..] };
+        if *self.stop.borrow() && self.is_left_alone() {
+            return Ok(());
+        }
+        for &seconds in tries {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             match session.checkpoint(self.store, Extent::All).await {
                 Ok(()) => return Ok(()),
@@ -278,7 +310,11 @@ impl<'a> Drive<'a> {
                 Err(error) => return Err(error.into()),
             }
         }
-        last.map_or(Ok(()), |error| Err(error.into()))
+        match last {
+            None => Ok(()),
+            Some(error) if *self.stop.borrow() => self.unless_lost(session, error),
+            Some(error) => Err(error.into()),
+        }
     }
 }
 

@@ -42,11 +42,11 @@ impl RunError {
             Self::Workspace(error) => error.is_disk_full(),
             Self::Journal(error) => error.is_disk_full(),
             Self::Archive(error) => error.is_disk_full(),
+            Self::Store(error) => matches!(error, StoreError::Full { .. }),
             Self::Document(_)
             | Self::Instructions(_)
             | Self::Model(_)
             | Self::Lock(_)
-            | Self::Store(_)
             | Self::Request(_)
             | Self::NoDecision(_) => false,
         }

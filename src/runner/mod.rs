@@ -2,6 +2,7 @@
 //! effects for the machine.
 //!
 //! - `create`: a workspace from instructions and documents
+//! - `inputs`: what a job was given must be what it was
 //! - `session`: one opened workspace, with its lock, journal and state
 //! - `drive`: ask, perform, decide, append, apply
 //! - `perform`: one question answered; `check`: the contract's checks; `models`: a model from its name
@@ -12,6 +13,7 @@ mod clock;
 mod create;
 mod drive;
 mod error;
+mod inputs;
 mod models;
 mod perform;
 mod session;
@@ -21,4 +23,4 @@ pub use create::{Created, NewJobRequest, create};
 pub use drive::{Drive, Outcome, Report};
 pub use error::RunError;
 pub use models::open_model;
-pub use session::{Loaded, Session, load, save_row};
+pub use session::{Anchor, Loaded, Session, load, save_row};

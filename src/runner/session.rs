@@ -15,7 +15,7 @@ use crate::{
     tool::Library,
     workspace::{
         Workspace, chain,
-        journal::{self, Journal},
+        journal::{self, Journal, JournalError},
         lock::Lock,
     },
 };
@@ -30,24 +30,61 @@ pub struct Loaded {
     pub head: String,
 }
 
+/// The journal's end as the database last saw it: a chain that doesn't contain this pair was rewritten or cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    pub seq: u64,
+    pub head: String,
+}
+
 /// Builds the state from decisions as they are read.
 #[derive(Default)]
-struct Replayed(Option<Job>);
+struct Replayed {
+    job: Option<Job>,
+    spec_sha256: String,
+    anchor: Option<Anchor>,
+}
 
 impl Replayed {
     fn on(&mut self, line: chain::Decision<Event>) -> Result<(), String> {
+        if let Some(anchor) = &self.anchor
+            && line.seq == anchor.seq + 1
+            && line.prev != anchor.head
+        {
+            return Err(format!("it is not the line after line {} as the database saw it", anchor.seq));
+        }
         let decision = Decision { at: line.at, events: line.events };
-        match &mut self.0 {
-            Some(job) => job.apply_all(&decision),
-            None => {
-                self.0 = Some(Job::begin(&decision).ok_or("the first line does not begin a job")?);
-            }
+        if let Some(job) = &mut self.job {
+            job.apply_all(&decision);
+            return Ok(());
+        }
+        self.job = Some(Job::begin(&decision).ok_or("the first line does not begin a job")?);
+        if let Some(Event::JobCreated { spec_sha256, .. }) = decision.events.first() {
+            self.spec_sha256.clone_from(spec_sha256);
         }
         Ok(())
     }
 
+    /// The anchored line must be there, and be that line.
+    fn check_end(&self, seq: u64, head: &str) -> Result<(), RunError> {
+        let Some(anchor) = self.anchor.as_ref().filter(|anchor| anchor.seq >= seq) else {
+            return Ok(());
+        };
+        let what = if anchor.seq > seq {
+            format!(
+                "the database saw line {} of the chain, and the journal ends at {seq}: its end was cut off",
+                anchor.seq
+            )
+        } else if anchor.head == head {
+            return Ok(());
+        } else {
+            "it is not the line that the database saw".to_owned()
+        };
+        Err(JournalError::Broken { file: chain::LIVE.to_owned(), line: seq, what }.into())
+    }
+
     fn job(self, path: &Path) -> Result<Job, RunError> {
-        self.0.ok_or_else(|| RunError::Request(format!("{} holds no job: its journal is empty", path.display())))
+        self.job.ok_or_else(|| RunError::Request(format!("{} holds no job: its journal is empty", path.display())))
     }
 }
 
@@ -66,20 +103,24 @@ pub struct Session {
     pub(super) workspace: Workspace,
     pub(super) journal: Journal,
     pub(super) library: Library,
+    /// The hash of `job.yaml`, as the journal's first line knows it.
+    pub(super) spec_sha256: String,
     /// The number under which this process works; 0 until it is claimed.
     pub(super) lease: u64,
     _lock: Lock,
 }
 
 impl Session {
-    /// Takes the lock, reads the journal, and repairs what a crash left.
-    pub fn open(path: &Path) -> Result<Self, RunError> {
+    /// Takes the lock, reads the journal, and repairs what a crash left. The chain must contain `anchor`.
+    pub fn open(path: &Path, anchor: Option<Anchor>) -> Result<Self, RunError> {
         let workspace = Workspace::open(path)?;
         let lock = Lock::acquire(&workspace, now())?;
-        let mut replayed = Replayed::default();
+        let mut replayed = Replayed { anchor, ..Replayed::default() };
         let journal = Journal::open(&workspace, |line| replayed.on(line))?;
+        replayed.check_end(journal.seq(), journal.head())?;
+        let spec_sha256 = std::mem::take(&mut replayed.spec_sha256);
         let job = replayed.job(path)?;
-        Ok(Self { job, workspace, journal, library: Library::default(), lease: 0, _lock: lock })
+        Ok(Self { job, workspace, journal, library: Library::default(), spec_sha256, lease: 0, _lock: lock })
     }
 
     /// The place of the job in the database; the lease under which this process writes.

@@ -550,6 +550,49 @@ fn a_held_job_is_cancelled_here() {
 }
 
 #[test]
+fn a_journal_cut_below_what_the_database_saw_ends_the_job_as_failed() {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    let (_, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let id = result["id"].as_str().unwrap();
+    let journal = format!("workspaces/{id}/journal.jsonl");
+    let lines = desk.read(&journal);
+    let kept: Vec<&str> = lines.lines().collect();
+    desk.put(&journal, format!("{}\n", kept[..kept.len() - 2].join("\n")));
+    let ran = desk.run(&["resume", id, "--turns", "100"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(ran.stderr.contains("its end was cut off") && ran.stderr.lines().count() == 1, "{ran:?}");
+    let jobs = desk.run(&["jobs", "--json"]);
+    let jobs: Value = serde_json::from_str(&jobs.stdout).unwrap();
+    assert_eq!(jobs[0]["status"], json!("failed"));
+}
+
+#[test]
+fn changed_inputs_are_no_longer_worked() {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    let (_, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let id = result["id"].as_str().unwrap();
+    for file in
+        ["documents/a.md", "documents/.text/a.md.txt", "instructions.md", "job.yaml", "assets/prompts/system.md"]
+    {
+        let path = format!("workspaces/{id}/{file}");
+        let before = desk.read(&path);
+        desk.put(&path, format!("{before} "));
+        let ran = desk.run(&["resume", id, "--turns", "100"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
+        let said =
+            format!("{file} in the workspace of job {id} was changed since the job was made: put it back as it was");
+        assert!(ran.stderr.contains(&said), "{ran:?}");
+        let jobs: Value = serde_json::from_str(&desk.run(&["jobs", "--json"]).stdout).unwrap();
+        assert_eq!(jobs[0]["status"], json!("held"));
+        desk.put(&path, before);
+    }
+    let (code, result) = desk.result(&["resume", id, "--turns", "100"]);
+    assert_eq!((code, &result["status"]), (0, &json!("completed")));
+}
+
+#[test]
 fn a_broken_journal_ends_the_job_as_failed() {
     let desk = Desk::new();
     desk.script("script.json", &whole_job());

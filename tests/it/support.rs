@@ -64,7 +64,7 @@ impl Place {
 
     /// Opens the job at `path`, gives it `word`, and works it until it rests.
     pub(crate) async fn resume(&self, path: &Path, model: Arc<dyn Model>, word: Option<Command>) -> Rested {
-        let mut session = Session::open(path).unwrap();
+        let mut session = Session::open(path, None).unwrap();
         session.claim(&*self.store).await.unwrap();
         let open = Command::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };
         for command in [Some(open), word].into_iter().flatten() {

@@ -145,7 +145,7 @@ fn whole(seen: &Seen<'_>, path: &str) -> Option<String> {
 }
 
 /// The read that goes on where the last one of `path` stopped.
-fn read_on(seen: &Seen<'_>, path: &str) -> Option<Call> {
+pub(super) fn read_on(seen: &Seen<'_>, path: &str) -> Option<Call> {
     let last = seen
         .exchanges
         .iter()

@@ -135,7 +135,7 @@ fn stretches(documents: &[Listed]) -> Vec<String> {
         let mut from = 1;
         while from <= document.units {
             let to = (from + size - 1).min(document.units);
-            let text = format!("`{}` [{from}-{to}, {density}]", document.name);
+            let text = format!("`{}` [{from}-{to}, {density}]", written(&document.name));
             let tokens = document.tokens / parts;
             let letters: usize = open.iter().map(String::len).sum::<usize>() + text.len();
             if open_tokens + tokens > STRETCH_TOKENS || open.len() >= STRETCH_DOCUMENTS || letters > STRETCH_LETTERS {
@@ -150,6 +150,40 @@ fn stretches(documents: &[Listed]) -> Vec<String> {
     stretches
 }
 
+/// A name as a todo can hold it, on one line between backticks: what would be lost there is written `%xx`.
+fn written(name: &str) -> String {
+    let last = name.chars().count().saturating_sub(1);
+    let mut before = ' ';
+    let mut text = String::with_capacity(name.len());
+    for (place, letter) in name.chars().enumerate() {
+        let is_lost = matches!(letter, '%' | '`' | '═' | '─')
+            || letter.is_whitespace() && (letter != ' ' || before == ' ' || place == last);
+        if is_lost {
+            for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
+                let _ = write!(text, "%{byte:02x}");
+            }
+        } else {
+            text.push(letter);
+        }
+        before = letter;
+    }
+    text
+}
+
+/// The name that [`written`] has written.
+fn read_back(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let code = (byte == b'%').then(|| after.get(..2)).flatten();
+        let value =
+            code.and_then(|code| std::str::from_utf8(code).ok()).and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.push(value.unwrap_or(byte));
+        rest = if value.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// The segments that a todo names.
 pub(super) fn segments(todo: &str) -> Vec<Segment> {
     static SEGMENT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`([^`]+)` \[(\d+)-(\d+), (\d+)\]").ok());
@@ -160,7 +194,7 @@ pub(super) fn segments(todo: &str) -> Vec<Segment> {
         .captures_iter(todo)
         .filter_map(|found| {
             Some(Segment {
-                name: found[1].to_owned(),
+                name: read_back(&found[1]),
                 from: found[2].parse().ok()?,
                 to: found[3].parse().ok()?,
                 density: found[4].parse().ok()?,
@@ -251,4 +285,30 @@ pub(super) fn active_form(step: &str) -> String {
     ];
     let found = forms.iter().find_map(|(verb, form)| step.strip_prefix(verb).map(|rest| format!("{form}{rest}")));
     found.unwrap_or_else(|| format!("Working on: {step}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_name_is_found_again_in_a_todo() {
+        for name in [
+            "a`b.txt",
+            "a  b.txt",
+            " lead.txt",
+            "trail ",
+            "100%.md",
+            "%20.txt",
+            "tab\tname",
+            "日本 語.md",
+            "a═b─c.txt",
+            "x [1-2, 3].md",
+        ] {
+            let listed = Listed { name: name.to_owned(), units: 3, tokens: 30 };
+            let todo = crate::job::todo_list::clean(&with_verb("Read", &stretches(&[listed]))[0]);
+            let expected = Segment { name: name.to_owned(), from: 1, to: 3, density: 1_000 };
+            assert_eq!(segments(&todo), [expected], "{todo}");
+        }
+    }
 }

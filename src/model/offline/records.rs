@@ -159,7 +159,9 @@ fn key_points(position: &mut Position, piece: &Piece<'_>) -> Vec<Call> {
 
 fn longest(lines: &[Line<'_>]) -> Option<(u64, Option<u64>, String)> {
     let line = lines.iter().max_by_key(|line| line.text.trim().len().min(MOST_LETTERS))?;
-    let text: String = line.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let bare =
+        line.text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '>' | '-' | '*' | '|' | '`'));
+    let text: String = bare.split_whitespace().collect::<Vec<_>>().join(" ");
     let text: String = text.chars().take(MOST_LETTERS / 4).collect();
     let number = if line.number >= PAGE { line.number % PAGE } else { line.number };
     (!text.is_empty()).then_some((number, line.page, text))

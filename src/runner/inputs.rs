@@ -1,0 +1,37 @@
+//! What a job was asked and given must be what it was when it is taken up again: results over changed inputs would be
+//! called completed, and be results of something else.
+
+use super::{RunError, session::Session};
+use crate::job::{digest::sha256, state::INSTRUCTIONS_FILE};
+
+/// Compares `job.yaml`, the task, the documents with their text, and the assets with what the journal knows of them.
+pub(super) fn check(session: &Session) -> Result<(), RunError> {
+    let (job, workspace) = (&session.job, &session.workspace);
+    if job.ended().is_some() {
+        return Ok(());
+    }
+    // A feedback that a crash kept from its file is written next.
+    let is_task_owed = job.writes.iter().any(|write| write.path == INSTRUCTIONS_FILE);
+    let task = (!is_task_owed).then(|| (INSTRUCTIONS_FILE.to_owned(), sha256(job.instructions.as_bytes())));
+    let documents = job.spec.documents.iter().flat_map(|document| {
+        [
+            (format!("documents/{}", document.name), document.sha256.clone()),
+            (document.text_path(), document.text_sha256.clone()),
+        ]
+    });
+    let assets = job.spec.assets.iter().map(|asset| (asset.path.clone(), asset.sha256.clone()));
+    let job_file = [("job.yaml".to_owned(), session.spec_sha256.clone())];
+    for (path, expected) in job_file.into_iter().chain(task).chain(documents).chain(assets) {
+        let what = match workspace.hash(&path) {
+            Ok(hash) if hash.sha256 == expected => continue,
+            Ok(_) => "was changed",
+            Err(error) if error.is_not_found() => "is missing",
+            Err(error) => return Err(error.into()),
+        };
+        return Err(RunError::Request(format!(
+            "{path} in the workspace of job {} {what} since the job was made: put it back as it was, or start a new job",
+            job.spec.id
+        )));
+    }
+    Ok(())
+}
