@@ -76,7 +76,10 @@ impl Scripted {
     /// Reads a script. `file` is its name for messages, `text` its content.
     pub fn parse(file: &str, text: &str) -> Result<Self, ModelError> {
         let wrong = |what: String| ModelError::Script { file: file.to_owned(), what };
-        let script: Script = serde_yaml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let script: Script = serde_yaml::from_str(text).map_err(|error| {
+            let what = error.to_string().replace("struct Script", "`version` and `replies`").replace("struct Line", "a reply");
+            wrong(format!("{what}; a script has `version: 1` and a list of `replies`"))
+        })?;
         if script.version != 1 {
             return Err(wrong(format!("version {} is not known; this program reads version 1", script.version)));
         }
