@@ -77,7 +77,8 @@ impl Scripted {
     pub fn parse(file: &str, text: &str) -> Result<Self, ModelError> {
         let wrong = |what: String| ModelError::Script { file: file.to_owned(), what };
         let script: Script = serde_yaml::from_str(text).map_err(|error| {
-            let what = error.to_string().replace("struct Script", "`version` and `replies`").replace("struct Line", "a reply");
+            let what =
+                error.to_string().replace("struct Script", "`version` and `replies`").replace("struct Line", "a reply");
             wrong(format!("{what}; a script has `version: 1` and a list of `replies`"))
         })?;
         if script.version != 1 {

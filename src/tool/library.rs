@@ -72,6 +72,10 @@ impl Library {
 
 /// The document that a model means: its name, or its path under `documents/`.
 pub(super) fn named<'a>(spec: &'a JobSpec, name: &str) -> Result<&'a DocumentEntry, ToolError> {
+    // As it stands first: a name may begin or end with a blank.
+    if let Some(document) = spec.document(name) {
+        return Ok(document);
+    }
     let plain = name.trim().trim_start_matches("./");
     let plain = plain.strip_prefix("documents/").unwrap_or(plain);
     spec.document(plain).ok_or_else(|| {

@@ -142,3 +142,30 @@ fn summary_has_a_section_for_every_document() {
         ]
     );
 }
+
+#[test]
+fn odd_names_are_read_like_any_other() {
+    let documents = tempfile::tempdir().unwrap();
+    let names = [
+        " lead.txt",
+        "a  b.txt",
+        "a`b.txt",
+        "`[1-2, 3].md",
+        "100% of it.md",
+        "日本 語.md",
+        "It's \"so\" (2 lines).txt",
+    ];
+    for name in names {
+        std::fs::write(documents.path().join(name), "A clerk must sign.\n").unwrap();
+    }
+    wait(async {
+        let place = Place::new().await;
+        let (instructions, text) = shipped("extract-requirements");
+        let rested = place.run(instructions, &text, &[documents.path().to_owned()], Arc::new(Offline)).await;
+        assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed), "{:?}", rested.job.ended());
+        let found = output(&rested, "requirements.json");
+        let found: BTreeSet<&str> =
+            found["requirements"].as_array().unwrap().iter().map(|one| one["document"].as_str().unwrap()).collect();
+        assert_eq!(found, BTreeSet::from(names));
+    });
+}
