@@ -97,7 +97,16 @@ impl SqliteStore {
     }
 
     async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
-        self.pool.begin_with("begin immediate").await.map_err(|error| self.failed(error))
+        match self.pool.begin_with("begin immediate").await {
+            // A transaction that a full disk has ended still counts with the client: a new connection begins at zero.
+            Err(sqlx::Error::InvalidSavePointStatement) => {
+                let spoilt = self.pool.acquire().await.map_err(|error| self.failed(error))?;
+                spoilt.close().await.map_err(|error| self.failed(error))?;
+                self.pool.begin_with("begin immediate").await
+            }
+            begun => begun,
+        }
+        .map_err(|error| self.failed(error))
     }
 
     async fn commit(&self, transaction: Transaction<'static, Sqlite>) -> Result<(), StoreError> {
