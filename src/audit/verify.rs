@@ -1,15 +1,17 @@
 //! Is the record as it was left? Checks every hash that a workspace holds, without a database and without changing
 //! anything, so it works on a copy (SPEC section 13).
 //!
-//! What holds what: the journal's chain holds every line but the last; the journal holds `job.yaml` and each archive's
-//! manifest; a manifest holds its archive's files and what was in `output/` and `tool_results/`; `job.yaml` holds
-//! documents and assets. So the end of the chain is held by nothing inside the workspace: that the live journal's last
+//! What holds what: the journal's chain holds every line but the last; the journal holds `job.yaml`, documents, assets, the
+//! task, what the model wrote, and each archive's manifest; a manifest holds its archive's files and what was in `output/`
+//! and `tool_results/`. So the end of the chain is held by nothing inside the workspace: that the live journal's last
 //! line was changed, or lines at its end (with an archive stored last: also that archive's manifest) taken away or
 //! written anew, is seen only with the anchor, the (seq, head) that the database keeps of the last checkpoint.
-//! `main_plan.md`, `workspace.md` and other files of the model's own may be edited by a person, and are not faults.
+//! Until a job has ended, a person may edit `main_plan.md` and `workspace.md`; `workspace_summary.md`, `progress.md` and
+//! `todos.md` follow from the journal and are written anew from it, so they are not checked.
 
 mod chain;
 mod files;
+mod told;
 
 use crate::workspace::rooted::Workspace;
 use serde::Serialize;
@@ -62,6 +64,7 @@ pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<
     let record = chain::read(&workspace, &archives, anchor, &mut faults);
     let mut files = files::check_archives(&workspace, &archives, &record, &mut faults);
     files += files::check_inputs(&workspace, &record, &mut faults);
+    files += files::check_root(&workspace, &record, &mut faults);
     files += files::check_results(&workspace, &archives, &record, &mut faults);
     if faults.0.is_empty() {
         Ok(Verified {

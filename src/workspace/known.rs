@@ -10,6 +10,9 @@ use super::{
 use cap_std::fs::{Metadata, MetadataExt};
 use std::io;
 
+/// What was asked, written once.
+pub const JOB_FILE: &str = "job.yaml";
+
 /// The folders that the contract names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Folder {
@@ -54,7 +57,7 @@ pub enum Known {
 }
 
 impl Known {
-    const FILES: [Self; 9] = [
+    pub(crate) const FILES: [Self; 9] = [
         Self::Plan,
         Self::Memory,
         Self::Instructions,
@@ -76,7 +79,7 @@ impl Known {
             Self::Progress => Some("progress.md"),
             Self::Todos => Some("todos.md"),
             Self::Journal => Some("journal.jsonl"),
-            Self::JobFile => Some("job.yaml"),
+            Self::JobFile => Some(JOB_FILE),
             Self::Lock => Some(".lock"),
             Self::Under(_) | Self::Other => None,
         }

@@ -224,6 +224,7 @@ fn numbers_that_are_not_there_are_answered_with_those_that_are() {
         (&["logs", "last", "--phase", "3"], "there is no phase 3: the job has phases 0 to 2"),
         (&["show", "./nowhere"], "there is no workspace folder at ./nowhere"),
         (&["audit", "verify", "./nowhere"], "there is no workspace folder at ./nowhere"),
+        (&["audit", "verify", "./docs"], "./docs is not a workspace: it has no job.yaml"),
     ] {
         assert_eq!(desk.refuses(2, words), format!("error: {sentence}\n"));
     }
@@ -274,7 +275,7 @@ fn a_flipped_byte_is_found_and_named() {
         first("archive/phase-01-read-the-texts/todos.md"),
         "archive/phase-01-read-the-texts/todos.md: changed: its manifest holds another SHA-256 of it"
     );
-    assert_eq!(first("documents/a.md"), "documents/a.md: changed: job.yaml holds another SHA-256 of it");
+    assert_eq!(first("documents/a.md"), "documents/a.md: changed: the journal holds another SHA-256 of it");
     assert!(first("output/report.md").starts_with("output/report.md: changed: "));
     let line = first("archive/phase-01-read-the-texts/journal.jsonl");
     assert!(

@@ -8,3 +8,4 @@ mod plans;
 mod store;
 mod support;
 mod tidy;
+mod verify;

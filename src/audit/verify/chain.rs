@@ -1,9 +1,12 @@
 //! The journal's part of verifying: reads all lines, goes on after a break to find the others, names the line that was
 //! changed, and gathers what the events say about files.
 
-use super::Faults;
+use super::{
+    Faults,
+    told::{Told, is_told},
+};
 use crate::{
-    job::digest::sha256,
+    job::{digest::sha256, event::Event, state::PLAN_FILE},
     workspace::{
         chain::{self, ARCHIVE, Decision, LIVE, Line, Lines, Position},
         error::WorkspaceError,
@@ -11,9 +14,8 @@ use crate::{
         rooted::Workspace,
     },
 };
-use serde::Deserialize;
 use serde_json::Value;
-use std::{collections::BTreeMap, fs::File};
+use std::fs::File;
 
 /// One archive as it was found.
 #[derive(Debug)]
@@ -35,14 +37,16 @@ impl Archive {
 pub(super) struct Record {
     pub lines: u64,
     pub end: Position,
-    /// `spec_sha256` of `job_created`.
-    pub spec: Option<String>,
     /// All `archive_stored`, in order.
     pub stored: Vec<Stored>,
-    /// Path → SHA-256 of what was written since the newest archive.
-    pub written: BTreeMap<String, String>,
-    /// Place of each archive's part in the chain: before its first line, and its last one.
-    pub spans: Vec<(Position, Position)>,
+    /// What the events say about files.
+    pub told: Told,
+    /// Lines are missing or can't be read, so what they told isn't known.
+    pub has_gap: bool,
+    /// The same of the lines since the newest archive.
+    pub has_gap_since: bool,
+    /// Place of each archive's part in the chain: the number of its first line, and its last one. `None` where nothing can be read.
+    pub spans: Vec<Option<(u64, Position)>>,
 }
 
 /// That an archive was stored, as the journal tells it.
@@ -52,19 +56,6 @@ pub(super) struct Stored {
     pub line: u64,
     pub folder: String,
     pub manifest: String,
-}
-
-/// Of an event, only what verifying needs; everything else is skipped without being built. `Value`, because what other
-/// events have under the same name is their own business.
-#[derive(Deserialize)]
-struct Fact {
-    #[serde(rename = "type", default)]
-    kind: String,
-    spec_sha256: Option<Value>,
-    folder: Option<Value>,
-    manifest_sha256: Option<Value>,
-    changed: Option<Value>,
-    spilled: Option<Value>,
 }
 
 /// The archives in the order of the chain.
@@ -135,33 +126,44 @@ pub(super) fn read(
         suspect: None,
         is_bad: false,
         last: None,
+        first: None,
         record: Record {
             lines: 0,
             end: Position::start(),
-            spec: None,
             stored: Vec::new(),
-            written: BTreeMap::new(),
+            told: Told::nothing(),
+            has_gap: false,
+            has_gap_since: false,
             spans: Vec::new(),
         },
     };
     for archive in archives {
         let path = archive.path(LIVE);
-        let before = reader.record.end.clone();
+        reader.first = None;
         match workspace.stream(&path) {
             Ok((file, _)) => reader.file(&path, file),
             Err(error) => reader.unreadable(&path, &error),
         }
-        let after = reader.record.end.clone();
-        reader.record.spans.push((before, after));
+        let span = reader.first.map(|first| (first, reader.record.end.clone()));
+        reader.record.spans.push(span);
+        // The plan as it was then, with what a person had changed.
+        if let (Some((manifest, _)), true) = (&archive.manifest, reader.record.told.plan.is_settled()) {
+            reader.record.told.plan.set(manifest.files.get(PLAN_FILE).map(|hash| hash.sha256.clone()));
+        }
     }
-    reader.record.written.clear();
+    reader.record.told.results.clear();
+    reader.record.has_gap_since = false;
     match live {
         Ok((file, _)) => {
             if !is_superseded(workspace, &file, archives.last()) {
                 reader.file(LIVE, file);
             }
         }
-        Err(error) => reader.unreadable(LIVE, &error),
+        Err(error) => {
+            reader.unreadable(LIVE, &error);
+            // That it doesn't reach the anchor goes without saying.
+            reader.anchored = true;
+        }
     }
     reader.end()
 }
@@ -189,6 +191,8 @@ struct Reader<'a> {
     is_bad: bool,
     /// File and number of the last line.
     last: Option<(String, u64)>,
+    /// The number that the file's first line gives itself.
+    first: Option<u64>,
     record: Record,
 }
 
@@ -197,9 +201,17 @@ const MISFIT: &str = "this line was changed: it fits neither the line before it 
 
 impl Reader<'_> {
     fn unreadable(&mut self, file: &str, error: &WorkspaceError) {
-        self.faults.add(file, None, error.to_string());
+        let what = if error.is_not_found() { "missing".to_owned() } else { error.to_string() };
+        self.faults.add(file, None, what);
+        self.gap();
+    }
+
+    /// The next line can't be checked against one before it.
+    fn gap(&mut self) {
         self.expected = None;
         self.is_bad = true;
+        self.record.has_gap = true;
+        self.record.has_gap_since = true;
     }
 
     fn file(&mut self, name: &str, file: File) {
@@ -213,8 +225,7 @@ impl Reader<'_> {
                         line.bytes.len()
                     );
                     self.faults.add(name, Some(line.number), what);
-                    self.is_bad = true;
-                    self.expected = None;
+                    self.gap();
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -230,17 +241,17 @@ impl Reader<'_> {
         self.record.lines += 1;
         let here = (file.to_owned(), line.number);
         let last = self.last.replace(here);
-        let decision: Decision<Fact> = match serde_json::from_slice(line.bytes) {
+        let decision: Decision<Value> = match serde_json::from_slice(line.bytes) {
             Ok(decision) => decision,
             Err(error) => {
                 self.settle(CHANGED);
                 self.faults.add(file, Some(line.number), chain::reason(&error));
-                self.is_bad = true;
-                self.expected = None;
+                self.gap();
                 self.record.end.head = hash;
                 return;
             }
         };
+        self.first.get_or_insert(decision.seq);
         let fits = decision.prev == self.record.end.head;
         if fits {
             self.settle(CHANGED);
@@ -267,7 +278,7 @@ impl Reader<'_> {
                 let what =
                     format!("seq is {}, expected {expected}: lines are missing, added or out of order", decision.seq);
                 self.faults.add(file, Some(line.number), what);
-                self.is_bad = true;
+                self.gap();
                 // Either this number was changed, or lines before it are gone: the next line fits one of the two.
                 if fits { expected } else { decision.seq }
             }
@@ -289,8 +300,8 @@ impl Reader<'_> {
             }
         }
         self.record.end = Position { seq: decision.seq, head: hash };
-        for fact in decision.events {
-            self.fact(file, line.number, fact);
+        for event in decision.events {
+            self.event(file, line.number, event);
         }
     }
 
@@ -301,26 +312,21 @@ impl Reader<'_> {
         }
     }
 
-    fn fact(&mut self, file: &str, line: u64, fact: Fact) {
-        match fact.kind.as_str() {
-            "job_created" => self.record.spec = self.record.spec.take().or(text(fact.spec_sha256)),
-            "archive_stored" => match (text(fact.folder), text(fact.manifest_sha256)) {
-                (Some(folder), Some(manifest)) => {
-                    self.record.stored.push(Stored { file: file.to_owned(), line, folder, manifest });
-                }
-                _ => self.faults.add(file, Some(line), "archive_stored lacks folder or manifest_sha256"),
-            },
-            "tool_returned" => {
-                for mut written in [fact.changed, fact.spilled].into_iter().flatten() {
-                    if let (Some(path), Some(hash)) = (
-                        text(written.get_mut("path").map(Value::take)),
-                        text(written.get_mut("sha256").map(Value::take)),
-                    ) {
-                        self.record.written.insert(path, hash);
-                    }
-                }
+    fn event(&mut self, file: &str, line: u64, event: Value) {
+        let kind = event.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if !is_told(&kind) {
+            return;
+        }
+        match serde_json::from_value(event) {
+            Ok(Event::ArchiveStored { folder, manifest_sha256: manifest }) => {
+                self.record.stored.push(Stored { file: file.to_owned(), line, folder, manifest });
             }
-            _ => {}
+            Ok(event) => self.record.told.on(event),
+            Err(error) => {
+                self.faults.add(file, Some(line), format!("its {kind} can't be read: {error}"));
+                self.record.has_gap = true;
+                self.record.has_gap_since = true;
+            }
         }
     }
 
@@ -334,12 +340,5 @@ impl Reader<'_> {
             self.faults.add(LIVE, None, what);
         }
         self.record
-    }
-}
-
-fn text(value: Option<Value>) -> Option<String> {
-    match value {
-        Some(Value::String(text)) => Some(text),
-        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => None,
     }
 }

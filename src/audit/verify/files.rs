@@ -1,44 +1,25 @@
-//! The files' part of verifying: each file against the hash that the journal, a manifest or `job.yaml` holds of it.
+//! The files' part of verifying: each file against the hash that the journal or a manifest holds of it.
 
 use super::{
     Faults,
     chain::{Archive, Record},
+    told::Copies,
 };
 use crate::{
-    job::digest::sha256,
+    job::{
+        digest::sha256,
+        state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE},
+    },
     workspace::{
         chain::{ARCHIVE, LIVE},
+        known::{Folder, JOB_FILE, Known},
         manifest::MANIFEST,
         rooted::Workspace,
     },
 };
-use serde::Deserialize;
 use std::collections::BTreeMap;
 
-const JOB_FILE: &str = "job.yaml";
-
-/// Of `job.yaml`, only what verifying needs.
-#[derive(Deserialize)]
-struct Spec {
-    #[serde(default)]
-    documents: Vec<Document>,
-    #[serde(default)]
-    assets: Vec<Asset>,
-}
-
-#[derive(Deserialize)]
-struct Document {
-    name: String,
-    sha256: String,
-    /// None where no text could be extracted.
-    text_sha256: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Asset {
-    path: String,
-    sha256: String,
-}
+const JOURNAL: &str = "the journal";
 
 /// Each archive against its manifest, and the manifest against the journal. Gives the number of files compared.
 pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record: &Record, faults: &mut Faults) -> u64 {
@@ -46,8 +27,9 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
     for (number, archive) in archives.iter().enumerate() {
         let path = archive.path(MANIFEST);
         let is_newest = number + 1 == archives.len();
-        // The newest may not be in the journal yet: a crash, or a copy, can come in between.
-        if !is_newest && !record.stored.iter().any(|stored| stored.folder == archive.folder) {
+        // The newest may not be in the journal yet: a crash, or a copy, can come in between. And where lines are missing,
+        // one of them may know it.
+        if !is_newest && !record.has_gap && !record.stored.iter().any(|stored| stored.folder == archive.folder) {
             faults.add(&format!("{ARCHIVE}/{}", archive.folder), None, "the journal knows no such archive");
         }
         let Some((manifest, hash)) = &archive.manifest else {
@@ -64,10 +46,9 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
         if manifest.meta.folder != archive.folder {
             faults.add(&path, None, format!("it is the manifest of archive/{}", manifest.meta.folder));
         }
-        if let Some((before, last)) = record.spans.get(number) {
+        if let Some(Some((first, last))) = record.spans.get(number) {
             let span = &manifest.journal;
-            let first = before.seq.saturating_add(1);
-            if (span.first_seq, span.last_seq, &span.head) != (first, last.seq, &last.head) {
+            if (span.first_seq, span.last_seq, &span.head) != (*first, last.seq, &last.head) {
                 let what = format!(
                     "its journal is lines {} to {} ending in {}, and the one beside it is lines {} to {} ending in {}",
                     span.first_seq, span.last_seq, span.head, first, last.seq, last.head
@@ -108,39 +89,25 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
     count
 }
 
-/// `job.yaml` against the journal, documents and assets against `job.yaml`.
+/// `job.yaml`, documents and assets against the journal's first event, which the chain protects.
 pub(super) fn check_inputs(workspace: &Workspace, record: &Record, faults: &mut Faults) -> u64 {
-    let text = match workspace.read(JOB_FILE) {
-        Ok(text) => text,
-        Err(error) => {
-            faults.add(JOB_FILE, None, error.to_string());
-            return 0;
-        }
+    let Some((hash, spec)) = &record.told.spec else {
+        // Where a part of the journal is missing, this follows from it, and yet it is to be known.
+        faults.add(LIVE, None, "no job_created is in the journal: the task and the inputs can't be checked");
+        return 0;
     };
-    match &record.spec {
-        Some(hash) if *hash == sha256(&text) => {}
-        Some(_) => faults.add(JOB_FILE, None, "changed: the journal's job_created holds another SHA-256 of it"),
-        None => faults.add(LIVE, None, "no job_created with the SHA-256 of job.yaml is in the journal"),
-    }
-    let spec: Spec = match serde_yaml::from_slice(&text) {
-        Ok(spec) => spec,
-        Err(error) => {
-            faults.add(JOB_FILE, None, format!("can't be read: {error}"));
-            return 1;
-        }
-    };
+    let expected = BTreeMap::from([(JOB_FILE.to_owned(), hash.clone())]);
+    let count = compare(workspace, &[], &expected, &[], JOURNAL, faults);
     let mut expected = BTreeMap::new();
-    for document in spec.documents {
-        if let Some(hash) = document.text_sha256 {
-            expected.insert(format!("documents/.text/{}.txt", document.name), hash);
-        }
-        expected.insert(format!("documents/{}", document.name), document.sha256);
+    for document in &spec.documents {
+        expected.insert(document.text_path(), document.text_sha256.clone());
+        expected.insert(format!("documents/{}", document.name), document.sha256.clone());
     }
-    for asset in spec.assets {
+    for asset in &spec.assets {
         let path = asset.path.strip_prefix("assets/").unwrap_or(&asset.path);
-        expected.insert(format!("assets/{path}"), asset.sha256);
+        expected.insert(format!("assets/{path}"), asset.sha256.clone());
     }
-    1 + compare(workspace, &["documents", "assets"], &expected, &[], JOB_FILE, faults)
+    count + compare(workspace, &["documents", "assets"], &expected, &[], JOURNAL, faults)
 }
 
 /// What is in `output/` and `tool_results/` now against what was there at the newest archive and was written since.
@@ -155,10 +122,89 @@ pub(super) fn check_results(workspace: &Workspace, archives: &[Archive], record:
         let known = manifest.outputs.iter().chain(&manifest.tool_results);
         expected.extend(known.map(|(path, hash)| (path.clone(), hash.sha256.clone())));
     }
-    let is_result = |path: &str| path.split_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder));
-    let since = record.written.iter().filter(|(path, _)| is_result(path));
+    let since = record.told.results.iter();
     expected.extend(since.map(|(path, hash)| (path.clone(), hash.clone())));
-    compare(workspace, &FOLDERS, &expected, &[], "the journal", faults)
+    settle(workspace, record, &mut expected);
+    let whose = if record.has_gap_since { "the newest archive" } else { JOURNAL };
+    let count = hashed(workspace, &expected, whose, faults);
+    for path in unknown(workspace, &FOLDERS, &expected, &[], faults) {
+        let is_cut_off = is_cut_off(workspace, record, &path)
+            || path
+                .strip_prefix("tool_results/")
+                .and_then(|name| name.strip_suffix(".txt"))
+                .is_some_and(|call| record.told.open_calls.contains(call));
+        // Lines that are missing may tell of it.
+        if !is_cut_off && !record.has_gap_since {
+            faults.add(&path, None, format!("added: {JOURNAL} doesn't know it"));
+        }
+    }
+    count
+}
+
+/// The task, the model's memory and its own files against what the journal tells of them; and what nobody knows. Where lines
+/// are missing, they may tell otherwise, and nothing is said.
+pub(super) fn check_root(workspace: &Workspace, record: &Record, faults: &mut Faults) -> u64 {
+    let told = &record.told;
+    if record.has_gap || told.spec.is_none() {
+        return 0;
+    }
+    let mut count = check_copies(workspace, INSTRUCTIONS_FILE, &told.task, "", faults);
+    // Before the end it may be a person's edit, which counts when it is examined.
+    if told.has_ended {
+        let when = " since the job last read or wrote it";
+        count += check_copies(workspace, PLAN_FILE, &told.plan, when, faults);
+        count += check_copies(workspace, MEMORY_FILE, &told.memory, when, faults);
+    }
+    let mut expected = told.own.clone();
+    settle(workspace, record, &mut expected);
+    count += hashed(workspace, &expected, JOURNAL, faults);
+    let files: Vec<&str> = Known::FILES.into_iter().filter_map(Known::file).collect();
+    for path in unknown(workspace, &["."], &expected, &files, faults) {
+        let is_elsewhere =
+            path.split_once('/').is_some_and(|(first, _)| Folder::ALL.into_iter().any(|folder| folder.name() == first));
+        if !is_elsewhere && !is_cut_off(workspace, record, &path) {
+            faults.add(&path, None, format!("added: {JOURNAL} doesn't know it"));
+        }
+    }
+    count
+}
+
+/// One file that may have several hashes. `when` says more of a change.
+fn check_copies(workspace: &Workspace, path: &str, copies: &Copies, when: &str, faults: &mut Faults) -> u64 {
+    match workspace.read(path) {
+        // What isn't UTF-8 is told as far as it goes.
+        Ok(content)
+            if copies.has(Some(&sha256(&content)))
+                || copies.has(Some(&sha256(String::from_utf8_lossy(&content).as_bytes()))) =>
+        {
+            return 1;
+        }
+        Ok(_) if copies.has(None) => faults.add(path, None, format!("added: {JOURNAL} doesn't know it")),
+        Ok(_) => faults.add(path, None, format!("changed{when}: {JOURNAL} holds another SHA-256 of it")),
+        Err(error) if error.is_not_found() && copies.has(None) => {}
+        Err(error) if error.is_not_found() => faults.add(path, None, format!("missing: {JOURNAL} has it")),
+        Err(error) => faults.add(path, None, error.to_string()),
+    }
+    0
+}
+
+/// Whether the file is as a call that was cut off found or left it.
+fn is_cut_off(workspace: &Workspace, record: &Record, path: &str) -> bool {
+    workspace.hash(path).is_ok_and(|found| record.told.is_cut_off(&found.sha256))
+}
+
+/// Takes what a cut-off call left for what is expected.
+fn settle(workspace: &Workspace, record: &Record, expected: &mut BTreeMap<String, String>) {
+    if !record.told.has_cut_off() {
+        return;
+    }
+    for (path, hash) in expected {
+        if let Ok(found) = workspace.hash(path)
+            && record.told.is_cut_off(&found.sha256)
+        {
+            *hash = found.sha256;
+        }
+    }
 }
 
 /// Compares all that is in `folders` with what is expected there; `besides` are checked elsewhere. Gives the number of
@@ -171,6 +217,15 @@ fn compare(
     whose: &str,
     faults: &mut Faults,
 ) -> u64 {
+    let count = hashed(workspace, expected, whose, faults);
+    for path in unknown(workspace, folders, expected, besides, faults) {
+        faults.add(&path, None, format!("added: {whose} doesn't know it"));
+    }
+    count
+}
+
+/// Compares what is expected. Gives the number of files that are as expected.
+fn hashed(workspace: &Workspace, expected: &BTreeMap<String, String>, whose: &str, faults: &mut Faults) -> u64 {
     let mut count = 0;
     for (path, hash) in expected {
         match workspace.hash(path) {
@@ -180,20 +235,28 @@ fn compare(
             Err(error) => faults.add(path, None, error.to_string()),
         }
     }
-    let mut added = Vec::new();
+    count
+}
+
+/// What is in `folders` and neither expected nor in `besides`, sorted.
+fn unknown(
+    workspace: &Workspace,
+    folders: &[&str],
+    expected: &BTreeMap<String, String>,
+    besides: &[&str],
+    faults: &mut Faults,
+) -> Vec<String> {
+    let mut found = Vec::new();
     for folder in folders {
         let walked = workspace.walk(folder, &mut |path, _, _| {
             if !expected.contains_key(&path) && !besides.contains(&path.as_str()) {
-                added.push(path);
+                found.push(path);
             }
         });
         if let Err(error) = walked {
             faults.add(folder, None, error.to_string());
         }
     }
-    added.sort();
-    for path in added {
-        faults.add(&path, None, format!("added: {whose} doesn't know it"));
-    }
-    count
+    found.sort();
+    found
 }

@@ -1,6 +1,13 @@
 use super::*;
 use crate::{
-    job::{digest::sha256, time::Timestamp},
+    job::{
+        digest::sha256,
+        event::{CallEnd, Changed, Event, Spilled, ToolResult},
+        id::JobId,
+        instructions::shipped::parse_shipped,
+        spec::{Asset, DocumentEntry, FORMAT, JobSpec},
+        time::Timestamp,
+    },
     workspace::{archive, chain::Decision, journal::Journal, manifest::ArchiveMeta},
 };
 use proptest::prelude::*;
@@ -25,8 +32,13 @@ impl Job {
 
     fn write(&mut self, path: &str, content: &str) {
         let hash = self.workspace.write(path, content.as_bytes()).unwrap();
-        let changed = json!({"path": path, "sha256": hash.sha256, "bytes": hash.bytes});
-        self.note(json!({"type": "tool_returned", "changed": changed}));
+        let changed = Changed { path: path.into(), sha256: hash.sha256, bytes: hash.bytes };
+        self.returned(ToolResult { changed: Some(changed), ..ToolResult::plain(CallEnd::Done, "") });
+    }
+
+    fn returned(&mut self, result: ToolResult) {
+        let event = Event::ToolReturned { call: "c1".into(), name: "write_file".into(), result };
+        self.note(serde_json::to_value(event).unwrap());
     }
 
     fn archive(&mut self, folder: &str) {
@@ -76,24 +88,49 @@ impl Job {
 fn job() -> Job {
     let folder = TempDir::new().unwrap();
     let workspace = Workspace::create_temporary(folder.path()).unwrap();
-    let spec = format!(
-        "documents:\n- {{name: in/a.pdf, sha256: {0}, bytes: 1, text_sha256: {0}}}\n- {{name: b.bin, sha256: {0}, bytes: 1}}\n\
-         assets:\n- {{path: s.json, sha256: {0}}}\nmodel: offline\n",
-        sha256(b"x")
-    );
-    workspace.write("job.yaml", spec.as_bytes()).unwrap();
-    for path in ["documents/in/a.pdf", "documents/.text/in/a.pdf.txt", "documents/b.bin", "assets/s.json"] {
-        workspace.write(path, b"x").unwrap();
+    let instructions = parse_shipped("extract-requirements").unwrap().unwrap();
+    let document = |name: &str| DocumentEntry {
+        name: name.into(),
+        sha256: sha256(b"x"),
+        bytes: 1,
+        format: "text".into(),
+        paged: false,
+        units: 1,
+        tokens: 1,
+        text_sha256: sha256(b"x"),
+        notes: Vec::new(),
+    };
+    let spec = JobSpec {
+        format: FORMAT,
+        id: JobId(uuid::Uuid::nil()),
+        created: at(),
+        version: "0.1.0".into(),
+        model: "offline".into(),
+        budget_tokens: 8000,
+        instructions_sha256: sha256(b""),
+        instructions,
+        system_prompt: String::new(),
+        documents: vec![document("in/a.pdf"), document("b.bin")],
+        assets: vec![Asset { path: "assets/s.json".into(), sha256: sha256(b"x") }],
+    };
+    // Only its hash counts.
+    workspace.write("job.yaml", b"what was asked").unwrap();
+    for path in ["in/a.pdf", ".text/in/a.pdf.txt", "b.bin", ".text/b.bin.txt"] {
+        workspace.write(&format!("documents/{path}"), b"x").unwrap();
     }
+    workspace.write("assets/s.json", b"x").unwrap();
+    workspace.write("instructions.md", spec.instructions.task_text().as_bytes()).unwrap();
     workspace.write("main_plan.md", b"# Execution Plan\n").unwrap();
     let journal = Journal::open(&workspace, |_: Decision<Value>| Ok(())).unwrap();
     let mut job = Job { _folder: folder, workspace: workspace.install("job").unwrap(), journal };
-    job.note(json!({"type": "job_created", "spec_sha256": sha256(spec.as_bytes())}));
+    let created = Event::JobCreated { spec_sha256: sha256(b"what was asked"), spec: Box::new(spec) };
+    job.note(serde_json::to_value(created).unwrap());
     job.write("output/r.json", "{}");
     job.archive("phase-01-read.rewound-1");
     job.write("output/r.json", "{\"a\":1}");
     job.workspace.write("tool_results/1.txt", b"long").unwrap();
-    job.note(json!({"type": "tool_returned", "spilled": {"path": "tool_results/1.txt", "sha256": sha256(b"long")}}));
+    let spilled = Spilled { path: "tool_results/1.txt".into(), sha256: sha256(b"long") };
+    job.returned(ToolResult { spilled: Some(spilled), ..ToolResult::plain(CallEnd::Done, "") });
     job.archive("phase-01-read");
     job.write("notes.md", "mine");
     job.write("output/s.md", "s");
@@ -107,8 +144,8 @@ fn a_sound_workspace_is_verified_also_as_a_copy_and_without_anchor() {
     let expected = Verified {
         lines: 11,
         archives: 2,
-        // Two manifests, three files each; job.yaml, four inputs; three results.
-        files: 2 + 6 + 5 + 3,
+        // Two manifests, three files each; job.yaml, five inputs; the task, a note; three results.
+        files: 2 + 6 + 6 + 2 + 3,
         head: job.journal.head().into(),
         seq: 11,
     };
@@ -120,9 +157,8 @@ fn a_sound_workspace_is_verified_also_as_a_copy_and_without_anchor() {
         fs::copy(job.file(&entry.path), to).unwrap();
     }
     assert_eq!(verify(copy.path(), None), Ok(expected));
-    // A person's edits, the model's own files and a crash's leftovers are no faults.
+    // A person's edits and a crash's leftovers are no faults.
     job.workspace.write("main_plan.md", b"edited").unwrap();
-    job.workspace.write("notes.md", b"edited").unwrap();
     job.workspace.write("archive/.overnight-tmp-1/todos.md", b"half").unwrap();
     assert_eq!(job.verify().map(|verified| verified.seq), Ok(11));
     // Nor is a crash between the archive and its entry in the journal, with the live journal still there or not.
@@ -155,7 +191,10 @@ fn any_flipped_byte_is_found_and_named() {
     let job = job();
     let mut files: Vec<String> = job.workspace.list("archive").unwrap().into_iter().map(|entry| entry.path).collect();
     files.extend(["journal.jsonl", "job.yaml", "documents/in/a.pdf", "documents/.text/in/a.pdf.txt"].map(String::from));
-    files.extend(["assets/s.json", "output/r.json", "output/s.md", "tool_results/1.txt"].map(String::from));
+    files.extend(
+        ["instructions.md", "notes.md", "assets/s.json", "output/r.json", "output/s.md", "tool_results/1.txt"]
+            .map(String::from),
+    );
     for file in files {
         let whole = fs::read(job.file(&file)).unwrap();
         let is_journal = file.ends_with("journal.jsonl");
@@ -229,15 +268,15 @@ fn what_is_missing_added_or_swapped_is_named() {
         },
         "archive/phase-01-read/manifest.json: changed: the journal holds another SHA-256 of it (journal.jsonl line 1)",
     );
-    check(&|job| fs::write(job.file("documents/new"), "x").unwrap(), "documents/new: added: job.yaml doesn't know it");
-    check(&|job| job.workspace.remove("assets/s.json").unwrap(), "assets/s.json: missing: job.yaml has it");
+    check(
+        &|job| fs::write(job.file("documents/new"), "x").unwrap(),
+        "documents/new: added: the journal doesn't know it",
+    );
+    check(&|job| job.workspace.remove("assets/s.json").unwrap(), "assets/s.json: missing: the journal has it");
     check(&|job| job.workspace.remove("output/s.md").unwrap(), "output/s.md: missing: the journal has it");
     check(&|job| fs::write(job.file("output/new"), "x").unwrap(), "output/new: added: the journal doesn't know it");
-    check(&|job| job.workspace.remove("job.yaml").unwrap(), "job.yaml: 'job.yaml' does not exist in the workspace");
-    check(
-        &|job| job.workspace.remove("journal.jsonl").unwrap(),
-        "journal.jsonl: 'journal.jsonl' does not exist in the workspace",
-    );
+    check(&|job| job.workspace.remove("job.yaml").unwrap(), "job.yaml: missing: the journal has it");
+    check(&|job| job.workspace.remove("journal.jsonl").unwrap(), "journal.jsonl: missing");
 }
 
 #[test]
@@ -286,7 +325,7 @@ fn whatever_stands_in_the_files_there_is_an_answer() {
         job.put(&file, &changed);
         let found = job.verify();
         job.put(&file, &whole);
-        let is_free = matches!(file.as_str(), "main_plan.md" | "notes.md");
+        let is_free = matches!(file.as_str(), "main_plan.md");
         prop_assert_eq!(found.is_ok(), is_free || changed == whole, "{}", file);
     });
 }

@@ -6,6 +6,10 @@ use crate::{
     config::Settings,
     job::id::JobId,
     store::{JobFilter, JobRow},
+    workspace::{
+        chain::{ARCHIVE, LIVE},
+        known::JOB_FILE,
+    },
 };
 use serde::Serialize;
 use std::path::Path;
@@ -49,6 +53,10 @@ struct Checked {
 pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, CliError> {
     let checked = if let Some(name) = &args.job {
         let place = Place::find(settings, name).await?;
+        if place.row.is_none() && !is_workspace(&place.path) {
+            let shown = out::one_line(&place.path.display().to_string());
+            return Err(CliError::usage(format!("{shown} is not a workspace: it has no job.yaml")));
+        }
         vec![check(&place.path, place.row.as_ref())]
     } else {
         let office = Office::open(settings).await?;
@@ -68,6 +76,11 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
         }
     }
     Ok(if checked.iter().all(|checked| checked.ok) { exit::COMPLETED } else { exit::FAILED })
+}
+
+/// Whether anything in the folder speaks of a job: one that lost its `job.yaml` is to be verified all the same.
+fn is_workspace(path: &Path) -> bool {
+    [JOB_FILE, LIVE, ARCHIVE].iter().any(|name| path.join(name).symlink_metadata().is_ok())
 }
 
 fn check(path: &Path, row: Option<&JobRow>) -> Checked {

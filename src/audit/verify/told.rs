@@ -1,0 +1,196 @@
+//! What the journal tells about files: which hash each must have, so far as the events read say. Pure: it is shown the
+//! events in order, and compares nothing itself.
+
+use crate::{
+    job::{
+        digest::sha256,
+        event::{CallEnd, Event, Prepared, ToolResult},
+        spec::JobSpec,
+        state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE},
+    },
+    workspace::known::Folder,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Events that tell about files. Others are left alone, so that one that this version doesn't know is no obstacle.
+const KINDS: [&str; 10] = [
+    "job_created",
+    "archive_stored",
+    "files_examined",
+    "plan_set",
+    "file_written",
+    "model_replied",
+    "tool_started",
+    "tool_returned",
+    "feedback_given",
+    "job_ended",
+];
+
+/// Whether an event of this type is to be shown to [`Told::on`].
+pub(super) fn is_told(kind: &str) -> bool {
+    KINDS.contains(&kind)
+}
+
+/// The hashes that a file may have; `None`: that it isn't there. The first is what is on the disk, those after it are
+/// what the machine has asked to be written, in order, and may or may not have been.
+#[derive(Debug)]
+pub(super) struct Copies(Vec<Option<String>>);
+
+impl Copies {
+    fn nothing() -> Self {
+        Self(vec![None])
+    }
+
+    pub(super) fn set(&mut self, hash: Option<String>) {
+        self.0 = vec![hash];
+    }
+
+    fn ask(&mut self, hash: String) {
+        self.0.push(Some(hash));
+    }
+
+    fn written(&mut self) {
+        if self.0.len() > 1 {
+            self.0.remove(0);
+        }
+    }
+
+    /// Nothing is asked for that may not have been written.
+    pub(super) fn is_settled(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    pub(super) fn has(&self, hash: Option<&str>) -> bool {
+        self.0.iter().any(|known| known.as_deref() == hash)
+    }
+}
+
+/// What was told.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// `spec_sha256` of `job_created`, and what was asked.
+    pub spec: Option<(String, Box<JobSpec>)>,
+    pub task: Copies,
+    pub plan: Copies,
+    pub memory: Copies,
+    /// Path → SHA-256 of what was written to `output/` and `tool_results/` since the newest archive.
+    pub results: BTreeMap<String, String>,
+    /// Path → SHA-256 of all else that the model wrote.
+    pub own: BTreeMap<String, String>,
+    /// Calls whose result isn't told yet: a crash may have come after their work.
+    pub open_calls: BTreeSet<String>,
+    started: BTreeMap<String, Prepared>,
+    pub has_ended: bool,
+}
+
+impl Told {
+    pub(super) fn nothing() -> Self {
+        Self {
+            spec: None,
+            task: Copies::nothing(),
+            plan: Copies::nothing(),
+            memory: Copies::nothing(),
+            results: BTreeMap::new(),
+            own: BTreeMap::new(),
+            open_calls: BTreeSet::new(),
+            started: BTreeMap::new(),
+            has_ended: false,
+        }
+    }
+
+    /// Whether there are calls that were cut off.
+    pub(super) fn has_cut_off(&self) -> bool {
+        !self.started.is_empty()
+    }
+
+    /// Whether a file of this hash is what a call that was cut off found or left.
+    pub(super) fn is_cut_off(&self, hash: &str) -> bool {
+        self.started.values().any(|prepared| prepared.after == hash || prepared.before.as_deref() == Some(hash))
+    }
+
+    pub(super) fn on(&mut self, event: Event) {
+        match event {
+            Event::JobCreated { spec_sha256, spec } => {
+                if self.spec.is_none() {
+                    self.task.set(Some(sha256(spec.instructions.task_text().as_bytes())));
+                    self.spec = Some((spec_sha256, spec));
+                }
+            }
+            Event::FilesExamined { files } => {
+                let hash = |text: Option<String>| text.map(|text| sha256(text.as_bytes()));
+                self.plan.set(hash(files.plan));
+                self.memory.set(hash(files.memory));
+            }
+            Event::PlanSet { text, .. } => self.plan.ask(sha256(text.as_bytes())),
+            Event::FeedbackGiven { instructions, .. } => self.task.ask(sha256(instructions.as_bytes())),
+            Event::FileWritten { path } => match path.as_str() {
+                PLAN_FILE => self.plan.written(),
+                INSTRUCTIONS_FILE => self.task.written(),
+                _ => {}
+            },
+            Event::ModelReplied { calls, .. } => {
+                self.open_calls = calls.into_iter().map(|call| call.id).collect();
+                self.started.clear();
+            }
+            Event::ToolStarted { call, prepared } => {
+                self.started.insert(call, prepared);
+            }
+            Event::ToolReturned { call, result, .. } => self.on_returned(&call, result),
+            Event::JobEnded { .. } => self.has_ended = true,
+            Event::Opened { .. }
+            | Event::PhaseStarted { .. }
+            | Event::PhaseEnded { .. }
+            | Event::ArchiveStored { .. }
+            | Event::SummaryWritten { .. }
+            | Event::StepEnded { .. }
+            | Event::TodosRefused { .. }
+            | Event::TodosWarned { .. }
+            | Event::TodosWritten { .. }
+            | Event::TodoCompleted { .. }
+            | Event::TodoCompletionRefused { .. }
+            | Event::ContextMasked { .. }
+            | Event::TurnsFolded { .. }
+            | Event::ContextCompacted { .. }
+            | Event::AccomplishmentAdded { .. }
+            | Event::NoteAdded { .. }
+            | Event::CompletionRefused { .. }
+            | Event::EndingDecided { .. }
+            | Event::Held { .. }
+            | Event::Resumed { .. }
+            | Event::Approved => {}
+        }
+    }
+
+    fn on_returned(&mut self, call: &str, result: ToolResult) {
+        match result.end {
+            CallEnd::Done | CallEnd::Failed | CallEnd::Refused => {
+                self.open_calls.remove(call);
+                self.started.remove(call);
+            }
+            // What was cut off and never taken up again may have come to its end, or not.
+            CallEnd::Skipped | CallEnd::Interrupted => {}
+        }
+        if let Some(changed) = result.changed {
+            self.wrote(changed.path, changed.sha256);
+        }
+        if let Some(spilled) = result.spilled {
+            self.wrote(spilled.path, spilled.sha256);
+        }
+    }
+
+    fn wrote(&mut self, path: String, hash: String) {
+        match path.as_str() {
+            PLAN_FILE => self.plan.set(Some(hash)),
+            MEMORY_FILE => self.memory.set(Some(hash)),
+            _ if is_result(&path) => drop(self.results.insert(path, hash)),
+            _ => drop(self.own.insert(path, hash)),
+        }
+    }
+}
+
+/// Whether manifests hold the hash of the file at `path`.
+fn is_result(path: &str) -> bool {
+    path.split_once('/').is_some_and(|(folder, _)| {
+        [Folder::Output, Folder::ToolResults].into_iter().any(|results| results.name() == folder)
+    })
+}
