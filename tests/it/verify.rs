@@ -34,7 +34,7 @@ fn worked(place: &Place, each: &mut dyn FnMut(&Path, &Decision)) -> PathBuf {
 /// Opens the job at `path`, gives it `word`, and works it until it rests.
 fn goes_on(place: &Place, path: &Path, word: Option<Command>, each: &mut dyn FnMut(&Path, &Decision)) {
     wait(async {
-        let mut session = Session::open(path).unwrap();
+        let mut session = Session::open(path, None).unwrap();
         session.claim(&*place.store).await.unwrap();
         let open = Command::Open { version: "test".to_owned(), model: "offline".to_owned(), torn_bytes: None };
         for command in [Some(open), word].into_iter().flatten() {
