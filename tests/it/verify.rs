@@ -54,7 +54,7 @@ fn goes_on(place: &Place, path: &Path, word: Option<Command>, each: &mut dyn FnM
 fn faults(path: &Path) -> String {
     match verify(path, None) {
         Ok(_) => String::new(),
-        Err(faults) => faults.iter().map(|fault| format!("{fault}\n")).collect(),
+        Err(faults) => faults.iter().fold(String::new(), |text, fault| text + &fault.to_string() + "\n"),
     }
 }
 
@@ -113,7 +113,9 @@ fn what_someone_else_changes_is_named() {
     let edit = |name: &str| fs::write(path.join(name), "edited").unwrap();
     let whole = tempfile::tempdir().unwrap();
     copy(&path, whole.path());
-    let mend = |name: &str| drop(fs::copy(whole.path().join(name), path.join(name)).unwrap());
+    let mend = |name: &str| {
+        fs::copy(whole.path().join(name), path.join(name)).unwrap();
+    };
     // While a job isn't ended a person may edit these.
     for name in ["main_plan.md", "workspace.md"] {
         edit(name);
