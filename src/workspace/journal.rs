@@ -23,7 +23,8 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The record is not as it was written. The job ends as `failed`: never go on silently.
-    #[error("the journal is broken at {file} line {line}: {what}")]
+    /// `line` is from 1; 0 where it is about the whole file.
+    #[error("the journal is broken at {file}{}: {what}", place(*line))]
     Broken { file: String, line: u64, what: String },
     /// Nothing of the line is left in the file. Calls for a hold with reason `disk`.
     #[error("failed to append to the journal: the disk is full ({cause})")]
@@ -183,6 +184,10 @@ fn read_file<E: DeserializeOwned>(
         len += bytes + 1;
     }
     Ok((len, None))
+}
+
+fn place(line: u64) -> String {
+    if line == 0 { String::new() } else { format!(" line {line}") }
 }
 
 fn broken(file: &str, line: u64, what: String) -> JournalError {

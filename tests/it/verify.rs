@@ -54,7 +54,7 @@ fn goes_on(place: &Place, path: &Path, word: Option<Command>, each: &mut dyn FnM
 fn faults(path: &Path) -> String {
     match verify(path, None) {
         Ok(_) => String::new(),
-        Err(faults) => faults.iter().map(ToString::to_string).map(|line| line + "\n").collect(),
+        Err(faults) => faults.iter().fold(String::new(), |text, fault| text + &fault.to_string() + "\n"),
     }
 }
 

@@ -157,7 +157,7 @@ fn breaks_are_named() {
     assert_eq!(refused.to_string(), "the journal is broken at journal.jsonl line 1: no such todo");
     archive(&workspace, &mut open(&workspace).unwrap().0, "phase-00-bootstrap");
     workspace.remove(LIVE).unwrap();
-    assert_eq!(error(&workspace), "the journal is broken at journal.jsonl line 0: the file is missing");
+    assert_eq!(error(&workspace), "the journal is broken at journal.jsonl: the file is missing");
 }
 
 #[test]
