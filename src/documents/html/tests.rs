@@ -15,9 +15,9 @@ fn check(html: &str, expected: &str) {
 #[test]
 fn a_paragraph_is_one_line_without_marks() {
     check(
-        "<h2>A <em>new</em>\n deal</h2><p>The <b>fee</b>\n  is <code>a_b*c</code>, see <a href=x>[1]</a>&nbsp;&amp; \
+        "<h2>A <em>new</em>\n deal</h2><p>The <b>fee</b>\n  is <code>a_b*c</code>, see <a href=x>[1]</a>&nbsp;&amp; more\
          <img src=x alt='the figure'>.<p># 1. not - a * list_",
-        "## A new deal\n\nThe fee is a_b*c, see [1] & the figure.\n\n# 1. not - a * list_\n",
+        "## A new deal\n\nThe fee is a_b*c, see [1] & more.\n\n# 1. not - a * list_\n",
     );
     check("a<br>b<br><br>c", "a\nb\nc\n");
     check("<p>Ver&shy;trag<wbr>s<sup>2</sup> <q>x</q>", "Vertrags2 “x”\n");

@@ -110,7 +110,6 @@ impl Writer {
         let Some(name) = tree.name(id) else { return };
         match name {
             "br" => self.add_break(),
-            "img" | "area" => self.add_text(tree.attribute(id, "alt").unwrap_or_default()),
             "q" => self.add_text("“"),
             "button" | "meter" | "progress" => self.add_text(" "),
             _ => {}
