@@ -203,6 +203,10 @@ impl<'a> Reader<'a> {
             if !matches!(mark.family, Family::Clause(_)) {
                 self.contents.push(content);
             }
+            // an item that is a block of code
+            if self.opens_verbatim(line, content, &text[mark.bytes..]) {
+                return;
+            }
             self.builder.begin(Kind::Item(mark.family), indent, line, &text[mark.bytes..]);
             return;
         }

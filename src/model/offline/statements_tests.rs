@@ -151,6 +151,12 @@ fn a_fence_in_a_quotation_closes() {
 }
 
 #[test]
+fn an_item_that_is_a_block_of_code_is_code() {
+    let text = "A pin must have:\n\n- a name\n- ```\n  it must(\n      now)\n  ```\n\nAll must end.\n";
+    check(Style::Markdown, text, &["3 MUST [-] a name", "9 MUST [-] All must end."]);
+}
+
+#[test]
 fn a_lead_in_gives_its_strength_to_each_item() {
     check(
         Style::Markdown,
