@@ -3,7 +3,7 @@
 use super::{
     coverage::Coverage,
     effort::Effort,
-    event::{CallEnd, Decision, Event, Examined, PhaseKind, PlanStep, Saved, StepEnd, ToolResult, Why},
+    event::{CallEnd, Decision, Event, Examined, PhaseKind, PlanStep, Saved, ToolResult, Why},
     plan::Plan,
     spec::JobSpec,
     state::{
@@ -118,7 +118,7 @@ impl Job {
             Event::FileWritten { .. } => {
                 self.writes.pop_front();
             }
-            Event::StepEnded { step, end } => self.on_step_ended(*step, end),
+            Event::StepEnded { step, .. } => self.on_step_ended(*step),
             Event::TodosRefused { .. } => {
                 if let Progress::Planning(planning) = &mut self.progress {
                     planning.refusals += 1;
@@ -282,14 +282,10 @@ impl Job {
             Progress::Planning(Planning { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0 });
     }
 
-    fn on_step_ended(&mut self, step: PlanStep, end: &StepEnd) {
+    fn on_step_ended(&mut self, step: PlanStep) {
         let Progress::Planning(planning) = &mut self.progress else {
             return;
         };
-        // A step that fell back says nothing of the model's next step; its tries begin anew either way.
-        match end {
-            StepEnd::Saved | StepEnd::NoChange { .. } | StepEnd::FellBack => {}
-        }
         planning.tries = 0;
         planning.reads = 0;
         planning.step = match step {

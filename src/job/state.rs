@@ -273,15 +273,4 @@ impl Job {
             .last()
             .is_none_or(|past| (past.phase.number, past.phase.attempt) != (self.phase.number, self.phase.attempt))
     }
-
-    /// The path of every file that the model wrote in the whole job.
-    pub fn written_files(&self) -> BTreeSet<&str> {
-        let current = self.is_phase_open().then_some(&self.phase);
-        self.past
-            .iter()
-            .map(|past| &past.phase)
-            .chain(current)
-            .flat_map(|phase| phase.files.iter().map(String::as_str))
-            .collect()
-    }
 }

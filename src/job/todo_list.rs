@@ -191,11 +191,11 @@ impl TodoList {
                 content,
                 active_form,
                 status,
-                context: item.context.as_deref().map(clean_text),
-                completion_criteria: item.completion_criteria.as_deref().map(clean_text),
+                context: item.context.as_deref().map(clean),
+                completion_criteria: item.completion_criteria.as_deref().map(clean),
                 agent_type: item.agent_type.as_deref().map(clean),
                 order: item.order.unwrap_or(place),
-                outcome: item.outcome.as_deref().map(clean_text),
+                outcome: item.outcome.as_deref().map(clean),
                 unevidenced: false,
                 created: old.map_or(at, |old| old.created),
                 started: old.and_then(|old| old.started).or((status == TodoStatus::InProgress).then_some(at)),
@@ -254,10 +254,6 @@ pub fn clean(text: &str) -> String {
         .map(|c| if c.is_control() || matches!(c, '═' | '─' | '\u{2028}' | '\u{2029}') { ' ' } else { c })
         .collect();
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn clean_text(text: &str) -> String {
-    clean(text)
 }
 
 /// What makes two todos the same: letters and digits, case folded.

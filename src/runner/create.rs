@@ -15,7 +15,7 @@ use crate::{
         state::INSTRUCTIONS_FILE,
     },
     model::Model,
-    workspace::{Workspace, journal::Journal},
+    workspace::{Workspace, journal::Journal, known::JOB_FILE},
 };
 use std::path::{Path, PathBuf};
 
@@ -23,8 +23,6 @@ use std::path::{Path, PathBuf};
 const LEAST_BUDGET: u64 = 8_000;
 /// A page over this share of a tool result can't be shown with room to spare; such documents are counted in lines.
 const MOST_PAGE_TOKENS: u64 = 3_500;
-/// What was asked.
-const JOB_FILE: &str = "job.yaml";
 
 /// What is asked for.
 #[derive(Debug)]

@@ -2,7 +2,10 @@
 //! called completed, and be results of something else.
 
 use super::{RunError, session::Session};
-use crate::job::{digest::sha256, state::INSTRUCTIONS_FILE};
+use crate::{
+    job::{digest::sha256, state::INSTRUCTIONS_FILE},
+    workspace::known::JOB_FILE,
+};
 
 /// Compares `job.yaml`, the task, the documents with their text, and the assets with what the journal knows of them.
 pub(super) fn check(session: &Session) -> Result<(), RunError> {
@@ -20,7 +23,7 @@ pub(super) fn check(session: &Session) -> Result<(), RunError> {
         ]
     });
     let assets = job.spec.assets.iter().map(|asset| (asset.path.clone(), asset.sha256.clone()));
-    let job_file = [("job.yaml".to_owned(), session.spec_sha256.clone())];
+    let job_file = [(JOB_FILE.to_owned(), session.spec_sha256.clone())];
     for (path, expected) in job_file.into_iter().chain(task).chain(documents).chain(assets) {
         let what = match workspace.hash(&path) {
             Ok(hash) if hash.sha256 == expected => continue,
