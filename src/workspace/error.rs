@@ -2,6 +2,9 @@
 
 use std::io;
 
+/// The system's code for a disk that fails.
+const EIO: i32 = 5;
+
 /// The error of every operation on a workspace's files.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
@@ -46,6 +49,15 @@ impl WorkspaceError {
     /// Whether space, and nothing else, is what is missing.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::DiskFull { .. })
+    }
+
+    /// Whether the system itself refuses: a folder that can only be read, a permission, a failing disk. A path that the
+    /// capability library refuses carries no code of the system's.
+    pub fn is_out_of_reach(&self) -> bool {
+        let Self::Io { cause, .. } = self else { return false };
+        cause.raw_os_error().is_some_and(|code| {
+            matches!(cause.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) || code == EIO
+        })
     }
 
     pub fn is_not_found(&self) -> bool {
