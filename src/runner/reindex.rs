@@ -2,7 +2,7 @@
 //! costs nothing but this walk.
 //!
 //! What is never done: a row that saw more than its journal holds is not overwritten, a journal that is broken is not
-//! taken as far as it goes, and a job that a process works on is left to that process.
+//! taken as far as it goes, a job that a process works on is left to that process, and no workspace is changed.
 
 use super::{
     RunError,
@@ -21,7 +21,7 @@ use crate::{
         chain::{ARCHIVE, LIVE},
         journal::JournalError,
         known::JOB_FILE,
-        lock::{Lock, LockError},
+        lock::{Hold, LockError},
         rooted::TEMPORARY,
     },
 };
@@ -208,11 +208,9 @@ async fn bring_up(store: &dyn Store, id: JobId, path: &Path, told: &Told) -> Res
         Ok(workspace) => workspace,
         Err(error) => return Ok(IndexOutcome::Broken(error.to_string())),
     };
-    let _lock = match Lock::acquire(&workspace, now()) {
-        Ok(lock) => Some(lock),
+    let _hold = match Hold::acquire(&workspace) {
+        Ok(hold) => hold,
         Err(error @ LockError::Held { .. }) => return Ok(IndexOutcome::Busy(error.to_string())),
-        // Nobody works on a job that has ended: it needs no lock, and may lie on a disk that can only be read.
-        Err(LockError::Workspace(_)) if told.standing.0.is_end() => None,
         Err(LockError::Workspace(error)) => return Ok(IndexOutcome::Broken(error.to_string())),
     };
     // Who had the lock a moment ago may have written journal and row since.
