@@ -251,6 +251,7 @@ impl Journal {
         let seq = self.position.seq + 1;
         let mut line = serde_json::to_vec(&LineOut { seq, at, lease, prev: &self.position.head, events })
             .map_err(JournalError::Encode)?;
+        chain::seal(&mut line);
         let head = sha256(&line);
         line.push(b'\n');
         crash::point("journal.append.before");

@@ -7,5 +7,6 @@ mod offline;
 mod plans;
 mod store;
 mod support;
+mod tamper;
 mod tidy;
 mod verify;

@@ -241,11 +241,13 @@ impl Reader<'_> {
         self.record.lines += 1;
         let here = (file.to_owned(), line.number);
         let last = self.last.replace(here);
-        let decision: Decision<Value> = match serde_json::from_slice(line.bytes) {
+        let decision: Decision<Value> = match chain::parse(line.bytes) {
             Ok(decision) => decision,
-            Err(error) => {
+            Err(what) => {
                 self.settle(CHANGED);
-                self.faults.add(file, Some(line.number), chain::reason(&error));
+                self.faults.add(file, Some(line.number), what);
+                // Where it is the line of the anchor, that the journal doesn't reach the anchor isn't to be said too.
+                self.anchored |= self.anchor.is_some_and(|(seq, _)| self.expected == Some(seq));
                 self.gap();
                 self.record.end.head = hash;
                 return;
