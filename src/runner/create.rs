@@ -16,7 +16,7 @@ use crate::{
         state::INSTRUCTIONS_FILE,
     },
     model::Model,
-    workspace::{Workspace, journal::Journal, known::JOB_FILE},
+    workspace::{Workspace, journal::Journal, known::JOB_FILE, lock::Lock},
 };
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created,
             workspaces.display()
         ))
     })?;
-    let workspace = Workspace::create_temporary(workspaces)?;
+    let (workspace, _lock) = Lock::create(workspaces, now())?;
     match fill(&workspace, request, &gathered.documents, budget_tokens) {
         Ok(spec) => {
             let workspace = workspace.install(&spec.id.to_string())?;

@@ -59,7 +59,8 @@ impl Workspace {
     }
 
     /// Makes an empty workspace under a temporary name in `parent` (which is made if need be). It becomes a job's
-    /// with [`Self::install`]; a crash before that leaves nothing that looks like a job.
+    /// with [`Self::install`]; a crash before that leaves nothing that looks like a job. [`super::lock::Lock::create`]
+    /// makes one that others know to be alive.
     pub fn create_temporary(parent: &Path) -> Result<Self, WorkspaceError> {
         let path = parent.join(temporary_name());
         std::fs::create_dir_all(parent)
