@@ -7,6 +7,7 @@ mod offline;
 mod plans;
 mod store;
 mod support;
+mod survival;
 mod tamper;
 mod tidy;
 mod verify;

@@ -1,0 +1,1 @@
+//! Killed and stopped at any moment.
