@@ -68,6 +68,21 @@ impl Lock {
     }
 }
 
+/// The lock of a workspace that nobody holds: a guard where its file is there (nobody can take it meanwhile), `None`
+/// inside where it has none. `None`: somebody holds it, or it can't be told.
+pub(super) fn unheld(workspace: &Workspace) -> Option<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    match workspace.root.open_with(LOCK, &options) {
+        Ok(file) => {
+            let file = file.into_std();
+            file.try_lock().is_ok().then_some(Some(file))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(None),
+        Err(_) => None,
+    }
+}
+
 fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
