@@ -3,6 +3,7 @@
 use super::{RunError, session::Session};
 use crate::{
     context::{compose, message::Prompt},
+    crash,
     job::{
         event::{Decision, Event},
         record::{HoldReason, JobStatus},
@@ -139,6 +140,7 @@ impl<'a> Drive<'a> {
             session.command(word)?;
         }
         super::inputs::check(session)?;
+        crash::point("drive.begun");
         session.write_derived()?;
         let mut beat = Beat { asked: Instant::now(), renewed: Instant::now() };
         self.save(session, Extent::All).await?;
@@ -173,6 +175,7 @@ impl<'a> Drive<'a> {
             }
         }
         self.finish(session).await?;
+        crash::point("drive.rested");
         Ok(match &session.job.status {
             Status::Ended(ending) => Outcome::Ended(ending.status),
             Status::Held { .. } if interrupted => Outcome::Interrupted,
@@ -210,12 +213,13 @@ impl<'a> Drive<'a> {
         let turn = session.job.totals.spent.turns + 1;
         let limit = Duration::from_millis(session.job.limits.model_call_ms);
         let model = self.model.clone();
+        crash::point("model.called");
         let reply = tokio::time::timeout(limit, model.reply(Request { prompt: &prompt, turn }));
         tokio::pin!(reply);
         loop {
             tokio::select! {
                 biased;
-                result = &mut reply => return Ok(Some(match result {
+                result = &mut reply => return Ok(Some(match replied(result) {
                     Ok(Ok(reply)) => {
                         let cost_usd = model.cost(&reply.usage);
                         Answer::Reply { reply, cost_usd, prompt_sha256 }
@@ -330,6 +334,12 @@ impl<'a> Drive<'a> {
             Some(error) => Err(error.into()),
         }
     }
+}
+
+/// The call is over, and its turn is not yet on the disk.
+fn replied<T>(result: T) -> T {
+    crash::point("model.replied");
+    result
 }
 
 /// Waits until the work is to stop; for ever, where nobody is left who could say so.

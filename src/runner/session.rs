@@ -7,6 +7,7 @@ use super::{
     versions,
 };
 use crate::{
+    crash,
     job::{
         event::{Decision, Event},
         id::JobId,
@@ -156,8 +157,11 @@ impl Session {
 
     /// The place of the job in the database; the lease under which this process writes.
     pub async fn claim(&mut self, store: &dyn Store) -> Result<(), RunError> {
+        crash::point("row.before");
         store.create(&self.row()).await?;
+        crash::point("claim.before");
         self.lease = store.claim(self.job.spec.id, Uuid::now_v7(), super::drive::LEASE_MS).await?;
+        crash::point("claim.done");
         Ok(())
     }
 
@@ -186,13 +190,19 @@ impl Session {
 
     /// A word from a person, or from the runner. `false`: the job's state has no use for it.
     pub fn command(&mut self, command: Command) -> Result<bool, RunError> {
-        Ok(self.decide(Answer::Command(command))?.is_some())
+        crash::point("command.before");
+        let is_decided = self.decide(Answer::Command(command))?.is_some();
+        crash::point("command.done");
+        Ok(is_decided)
     }
 
     /// Writes the rows of the present state. A status other than running frees the lease.
     pub async fn checkpoint(&self, store: &dyn Store, extent: Extent) -> Result<(), StoreError> {
         let checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
-        store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await
+        crash::point("checkpoint.before");
+        store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await?;
+        crash::point("checkpoint.done");
+        Ok(())
     }
 
     /// Writes the rows with another status than the journal's: what stopped the process is not a fact of the job.
