@@ -62,10 +62,15 @@ pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created,
             workspaces.display()
         ))
     })?;
-    let (workspace, _lock) = Lock::create(workspaces, now())?;
-    match fill(&workspace, request, &gathered.documents, budget_tokens) {
-        Ok(spec) => {
+    // Best effort: what another crash left is no reason not to begin.
+    let _ = Workspace::sweep_unfinished(workspaces, now());
+    let workspace = Workspace::create_temporary(workspaces)?;
+    // For who sweeps what a crash left: this one is alive.
+    let lock = Lock::acquire(&workspace, now()).map_err(RunError::from);
+    match lock.and_then(|lock| Ok((lock, fill(&workspace, request, &gathered.documents, budget_tokens)?))) {
+        Ok((lock, spec)) => {
             let workspace = workspace.install(&spec.id.to_string())?;
+            drop(lock);
             crash::point("create.done");
             Ok(Created {
                 id: spec.id,

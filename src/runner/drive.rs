@@ -62,6 +62,8 @@ pub struct Drive<'a> {
     model: Arc<dyn Model>,
     stop: watch::Receiver<bool>,
     watch: &'a mut dyn FnMut(&Job, Report<'_>),
+    /// What is asked of the job before it is worked.
+    words: Vec<Command>,
     /// Since when the database can't be reached; the person was told.
     outage: Option<Instant>,
 }
@@ -86,7 +88,14 @@ impl<'a> Drive<'a> {
         stop: watch::Receiver<bool>,
         watch: &'a mut dyn FnMut(&Job, Report<'_>),
     ) -> Self {
-        Self { store, model, stop, watch, outage: None }
+        Self { store, model, stop, watch, words: Vec::new(), outage: None }
+    }
+
+    /// Has the job hear `words` first: as part of the work, so that a full disk holds it here as anywhere.
+    #[must_use]
+    pub fn after(mut self, words: Vec<Command>) -> Self {
+        self.words = words;
+        self
     }
 
     /// Works on a claimed job until it ends, is held, or is to stop.
@@ -94,6 +103,8 @@ impl<'a> Drive<'a> {
         match self.work(session).await {
             Err(error) if error.is_disk_full() => {
                 let detail = format!("{error}; make room and resume");
+                // A short line may still fit where something long did not; then the workspace alone says why it rests.
+                let _ = session.command(Command::Hold { reason: HoldReason::Disk, detail: detail.clone() });
                 session
                     .checkpoint_as(self.store, |state| {
                         state.status = JobStatus::Held;
@@ -125,6 +136,9 @@ impl<'a> Drive<'a> {
     }
 
     async fn work(&mut self, session: &mut Session) -> Result<Outcome, RunError> {
+        for word in std::mem::take(&mut self.words) {
+            session.command(word)?;
+        }
         super::inputs::check(session)?;
         crash::point("drive.begun");
         session.write_derived()?;

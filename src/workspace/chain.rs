@@ -4,7 +4,7 @@
 
 use super::{error::WorkspaceError, rooted::Workspace};
 use crate::job::{
-    digest::{ZERO, sha256},
+    digest::{ZERO, sha256, sha256_twice},
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -52,21 +52,22 @@ pub(crate) fn seal(line: &mut Vec<u8>) {
     line.extend_from_slice(SUM_END);
 }
 
-/// Whether a line that has a checksum has the right one, at its end.
-fn is_sealed(line: &[u8]) -> bool {
-    let Some(content) = line.len().checked_sub(SUM_KEY.len() + SUM_DIGITS + SUM_END.len()) else { return false };
-    let (content, seal) = line.split_at(content);
-    seal.strip_prefix(SUM_KEY).and_then(|rest| rest.strip_suffix(SUM_END))
-        == Some(&sha256(content).as_bytes()[..SUM_DIGITS])
-}
-
-/// Reads one line by itself; what is wrong with it, otherwise. Its place in the chain is not looked at.
-pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> Result<Decision<E>, String> {
-    let decision: Decision<E> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
-    if decision.sum.is_some() && !is_sealed(line) {
-        return Err("this line was changed: its own checksum (sum) is another one".to_owned());
-    }
-    Ok(decision)
+/// Reads one line by itself, with its SHA-256; what is wrong with it, otherwise. Its place in the chain is not looked at.
+pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<Decision<E>, String>) {
+    let middle = line.len().saturating_sub(SUM_KEY.len() + SUM_DIGITS + SUM_END.len());
+    let (sum, head) = sha256_twice(line, middle);
+    let is_sealed = || {
+        line[middle..].strip_prefix(SUM_KEY).and_then(|rest| rest.strip_suffix(SUM_END))
+            == Some(&sum.as_bytes()[..SUM_DIGITS])
+    };
+    let decision = match serde_json::from_slice::<Decision<E>>(line) {
+        Err(error) => Err(reason(&error)),
+        Ok(decision) if decision.sum.is_some() && !is_sealed() => {
+            Err("this line was changed: its own checksum (sum) is another one".to_owned())
+        }
+        Ok(decision) => Ok(decision),
+    };
+    (head, decision)
 }
 
 /// A place in the chain: number and SHA-256 of a line; 0 and 64 zeros before the first.
@@ -83,7 +84,8 @@ impl Position {
 
     /// Reads `line` as the one after this place and moves on to it; what is wrong with it, otherwise.
     pub(crate) fn follow<E: DeserializeOwned>(&mut self, line: &[u8]) -> Result<Decision<E>, String> {
-        let decision: Decision<E> = parse(line)?;
+        let (head, decision) = parse::<E>(line);
+        let decision = decision?;
         if decision.seq != self.seq + 1 {
             return Err(format!("seq is {}, expected {}", decision.seq, self.seq + 1));
         }
@@ -93,7 +95,7 @@ impl Position {
                 decision.prev, self.head
             ));
         }
-        *self = Self { seq: decision.seq, head: sha256(line) };
+        *self = Self { seq: decision.seq, head };
         Ok(decision)
     }
 }

@@ -1,13 +1,7 @@
 //! `.lock`: one process at a time works on a workspace. The operating system holds it and frees it when the process
 //! ends, however it ends; what is written in it only tells others who has it.
-//!
-//! A workspace in the making is locked too: one that isn't was left by a process that died, and is removed by the next
-//! that makes one.
 
-use super::{
-    error::WorkspaceError,
-    rooted::{TEMPORARY, Workspace},
-};
+use super::{error::WorkspaceError, rooted::Workspace};
 use crate::{crash, job::time::Timestamp};
 use cap_std::fs::OpenOptions;
 use serde::{Deserialize, Serialize};
@@ -15,7 +9,6 @@ use std::{
     fmt,
     fs::{File, TryLockError},
     io::{self, Read, Seek, Write},
-    path::Path,
 };
 
 const LOCK: &str = ".lock";
@@ -56,59 +49,44 @@ pub struct Lock {
 impl Lock {
     /// Takes the lock or says who has it, and sweeps what a crash left. Never waits. `now` is what others are told.
     pub fn acquire(workspace: &Workspace, now: Timestamp) -> Result<Self, LockError> {
-        let file = Self::take(workspace)?;
-        crash::point("lock.held");
-        let holder = Holder { pid: std::process::id(), host: host(), started: now };
-        // The lock is held whether or not its text could be written (a full disk must not keep a job from ending well).
-        let _ = write_holder(&mut &file, &holder);
-        crash::point("lock.told");
-        let swept = workspace.sweep()?;
-        Ok(Self { _file: file, swept })
-    }
-
-    /// A new workspace below `parent` under a temporary name, and its lock; removes those that died in the making.
-    pub fn create(parent: &Path, now: Timestamp) -> Result<(Workspace, Self), LockError> {
-        std::fs::create_dir_all(parent)
-            .map_err(|error| WorkspaceError::from_io("create", &parent.display().to_string(), error))?;
-        // Held until the new one has its own lock, so that nobody takes it for a dead one. Where folders can't be locked,
-        // nothing is removed.
-        let making = File::open(parent).and_then(|folder| folder.lock().map(|()| folder));
-        if making.is_ok() {
-            remove_dead(parent);
-        }
-        let workspace = Workspace::create_temporary(parent)?;
-        let lock = Self::acquire(&workspace, now)?;
-        Ok((workspace, lock))
-    }
-
-    fn take(workspace: &Workspace) -> Result<File, LockError> {
         let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
         let mut file = workspace.root.open_with(LOCK, &options).map_err(failed)?.into_std();
         crash::point("lock.made");
         match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(LockError::Held { job: workspace.name(), holder: holder(&mut file) }),
-            Err(TryLockError::Error(error)) => Err(failed(error).into()),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(LockError::Held { job: workspace.name(), holder: holder(&mut file) });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error).into()),
         }
+        crash::point("lock.held");
+        let holder = Holder { pid: std::process::id(), host: host(), started: now };
+        // The lock is held whether or not its text could be written (a full disk must not keep a job from ending well).
+        let _ = write_holder(&mut file, &holder);
+        crash::point("lock.told");
+        let swept = workspace.sweep()?;
+        Ok(Self { _file: file, swept })
     }
 }
 
-/// Removes the workspaces in the making that nobody makes any more. Best effort: the next one tries again.
-fn remove_dead(parent: &Path) {
-    for item in std::fs::read_dir(parent).into_iter().flatten().flatten() {
-        if item.file_name().to_string_lossy().starts_with(TEMPORARY)
-            && let Ok(workspace) = Workspace::open(&item.path())
-            && let Ok(_lock) = Lock::take(&workspace)
-        {
-            crash::point("workspace.dead");
-            let _ = workspace.discard();
+/// The lock of a workspace that nobody holds: a guard where its file is there (nobody can take it meanwhile), `None`
+/// inside where it has none. `None`: somebody holds it, or it can't be told.
+pub(super) fn unheld(workspace: &Workspace) -> Option<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    match workspace.root.open_with(LOCK, &options) {
+        Ok(file) => {
+            let file = file.into_std();
+            file.try_lock().is_ok().then_some(Some(file))
         }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(None),
+        Err(_) => None,
     }
 }
 
-fn write_holder(mut file: &File, holder: &Holder) -> io::Result<()> {
+fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     let mut line = serde_json::to_vec(holder)?;
@@ -156,21 +134,5 @@ mod tests {
         );
         drop(lock);
         assert_eq!(Lock::acquire(&second, now).unwrap().swept, 0);
-    }
-
-    #[test]
-    fn what_died_in_the_making_is_removed_and_what_is_being_made_is_not() {
-        let folder = TempDir::new().unwrap();
-        let now: Timestamp = serde_json::from_str("\"2026-11-21T03:14:07.123Z\"").unwrap();
-        let (dead, lock) = Lock::create(folder.path(), now).unwrap();
-        dead.write("documents/a.md", b"half").unwrap();
-        // As a process leaves it that died before it had the lock.
-        Workspace::create_temporary(folder.path()).unwrap();
-        drop(lock);
-        let (alive, _alive) = Lock::create(folder.path(), now).unwrap();
-        let (newer, _newer) = Lock::create(folder.path(), now).unwrap();
-        let mut left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|item| item.unwrap().path()).collect();
-        left.sort();
-        assert_eq!(left, [alive.path(), newer.path()]);
     }
 }

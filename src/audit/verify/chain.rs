@@ -8,7 +8,7 @@ use super::{
 use crate::{
     job::{digest::sha256, event::Event, state::PLAN_FILE},
     workspace::{
-        chain::{self, ARCHIVE, Decision, LIVE, Line, Lines, Position},
+        chain::{self, ARCHIVE, LIVE, Line, Lines, Position},
         error::WorkspaceError,
         manifest::{MANIFEST, Manifest},
         rooted::Workspace,
@@ -237,11 +237,11 @@ impl Reader<'_> {
     }
 
     fn line(&mut self, file: &str, line: &Line<'_>) {
-        let hash = sha256(line.bytes);
+        let (hash, decision) = chain::parse::<Value>(line.bytes);
         self.record.lines += 1;
         let here = (file.to_owned(), line.number);
         let last = self.last.replace(here);
-        let decision: Decision<Value> = match chain::parse(line.bytes) {
+        let decision = match decision {
             Ok(decision) => decision,
             Err(what) => {
                 self.settle(CHANGED);
