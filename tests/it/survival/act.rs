@@ -1,7 +1,7 @@
 //! A command on a job, how it goes undisturbed, and how a person gets to its end after a crash.
 
 use super::{
-    desk::{Desk, Ran},
+    desk::{Desk, Ran, UNFINISHED},
     left::left,
 };
 use std::fs;
@@ -76,15 +76,24 @@ impl Act {
         act
     }
 
+    /// Whether the command came to its end as it does undisturbed.
+    pub(super) fn is_done(&self, ran: &Ran) -> bool {
+        ran.code == Some(self.code)
+    }
+
+    /// What a person tries first after a crash.
+    pub(super) fn again(&self) -> &'static [&'static str] {
+        match self.word {
+            Word::Cancel | Word::Resume => self.arguments,
+            Word::Run | Word::Feedback | Word::Approve => &["resume", "last", "-q"],
+        }
+    }
+
     /// Does what a person does after a crash, until the act has come to its end; `disturb` runs the command, and may kill
     /// it. What went wrong, otherwise.
     pub(super) fn finish(&self, desk: &Desk, disturb: &mut dyn FnMut(&Desk, &[&str]) -> Ran) -> Result<(), String> {
         for _ in 0..MOST_TRIES {
-            let again = match self.word {
-                Word::Cancel | Word::Resume => self.arguments,
-                Word::Run | Word::Feedback | Word::Approve => &["resume", "last", "-q"],
-            };
-            let ran = disturb(desk, again);
+            let ran = disturb(desk, self.again());
             let Some(code) = ran.code else { continue };
             let waits = code == 4 && ran.stderr.contains("waits for a review");
             let ended = if code == 2 && ran.stderr.contains("there is no job") && self.word == Word::Run
@@ -108,23 +117,27 @@ impl Act {
 
     /// Whether all is as if nothing had come between but `kills` kills; what isn't, otherwise.
     pub(super) fn check(&self, desk: &Desk, kills: usize) -> Result<(), String> {
-        let mut workspaces = desk.workspaces();
-        // What was made without a row before the job that has one: whole, and nobody's work is in it.
-        while workspaces.len() > 1 {
-            let orphan = workspaces.remove(0);
-            let lines = fs::read_to_string(orphan.join("journal.jsonl")).unwrap().lines().count();
-            if lines != 1 {
-                return Err(format!("{} has no row, and {lines} lines in its journal", orphan.display()));
-            }
-            verify(desk, orphan.to_str().unwrap())?;
-        }
-        let found = left(desk, &workspaces[0]);
+        let workspaces = desk.workspaces();
+        let found = left(desk, workspaces.last().unwrap());
         if found != self.left {
             return Err(format!("left otherwise than undisturbed:\n{}", difference(&self.left, &found)));
         }
         verify(desk, "last")?;
-        if let Some(left) = desk.unfinished().first() {
-            return Err(format!("{} is left", left.display()));
+        // What `run` made before it got to the row: whole, but for the row, or to be swept.
+        let unfinished = desk.unfinished();
+        if workspaces.len() > 1 || !unfinished.is_empty() {
+            for path in unfinished {
+                if path.parent() != Some(&desk.path().join("workspaces")) {
+                    return Err(format!("{} is left", path.display()));
+                }
+                // As old as one has to be that nobody works on any more.
+                fs::rename(&path, path.with_file_name(format!("{UNFINISHED}{:032x}", 0x7000_8000_u128 << 48))).unwrap();
+            }
+            let ran = desk.run(&["reindex"], "");
+            if ran.code != Some(0) || !desk.unfinished().is_empty() {
+                return Err(format!("{:?} is left, and {ran:?}", desk.unfinished()));
+            }
+            verify(desk, "--all")?;
         }
         match (desk.calls(), self.calls) {
             (Some(calls), Some(undisturbed)) if !(undisturbed..=undisturbed + kills).contains(&calls) => {

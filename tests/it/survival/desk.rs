@@ -97,6 +97,12 @@ impl Desk {
         self.folder.path()
     }
 
+    /// Copies everything to `place`, for a person to look at.
+    pub(super) fn keep(&self, place: &Path) {
+        fs::create_dir_all(place).unwrap();
+        copy(self.path(), place);
+    }
+
     pub(super) fn put(&self, path: &str, content: &str) {
         let path = self.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -164,18 +170,31 @@ impl Desk {
         found
     }
 
-    /// Whatever a crash left half made.
+    /// Whatever a crash left half made; what lies in such a folder goes with it.
     pub(super) fn unfinished(&self) -> Vec<PathBuf> {
-        let all = walkdir::WalkDir::new(self.path()).into_iter().map(|entry| entry.unwrap().into_path());
-        all.filter(|path| is_unfinished(path)).collect()
+        let mut found = Vec::new();
+        let mut all = walkdir::WalkDir::new(self.path()).into_iter();
+        while let Some(entry) = all.next() {
+            let entry = entry.unwrap();
+            if is_unfinished(entry.path()) {
+                if entry.file_type().is_dir() {
+                    all.skip_current_dir();
+                }
+                found.push(entry.into_path());
+            }
+        }
+        found
     }
 }
 
 /// The point that counts model calls.
 pub(super) const CALLED: &str = "model.called";
 
+/// How the name of everything half made begins.
+pub(super) const UNFINISHED: &str = ".overnight-tmp-";
+
 fn is_unfinished(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".overnight-tmp-"))
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED))
 }
 
 fn copy(from: &Path, to: &Path) {
