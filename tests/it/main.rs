@@ -5,6 +5,7 @@ mod dependencies;
 mod machine;
 mod offline;
 mod plans;
+mod scenarios;
 mod store;
 mod support;
 mod tidy;
