@@ -1,5 +1,6 @@
 mod cli_audit;
 mod cli_run;
+mod crash;
 mod databases;
 mod dependencies;
 mod machine;

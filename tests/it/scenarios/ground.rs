@@ -39,11 +39,6 @@ impl Ground {
         self.folder.path().join("workspaces")
     }
 
-    /// A folder for other things.
-    pub(crate) fn place(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
     /// Makes the scenario's job; the path of its workspace.
     pub(crate) fn begin(&self, scenario: &Scenario) -> Result<PathBuf, String> {
         let given = scenario.folder.join("workspace");

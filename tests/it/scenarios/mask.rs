@@ -23,6 +23,10 @@ pub(crate) struct Mask {
 }
 
 impl Mask {
+    pub(crate) fn new(job: String, openings: Vec<u64>) -> Self {
+        Self { job, openings }
+    }
+
     /// For the workspace at `path`; all its decisions but the openings, numbered without them.
     pub(crate) fn of(path: &Path) -> Result<(Self, Vec<(u64, Vec<Event>)>), String> {
         let workspace = Workspace::open(path).map_err(|error| error.to_string())?;
@@ -43,7 +47,11 @@ impl Mask {
 
     /// The line's number without the openings up to it.
     pub(crate) fn seq(&self, seq: u64) -> u64 {
-        seq - self.openings.iter().filter(|opening| **opening <= seq).count() as u64
+        seq - self.openings_before(seq + 1)
+    }
+
+    fn openings_before(&self, seq: u64) -> u64 {
+        self.openings.iter().filter(|opening| **opening < seq).count() as u64
     }
 
     /// The text of the file at `path`.
@@ -53,7 +61,10 @@ impl Mask {
             return text;
         }
         let text = SPAN.replace_all(&text, |found: &regex::Captures<'_>| {
-            format!(r#""{}_seq": {}"#, &found[1], self.seq(found[2].parse().unwrap()))
+            // A journal's first line may be an opening: then what counts is the one after it.
+            let seq: u64 = found[2].parse().unwrap();
+            let seq = if &found[1] == "first" { seq - self.openings_before(seq) } else { self.seq(seq) };
+            format!(r#""{}_seq": {seq}"#, &found[1])
         });
         JOURNAL.replace(&text, "${1}0").into_owned()
     }
@@ -65,15 +76,32 @@ impl Mask {
     }
 }
 
-/// Rows of a summary's table of files that stand together, in the order of their names.
+/// Rows of a summary's table of files that stand together, in the order of their names; where the lines are numbered, the
+/// numbers stay.
 fn sorted_rows(text: &str) -> String {
-    let mut lines: Vec<&str> = text.split('\n').collect();
-    let is_row = |line: &str| line.starts_with("| ") && line.contains(" bytes) | ");
+    let mut lines: Vec<(&str, &str)> = text.split('\n').map(numbered).collect();
+    let is_row = |line: &(&str, &str)| line.1.starts_with("| ") && line.1.contains(" bytes) | ");
     let mut at = 0;
     while at < lines.len() {
         let end = lines[at..].iter().position(|line| !is_row(line)).map_or(lines.len(), |count| at + count);
-        lines[at..end].sort_unstable();
+        let mut rows: Vec<&str> = lines[at..end].iter().map(|line| line.1).collect();
+        rows.sort_unstable();
+        lines[at..end].iter_mut().zip(rows).for_each(|(line, row)| line.1 = row);
         at = end + 1;
     }
-    lines.join("\n")
+    let mut sorted = String::with_capacity(text.len());
+    for (place, (number, line)) in lines.iter().enumerate() {
+        sorted.push_str(if place == 0 { "" } else { "\n" });
+        sorted.push_str(number);
+        sorted.push_str(line);
+    }
+    sorted
+}
+
+/// A line and the number before it, as `read_file` shows it.
+fn numbered(line: &str) -> (&str, &str) {
+    match line.split_once('\t') {
+        Some((number, _)) if number.bytes().all(|byte| byte.is_ascii_digit()) => line.split_at(number.len() + 1),
+        Some(_) | None => ("", line),
+    }
 }

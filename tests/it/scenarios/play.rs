@@ -18,8 +18,18 @@ use overnight::{
 };
 use std::{fs, path::Path};
 
-/// Told of every decision that is on the disk: the step's place, and the state after it.
-type Watch<'w> = &'w mut dyn FnMut(usize, &Job);
+/// A decision is on the disk.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'l> {
+    /// Place of the step in the scenario.
+    pub(crate) step: usize,
+    /// The state after it.
+    pub(crate) job: &'l Job,
+    /// A process took the job up, and nothing else.
+    pub(crate) is_opening: bool,
+}
+
+type Watch<'w> = &'w mut dyn FnMut(Line<'_>);
 
 /// Plays the steps from place `from` on. What went otherwise than the scenario says.
 pub(crate) async fn play(
@@ -113,7 +123,7 @@ impl Stage<'_> {
                 torn_bytes: session.torn(),
             };
             session.command(opening).map_err(told)?;
-            watch(place, &session.job);
+            watch(Line { step: place, job: &session.job, is_opening: true });
             self.session = Some(session);
         }
         self.session.as_mut().ok_or_else(|| "no session".to_owned())
@@ -124,7 +134,7 @@ impl Stage<'_> {
         if !session.command(command).map_err(told)? {
             return Err(format!("the job has no use for that word: it is {:?}", session.job.job_status()));
         }
-        watch(place, &session.job);
+        watch(Line { step: place, job: &session.job, is_opening: false });
         Ok(())
     }
 
@@ -154,7 +164,7 @@ impl Stage<'_> {
         let (stops, stop) = tokio::sync::watch::channel(session.job.totals.spent.turns >= last_turn);
         let mut reported = |job: &Job, report: Report<'_>| match report {
             Report::Decided(decision) => {
-                watch(place, job);
+                watch(Line { step: place, job, is_opening: false });
                 let replied = decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. }));
                 if replied && job.totals.spent.turns >= last_turn {
                     stops.send_replace(true);
