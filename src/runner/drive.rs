@@ -5,7 +5,7 @@ use crate::{
     context::{compose, message::Prompt},
     job::{
         event::{Decision, Event},
-        record::{HoldReason, JobStatus},
+        record::{Checkpoint, HoldReason, JobStatus},
         rows::Extent,
         state::{Job, Status},
         step::{Answer, Ask, Command},
@@ -63,6 +63,8 @@ pub struct Drive<'a> {
     watch: &'a mut dyn FnMut(&Job, Report<'_>),
     /// Since when the database can't be reached; the person was told.
     outage: Option<Instant>,
+    /// The last checkpoint that the database took from this drive.
+    saved: Option<Checkpoint>,
 }
 
 impl std::fmt::Debug for Drive<'_> {
@@ -85,7 +87,7 @@ impl<'a> Drive<'a> {
         stop: watch::Receiver<bool>,
         watch: &'a mut dyn FnMut(&Job, Report<'_>),
     ) -> Self {
-        Self { store, model, stop, watch, outage: None }
+        Self { store, model, stop, watch, outage: None, saved: None }
     }
 
     /// Works on a claimed job until it ends, is held, or is to stop.
@@ -285,9 +287,12 @@ impl<'a> Drive<'a> {
         if self.is_left_alone() {
             return Ok(());
         }
-        match session.checkpoint(self.store, extent).await {
-            Ok(()) => {
+        // What became of a checkpoint that failed isn't known: the next one is written whole.
+        let before = self.saved.take();
+        match session.checkpoint_since(self.store, extent, before.as_ref()).await {
+            Ok(saved) => {
                 self.outage = None;
+                self.saved = Some(saved);
                 Ok(())
             }
             Err(error) => self.unless_lost(session, error),
