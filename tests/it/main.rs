@@ -3,6 +3,7 @@ mod cli_run;
 mod databases;
 mod dependencies;
 mod machine;
+mod misbehaviour;
 mod offline;
 mod plans;
 mod store;
