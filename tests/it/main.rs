@@ -5,6 +5,7 @@ mod databases;
 mod dependencies;
 mod faults;
 mod machine;
+mod misbehaviour;
 mod offline;
 mod plans;
 mod scenarios;
