@@ -4,6 +4,7 @@
 use super::{RunError, clock::now};
 use crate::{
     context::{compose::system_prompt, tokens::estimate},
+    crash,
     documents::{self, Found, Unit, Units},
     job::{
         digest::sha256,
@@ -70,6 +71,7 @@ pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created,
         Ok((lock, spec)) => {
             let workspace = workspace.install(&spec.id.to_string())?;
             drop(lock);
+            crash::point("create.done");
             Ok(Created {
                 id: spec.id,
                 path: workspace.path().to_owned(),

@@ -7,10 +7,11 @@ use super::{
     versions,
 };
 use crate::{
+    crash,
     job::{
         event::{Decision, Event},
         id::JobId,
-        record::{JobState, JobStatus, NewJob},
+        record::{Checkpoint, JobState, JobStatus, NewJob},
         rows::Extent,
         spec::FORMAT,
         state::Job,
@@ -156,8 +157,11 @@ impl Session {
 
     /// The place of the job in the database; the lease under which this process writes.
     pub async fn claim(&mut self, store: &dyn Store) -> Result<(), RunError> {
+        crash::point("row.before");
         store.create(&self.row()).await?;
+        crash::point("claim.before");
         self.lease = store.claim(self.job.spec.id, Uuid::now_v7(), super::drive::LEASE_MS).await?;
+        crash::point("claim.done");
         Ok(())
     }
 
@@ -186,13 +190,30 @@ impl Session {
 
     /// A word from a person, or from the runner. `false`: the job's state has no use for it.
     pub fn command(&mut self, command: Command) -> Result<bool, RunError> {
-        Ok(self.decide(Answer::Command(command))?.is_some())
+        crash::point("command.before");
+        let is_decided = self.decide(Answer::Command(command))?.is_some();
+        crash::point("command.done");
+        Ok(is_decided)
     }
 
     /// Writes the rows of the present state. A status other than running frees the lease.
     pub async fn checkpoint(&self, store: &dyn Store, extent: Extent) -> Result<(), StoreError> {
+        self.checkpoint_since(store, extent, None).await.map(drop)
+    }
+
+    /// [`Self::checkpoint`] without the rows that `before`, this process's last one, wrote already. Gives the one to
+    /// name the next time.
+    pub(super) async fn checkpoint_since(
+        &self,
+        store: &dyn Store,
+        extent: Extent,
+        before: Option<&Checkpoint>,
+    ) -> Result<Checkpoint, StoreError> {
         let checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
-        store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await
+        crash::point("checkpoint.before");
+        store.checkpoint(self.job.spec.id, self.lease, &checkpoint.since(before)).await?;
+        crash::point("checkpoint.done");
+        Ok(checkpoint)
     }
 
     /// Writes the rows with another status than the journal's: what stopped the process is not a fact of the job.
@@ -237,5 +258,5 @@ pub async fn save_row(store: &dyn Store, id: JobId, reason: &str) -> Result<(), 
         completed_at: Some(now()),
         ..row.state
     };
-    store.checkpoint(id, lease, &crate::job::record::Checkpoint { state, phases: Vec::new(), todos: Vec::new() }).await
+    store.checkpoint(id, lease, &Checkpoint { state, phases: Vec::new(), todos: Vec::new() }).await
 }

@@ -13,9 +13,12 @@ use super::{
     row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
 };
-use crate::job::{
-    id::JobId,
-    record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+use crate::{
+    crash,
+    job::{
+        id::JobId,
+        record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+    },
 };
 use async_trait::async_trait;
 use sqlx::{
@@ -110,7 +113,10 @@ impl SqliteStore {
     }
 
     async fn commit(&self, transaction: Transaction<'static, Sqlite>) -> Result<(), StoreError> {
-        transaction.commit().await.map_err(|error| self.failed(error))
+        crash::point("store.commit.before");
+        transaction.commit().await.map_err(|error| self.failed(error))?;
+        crash::point("store.commit.done");
+        Ok(())
     }
 
     /// The newest migration that the database has seen; 0 for a new one.

@@ -8,7 +8,7 @@ use super::{
     error::WorkspaceError,
     hash::{self, FileHash},
 };
-use crate::job::time::Timestamp;
+use crate::{crash, job::time::Timestamp};
 use cap_std::{
     ambient_authority,
     fs::{Dir, File, Metadata, OpenOptions},
@@ -69,6 +69,7 @@ impl Workspace {
         std::fs::create_dir_all(parent)
             .and_then(|()| std::fs::create_dir(&path))
             .map_err(|error| WorkspaceError::from_io("create the workspace", &path.display().to_string(), error))?;
+        crash::point("workspace.made");
         Self::open(&path)
     }
 
@@ -81,7 +82,9 @@ impl Workspace {
         }
         let failed = |error| WorkspaceError::from_io("name the workspace", &shown, error);
         sync(&self.root).map_err(failed)?;
+        crash::point("workspace.whole");
         std::fs::rename(&self.path, &path).map_err(failed)?;
+        crash::point("workspace.named");
         if let Some(parent) = path.parent() {
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             std::fs::File::open(parent).and_then(|folder| folder.sync_all()).map_err(failed)?;
@@ -204,7 +207,9 @@ impl Workspace {
         let temporary = temporary_name();
         let result = write_new(&folder, &temporary, content).and_then(|hash| {
             folder.rename(&temporary, &folder, name)?;
+            crash::point("file.renamed");
             sync(&folder)?;
+            crash::point("file.done");
             Ok(hash)
         });
         if result.is_err() {
@@ -308,6 +313,7 @@ impl Workspace {
                 let name = item.file_name();
                 if name.to_string_lossy().starts_with(TEMPORARY) {
                     if is_folder { folder.remove_dir_all(&name) } else { folder.remove_file(&name) }.map_err(failed)?;
+                    crash::point("sweep.removed");
                     swept += 1;
                 } else if is_folder && let Some(name) = name.to_str() {
                     open.push(format!("{at}/{name}"));
@@ -345,7 +351,10 @@ impl Workspace {
         let mut at = self.root.try_clone()?;
         for name in path.split('/') {
             match at.create_dir(name) {
-                Ok(()) => sync(&at)?,
+                Ok(()) => {
+                    crash::point("folder.made");
+                    sync(&at)?;
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -370,9 +379,13 @@ fn made_at(name: &str) -> Option<Timestamp> {
 /// Writes a new file in `folder` and has it on disk before it returns.
 pub(crate) fn write_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<FileHash> {
     let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+    crash::point("file.new.made");
+    crash::half_of("file.new.half", &mut file, content);
     let hash = hash::copy(content, &mut file)?;
     file.flush()?;
+    crash::point("file.new.written");
     file.sync_all()?;
+    crash::point("file.new.synced");
     Ok(hash)
 }
 
