@@ -75,10 +75,8 @@ fn strange_things_are_passed_over_and_what_is_wrong_is_named() {
     let parts = "4 jobs: 1 restored (1 held (limit)), 3 broken\n";
     assert_eq!((ran.code, ran.stdout.as_str()), (1, parts), "{ran:?}");
     let said: Vec<&str> = ran.stderr.lines().collect();
-    let at = format!(
-        "error: job {broken}: the journal is broken at archive/phase-00-bootstrap/journal.jsonl line {}",
-        line + 1
-    );
+    let at =
+        format!("error: job {broken}: the journal is broken at archive/phase-00-bootstrap/journal.jsonl line {line}: ");
     assert!(said[0].starts_with(&at), "{said:#?}");
     assert!(said[1].starts_with(&format!("error: job {empty}: the journal is broken at ")), "{said:#?}");
     assert_eq!(
