@@ -147,9 +147,9 @@ fn is_workspace(path: &Path) -> bool {
 
 /// One job. Read first without the lock: most rows agree, and a lock that is held for no reason is in somebody's way.
 async fn index(store: &dyn Store, id: JobId, path: PathBuf) -> Result<Indexed, RunError> {
-    let told = match told(id, &path) {
+    let told = match told(id, &path).or_else(|what| told_at_rest(id, &path, what)) {
         Ok(told) => told,
-        Err(what) => return Ok(Indexed { id, path, outcome: IndexOutcome::Broken(what), standing: None }),
+        Err(outcome) => return Ok(Indexed { id, path, outcome, standing: None }),
     };
     let standing = Some(told.standing);
     let outcome = match bring_up(store, id, &path, &told).await {
@@ -198,6 +198,15 @@ fn told(id: JobId, path: &Path) -> Result<Told, String> {
         lease,
         standing: (status, hold),
     })
+}
+
+/// Reads again what read as a break (`what`): a process may just have been archiving.
+fn told_at_rest(id: JobId, path: &Path, what: String) -> Result<Told, IndexOutcome> {
+    match Workspace::open(path).map_err(LockError::from).and_then(|workspace| Hold::acquire(&workspace)) {
+        Ok(_hold) => told(id, path).map_err(IndexOutcome::Broken),
+        Err(error @ LockError::Held { .. }) => Err(IndexOutcome::Busy(error.to_string())),
+        Err(LockError::Workspace(_)) => Err(IndexOutcome::Broken(what)),
+    }
 }
 
 async fn bring_up(store: &dyn Store, id: JobId, path: &Path, told: &Told) -> Result<IndexOutcome, StoreError> {

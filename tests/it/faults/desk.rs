@@ -261,8 +261,11 @@ pub(super) fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// How a journal says that its job stands.
+type Standing = Option<(JobStatus, Option<HoldReason>)>;
+
 /// What a walk of `reindex` did, job by job.
-pub(super) fn seen(done: &Reindexed) -> Vec<(&'static str, Option<(JobStatus, Option<HoldReason>)>)> {
+pub(super) fn seen(done: &Reindexed) -> Vec<(&'static str, Standing)> {
     let word = |outcome: &IndexOutcome| match outcome {
         IndexOutcome::Restored => "restored",
         IndexOutcome::Updated => "updated",

@@ -47,8 +47,8 @@ fn exactly_one_of_many_works(desk: &Desk) {
     desk.script(&script::dawdling(1_000_000));
     let id = held(desk);
     let told = many(desk, &["resume", &id.to_string(), "--turns", "10000000", "--quiet"]);
-    let refused: Vec<Ran> =
-        (1..PROCESSES).map(|_| told.recv_timeout(Duration::from_mins(2)).expect("two of them work")).collect();
+    // Where two of them worked, the last of these would not come.
+    let refused: Vec<Ran> = (1..PROCESSES).map(|_| told.recv_timeout(Duration::from_mins(2)).unwrap()).collect();
     for ran in &refused {
         let begin = format!("error: job {id} is being worked on by ");
         let end = format!(": wait for it, or stop it with `overnight pause {id}`\n");
@@ -76,7 +76,7 @@ fn exactly_one_of_many_works_with_postgres() {
 
 /// A job that ends while others wait for their turn at it.
 fn a_short_job_is_worked_once(desk: &Desk) {
-    for _ in 0..5 {
+    for _ in 0..3 {
         let id = held(desk);
         let told = many(desk, &["resume", &id.to_string(), "--turns", "100", "--quiet", "--json"]);
         let mut worked = 0;

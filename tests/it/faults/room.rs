@@ -91,12 +91,9 @@ impl Room {
 
     /// The program, with its workspaces on the disk.
     pub(super) fn run(&mut self, arguments: &[&str]) -> Ran {
-        let words: String = [&["--workspaces", "disk/workspaces"], arguments]
-            .concat()
-            .iter()
-            .map(|word| format!(" '{}'", word.replace('\'', "'\\''")))
-            .collect();
-        let line = format!("{} DATABASE_URL='{}' '{PROGRAM}'{words}", self.before, self.url);
+        let words = [&["--workspaces", "disk/workspaces"], arguments].concat();
+        let words: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
+        let line = format!("{} DATABASE_URL='{}' '{PROGRAM}' {}", self.before, self.url, words.join(" "));
         self.sh(&line)
     }
 
