@@ -1,5 +1,7 @@
 //! A folder to work in, and the program run there.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -22,7 +24,8 @@ A clerk MUST sign. A guest MAY enter.
 The door SHALL be shut. The key SHOULD NOT be lost.
 ";
 
-const TASK: &str = r#"---
+const TASK: &str = "\
+---
 name: reviewed
 description: A report that a person reads
 deliverables:
@@ -33,7 +36,7 @@ review: required
 # Task
 
 Write a report.
-"#;
+";
 
 const PLAN: &str =
     "# Execution Plan\n\n## Phase 1: Reading\n\n- [ ] Read all\n\n## Phase 2: Writing\n\n- [ ] Write the report\n";
