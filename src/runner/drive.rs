@@ -6,7 +6,7 @@ use crate::{
     crash,
     job::{
         event::{Decision, Event},
-        record::{HoldReason, JobStatus},
+        record::{Checkpoint, HoldReason, JobStatus},
         rows::Extent,
         state::{Job, Status},
         step::{Answer, Ask, Command},
@@ -66,6 +66,8 @@ pub struct Drive<'a> {
     words: Vec<Command>,
     /// Since when the database can't be reached; the person was told.
     outage: Option<Instant>,
+    /// The last checkpoint that the database took from this drive.
+    saved: Option<Checkpoint>,
 }
 
 impl std::fmt::Debug for Drive<'_> {
@@ -88,7 +90,7 @@ impl<'a> Drive<'a> {
         stop: watch::Receiver<bool>,
         watch: &'a mut dyn FnMut(&Job, Report<'_>),
     ) -> Self {
-        Self { store, model, stop, watch, words: Vec::new(), outage: None }
+        Self { store, model, stop, watch, words: Vec::new(), outage: None, saved: None }
     }
 
     /// Has the job hear `words` first: as part of the work, so that a full disk holds it here as anywhere.
@@ -303,9 +305,12 @@ impl<'a> Drive<'a> {
         if self.is_left_alone() {
             return Ok(());
         }
-        match session.checkpoint(self.store, extent).await {
-            Ok(()) => {
+        // What became of a checkpoint that failed isn't known: the next one is written whole.
+        let before = self.saved.take();
+        match session.checkpoint_since(self.store, extent, before.as_ref()).await {
+            Ok(saved) => {
                 self.outage = None;
+                self.saved = Some(saved);
                 Ok(())
             }
             Err(error) => self.unless_lost(session, error),

@@ -11,7 +11,7 @@ use crate::{
     job::{
         event::{Decision, Event},
         id::JobId,
-        record::{JobState, JobStatus, NewJob},
+        record::{Checkpoint, JobState, JobStatus, NewJob},
         rows::Extent,
         spec::FORMAT,
         state::Job,
@@ -198,11 +198,22 @@ impl Session {
 
     /// Writes the rows of the present state. A status other than running frees the lease.
     pub async fn checkpoint(&self, store: &dyn Store, extent: Extent) -> Result<(), StoreError> {
+        self.checkpoint_since(store, extent, None).await.map(drop)
+    }
+
+    /// [`Self::checkpoint`] without the rows that `before`, this process's last one, wrote already. Gives the one to
+    /// name the next time.
+    pub(super) async fn checkpoint_since(
+        &self,
+        store: &dyn Store,
+        extent: Extent,
+        before: Option<&Checkpoint>,
+    ) -> Result<Checkpoint, StoreError> {
         let checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
         crash::point("checkpoint.before");
-        store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await?;
+        store.checkpoint(self.job.spec.id, self.lease, &checkpoint.since(before)).await?;
         crash::point("checkpoint.done");
-        Ok(())
+        Ok(checkpoint)
     }
 
     /// Writes the rows with another status than the journal's: what stopped the process is not a fact of the job.
@@ -247,5 +258,5 @@ pub async fn save_row(store: &dyn Store, id: JobId, reason: &str) -> Result<(), 
         completed_at: Some(now()),
         ..row.state
     };
-    store.checkpoint(id, lease, &crate::job::record::Checkpoint { state, phases: Vec::new(), todos: Vec::new() }).await
+    store.checkpoint(id, lease, &Checkpoint { state, phases: Vec::new(), todos: Vec::new() }).await
 }

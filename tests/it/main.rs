@@ -1,11 +1,14 @@
 mod cli_audit;
 mod cli_run;
+mod crash;
 mod databases;
 mod dependencies;
 mod faults;
 mod machine;
+mod misbehaviour;
 mod offline;
 mod plans;
+mod scenarios;
 mod store;
 mod support;
 mod survival;
