@@ -158,7 +158,7 @@ fn killed_at_every_place_a_job_ends_as_if_nothing_had_happened() {
         reached.extend(killed(&act, which, &|_| true, &|_| {}, &faults));
     }
     let act = Act::scripted();
-    for (name, hit) in [("journal.append.half", 80), ("archive.named", 3), ("create.done", 0)] {
+    for (name, hit) in [("journal.append.half", 80), ("archive.named", 3), ("file.new.half", 70)] {
         reached.extend(killed_twice(&act, name, hit, &faults));
     }
     told(&faults);
