@@ -2,6 +2,7 @@ mod cli_audit;
 mod cli_run;
 mod databases;
 mod dependencies;
+mod hostile;
 mod machine;
 mod offline;
 mod plans;
