@@ -383,7 +383,10 @@ fn made(size: usize) -> Vec<(String, String)> {
         if n == 1 { "|a".repeat(200) + "|\n" + &"|-".repeat(200) + "|\n" } else { "|b\n".to_owned() }
     }));
     let (columns, rows) = (size / 8, size / 6);
-    all.push(("a table as wide as long".to_owned(), format!("{}\n{}\n{}", "|a".repeat(columns), "|-".repeat(columns), "|b\n".repeat(rows))));
+    all.push((
+        "a table as wide as long".to_owned(),
+        format!("{}\n{}\n{}", "|a".repeat(columns), "|-".repeat(columns), "|b\n".repeat(rows)),
+    ));
     all.push(lines("columns that span", &|_| {
         "<table><tr><td colspan=1000 rowspan=65534>a<td rowspan=0>b</table>".to_owned()
     }));
