@@ -5,6 +5,7 @@ mod databases;
 mod dependencies;
 mod faults;
 mod hostile;
+mod journal;
 mod machine;
 mod misbehaviour;
 mod offline;
