@@ -2,7 +2,7 @@
 //! read is a beginning of what was written. A torn end of the live file is cut off, and said; all else is a break that names its
 //! file, and nothing goes on.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::support::cases;
 use overnight::{

@@ -142,8 +142,8 @@ impl Wire {
             return;
         }
         assert!(text.len() < given.text.len(), "the line is longer than what it replaces");
-        if given.spilled.is_some() {
-            assert!(text.contains(&given.spilled.as_ref().unwrap().path), "{text}");
+        if let Some(spilled) = &given.spilled {
+            assert!(text.contains(&spilled.path), "{text}");
         } else if let Some(shown) = &given.shown {
             assert!(text.contains("call it again with "), "{text}");
             assert!(job.spec.document(&shown.document).is_some());
