@@ -14,6 +14,8 @@ pub(crate) struct Cut {
     pub(crate) what: &'static str,
     /// The last line, from 1, that is whole on the disk.
     pub(crate) line: usize,
+    /// A part of the next line is there too.
+    pub(crate) is_torn: bool,
     pub(crate) tree: Tree,
     /// The step that is played again.
     pub(crate) from: usize,
@@ -44,7 +46,8 @@ pub(crate) fn cuts(scenario: &Scenario, record: &Record, line: usize, all: bool)
         Some(_) | None if is_stopped(scenario, at.step) => at.step,
         Some(_) | None => at.step + 1,
     };
-    let mut cuts: Vec<Cut> = states.into_iter().map(|(what, tree)| Cut { what, line, tree, from, rows_at }).collect();
+    let mut cuts: Vec<Cut> =
+        states.into_iter().map(|(what, tree)| Cut { what, line, is_torn: false, tree, from, rows_at }).collect();
     if let Some(next) = next {
         let parts: &[(&str, usize)] = if all {
             &[
@@ -58,6 +61,7 @@ pub(crate) fn cuts(scenario: &Scenario, record: &Record, line: usize, all: bool)
         cuts.extend(parts.iter().map(|(what, part)| Cut {
             what,
             line,
+            is_torn: true,
             tree: torn(at, next, *part),
             from: next.step,
             rows_at,
