@@ -47,6 +47,7 @@
 //! | 0 | [`job`]: the machine · [`context`]: what the model is shown |
 //!
 //! [`config`] stands beside them: flags, environment, file, defaults; the only reader of the environment.
+//! [`crash`] too: the places at which tests kill the program; in a release build there are none.
 //!
 //! Where the next feature goes: a new transition is an event ([`job::event`]), its meaning ([`job::apply`]) and the decision
 //! that leads to it ([`job::step`], [`job::control`], [`job::planning`], [`job::ending`]). A new tool is an entry in
@@ -68,6 +69,7 @@ pub mod audit;
 pub mod cli;
 pub mod config;
 pub mod context;
+pub mod crash;
 pub mod documents;
 pub mod job;
 pub mod model;

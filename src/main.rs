@@ -3,5 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "failpoints")]
+    let _armed = overnight::crash::arm();
     overnight::cli::main()
 }

@@ -1,11 +1,12 @@
 //! Is the record as it was left? Checks every hash that a workspace holds, without a database and without changing
 //! anything, so it works on a copy (SPEC section 13).
 //!
-//! What holds what: the journal's chain holds every line but the last; the journal holds `job.yaml`, documents, assets, the
-//! task, what the model wrote, and each archive's manifest; a manifest holds its archive's files and what was in `output/`
-//! and `tool_results/`. So the end of the chain is held by nothing inside the workspace: that the live journal's last
-//! line was changed, or lines at its end (with an archive stored last: also that archive's manifest) taken away or
-//! written anew, is seen only with the anchor, the (seq, head) that the database keeps of the last checkpoint.
+//! What holds what: each line's own checksum shows damage to it; the journal's chain holds every line but the last; the
+//! journal holds `job.yaml`, documents, assets, the task, what the model wrote, and each archive's manifest; a manifest holds
+//! its archive's files and what was in `output/` and `tool_results/`. So the end of the chain is held by nothing inside the
+//! workspace: that lines at the live journal's end (with an archive stored last: also that archive's manifest) were taken
+//! away, or written anew so that they fit, is seen only with the anchor, the (seq, head) that the database keeps of the
+//! last checkpoint.
 //! Until a job has ended, a person may edit `main_plan.md` and `workspace.md`; `workspace_summary.md`, `progress.md` and
 //! `todos.md` follow from the journal and are written anew from it, so they are not checked.
 

@@ -6,7 +6,7 @@
 //! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause): what is asked of one job
 //! - `work`: drives a job here and now; `stop`: Ctrl-C and SIGTERM; `progress`: the talk meanwhile; `result`: what came of it
 //! - `instructions`: from a name or path to instructions; `office`: settings and database
-//! - `doctor`, `migrate`, `completions`
+//! - `doctor`, `migrate`, `reindex`, `completions`
 
 use crate::config::{Partial, Settings};
 use clap::{Args, Parser, Subcommand};
@@ -25,6 +25,7 @@ mod office;
 mod out;
 mod place;
 mod progress;
+mod reindex;
 mod result;
 mod resume;
 mod review;
@@ -91,6 +92,8 @@ enum Verb {
     Doctor(doctor::DoctorArgs),
     /// Bring the database's schema up to this program's
     Migrate,
+    /// Put the jobs of the workspaces folder back into the database
+    Reindex(reindex::ReindexArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
     /// List jobs, the newest first
@@ -145,6 +148,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Pause(args) => cancel::pause(&office(&flags).await?, &args).await,
         Verb::Doctor(args) => doctor::run(&Settings::from_surroundings(&flags)?, &args).await,
         Verb::Migrate => migrate::run(&office(&flags).await?).await,
+        Verb::Reindex(args) => reindex::run(Settings::from_surroundings(&flags)?, &args).await,
         Verb::Completions(args) => completions::run(&args),
         Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await,
         // These open a database only for a job that is named by its id.

@@ -62,12 +62,11 @@ pub(super) async fn run(flags: Partial, args: &ResumeArgs) -> Result<u8, CliErro
     let (limits, are_new) = limits(session.job.limits, &office.settings);
     let name = typed(&office.settings.model).cloned().unwrap_or_else(|| session.job.spec.model.clone());
     let model = work::model(&office, &name).await?;
-    session.claim(office.store.as_ref()).await?;
-    session.command(opening(model.name(), session.torn()))?;
+    let mut words = vec![opening(model.name(), session.torn())];
     if are_new || !session.job.is_running() {
-        session.command(Command::Resume { limits })?;
+        words.push(Command::Resume { limits });
     }
-    work::drive(&office, &mut session, &path, model, args.show).await
+    work::drive(&office, &mut session, &path, model, words, args.show).await
 }
 
 /// Whether the job waits for a person's word on its result.

@@ -49,11 +49,8 @@ pub(super) struct FeedbackArgs {
 pub(super) async fn approve(office: &Office, args: &ApproveArgs) -> Result<u8, CliError> {
     let (mut session, path) = reviewed(office, &args.job).await?;
     let model = work::model(office, ANY_MODEL).await?;
-    session.claim(office.store.as_ref()).await?;
-    let name = session.job.spec.model.clone();
-    session.command(opening(&name, session.torn()))?;
-    session.command(Command::Approve)?;
-    work::drive(office, &mut session, &path, model, args.show).await
+    let words = vec![opening(&session.job.spec.model, session.torn()), Command::Approve];
+    work::drive(office, &mut session, &path, model, words, args.show).await
 }
 
 /// The result is sent back: the job goes on with the feedback among its instructions.
@@ -63,19 +60,20 @@ pub(super) async fn feedback(office: &Office, args: &FeedbackArgs) -> Result<u8,
     let instructions = with_feedback(&path, &session.job, &text)?;
     let name = session.job.spec.model.clone();
     let model = work::model(office, &name).await?;
-    session.claim(office.store.as_ref()).await?;
-    session.command(opening(&name, session.torn()))?;
-    session.command(Command::Feedback { text, instructions })?;
-    work::drive(office, &mut session, &path, model, args.show).await
+    let words = vec![opening(&name, session.torn()), Command::Feedback { text, instructions }];
+    work::drive(office, &mut session, &path, model, words, args.show).await
 }
 
 /// Opens a job that is held for review.
 async fn reviewed(office: &Office, job: &str) -> Result<(Session, PathBuf), CliError> {
     let row = office.job(job).await?;
     let path = office.workspace(&row)?;
-    let session = work::open(office, &row, &path).await?;
+    let mut session = work::open(office, &row, &path).await?;
     if is_in_review(&session.job) {
         return Ok((session, path));
+    }
+    if session.job.ended().is_some() {
+        work::settle(office, &mut session, &row).await?;
     }
     let (status, reason, _) = session.job.job_status();
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();

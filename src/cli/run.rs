@@ -106,9 +106,8 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
         }
     }
     let mut session = Session::open(&created.path, None)?;
-    session.claim(office.store.as_ref()).await?;
-    session.command(opening(model.name(), session.torn()))?;
-    work::drive(&office, &mut session, &created.path, model, args.show).await
+    let words = vec![opening(model.name(), session.torn())];
+    work::drive(&office, &mut session, &created.path, model, words, args.show).await
 }
 
 /// The command with which this program takes a job up.

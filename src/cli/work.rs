@@ -2,7 +2,7 @@
 
 use super::{CliError, Office, exit, out, progress::Progress, result, stop};
 use crate::{
-    job::{id::JobId, record::JobStatus, rows::Extent},
+    job::{id::JobId, record::JobStatus, rows::Extent, step::Command},
     model::Model,
     runner::{Anchor, Drive, Outcome, RunError, Session, open_model, save_row},
     store::{JobRow, StoreError},
@@ -24,20 +24,22 @@ pub(super) struct Show {
     pub(super) quiet: bool,
 }
 
-/// Drives a claimed job until it ends or is held; shows the result. The exit code says how it came to rest.
+/// Claims a job and drives it, after `words`, until it ends or is held; shows the result. The exit code says how it came to rest.
 pub(super) async fn drive(
     office: &Office,
     session: &mut Session,
     path: &Path,
     model: Arc<dyn Model>,
+    words: Vec<Command>,
     show: Show,
 ) -> Result<u8, CliError> {
     let id = session.job.spec.id;
+    session.claim(office.store.as_ref()).await.map_err(|error| unclaimed(id, error))?;
     // Before the first word: who reads it may send a signal.
     let stop = stop::listen()?;
     let mut progress = Progress::begin(show.quiet, &session.job);
     let mut watch = |job: &crate::job::state::Job, report: crate::runner::Report<'_>| progress.show(job, &report);
-    let mut drive = Drive::new(office.store.as_ref(), model, stop, &mut watch);
+    let mut drive = Drive::new(office.store.as_ref(), model, stop, &mut watch).after(words);
     let outcome = drive.run(session).await;
     progress.end();
     let outcome = outcome.map_err(|error| stopped(id, &error))?;
@@ -60,6 +62,22 @@ pub(super) fn code(outcome: Outcome) -> u8 {
         Outcome::Held(_) => exit::HELD,
         Outcome::Interrupted => exit::INTERRUPTED,
     }
+}
+
+/// The job could not be taken up; what was asked of it has not happened.
+fn unclaimed(id: JobId, error: RunError) -> CliError {
+    let message = |then: &str| format!("{error}; job {id} is kept as it is: {then}");
+    if error.is_disk_full() {
+        // Where even the first row finds no room, the database doesn't know the job yet.
+        let then = format!("make room, then `overnight reindex` and `overnight resume {id}` go on");
+        return CliError { message: message(&then), code: exit::HELD };
+    }
+    if matches!(&error, RunError::Store(StoreError::Unreachable { .. })) {
+        return CliError::failed(message(&format!(
+            "when the database is back, `overnight reindex` and `overnight resume {id}` go on"
+        )));
+    }
+    error.into()
 }
 
 /// The work stopped for a reason that is not the job's: nothing is lost.
@@ -100,14 +118,18 @@ pub(super) async fn open(office: &Office, row: &JobRow, path: &Path) -> Result<S
     }
 }
 
-/// Writes the row of a job that has ended, or is held, by its journal: the process that brought it there may have died before
-/// it could.
+/// Writes the row of a job whose journal has ended, or holds it: the process that did it may have died before it could.
 pub(super) async fn settle(office: &Office, session: &mut Session, row: &JobRow) -> Result<(), CliError> {
-    if !row.state.status.is_end() && row.state.status != session.job.job_status().0 {
-        session.claim(office.store.as_ref()).await?;
-        session.checkpoint(office.store.as_ref(), Extent::All).await?;
+    let (status, reason, _) = session.job.job_status();
+    if row.state.status.is_end() || (row.state.status, row.state.hold_reason) == (status, reason) {
+        return Ok(());
     }
-    Ok(())
+    match session.claim(office.store.as_ref()).await {
+        // The process that ended it has written the row since it was read.
+        Err(RunError::Store(StoreError::Ended { .. })) => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(session.checkpoint(office.store.as_ref(), Extent::All).await?),
+    }
 }
 
 /// Opens a model by its name.

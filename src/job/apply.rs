@@ -79,7 +79,9 @@ impl Job {
     pub fn apply(&mut self, at: Timestamp, event: &Event) {
         // What lies before an opening is not work: the process was down, or the job was held.
         if self.is_running() && !matches!(event, Event::Opened { .. }) {
-            self.totals.worked_ms += at.millis_since(self.last_at);
+            // No call takes longer than it may: more is a clock that was set, a machine that slept, a database away.
+            let longest = self.limits.model_call_ms.saturating_add(self.limits.tool_call_ms);
+            self.totals.worked_ms += at.millis_since(self.last_at).min(longest);
         }
         self.last_at = self.last_at.max(at);
         match event {

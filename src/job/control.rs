@@ -24,10 +24,12 @@ impl Job {
         let refused = |reason: String| Some(vec![refusal(call, reason)]);
         match tool {
             Tool::TodoList => Some(vec![match arguments::<TodoListArguments>(tool, &call.arguments) {
-                Ok(wanted) => match board::listing(&self.phase.todos, wanted.status.as_deref()) {
-                    Ok(listing) => returned(call, CallEnd::Done, listing),
-                    Err(reason) => returned(call, CallEnd::Refused, reason),
-                },
+                Ok(wanted) => {
+                    match board::listing(&self.phase.todos, wanted.status.as_deref(), self.most_of_a_result()) {
+                        Ok(listing) => returned(call, CallEnd::Done, listing),
+                        Err(reason) => returned(call, CallEnd::Refused, reason),
+                    }
+                }
                 Err(reason) => returned(call, CallEnd::Refused, reason),
             }]),
             Tool::AddAccomplishment | Tool::AddNote => match arguments::<Text>(tool, &call.arguments) {
@@ -271,6 +273,20 @@ impl Job {
         events.extend(self.skipped(answered, "not run: the job has ended"));
         events.push(Event::JobEnded { ending: Box::new(ending) });
         events
+    }
+
+    /// The end comes while calls wait: each has its result. Of the first it may not be known whether it was done.
+    pub(super) fn unanswered(&self) -> Vec<Event> {
+        let text = "not run: the job has ended";
+        match self.pending.front() {
+            Some(call) if self.prepared.is_some() => {
+                let cut = "interrupted: the job ended while it was being done";
+                let mut events = vec![returned(call, CallEnd::Interrupted, cut)];
+                events.extend(self.skipped(1, text));
+                events
+            }
+            Some(_) | None => self.skipped(0, text),
+        }
     }
 
     pub(super) fn open_todos(&self) -> Vec<String> {

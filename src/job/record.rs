@@ -183,3 +183,18 @@ pub struct Checkpoint {
     pub phases: Vec<PhaseRow>,
     pub todos: Vec<TodoRow>,
 }
+
+impl Checkpoint {
+    /// What of it was not written by `before`: the state always, of phases and todos those that are other than they were.
+    #[must_use]
+    pub fn since(&self, before: Option<&Self>) -> Self {
+        let Some(before) = before else {
+            return self.clone();
+        };
+        Self {
+            state: self.state.clone(),
+            phases: self.phases.iter().filter(|row| !before.phases.contains(row)).cloned().collect(),
+            todos: self.todos.iter().filter(|row| !before.todos.contains(row)).cloned().collect(),
+        }
+    }
+}

@@ -17,8 +17,12 @@ use super::{
 use crate::context::{
     catalogue::{JobComplete, Tool, arguments},
     compact, layers,
-    message::{Reply, Stop, ToolCall},
+    message::{Reply, Stop, ToolCall, readable},
+    tokens::{estimate, head},
 };
+
+/// What stands at the end of a result that was too long.
+const CUT_HERE: &str = "\n[cut here]";
 
 /// One question to the outside world.
 #[derive(Clone, Debug, PartialEq)]
@@ -206,8 +210,34 @@ impl Job {
         }
     }
 
-    /// What an answer means. `at` is when it came.
+    /// What an answer means. `at` is when it came. To a job that is held or has ended nothing is owed, so that an answer
+    /// which comes late means nothing; only a command can.
     pub fn decide(&self, at: Timestamp, answer: Answer) -> Vec<Event> {
+        if !self.is_running() && !matches!(answer, Answer::Command(_)) {
+            return Vec::new();
+        }
+        let mut events = self.facts(at, answer);
+        for event in &mut events {
+            // What a tool could not or would not do is said with the model's own words in it, however long those are. A page
+            // of a document has its own bound, and is shown whole or not at all.
+            if let Event::ToolReturned { result, .. } = event
+                && result.shown.is_none()
+                && result.spilled.is_none()
+                && estimate(&result.text) > self.most_of_a_result()
+            {
+                let shown = head(&result.text, self.most_of_a_result().saturating_sub(CUT_HERE.len() as u64));
+                result.text = format!("{shown}{CUT_HERE}");
+            }
+        }
+        events
+    }
+
+    /// Tokens of a tool's result, at most: what is larger stands elsewhere whole.
+    pub(super) fn most_of_a_result(&self) -> u64 {
+        layers::share_of(self.spec.budget_tokens, compact::RESULT_TOKENS)
+    }
+
+    fn facts(&self, at: Timestamp, answer: Answer) -> Vec<Event> {
         match answer {
             Answer::Now => self.owed(at).unwrap_or_default(),
             Answer::Reply { reply, cost_usd, prompt_sha256 } => self.on_reply(reply, cost_usd, prompt_sha256),
@@ -242,7 +272,11 @@ impl Job {
         // Calls get names of our own: providers leave them out, repeat them, or use letters that others refuse.
         let calls: Vec<ToolCall> = (1..)
             .zip(reply.calls)
-            .map(|(place, call): (u32, ToolCall)| ToolCall { id: format!("call_{turn}_{place}"), ..call })
+            .map(|(place, call): (u32, ToolCall)| ToolCall {
+                id: format!("call_{turn}_{place}"),
+                name: call.name,
+                arguments: readable(call.arguments),
+            })
             .collect();
         let is_cut = reply.stop == Stop::Length;
         let digest = reply.text.trim().to_owned();
@@ -330,7 +364,9 @@ impl Job {
             deliverables: Vec::new(),
             open_todos: self.open_todos(),
         };
-        vec![Event::JobEnded { ending: Box::new(ending) }]
+        let mut events = self.unanswered();
+        events.push(Event::JobEnded { ending: Box::new(ending) });
+        events
     }
 
     fn on_command(&self, command: Command) -> Vec<Event> {
@@ -357,7 +393,9 @@ impl Job {
                     deliverables: Vec::new(),
                     open_todos: self.open_todos(),
                 };
-                vec![Event::JobEnded { ending: Box::new(ending) }]
+                let mut events = self.unanswered();
+                events.push(Event::JobEnded { ending: Box::new(ending) });
+                events
             }
             (Command::Fail { reason }, _) => self.failed(reason),
         }

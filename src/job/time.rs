@@ -4,6 +4,9 @@ use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::fmt;
 
+/// 9999-12-31T23:59:59.999Z in milliseconds since 1970.
+const LAST_MS: i64 = 253_402_300_799_999;
+
 /// A UTC moment with millisecond precision, written `2026-11-21T03:14:07.123Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(DateTime<Utc>);
@@ -16,6 +19,14 @@ impl Timestamp {
 
     pub fn utc(self) -> DateTime<Utc> {
         self.0
+    }
+
+    /// The moment `passed` later; not past the year 9999, which is the last that can be written.
+    #[must_use]
+    pub fn after(self, passed: std::time::Duration) -> Self {
+        let later = chrono::TimeDelta::from_std(passed).ok().and_then(|passed| self.0.checked_add_signed(passed));
+        let last = DateTime::from_timestamp_millis(LAST_MS).unwrap_or(self.0);
+        Self::new(later.map_or(last, |later| later.min(last))).max(self)
     }
 
     /// Milliseconds from `earlier` to here; 0 when the clock went backwards.

@@ -164,7 +164,7 @@ impl TodoList {
                 return Err(named("only todo_complete() completes a todo; leave the status out"));
             }
             if closed.contains(&key(&content))
-                && old.is_none_or(|old| !old.status.is_open())
+                && old.is_none_or(|old| !old.status.is_open() || key(&old.content) != key(&content))
                 && status != TodoStatus::Cancelled
             {
                 return Err(named(&format!("'{content}' was closed before; word it differently if it is new work")));

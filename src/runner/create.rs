@@ -4,6 +4,7 @@
 use super::{RunError, clock::now};
 use crate::{
     context::{compose::system_prompt, tokens::estimate},
+    crash,
     documents::{self, Found, Unit, Units},
     job::{
         digest::sha256,
@@ -15,7 +16,7 @@ use crate::{
         state::INSTRUCTIONS_FILE,
     },
     model::Model,
-    workspace::{Workspace, journal::Journal, known::JOB_FILE},
+    workspace::{Workspace, journal::Journal, known::JOB_FILE, lock::Lock},
 };
 use std::path::{Path, PathBuf};
 
@@ -61,10 +62,16 @@ pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created,
             workspaces.display()
         ))
     })?;
+    // Best effort: what another crash left is no reason not to begin.
+    let _ = Workspace::sweep_unfinished(workspaces, now());
     let workspace = Workspace::create_temporary(workspaces)?;
-    match fill(&workspace, request, &gathered.documents, budget_tokens) {
-        Ok(spec) => {
+    // For who sweeps what a crash left: this one is alive.
+    let lock = Lock::acquire(&workspace, now()).map_err(RunError::from);
+    match lock.and_then(|lock| Ok((lock, fill(&workspace, request, &gathered.documents, budget_tokens)?))) {
+        Ok((lock, spec)) => {
             let workspace = workspace.install(&spec.id.to_string())?;
+            drop(lock);
+            crash::point("create.done");
             Ok(Created {
                 id: spec.id,
                 path: workspace.path().to_owned(),

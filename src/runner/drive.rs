@@ -3,9 +3,10 @@
 use super::{RunError, session::Session};
 use crate::{
     context::{compose, message::Prompt},
+    crash,
     job::{
         event::{Decision, Event},
-        record::{HoldReason, JobStatus},
+        record::{Checkpoint, HoldReason, JobStatus},
         rows::Extent,
         state::{Job, Status},
         step::{Answer, Ask, Command},
@@ -61,8 +62,12 @@ pub struct Drive<'a> {
     model: Arc<dyn Model>,
     stop: watch::Receiver<bool>,
     watch: &'a mut dyn FnMut(&Job, Report<'_>),
+    /// What is asked of the job before it is worked.
+    words: Vec<Command>,
     /// Since when the database can't be reached; the person was told.
     outage: Option<Instant>,
+    /// The last checkpoint that the database took from this drive.
+    saved: Option<Checkpoint>,
 }
 
 impl std::fmt::Debug for Drive<'_> {
@@ -85,7 +90,14 @@ impl<'a> Drive<'a> {
         stop: watch::Receiver<bool>,
         watch: &'a mut dyn FnMut(&Job, Report<'_>),
     ) -> Self {
-        Self { store, model, stop, watch, outage: None }
+        Self { store, model, stop, watch, words: Vec::new(), outage: None, saved: None }
+    }
+
+    /// Has the job hear `words` first: as part of the work, so that a full disk holds it here as anywhere.
+    #[must_use]
+    pub fn after(mut self, words: Vec<Command>) -> Self {
+        self.words = words;
+        self
     }
 
     /// Works on a claimed job until it ends, is held, or is to stop.
@@ -93,6 +105,8 @@ impl<'a> Drive<'a> {
         match self.work(session).await {
             Err(error) if error.is_disk_full() => {
                 let detail = format!("{error}; make room and resume");
+                // A short line may still fit where something long did not; then the workspace alone says why it rests.
+                let _ = session.command(Command::Hold { reason: HoldReason::Disk, detail: detail.clone() });
                 session
                     .checkpoint_as(self.store, |state| {
                         state.status = JobStatus::Held;
@@ -124,7 +138,11 @@ impl<'a> Drive<'a> {
     }
 
     async fn work(&mut self, session: &mut Session) -> Result<Outcome, RunError> {
+        for word in std::mem::take(&mut self.words) {
+            session.command(word)?;
+        }
         super::inputs::check(session)?;
+        crash::point("drive.begun");
         session.write_derived()?;
         let mut beat = Beat { asked: Instant::now(), renewed: Instant::now() };
         self.save(session, Extent::All).await?;
@@ -159,6 +177,7 @@ impl<'a> Drive<'a> {
             }
         }
         self.finish(session).await?;
+        crash::point("drive.rested");
         Ok(match &session.job.status {
             Status::Ended(ending) => Outcome::Ended(ending.status),
             Status::Held { .. } if interrupted => Outcome::Interrupted,
@@ -196,12 +215,13 @@ impl<'a> Drive<'a> {
         let turn = session.job.totals.spent.turns + 1;
         let limit = Duration::from_millis(session.job.limits.model_call_ms);
         let model = self.model.clone();
+        crash::point("model.called");
         let reply = tokio::time::timeout(limit, model.reply(Request { prompt: &prompt, turn }));
         tokio::pin!(reply);
         loop {
             tokio::select! {
                 biased;
-                result = &mut reply => return Ok(Some(match result {
+                result = &mut reply => return Ok(Some(match replied(result) {
                     Ok(Ok(reply)) => {
                         let cost_usd = model.cost(&reply.usage);
                         Answer::Reply { reply, cost_usd, prompt_sha256 }
@@ -285,9 +305,12 @@ impl<'a> Drive<'a> {
         if self.is_left_alone() {
             return Ok(());
         }
-        match session.checkpoint(self.store, extent).await {
-            Ok(()) => {
+        // What became of a checkpoint that failed isn't known: the next one is written whole.
+        let before = self.saved.take();
+        match session.checkpoint_since(self.store, extent, before.as_ref()).await {
+            Ok(saved) => {
                 self.outage = None;
+                self.saved = Some(saved);
                 Ok(())
             }
             Err(error) => self.unless_lost(session, error),
@@ -316,6 +339,12 @@ impl<'a> Drive<'a> {
             Some(error) => Err(error.into()),
         }
     }
+}
+
+/// The call is over, and its turn is not yet on the disk.
+fn replied<T>(result: T) -> T {
+    crash::point("model.replied");
+    result
 }
 
 /// Waits until the work is to stop; for ever, where nobody is left who could say so.

@@ -27,6 +27,12 @@ pub enum RunError {
     Lock(#[from] LockError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Nothing is wrong with the record; this program is.
+    #[error(
+        "{file} line {line} can't be read by overnight {}: overnight {version} has worked on this job since ({what}); use that version",
+        env!("CARGO_PKG_VERSION")
+    )]
+    OtherVersion { file: String, line: u64, version: String, what: String },
     /// The request itself can't be met.
     #[error("{0}")]
     Request(String),
@@ -47,6 +53,7 @@ impl RunError {
             | Self::Instructions(_)
             | Self::Model(_)
             | Self::Lock(_)
+            | Self::OtherVersion { .. }
             | Self::Request(_)
             | Self::NoDecision(_) => false,
         }
@@ -55,7 +62,11 @@ impl RunError {
     /// Whether the user's request or configuration is what is wrong, rather than the job or the machine.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Document(_) | Self::Instructions(_) | Self::Model(_) | Self::Request(_) => true,
+            Self::Document(_)
+            | Self::Instructions(_)
+            | Self::Model(_)
+            | Self::OtherVersion { .. }
+            | Self::Request(_) => true,
             Self::Workspace(_)
             | Self::Journal(_)
             | Self::Archive(_)

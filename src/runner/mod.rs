@@ -7,6 +7,8 @@
 //! - `drive`: ask, perform, decide, append, apply
 //! - `perform`: one question answered; `check`: the contract's checks; `models`: a model from its name
 //! - `clock`: the only clock
+//! - `reindex`: the database from the workspaces
+//! - `versions`: a journal that another version of the program wrote
 
 mod check;
 mod clock;
@@ -16,11 +18,14 @@ mod error;
 mod inputs;
 mod models;
 mod perform;
+mod reindex;
 mod session;
+mod versions;
 
 pub use clock::now;
 pub use create::{Created, NewJobRequest, create};
 pub use drive::{Drive, Outcome, Report};
 pub use error::RunError;
 pub use models::open_model;
+pub use reindex::{IndexOutcome, Indexed, Misnamed, Reindexed, reindex};
 pub use session::{Anchor, Loaded, Session, load, save_row};

@@ -4,6 +4,7 @@
 use super::{RunError, check, clock::now, session::Session};
 use crate::{
     context::board,
+    crash,
     job::{
         event::{CallEnd, Examined, ToolResult},
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
@@ -63,11 +64,14 @@ impl Session {
                 summary: self.text_of(SUMMARY_FILE)?.unwrap_or_default(),
             }),
             Ask::Write(write) => {
+                crash::point("owed.write.before");
                 self.workspace.write(write.path, write.text.as_bytes())?;
+                crash::point("owed.write.done");
                 Answer::Written
             }
             Ask::Check(completion) => {
                 let (checks, deliverables) = check::check(&self.job, &self.workspace, completion)?;
+                crash::point("contract.checked");
                 Answer::Checked { checks, deliverables }
             }
         })
@@ -82,7 +86,10 @@ impl Session {
             .map(|entry| FileEntry { path: entry.path, bytes: entry.bytes, modified: entry.modified })
             .collect();
         let text = summary::workspace_summary(&self.job, now(), &files);
-        Ok(self.workspace.write(SUMMARY_FILE, text.as_bytes())?)
+        crash::point("summary.before");
+        let hash = self.workspace.write(SUMMARY_FILE, text.as_bytes())?;
+        crash::point("summary.done");
+        Ok(hash)
     }
 
     /// A file that may be missing. What isn't UTF-8 (a person edited it) is read as far as it goes.
@@ -103,6 +110,7 @@ impl Session {
                 Err(error) if error.is_not_found() => drop(self.workspace.write(path, text.as_bytes())?),
                 Err(error) => return Err(error),
             }
+            crash::point("derived.done");
         }
         Ok(())
     }

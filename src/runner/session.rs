@@ -1,13 +1,19 @@
 //! One opened workspace: its lock, its journal, and the state that the journal tells. Resuming is not a second path:
 //! read the journal, apply each decision, go on.
 
-use super::{RunError, clock::now};
+use super::{
+    RunError,
+    clock::{Clock, now},
+    versions,
+};
 use crate::{
+    crash,
     job::{
         event::{Decision, Event},
         id::JobId,
-        record::{JobState, JobStatus, NewJob},
+        record::{Checkpoint, JobState, JobStatus, NewJob},
         rows::Extent,
+        spec::FORMAT,
         state::Job,
         step::{Answer, Command},
     },
@@ -28,6 +34,8 @@ pub struct Loaded {
     pub job: Job,
     pub seq: u64,
     pub head: String,
+    /// The largest lease number under which a line was written; 0 where no line was.
+    pub lease: u64,
 }
 
 /// The journal's end as the database last saw it: a chain that doesn't contain this pair was rewritten or cut off.
@@ -43,6 +51,7 @@ struct Replayed {
     job: Option<Job>,
     spec_sha256: String,
     anchor: Option<Anchor>,
+    lease: u64,
 }
 
 impl Replayed {
@@ -53,14 +62,18 @@ impl Replayed {
         {
             return Err(format!("it is not the line after line {} as the database saw it", anchor.seq));
         }
+        self.lease = self.lease.max(line.lease);
         let decision = Decision { at: line.at, events: line.events };
         if let Some(job) = &mut self.job {
             job.apply_all(&decision);
             return Ok(());
         }
         self.job = Some(Job::begin(&decision).ok_or("the first line does not begin a job")?);
-        if let Some(Event::JobCreated { spec_sha256, .. }) = decision.events.first() {
+        if let Some(Event::JobCreated { spec_sha256, spec }) = decision.events.first() {
             self.spec_sha256.clone_from(spec_sha256);
+            if spec.format != FORMAT {
+                return Err(format!("its format is {}, and this version reads {FORMAT}", spec.format));
+            }
         }
         Ok(())
     }
@@ -90,10 +103,18 @@ impl Replayed {
 
 /// Reads a job without working on it; safe beside a running one.
 pub fn load(path: &Path) -> Result<Loaded, RunError> {
+    load_from(path, None)
+}
+
+/// [`load`], where the chain must contain `anchor`.
+pub(super) fn load_from(path: &Path, anchor: Option<Anchor>) -> Result<Loaded, RunError> {
     let workspace = Workspace::open(path)?;
-    let mut replayed = Replayed::default();
-    let read = journal::read(&workspace, |line| replayed.on(line))?;
-    Ok(Loaded { job: replayed.job(path)?, seq: read.position.seq, head: read.position.head })
+    let mut replayed = Replayed { anchor, ..Replayed::default() };
+    let read =
+        journal::read(&workspace, |line| replayed.on(line)).map_err(|error| versions::explain(&workspace, error))?;
+    replayed.check_end(read.position.seq, &read.position.head)?;
+    let lease = replayed.lease;
+    Ok(Loaded { job: replayed.job(path)?, seq: read.position.seq, head: read.position.head, lease })
 }
 
 /// A job that this process works on.
@@ -107,6 +128,7 @@ pub struct Session {
     pub(super) spec_sha256: String,
     /// The number under which this process works; 0 until it is claimed.
     pub(super) lease: u64,
+    clock: Clock,
     _lock: Lock,
 }
 
@@ -116,17 +138,30 @@ impl Session {
         let workspace = Workspace::open(path)?;
         let lock = Lock::acquire(&workspace, now())?;
         let mut replayed = Replayed { anchor, ..Replayed::default() };
-        let journal = Journal::open(&workspace, |line| replayed.on(line))?;
+        let journal = Journal::open(&workspace, |line| replayed.on(line))
+            .map_err(|error| versions::explain(&workspace, error))?;
         replayed.check_end(journal.seq(), journal.head())?;
         let spec_sha256 = std::mem::take(&mut replayed.spec_sha256);
         let job = replayed.job(path)?;
-        Ok(Self { job, workspace, journal, library: Library::default(), spec_sha256, lease: 0, _lock: lock })
+        Ok(Self {
+            job,
+            workspace,
+            journal,
+            library: Library::default(),
+            spec_sha256,
+            lease: 0,
+            clock: Clock::default(),
+            _lock: lock,
+        })
     }
 
     /// The place of the job in the database; the lease under which this process writes.
     pub async fn claim(&mut self, store: &dyn Store) -> Result<(), RunError> {
+        crash::point("row.before");
         store.create(&self.row()).await?;
+        crash::point("claim.before");
         self.lease = store.claim(self.job.spec.id, Uuid::now_v7(), super::drive::LEASE_MS).await?;
+        crash::point("claim.done");
         Ok(())
     }
 
@@ -142,7 +177,7 @@ impl Session {
 
     /// Decides on `answer`, puts the decision on the disk, and applies it. Nothing is decided: nothing is written.
     pub(super) fn decide(&mut self, answer: Answer) -> Result<Option<Decision>, RunError> {
-        let at = now().max(self.job.last_at);
+        let at = self.clock.tick(self.job.last_at);
         let events = self.job.decide(at, answer);
         if events.is_empty() {
             return Ok(None);
@@ -155,18 +190,34 @@ impl Session {
 
     /// A word from a person, or from the runner. `false`: the job's state has no use for it.
     pub fn command(&mut self, command: Command) -> Result<bool, RunError> {
-        let has_use = self.decide(Answer::Command(command))?.is_some();
+        crash::point("command.before");
+        let is_decided = self.decide(Answer::Command(command))?.is_some();
+        crash::point("command.done");
         if self.job.ended().is_some() {
             // Nobody drives it any more, and a crash may have come before these files.
             self.write_derived()?;
         }
-        Ok(has_use)
+        Ok(is_decided)
     }
 
     /// Writes the rows of the present state. A status other than running frees the lease.
     pub async fn checkpoint(&self, store: &dyn Store, extent: Extent) -> Result<(), StoreError> {
+        self.checkpoint_since(store, extent, None).await.map(drop)
+    }
+
+    /// [`Self::checkpoint`] without the rows that `before`, this process's last one, wrote already. Gives the one to
+    /// name the next time.
+    pub(super) async fn checkpoint_since(
+        &self,
+        store: &dyn Store,
+        extent: Extent,
+        before: Option<&Checkpoint>,
+    ) -> Result<Checkpoint, StoreError> {
         let checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
-        store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await
+        crash::point("checkpoint.before");
+        store.checkpoint(self.job.spec.id, self.lease, &checkpoint.since(before)).await?;
+        crash::point("checkpoint.done");
+        Ok(checkpoint)
     }
 
     /// Writes the rows with another status than the journal's: what stopped the process is not a fact of the job.
@@ -211,5 +262,5 @@ pub async fn save_row(store: &dyn Store, id: JobId, reason: &str) -> Result<(), 
         completed_at: Some(now()),
         ..row.state
     };
-    store.checkpoint(id, lease, &crate::job::record::Checkpoint { state, phases: Vec::new(), todos: Vec::new() }).await
+    store.checkpoint(id, lease, &Checkpoint { state, phases: Vec::new(), todos: Vec::new() }).await
 }

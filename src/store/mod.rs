@@ -94,8 +94,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError>;
 
     /// Puts a job back as its workspace tells it, in place of all its phases and todos. Takes the lease from whoever had
-    /// it. What only the database knows (batch, priority, group) stays.
-    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint) -> Result<(), StoreError>;
+    /// it; its number is then at least `lease`, the last under which the workspace was written. What only the database
+    /// knows (batch, priority, group, a wish that nobody has heard yet) stays.
+    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError>;
 
     async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError>;
 

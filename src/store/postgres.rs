@@ -12,9 +12,12 @@ use super::{
     row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
 };
-use crate::job::{
-    id::JobId,
-    record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+use crate::{
+    crash,
+    job::{
+        id::JobId,
+        record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+    },
 };
 use async_trait::async_trait;
 use sqlx::{
@@ -103,7 +106,10 @@ impl PostgresStore {
     }
 
     async fn commit(&self, transaction: Transaction<'static, Postgres>) -> Result<(), StoreError> {
-        transaction.commit().await.map_err(|error| self.failed(error))
+        crash::point("store.commit.before");
+        transaction.commit().await.map_err(|error| self.failed(error))?;
+        crash::point("store.commit.done");
+        Ok(())
     }
 
     /// The newest migration that the database has seen; 0 for a new one.
@@ -248,47 +254,46 @@ impl Store for PostgresStore {
         .await
     }
 
-    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError> {
         self.within(async {
-        let mut transaction = self.begin().await?;
-        // Status and head are set first, so that the checkpoint counts as a repetition of itself: nobody has the lease.
-        let lease: i64 = sqlx::query_scalar(
-            "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
-                journal_head, updated)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp())
+            let mut transaction = self.begin().await?;
+            // Status and head are set first, so that the checkpoint counts as a repetition of itself: nobody has the lease.
+            let lease: i64 = sqlx::query_scalar(
+                "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
+                journal_head, lease, updated)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())
              on conflict (id) do update set
                 created = excluded.created, instructions = excluded.instructions,
                 instructions_sha256 = excluded.instructions_sha256, model = excluded.model,
                 documents = excluded.documents, workspace = excluded.workspace, status = excluded.status,
-                journal_head = excluded.journal_head, lease = jobs.lease + 1, worker = null, lease_until = null, wants = null
+                journal_head = excluded.journal_head, lease = greatest(jobs.lease + 1, excluded.lease),
+                worker = null, lease_until = null
              returning lease",
-        )
-        .bind(Id(job.id.0))
-        .bind(Moment(job.created))
-        .bind(text(&job.instructions))
-        .bind(text(&job.instructions_sha256))
-        .bind(text(&job.model))
-        .bind(count(job.documents))
-        .bind(text(&job.workspace))
-        .bind(checkpoint.state.status.name())
-        .bind(&checkpoint.state.journal_head)
-        .fetch_one(&mut *transaction)
-        .await
-        .map_err(|error| self.failed(error))?;
-        for old in ["delete from todos where job = $1", "delete from phases where job = $1"] {
-            let deleted = sqlx::query(old).bind(Id(job.id.0)).execute(&mut *transaction).await;
-            deleted.map_err(|error| self.failed(error))?;
-        }
-        let lease = Reader {
-            database: &self.database.name,
-            row: format!("job {}", job.id),
-        }
-        .number("lease", lease)?;
-        let written = checkpoint::write(&mut transaction, job.id, lease, checkpoint).await;
-        if !written.map_err(|error| self.failed(error))? {
-            return Err(StoreError::LeaseLost { id: job.id });
-        }
-        self.commit(transaction).await
+            )
+            .bind(Id(job.id.0))
+            .bind(Moment(job.created))
+            .bind(text(&job.instructions))
+            .bind(text(&job.instructions_sha256))
+            .bind(text(&job.model))
+            .bind(count(job.documents))
+            .bind(text(&job.workspace))
+            .bind(checkpoint.state.status.name())
+            .bind(&checkpoint.state.journal_head)
+            .bind(count(lease))
+            .fetch_one(&mut *transaction)
+            .await
+            .map_err(|error| self.failed(error))?;
+            for old in ["delete from todos where job = $1", "delete from phases where job = $1"] {
+                let deleted = sqlx::query(old).bind(Id(job.id.0)).execute(&mut *transaction).await;
+                deleted.map_err(|error| self.failed(error))?;
+            }
+            let lease =
+                Reader { database: &self.database.name, row: format!("job {}", job.id) }.number("lease", lease)?;
+            let written = checkpoint::write(&mut transaction, job.id, lease, checkpoint).await;
+            if !written.map_err(|error| self.failed(error))? {
+                return Err(StoreError::LeaseLost { id: job.id });
+            }
+            self.commit(transaction).await
         })
         .await
     }

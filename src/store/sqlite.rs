@@ -13,9 +13,12 @@ use super::{
     row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
 };
-use crate::job::{
-    id::JobId,
-    record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+use crate::{
+    crash,
+    job::{
+        id::JobId,
+        record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+    },
 };
 use async_trait::async_trait;
 use sqlx::{
@@ -110,7 +113,10 @@ impl SqliteStore {
     }
 
     async fn commit(&self, transaction: Transaction<'static, Sqlite>) -> Result<(), StoreError> {
-        transaction.commit().await.map_err(|error| self.failed(error))
+        crash::point("store.commit.before");
+        transaction.commit().await.map_err(|error| self.failed(error))?;
+        crash::point("store.commit.done");
+        Ok(())
     }
 
     /// The newest migration that the database has seen; 0 for a new one.
@@ -240,18 +246,19 @@ impl Store for SqliteStore {
         self.commit(transaction).await
     }
 
-    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         // Status and head are set first, so that the checkpoint counts as a repetition of itself: nobody has the lease.
         let lease: i64 = sqlx::query_scalar(
             "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
-                journal_head, updated)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+                journal_head, lease, updated)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
              on conflict (id) do update set
                 created = excluded.created, instructions = excluded.instructions,
                 instructions_sha256 = excluded.instructions_sha256, model = excluded.model,
                 documents = excluded.documents, workspace = excluded.workspace, status = excluded.status,
-                journal_head = excluded.journal_head, lease = lease + 1, worker = null, lease_until = null, wants = null
+                journal_head = excluded.journal_head, lease = max(lease + 1, excluded.lease), worker = null,
+                lease_until = null
              returning lease",
         )
         .bind(Id(job.id.0))
@@ -263,6 +270,7 @@ impl Store for SqliteStore {
         .bind(text(&job.workspace))
         .bind(checkpoint.state.status.name())
         .bind(&checkpoint.state.journal_head)
+        .bind(count(lease))
         .fetch_one(&mut *transaction)
         .await
         .map_err(|error| self.failed(error))?;

@@ -4,17 +4,20 @@ use super::ToolError;
 use crate::{
     context::{
         catalogue::{ListFiles, ReadFile},
+        fence::{fenced, quoted},
         tokens::estimate,
     },
     job::event::{CallEnd, ToolResult},
     job::rows::moment,
-    workspace::{ModelPath, Workspace},
+    workspace::{Folder, Known, ModelPath, Workspace},
 };
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::fmt::Write;
 
 /// Bytes of the largest file that a model's tool opens.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
+/// Bytes of a glob.
+const MOST_GLOB_BYTES: usize = 1_000;
 /// Files that a listing names; the rest is counted.
 const MOST_LISTED: usize = 200;
 
@@ -48,6 +51,9 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Resul
         tokens += estimate(shown) + 3;
         last = number;
     }
+    if holds_documents(resolved.known) {
+        body = fenced(&format!("file={}", quoted(&resolved.path)), &body);
+    }
     let mut result = format!("{} (lines {offset}-{last} of {lines}):\n{body}", resolved.path);
     if cut {
         result.push_str("A line was too long to be shown whole; search_files finds text in it. ");
@@ -58,6 +64,24 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Resul
         result.push_str("This is the end of the file.");
     }
     Ok(ToolResult::plain(CallEnd::Done, result))
+}
+
+/// Whether what is read there is text of documents: that of the documents themselves, or of long results that show it.
+fn holds_documents(known: Known) -> bool {
+    match known {
+        Known::Under(Folder::Documents | Folder::ToolResults) => true,
+        Known::Under(Folder::Assets | Folder::Archive | Folder::Output)
+        | Known::Plan
+        | Known::Memory
+        | Known::Instructions
+        | Known::Summary
+        | Known::Progress
+        | Known::Todos
+        | Known::Journal
+        | Known::JobFile
+        | Known::Lock
+        | Known::Other => false,
+    }
 }
 
 /// Files below a folder with size and time.
@@ -85,13 +109,52 @@ pub(super) fn parse(path: &str) -> Result<ModelPath, ToolError> {
 }
 
 /// `*.md` means any file of that name, `output/*.md` a path from the workspace on.
-pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
+pub(super) fn glob(pattern: &str) -> Result<GlobSet, ToolError> {
+    let cut = pattern.floor_char_boundary(MOST_GLOB_BYTES);
+    if cut < pattern.len() {
+        return Err(ToolError::Tell(format!(
+            "the glob '{}…' has more than {MOST_GLOB_BYTES} bytes; use one such as output/*.json",
+            &pattern[..pattern.floor_char_boundary(80)]
+        )));
+    }
     let whole = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
-    GlobBuilder::new(&whole).literal_separator(true).build().map(|glob| glob.compile_matcher()).map_err(|error| {
-        ToolError::Tell(format!("the glob '{pattern}' can't be read ({error}); use one such as output/*.json"))
-    })
+    // A set, because that of a single glob panics where the expression behind it grows too large.
+    GlobBuilder::new(&whole)
+        .literal_separator(true)
+        .build()
+        .and_then(|glob| GlobSetBuilder::new().add(glob).build())
+        .map_err(|error| {
+            ToolError::Tell(format!("the glob '{pattern}' can't be read ({error}); use one such as output/*.json"))
+        })
 }
 
-pub(super) fn matches(glob: Option<&GlobMatcher>, path: &str) -> bool {
+pub(super) fn matches(glob: Option<&GlobSet>, path: &str) -> bool {
     glob.is_none_or(|glob| glob.is_match(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_is_read_or_refused_in_a_sentence() {
+        let said = |pattern: &str| match glob(pattern) {
+            Ok(glob) => format!("{} {}", glob.is_match("output/a.md"), glob.is_match("b.json")),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(said("*.md"), "true false");
+        assert_eq!(said("{*.json,output/*}"), "true true");
+        assert_eq!(
+            said("{a,b"),
+            "the glob '{a,b' can't be read (error parsing glob '**/{a,b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)); use one such as output/*.json"
+        );
+        assert_eq!(
+            said(&"{".repeat(2_000_000)),
+            format!("the glob '{}…' has more than 1000 bytes; use one such as output/*.json", "{".repeat(80))
+        );
+        // None of these may panic or take long.
+        for pattern in ["?", "[!a]", "{?,[!b]*}", "**/", "{{?,?},", "é*"] {
+            let _ = glob(&pattern.repeat(1_000 / pattern.len()));
+        }
+    }
 }

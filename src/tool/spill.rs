@@ -4,6 +4,7 @@
 use super::ToolError;
 use crate::{
     context::tokens::{estimate, head, tail},
+    crash,
     job::event::{Spilled, ToolResult},
     workspace::Workspace,
 };
@@ -21,6 +22,7 @@ pub(super) fn bounded(
     }
     let path = format!("tool_results/{call}.txt");
     let hash = workspace.write(&path, result.text.as_bytes())?;
+    crash::point("tool.spilled");
     let text = format!(
         "{}\n[… {tokens} tokens in all; the whole is in {path} …]\n{}",
         head(&result.text, most / 2),

@@ -7,6 +7,7 @@ use super::{
     reading::told,
 };
 use crate::{
+    crash,
     job::{
         digest::sha256,
         event::{CallEnd, Changed, Prepared, Saved, ToolResult},
@@ -125,7 +126,9 @@ fn change(workspace: &Workspace, writing: &Writing, prepared: &Prepared) -> Resu
         text_of(current.as_deref(), &resolved.path)?
     } else if hash == prepared.before {
         let planned = plan(workspace, writing)?;
+        crash::point("tool.write.before");
         workspace.write(&planned.path, planned.after.as_bytes())?;
+        crash::point("tool.write.done");
         planned.after
     } else {
         return Err(ToolError::Tell(format!(

@@ -12,7 +12,7 @@ use super::{
     manifest::{ArchiveMeta, FORMAT, MANIFEST, Manifest, Span, hash_folder},
     rooted::{self, Workspace},
 };
-use crate::job::digest::sha256;
+use crate::{crash, job::digest::sha256};
 use std::{collections::BTreeMap, io};
 
 /// Files of the workspace that are copied into an archive, where they exist: as the phase used them.
@@ -78,12 +78,17 @@ pub fn build(
     let archive = workspace.make_folder(ARCHIVE).map_err(failed)?;
     let temporary = rooted::temporary_name();
     let result = write(workspace, journal, meta, todos, &format!("{ARCHIVE}/{temporary}")).and_then(|stored| {
-        archive.rename(&temporary, &archive, &folder).and_then(|()| rooted::sync(&archive)).map_err(failed)?;
+        crash::point("archive.whole");
+        archive.rename(&temporary, &archive, &folder).map_err(failed)?;
+        crash::point("archive.named");
+        rooted::sync(&archive).map_err(failed)?;
+        crash::point("archive.synced");
         Ok(stored)
     });
     match result {
         Ok(stored) => {
             journal.after_archive()?;
+            crash::point("archive.done");
             Ok(stored)
         }
         Err(error) => {
@@ -104,6 +109,7 @@ fn write(
 ) -> Result<Stored, ArchiveError> {
     let failed = |error| WorkspaceError::from_io("archive", at, error);
     let folder = workspace.make_folder(at).map_err(failed)?;
+    crash::point("archive.begun");
     let put = |name: &str, content: &mut dyn io::Read| rooted::write_new(&folder, name, content).map_err(failed);
     let mut files: BTreeMap<String, FileHash> = BTreeMap::new();
     files.insert(TODOS.into(), put(TODOS, &mut todos.as_bytes())?);
@@ -126,6 +132,7 @@ fn write(
         journal: Span { first_seq: journal.base().seq + 1, last_seq: journal.seq(), head: journal.head().to_owned() },
     };
     let text = manifest.render().map_err(ArchiveError::Encode)?;
+    crash::point("archive.copied");
     put(MANIFEST, &mut text.as_slice())?;
     rooted::sync(&folder).map_err(failed)?;
     Ok(Stored { manifest_sha256: sha256(&text) })
@@ -137,6 +144,7 @@ fn write(
 fn finish(workspace: &Workspace, journal: &mut Journal, meta: &ArchiveMeta) -> Result<Stored, ArchiveError> {
     let path = format!("{ARCHIVE}/{}/{MANIFEST}", meta.folder);
     let conflict = |what: String| ArchiveError::Conflict { folder: meta.folder.clone(), what };
+    crash::point("archive.found");
     let text = workspace.read(&path)?;
     let found = Manifest::parse(&text).map_err(conflict)?;
     let wanted = (&meta.folder, meta.phase, &meta.kind, meta.attempt, &meta.outcome);

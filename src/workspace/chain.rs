@@ -1,9 +1,10 @@
-//! The hash chain of the journal's lines (SPEC section 2): each line names its number and the SHA-256 of the line before.
+//! The hash chain of the journal's lines (SPEC section 2): each line names its number and the SHA-256 of the line before,
+//! and ends with a checksum of its own, so that damage to the newest line is seen too, which no line follows yet.
 //! Reading is the same for a runner that resumes and for an auditor that verifies; they differ in what they do at a break.
 
 use super::{error::WorkspaceError, rooted::Workspace};
 use crate::job::{
-    digest::{ZERO, sha256},
+    digest::{ZERO, sha256, sha256_twice},
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -29,6 +30,44 @@ pub struct Decision<E> {
     /// SHA-256 of the line before; 64 zeros in the first.
     pub prev: String,
     pub events: Vec<E>,
+    /// Checksum of the line itself, see [`seal`]. Lines without one are read, and only the next line holds them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sum: Option<String>,
+}
+
+/// Bytes of a SHA-256 that a line's own checksum keeps, as hexadecimal digits. It is there against damage; who changes
+/// a line on purpose can compute it anew, and is found by the next line or by the database's anchor.
+const SUM_DIGITS: usize = 16;
+const SUM_KEY: &[u8] = br#","sum":""#;
+const SUM_END: &[u8] = br#""}"#;
+
+/// Ends a line, a JSON object still without checksum, with one: the first 16 hexadecimal digits of the SHA-256 of all
+/// bytes before `,"sum":`.
+pub(crate) fn seal(line: &mut Vec<u8>) {
+    let brace = line.pop();
+    debug_assert_eq!(brace, Some(b'}'));
+    let sum = sha256(line);
+    line.extend_from_slice(SUM_KEY);
+    line.extend_from_slice(&sum.as_bytes()[..SUM_DIGITS]);
+    line.extend_from_slice(SUM_END);
+}
+
+/// Reads one line by itself, with its SHA-256; what is wrong with it, otherwise. Its place in the chain is not looked at.
+pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<Decision<E>, String>) {
+    let middle = line.len().saturating_sub(SUM_KEY.len() + SUM_DIGITS + SUM_END.len());
+    let (sum, head) = sha256_twice(line, middle);
+    let is_sealed = || {
+        line[middle..].strip_prefix(SUM_KEY).and_then(|rest| rest.strip_suffix(SUM_END))
+            == Some(&sum.as_bytes()[..SUM_DIGITS])
+    };
+    let decision = match serde_json::from_slice::<Decision<E>>(line) {
+        Err(error) => Err(reason(&error)),
+        Ok(decision) if decision.sum.is_some() && !is_sealed() => {
+            Err("this line was changed: its own checksum (sum) is another one".to_owned())
+        }
+        Ok(decision) => Ok(decision),
+    };
+    (head, decision)
 }
 
 /// A place in the chain: number and SHA-256 of a line; 0 and 64 zeros before the first.
@@ -45,7 +84,8 @@ impl Position {
 
     /// Reads `line` as the one after this place and moves on to it; what is wrong with it, otherwise.
     pub(crate) fn follow<E: DeserializeOwned>(&mut self, line: &[u8]) -> Result<Decision<E>, String> {
-        let decision: Decision<E> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+        let (head, decision) = parse::<E>(line);
+        let decision = decision?;
         if decision.seq != self.seq + 1 {
             return Err(format!("seq is {}, expected {}", decision.seq, self.seq + 1));
         }
@@ -55,13 +95,13 @@ impl Position {
                 decision.prev, self.head
             ));
         }
-        *self = Self { seq: decision.seq, head: sha256(line) };
+        *self = Self { seq: decision.seq, head };
         Ok(decision)
     }
 }
 
 /// The parser's words without its own line number, which is always 1 here and would mislead.
-pub(crate) fn reason(error: &serde_json::Error) -> String {
+fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
     format!("not a decision: {text} (column {})", error.column())

@@ -11,7 +11,10 @@ use super::{
     error::{WorkspaceError, is_full},
     rooted::{self, Workspace},
 };
-use crate::job::{digest::sha256, time::Timestamp};
+use crate::{
+    crash,
+    job::{digest::sha256, time::Timestamp},
+};
 use cap_std::fs::{Dir, OpenOptions};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
@@ -218,11 +221,13 @@ impl Journal {
         } else {
             let is_new = !workspace.exists(LIVE)?;
             let live = open_live(&root).map_err(failed)?;
+            crash::point("journal.open.made");
             if is_new {
                 rooted::sync(&root).map_err(failed)?;
             }
             if found.torn.is_some() {
                 live.set_len(found.len).and_then(|()| live.sync_all()).map_err(failed)?;
+                crash::point("journal.open.cut");
             }
             live
         };
@@ -246,18 +251,23 @@ impl Journal {
         let seq = self.position.seq + 1;
         let mut line = serde_json::to_vec(&LineOut { seq, at, lease, prev: &self.position.head, events })
             .map_err(JournalError::Encode)?;
+        chain::seal(&mut line);
         let head = sha256(&line);
         line.push(b'\n');
+        crash::point("journal.append.before");
+        crash::half("journal.append.half", &mut self.live, &line);
         if let Err(cause) = self.live.write_all(&line) {
             self.cut_back();
             return Err(append_error(cause));
         }
+        crash::point("journal.append.written");
         if let Err(cause) = self.live.sync_data() {
             // After a failed sync the system may have dropped the pages and forgotten the error: nothing is known.
             self.cut_back();
             self.poisoned = true;
             return Err(append_error(cause));
         }
+        crash::point("journal.append.synced");
         self.len += line.len() as u64;
         self.position = Position { seq, head: head.clone() };
         Ok(Written { seq, head })
@@ -324,7 +334,9 @@ fn new_live(root: &Dir) -> io::Result<File> {
     let temporary = rooted::temporary_name();
     rooted::write_new(root, &temporary, &mut io::empty())?;
     root.rename(&temporary, root, LIVE)?;
+    crash::point("journal.new.renamed");
     rooted::sync(root)?;
+    crash::point("journal.new.synced");
     open_live(root)
 }
 

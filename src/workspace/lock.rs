@@ -2,7 +2,7 @@
 //! ends, however it ends; what is written in it only tells others who has it.
 
 use super::{error::WorkspaceError, rooted::Workspace};
-use crate::job::time::Timestamp;
+use crate::{crash, job::time::Timestamp};
 use cap_std::fs::OpenOptions;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -53,6 +53,7 @@ impl Lock {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
         let mut file = workspace.root.open_with(LOCK, &options).map_err(failed)?.into_std();
+        crash::point("lock.made");
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -60,11 +61,28 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error).into()),
         }
+        crash::point("lock.held");
         let holder = Holder { pid: std::process::id(), host: host(), started: now };
         // The lock is held whether or not its text could be written (a full disk must not keep a job from ending well).
         let _ = write_holder(&mut file, &holder);
+        crash::point("lock.told");
         let swept = workspace.sweep()?;
         Ok(Self { _file: file, swept })
+    }
+}
+
+/// The lock of a workspace that nobody holds: a guard where its file is there (nobody can take it meanwhile), `None`
+/// inside where it has none. `None`: somebody holds it, or it can't be told.
+pub(super) fn unheld(workspace: &Workspace) -> Option<Option<File>> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    match workspace.root.open_with(LOCK, &options) {
+        Ok(file) => {
+            let file = file.into_std();
+            file.try_lock().is_ok().then_some(Some(file))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(None),
+        Err(_) => None,
     }
 }
 

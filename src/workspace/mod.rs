@@ -16,6 +16,6 @@ pub mod names;
 pub mod rooted;
 
 pub use error::WorkspaceError;
-pub use known::{Known, ResolveError};
+pub use known::{Folder, Known, ResolveError};
 pub use names::ModelPath;
 pub use rooted::Workspace;

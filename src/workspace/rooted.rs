@@ -8,7 +8,7 @@ use super::{
     error::WorkspaceError,
     hash::{self, FileHash},
 };
-use crate::job::time::Timestamp;
+use crate::{crash, job::time::Timestamp};
 use cap_std::{
     ambient_authority,
     fs::{Dir, File, Metadata, OpenOptions},
@@ -22,6 +22,10 @@ use uuid::Uuid;
 /// How every unfinished file or folder is named, so that what a crash left can be told from what a job made. No path
 /// of a model may use it.
 pub const TEMPORARY: &str = ".overnight-tmp-";
+
+/// How old an unfinished workspace must be before it is swept, in milliseconds: between its making and its lock it is
+/// nobody's.
+pub const UNFINISHED_MS: u64 = 60_000;
 
 /// One job's folder.
 #[derive(Debug)]
@@ -65,6 +69,7 @@ impl Workspace {
         std::fs::create_dir_all(parent)
             .and_then(|()| std::fs::create_dir(&path))
             .map_err(|error| WorkspaceError::from_io("create the workspace", &path.display().to_string(), error))?;
+        crash::point("workspace.made");
         Self::open(&path)
     }
 
@@ -77,7 +82,9 @@ impl Workspace {
         }
         let failed = |error| WorkspaceError::from_io("name the workspace", &shown, error);
         sync(&self.root).map_err(failed)?;
+        crash::point("workspace.whole");
         std::fs::rename(&self.path, &path).map_err(failed)?;
+        crash::point("workspace.named");
         if let Some(parent) = path.parent() {
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             std::fs::File::open(parent).and_then(|folder| folder.sync_all()).map_err(failed)?;
@@ -92,6 +99,35 @@ impl Workspace {
             return Err(WorkspaceError::Exists { path: shown });
         }
         std::fs::remove_dir_all(&self.path).map_err(|error| WorkspaceError::from_io("remove", &shown, error))
+    }
+
+    /// Removes the unfinished workspaces in `parent` that a crash left: those that nobody holds and that are older than
+    /// [`UNFINISHED_MS`]. Says how many. `now` is compared with the time in their names.
+    pub fn sweep_unfinished(parent: &Path, now: Timestamp) -> Result<u64, WorkspaceError> {
+        let failed = |error| WorkspaceError::from_io("sweep", &parent.display().to_string(), error);
+        let items = match std::fs::read_dir(parent) {
+            Ok(items) => items,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut swept = 0;
+        for item in items {
+            let item = item.map_err(failed)?;
+            let name = item.file_name();
+            let Some(made) = name.to_str().and_then(made_at) else { continue };
+            let is_folder = item.file_type().map_err(failed)?.is_dir();
+            if !is_folder || now.millis_since(made) < UNFINISHED_MS {
+                continue;
+            }
+            // Gone meanwhile, or not ours to open: somebody else's business.
+            let Ok(workspace) = Self::open(&item.path()) else { continue };
+            if let Some(_held) = super::lock::unheld(&workspace)
+                && workspace.discard().is_ok()
+            {
+                swept += 1;
+            }
+        }
+        Ok(swept)
     }
 
     /// Where the workspace lies, as it was given.
@@ -171,7 +207,9 @@ impl Workspace {
         let temporary = temporary_name();
         let result = write_new(&folder, &temporary, content).and_then(|hash| {
             folder.rename(&temporary, &folder, name)?;
+            crash::point("file.renamed");
             sync(&folder)?;
+            crash::point("file.done");
             Ok(hash)
         });
         if result.is_err() {
@@ -275,6 +313,7 @@ impl Workspace {
                 let name = item.file_name();
                 if name.to_string_lossy().starts_with(TEMPORARY) {
                     if is_folder { folder.remove_dir_all(&name) } else { folder.remove_file(&name) }.map_err(failed)?;
+                    crash::point("sweep.removed");
                     swept += 1;
                 } else if is_folder && let Some(name) = name.to_str() {
                     open.push(format!("{at}/{name}"));
@@ -312,7 +351,10 @@ impl Workspace {
         let mut at = self.root.try_clone()?;
         for name in path.split('/') {
             match at.create_dir(name) {
-                Ok(()) => sync(&at)?,
+                Ok(()) => {
+                    crash::point("folder.made");
+                    sync(&at)?;
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -327,12 +369,23 @@ pub(crate) fn temporary_name() -> String {
     format!("{TEMPORARY}{}", Uuid::now_v7().simple())
 }
 
+/// When the unfinished thing called `name` was made; `None` for every other name.
+fn made_at(name: &str) -> Option<Timestamp> {
+    let (seconds, nanos) = Uuid::try_parse(name.strip_prefix(TEMPORARY)?).ok()?.get_timestamp()?.to_unix();
+    let moment = chrono::DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)?;
+    Some(Timestamp::new(moment))
+}
+
 /// Writes a new file in `folder` and has it on disk before it returns.
 pub(crate) fn write_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<FileHash> {
     let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+    crash::point("file.new.made");
+    crash::half_of("file.new.half", &mut file, content);
     let hash = hash::copy(content, &mut file)?;
     file.flush()?;
+    crash::point("file.new.written");
     file.sync_all()?;
+    crash::point("file.new.synced");
     Ok(hash)
 }
 

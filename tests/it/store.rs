@@ -404,8 +404,8 @@ async fn restoring_puts_a_job_back_as_its_workspace_tells_it(place: Place) {
         todos: vec![done(0, 1, 1), todo(1, 1, 1)],
     };
     let restored = |lease| (row(new_job(1), completed(), lease, None), told.phases.clone(), told.todos.clone());
-    store.restore(&new_job(1), &told).await.unwrap();
-    assert_eq!(known(&*store, id(1)).await, restored(0));
+    store.restore(&new_job(1), &told, 4).await.unwrap();
+    assert_eq!(known(&*store, id(1)).await, restored(4));
 
     // In place of what the database had, and of whoever had the lease.
     let other = NewJob { model: "other".to_owned(), workspace: "moved".to_owned(), documents: 9, ..new_job(2) };
@@ -417,17 +417,22 @@ async fn restoring_puts_a_job_back_as_its_workspace_tells_it(place: Place) {
     store.checkpoint(id(2), 1, &old).await.unwrap();
     store.want(id(2), Wish::Cancel).await.unwrap();
     let running = Checkpoint { state: at_work(), phases: vec![phase(1, 1)], todos: vec![todo(1, 1, 1)] };
-    store.restore(&new_job(2), &running).await.unwrap();
-    assert_eq!(
-        known(&*store, id(2)).await,
-        (row(new_job(2), at_work(), 2, None), vec![phase(1, 1)], vec![todo(1, 1, 1)])
-    );
+    store.restore(&new_job(2), &running, 1).await.unwrap();
+    let wished = |lease| JobRow { wants: Some(Wish::Cancel), ..row(new_job(2), at_work(), lease, None) };
+    assert_eq!(known(&*store, id(2)).await, (wished(2), vec![phase(1, 1)], vec![todo(1, 1, 1)]));
     let lost = Err(StoreError::LeaseLost { id: id(2) });
     assert_eq!(store.checkpoint(id(2), 1, &old).await, lost);
     assert_eq!(store.renew(id(2), 2, MINUTE).await, lost);
     assert_eq!(store.claim(id(2), B, MINUTE).await, Ok(3));
+    // A database that was put back from a copy is behind the workspace.
+    store.restore(&new_job(2), &running, 9).await.unwrap();
+    assert_eq!(known(&*store, id(2)).await.0, wished(9));
+    // A job that has ended wishes for nothing.
+    let ended = Checkpoint { state: completed(), ..running };
+    store.restore(&new_job(2), &ended, 9).await.unwrap();
+    assert_eq!(known(&*store, id(2)).await.0, row(new_job(2), completed(), 10, None));
     assert_eq!(place.value("select cast(sum(priority) as text) from jobs").await, "21");
-    assert_eq!(known(&*store, id(1)).await, restored(0));
+    assert_eq!(known(&*store, id(1)).await, restored(4));
     assert_eq!(known(&*store, id(3)).await.0, row(NewJob { id: id(3), ..other }, untouched(), 0, None));
 }
 
@@ -541,7 +546,7 @@ async fn a_checkpoint_is_written_whole_or_not_at_all(place: Place) {
     let next = Checkpoint { state: completed(), phases: vec![phase(0, 1)], todos: vec![todo(0, 1, 1)] };
     let error = store.checkpoint(id(1), 1, &next).await.unwrap_err();
     assert!(matches!(error, StoreError::Sql { .. }) && !error.retryable(), "{error:?}");
-    assert!(store.restore(&new_job(1), &next).await.is_err());
+    assert!(store.restore(&new_job(1), &next, 1).await.is_err());
     place.sql("alter table gone rename to todos").await;
     assert_eq!(known(&*store, id(1)).await, before);
     store.checkpoint(id(1), 1, &next).await.unwrap();
@@ -569,7 +574,7 @@ async fn deadlines_are_the_databases_own(place: Place) {
 async fn a_job_takes_its_phases_and_todos_with_it(place: Place) {
     let store = place.store().await;
     let told = Checkpoint { state: completed(), phases: vec![phase(0, 1)], todos: vec![done(0, 1, 1)] };
-    store.restore(&new_job(1), &told).await.unwrap();
+    store.restore(&new_job(1), &told, 1).await.unwrap();
     place.sql("delete from jobs").await;
     assert_eq!((store.phases(id(1)).await, store.todos(id(1)).await), (Ok(vec![]), Ok(vec![])));
     let left = "select cast((select count(*) from phases) + (select count(*) from todos) as text)";

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     job::{digest::sha256, event::Event, state::PLAN_FILE},
     workspace::{
-        chain::{self, ARCHIVE, Decision, LIVE, Line, Lines, Position},
+        chain::{self, ARCHIVE, LIVE, Line, Lines, Position},
         error::WorkspaceError,
         manifest::{MANIFEST, Manifest},
         rooted::Workspace,
@@ -237,15 +237,17 @@ impl Reader<'_> {
     }
 
     fn line(&mut self, file: &str, line: &Line<'_>) {
-        let hash = sha256(line.bytes);
+        let (hash, decision) = chain::parse::<Value>(line.bytes);
         self.record.lines += 1;
         let here = (file.to_owned(), line.number);
         let last = self.last.replace(here);
-        let decision: Decision<Value> = match serde_json::from_slice(line.bytes) {
+        let decision = match decision {
             Ok(decision) => decision,
-            Err(error) => {
+            Err(what) => {
                 self.settle(CHANGED);
-                self.faults.add(file, Some(line.number), chain::reason(&error));
+                self.faults.add(file, Some(line.number), what);
+                // Where it is the line of the anchor, that the journal doesn't reach the anchor isn't to be said too.
+                self.anchored |= self.anchor.is_some_and(|(seq, _)| self.expected == Some(seq));
                 self.gap();
                 self.record.end.head = hash;
                 return;

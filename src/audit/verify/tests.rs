@@ -8,7 +8,12 @@ use crate::{
         spec::{Asset, DocumentEntry, FORMAT, JobSpec},
         time::Timestamp,
     },
-    workspace::{archive, chain::Decision, journal::Journal, manifest::ArchiveMeta},
+    workspace::{
+        archive,
+        chain::{Decision, seal},
+        journal::Journal,
+        manifest::ArchiveMeta,
+    },
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -213,19 +218,24 @@ fn any_flipped_byte_is_found_and_named() {
 }
 
 #[test]
-fn without_an_anchor_only_the_last_line_of_the_live_journal_can_be_changed() {
+fn what_is_written_anew_so_that_it_fits_is_seen_with_the_anchor_only() {
     let job = job();
     let path = job.file("journal.jsonl");
-    let whole = fs::read(&path).unwrap();
-    let last = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
-    for place in (0..whole.len()).step_by(3) {
+    let text = fs::read_to_string(&path).unwrap();
+    // Any other change of it is found without.
+    for place in (0..text.len()).step_by(3) {
         job.flip("journal.jsonl", place);
-        assert!(place >= last || verify(job.workspace.path(), None).is_err(), "byte {place}");
+        let faults = verify(job.workspace.path(), None).unwrap_err();
+        let line = text[..place].matches('\n').count() as u64 + 1;
+        assert_eq!((faults[0].file.as_str(), faults[0].line), ("journal.jsonl", Some(line)), "byte {place}");
         job.flip("journal.jsonl", place);
     }
-    // It is written anew as if it had always been so: only the anchor tells.
-    let text = String::from_utf8(whole).unwrap();
-    fs::write(&path, text.replace("\"noted\"", "\"other\"")).unwrap();
+    let (kept, last) = text.trim_end().rsplit_once('\n').unwrap();
+    let mut line = last.replace("\"noted\"", "\"other\"").into_bytes();
+    line.truncate(line.len() - r#","sum":"0123456789abcdef"}"#.len());
+    line.push(b'}');
+    seal(&mut line);
+    fs::write(&path, format!("{kept}\n{}\n", String::from_utf8(line).unwrap())).unwrap();
     assert!(verify(job.workspace.path(), None).is_ok());
     assert_eq!(
         job.first(),

@@ -21,7 +21,7 @@ Examples:
   overnight audit verify ./copied-workspace    # needs no database
 
 Exit code 0: all is as it was left; 1: something is not, and stdout names it, the first fault first.
-The end of a journal is vouched for by the database alone: in a copied folder, lines taken away from its end can't be missed.";
+The end of a journal is vouched for by the database alone: that lines at its end are gone can't be seen in a copied folder.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

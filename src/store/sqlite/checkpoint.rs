@@ -1,6 +1,7 @@
 //! A checkpoint's rows in SQLite: the job, where its lease is still held, then the phases and todos that changed.
 
 use crate::{
+    crash,
     job::{
         id::JobId,
         record::{Checkpoint, HoldReason, PhaseRow, TodoRow},
@@ -58,9 +59,11 @@ pub(super) async fn write(
     if written.rows_affected() == 0 {
         return Ok(false);
     }
+    crash::point("store.checkpoint.job");
     for phase in &checkpoint.phases {
         write_phase(connection, id, phase).await?;
     }
+    crash::point("store.checkpoint.phases");
     for todo in &checkpoint.todos {
         write_todo(connection, id, todo).await?;
     }

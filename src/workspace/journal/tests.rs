@@ -44,18 +44,50 @@ fn lines_are_written_as_the_contract_says() {
     let (mut journal, _) = open(&workspace).unwrap();
     let first = journal.append(at(), 3, &[json!({"type": "todo_completed", "id": 1})]).unwrap();
     let second = journal.append::<Value>(at(), 4, &[]).unwrap();
-    let line = format!(
-        r#"{{"seq":1,"at":"2026-11-21T03:14:07.123Z","lease":3,"prev":"{}","events":[{{"id":1,"type":"todo_completed"}}]}}"#,
+    let sealed = |line: String| format!(r#"{line},"sum":"{}"}}"#, &sha256(line.as_bytes())[..16]);
+    let line = sealed(format!(
+        r#"{{"seq":1,"at":"2026-11-21T03:14:07.123Z","lease":3,"prev":"{}","events":[{{"id":1,"type":"todo_completed"}}]"#,
         "0".repeat(64)
-    );
-    let next = format!(
-        r#"{{"seq":2,"at":"2026-11-21T03:14:07.123Z","lease":4,"prev":"{}","events":[]}}"#,
+    ));
+    let next = sealed(format!(
+        r#"{{"seq":2,"at":"2026-11-21T03:14:07.123Z","lease":4,"prev":"{}","events":[]"#,
         sha256(line.as_bytes())
-    );
+    ));
     assert_eq!(workspace.read_text(LIVE).unwrap(), format!("{line}\n{next}\n"));
     assert_eq!(first, Written { seq: 1, head: sha256(line.as_bytes()) });
     assert_eq!(second, Written { seq: 2, head: sha256(next.as_bytes()) });
     assert_eq!((journal.seq(), journal.head()), (2, second.head.as_str()));
+}
+
+#[test]
+fn a_changed_line_is_refused_even_where_no_line_follows() {
+    let (_folder, workspace) = workspace();
+    let (mut journal, _) = open(&workspace).unwrap();
+    append(&mut journal, 2);
+    drop(journal);
+    let whole = workspace.read_text(LIVE).unwrap();
+    workspace.write(LIVE, whole.replace("\"lease\":3,\"prev\":\"0", "\"lease\":2,\"prev\":\"0").as_bytes()).unwrap();
+    assert_eq!(
+        error(&workspace),
+        "the journal is broken at journal.jsonl line 1: this line was changed: its own checksum (sum) is another one"
+    );
+    let (kept, last) = whole.trim_end().rsplit_once('\n').unwrap();
+    workspace.write(LIVE, format!("{kept}\n{}\n", last.replace(",\"events\"", ", \"events\"")).as_bytes()).unwrap();
+    assert_eq!(
+        error(&workspace),
+        "the journal is broken at journal.jsonl line 2: this line was changed: its own checksum (sum) is another one"
+    );
+    // Lines without a checksum are held by the line after them only.
+    let bare = |line: &str| format!("{}}}", line.rsplit_once(",\"sum\"").unwrap().0);
+    let first = bare(kept);
+    let (_, rest) = last.split_once("\"prev\":\"").unwrap();
+    let second = format!(
+        "{{\"seq\":2,\"at\":\"2026-11-21T03:14:07.123Z\",\"lease\":3,\"prev\":\"{}{}",
+        sha256(first.as_bytes()),
+        &rest[64..]
+    );
+    workspace.write(LIVE, format!("{first}\n{}\n", bare(&second)).as_bytes()).unwrap();
+    assert_eq!(open(&workspace).unwrap().1, [1, 2]);
 }
 
 #[test]

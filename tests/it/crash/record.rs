@@ -74,6 +74,6 @@ impl Record {
             // Nobody has claimed the job yet: its first row knows no line.
             rows.state = JobState { journal_seq: 0, journal_head: String::new(), ..rows.state };
         }
-        store.restore(&self.first_row, &rows).await.map_err(|error| error.to_string())
+        store.restore(&self.first_row, &rows, 1).await.map_err(|error| error.to_string())
     }
 }

@@ -1,0 +1,150 @@
+//! (b) What the prompts come to, against an agent that keeps everything in one conversation. Counted on the bytes of a wire
+//! form (tools, then messages, as one JSON object): four bytes a token; a prefix that stood in the call before costs a tenth.
+
+use crate::{
+    load::{Load, Notes, Place, model, wait},
+    table,
+};
+use async_trait::async_trait;
+use overnight::{
+    context::{
+        catalogue::catalogue,
+        compose,
+        message::{Message, Prompt, Reply, Usage},
+    },
+    job::{
+        event::{Decision, Event},
+        record::JobStatus,
+        state::Job,
+    },
+    model::{Model, ModelError, Request},
+    runner::Outcome,
+};
+use std::sync::{Arc, Mutex};
+
+const PEAK: f64 = 16_000.0;
+const TOTAL: f64 = 2_000_000.0;
+const COST: f64 = 400_000.0;
+const FIXED: f64 = 3_500.0;
+/// What a token in a repeated prefix costs.
+const CACHED: f64 = 0.1;
+const BYTES_A_TOKEN: f64 = 4.0;
+
+/// Sums over the prompts of a job, in tokens.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    last: Vec<u8>,
+    peak: f64,
+    total: f64,
+    cost: f64,
+}
+
+impl Sums {
+    fn add(&mut self, prompt: &Prompt) {
+        let wire = serde_json::to_vec(prompt).unwrap();
+        let repeated = wire.iter().zip(&self.last).take_while(|(new, old)| new == old).count() as f64 / BYTES_A_TOKEN;
+        let all = wire.len() as f64 / BYTES_A_TOKEN;
+        self.peak = self.peak.max(all);
+        self.total += all;
+        self.cost += all - repeated * (1.0 - CACHED);
+        self.last = wire;
+    }
+}
+
+/// Counts the prompts that a model is handed.
+#[derive(Debug)]
+struct Counting {
+    model: Arc<dyn Model>,
+    sums: Mutex<Sums>,
+}
+
+#[async_trait]
+impl Model for Counting {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn window_tokens(&self) -> u64 {
+        self.model.window_tokens()
+    }
+
+    async fn reply(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        self.sums.lock().unwrap().add(request.prompt);
+        self.model.reply(request).await
+    }
+
+    fn cost(&self, usage: &Usage) -> Option<f64> {
+        self.model.cost(usage)
+    }
+}
+
+/// The same replies and results in one conversation that only grows.
+#[derive(Debug)]
+struct Baseline {
+    messages: Vec<Message>,
+    sums: Sums,
+}
+
+impl Baseline {
+    fn hear(&mut self, job: &Job, decision: &Decision) {
+        if self.messages.is_empty() {
+            self.messages.push(Message::System { text: compose::system_prompt() });
+            self.messages.push(Message::User { text: job.spec.instructions.task_text() });
+        }
+        for event in &decision.events {
+            match event {
+                Event::ModelReplied { text, calls, .. } => {
+                    self.sums.add(&Prompt { tools: catalogue(), messages: self.messages.clone() });
+                    self.messages.push(Message::Assistant { text: text.clone(), calls: calls.clone() });
+                }
+                Event::ToolReturned { call, name, result } => {
+                    let (call, name, text) = (call.clone(), name.clone(), result.text.clone());
+                    self.messages.push(Message::Tool { call, name, text });
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+pub(crate) fn measure() {
+    let fixed = Prompt { tools: catalogue(), messages: vec![Message::System { text: compose::system_prompt() }] };
+    let fixed = serde_json::to_vec(&fixed).unwrap().len() as f64 / BYTES_A_TOKEN;
+    table::limited("fixed part of a prompt: tools and system prompt", fixed, FIXED, "tokens");
+    for (phases, notes) in [(8, Notes::Appended), (8, Notes::Added), (64, Notes::Appended)] {
+        let (ours, plain) = both(Load { phases, notes });
+        let name = format!(
+            "{phases} phases, notes {}",
+            match notes {
+                Notes::Appended => "appended",
+                Notes::Added => "added",
+            }
+        );
+        table::limited(format!("peak prompt, {name}"), ours.peak, PEAK, "tokens");
+        if phases == 8 {
+            table::limited(format!("all prompts, {name}"), ours.total, TOTAL, "tokens");
+            table::limited(format!("cost, {name}"), ours.cost, COST, "tokens");
+        } else {
+            table::plain(format!("all prompts, {name}"), ours.total, "tokens");
+            table::plain(format!("cost, {name}"), ours.cost, "tokens");
+        }
+        table::plain(format!("one conversation: peak prompt, {name}"), plain.peak, "tokens");
+        table::plain(format!("one conversation: all prompts, {name}"), plain.total, "tokens");
+        table::plain(format!("one conversation: cost, {name}"), plain.cost, "tokens");
+    }
+}
+
+/// The sums of a job of the load, and of the baseline.
+fn both(load: Load) -> (Sums, Sums) {
+    wait(async {
+        let place = Place::in_memory().await;
+        load.put(place.path());
+        let model = Arc::new(Counting { model: model(load), sums: Mutex::default() });
+        let path = place.create("", &*model);
+        let mut baseline = Baseline { messages: Vec::new(), sums: Sums::default() };
+        let outcome = place.work(&path, model.clone(), &mut |job, decision| baseline.hear(job, decision)).await;
+        assert_eq!(outcome, Outcome::Ended(JobStatus::Completed));
+        let ours = model.sums.lock().unwrap().clone();
+        (ours, baseline.sums)
+    })
+}

@@ -1,0 +1,66 @@
+//! (d) Taking up a job with 5,000 journal lines: read, verify the chain, apply, first prompt; and by the binary.
+
+use crate::{
+    load::{Load, Place, model, wait},
+    measure::{median, ms, timed, wall},
+    program::program,
+    table,
+};
+use overnight::{
+    context::compose,
+    job::record::HoldReason,
+    runner::{Outcome, Session},
+};
+use std::path::Path;
+
+const LIMIT_MS: f64 = 200.0;
+const LINES: usize = 5_000;
+/// Some 2.3 lines a turn.
+const TURNS: usize = 2_200;
+const PHASES: usize = 90;
+const RUNS: usize = 9;
+
+pub(crate) fn measure() {
+    let load = Load::new(PHASES);
+    let (place, path) = wait(async {
+        let place = Place::in_memory().await;
+        load.put(place.path());
+        let model = model(load);
+        let path = place.create(&format!("limits: {{ turns: {TURNS} }}\n"), &*model);
+        let outcome = place.work(&path, model, &mut |_, _| {}).await;
+        assert_eq!(outcome, Outcome::Held(HoldReason::Limit));
+        (place, path)
+    });
+    let lines = lines(&path);
+    assert!(lines >= LINES, "{lines} lines");
+    let times: Vec<_> = (0..RUNS)
+        .map(|_| {
+            let (prompt, wall, _) = timed(|| {
+                let session = Session::open(&path, None).unwrap();
+                compose::prompt(&session.job)
+            });
+            assert!(prompt.messages.len() > 2);
+            wall
+        })
+        .collect();
+    table::limited(
+        format!("open a job with {lines} journal lines, and make its prompt"),
+        ms(median(times)),
+        LIMIT_MS,
+        "ms",
+    );
+    let times: Vec<_> = (0..RUNS)
+        .map(|_| wall(program(place.path()).args(["resume", "last", "--model", "scripted:script.yaml"])))
+        .collect();
+    table::limited("overnight resume of it, until it is held again at its limit", ms(median(times)), LIMIT_MS, "ms");
+    let times: Vec<_> = (0..RUNS).map(|_| wall(program(place.path()).args(["audit", "verify", "last"]))).collect();
+    table::plain("overnight audit verify of it", ms(median(times)), "ms");
+}
+
+/// Lines of the whole journal.
+fn lines(path: &Path) -> usize {
+    let count = |file: &Path| std::fs::read_to_string(file).map_or(0, |text| text.lines().count());
+    let archives = std::fs::read_dir(path.join("archive")).unwrap();
+    let in_archives: usize = archives.map(|entry| count(&entry.unwrap().path().join("journal.jsonl"))).sum();
+    in_archives + count(&path.join("journal.jsonl"))
+}

@@ -1,0 +1,273 @@
+//! The database from the workspaces: `overnight reindex`. A workspace alone is enough (SPEC section 2), so a lost database
+//! costs nothing but this walk.
+//!
+//! What is never done: a row that saw more than its journal holds is not overwritten, a journal that is broken is not
+//! taken as far as it goes, and a job that a process works on is left to that process.
+
+use super::{
+    RunError,
+    clock::now,
+    session::{Anchor, Loaded, load, load_from, row},
+};
+use crate::{
+    job::{
+        id::JobId,
+        record::{Checkpoint, HoldReason, JobStatus, NewJob},
+        rows::Extent,
+    },
+    store::{JobRow, Store, StoreError},
+    workspace::{
+        Workspace,
+        chain::{ARCHIVE, LIVE},
+        journal::JournalError,
+        known::JOB_FILE,
+        lock::{Lock, LockError},
+        rooted::TEMPORARY,
+    },
+};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// What the walk did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reindexed {
+    /// By name of the folder, which for jobs is by age.
+    pub jobs: Vec<Indexed>,
+    /// Folders that no job ever had the name of, and that hold a workspace: a copy, or a renamed one. Not indexed.
+    pub misnamed: Vec<Misnamed>,
+    /// Everything else in the folder that is no workspace.
+    pub foreign: u64,
+    /// Unfinished workspaces of a crash that were removed.
+    pub swept: u64,
+}
+
+/// One workspace and what became of its row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Indexed {
+    /// The folder's name.
+    pub id: JobId,
+    pub path: PathBuf,
+    pub outcome: IndexOutcome,
+    /// As the journal tells it; `None` where the journal can't be read.
+    pub standing: Option<(JobStatus, Option<HoldReason>)>,
+}
+
+/// What became of one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexOutcome {
+    /// There was none.
+    Restored,
+    /// It lagged behind the journal, or did not say what the journal says.
+    Updated,
+    /// It agreed.
+    Unchanged,
+    /// A process works on the job and writes its row itself. One sentence.
+    Busy(String),
+    /// The database saw lines that the journal does not have: the row is left as it is. One sentence.
+    Ahead(String),
+    /// The workspace can't be read, or its row can't be written. One sentence.
+    Broken(String),
+}
+
+impl IndexOutcome {
+    /// Whether a person has to look at it.
+    pub fn is_fault(&self) -> bool {
+        match self {
+            Self::Restored | Self::Updated | Self::Unchanged | Self::Busy(_) => false,
+            Self::Ahead(_) | Self::Broken(_) => true,
+        }
+    }
+}
+
+/// A workspace that doesn't lie under its own name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misnamed {
+    pub path: PathBuf,
+    /// Whose workspace it is, where that can be read.
+    pub job: Option<JobId>,
+}
+
+/// Puts every job below `workspaces` back into the database.
+///
+/// An error means that the walk could not go on: the folder can't be listed, or the database is away. What is wrong with one
+/// workspace is told with that workspace, and the walk goes on.
+pub async fn reindex(store: &dyn Store, workspaces: &Path) -> Result<Reindexed, RunError> {
+    let workspaces = std::path::absolute(workspaces).map_err(|error| unlisted(workspaces, &error))?;
+    let swept = Workspace::sweep_unfinished(&workspaces, now())?;
+    let mut done = Reindexed { jobs: Vec::new(), misnamed: Vec::new(), foreign: 0, swept };
+    for path in folders(&workspaces, &mut done.foreign)? {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        // Only the one spelling that the runner gives: another is another folder.
+        let id = name.parse::<JobId>().ok().filter(|id| id.to_string() == name);
+        match id {
+            _ if !is_workspace(&path) => done.foreign += 1,
+            Some(id) => done.jobs.push(index(store, id, path).await?),
+            None => {
+                let job = load(&path).ok().map(|loaded| loaded.job.spec.id);
+                done.misnamed.push(Misnamed { path, job });
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// The folders in `workspaces`, sorted; other things are counted.
+fn folders(workspaces: &Path, foreign: &mut u64) -> Result<Vec<PathBuf>, RunError> {
+    let failed = |error: io::Error| unlisted(workspaces, &error);
+    let mut folders = Vec::new();
+    for item in std::fs::read_dir(workspaces).map_err(failed)? {
+        let path = item.map_err(failed)?.path();
+        let is_unfinished = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMPORARY));
+        if !is_unfinished && path.is_dir() {
+            folders.push(path);
+        } else {
+            *foreign += 1;
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+fn unlisted(workspaces: &Path, error: &io::Error) -> RunError {
+    let shown = workspaces.display();
+    RunError::Request(match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("there is no workspaces folder at {shown}: name it with --workspaces")
+        }
+        _ => format!("the workspaces folder {shown} can't be listed ({error})"),
+    })
+}
+
+/// Whether anything in the folder speaks of a job.
+fn is_workspace(path: &Path) -> bool {
+    [JOB_FILE, LIVE, ARCHIVE].iter().any(|name| path.join(name).symlink_metadata().is_ok())
+}
+
+/// One job. Read first without the lock: most rows agree, and a lock that is held for no reason is in somebody's way.
+async fn index(store: &dyn Store, id: JobId, path: PathBuf) -> Result<Indexed, RunError> {
+    let told = match told(id, &path) {
+        Ok(told) => told,
+        Err(what) => return Ok(Indexed { id, path, outcome: IndexOutcome::Broken(what), standing: None }),
+    };
+    let standing = Some(told.standing);
+    let outcome = match bring_up(store, id, &path, &told).await {
+        Ok(outcome) => outcome,
+        Err(error) if is_one_rows_fault(&error) => IndexOutcome::Broken(error.to_string()),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Indexed { id, path, outcome, standing })
+}
+
+/// Whether the database is well, and only this row or what is to be written into it is wrong.
+fn is_one_rows_fault(error: &StoreError) -> bool {
+    match error {
+        StoreError::LeaseLost { .. }
+        | StoreError::Ended { .. }
+        | StoreError::NotFound { .. }
+        | StoreError::Ambiguous { .. }
+        | StoreError::Corrupt { .. }
+        | StoreError::Sql { .. } => true,
+        StoreError::Connect { .. }
+        | StoreError::Unreachable { .. }
+        | StoreError::Full { .. }
+        | StoreError::Newer { .. } => false,
+    }
+}
+
+/// The rows as a workspace tells them.
+struct Told {
+    job: NewJob,
+    checkpoint: Checkpoint,
+    /// The largest number under which the journal was written.
+    lease: u64,
+    standing: (JobStatus, Option<HoldReason>),
+}
+
+/// What the workspace of job `id` at `path` says; one sentence where it says nothing that can be believed.
+fn told(id: JobId, path: &Path) -> Result<Told, String> {
+    let Loaded { job, seq, head, lease } = load(path).map_err(|error| error.to_string())?;
+    if job.spec.id != id {
+        return Err(format!("it holds job {}: put the right workspace there, or rename this one", job.spec.id));
+    }
+    let (status, hold, _) = job.job_status();
+    Ok(Told {
+        job: row(&job, path),
+        checkpoint: job.checkpoint(Extent::All, seq, &head),
+        lease,
+        standing: (status, hold),
+    })
+}
+
+async fn bring_up(store: &dyn Store, id: JobId, path: &Path, told: &Told) -> Result<IndexOutcome, StoreError> {
+    if agrees(store, id, told).await? {
+        return Ok(IndexOutcome::Unchanged);
+    }
+    let workspace = match Workspace::open(path) {
+        Ok(workspace) => workspace,
+        Err(error) => return Ok(IndexOutcome::Broken(error.to_string())),
+    };
+    let _lock = match Lock::acquire(&workspace, now()) {
+        Ok(lock) => Some(lock),
+        Err(error @ LockError::Held { .. }) => return Ok(IndexOutcome::Busy(error.to_string())),
+        // Nobody works on a job that has ended: it needs no lock, and may lie on a disk that can only be read.
+        Err(LockError::Workspace(_)) if told.standing.0.is_end() => None,
+        Err(LockError::Workspace(error)) => return Ok(IndexOutcome::Broken(error.to_string())),
+    };
+    // Who had the lock a moment ago may have written journal and row since.
+    let told = match self::told(id, path) {
+        Ok(told) => told,
+        Err(what) => return Ok(IndexOutcome::Broken(what)),
+    };
+    let row = store.job(id).await?;
+    if let Some(what) = row.as_ref().and_then(|row| ahead(path, row, &told)) {
+        return Ok(IndexOutcome::Ahead(what));
+    }
+    if agrees(store, id, &told).await? {
+        return Ok(IndexOutcome::Unchanged);
+    }
+    store.restore(&told.job, &told.checkpoint, told.lease).await?;
+    Ok(if row.is_some() { IndexOutcome::Updated } else { IndexOutcome::Restored })
+}
+
+/// Why the row can't be of this journal: its anchor is not in the chain.
+fn ahead(path: &Path, row: &JobRow, told: &Told) -> Option<String> {
+    let (state, told) = (&row.state, &told.checkpoint.state);
+    // Before the first checkpoint the database has seen no line.
+    if state.journal_seq == 0 || (state.journal_seq, &state.journal_head) == (told.journal_seq, &told.journal_head) {
+        return None;
+    }
+    let anchor = Anchor { seq: state.journal_seq, head: state.journal_head.clone() };
+    match load_from(path, Some(anchor)) {
+        Err(RunError::Journal(JournalError::Broken { file, line, what })) => {
+            Some(format!("{file} line {line} is not what the database has: {what}"))
+        }
+        Err(error) => Some(error.to_string()),
+        Ok(_) => None,
+    }
+}
+
+/// Whether all rows of the job say what its workspace says.
+async fn agrees(store: &dyn Store, id: JobId, told: &Told) -> Result<bool, StoreError> {
+    let Some(row) = store.job(id).await? else {
+        return Ok(false);
+    };
+    let mut state = row.state;
+    let expected = &told.checkpoint.state;
+    // What stopped a process is not always a fact of the job: a full disk takes no further line.
+    if state.status == JobStatus::Held && expected.status == JobStatus::Running {
+        (state.status, state.hold_reason) = (expected.status, expected.hold_reason);
+        state.reason.clone_from(&expected.reason);
+    }
+    Ok(state == *expected
+        && row.job == told.job
+        && row.lease >= told.lease
+        && store.phases(id).await? == told.checkpoint.phases
+        && sorted(store.todos(id).await?) == sorted(told.checkpoint.todos.clone()))
+}
+
+fn sorted(mut todos: Vec<crate::job::record::TodoRow>) -> Vec<crate::job::record::TodoRow> {
+    todos.sort_by_key(|row| (row.phase, row.attempt, row.todo.id));
+    todos
+}
