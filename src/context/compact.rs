@@ -120,5 +120,5 @@ fn words_on(entries: &[Entry], tokens: u64) -> String {
             Entry::User { .. } | Entry::Tool(_) => None,
         })
         .collect();
-    super::tokens::tail(&lines.join("\n"), tokens).to_owned()
+    super::tokens::last_lines(&lines.join("\n"), tokens).to_owned()
 }

@@ -1,6 +1,6 @@
 //! Layer 4: where things stand, made by the system at each compaction, bounded by construction however long the job.
 
-use super::tokens::{bounded, estimate, tail};
+use super::tokens::{bounded, estimate, last_lines};
 use crate::job::{
     event::Examined,
     plan::Plan,
@@ -182,6 +182,5 @@ pub fn with_folded_turns(layer4: &str, digest: &str, budget: u64) -> String {
     let (head, earlier) = layer4.rsplit_once(FOLDED).unwrap_or((layer4, ""));
     let all = if earlier.is_empty() { digest.to_owned() } else { format!("{earlier}\n{digest}") };
     let most = share_of(budget, PART_TOKENS);
-    let kept = if estimate(&all) <= most { &all } else { tail(&all, most) };
-    format!("{head}{FOLDED}{kept}")
+    format!("{head}{FOLDED}{}", last_lines(&all, most))
 }

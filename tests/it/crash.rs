@@ -2,8 +2,8 @@
 //! was on the disk, with what the next decision does half done; a new process opens it and goes on, and it must leave what
 //! the undisturbed run left, in the workspace and in the database.
 //!
-//! For each line one state in which a crash can leave the files is tried, another for each, and then the middle of line
-//! k + 1. Every fourth crash is worked to the scenario's end; the others until they have caught up with the undisturbed run
+//! For each line (of very long journals for every second, third …) one state in which a crash can leave the files is tried, another for each, and then the middle of line
+//! k + 1. Every eighth crash is worked to the scenario's end; the others until they have caught up with the undisturbed run
 //! by some lines: files and state are then the same as at that line, and what follows depends on nothing else. `CRASH=all` tries
 //! every state at every line, and works each to the end; `SCENARIO=part-of-a-name` tries only some scenarios.
 
@@ -14,7 +14,7 @@ mod rows;
 
 use crate::{
     scenarios::{
-        case::{self, Scenario},
+        case::{self, Scenario, Step},
         golden::{Expected, differences},
         ground::Ground,
         mask::Mask,
@@ -35,6 +35,8 @@ use std::{
 
 /// Faults of one scenario that are told; one is enough to mend.
 const MOST_TOLD: usize = 3;
+/// Lines of one scenario after which it is cut; of longer ones every second, third …
+const MOST_LINES: usize = 120;
 
 /// What a job left that came to rest.
 struct Left {
@@ -102,10 +104,11 @@ impl Ordeal<'_> {
     async fn cut_everywhere(&self, all: bool) -> Result<usize, String> {
         let mut tried = 0;
         let mut faults = Vec::new();
-        for line in 1..=self.record.lines() {
+        let lines = self.record.lines();
+        for line in (1..=lines).rev().step_by(if all { 1 } else { lines.div_ceil(MOST_LINES) }) {
             for cut in cut::cuts(self.scenario, &self.record, line, all) {
                 tried += 1;
-                if let Err(fault) = self.go_on(&cut, all || tried % 4 == 0).await {
+                if let Err(fault) = self.go_on(&cut, all || tried % 8 == 0).await {
                     faults.push(format!("after line {line}, {}:\n{fault}", cut.what));
                 }
             }
@@ -133,4 +136,32 @@ fn a_crash_after_any_line_changes_nothing_of_what_is_left() {
         Ok(())
     });
     println!("{} crashes in {} s", tried.load(Ordering::Relaxed), began.elapsed().as_secs());
+}
+
+#[test]
+fn a_job_that_is_cancelled_after_a_crash_tells_its_todos_truly() {
+    let Some(Ok(mut scenario)) = case::all().into_iter().next() else {
+        return;
+    };
+    wait(async {
+        let ground = Ground::new().await;
+        let record = Record::of(&scenario, &ground).await.unwrap();
+        scenario.steps = vec![Step::Cancel];
+        // The last line ends the job, which can't be cancelled any more.
+        for line in 1..record.lines() {
+            for cut in cut::cuts(&scenario, &record, line, true).into_iter().filter(|cut| !cut.is_torn) {
+                cut.tree.write(&record.path);
+                record.put_rows(&*ground.store, cut.rows_at).await.unwrap();
+                play::play(&scenario, 0, &*ground.store, &record.path, &mut |_| {}).await.unwrap();
+                let left = Tree::read(&record.path, None);
+                let todos = overnight::context::board::file(&record.at(line).unwrap().job);
+                assert_eq!(
+                    left.bytes("todos.md").map(|text| &**text),
+                    Some(todos.as_bytes()),
+                    "line {line}, {}",
+                    cut.what
+                );
+            }
+        }
+    });
 }

@@ -14,6 +14,8 @@ pub(crate) struct Cut {
     pub(crate) what: &'static str,
     /// The last line, from 1, that is whole on the disk.
     pub(crate) line: usize,
+    /// A part of the next line is there too.
+    pub(crate) is_torn: bool,
     pub(crate) tree: Tree,
     /// The step that is played again.
     pub(crate) from: usize,
@@ -44,7 +46,8 @@ pub(crate) fn cuts(scenario: &Scenario, record: &Record, line: usize, all: bool)
         Some(_) | None if is_stopped(scenario, at.step) => at.step,
         Some(_) | None => at.step + 1,
     };
-    let mut cuts: Vec<Cut> = states.into_iter().map(|(what, tree)| Cut { what, line, tree, from, rows_at }).collect();
+    let mut cuts: Vec<Cut> =
+        states.into_iter().map(|(what, tree)| Cut { what, line, is_torn: false, tree, from, rows_at }).collect();
     if let Some(next) = next {
         let parts: &[(&str, usize)] = if all {
             &[
@@ -58,6 +61,7 @@ pub(crate) fn cuts(scenario: &Scenario, record: &Record, line: usize, all: bool)
         cuts.extend(parts.iter().map(|(what, part)| Cut {
             what,
             line,
+            is_torn: true,
             tree: torn(at, next, *part),
             from: next.step,
             rows_at,
@@ -78,7 +82,7 @@ fn torn(at: &Moment, next: &Moment, part: usize) -> Tree {
     for path in DERIVED {
         put(&mut tree, path, at.tree.0.get(path));
     }
-    let journal = next.tree.bytes(LIVE).unwrap_or_default();
+    let journal = next.tree.bytes(LIVE).map_or(&[][..], |bytes| bytes);
     let begin = journal[..journal.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let length = journal.len() - 1 - begin;
     let kept = match part {
@@ -134,7 +138,7 @@ fn states(scenario: &Scenario, record: &Record, line: usize) -> Vec<(&'static st
     for (place, (path, node)) in changed.iter().enumerate() {
         done.0.insert((*path).clone(), (*node).clone());
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
-        let Node::File(bytes) = node else { continue };
+        let Node::File(bytes, _) = node else { continue };
         if is_archive {
             // Built under a temporary name: some files are whole, the last is cut off, the rest is not there.
             if place <= changed.len() / 2 {

@@ -1,6 +1,11 @@
 //! One scenario as its file describes it (`tests/scenarios/README.md`), and the list of all.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by them, and says how long it took"
+)]
 
 use overnight::{
     job::record::{HoldReason, JobStatus},

@@ -15,6 +15,9 @@ static HASH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[0-9a-f]{64}\b").
 static SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""(first|last)_seq": (\d+)"#).unwrap());
 static JOURNAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"("journal\.jsonl": \{[^}]*"bytes": )\d+"#).unwrap());
 
+/// Decisions with their numbers.
+pub(crate) type Decisions = Vec<(u64, Vec<Event>)>;
+
 /// What is known of one job's workspace.
 pub(crate) struct Mask {
     job: String,
@@ -28,7 +31,7 @@ impl Mask {
     }
 
     /// For the workspace at `path`; all its decisions but the openings, numbered without them.
-    pub(crate) fn of(path: &Path) -> Result<(Self, Vec<(u64, Vec<Event>)>), String> {
+    pub(crate) fn of(path: &Path) -> Result<(Self, Decisions), String> {
         let workspace = Workspace::open(path).map_err(|error| error.to_string())?;
         let job = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut mask = Self { job, openings: Vec::new() };
