@@ -19,6 +19,7 @@ use crate::context::{
     compact, layers,
     message::{Reply, Stop, ToolCall},
 };
+use serde_json::Value;
 
 /// One question to the outside world.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,6 +209,12 @@ impl Job {
 
     /// What an answer means. `at` is when it came.
     pub fn decide(&self, at: Timestamp, answer: Answer) -> Vec<Event> {
+        let mut events = self.meaning(at, answer);
+        events.iter_mut().for_each(|event| super::control::bound_result(event, self.spec.budget_tokens));
+        events
+    }
+
+    fn meaning(&self, at: Timestamp, answer: Answer) -> Vec<Event> {
         match answer {
             Answer::Now => self.owed(at).unwrap_or_default(),
             Answer::Reply { reply, cost_usd, prompt_sha256 } => self.on_reply(reply, cost_usd, prompt_sha256),
@@ -242,7 +249,11 @@ impl Job {
         // Calls get names of our own: providers leave them out, repeat them, or use letters that others refuse.
         let calls: Vec<ToolCall> = (1..)
             .zip(reply.calls)
-            .map(|(place, call): (u32, ToolCall)| ToolCall { id: format!("call_{turn}_{place}"), ..call })
+            .map(|(place, call): (u32, ToolCall)| ToolCall {
+                id: format!("call_{turn}_{place}"),
+                arguments: readable(call.arguments),
+                name: call.name,
+            })
             .collect();
         let is_cut = reply.stop == Stop::Length;
         let digest = reply.text.trim().to_owned();
@@ -362,4 +373,20 @@ impl Job {
             (Command::Fail { reason }, _) => self.failed(reason),
         }
     }
+}
+
+/// Levels of nesting that a call's arguments may have. No tool needs more than three, and the journal's line adds its own
+/// to them: what no reader of JSON takes would make the whole journal unreadable.
+const MOST_LEVELS: usize = 64;
+
+/// Arguments as they are; as their text, which every tool refuses, where they are nested too deeply.
+fn readable(arguments: Value) -> Value {
+    fn is_within(value: &Value, levels: usize) -> bool {
+        match value {
+            Value::Array(items) => levels > 0 && items.iter().all(|inner| is_within(inner, levels - 1)),
+            Value::Object(fields) => levels > 0 && fields.values().all(|inner| is_within(inner, levels - 1)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        }
+    }
+    if is_within(&arguments, MOST_LEVELS) { arguments } else { Value::String(arguments.to_string()) }
 }

@@ -4,4 +4,5 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
 
 mod material;
+mod sizes;
 mod trial;
