@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
 
+mod endless;
 mod material;
+mod planning;
 mod sizes;
 mod trial;
