@@ -5,6 +5,7 @@
 
 mod endless;
 mod material;
+mod paths;
 mod planning;
 mod sizes;
 mod trial;

@@ -65,7 +65,7 @@ Read, then write.
 
 /// Everything that one trial needs to know before it begins.
 pub(super) struct Trial {
-    place: Place,
+    pub(super) place: Place,
     pub(super) task: String,
     pub(super) documents: Vec<(String, Vec<u8>)>,
     /// Whether something foreign is put into the workspace, which `audit verify` is to tell.
