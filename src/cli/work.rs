@@ -100,9 +100,10 @@ pub(super) async fn open(office: &Office, row: &JobRow, path: &Path) -> Result<S
     }
 }
 
-/// Writes the row of a job whose journal has ended: the process that ended it may have died before it could.
+/// Writes the row of a job that has ended, or is held, by its journal: the process that brought it there may have died before
+/// it could.
 pub(super) async fn settle(office: &Office, session: &mut Session, row: &JobRow) -> Result<(), CliError> {
-    if !row.state.status.is_end() {
+    if !row.state.status.is_end() && row.state.status != session.job.job_status().0 {
         session.claim(office.store.as_ref()).await?;
         session.checkpoint(office.store.as_ref(), Extent::All).await?;
     }

@@ -155,7 +155,12 @@ impl Session {
 
     /// A word from a person, or from the runner. `false`: the job's state has no use for it.
     pub fn command(&mut self, command: Command) -> Result<bool, RunError> {
-        Ok(self.decide(Answer::Command(command))?.is_some())
+        let has_use = self.decide(Answer::Command(command))?.is_some();
+        if self.job.ended().is_some() {
+            // Nobody drives it any more, and a crash may have come before these files.
+            self.write_derived()?;
+        }
+        Ok(has_use)
     }
 
     /// Writes the rows of the present state. A status other than running frees the lease.

@@ -3,7 +3,7 @@
 //! the undisturbed run left, in the workspace and in the database.
 //!
 //! For each line one state in which a crash can leave the files is tried, another for each, and then the middle of line
-//! k + 1. Every fourth crash is worked to the scenario's end; the others until they have caught up with the undisturbed run
+//! k + 1. Every eighth crash is worked to the scenario's end; the others until they have caught up with the undisturbed run
 //! by some lines: files and state are then the same as at that line, and what follows depends on nothing else. `CRASH=all` tries
 //! every state at every line, and works each to the end; `SCENARIO=part-of-a-name` tries only some scenarios.
 
@@ -105,7 +105,7 @@ impl Ordeal<'_> {
         for line in 1..=self.record.lines() {
             for cut in cut::cuts(self.scenario, &self.record, line, all) {
                 tried += 1;
-                if let Err(fault) = self.go_on(&cut, all || tried % 4 == 0).await {
+                if let Err(fault) = self.go_on(&cut, all || tried % 8 == 0).await {
                     faults.push(format!("after line {line}, {}:\n{fault}", cut.what));
                 }
             }

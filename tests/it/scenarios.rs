@@ -19,7 +19,9 @@ use ground::Ground;
 /// Works a scenario undisturbed and compares what it leaves; what is wrong, otherwise.
 async fn check(scenario: &Scenario, ground: &Ground) -> Result<(), String> {
     let path = ground.begin(scenario)?;
-    play::play(scenario, 0, &*ground.store, &path, &mut |_| {}).await?;
+    play::play(scenario, 0, &*ground.store, &path, &mut |_| {})
+        .await
+        .map_err(|fault| format!("{fault}\nthe story ends:\n{}", story::end(&path)))?;
     ground.nothing_outside_was_touched()?;
     ground.verify(&path).await?;
     let found = Expected::of(scenario, &path)?;

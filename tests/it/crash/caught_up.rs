@@ -11,7 +11,7 @@ use std::{
 use tokio::sync::Notify;
 
 /// Lines after the cut that are decided anew before a run has caught up: more than any effect takes to show.
-const MARGIN: usize = 6;
+const MARGIN: usize = 4;
 
 /// Times as values, milliseconds of work, and hashes of results that have times in them.
 static VALUES: LazyLock<Option<Regex>> =
@@ -88,7 +88,7 @@ fn is_journal(path: &str) -> bool {
 
 fn text(mask: &Mask, path: &str, node: &Node) -> String {
     match node {
-        Node::File(bytes) => mask.file(path, bytes),
+        Node::File(bytes, _) => mask.file(path, bytes),
         Node::Link(to) => format!("a link to {to}\n"),
     }
 }

@@ -78,7 +78,7 @@ fn torn(at: &Moment, next: &Moment, part: usize) -> Tree {
     for path in DERIVED {
         put(&mut tree, path, at.tree.0.get(path));
     }
-    let journal = next.tree.bytes(LIVE).unwrap_or_default();
+    let journal = next.tree.bytes(LIVE).map_or(&[][..], |bytes| bytes);
     let begin = journal[..journal.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let length = journal.len() - 1 - begin;
     let kept = match part {
@@ -134,7 +134,7 @@ fn states(scenario: &Scenario, record: &Record, line: usize) -> Vec<(&'static st
     for (place, (path, node)) in changed.iter().enumerate() {
         done.0.insert((*path).clone(), (*node).clone());
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
-        let Node::File(bytes) = node else { continue };
+        let Node::File(bytes, _) = node else { continue };
         if is_archive {
             // Built under a temporary name: some files are whole, the last is cut off, the rest is not there.
             if place <= changed.len() / 2 {

@@ -26,7 +26,7 @@ impl Expected {
         let tree = Tree::read(path, None);
         for (name, node) in tree.0.iter().filter(|(name, _)| is_kept(name)) {
             let text = match node {
-                super::tree::Node::File(bytes) => mask.file(name, bytes),
+                super::tree::Node::File(bytes, _) => mask.file(name, bytes),
                 super::tree::Node::Link(to) => format!("a link to {to}\n"),
             };
             files.insert(format!("workspace/{name}"), text);
@@ -55,7 +55,7 @@ impl Expected {
         let mut golden = BTreeMap::new();
         if folder.is_dir() {
             for (path, node) in Tree::read(folder, None).0 {
-                if let super::tree::Node::File(bytes) = node {
+                if let super::tree::Node::File(bytes, _) = node {
                     golden.insert(path, String::from_utf8_lossy(&bytes).into_owned());
                 }
             }

@@ -1,5 +1,6 @@
 //! A journal as a person reads it: a line a fact, with the fields that matter.
 
+use super::mask::Mask;
 use overnight::{
     context::message::{Stop, ToolCall},
     job::{
@@ -7,7 +8,7 @@ use overnight::{
         todo::{Todo, TodoStatus},
     },
 };
-use std::fmt::Write;
+use std::{fmt::Write, path::Path};
 
 /// Letters of a tool's result that are told.
 const MOST: usize = 160;
@@ -24,6 +25,13 @@ pub(crate) fn tell(decisions: &[(u64, Vec<Event>)]) -> String {
         }
     }
     text
+}
+
+/// The last lines of the story of the workspace at `path`, for who looks for what went wrong.
+pub(crate) fn end(path: &Path) -> String {
+    let story = Mask::of(path).map(|(_, decisions)| tell(&decisions)).unwrap_or_default();
+    let lines: Vec<&str> = story.lines().collect();
+    lines[lines.len().saturating_sub(30)..].join("\n")
 }
 
 /// A call with its arguments, long texts cut.

@@ -2,14 +2,24 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fs, io::Write, path::Path, sync::Arc, time::SystemTime};
 
 /// What lies at a path. Empty folders are not kept: nothing that a job does depends on one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
-    File(Arc<[u8]>),
+    File(Arc<[u8]>, Modified),
     /// A symbolic link, and where it leads.
     Link(String),
+}
+
+/// When a file was last written: a summary lists files by it. Never a difference between two of them.
+#[derive(Clone, Copy, Debug, Eq)]
+pub(crate) struct Modified(SystemTime);
+
+impl PartialEq for Modified {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Paths relative to the folder, `/` between the parts.
@@ -28,11 +38,12 @@ impl Tree {
                 tree.0.insert(path, Node::Link(fs::read_link(entry.path()).unwrap().to_string_lossy().into_owned()));
             } else if kind.is_file() && path != ".lock" {
                 let bytes = fs::read(entry.path()).unwrap();
-                let node = match before.and_then(|before| before.0.get(&path)) {
-                    Some(node @ Node::File(old)) if **old == *bytes => node.clone(),
-                    Some(_) | None => Node::File(bytes.into()),
+                let bytes = match before.and_then(|before| before.bytes(&path)) {
+                    Some(old) if **old == *bytes => old.clone(),
+                    Some(_) | None => bytes.into(),
                 };
-                tree.0.insert(path, node);
+                let modified = Modified(entry.metadata().unwrap().modified().unwrap());
+                tree.0.insert(path, Node::File(bytes, modified));
             }
         }
         tree
@@ -47,20 +58,24 @@ impl Tree {
             let place = folder.join(path);
             fs::create_dir_all(place.parent().unwrap()).unwrap();
             match node {
-                Node::File(bytes) => fs::write(place, bytes).unwrap(),
+                Node::File(bytes, modified) => {
+                    let mut file = fs::File::create(place).unwrap();
+                    file.write_all(bytes).unwrap();
+                    file.set_modified(modified.0).unwrap();
+                }
                 Node::Link(to) => std::os::unix::fs::symlink(to, place).unwrap(),
             }
         }
     }
 
-    pub(crate) fn bytes(&self, path: &str) -> Option<&[u8]> {
+    pub(crate) fn bytes(&self, path: &str) -> Option<&Arc<[u8]>> {
         match self.0.get(path)? {
-            Node::File(bytes) => Some(bytes),
+            Node::File(bytes, _) => Some(bytes),
             Node::Link(_) => None,
         }
     }
 
     pub(crate) fn put(&mut self, path: impl Into<String>, bytes: &[u8]) {
-        self.0.insert(path.into(), Node::File(bytes.into()));
+        self.0.insert(path.into(), Node::File(bytes.into(), Modified(SystemTime::now())));
     }
 }
