@@ -26,6 +26,10 @@ pub enum WorkspaceError {
     TooLarge { path: String, bytes: u64, max: u64 },
     #[error("'{path}' exists already and is never overwritten")]
     Exists { path: String },
+    #[error(
+        "'{path}' is a symbolic link, or leads over one, out of the workspace: put what belongs there in its place"
+    )]
+    LeadsOut { path: String },
     /// Calls for a hold with reason `disk`: nothing was lost, and nothing was written.
     #[error("failed to {action} '{path}': the disk is full ({cause})")]
     DiskFull { action: &'static str, path: String, cause: io::Error },
@@ -41,6 +45,8 @@ impl WorkspaceError {
             io::ErrorKind::NotFound => Self::NotFound { path },
             io::ErrorKind::IsADirectory => Self::IsFolder { path },
             io::ErrorKind::NotADirectory => Self::NotAFolder { path },
+            // The capability library's own word, without a code of the system, because the system was never asked.
+            io::ErrorKind::PermissionDenied if cause.raw_os_error().is_none() => Self::LeadsOut { path },
             _ if is_full(&cause) => Self::DiskFull { action, path, cause },
             _ => Self::Io { action, path, cause },
         }
