@@ -210,7 +210,9 @@ impl Job {
     /// What an answer means. `at` is when it came.
     pub fn decide(&self, at: Timestamp, answer: Answer) -> Vec<Event> {
         let mut events = self.meaning(at, answer);
-        events.iter_mut().for_each(|event| super::control::bound_result(event, self.spec.budget_tokens));
+        for event in &mut events {
+            super::control::bound_result(event, self.spec.budget_tokens);
+        }
         events
     }
 
