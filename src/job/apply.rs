@@ -7,8 +7,8 @@ use super::{
     plan::Plan,
     spec::JobSpec,
     state::{
-        EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PastPhase, Phase, Planning, Progress, Spent, Status,
-        Totals,
+        EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PLANNING_READS, PastPhase, Phase, Planning, Progress,
+        Spent, Status, Totals,
     },
     time::Timestamp,
     todo_list::TodoList,
@@ -180,7 +180,7 @@ impl Job {
                 if let Progress::Planning(planning) = &mut self.progress {
                     let reads =
                         calls.iter().any(|call| Tool::named(&call.name).map(Tool::family) == Some(Family::Reading));
-                    if reads {
+                    if reads && planning.reads < PLANNING_READS {
                         planning.reads += 1;
                     } else {
                         planning.tries += 1;

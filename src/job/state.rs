@@ -102,9 +102,9 @@ pub enum Progress {
 pub struct Planning {
     pub step: PlanStep,
     pub why: Why,
-    /// Replies in this step that called no reading tool and did not finish it.
+    /// Replies in this step that did not finish it: those that called no reading tool, and reading ones over their bound.
     pub tries: u32,
-    /// Replies in this step that called a reading tool.
+    /// Replies in this step that called a reading tool, up to their bound.
     pub reads: u32,
     /// Todo lists that were refused for their number.
     pub refusals: u32,
@@ -112,7 +112,7 @@ pub struct Planning {
 
 /// Tries of a planning step.
 pub const PLANNING_TRIES: u32 = 4;
-/// Reading turns of a planning step.
+/// Reading turns of a planning step that cost no try.
 pub const PLANNING_READS: u32 = 10;
 
 #[derive(Clone, Debug, PartialEq)]

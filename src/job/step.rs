@@ -10,7 +10,7 @@ use super::{
     limits::Limits,
     planning,
     record::{Delivered, HoldReason, JobStatus},
-    state::{FileWrite, Job, PLANNING_READS, PLANNING_TRIES, Planning, Progress, Status},
+    state::{FileWrite, Job, PLANNING_TRIES, Planning, Progress, Status},
     time::Timestamp,
     working::{Kind, Working, Writing, kind},
 };
@@ -183,7 +183,7 @@ impl Job {
     /// Fallbacks of planning; stuck phases; phases over their limits.
     fn way_out(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
-            Progress::Planning(planning) if planning.tries >= PLANNING_TRIES || planning.reads > PLANNING_READS => {
+            Progress::Planning(planning) if planning.tries >= PLANNING_TRIES => {
                 Some(planning::fall_back(self, planning, at))
             }
             Progress::Executing => {

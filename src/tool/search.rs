@@ -133,7 +133,10 @@ fn listed(hits: &[Hit], total: usize) -> String {
     }
     let mut text = format!("{total} matches:\n");
     for group in hits.chunk_by(|one, next| one.is_material == next.is_material) {
-        let lines: String = group.iter().map(|hit| format!("{}: {}\n", hit.place, hit.line)).collect();
+        let mut lines = String::new();
+        for hit in group {
+            let _ = writeln!(lines, "{}: {}", hit.place, hit.line);
+        }
         if group[0].is_material {
             text.push_str(&fenced("lines=\"found\"", &lines));
         } else {

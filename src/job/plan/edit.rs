@@ -53,22 +53,22 @@ impl Plan {
             state @ (PhaseState::Open | PhaseState::Current | PhaseState::Complete) => state,
         });
         let old = before.lines();
-        // From the last to the first, so that the spans before stay true.
+        let mut lines = plan.lines();
+        // From the last to the first, so that the spans before stay true; read again once, for a plan may have many phases.
         for at in (0..plan.phases.len()).rev() {
             let phase = &plan.phases[at];
             let steps =
                 |phase: &super::PlannedPhase| phase.steps.iter().map(|step| key(&step.text)).collect::<Vec<_>>();
             if worked(phase.number, &phase.title) && steps(&before.phases[at]) == steps(phase) {
-                let mut lines = plan.lines();
                 let (span, was) = (&plan.spans[at], &before.spans[at]);
                 let (old, new) = (&old[was.heading..was.end], &lines[span.heading..span.end]);
                 let blanks = |lines: &[String]| lines.iter().rev().take_while(|line| line.trim().is_empty()).count();
                 let old = old[..old.len() - blanks(old)].to_vec();
                 let end = span.end - blanks(new);
                 lines.splice(span.heading..end, old);
-                plan = plan.reread(&lines);
             }
         }
+        plan = plan.reread(&lines);
         // What is wrong with it is said with the lines of the text that was given.
         for (span, given) in plan.spans.iter_mut().zip(&self.spans) {
             span.source = given.source;

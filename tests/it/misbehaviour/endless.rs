@@ -94,7 +94,7 @@ fn rewinds_and_resets_without_end() {
 #[test]
 fn rewinds_with_some_work_between_them_are_counted_in_the_job() {
     // Each phase is rewound twice and then done, so that no three are in a row.
-    let plan: String = (1..=9).map(|number| format!("## Phase {number}: Part {number}\n\n- [ ] Work\n\n")).collect();
+    let plan = super::trial::plan_of(9);
     let rewind = || reply(&[json!({"todo_rewind": {"issue": "not so"}})]);
     let mut replies = vec![super::trial::bootstrap(&plan)];
     for _ in 0..9 {

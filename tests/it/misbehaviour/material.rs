@@ -28,13 +28,13 @@ fn outside_of_marks(text: &str) -> String {
         match &end {
             Some(mark) if line == format!("</document {mark}>") => end = None,
             Some(_) => {}
-            None => match line.strip_prefix("<document ").and_then(|rest| rest.split(' ').next()) {
-                Some(mark) => end = Some(mark.to_owned()),
-                None => {
+            None => {
+                end = line.strip_prefix("<document ").and_then(|rest| rest.split(' ').next()).map(str::to_owned);
+                if end.is_none() {
                     outside.push_str(line);
                     outside.push('\n');
                 }
-            },
+            }
         }
     }
     assert_eq!(end, None, "a mark has no end in {text}");

@@ -111,6 +111,36 @@ fn todos_rewritten_without_end_do_not_pile_up() {
 }
 
 #[test]
+fn a_memory_of_five_megabytes_is_a_file_and_no_prompt() {
+    use super::trial::{PLAN, bootstrap, same, todos};
+    let trial = Trial::new();
+    let memory = "What was found, over and over again.\n".repeat(140_000);
+    let replies = [bootstrap(PLAN), reply(&[write("workspace.md", &memory)]), reply(&[same(), todos(5)]), blocked()];
+    let rest = trial.play(&replies);
+    assert_eq!(rest.end(), "blocked after 4 turns: It can't be done.");
+    assert_eq!(rest.read("workspace.md").len(), memory.len());
+    let standing = super::trial::text_of(&rest.prompts[3].messages[1]);
+    assert!(standing.contains("[cut here; the whole is in workspace.md]") && estimate(standing) < 8_500, "{standing}");
+}
+
+/// A bound so wide that a slow machine holds it, and a blow-up doesn't: each phase's end reads the plan some times.
+#[test]
+fn a_plan_of_two_hundred_phases_is_worked_in_time() {
+    use super::trial::{bootstrap, plan_of, same, todos, work};
+    let trial = Trial::new();
+    let mut replies = vec![bootstrap(&plan_of(200))];
+    let save = json!({"append_file": {"path": "main_plan.md", "content": "Onwards.\n"}});
+    for _ in 0..12 {
+        replies.extend([reply(&[same(), save.clone(), todos(5)]), work(json!({"list_documents": {}}))]);
+    }
+    replies.push(blocked());
+    let rest = trial.play(&replies);
+    assert_eq!(rest.end(), "blocked after 26 turns: It can't be done.");
+    assert_eq!(rest.job.past.len(), 13);
+    assert!(rest.journal_bytes() < 5_000_000, "{} bytes of journal", rest.journal_bytes());
+}
+
+#[test]
 fn outcomes_and_notes_of_a_megabyte_are_cut() {
     let long = "word ".repeat(200_000);
     let replies = [

@@ -338,8 +338,8 @@ impl Rest {
     pub(super) fn journal_bytes(&self) -> u64 {
         let size = |path: PathBuf| path.metadata().map_or(0, |metadata| metadata.len());
         let archives = fs::read_dir(self.path.join("archive")).into_iter().flatten();
-        let archived: u64 = archives.map(|entry| size(entry.unwrap().path().join("journal.jsonl"))).sum();
-        archived + size(self.path.join("journal.jsonl"))
+        let parts: u64 = archives.map(|entry| size(entry.unwrap().path().join("journal.jsonl"))).sum();
+        parts + size(self.path.join("journal.jsonl"))
     }
 }
 
@@ -421,4 +421,13 @@ pub(super) fn until_review() -> Vec<Value> {
 pub(super) fn blocked() -> Value {
     let arguments = json!({"summary": "It can't be done.", "deliverables": [], "confidence": 0, "status": "blocked"});
     reply(&[json!({"job_complete": arguments})])
+}
+
+/// A plan of `count` phases, one step each.
+pub(super) fn plan_of(count: usize) -> String {
+    use std::fmt::Write;
+    (1..=count).fold(String::new(), |mut plan, number| {
+        let _ = write!(plan, "## Phase {number}: Part {number}\n\n- [ ] Work\n\n");
+        plan
+    })
 }
