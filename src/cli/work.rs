@@ -114,6 +114,9 @@ pub(super) async fn open(office: &Office, row: &JobRow, path: &Path) -> Result<S
         Err(RunError::Lock(error @ LockError::Held { .. })) => {
             Err(CliError::usage(format!("{error}: wait for it, or stop it with `overnight pause {id}`")))
         }
+        Err(error @ (RunError::Lock(_) | RunError::Workspace(_) | RunError::Journal(_))) => Err(CliError::failed(
+            format!("job {id} can't be taken up: {error}; when that is mended, `overnight resume {id}` goes on"),
+        )),
         Err(error) => Err(error.into()),
     }
 }

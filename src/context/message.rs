@@ -80,16 +80,17 @@ pub struct Reply {
     pub model: String,
 }
 
-/// How deep a call's arguments may be nested. Readers of JSON stop at 128, and the journal's line has levels of its own: what
-/// is deeper could be written and never be read again.
-const MOST_LEVELS: usize = 64;
+/// How deep JSON of somebody else may be nested. Readers of JSON stop at 128, and the journal's line has levels of its own:
+/// what is deeper could be written and never be read again.
+pub const MOST_LEVELS: usize = 64;
 
 /// Arguments as the journal can hold them: what is nested too deep stays as its text, which no tool takes for arguments.
 pub fn readable(arguments: Value) -> Value {
     if is_within(&arguments, MOST_LEVELS) { arguments } else { Value::String(arguments.to_string()) }
 }
 
-fn is_within(value: &Value, levels: usize) -> bool {
+/// Whether a value is nested no deeper than that.
+pub fn is_within(value: &Value, levels: usize) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
         Value::Array(_) | Value::Object(_) if levels == 0 => false,

@@ -18,11 +18,7 @@ use crate::context::{
     catalogue::{JobComplete, Tool, arguments},
     compact, layers,
     message::{Reply, Stop, ToolCall, readable},
-    tokens::{estimate, head},
 };
-
-/// What stands at the end of a result that was too long.
-const CUT_HERE: &str = "\n[cut here]";
 
 /// One question to the outside world.
 #[derive(Clone, Debug, PartialEq)]
@@ -218,16 +214,7 @@ impl Job {
         }
         let mut events = self.facts(at, answer);
         for event in &mut events {
-            // What a tool could not or would not do is said with the model's own words in it, however long those are. A page
-            // of a document has its own bound, and is shown whole or not at all.
-            if let Event::ToolReturned { result, .. } = event
-                && result.shown.is_none()
-                && result.spilled.is_none()
-                && estimate(&result.text) > self.most_of_a_result()
-            {
-                let shown = head(&result.text, self.most_of_a_result().saturating_sub(CUT_HERE.len() as u64));
-                result.text = format!("{shown}{CUT_HERE}");
-            }
+            super::control::bound_result(event, self.most_of_a_result());
         }
         events
     }

@@ -121,7 +121,7 @@ impl Workspace {
             }
             // Gone meanwhile, or not ours to open: somebody else's business.
             let Ok(workspace) = Self::open(&item.path()) else { continue };
-            if let Some(_held) = super::lock::unheld(&workspace)
+            if let Ok(_hold) = super::lock::Hold::acquire(&workspace)
                 && workspace.discard().is_ok()
             {
                 swept += 1;

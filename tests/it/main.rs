@@ -4,6 +4,8 @@ mod crash;
 mod databases;
 mod dependencies;
 mod faults;
+mod hostile;
+mod journal;
 mod machine;
 mod misbehaviour;
 mod offline;

@@ -3,5 +3,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
 
+mod endless;
 mod material;
+mod paths;
+mod planning;
+mod sizes;
 mod trial;

@@ -65,12 +65,15 @@ Read, then write.
 
 /// Everything that one trial needs to know before it begins.
 pub(super) struct Trial {
-    place: Place,
+    pub(super) place: Place,
     pub(super) task: String,
     pub(super) documents: Vec<(String, Vec<u8>)>,
     /// Whether something foreign is put into the workspace, which `audit verify` is to tell.
     pub(super) is_planted: bool,
 }
+
+/// How a call came out, and what was told of it.
+pub(super) type Told = (CallEnd, String);
 
 /// A job that came to rest.
 pub(super) struct Rest {
@@ -314,7 +317,7 @@ impl Rest {
     }
 
     /// How the calls of turn `turn` came out, with the results' texts.
-    pub(super) fn told(&self, turn: u64) -> Vec<(CallEnd, String)> {
+    pub(super) fn told(&self, turn: u64) -> Vec<Told> {
         let prefix = format!("call_{turn}_");
         let events = self.decisions.iter().flat_map(|decision| &decision.events);
         events

@@ -1,5 +1,7 @@
 //! A command on a job, how it goes undisturbed, and how a person gets to its end after a crash.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use super::{
     desk::{Desk, Ran, UNFINISHED},
     left::left,

@@ -1,5 +1,7 @@
 //! A folder to work in, and the program run there.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -22,7 +24,8 @@ A clerk MUST sign. A guest MAY enter.
 The door SHALL be shut. The key SHOULD NOT be lost.
 ";
 
-const TASK: &str = r#"---
+const TASK: &str = "\
+---
 name: reviewed
 description: A report that a person reads
 deliverables:
@@ -33,7 +36,7 @@ review: required
 # Task
 
 Write a report.
-"#;
+";
 
 const PLAN: &str =
     "# Execution Plan\n\n## Phase 1: Reading\n\n- [ ] Read all\n\n## Phase 2: Writing\n\n- [ ] Write the report\n";
@@ -71,10 +74,9 @@ impl Desk {
     pub(super) fn new() -> Self {
         let desk = Self::empty();
         desk.put("docs/rules.md", RULES);
-        desk.put(
-            "docs/long.md",
-            &"The word stands here once more, and nothing else does, line after line.\n".repeat(400),
-        );
+        // Long enough that what a search finds in it goes to a file.
+        let line = "The word stands here once more, and nothing else does, line after line. ".repeat(3);
+        desk.put("docs/long.md", &format!("{}\n", line.trim_end()).repeat(120));
         desk.put("small/rules.md", RULES);
         desk.put("task.md", TASK);
         desk.put("script.json", &json!({"version": 1, "replies": script()}).to_string());
@@ -271,8 +273,8 @@ fn script() -> Vec<Value> {
         reply(&[json!({"search_files": {"pattern": "word"}}), append("notes/log.md", "searched\n")]),
         reply(&[append("notes/log.md", "searched again\n"), done(), json!({"todo_rewind": {"issue": "too coarse"}})]),
         plan_with(same()),
-        reply(&[document("long.md"), json!({"read_document": {"name": "long.md", "from": 200}})]),
-        reply(&[json!({"read_document": {"name": "long.md", "from": 300}}), done()]),
+        reply(&[document("long.md"), json!({"read_document": {"name": "long.md", "from": 60}})]),
+        reply(&[json!({"read_document": {"name": "long.md", "from": 100}}), done()]),
     ];
     // Two todos, each with work of its own: the same again and again would be stuck.
     let mut line = 0;

@@ -3,6 +3,8 @@
 //!
 //! `OVERNIGHT_TEST_KILLS` says how many kills (30), `OVERNIGHT_TEST_SEED` when; a failure tells its seed.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
+
 use super::{
     act::Act,
     desk::{Desk, Ran},

@@ -76,9 +76,9 @@ fn arguments_of_any_depth_can_be_read_again_from_the_journal() {
 #[test]
 fn numbers_keep_every_bit_in_the_journal() {
     let mut world = World::new();
-    world.cost_usd = Some(0.108_418_219_117_169_61);
+    world.cost_usd = Some(0.108_418_219_117_169_6);
     world.in_phase_one();
-    for number in [0.1 + 0.2, 122.416_294_033_786_585, 8.41e21, 5e-324, 2.225_073_858_507_201e-308] {
+    for number in [0.1 + 0.2, 122.416_294_033_786_58, 8.41e21, 5e-324, 2.225_073_858_507_201e-308] {
         world.play([say([call("read_file", json!({ "path": "x", "offset": number }))])]);
     }
     let job = again(&world);

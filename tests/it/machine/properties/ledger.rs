@@ -50,7 +50,7 @@ impl Ledger {
         for event in &decision.events {
             self.calls(event);
             self.phases(event);
-            self.todos(before, event);
+            Self::todos(before, event);
             self.ends(before, event);
         }
         let pending: Vec<&String> = after.pending.iter().map(|call| &call.id).collect();
@@ -125,7 +125,7 @@ impl Ledger {
     }
 
     /// SPEC 5: only an open todo is completed, and only once; a list that replaces another keeps all that is in it.
-    fn todos(&mut self, before: &Job, event: &Event) {
+    fn todos(before: &Job, event: &Event) {
         match event {
             Event::TodoCompleted { id, .. } => {
                 let todo = before.phase.todos.all().iter().find(|todo| todo.id == *id).expect("no such todo");

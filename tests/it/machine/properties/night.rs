@@ -93,7 +93,7 @@ fn limits() -> impl Strategy<Value = Limits> {
     (
         far(2..40, 40),
         far(3..60, 200),
-        20_u64..150,
+        20_u64..110,
         proptest::option::weighted(0.1, 0_u64..2_000_000),
         proptest::option::weighted(0.1, 0.0..4.0),
         proptest::option::weighted(0.1, 0_u64..1_000_000),

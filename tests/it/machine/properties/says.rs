@@ -61,7 +61,7 @@ pub(crate) fn plan_text(kind: u8) -> String {
         8 => String::new(),
         9 => "## Phase 9: ///\n- [ ] \n\n## Phase 10: ---\n".to_owned(),
         _ => {
-            let steps: String = (1..30).map(|step| format!("- [ ] step {step} of many\n")).collect();
+            let steps: String = (1..30).fold(String::new(), |steps, step| steps + &format!("- [ ] step {step} of many\n"));
             (1..12).fold("# Execution Plan\n".to_owned(), |plan, phase| {
                 plan + &format!("\n## Phase {phase}: North station\n\n{steps}")
             })

@@ -31,12 +31,17 @@ pub(crate) fn check(world: &World) {
         if let Some(Event::ModelReplied { prompt_sha256, turn, .. }) = decision.events.first() {
             let prompt = compose::prompt(job);
             assert_eq!(&compose::prompt_sha256(&prompt), prompt_sha256, "the prompt of turn {turn}");
-            wire.asked(job, prompt, world);
+            wire.asked(job, prompt);
         }
         for event in &decision.events {
             wire.happened(event);
         }
         job.apply_all(&decision);
+    }
+    // What was too large for the conversation is still there, whole.
+    for spilled in wire.results.values().filter_map(|result| result.spilled.as_ref()) {
+        let whole = world.files.get(&spilled.path).expect("the whole result is kept");
+        assert_eq!(sha256(whole.as_bytes()), spilled.sha256, "{} was changed", spilled.path);
     }
     let job = job.unwrap();
     assert_eq!(format!("{job:#?}"), format!("{:#?}", world.job), "the state that the stored facts say");
@@ -79,7 +84,7 @@ impl Wire {
         }
     }
 
-    fn asked(&mut self, job: &Job, prompt: Prompt, world: &World) {
+    fn asked(&mut self, job: &Job, prompt: Prompt) {
         let (tokens, budget) = (local_tokens(job), local_budget(job));
         assert!(tokens <= budget, "SPEC 6: {tokens} of {budget} tokens in a prompt");
         if is_roomy(job) {
@@ -91,7 +96,7 @@ impl Wire {
         assert_eq!(prompt.messages.last(), Some(&Message::User { text: board::render(job) }));
         for message in &prompt.messages {
             if let Message::Tool { call, name, text } = message {
-                self.again(job, call, name, text, world);
+                self.again(job, call, name, text);
             }
         }
         if let Some(last) = &self.last {
@@ -131,18 +136,14 @@ impl Wire {
     }
 
     /// SPEC 6: what was replaced by a line can be had again, whole, as the line says.
-    fn again(&self, job: &Job, call: &str, name: &str, text: &str, world: &World) {
+    fn again(&self, job: &Job, call: &str, name: &str, text: &str) {
         let given = &self.results[call];
-        if let Some(spilled) = &given.spilled {
-            let whole = world.files.get(&spilled.path).expect("the whole result is kept");
-            assert_eq!(sha256(whole.as_bytes()), spilled.sha256, "{} was changed", spilled.path);
-        }
         if text == given.text {
             return;
         }
         assert!(text.len() < given.text.len(), "the line is longer than what it replaces");
-        if given.spilled.is_some() {
-            assert!(text.contains(&given.spilled.as_ref().unwrap().path), "{text}");
+        if let Some(spilled) = &given.spilled {
+            assert!(text.contains(&spilled.path), "{text}");
         } else if let Some(shown) = &given.shown {
             assert!(text.contains("call it again with "), "{text}");
             assert!(job.spec.document(&shown.document).is_some());
