@@ -2,10 +2,11 @@
 //! was on the disk, with what the next decision does half done; a new process opens it and goes on, and it must leave what
 //! the undisturbed run left, in the workspace and in the database.
 //!
-//! For each line (of very long journals for every second, third …) one state in which a crash can leave the files is tried, another for each, and then the middle of line
-//! k + 1. Every eighth crash is worked to the scenario's end; the others until they have caught up with the undisturbed run
-//! by some lines: files and state are then the same as at that line, and what follows depends on nothing else. `CRASH=all` tries
-//! every state at every line, and works each to the end; `SCENARIO=part-of-a-name` tries only some scenarios.
+//! For each line (of very long journals for every second, third …) one state in which a crash can leave the files is tried,
+//! another for each, and then the middle of line k + 1. A quarter of the crashes is worked to the scenario's end, half of
+//! these through a second crash; the others until they have caught up with the undisturbed run by some lines: files and
+//! state are then the same as at that line, and what follows depends on nothing else. `CRASH=all` tries every state at
+//! every line, and works each to the end; `SCENARIO=part-of-a-name` tries only some scenarios.
 
 mod caught_up;
 mod cut;
@@ -51,7 +52,8 @@ impl Left {
         let mut inputs = Tree::read(path, None);
         inputs.0.retain(|name, _| name == "job.yaml" || name.starts_with("documents/") || name.starts_with("assets/"));
         let rows = rows::told(&*ground.store, path, &mask).await?;
-        Ok(Self { files: Expected::of(scenario, path)?, inputs, rows: BTreeMap::from([("rows".to_owned(), rows)]) })
+        let files = Expected::of(scenario, path, &ground.faults(path).await?)?;
+        Ok(Self { files, inputs, rows: BTreeMap::from([("rows".to_owned(), rows)]) })
     }
 
     /// How `other` differs; empty where it doesn't.
@@ -64,6 +66,15 @@ impl Left {
     }
 }
 
+/// How far a crashed job is worked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Far {
+    UntilCaughtUp,
+    /// Until it has caught up and crashed again, and then to the end.
+    WithASecondCrash,
+    ToTheEnd,
+}
+
 /// One scenario, and what its undisturbed run was and left.
 struct Ordeal<'s> {
     scenario: &'s Scenario,
@@ -73,15 +84,13 @@ struct Ordeal<'s> {
 }
 
 impl Ordeal<'_> {
-    /// Goes on after a crash, to the end or until it has caught up. What is not as in the undisturbed run.
-    async fn go_on(&self, cut: &Cut, to_the_end: bool) -> Result<(), String> {
+    /// Goes on after a crash. What is not as in the undisturbed run.
+    async fn go_on(&self, cut: &Cut, far: Far) -> Result<(), String> {
         let Self { scenario, ground, record, .. } = self;
         cut.tree.write(&record.path);
         record.put_rows(&*ground.store, cut.rows_at).await?;
-        if cut.from == scenario.steps.len() {
-            play::settle(&*ground.store, &record.path).await?;
-        }
-        let mut caught_up = CaughtUp::new(record, cut.line, to_the_end);
+        self.settle_after(cut.from).await?;
+        let mut caught_up = CaughtUp::new(record, cut.line, far == Far::ToTheEnd);
         let stop = caught_up.stop.clone();
         let mut watch = |line: play::Line<'_>| caught_up.on(line);
         let is_done = tokio::select! {
@@ -91,13 +100,29 @@ impl Ordeal<'_> {
                 played.map(|()| true)?
             }
         };
-        let faults = if is_done {
-            ground.verify(&record.path).await?;
-            self.left.differences(&Left::of(scenario, ground, &record.path).await?)
-        } else {
-            caught_up.faults
-        };
+        if !is_done {
+            if !caught_up.faults.is_empty() {
+                return Err(caught_up.faults);
+            }
+            if far == Far::UntilCaughtUp {
+                return Ok(());
+            }
+            // The process was dropped where it stood: that is the second crash.
+            let (_, decisions) = Mask::of(&record.path)?;
+            let from = cut::step_after(scenario, record, record.line_of(decisions.len()));
+            self.settle_after(from).await?;
+            play::play(scenario, from, &*ground.store, &record.path, &mut |_| {}).await?;
+        }
+        let faults = self.left.differences(&Left::of(scenario, ground, &record.path).await?);
         if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// Nothing is left to play: the row may still be missing.
+    async fn settle_after(&self, from: usize) -> Result<(), String> {
+        if from < self.scenario.steps.len() {
+            return Ok(());
+        }
+        play::settle(&*self.ground.store, &self.record.path).await
     }
 
     /// How many crashes were tried.
@@ -108,7 +133,12 @@ impl Ordeal<'_> {
         for line in (1..=lines).rev().step_by(if all { 1 } else { lines.div_ceil(MOST_LINES) }) {
             for cut in cut::cuts(self.scenario, &self.record, line, all) {
                 tried += 1;
-                if let Err(fault) = self.go_on(&cut, all || tried % 8 == 0).await {
+                let far = match (tried % 8, all) {
+                    (0, _) | (2 | 6, true) => Far::ToTheEnd,
+                    (4, _) | (_, true) => Far::WithASecondCrash,
+                    (_, false) => Far::UntilCaughtUp,
+                };
+                if let Err(fault) = self.go_on(&cut, far).await {
                     faults.push(format!("after line {line}, {}:\n{fault}", cut.what));
                 }
             }

@@ -117,7 +117,7 @@ fn key_points(position: &mut Position, piece: &Piece<'_>) -> Vec<Call> {
     });
     let mut ranked = rank(&piece.lines, piece.style, most);
     ranked.retain(|sentence| sentence.text.len() <= MOST_LETTERS);
-    ranked.sort_by_key(|sentence| sentence.line);
+    ranked.sort_by_key(|sentence| sentence.place);
     // A text without sentences still has a line that can be quoted.
     let fallback =
         (ranked.is_empty() && piece.is_first && position.count == 0).then(|| longest(&piece.lines)).flatten();

@@ -13,6 +13,8 @@ use super::words::{is_small, stem, words};
 /// A sentence of the document, verbatim but for folded white space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
+    /// Its place among the sentences of the text: several may begin on one line.
+    pub place: usize,
     pub line: u64,
     pub page: Option<u64>,
     pub section: Option<String>,
@@ -72,6 +74,7 @@ pub fn rank(lines: &[Line<'_>], style: Style, most: usize) -> Vec<Ranked> {
         candidate.stems.iter().for_each(|&stem| spent[stem] = true);
         *sections.entry(candidate.section.clone()).or_default() += 1;
         chosen.push(Ranked {
+            place: i,
             line: candidate.line,
             page: candidate.page,
             section: candidate.section.as_deref().map(str::to_owned),

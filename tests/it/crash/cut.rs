@@ -41,11 +41,7 @@ pub(crate) fn cuts(scenario: &Scenario, record: &Record, line: usize, all: bool)
         let place = line % states.len();
         states = vec![states.swap_remove(place)];
     }
-    let from = match next {
-        Some(next) if next.step == at.step => at.step,
-        Some(_) | None if is_stopped(scenario, at.step) => at.step,
-        Some(_) | None => at.step + 1,
-    };
+    let from = step_after(scenario, record, line);
     let mut cuts: Vec<Cut> =
         states.into_iter().map(|(what, tree)| Cut { what, line, is_torn: false, tree, from, rows_at }).collect();
     if let Some(next) = next {
@@ -68,6 +64,16 @@ pub(crate) fn cuts(scenario: &Scenario, record: &Record, line: usize, all: bool)
         }));
     }
     cuts
+}
+
+/// The step that a job goes on with whose last line on the disk is `line`.
+pub(crate) fn step_after(scenario: &Scenario, record: &Record, line: usize) -> usize {
+    let step = record.at(line).map_or(0, |at| at.step);
+    match record.at(line + 1) {
+        Some(next) if next.step == step => step,
+        Some(_) | None if is_stopped(scenario, step) => step,
+        Some(_) | None => step + 1,
+    }
 }
 
 /// A step that ends with an error leaves no line of its own behind.

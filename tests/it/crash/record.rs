@@ -58,6 +58,12 @@ impl Record {
         self.moments.get(line.checked_sub(1)?)
     }
 
+    /// The line with which there are `count` lines that are no openings.
+    pub(crate) fn line_of(&self, count: usize) -> usize {
+        let lines = (1..).zip(&self.moments).filter(|(_, moment)| !moment.is_opening).map(|(line, _)| line);
+        lines.take(count).last().unwrap_or(1)
+    }
+
     /// What differs from run to run, for the run up to line `line`, and after it with openings at the lines `more`.
     pub(crate) fn mask(&self, line: usize, more: &[u64]) -> Mask {
         let openings = (1..).zip(&self.moments[..line]).filter(|(_, moment)| moment.is_opening).map(|(seq, _)| seq);

@@ -5,7 +5,8 @@ use overnight::{audit, context::message::Message};
 use similar::TextDiff;
 use std::{collections::BTreeMap, fmt::Write, path::Path};
 
-/// Paths below `expected/`, with their texts: `story.txt`, `prompts/turn-NN.txt`, `workspace/…`.
+/// Paths below `expected/`, with their texts: `story.txt`, `prompts/turn-NN.txt`, `workspace/…`, and `verify.txt` where
+/// verifying finds that someone had a hand in it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Expected(pub(crate) BTreeMap<String, String>);
 
@@ -19,8 +20,8 @@ fn is_kept(path: &str) -> bool {
 }
 
 impl Expected {
-    /// What the scenario left in the workspace at `path`.
-    pub(crate) fn of(scenario: &Scenario, path: &Path) -> Result<Self, String> {
+    /// What the scenario left in the workspace at `path`, in which verifying finds `faults`.
+    pub(crate) fn of(scenario: &Scenario, path: &Path, faults: &str) -> Result<Self, String> {
         let (mask, decisions) = Mask::of(path)?;
         let mut files = BTreeMap::new();
         let tree = Tree::read(path, None);
@@ -32,6 +33,9 @@ impl Expected {
             files.insert(format!("workspace/{name}"), text);
         }
         files.insert("story.txt".to_owned(), mask.text(&story::tell(&decisions)));
+        if !faults.is_empty() {
+            files.insert("verify.txt".to_owned(), mask.text(faults));
+        }
         for turn in &scenario.prompts {
             let prompt = audit::prompt::prompt(path, *turn).map_err(|error| error.to_string())?;
             if !prompt.is_same() {

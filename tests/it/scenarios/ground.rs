@@ -57,14 +57,12 @@ impl Ground {
         Ok(runner::create(&self.workspaces(), &request).map_err(|error| error.to_string())?.path)
     }
 
-    /// The record must be as it was left, and hold the line that the database saw.
-    pub(crate) async fn verify(&self, path: &Path) -> Result<(), String> {
+    /// What verifying finds, with the line that the database saw; empty where the record is as it was left.
+    pub(crate) async fn faults(&self, path: &Path) -> Result<String, String> {
         let row = self.store.job(id(path)).await.map_err(|error| error.to_string())?.ok_or("no row of the job")?;
         let anchor = (row.state.journal_seq, row.state.journal_head.as_str());
-        verify(path, Some(anchor)).map(drop).map_err(|faults| {
-            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            format!("the record does not verify:\n{}", faults.join("\n"))
-        })
+        let faults = verify(path, Some(anchor)).err().unwrap_or_default();
+        Ok(faults.iter().map(|fault| fault.to_string() + "\n").collect())
     }
 
     pub(crate) fn nothing_outside_was_touched(&self) -> Result<(), String> {

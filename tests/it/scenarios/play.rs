@@ -16,7 +16,10 @@ use overnight::{
     runner::{Anchor, Drive, Outcome, Report, Session},
     store::Store,
 };
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// A decision is on the disk.
 #[derive(Clone, Copy)]
@@ -106,10 +109,17 @@ impl Stage<'_> {
                     count => Err(format!("'{old}' occurs {count} times in {path}")),
                 }
             }
-            Step::Write { path, text } => fs::write(self.path.join(path), text).map_err(told),
+            Step::Write { path, text } => fs::write(self.place(path)?, text).map_err(told),
             Step::Delete(path) => fs::remove_file(self.path.join(path)).map_err(told),
-            Step::Symlink { path, to } => std::os::unix::fs::symlink(to, self.path.join(path)).map_err(told),
+            Step::Symlink { path, to } => std::os::unix::fs::symlink(to, self.place(path)?).map_err(told),
         }
+    }
+
+    /// Where a file is to be put; its folder is there.
+    fn place(&self, path: &str) -> Result<PathBuf, String> {
+        let place = self.path.join(path);
+        place.parent().map_or(Ok(()), fs::create_dir_all).map_err(told)?;
+        Ok(place)
     }
 
     /// The job, opened and claimed by a new process if none has it.
