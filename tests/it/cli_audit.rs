@@ -91,7 +91,6 @@ fn normal(text: &str) -> String {
         (r"(?m)^01[0-9a-f-]{6,}", "ID"),
         (r"/\S*/\.tmp\w+", "DESK"),
         (r"[0-9a-f]{64}", "SHA256"),
-        (r"<(/?)document [0-9a-f]{4}N?[0-9a-fN]*", "<$1document MARK"),
         (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+Z)?)?", "TIME"),
         (r"\b(\d+ms|\d+\.\ds|\d+m \d\ds)", "DURATION"),
         (r"\d{4,}", "N"),

@@ -30,7 +30,7 @@ fn replies_that_are_always_cut() {
     let replies = [json!({"calls": [read("instructions.md")], "stop": "length"})];
     let trial = Trial::new();
     let rest = trial.repeat(&replies);
-    assert_eq!(rest.end(), stuck(157, REPEATED));
+    assert_eq!(rest.end(), stuck(193, REPEATED));
     let cut = "not run: the reply was cut at the token limit; do less in one reply";
     assert!(rest.results().iter().all(|result| result.text == cut));
 }
@@ -50,19 +50,19 @@ fn tools_that_do_not_exist() {
 #[test]
 fn arguments_that_can_not_be_read() {
     for malformed in [json!("instructions.md"), json!(["instructions.md"]), json!(7), json!(true), json!(null)] {
-        assert_eq!(end(&[reply(&[json!({ "read_file": malformed })])]), stuck(147, MALFORMED));
+        assert_eq!(end(&[reply(&[json!({ "read_file": malformed })])]), stuck(183, MALFORMED));
     }
     for wrong in [json!({}), json!({"path": 7}), json!({"path": "instructions.md", "mode": "r"})] {
-        assert_eq!(end(&[reply(&[json!({ "read_file": wrong })])]), stuck(157, REPEATED));
+        assert_eq!(end(&[reply(&[json!({ "read_file": wrong })])]), stuck(193, REPEATED));
     }
 }
 
 #[test]
 fn the_same_call_for_ever() {
-    assert_eq!(end(&[reply(&[read("instructions.md")])]), stuck(157, REPEATED));
+    assert_eq!(end(&[reply(&[read("instructions.md")])]), stuck(193, REPEATED));
     assert_eq!(
         end(&[reply(&[read("instructions.md")]), reply(&[json!({"list_documents": {}})])]),
-        stuck(177, REPEATED)
+        stuck(213, REPEATED)
     );
     assert_eq!(end(&[reply(&[write("output/report.md", "one two three")])]), stuck(73, REPEATED));
     assert_eq!(end(&[reply(&[json!({"add_note": {"text": "again"}})])]), stuck(73, REPEATED));
