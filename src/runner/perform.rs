@@ -103,15 +103,17 @@ impl Session {
 
     /// Writes the files that follow from the state, where they are not as they should be.
     pub(super) fn write_derived(&self) -> Result<(), WorkspaceError> {
+        let mut changed = Vec::new();
         for (path, text) in [(TODOS_FILE, board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))] {
             match self.workspace.read(path) {
                 Ok(content) if content == text.as_bytes() => {}
-                Ok(_) => drop(self.workspace.write(path, text.as_bytes())?),
-                Err(error) if error.is_not_found() => drop(self.workspace.write(path, text.as_bytes())?),
+                Ok(_) => changed.push((path, text)),
+                Err(error) if error.is_not_found() => changed.push((path, text)),
                 Err(error) => return Err(error),
             }
-            crash::point("derived.done");
         }
+        self.workspace.write_together(&changed)?;
+        crash::point("derived.done");
         Ok(())
     }
 }

@@ -207,7 +207,8 @@ impl Workspace {
     /// Says what `path` is; `trace` is what stands on the way.
     fn classify(&self, path: &str, trace: &[Metadata]) -> Result<Resolved, WorkspaceError> {
         let names: Vec<&str> = path.split('/').collect();
-        if let Some(last) = trace.last().filter(|last| !last.is_dir() && self.may_be_a_known_file(&names, trace, last)) {
+        if let Some(last) = trace.last().filter(|last| !last.is_dir() && self.may_be_a_known_file(&names, trace, last))
+        {
             let identity = identity(last);
             for known in Known::FILES {
                 if let Some(name) = known.file()
