@@ -109,6 +109,7 @@ step 'start PostgreSQL' start_postgres
 if (($# == 0)); then
     step 'rustfmt and clippy' install_components
     step 'cargo fmt' cargo fmt --check
-    step 'cargo clippy' cargo clippy --quiet --all-targets -- -D warnings
+    step 'cargo clippy' cargo clippy --quiet --all-targets --features failpoints -- -D warnings
 fi
-step 'cargo test' cargo test --quiet -- "$@"
+# With the places at which tests kill the program: one build for all of it.
+step 'cargo test' cargo test --quiet --features failpoints -- "$@"

@@ -35,7 +35,11 @@ impl CliError {
 
 impl From<RunError> for CliError {
     fn from(error: RunError) -> Self {
-        if error.is_usage() { Self::usage(error.to_string()) } else { Self::failed(error.to_string()) }
+        match error {
+            RunError::Store(error) => error.into(),
+            error if error.is_usage() => Self::usage(error.to_string()),
+            error => Self::failed(error.to_string()),
+        }
     }
 }
 

@@ -51,6 +51,7 @@ pub(super) async fn run(flags: Partial, args: &ResumeArgs) -> Result<u8, CliErro
         return Ok(work::code(outcome));
     }
     if is_in_review(&session.job) {
+        work::settle(&office, &mut session, &row).await?;
         return Err(CliError {
             message: format!(
                 "job {id} waits for a review: `overnight approve {id}` accepts it, `overnight feedback {id} \"…\"` sends it back"

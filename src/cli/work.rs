@@ -114,13 +114,17 @@ pub(super) async fn open(office: &Office, row: &JobRow, path: &Path) -> Result<S
         Err(RunError::Lock(error @ LockError::Held { .. })) => {
             Err(CliError::usage(format!("{error}: wait for it, or stop it with `overnight pause {id}`")))
         }
+        Err(error @ (RunError::Lock(_) | RunError::Workspace(_) | RunError::Journal(_))) => Err(CliError::failed(
+            format!("job {id} can't be taken up: {error}; when that is mended, `overnight resume {id}` goes on"),
+        )),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Writes the row of a job whose journal has ended: the process that ended it may have died before it could.
+/// Writes the row of a job whose journal has ended, or holds it: the process that did it may have died before it could.
 pub(super) async fn settle(office: &Office, session: &mut Session, row: &JobRow) -> Result<(), CliError> {
-    if row.state.status.is_end() {
+    let (status, reason, _) = session.job.job_status();
+    if row.state.status.is_end() || (row.state.status, row.state.hold_reason) == (status, reason) {
         return Ok(());
     }
     match session.claim(office.store.as_ref()).await {

@@ -2,7 +2,7 @@
 
 use super::{
     layers::share_of,
-    tokens::{bounded, head},
+    tokens::{bounded, estimate, head},
 };
 use crate::job::{
     event::{PhaseKind, PlanStep, Why},
@@ -187,8 +187,8 @@ pub fn counts_line(counts: Counts) -> String {
     )
 }
 
-/// What `todo_list` answers: the todos of a status, by default what remains.
-pub fn listing(list: &TodoList, status: Option<&str>) -> Result<String, String> {
+/// What `todo_list` answers: the todos of a status, by default what remains, in at most about `most` tokens.
+pub fn listing(list: &TodoList, status: Option<&str>, most: u64) -> Result<String, String> {
     let wanted = status.unwrap_or("remaining").trim().to_lowercase().replace([' ', '-'], "_");
     let fits = |todo: &&Todo| match wanted.as_str() {
         "all" => true,
@@ -206,8 +206,9 @@ pub fn listing(list: &TodoList, status: Option<&str>) -> Result<String, String> 
         }
         text.push('\n');
     }
-    text.push_str(&counts_line(list.counts()));
-    Ok(text)
+    let counts = counts_line(list.counts());
+    let shown = bounded(text.trim_end(), most.saturating_sub(estimate(&counts) + 1), TODOS_FILE);
+    Ok(if shown.is_empty() { counts } else { format!("{shown}\n{counts}") })
 }
 
 fn planning_board(job: &Job, planning: &Planning) -> String {

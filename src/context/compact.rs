@@ -22,6 +22,8 @@ const KEPT_RESULTS: usize = 3;
 const UNSEEN_PERCENT: u64 = 30;
 /// Tokens of the words on folded turns, at the full budget.
 const FOLDED_TOKENS: u64 = 600;
+/// Results of a folded turn that the words tell of.
+const RESULTS_TOLD: usize = 3;
 /// Tokens of the heading over them, and some to spare.
 const FOLDED_FRAME: u64 = 32;
 /// Tokens of one tool result in the conversation, at the full budget: what is larger goes to `tool_results/`.
@@ -102,11 +104,13 @@ pub fn owed(job: &Job) -> Option<Vec<Event>> {
     (!events.is_empty()).then_some(events)
 }
 
-/// What folded turns did, a line each: the calls, and what was said.
+/// What folded turns did, a line each: what was said, the calls, and how the first ones came out. A turn that was too large to
+/// be shown even once is told of by nothing else.
 fn words_on(entries: &[Entry], tokens: u64) -> String {
-    let lines: Vec<String> = entries
-        .iter()
-        .filter_map(|entry| match entry {
+    let mut lines: Vec<String> = Vec::new();
+    let mut told = 0;
+    for entry in entries {
+        match entry {
             Entry::Assistant { text, calls } => {
                 let calls: Vec<String> = calls
                     .iter()
@@ -115,10 +119,16 @@ fn words_on(entries: &[Entry], tokens: u64) -> String {
                     })
                     .collect();
                 let said = super::tokens::head(text.trim(), 24).replace('\n', " ");
-                Some(format!("- {said} {}", calls.join("; ")))
+                lines.push(format!("- {said} {}", calls.join("; ")));
+                told = 0;
             }
-            Entry::User { .. } | Entry::Tool(_) => None,
-        })
-        .collect();
-    super::tokens::tail(&lines.join("\n"), tokens).to_owned()
+            Entry::Tool(tool) if told < RESULTS_TOLD => {
+                let result = super::tokens::head(tool.text.trim(), 24).replace('\n', " ");
+                lines.push(format!("  - {}: {result}", tool.name));
+                told += 1;
+            }
+            Entry::User { .. } | Entry::Tool(_) => {}
+        }
+    }
+    super::tokens::last_lines(&lines.join("\n"), tokens).to_owned()
 }

@@ -1,6 +1,6 @@
 //! Layer 4: where things stand, made by the system at each compaction, bounded by construction however long the job.
 
-use super::tokens::{bounded, estimate, tail};
+use super::tokens::{bounded, estimate, last_lines};
 use crate::job::{
     event::Examined,
     plan::Plan,
@@ -15,6 +15,8 @@ const PART_TOKENS: u64 = 2_000;
 const FULL_BUDGET: u64 = 100_000;
 /// The heading of what was folded out of the running phase's conversation.
 const FOLDED: &str = "\n\n## Earlier in this phase\n";
+/// The same heading where a file has it; no longer, so that the bounds hold.
+const NOT_FOLDED: &str = "\n\n## Earlier in that phase\n";
 
 /// A bound of `tokens` at the full budget, in proportion to `budget`.
 pub fn share_of(budget: u64, tokens: u64) -> u64 {
@@ -67,12 +69,14 @@ pub fn compacted(job: &Job, plan: Option<&Plan>, digest: Option<&str>) -> String
         Some(words) => bounded(words, share_of(budget, PART_TOKENS), "archive/"),
         None => past(job, share_of(budget, PART_TOKENS)),
     };
-    format!(
+    let text = format!(
         "# Where things stand\n\n## The task (instructions.md)\n{}\n\n## The plan (main_plan.md)\n{}\n\n## The memory (workspace.md)\n{}\n\n## The past\n{past}",
         task(job, share_of(budget, PART_TOKENS)),
         part(plan, budget, PLAN_FILE),
         part(memory, budget, MEMORY_FILE),
-    )
+    );
+    // A file may have a section of that name; taken for the system's own, it would be cut as that is.
+    text.replace(FOLDED, NOT_FOLDED)
 }
 
 /// The task. Where it doesn't fit, its prose is cut first, then the deliverables; the feedback stays as whole as it can.
@@ -178,6 +182,5 @@ pub fn with_folded_turns(layer4: &str, digest: &str, budget: u64) -> String {
     let (head, earlier) = layer4.rsplit_once(FOLDED).unwrap_or((layer4, ""));
     let all = if earlier.is_empty() { digest.to_owned() } else { format!("{earlier}\n{digest}") };
     let most = share_of(budget, PART_TOKENS);
-    let kept = if estimate(&all) <= most { &all } else { tail(&all, most) };
-    format!("{head}{FOLDED}{kept}")
+    format!("{head}{FOLDED}{}", last_lines(&all, most))
 }

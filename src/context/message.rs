@@ -79,3 +79,22 @@ pub struct Reply {
     /// The model that answered, as the provider names it.
     pub model: String,
 }
+
+/// How deep JSON of somebody else may be nested. Readers of JSON stop at 128, and the journal's line has levels of its own:
+/// what is deeper could be written and never be read again.
+pub const MOST_LEVELS: usize = 64;
+
+/// Arguments as the journal can hold them: what is nested too deep stays as its text, which no tool takes for arguments.
+pub fn readable(arguments: Value) -> Value {
+    if is_within(&arguments, MOST_LEVELS) { arguments } else { Value::String(arguments.to_string()) }
+}
+
+/// Whether a value is nested no deeper than that.
+pub fn is_within(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        Value::Array(_) | Value::Object(_) if levels == 0 => false,
+        Value::Array(items) => items.iter().all(|item| is_within(item, levels - 1)),
+        Value::Object(fields) => fields.values().all(|field| is_within(field, levels - 1)),
+    }
+}

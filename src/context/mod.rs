@@ -5,6 +5,7 @@ pub mod catalogue;
 pub mod compact;
 pub mod compose;
 pub mod conversation;
+pub mod fence;
 pub mod layers;
 pub mod message;
 pub mod tokens;

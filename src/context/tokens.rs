@@ -49,6 +49,15 @@ pub fn tail(text: &str, tokens: u64) -> &str {
     text
 }
 
+/// The last whole lines of `text` of at most `tokens` estimated tokens; the end of the last one, where it alone is longer.
+pub fn last_lines(text: &str, tokens: u64) -> &str {
+    let kept = tail(text, tokens);
+    if kept.len() == text.len() {
+        return text;
+    }
+    kept.split_once('\n').map_or(kept, |(_, lines)| lines)
+}
+
 fn quarters_of(letter: char) -> u64 {
     match letter.len_utf8() {
         1 => 1,
@@ -82,6 +91,13 @@ mod tests {
             [estimate(""), estimate("a"), estimate("four"), estimate("fours"), estimate("äöü"), estimate("計画")],
             [0, 1, 1, 2, 2, 2]
         );
+    }
+
+    #[test]
+    fn what_is_cut_begins_with_a_whole_line() {
+        assert_eq!(last_lines("- one\n- two\n- three", 4), "- two\n- three");
+        assert_eq!(last_lines("- one\n- two", 4), "- one\n- two");
+        assert_eq!(last_lines("one long line", 1), "line");
     }
 
     proptest! {

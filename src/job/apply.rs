@@ -316,6 +316,7 @@ impl Job {
         let effort = &mut self.phase.effort;
         match result.end {
             CallEnd::Done => {
+                effort.on_readable();
                 if family != Some(Family::Control) {
                     effort.on_worked();
                 }

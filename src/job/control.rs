@@ -7,7 +7,7 @@ use super::{
     record::JobStatus,
     state::{Job, LAST_REVIEW_TODO, Progress},
     time::Timestamp,
-    todo_list::clean,
+    todo_list::{MOST_TODOS, clean_note},
 };
 use crate::context::{
     board,
@@ -16,6 +16,7 @@ use crate::context::{
         arguments,
     },
     message::ToolCall,
+    tokens::{estimate, head, tail},
 };
 
 impl Job {
@@ -24,15 +25,17 @@ impl Job {
         let refused = |reason: String| Some(vec![refusal(call, reason)]);
         match tool {
             Tool::TodoList => Some(vec![match arguments::<TodoListArguments>(tool, &call.arguments) {
-                Ok(wanted) => match board::listing(&self.phase.todos, wanted.status.as_deref()) {
-                    Ok(listing) => returned(call, CallEnd::Done, listing),
-                    Err(reason) => returned(call, CallEnd::Refused, reason),
-                },
+                Ok(wanted) => {
+                    match board::listing(&self.phase.todos, wanted.status.as_deref(), self.most_of_a_result()) {
+                        Ok(listing) => returned(call, CallEnd::Done, listing),
+                        Err(reason) => returned(call, CallEnd::Refused, reason),
+                    }
+                }
                 Err(reason) => returned(call, CallEnd::Refused, reason),
             }]),
             Tool::AddAccomplishment | Tool::AddNote => match arguments::<Text>(tool, &call.arguments) {
-                Ok(Text { text }) if !clean(&text).is_empty() => {
-                    let text = clean(&text);
+                Ok(Text { text }) if !clean_note(&text).is_empty() => {
+                    let text = clean_note(&text);
                     let event = if tool == Tool::AddNote {
                         Event::NoteAdded { text }
                     } else {
@@ -64,7 +67,7 @@ impl Job {
                 (false, _) => refused(self.wrong_step(tool)),
                 (true, Err(reason)) => refused(reason),
                 (true, Ok(wanted)) => {
-                    let issue = clean(&wanted.issue);
+                    let issue = clean_note(&wanted.issue);
                     if issue.is_empty() {
                         return refused("issue is empty; say what makes the phase impossible as planned".to_owned());
                     }
@@ -76,7 +79,7 @@ impl Job {
                 (false, _) => refused(self.wrong_step(tool)),
                 (true, Err(reason)) => refused(reason),
                 (true, Ok(wanted)) => {
-                    let why = Why::Reset { reason: clean(&wanted.reason) };
+                    let why = Why::Reset { reason: clean_note(&wanted.reason) };
                     Some(self.end_phase(
                         vec![returned(call, CallEnd::Done, "The phase is archived; planning begins anew.")],
                         why,
@@ -143,7 +146,7 @@ impl Job {
         if let Some(reason) = objection {
             return vec![refusal(call, reason.clone()), Event::TodoCompletionRefused { id: todo.id, reason }];
         }
-        let outcome = outcome.map(clean).filter(|text| !text.is_empty());
+        let outcome = outcome.map(clean_note).filter(|text| !text.is_empty());
         let left = self.phase.todos.counts().remaining() - 1;
         let tasks = if left == 1 { "task" } else { "tasks" };
         let text = format!("Task {number} '{}' marked complete. {left} {tasks} remaining.", todo.content);
@@ -170,7 +173,7 @@ impl Job {
     }
 
     fn no_change(&self, call: &ToolCall, reason: &str) -> Vec<Event> {
-        let reason = clean(reason);
+        let reason = clean_note(reason);
         let Some(planning) = self.planning() else {
             return vec![refusal(call, self.wrong_step(Tool::NoChange))];
         };
@@ -217,6 +220,13 @@ impl Job {
             Ok(todos) => todos,
             Err(reason) => return vec![refusal(call, reason)],
         };
+        if todos.len() > MOST_TODOS {
+            let text = format!(
+                "the list has been rewritten so often that it would hold {} todos, most of them cancelled; complete what is open, or call todo_rewind(issue)",
+                todos.len()
+            );
+            return vec![refusal(call, text)];
+        }
         let list = super::todo_list::TodoList::new(todos.clone(), at);
         let most = self.spec.instructions.phase.max_todos + planning::TOLERANCE;
         let tasks = u32::try_from(list.counts().tasks()).unwrap_or(u32::MAX);
@@ -273,6 +283,20 @@ impl Job {
         events
     }
 
+    /// The end comes while calls wait: each has its result. Of the first it may not be known whether it was done.
+    pub(super) fn unanswered(&self) -> Vec<Event> {
+        let text = "not run: the job has ended";
+        match self.pending.front() {
+            Some(call) if self.prepared.is_some() => {
+                let cut = "interrupted: the job ended while it was being done";
+                let mut events = vec![returned(call, CallEnd::Interrupted, cut)];
+                events.extend(self.skipped(1, text));
+                events
+            }
+            Some(_) | None => self.skipped(0, text),
+        }
+    }
+
     pub(super) fn open_todos(&self) -> Vec<String> {
         if self.is_phase_open() {
             self.phase.todos.open().map(|todo| todo.content.clone()).collect()
@@ -282,6 +306,9 @@ impl Job {
     }
 }
 
+/// Files that `job_complete` may name: each is looked at, and each that is missing is a failed check.
+const MOST_DELIVERABLES: usize = 1_000;
+
 /// Reads what `job_complete` claims.
 pub(super) fn completion(wanted: JobComplete) -> Result<Completion, String> {
     if !(0.0..=1.0).contains(&wanted.confidence) {
@@ -289,6 +316,12 @@ pub(super) fn completion(wanted: JobComplete) -> Result<Completion, String> {
     }
     if wanted.summary.trim().is_empty() {
         return Err("summary is empty; say in a few sentences what was done and found".to_owned());
+    }
+    if wanted.deliverables.len() > MOST_DELIVERABLES {
+        return Err(format!(
+            "deliverables names {} files, and {MOST_DELIVERABLES} is the most; name only what the task asks for",
+            wanted.deliverables.len()
+        ));
     }
     Ok(Completion {
         summary: wanted.summary.trim().to_owned(),
@@ -306,6 +339,20 @@ fn answered(events: &[Event]) -> usize {
 /// The machine says no, and what to do instead.
 pub(super) fn refusal(call: &ToolCall, reason: impl Into<String>) -> Event {
     returned(call, CallEnd::Refused, reason)
+}
+
+/// Bounds a result's text to `most` tokens. Working tools put what is too long into a file; this is for answers that repeat what the model
+/// itself said too much of.
+pub(super) fn bound_result(event: &mut Event, most: u64) {
+    let Event::ToolReturned { result, .. } = event else {
+        return;
+    };
+    // A page of a document is bounded where it is read.
+    if result.spilled.is_some() || result.shown.is_some() || estimate(&result.text) <= most {
+        return;
+    }
+    let (head, tail) = (head(&result.text, most / 2), tail(&result.text, most / 4));
+    result.text = format!("{head}\n[… {} tokens in all, cut here …]\n{tail}", estimate(&result.text));
 }
 
 pub(super) fn returned(call: &ToolCall, end: CallEnd, text: impl Into<String>) -> Event {

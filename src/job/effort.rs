@@ -78,13 +78,18 @@ impl Effort {
         self.malformed += 1;
     }
 
-    pub fn on_worked(&mut self) {
-        self.worked = true;
-        self.failure = None;
+    /// A call was understood: malformed ones before it are not running any more.
+    pub fn on_readable(&mut self) {
         self.malformed = 0;
     }
 
+    pub fn on_worked(&mut self) {
+        self.worked = true;
+        self.failure = None;
+    }
+
     pub fn on_failed(&mut self, tool: &str) {
+        self.malformed = 0;
         self.worked = true;
         self.failure = Some(Failure { tool: tool.to_owned(), told: false });
     }

@@ -80,10 +80,14 @@ impl Job {
             let number = past.phase.plan_phase?;
             let worked = |phase: &&PlannedPhase| phase.title == past.phase.title;
             let same = plan.phases().iter().filter(worked).min_by_key(|phase| phase.number.abs_diff(number))?;
-            Some((same.number, planning::cancelled(&past.phase.todos)))
+            let mut unfinished = planning::cancelled(&past.phase.todos);
+            // What was over the bound was put off to the phase behind it, and is not done yet.
+            let rest = plan.phases().iter().filter(|phase| phase.title == planning::continued(&same.title));
+            unfinished.extend(rest.flat_map(|phase| &phase.steps).map(|step| step.text.clone()));
+            Some((same.number, unfinished))
         });
         let marked = match done {
-            Some((number, cancelled)) => plan.complete_phase(number, &cancelled).mark_current(),
+            Some((number, unfinished)) => plan.complete_phase(number, &unfinished).mark_current(),
             None => plan.mark_current(),
         };
         (files.plan.as_deref() != Some(marked.text())).then_some((marked, because))

@@ -139,7 +139,7 @@ fn start_planned(job: &Job, todos: Vec<Todo>, rest: &[String], end: StepEnd) -> 
     if !rest.is_empty()
         && let (Some(current), Some(number)) = (&plan, plan_phase)
     {
-        let longer = current.insert_after(number, &format!("{title} (continued)"), rest).mark_current();
+        let longer = current.insert_after(number, &continued(&title), rest).mark_current();
         events.push(Event::PlanSet {
             text: longer.text().to_owned(),
             because: format!("{} todos over the bound became a phase of their own", rest.len()),
@@ -152,6 +152,11 @@ fn start_planned(job: &Job, todos: Vec<Todo>, rest: &[String], end: StepEnd) -> 
         events.push(Event::ContextCompacted { layer4: layers::compacted(job, plan.as_ref(), None) });
     }
     events
+}
+
+/// The title of the phase that takes what is over the bound of the one called `title`.
+pub(super) fn continued(title: &str) -> String {
+    format!("{title} (continued)")
 }
 
 /// The number and attempt of the phase that begins next: an early end repeats its phase, all else goes on.

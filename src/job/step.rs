@@ -17,7 +17,7 @@ use super::{
 use crate::context::{
     catalogue::{JobComplete, Tool, arguments},
     compact, layers,
-    message::{Reply, Stop, ToolCall},
+    message::{Reply, Stop, ToolCall, readable},
 };
 
 /// One question to the outside world.
@@ -206,8 +206,25 @@ impl Job {
         }
     }
 
-    /// What an answer means. `at` is when it came.
+    /// What an answer means. `at` is when it came. To a job that is held or has ended nothing is owed, so that an answer
+    /// which comes late means nothing; only a command can.
     pub fn decide(&self, at: Timestamp, answer: Answer) -> Vec<Event> {
+        if !self.is_running() && !matches!(answer, Answer::Command(_)) {
+            return Vec::new();
+        }
+        let mut events = self.facts(at, answer);
+        for event in &mut events {
+            super::control::bound_result(event, self.most_of_a_result());
+        }
+        events
+    }
+
+    /// Tokens of a tool's result, at most: what is larger stands elsewhere whole.
+    pub(super) fn most_of_a_result(&self) -> u64 {
+        layers::share_of(self.spec.budget_tokens, compact::RESULT_TOKENS)
+    }
+
+    fn facts(&self, at: Timestamp, answer: Answer) -> Vec<Event> {
         match answer {
             Answer::Now => self.owed(at).unwrap_or_default(),
             Answer::Reply { reply, cost_usd, prompt_sha256 } => self.on_reply(reply, cost_usd, prompt_sha256),
@@ -242,7 +259,11 @@ impl Job {
         // Calls get names of our own: providers leave them out, repeat them, or use letters that others refuse.
         let calls: Vec<ToolCall> = (1..)
             .zip(reply.calls)
-            .map(|(place, call): (u32, ToolCall)| ToolCall { id: format!("call_{turn}_{place}"), ..call })
+            .map(|(place, call): (u32, ToolCall)| ToolCall {
+                id: format!("call_{turn}_{place}"),
+                name: call.name,
+                arguments: readable(call.arguments),
+            })
             .collect();
         let is_cut = reply.stop == Stop::Length;
         let digest = reply.text.trim().to_owned();
@@ -330,7 +351,9 @@ impl Job {
             deliverables: Vec::new(),
             open_todos: self.open_todos(),
         };
-        vec![Event::JobEnded { ending: Box::new(ending) }]
+        let mut events = self.unanswered();
+        events.push(Event::JobEnded { ending: Box::new(ending) });
+        events
     }
 
     fn on_command(&self, command: Command) -> Vec<Event> {
@@ -357,7 +380,9 @@ impl Job {
                     deliverables: Vec::new(),
                     open_todos: self.open_todos(),
                 };
-                vec![Event::JobEnded { ending: Box::new(ending) }]
+                let mut events = self.unanswered();
+                events.push(Event::JobEnded { ending: Box::new(ending) });
+                events
             }
             (Command::Fail { reason }, _) => self.failed(reason),
         }

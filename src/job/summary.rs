@@ -22,12 +22,13 @@ pub struct FileEntry {
     pub modified: Timestamp,
 }
 
-/// `workspace_summary.md` at the moment `at`, for `files` as they lie in the workspace.
+/// `workspace_summary.md` at the moment `at`, for `files` as they lie in the workspace. Itself it does not list: size and time
+/// would be those of the one before, and one that a crash cut off would not come out the same again.
 pub fn workspace_summary(job: &Job, at: Timestamp, files: &[FileEntry]) -> String {
     let mut text = format!(
         "# Workspace Summary\n\nGenerated: {at}\n\n## Files\n\n| file | purpose | last modified |\n|---|---|---|\n"
     );
-    let mut ranked: Vec<&FileEntry> = files.iter().collect();
+    let mut ranked: Vec<&FileEntry> = files.iter().filter(|file| file.path != SUMMARY_FILE).collect();
     // Largest and newest first: the size counts by its order of magnitude, then the time.
     ranked.sort_by_key(|file| {
         (std::cmp::Reverse(file.bytes.max(1).ilog2() / 4), std::cmp::Reverse(file.modified), file.path.clone())
@@ -59,7 +60,6 @@ fn purpose(path: &str) -> &'static str {
         INSTRUCTIONS_FILE => "the task",
         PROGRESS_FILE => "finished todos with their outcomes",
         TODOS_FILE => "the active todo list",
-        SUMMARY_FILE => "this summary",
         _ if path.starts_with("documents/") => "input document",
         _ if path.starts_with("output/") => "deliverable",
         _ if path.starts_with("tool_results/") => "a large tool result",

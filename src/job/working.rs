@@ -78,14 +78,18 @@ fn working(tool: Tool, call: &ToolCall) -> Result<Working, String> {
 }
 
 fn unknown(name: &str) -> String {
+    // However long a name is, its beginning tells.
+    let cut = crate::context::tokens::head(name, 20);
+    let more = if cut.len() < name.len() { "…" } else { "" };
+    let name = cut;
     let nearest = Tool::ALL
         .into_iter()
         .map(|tool| (strsim::jaro_winkler(name, tool.name()), tool.name()))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     if let Some((_, near)) = nearest {
-        return format!("there is no tool named '{name}'; did you mean {near}?");
+        return format!("there is no tool named '{name}{more}'; did you mean {near}?");
     }
     let names: Vec<&str> = Tool::ALL.into_iter().map(Tool::name).collect();
-    format!("there is no tool named '{name}'; the tools are {}", names.join(", "))
+    format!("there is no tool named '{name}{more}'; the tools are {}", names.join(", "))
 }

@@ -87,7 +87,7 @@ impl Scripted {
         if let Some(place) = script.replies.iter().position(|line| line.calls.iter().any(|call| call.len() != 1)) {
             return Err(wrong(format!("reply {}: each call is one tool's name with its arguments", place + 1)));
         }
-        let turns = script.replies.iter().map(|line| line.times).sum();
+        let turns = script.replies.iter().fold(0_u64, |turns, line| turns.saturating_add(line.times));
         if turns == 0 {
             return Err(wrong("replies is empty; give at least one".to_owned()));
         }

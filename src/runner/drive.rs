@@ -123,7 +123,9 @@ impl<'a> Drive<'a> {
                 Ok(Outcome::Held(HoldReason::Disk))
             }
             // What the person must mend first: the row says so, and no process works on the job.
-            Err(error @ (RunError::Workspace(_) | RunError::Archive(_) | RunError::Request(_))) => {
+            Err(
+                error @ (RunError::Workspace(_) | RunError::Archive(_) | RunError::Journal(_) | RunError::Request(_)),
+            ) => {
                 let held = session.checkpoint_as(self.store, |state| {
                     state.status = JobStatus::Held;
                     state.hold_reason = Some(HoldReason::Paused);

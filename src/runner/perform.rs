@@ -107,9 +107,8 @@ impl Session {
         for (path, text) in [(TODOS_FILE, board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))] {
             match self.workspace.read(path) {
                 Ok(content) if content == text.as_bytes() => {}
-                Ok(_) => changed.push((path, text)),
-                Err(error) if error.is_not_found() => changed.push((path, text)),
-                Err(error) => return Err(error),
+                // Not there, or a link or a pipe that someone put in its place: the file takes the place.
+                Ok(_) | Err(_) => changed.push((path, text)),
             }
         }
         self.workspace.write_together(&changed)?;

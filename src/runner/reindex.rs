@@ -2,7 +2,7 @@
 //! costs nothing but this walk.
 //!
 //! What is never done: a row that saw more than its journal holds is not overwritten, a journal that is broken is not
-//! taken as far as it goes, and a job that a process works on is left to that process.
+//! taken as far as it goes, a job that a process works on is left to that process, and no workspace is changed.
 
 use super::{
     RunError,
@@ -21,7 +21,7 @@ use crate::{
         chain::{ARCHIVE, LIVE},
         journal::JournalError,
         known::JOB_FILE,
-        lock::{Lock, LockError},
+        lock::{Hold, LockError},
         rooted::TEMPORARY,
     },
 };
@@ -147,9 +147,9 @@ fn is_workspace(path: &Path) -> bool {
 
 /// One job. Read first without the lock: most rows agree, and a lock that is held for no reason is in somebody's way.
 async fn index(store: &dyn Store, id: JobId, path: PathBuf) -> Result<Indexed, RunError> {
-    let told = match told(id, &path) {
+    let told = match told(id, &path).or_else(|what| told_at_rest(id, &path, what)) {
         Ok(told) => told,
-        Err(what) => return Ok(Indexed { id, path, outcome: IndexOutcome::Broken(what), standing: None }),
+        Err(outcome) => return Ok(Indexed { id, path, outcome, standing: None }),
     };
     let standing = Some(told.standing);
     let outcome = match bring_up(store, id, &path, &told).await {
@@ -200,6 +200,15 @@ fn told(id: JobId, path: &Path) -> Result<Told, String> {
     })
 }
 
+/// Reads again what read as a break (`what`): a process may just have been archiving.
+fn told_at_rest(id: JobId, path: &Path, what: String) -> Result<Told, IndexOutcome> {
+    match Workspace::open(path).map_err(LockError::from).and_then(|workspace| Hold::acquire(&workspace)) {
+        Ok(_hold) => told(id, path).map_err(IndexOutcome::Broken),
+        Err(error @ LockError::Held { .. }) => Err(IndexOutcome::Busy(error.to_string())),
+        Err(LockError::Workspace(_)) => Err(IndexOutcome::Broken(what)),
+    }
+}
+
 async fn bring_up(store: &dyn Store, id: JobId, path: &Path, told: &Told) -> Result<IndexOutcome, StoreError> {
     if agrees(store, id, told).await? {
         return Ok(IndexOutcome::Unchanged);
@@ -208,11 +217,9 @@ async fn bring_up(store: &dyn Store, id: JobId, path: &Path, told: &Told) -> Res
         Ok(workspace) => workspace,
         Err(error) => return Ok(IndexOutcome::Broken(error.to_string())),
     };
-    let _lock = match Lock::acquire(&workspace, now()) {
-        Ok(lock) => Some(lock),
+    let _hold = match Hold::acquire(&workspace) {
+        Ok(hold) => hold,
         Err(error @ LockError::Held { .. }) => return Ok(IndexOutcome::Busy(error.to_string())),
-        // Nobody works on a job that has ended: it needs no lock, and may lie on a disk that can only be read.
-        Err(LockError::Workspace(_)) if told.standing.0.is_end() => None,
         Err(LockError::Workspace(error)) => return Ok(IndexOutcome::Broken(error.to_string())),
     };
     // Who had the lock a moment ago may have written journal and row since.

@@ -193,6 +193,10 @@ impl Session {
         crash::point("command.before");
         let is_decided = self.decide(Answer::Command(command))?.is_some();
         crash::point("command.done");
+        if self.job.ended().is_some() {
+            // Nobody drives it any more, and a crash may have come before these files.
+            self.write_derived()?;
+        }
         Ok(is_decided)
     }
 

@@ -434,9 +434,12 @@ impl Database {
         let detail = self.secrets.hidden(&told(&error));
         match error {
             sqlx::Error::Database(error) => self.refused(error.code().as_deref().unwrap_or_default(), detail),
-            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {
-                StoreError::Unreachable { database, detail }
-            }
+            // A connection that ends within its greeting is no error of the system, but an answer that makes no sense.
+            sqlx::Error::Io(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::PoolTimedOut
+            | sqlx::Error::PoolClosed
+            | sqlx::Error::WorkerCrashed => StoreError::Unreachable { database, detail },
             sqlx::Error::Tls(_) | sqlx::Error::Configuration(_) => StoreError::Connect { database, detail },
             sqlx::Error::ColumnDecode { .. } => StoreError::Corrupt { database, detail },
             _ => StoreError::Sql { database, detail },

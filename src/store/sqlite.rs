@@ -392,6 +392,8 @@ impl Store for SqliteStore {
     }
 }
 
+const IOERR_SHMSIZE: u32 = 4874;
+
 /// Sorts SQLite's result codes (sqlite.org/rescode.html); the last byte is the kind.
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn failed(database: &str, error: sqlx::Error) -> StoreError {
@@ -403,6 +405,10 @@ fn failed(database: &str, error: sqlx::Error) -> StoreError {
         sqlx::Error::ColumnDecode { .. } => return StoreError::Corrupt { database, detail },
         _ => None,
     };
+    // The shared memory of the write-ahead log is a file as well; that it can't be lengthened has a code of its own.
+    if code == Some(IOERR_SHMSIZE) {
+        return StoreError::Full { database, detail };
+    }
     match code.map(|code| code & 0xff) {
         // busy, locked, protocol: another process has it.
         Some(5 | 6 | 15) => StoreError::Unreachable { database, detail },

@@ -5,10 +5,13 @@ use super::{
     library::{Library, named},
 };
 use crate::{
-    context::{catalogue::ReadDocument, tokens::estimate},
+    context::{
+        catalogue::ReadDocument,
+        fence::{mark_of, quoted},
+        tokens::estimate,
+    },
     job::{
         event::{CallEnd, Shown, ToolResult},
-        spec::DocumentEntry,
         state::Job,
     },
     workspace::Workspace,
@@ -34,11 +37,6 @@ pub(super) fn list(job: &Job) -> ToolResult {
         text.push('\n');
     }
     ToolResult::plain(CallEnd::Done, text.trim_end())
-}
-
-/// The mark that delimits a document's text: its own hash can't stand in it.
-fn mark(document: &DocumentEntry) -> &str {
-    document.text_sha256.get(..8).unwrap_or("document")
 }
 
 /// Pages or lines from `from` on, as many as `most` tokens hold.
@@ -82,13 +80,13 @@ pub(super) fn read(
         body.push_str(&shown);
         last = number;
     }
-    let mark = mark(document);
+    let (mark, name) = (mark_of(&document.text_sha256), quoted(&document.name));
     let mut result = format!(
-        "<document {mark} name=\"{}\" {unit}s=\"{from}-{last}\" of=\"{}\">\n{body}</document {mark}>\n",
-        document.name, document.units
+        "<document {mark} name={name} {unit}s=\"{from}-{last}\" of=\"{}\">\n{body}</document {mark}>\n",
+        document.units
     );
     if last < document.units {
-        let _ = write!(result, "To go on: read_document(name: \"{}\", from: {})", document.name, last + 1);
+        let _ = write!(result, "To go on: read_document(name: {name}, from: {})", last + 1);
     } else {
         result.push_str("This is the end of the document.");
     }

@@ -15,7 +15,7 @@ pub enum ToolError {
 
 impl From<WorkspaceError> for ToolError {
     fn from(error: WorkspaceError) -> Self {
-        if error.is_disk_full() { Self::Fatal(error) } else { Self::Tell(error.to_string()) }
+        if error.is_disk_full() || error.is_out_of_reach() { Self::Fatal(error) } else { Self::Tell(error.to_string()) }
     }
 }
 

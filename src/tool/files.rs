@@ -4,11 +4,12 @@ use super::ToolError;
 use crate::{
     context::{
         catalogue::{ListFiles, ReadFile},
+        fence::{fenced, quoted},
         tokens::estimate,
     },
     job::event::{CallEnd, ToolResult},
     job::rows::moment,
-    workspace::{ModelPath, Workspace},
+    workspace::{Folder, Known, ModelPath, Workspace},
 };
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::fmt::Write;
@@ -50,6 +51,9 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Resul
         tokens += estimate(shown) + 3;
         last = number;
     }
+    if holds_documents(resolved.known) {
+        body = fenced(&format!("file={}", quoted(&resolved.path)), &body);
+    }
     let mut result = format!("{} (lines {offset}-{last} of {lines}):\n{body}", resolved.path);
     if cut {
         result.push_str("A line was too long to be shown whole; search_files finds text in it. ");
@@ -60,6 +64,24 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Resul
         result.push_str("This is the end of the file.");
     }
     Ok(ToolResult::plain(CallEnd::Done, result))
+}
+
+/// Whether what is read there is text of documents: that of the documents themselves, or of long results that show it.
+fn holds_documents(known: Known) -> bool {
+    match known {
+        Known::Under(Folder::Documents | Folder::ToolResults) => true,
+        Known::Under(Folder::Assets | Folder::Archive | Folder::Output)
+        | Known::Plan
+        | Known::Memory
+        | Known::Instructions
+        | Known::Summary
+        | Known::Progress
+        | Known::Todos
+        | Known::Journal
+        | Known::JobFile
+        | Known::Lock
+        | Known::Other => false,
+    }
 }
 
 /// Files below a folder with size and time.

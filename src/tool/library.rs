@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// Bytes of text that are kept; the least recently opened goes first.
 const KEPT_BYTES: usize = 4 << 20;
 
+/// Bytes of a wrong name that are compared with the right ones and repeated.
+const MOST_NAME_BYTES: usize = 200;
+
 /// One document's text with the places of its pages or lines.
 #[derive(Debug)]
 pub struct Text {
@@ -79,6 +82,11 @@ pub(super) fn named<'a>(spec: &'a JobSpec, name: &str) -> Result<&'a DocumentEnt
     let plain = name.trim().trim_start_matches("./");
     let plain = plain.strip_prefix("documents/").unwrap_or(plain);
     spec.document(plain).ok_or_else(|| {
+        let cut = plain.floor_char_boundary(MOST_NAME_BYTES);
+        if cut < plain.len() {
+            let shown = &plain[..cut];
+            return ToolError::Tell(format!("there is no document '{shown}…'; call list_documents() for the names"));
+        }
         let nearest = spec
             .documents
             .iter()

@@ -20,6 +20,7 @@ pub fn read(
     working: &Working,
 ) -> Result<ToolResult, ToolError> {
     let most = share_of(job.spec.budget_tokens, RESULT_TOKENS);
+    spill::take_back(workspace, call)?;
     let result = match working {
         Working::ReadFile(wanted) => files::read(workspace, wanted, most),
         Working::ListFiles(wanted) => files::list(workspace, wanted),

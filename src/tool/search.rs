@@ -6,7 +6,7 @@ use super::{
     library::{Library, unit},
 };
 use crate::{
-    context::{catalogue::SearchFiles, tokens::head},
+    context::{catalogue::SearchFiles, fence::fenced, tokens::head},
     documents::Unit,
     job::{
         event::{CallEnd, ToolResult},
@@ -25,6 +25,8 @@ const MOST_MATCHES: usize = 100;
 const LINE_TOKENS: u64 = 120;
 
 struct Hit {
+    /// Its line is text of a document.
+    is_material: bool,
     place: String,
     line: String,
 }
@@ -50,24 +52,25 @@ pub(super) fn search(
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
     let mut hits = Vec::new();
     let mut total = 0;
-    let mut look = |searcher: &mut Searcher, text: &str, place: &dyn Fn(u64) -> String| {
+    let mut look = |searcher: &mut Searcher, text: &str, is_material: bool, place: &dyn Fn(u64) -> String| {
         let found = searcher.search_slice(
             &matcher,
             text.as_bytes(),
             Lossy(|number, line| {
                 total += 1;
                 if hits.len() < MOST_MATCHES {
-                    hits.push(Hit { place: place(number), line: head(line.trim(), LINE_TOKENS).to_owned() });
+                    let line = head(line.trim(), LINE_TOKENS).to_owned();
+                    hits.push(Hit { is_material, place: place(number), line });
                 }
                 Ok(true)
             }),
         );
         found.map_err(|error| ToolError::Tell(format!("the search failed ({error})")))
     };
-    let folder = wanted.path.as_deref().unwrap_or(".");
-    let named = folder.trim_start_matches("./").trim_end_matches('/');
+    let path = parse(wanted.path.as_deref().unwrap_or("."))?;
+    let named = path.as_str();
     let is_document_path = named == "documents" || named.starts_with("documents/");
-    if folder == "." || is_document_path {
+    if path.is_root() || is_document_path {
         let wanted_name = named.strip_prefix("documents/").unwrap_or("");
         for document in &job.spec.documents {
             let inside = !is_document_path || is_below(&document.name, wanted_name);
@@ -76,12 +79,12 @@ pub(super) fn search(
                     || matches(glob.as_ref(), &format!("documents/{}", document.name)))
             {
                 let text = library.text(workspace, document)?;
-                look(&mut searcher, &text.whole, &|line| place_in(document, &text.whole, line))?;
+                look(&mut searcher, &text.whole, true, &|line| place_in(document, &text.whole, line))?;
             }
         }
     }
     if !is_document_path {
-        let resolved = workspace.resolve_for_read(&parse(folder)?)?;
+        let resolved = workspace.resolve_for_read(&path)?;
         let files: Vec<String> = if workspace.metadata(&resolved.path).is_ok() && resolved.path != "." {
             vec![resolved.path]
         } else {
@@ -90,7 +93,8 @@ pub(super) fn search(
         for path in files.iter().filter(|path| is_searched(path) && matches(glob.as_ref(), path)) {
             // A file that isn't text, or is too large, has no lines to show.
             if let Ok(text) = workspace.read_text_at_most(path, MOST_BYTES) {
-                look(&mut searcher, &text, &|line| format!("{path}:{line}"))?;
+                let is_material = path.starts_with("tool_results/");
+                look(&mut searcher, &text, is_material, &|line| format!("{path}:{line}"))?;
             }
         }
     }
@@ -128,8 +132,13 @@ fn listed(hits: &[Hit], total: usize) -> String {
         return "No matches.".to_owned();
     }
     let mut text = format!("{total} matches:\n");
-    for hit in hits {
-        let _ = writeln!(text, "{}: {}", hit.place, hit.line);
+    for group in hits.chunk_by(|one, next| one.is_material == next.is_material) {
+        let lines: String = group.iter().map(|hit| format!("{}: {}\n", hit.place, hit.line)).collect();
+        if group[0].is_material {
+            text.push_str(&fenced("lines=\"found\"", &lines));
+        } else {
+            text.push_str(&lines);
+        }
     }
     if total > hits.len() {
         let _ = writeln!(text, "and {} more; narrow the pattern, the path or the glob", total - hits.len());

@@ -9,6 +9,19 @@ use crate::{
     workspace::Workspace,
 };
 
+/// Takes away what the same call put there before a crash: it is no fact yet, and would find or list itself.
+pub(super) fn take_back(workspace: &Workspace, call: &str) -> Result<(), ToolError> {
+    let path = path(call);
+    if workspace.exists(&path)? {
+        workspace.remove(&path)?;
+    }
+    Ok(())
+}
+
+fn path(call: &str) -> String {
+    format!("tool_results/{call}.txt")
+}
+
 /// `result` as the conversation gets it: at most `most` tokens. `call` names the file.
 pub(super) fn bounded(
     workspace: &Workspace,
@@ -20,7 +33,7 @@ pub(super) fn bounded(
     if tokens <= most {
         return Ok(result);
     }
-    let path = format!("tool_results/{call}.txt");
+    let path = path(call);
     let hash = workspace.write(&path, result.text.as_bytes())?;
     crash::point("tool.spilled");
     let text = format!(
@@ -29,4 +42,24 @@ pub(super) fn bounded(
         tail(&result.text, most / 4)
     );
     Ok(ToolResult { text, spilled: Some(Spilled { path, sha256: hash.sha256 }), ..result })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::event::CallEnd;
+
+    #[test]
+    fn a_repeated_call_does_not_meet_its_own_result() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create_temporary(folder.path()).unwrap();
+        let large = ToolResult::plain(CallEnd::Done, "word ".repeat(100));
+        for call in ["call_1_1", "call_1_2"] {
+            bounded(&workspace, call, large.clone(), 20).unwrap();
+        }
+        take_back(&workspace, "call_1_2").unwrap();
+        let left: Vec<String> = workspace.list(".").unwrap().into_iter().map(|entry| entry.path).collect();
+        assert_eq!(left, ["tool_results/call_1_1.txt"]);
+        take_back(&workspace, "call_1_2").unwrap();
+    }
 }

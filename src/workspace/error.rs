@@ -2,6 +2,9 @@
 
 use std::io;
 
+/// The system's code for a disk that fails.
+const EIO: i32 = 5;
+
 /// The error of every operation on a workspace's files.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
@@ -23,6 +26,10 @@ pub enum WorkspaceError {
     TooLarge { path: String, bytes: u64, max: u64 },
     #[error("'{path}' exists already and is never overwritten")]
     Exists { path: String },
+    #[error(
+        "'{path}' is a symbolic link, or leads over one, out of the workspace: put what belongs there in its place"
+    )]
+    LeadsOut { path: String },
     /// Calls for a hold with reason `disk`: nothing was lost, and nothing was written.
     #[error("failed to {action} '{path}': the disk is full ({cause})")]
     DiskFull { action: &'static str, path: String, cause: io::Error },
@@ -38,6 +45,8 @@ impl WorkspaceError {
             io::ErrorKind::NotFound => Self::NotFound { path },
             io::ErrorKind::IsADirectory => Self::IsFolder { path },
             io::ErrorKind::NotADirectory => Self::NotAFolder { path },
+            // The capability library's own word, without a code of the system, because the system was never asked.
+            io::ErrorKind::PermissionDenied if cause.raw_os_error().is_none() => Self::LeadsOut { path },
             _ if is_full(&cause) => Self::DiskFull { action, path, cause },
             _ => Self::Io { action, path, cause },
         }
@@ -46,6 +55,15 @@ impl WorkspaceError {
     /// Whether space, and nothing else, is what is missing.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::DiskFull { .. })
+    }
+
+    /// Whether the system itself refuses: a folder that can only be read, a permission, a failing disk. A path that the
+    /// capability library refuses carries no code of the system's.
+    pub fn is_out_of_reach(&self) -> bool {
+        let Self::Io { cause, .. } = self else { return false };
+        cause.raw_os_error().is_some_and(|code| {
+            matches!(cause.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) || code == EIO
+        })
     }
 
     pub fn is_not_found(&self) -> bool {

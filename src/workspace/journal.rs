@@ -121,9 +121,12 @@ fn read_all<E: DeserializeOwned>(
             Err(error) if error.is_not_found() => return Err(broken(&name, 0, "the file is missing".into())),
             Err(error) => return Err(error.into()),
         };
-        let (_, torn) = read_file(&name, file, &mut position, &mut each)?;
+        let (len, torn) = read_file(&name, file, &mut position, &mut each)?;
         if let Some((line, _)) = torn {
             return Err(broken(&name, line, "the line has no end".into()));
+        }
+        if len == 0 {
+            return Err(broken(&name, 0, "the file is empty; a phase's part holds at least its end".into()));
         }
     }
     let base = position.clone();

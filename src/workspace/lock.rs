@@ -71,18 +71,27 @@ impl Lock {
     }
 }
 
-/// The lock of a workspace that nobody holds: a guard where its file is there (nobody can take it meanwhile), `None`
-/// inside where it has none. `None`: somebody holds it, or it can't be told.
-pub(super) fn unheld(workspace: &Workspace) -> Option<Option<File>> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
-    match workspace.root.open_with(LOCK, &options) {
-        Ok(file) => {
-            let file = file.into_std();
-            file.try_lock().is_ok().then_some(Some(file))
+/// Keeps others from working on a workspace while this one looks at it; given back when dropped.
+#[derive(Debug)]
+pub struct Hold {
+    /// None where there is no file: nobody has worked on it since it was copied here.
+    _file: Option<File>,
+}
+
+impl Hold {
+    /// Holds the workspace still, or says who works on it. Changes nothing, so it works on a disk that can only be read.
+    pub fn acquire(workspace: &Workspace) -> Result<Self, LockError> {
+        let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
+        let mut file = match workspace.root.open(LOCK) {
+            Ok(file) => file.into_std(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self { _file: None }),
+            Err(error) => return Err(failed(error).into()),
+        };
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: Some(file) }),
+            Err(TryLockError::WouldBlock) => Err(LockError::Held { job: workspace.name(), holder: holder(&mut file) }),
+            Err(TryLockError::Error(error)) => Err(failed(error).into()),
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(None),
-        Err(_) => None,
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod chain;
 pub mod error;
+mod flush;
 pub mod hash;
 pub mod journal;
 pub mod known;
@@ -16,6 +17,6 @@ pub mod names;
 pub mod rooted;
 
 pub use error::WorkspaceError;
-pub use known::{Known, ResolveError};
+pub use known::{Folder, Known, ResolveError};
 pub use names::ModelPath;
 pub use rooted::Workspace;

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+use crate::support::wait;
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader},
@@ -417,6 +418,19 @@ fn a_review_is_left_by_feedback_or_approval() {
             ),
         }
     );
+    // As a process that was killed between the hold and its row leaves it.
+    let row = || {
+        let jobs: Value = serde_json::from_str(&desk.run(&["jobs", "--json"]).stdout).unwrap();
+        (jobs[0]["status"].clone(), jobs[0]["hold_reason"].clone())
+    };
+    wait(async {
+        let database = format!("sqlite://{}/workspaces/overnight.db", desk.0.path().display());
+        let store = overnight::store::connect(&database).await.unwrap();
+        store.claim(id.parse().unwrap(), uuid::Uuid::now_v7(), 60_000).await.unwrap();
+    });
+    assert_eq!(row(), (json!("running"), Value::Null));
+    assert_eq!(desk.run(&["resume", "last"]).code, 4);
+    assert_eq!(row(), (json!("held"), json!("review")));
     let (code, result) = desk.result(&["feedback", id, "The title says nothing."]);
     assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(10))));
     let instructions = desk.read(format!("workspaces/{id}/instructions.md"));

@@ -96,3 +96,8 @@ pub(crate) fn samples() -> PathBuf {
 pub(crate) fn wait<T>(body: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(body)
 }
+
+/// How many cases a property gets: `few`, or as many as `PROPTEST_CASES` says, for a long run.
+pub(crate) fn cases(few: u32) -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
+}

@@ -6,7 +6,10 @@ use super::{
     amount::shown,
     yaml::{At, Fault, Node, Wrong, Yaml},
 };
-use crate::job::{contract, contract::json_path::JsonPath, limits::Limits};
+use crate::{
+    context::message::{MOST_LEVELS, is_within},
+    job::{contract, contract::json_path::JsonPath, limits::Limits},
+};
 use std::collections::BTreeMap;
 
 const KEYS: [&str; 14] = [
@@ -256,6 +259,9 @@ fn schema(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json::Value,
     };
     if !value.is_object() {
         return Err(at.wrong("must be a JSON object"));
+    }
+    if !is_within(&value, MOST_LEVELS) {
+        return Err(at.wrong(format!("is nested more than {MOST_LEVELS} levels deep; say it with `$defs` and `$ref`")));
     }
     contract::compile(&value).map_err(|why| at.wrong(format!("is not a usable JSON Schema: {}", shown(&why))))?;
     Ok(value)

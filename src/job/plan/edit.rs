@@ -80,6 +80,10 @@ impl Plan {
                 plan = plan.reread(&lines);
             }
         }
+        // What is wrong with it is said with the lines of the text that was given.
+        for (span, given) in plan.spans.iter_mut().zip(&self.spans) {
+            span.source = given.source;
+        }
         plan
     }
 

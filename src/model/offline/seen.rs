@@ -2,7 +2,10 @@
 //! known to them, as to any model.
 
 use super::statements::Line;
-use crate::context::message::{Message, Prompt};
+use crate::context::{
+    fence::quoted,
+    message::{Message, Prompt},
+};
 use regex::Regex;
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::LazyLock};
@@ -192,7 +195,7 @@ pub(super) fn units<'a>(exchanges: &[Exchange<'a>], name: &str) -> (BTreeMap<u64
         let Some(mark) = head.strip_prefix("<document ").and_then(|head| head.split(' ').next()) else {
             continue;
         };
-        if !head.contains(&format!(" name=\"{name}\" ")) {
+        if !head.contains(&format!(" name={} ", quoted(name))) {
             continue;
         }
         let Some((body, _)) = rest.split_once(&format!("</document {mark}>")) else {

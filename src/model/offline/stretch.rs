@@ -9,6 +9,7 @@ use super::{
     seen::{PAGE, Seen, units},
     statements::{self, Line, Start, style_of},
 };
+use crate::context::fence::quoted;
 use serde_json::json;
 
 /// Tokens of one read, under what a result may have.
@@ -131,7 +132,7 @@ fn piece<'a>(seen: &Seen<'a>, segment: &'a Segment, position: &Position) -> Next
         lines.extend(shown.lines.iter().filter(|line| line.number >= next).copied());
         unit += 1;
     }
-    let head = format!("name=\"{}\"", segment.name);
+    let head = format!("name={}", quoted(&segment.name));
     let is_last = seen.exchanges.iter().any(|exchange| {
         exchange.name == "read_document"
             && exchange.result.contains(&head)

@@ -8,13 +8,13 @@ use overnight::{
         digest::sha256,
         id::JobId,
         instructions,
-        record::{PhaseRow, TodoRow},
+        record::{HoldReason, JobStatus, PhaseRow, TodoRow},
         state::Job,
         step::Command as Word,
         time::Timestamp,
     },
     model::{Model, scripted::Scripted},
-    runner::{self, Drive, NewJobRequest, Outcome, Report, RunError, Session},
+    runner::{self, Drive, IndexOutcome, NewJobRequest, Outcome, Reindexed, Report, RunError, Session},
     store::{JobRow, Store, connect},
 };
 use serde_json::Value;
@@ -162,9 +162,21 @@ impl Desk {
         words: Vec<Word>,
         watch: &mut dyn FnMut(&Job, Report<'_>),
     ) -> Result<Outcome, RunError> {
+        let (_keep, stop) = tokio::sync::watch::channel(false);
+        self.stoppable(store, path, words, stop, watch).await
+    }
+
+    /// [`Self::watched`], until `stop` turns true.
+    pub(super) async fn stoppable(
+        &self,
+        store: &dyn Store,
+        path: &Path,
+        words: Vec<Word>,
+        stop: tokio::sync::watch::Receiver<bool>,
+        watch: &mut dyn FnMut(&Job, Report<'_>),
+    ) -> Result<Outcome, RunError> {
         let mut session = Session::open(path, None)?;
         session.claim(store).await?;
-        let (_keep, stop) = tokio::sync::watch::channel(false);
         let model = self.model();
         let open = Word::Open {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -247,4 +259,20 @@ pub(super) fn copy(from: &Path, to: &Path) {
             std::fs::copy(entry.path(), path).unwrap();
         }
     }
+}
+
+/// How a journal says that its job stands.
+type Standing = Option<(JobStatus, Option<HoldReason>)>;
+
+/// What a walk of `reindex` did, job by job.
+pub(super) fn seen(done: &Reindexed) -> Vec<(&'static str, Standing)> {
+    let word = |outcome: &IndexOutcome| match outcome {
+        IndexOutcome::Restored => "restored",
+        IndexOutcome::Updated => "updated",
+        IndexOutcome::Unchanged => "unchanged",
+        IndexOutcome::Busy(_) => "busy",
+        IndexOutcome::Ahead(_) => "ahead",
+        IndexOutcome::Broken(_) => "broken",
+    };
+    done.jobs.iter().map(|job| (word(&job.outcome), job.standing)).collect()
 }

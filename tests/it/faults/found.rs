@@ -18,12 +18,23 @@ fn held(desk: &Desk) -> JobId {
     result["id"].as_str().unwrap().parse().unwrap()
 }
 
-/// Puts the database's file in place of the one that is there.
-fn put_database(desk: &Desk, content: &[u8]) {
-    for file in ["overnight.db-wal", "overnight.db-shm"] {
+const FILES: [&str; 2] = ["overnight.db", "overnight.db-wal"];
+
+/// The database as it lies there, while nobody writes to it.
+fn database(desk: &Desk) -> [Option<Vec<u8>>; 2] {
+    FILES.map(|file| std::fs::read(desk.workspaces().join(file)).ok())
+}
+
+/// Puts a database in place of the one that is there, as new files: this process may still have the old ones open.
+fn put_database(desk: &Desk, database: [Option<Vec<u8>>; 2]) {
+    for file in [&FILES[..], &["overnight.db-shm"]].concat() {
         let _ = std::fs::remove_file(desk.workspaces().join(file));
     }
-    desk.put("workspaces/overnight.db", content);
+    for (file, content) in FILES.iter().zip(database) {
+        if let Some(content) = content {
+            desk.put(format!("workspaces/{file}"), content);
+        }
+    }
 }
 
 #[test]
@@ -64,10 +75,8 @@ fn strange_things_are_passed_over_and_what_is_wrong_is_named() {
     let parts = "4 jobs: 1 restored (1 held (limit)), 3 broken\n";
     assert_eq!((ran.code, ran.stdout.as_str()), (1, parts), "{ran:?}");
     let said: Vec<&str> = ran.stderr.lines().collect();
-    let at = format!(
-        "error: job {broken}: the journal is broken at archive/phase-00-bootstrap/journal.jsonl line {}",
-        line + 1
-    );
+    let at =
+        format!("error: job {broken}: the journal is broken at archive/phase-00-bootstrap/journal.jsonl line {line}: ");
     assert!(said[0].starts_with(&at), "{said:#?}");
     assert!(said[1].starts_with(&format!("error: job {empty}: the journal is broken at ")), "{said:#?}");
     assert_eq!(
@@ -93,14 +102,13 @@ fn a_row_that_lags_is_brought_up_and_one_that_is_ahead_is_not_overwritten() {
     let desk = Desk::new();
     let job = held(&desk);
     // The database of yesterday: what the job did since is in its workspace only.
-    let database = desk.workspaces().join("overnight.db");
-    let yesterday = std::fs::read(&database).unwrap();
+    let yesterday = database(&desk);
     let workspace = desk.path("workspace of yesterday");
     copy(&desk.workspace(job), &workspace);
     assert_eq!(desk.run(&["resume", "last", "--turns", "7", "-q"]).code, 4);
-    let today = std::fs::read(&database).unwrap();
+    let today = database(&desk);
     let expected = wait(async { rows(&*desk.store().await, job).await.unwrap() });
-    put_database(&desk, &yesterday);
+    put_database(&desk, yesterday);
     let ran = desk.run(&["reindex"]);
     let stdout = "1 job: 1 updated (1 held (limit))\n".to_owned();
     assert_eq!(ran, Ran { code: 0, stdout, stderr: String::new() });
@@ -110,7 +118,7 @@ fn a_row_that_lags_is_brought_up_and_one_that_is_ahead_is_not_overwritten() {
     assert_eq!(found, expected);
 
     // And the other way round.
-    put_database(&desk, &today);
+    put_database(&desk, today);
     std::fs::remove_dir_all(desk.workspace(job)).unwrap();
     copy(&workspace, &desk.workspace(job));
     let ran = desk.run(&["reindex"]);
@@ -169,6 +177,11 @@ fn a_job_at_work_is_left_to_its_process() {
         .find(|path| path.is_dir())
         .map(|path| id(&path))
         .unwrap();
+    // It does more than its row says.
+    let journal = desk.workspace(job).join("journal.jsonl");
+    while String::from_utf8_lossy(&std::fs::read(&journal).unwrap()).lines().count() < 20 {
+        std::thread::yield_now();
+    }
     // With its row, and with a new database that has none.
     for other in [None, Some("sqlite://other.db")] {
         let mut words = vec!["reindex"];

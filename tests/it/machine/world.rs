@@ -40,6 +40,21 @@ const MOST_ANSWERS: usize = 60_000;
 /// How long a model call takes in this world.
 const CALL_MS: i64 = 2_000;
 
+/// Looks at each decision: the state before, the decision, the state after.
+pub(crate) type Invariant = Box<dyn FnMut(&Job, &Decision, &Job)>;
+
+/// What becomes of a working tool's call in a bad world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Fate {
+    Well,
+    /// The tool can't, and says so in so many letters.
+    Fails(usize),
+    /// Cut off by a crash.
+    Interrupted,
+    /// The change can't even be prepared.
+    Unprepared,
+}
+
 /// A job and everything around it.
 pub(crate) struct World {
     pub(crate) job: Job,
@@ -55,9 +70,11 @@ pub(crate) struct World {
     pub(crate) cost_usd: Option<f64>,
     /// What the provider counts for a prompt, in percent of the local estimate.
     pub(crate) counted_percent: u64,
-    /// Called after each decision.
-    pub(crate) invariant: fn(&Job, &Decision),
-    clock_ms: i64,
+    /// Called with the state before, the decision, and the state after it.
+    pub(crate) invariant: Option<Invariant>,
+    /// How the next calls of working tools fare, where not as they should.
+    pub(crate) fates: VecDeque<Fate>,
+    pub(crate) clock_ms: i64,
     /// Decisions that `log` has already shown.
     logged: usize,
 }
@@ -99,7 +116,7 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
 }
 
 /// `ms` after the evening on which all these jobs begin.
-fn moment(ms: i64) -> Timestamp {
+pub(crate) fn moment(ms: i64) -> Timestamp {
     Timestamp::new(chrono::DateTime::from_timestamp_millis(1_795_212_000_000 + ms).unwrap())
 }
 
@@ -141,7 +158,8 @@ impl World {
             page_letters: 80,
             cost_usd: None,
             counted_percent: 100,
-            invariant: |_, _| {},
+            invariant: None,
+            fates: VecDeque::new(),
             clock_ms: 0,
             logged: 1,
         }
@@ -151,20 +169,30 @@ impl World {
     pub(crate) fn play(&mut self, replies: impl IntoIterator<Item = Reply>) -> &mut Self {
         self.replies.extend(replies);
         for _ in 0..MOST_ANSWERS {
-            let ask = self.job.next();
-            let answer = match &ask {
-                Ask::Nothing => return self,
-                Ask::Model => match self.replies.pop_front() {
-                    Some(reply) => self.answer_model(reply),
-                    None => return self,
-                },
-                other => self.answer(other),
-            };
-            let events = self.job.decide(moment(self.clock_ms), answer);
-            assert!(!events.is_empty(), "nothing was decided on the machine's own question {ask:?}");
-            self.apply(events);
+            if !self.step() {
+                return self;
+            }
         }
         panic!("after {MOST_ANSWERS} answers the job still has questions: {:?}", self.job.progress);
+    }
+
+    /// Answers one question; `false` where nothing is owed or the next reply is asked for and there is none.
+    pub(crate) fn step(&mut self) -> bool {
+        let ask = self.job.next();
+        let answer = match &ask {
+            Ask::Nothing => return false,
+            Ask::Model => match self.replies.pop_front() {
+                Some(reply) => self.answer_model(reply),
+                None => return false,
+            },
+            other => self.answer(other),
+        };
+        let events = self.job.decide(moment(self.clock_ms), answer.clone());
+        assert!(!events.is_empty(), "nothing was decided on the machine's own question {ask:?}");
+        // The same answer at the same state means the same facts, whenever it is asked: else no journal could be resumed.
+        assert_eq!(self.job.decide(moment(self.clock_ms), answer), events);
+        self.apply(events);
+        true
     }
 
     /// A word from a person or the runner; the number of facts that followed.
@@ -177,6 +205,12 @@ impl World {
         count
     }
 
+    /// The model can't be asked.
+    pub(crate) fn model_fails(&mut self, reason: &str) {
+        let events = self.job.decide(moment(self.clock_ms), Answer::ModelFailed { reason: reason.to_owned() });
+        self.apply(events);
+    }
+
     /// Time goes by.
     pub(crate) fn wait_ms(&mut self, ms: i64) -> &mut Self {
         self.clock_ms += ms;
@@ -185,8 +219,14 @@ impl World {
 
     fn apply(&mut self, events: Vec<Event>) {
         let decision = Decision { at: moment(self.clock_ms), events };
-        self.job.apply_all(&decision);
-        (self.invariant)(&self.job, &decision);
+        if let Some(mut invariant) = self.invariant.take() {
+            let before = self.job.clone();
+            self.job.apply_all(&decision);
+            invariant(&before, &decision, &self.job);
+            self.invariant = Some(invariant);
+        } else {
+            self.job.apply_all(&decision);
+        }
         self.decisions.push(decision);
     }
 
@@ -204,13 +244,21 @@ impl World {
     fn answer(&mut self, ask: &Ask) -> Answer {
         match ask {
             Ask::Decide | Ask::Model | Ask::Nothing => Answer::Now,
+            Ask::Prepare(_) if self.fates.front() == Some(&Fate::Unprepared) => {
+                self.fates.pop_front();
+                Answer::Prepared(Err("the file can't be opened".to_owned()))
+            }
             Ask::Prepare(writing) => Answer::Prepared(self.after(writing).map(|after| {
                 let before = self.files.get(writing.path()).map(|text| sha256(text.as_bytes()));
                 let prepared = Prepared { before, after: sha256(after.as_bytes()) };
                 (prepared, saved(writing.path(), &after))
             })),
             Ask::Tool { call, working, .. } => {
-                let result = self.work(call, working);
+                let result = match self.fates.pop_front().unwrap_or(Fate::Well) {
+                    Fate::Well | Fate::Unprepared => self.work(call, working),
+                    Fate::Fails(letters) => ToolResult::plain(CallEnd::Failed, "no such luck. ".repeat(letters / 14)),
+                    Fate::Interrupted => ToolResult::plain(CallEnd::Interrupted, "interrupted by a crash"),
+                };
                 Answer::Tool(self.spill(call, result))
             }
             Ask::Archive { folder, .. } => {

@@ -1,0 +1,134 @@
+//! Calls that are too large, too deep or too many: each has its one result, bounded, and the work goes on.
+
+use super::trial::{Trial, blocked, read, reply, write};
+use overnight::{context::tokens::estimate, job::event::CallEnd};
+use serde_json::{Value, json};
+
+/// Objects in objects.
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!(1), |inner, _| json!({ "a": inner }))
+}
+
+#[test]
+fn arguments_nested_too_deeply_leave_the_journal_readable() {
+    // The script's own reader takes no more than this.
+    let replies = [reply(&[json!({"read_file": nested(60)}), json!({"read_file": nested(121)})]), blocked()];
+    let trial = Trial::new();
+    let rest = trial.play(&replies);
+    let usage = "call it again with limit? (integer), offset? (integer), path (string)";
+    assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
+    let told = rest.told(1);
+    assert!(told[0].1.starts_with("unknown field `a`"), "{told:?}");
+    assert_eq!(told[1].1, format!("the arguments of read_file are not a JSON object; {usage}"));
+}
+
+#[test]
+fn what_a_model_says_too_much_of_is_not_repeated_to_it() {
+    let long = "x".repeat(1_000_000);
+    let calls = [
+        json!({ long.as_str()[..1000]: {} }),
+        read(&long),
+        json!({"read_file": {"path": "a", long.as_str()[..1000]: 1}}),
+        json!({"read_file": long}),
+        json!({"read_document": {"name": long}}),
+        json!({"search_files": {"pattern": format!("({long}")}}),
+        json!({"list_files": {"glob": long}}),
+        json!({"todo_list": {"status": long}}),
+        json!({"edit_file": {"path": "a", "old": long, "new": long}}),
+        json!({"no_change": {"reason": long}}),
+        json!({"job_complete": {"summary": long, "deliverables": [long], "confidence": long}}),
+        json!({"todo_write": {"todos": [{"content": long, "active_form": long}]}}),
+    ];
+    for call in calls {
+        let trial = Trial::new();
+        let rest = trial.play(&[reply(&[call]), blocked()]);
+        assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
+        let [(end, text)] = &rest.told(1)[..] else { panic!("not one result") };
+        assert!(matches!(end, CallEnd::Refused | CallEnd::Failed), "{end:?} {text}");
+        assert!(estimate(text) < 4_000 && text.contains(' '), "{} bytes: {text}", text.len());
+        // What was said stands once in the journal, what was answered hardly counts.
+        assert!(rest.journal_bytes() < 3_100_000, "{} bytes of journal", rest.journal_bytes());
+    }
+}
+
+#[test]
+fn a_call_of_ten_megabytes_is_done_and_does_not_fill_the_prompt() {
+    let content = "A line of a file that is far too long.\n".repeat(256_000);
+    let replies = [reply(&[write("output/long.md", &content), read("output/long.md")]), blocked()];
+    let trial = Trial::new();
+    let rest = trial.play(&replies);
+    assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
+    assert_eq!(rest.ends(1), [CallEnd::Done, CallEnd::Skipped]);
+    assert_eq!(rest.read("output/long.md").len(), content.len());
+    // The turn is folded away, and still the model is told how it came out.
+    let prompt = overnight::context::compose::prompt_sha256(&rest.prompts[1]);
+    assert_eq!(prompt.len(), 64);
+    let standing = super::trial::text_of(&rest.prompts[1].messages[1]);
+    assert!(standing.contains("Wrote output/long.md (9984000 bytes now)."), "{standing}");
+    assert!(standing.contains("not run"), "{standing}");
+}
+
+#[test]
+fn a_thousand_calls_in_one_reply_have_a_thousand_results() {
+    let calls: Vec<Value> = (0..1_000).map(|_| read("instructions.md")).collect();
+    let trial = Trial::new();
+    let rest = trial.play(&[reply(&calls), blocked()]);
+    assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
+    let ends = rest.ends(1);
+    let done = ends.iter().filter(|end| **end == CallEnd::Done).count();
+    assert_eq!(ends.len(), 1_000);
+    // What doesn't fit the prompt is not run, for the model would never see it.
+    assert!(ends[..done].iter().all(|end| *end == CallEnd::Done), "{ends:?}");
+    assert!(ends[done..].iter().all(|end| *end == CallEnd::Skipped), "{ends:?}");
+    assert!((50..500).contains(&done), "{done}");
+    assert!(rest.journal_bytes() < 1_000_000, "{} bytes of journal", rest.journal_bytes());
+}
+
+#[test]
+fn todos_rewritten_without_end_do_not_pile_up() {
+    use super::trial::{PLAN, bootstrap, plan};
+    let write = |round: usize| {
+        let todos: Vec<Value> = (0..20)
+            .map(|place| {
+                let content = format!("Do part {place} of round {round}");
+                json!({"content": content, "active_form": content, "context": "c".repeat(10_000)})
+            })
+            .collect();
+        json!({"todo_write": {"todos": todos}})
+    };
+    let rounds: Vec<Value> = (0..100).map(write).collect();
+    let trial = Trial::new();
+    let rest = trial.play(&[bootstrap(PLAN), plan(), reply(&rounds), blocked()]);
+    assert_eq!(rest.end(), "blocked after 4 turns: It can't be done.");
+    let told = rest.told(3);
+    let done = told.iter().filter(|(end, _)| *end == CallEnd::Done).count();
+    assert_eq!(
+        told[done].1,
+        "the list has been rewritten so often that it would hold 305 todos, most of them cancelled; complete what is open, or call todo_rewind(issue)"
+    );
+    assert_eq!(rest.job.past[1].phase.todos.all().len(), 285);
+    assert!(rest.journal_bytes() < 35_000_000, "{} bytes of journal", rest.journal_bytes());
+}
+
+#[test]
+fn outcomes_and_notes_of_a_megabyte_are_cut() {
+    let long = "word ".repeat(200_000);
+    let replies = [
+        reply(&[
+            json!({"add_note": {"text": long}}),
+            json!({"add_accomplishment": {"text": long}}),
+            json!({"list_documents": {}}),
+            json!({"todo_complete": {"outcome": long}}),
+            json!({"todo_rewind": {"issue": long}}),
+        ]),
+        blocked(),
+    ];
+    let trial = Trial::new();
+    let rest = trial.play(&replies);
+    assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
+    for path in ["progress.md", "workspace_summary.md"] {
+        assert!(rest.read(path).len() < 15_000, "{path} has {} bytes", rest.read(path).len());
+    }
+    // Five megabytes were said; the cut texts are facts beside them.
+    assert!(rest.journal_bytes() < 4_100_000, "{} bytes of journal", rest.journal_bytes());
+}

@@ -1,0 +1,104 @@
+//! What a scenario leaves, masked, and how it differs from the golden tree under `expected/`.
+
+use super::{case::Scenario, mask::Mask, story, tree::Tree};
+use overnight::{audit, context::message::Message};
+use similar::TextDiff;
+use std::{collections::BTreeMap, fmt::Write, path::Path};
+
+/// Paths below `expected/`, with their texts: `story.txt`, `prompts/turn-NN.txt`, `workspace/…`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Expected(pub(crate) BTreeMap<String, String>);
+
+/// What is not kept in the golden tree: inputs (the journal holds their hashes, and verifying checks them), and the
+/// journal, which is told as the story.
+fn is_kept(path: &str) -> bool {
+    !path.starts_with("documents/")
+        && !path.starts_with("assets/")
+        && path != "job.yaml"
+        && !path.ends_with("journal.jsonl")
+}
+
+impl Expected {
+    /// What the scenario left in the workspace at `path`.
+    pub(crate) fn of(scenario: &Scenario, path: &Path) -> Result<Self, String> {
+        let (mask, decisions) = Mask::of(path)?;
+        let mut files = BTreeMap::new();
+        let tree = Tree::read(path, None);
+        for (name, node) in tree.0.iter().filter(|(name, _)| is_kept(name)) {
+            let text = match node {
+                super::tree::Node::File(bytes, _) => mask.file(name, bytes),
+                super::tree::Node::Link(to) => format!("a link to {to}\n"),
+            };
+            files.insert(format!("workspace/{name}"), text);
+        }
+        files.insert("story.txt".to_owned(), mask.text(&story::tell(&decisions)));
+        for turn in &scenario.prompts {
+            let prompt = audit::prompt::prompt(path, *turn).map_err(|error| error.to_string())?;
+            if !prompt.is_same() {
+                return Err(format!("the prompt of turn {turn} is not as it was sent"));
+            }
+            files.insert(format!("prompts/turn-{turn:02}.txt"), mask.text(&shown(&prompt.prompt.messages)));
+        }
+        Ok(Self(files))
+    }
+
+    /// Compares with what lies at `folder`, or makes it so under `UPDATE=1`.
+    pub(crate) fn compare(&self, folder: &Path) -> Result<(), String> {
+        let mut tree = Tree::default();
+        for (path, text) in &self.0 {
+            tree.put(path.clone(), text.as_bytes());
+        }
+        if std::env::var_os("UPDATE").is_some() {
+            tree.write(folder);
+            return Ok(());
+        }
+        let mut golden = BTreeMap::new();
+        if folder.is_dir() {
+            for (path, node) in Tree::read(folder, None).0 {
+                if let super::tree::Node::File(bytes, _) = node {
+                    golden.insert(path, String::from_utf8_lossy(&bytes).into_owned());
+                }
+            }
+        }
+        let faults = differences(&golden, &self.0);
+        if faults.is_empty() { Ok(()) } else { Err(format!("{faults}(UPDATE=1 takes it as it is)")) }
+    }
+}
+
+/// How `found` differs from `expected`: files that are missing or not expected, and diffs; empty where it doesn't.
+pub(crate) fn differences(expected: &BTreeMap<String, String>, found: &BTreeMap<String, String>) -> String {
+    let mut faults = String::new();
+    for path in expected.keys().filter(|path| !found.contains_key(*path)) {
+        let _ = writeln!(faults, "missing: {path}");
+    }
+    for (path, text) in found {
+        match expected.get(path) {
+            None => {
+                let _ = writeln!(faults, "not expected: {path}");
+            }
+            Some(golden) if golden != text => {
+                let diff = TextDiff::from_lines(golden.as_str(), text.as_str());
+                let _ = writeln!(faults, "{}", diff.unified_diff().context_radius(2).header(path, "found"));
+            }
+            Some(_) => {}
+        }
+    }
+    faults
+}
+
+/// A prompt's messages without the system's own, which is the same for all.
+fn shown(messages: &[Message]) -> String {
+    let mut text = String::new();
+    for message in messages {
+        let _ = match message {
+            Message::System { .. } => Ok(()),
+            Message::User { text: said } => writeln!(text, "── user\n{said}"),
+            Message::Assistant { text: said, calls } => {
+                let calls: Vec<String> = calls.iter().map(story::call).collect();
+                writeln!(text, "── assistant\n{said}{}", calls.join("\n"))
+            }
+            Message::Tool { name, text: said, .. } => writeln!(text, "── tool {name}\n{said}"),
+        };
+    }
+    text
+}

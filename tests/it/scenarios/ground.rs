@@ -1,0 +1,82 @@
+//! Where a scenario is played: a folder in memory where the system has one, with a database, workspaces, and something
+//! outside of them that nobody may touch.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use super::{case::Scenario, tree::Tree};
+use overnight::{
+    audit::verify::verify,
+    job::{id::JobId, instructions},
+    runner::{self, NewJobRequest},
+    store::{self, Store},
+};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+pub(crate) struct Ground {
+    folder: tempfile::TempDir,
+    pub(crate) store: Arc<dyn Store>,
+}
+
+/// Lies beside the workspaces: `../../outside` as seen from a workspace.
+const OUTSIDE: &str = "outside/secret.txt";
+
+impl Ground {
+    pub(crate) async fn new() -> Self {
+        let builder = || tempfile::Builder::new().prefix("overnight-").to_owned();
+        let folder = builder().tempdir_in("/dev/shm").or_else(|_| builder().tempdir()).unwrap();
+        let url = format!("sqlite://{}/database/overnight.db", folder.path().display());
+        fs::create_dir(folder.path().join("database")).unwrap();
+        fs::create_dir(folder.path().join("outside")).unwrap();
+        fs::write(folder.path().join(OUTSIDE), "Nobody may read or write this.\n").unwrap();
+        Self { store: store::connect(&url).await.unwrap(), folder }
+    }
+
+    fn workspaces(&self) -> PathBuf {
+        self.folder.path().join("workspaces")
+    }
+
+    /// Makes the scenario's job; the path of its workspace.
+    pub(crate) fn begin(&self, scenario: &Scenario) -> Result<PathBuf, String> {
+        let given = scenario.folder.join("workspace");
+        let text = fs::read_to_string(given.join("instructions.md"))
+            .map_err(|error| format!("workspace/instructions.md: {error}"))?;
+        let beside = |path: &str| fs::read_to_string(given.join(path)).map_err(|error| error.to_string());
+        let instructions = instructions::parse("instructions.md", &text, &beside).map_err(|error| error.to_string())?;
+        let documents: Vec<PathBuf> =
+            Some(given.join("documents")).into_iter().filter(|folder| folder.exists()).collect();
+        let request = NewJobRequest {
+            instructions,
+            instructions_text: &text,
+            documents: &documents,
+            model: scenario.model.as_ref(),
+        };
+        Ok(runner::create(&self.workspaces(), &request).map_err(|error| error.to_string())?.path)
+    }
+
+    /// The record must be as it was left, and hold the line that the database saw.
+    pub(crate) async fn verify(&self, path: &Path) -> Result<(), String> {
+        let row = self.store.job(id(path)).await.map_err(|error| error.to_string())?.ok_or("no row of the job")?;
+        let anchor = (row.state.journal_seq, row.state.journal_head.as_str());
+        verify(path, Some(anchor)).map(drop).map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            format!("the record does not verify:\n{}", faults.join("\n"))
+        })
+    }
+
+    pub(crate) fn nothing_outside_was_touched(&self) -> Result<(), String> {
+        let mut rest = Tree::read(self.folder.path(), None);
+        rest.0.retain(|path, _| !path.starts_with("workspaces/") && !path.starts_with("database/"));
+        let mut expected = Tree::default();
+        expected.put(OUTSIDE, b"Nobody may read or write this.\n");
+        if rest == expected { Ok(()) } else { Err(format!("something outside the workspace was touched: {rest:?}")) }
+    }
+}
+
+/// The job in the workspace at `path`.
+pub(crate) fn id(path: &Path) -> JobId {
+    JobId(path.file_name().unwrap().to_str().unwrap().parse().unwrap())
+}

@@ -1,0 +1,189 @@
+//! A command on a job, how it goes undisturbed, and how a person gets to its end after a crash.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use super::{
+    desk::{Desk, Ran, UNFINISHED},
+    left::left,
+};
+use std::fs;
+
+/// Resumed more often than this, a job doesn't come to its end.
+const MOST_TRIES: usize = 100;
+
+/// Which word of a person the act is: it decides what is done after a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Run,
+    Resume,
+    Feedback,
+    Approve,
+    Cancel,
+}
+
+pub(super) struct Act {
+    pub(super) word: Word,
+    pub(super) arguments: &'static [&'static str],
+    /// The exit code where nothing comes between.
+    code: i32,
+    /// The desk before the act.
+    pub(super) before: Desk,
+    /// What is left after the undisturbed act.
+    pub(super) left: String,
+    /// Model calls of the undisturbed act; none are counted without failpoints.
+    calls: Option<usize>,
+}
+
+const OFFLINE: &[&str] = &["run", "extract-requirements", "-d", "small", "-q"];
+const SCRIPTED: &[&str] = &["run", "./task.md", "-d", "docs", "-m", "scripted:script.json", "-q"];
+const LIMITED: &[&str] = &["run", "./task.md", "-d", "docs", "-m", "scripted:script.json", "-q", "--turns", "8"];
+
+impl Act {
+    /// The embedded model's work on a new job.
+    pub(super) fn offline() -> Self {
+        Self::new(Word::Run, OFFLINE, 0, Desk::new())
+    }
+
+    /// The script up to the review.
+    pub(super) fn scripted() -> Self {
+        Self::new(Word::Run, SCRIPTED, 4, Desk::new())
+    }
+
+    pub(super) fn feedback() -> Self {
+        let arguments = &["feedback", "last", "The key is missing.", "-q"];
+        Self::new(Word::Feedback, arguments, 4, after(&[(SCRIPTED, 4)]))
+    }
+
+    pub(super) fn approve() -> Self {
+        let feedback: &[&str] = &["feedback", "last", "The key is missing.", "-q"];
+        Self::new(Word::Approve, &["approve", "last", "-q"], 0, after(&[(SCRIPTED, 4), (feedback, 4)]))
+    }
+
+    /// A job that a limit holds.
+    pub(super) fn resume() -> Self {
+        Self::new(Word::Resume, &["resume", "last", "-q", "--turns", "100"], 4, after(&[(LIMITED, 4)]))
+    }
+
+    pub(super) fn cancel() -> Self {
+        Self::new(Word::Cancel, &["cancel", "last"], 0, after(&[(LIMITED, 4)]))
+    }
+
+    fn new(word: Word, arguments: &'static [&'static str], code: i32, before: Desk) -> Self {
+        let mut act = Self { word, arguments, code, before, left: String::new(), calls: None };
+        let desk = act.before.copy();
+        let ran = desk.run(arguments, "");
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        act.left = left(&desk, &desk.workspaces()[0]);
+        act.calls = desk.calls();
+        act
+    }
+
+    /// Whether the command came to its end as it does undisturbed.
+    pub(super) fn is_done(&self, ran: &Ran) -> bool {
+        ran.code == Some(self.code)
+    }
+
+    /// What a person tries first after a crash.
+    pub(super) fn again(&self) -> &'static [&'static str] {
+        match self.word {
+            Word::Cancel | Word::Resume => self.arguments,
+            Word::Run | Word::Feedback | Word::Approve => &["resume", "last", "-q"],
+        }
+    }
+
+    /// Does what a person does after a crash, until the act has come to its end; `disturb` runs the command, and may kill
+    /// it. What went wrong, otherwise.
+    pub(super) fn finish(&self, desk: &Desk, disturb: &mut dyn FnMut(&Desk, &[&str]) -> Ran) -> Result<(), String> {
+        for _ in 0..MOST_TRIES {
+            let ran = disturb(desk, self.again());
+            let Some(code) = ran.code else { continue };
+            let waits = code == 4 && ran.stderr.contains("waits for a review");
+            let ended = if code == 2 && ran.stderr.contains("there is no job") && self.word == Word::Run
+                || waits && self.word == Word::Approve
+                || waits && self.word == Word::Feedback && !is_fed_back(desk)
+            {
+                disturb(desk, self.arguments)
+            } else {
+                ran
+            };
+            let is_cancelled = self.word == Word::Cancel && ended.stderr.contains("has ended already: it is cancelled");
+            match ended.code {
+                None | Some(130) => {}
+                Some(2) if is_cancelled => return Ok(()),
+                Some(code) if code == self.code => return Ok(()),
+                Some(_) => return Err(format!("{ended:?}")),
+            }
+        }
+        Err(format!("{:?} does not come to its end", self.word))
+    }
+
+    /// Whether all is as if nothing had come between but `kills` kills; what isn't, otherwise.
+    pub(super) fn check(&self, desk: &Desk, kills: usize) -> Result<(), String> {
+        let workspaces = desk.workspaces();
+        let found = left(desk, workspaces.last().unwrap());
+        if found != self.left {
+            return Err(format!("left otherwise than undisturbed:\n{}", difference(&self.left, &found)));
+        }
+        verify(desk, "last")?;
+        // What `run` made before it got to the row: whole, but for the row, or to be swept.
+        let unfinished = desk.unfinished();
+        if workspaces.len() > 1 || !unfinished.is_empty() {
+            for path in unfinished {
+                if path.parent() != Some(&desk.path().join("workspaces")) {
+                    return Err(format!("{} is left", path.display()));
+                }
+                // As old as one has to be that nobody works on any more.
+                fs::rename(&path, path.with_file_name(format!("{UNFINISHED}{:032x}", 0x7000_8000_u128 << 48))).unwrap();
+            }
+            let ran = desk.run(&["reindex"], "");
+            if ran.code != Some(0) || !desk.unfinished().is_empty() {
+                return Err(format!("{:?} is left, and {ran:?}", desk.unfinished()));
+            }
+            verify(desk, "--all")?;
+        }
+        match (desk.calls(), self.calls) {
+            (Some(calls), Some(undisturbed)) if !(undisturbed..=undisturbed + kills).contains(&calls) => {
+                Err(format!("{calls} model calls, {undisturbed} undisturbed"))
+            }
+            (Some(_) | None, _) => Ok(()),
+        }
+    }
+}
+
+/// A desk on which commands were run before, each with its exit code.
+fn after(commands: &[(&[&str], i32)]) -> Desk {
+    let desk = Desk::new();
+    for (arguments, code) in commands {
+        let ran = desk.run(arguments, "");
+        assert_eq!(ran.code, Some(*code), "{ran:?}");
+    }
+    // So that copies find the workspace below their own folder: rows hold the whole path. The calls are counted anew.
+    let copied = desk.copy();
+    fs::remove_file(copied.list()).ok();
+    copied
+}
+
+fn is_fed_back(desk: &Desk) -> bool {
+    let workspace = &desk.workspaces()[0];
+    fs::read_to_string(workspace.join("instructions.md")).unwrap().contains("## Feedback 1")
+}
+
+fn verify(desk: &Desk, job: &str) -> Result<(), String> {
+    let ran = desk.run(&["audit", "verify", job], "");
+    if ran.code == Some(0) { Ok(()) } else { Err(format!("{ran:?}")) }
+}
+
+/// The first lines that differ, cut to where they do.
+fn difference(expected: &str, found: &str) -> String {
+    let mut lines = (expected.lines(), found.lines());
+    loop {
+        let (expected, found) = (lines.0.next(), lines.1.next());
+        if expected == found {
+            continue;
+        }
+        let (expected, found) = (expected.unwrap_or("(nothing)"), found.unwrap_or("(nothing)"));
+        let same = expected.chars().zip(found.chars()).take_while(|(left, right)| left == right).count();
+        let cut = |line: &str| line.chars().skip(same.saturating_sub(150)).take(400).collect::<String>();
+        return format!("- {}\n+ {}", cut(expected), cut(found));
+    }
+}

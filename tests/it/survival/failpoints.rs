@@ -1,0 +1,178 @@
+//! The program killed at every place of `src/crash.rs`, and once more while it mends what that left.
+//!
+//! `OVERNIGHT_TEST_HITS=all` kills at every hit of every place, not at the first, middle and last.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use super::{
+    act::Act,
+    desk::{CALLED, Desk},
+};
+use crate::{store::postgres_url, support::wait};
+use regex::Regex;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    sync::{
+        LazyLock, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// What went wrong, and where it was killed.
+type Faults = Mutex<Vec<String>>;
+
+/// Places that these jobs don't reach, and why.
+const UNREACHED: [&str; 0] = [];
+
+/// Every place that the source names.
+static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let place = Regex::new(r#"crash::(?:point|half|half_of)\(\s*"([^"]+)""#).unwrap();
+    walkdir::WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"))
+        .flat_map(|entry| {
+            let text = fs::read_to_string(entry.path()).unwrap();
+            place.captures_iter(&text).map(|found| found[1].to_owned()).collect::<Vec<_>>()
+        })
+        .collect()
+});
+
+/// How often a command comes by each place.
+fn hits(desk: &Desk, arguments: &[&str]) -> BTreeMap<String, usize> {
+    let list = desk.path().join("hits");
+    let points: Vec<String> = NAMES.iter().map(|name| format!("{name}=return({})", list.display())).collect();
+    desk.run(arguments, &points.join(";"));
+    let mut hits = BTreeMap::new();
+    for name in fs::read_to_string(&list).unwrap_or_default().lines() {
+        *hits.entry(name.to_owned()).or_insert(0) += 1;
+    }
+    hits
+}
+
+/// The hits, from 0, at which to kill: these of `[first, second, middle, last]`.
+fn spread(count: usize, which: [bool; 4]) -> BTreeSet<usize> {
+    if std::env::var("OVERNIGHT_TEST_HITS").is_ok_and(|wish| wish == "all") {
+        return (0..count).collect();
+    }
+    let hits = [0, 1.min(count - 1), count / 2, count - 1];
+    hits.into_iter().zip(which).filter_map(|(hit, is_wanted)| is_wanted.then_some(hit)).collect()
+}
+
+/// What makes the program die when it comes by `name` for the time `hit`, from 0.
+fn death(desk: &Desk, name: &str, hit: usize) -> String {
+    let before = match (name == CALLED, hit) {
+        (_, 0) => String::new(),
+        (true, hit) => format!("{hit}*return({})->", desk.list().display()),
+        (false, hit) => format!("{hit}*off->"),
+    };
+    format!("{name}={before}return")
+}
+
+/// Kills `act` at each of the places and a spread of its hits; each time a person goes on until it has ended. Gives the
+/// places it came by.
+fn killed(
+    act: &Act,
+    which: [bool; 4],
+    is_wanted: &(dyn Fn(&str) -> bool + Sync),
+    prepare: &(dyn Fn(&mut Desk) + Sync),
+    faults: &Faults,
+) -> BTreeSet<String> {
+    let fresh = || {
+        let mut desk = act.before.copy();
+        prepare(&mut desk);
+        desk
+    };
+    let found = hits(&fresh(), act.arguments);
+    let places = found.iter().filter(|(name, _)| is_wanted(name));
+    let cases = places.flat_map(|(name, &count)| spread(count, which).into_iter().map(move |hit| (name, hit)));
+    both(&cases.collect::<Vec<_>>(), &|(name, hit)| {
+        let desk = fresh();
+        let ran = desk.run(act.arguments, &death(&desk, name, *hit));
+        let ended = if ran.signal.is_some() {
+            act.finish(&desk, &mut |desk, arguments| desk.run(arguments, ""))
+        } else {
+            Err(format!("it lives: {ran:?}"))
+        };
+        if let Err(what) = ended.and_then(|()| act.check(&desk, 1)) {
+            faults.lock().unwrap().push(format!("{:?} killed at {name} {hit}: {what}", act.word));
+        }
+    });
+    found.into_keys().collect()
+}
+
+/// Does all cases on two threads.
+fn both<T: Sync>(cases: &[T], one: &(dyn Fn(&T) + Sync)) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    one(case);
+                }
+            });
+        }
+    });
+}
+
+/// Kills `act` at `name`, and who mends it at each place that it comes by.
+fn killed_twice(act: &Act, name: &str, hit: usize, faults: &Faults) -> BTreeSet<String> {
+    let first = act.before.copy();
+    let ran = first.run(act.arguments, &death(&first, name, hit));
+    assert!(ran.signal.is_some(), "{name} {hit}: it lives: {ran:?}");
+    // Rows hold a workspace's whole path: with the first folder gone, each copy's own is taken.
+    let crashed = first.copy();
+    drop(first);
+    let found = hits(&crashed.copy(), act.again());
+    both(&found.keys().collect::<Vec<_>>(), &|place| {
+        let desk = crashed.copy();
+        let mut points = Some(death(&desk, place, 0));
+        let ended = act.finish(&desk, &mut |desk, arguments| desk.run(arguments, &points.take().unwrap_or_default()));
+        if let Err(what) = ended.and_then(|()| act.check(&desk, 2)) {
+            let how = format!("{:?} killed at {name} {hit}, then at {place}", act.word);
+            faults.lock().unwrap().push(format!("{how}: {what}"));
+        }
+    });
+    found.into_keys().collect()
+}
+
+fn told(faults: &Faults) {
+    let faults = faults.lock().unwrap();
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn killed_at_every_place_a_job_ends_as_if_nothing_had_happened() {
+    let mut reached = BTreeSet::new();
+    let faults = Faults::default();
+    for (act, which) in [
+        (Act::offline(), [true, false, false, true]),
+        (Act::scripted(), [false, true, true, false]),
+        (Act::feedback(), [false, false, true, false]),
+        (Act::approve(), [true, false, false, false]),
+        (Act::resume(), [true, false, false, false]),
+        (Act::cancel(), [true, false, false, true]),
+    ] {
+        reached.extend(killed(&act, which, &|_| true, &|_| {}, &faults));
+    }
+    let act = Act::scripted();
+    for (name, hit) in [("journal.append.half", 80), ("archive.named", 3), ("file.new.half", 70)] {
+        reached.extend(killed_twice(&act, name, hit, &faults));
+    }
+    told(&faults);
+    let unreached: Vec<&String> = NAMES.difference(&reached).collect();
+    assert_eq!(unreached, UNREACHED);
+}
+
+#[test]
+fn killed_at_every_place_of_the_other_database_too() {
+    let faults = Faults::default();
+    let act = Act::offline();
+    let which = [true, true, false, true];
+    let is_database =
+        |name: &str| ["store.", "row.", "claim.", "checkpoint."].iter().any(|room| name.starts_with(room));
+    killed(&act, which, &is_database, &|desk| desk.database = Some(wait(postgres_url())), &faults);
+    told(&faults);
+}
