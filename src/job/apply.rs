@@ -114,7 +114,7 @@ impl Job {
             }
             Event::FilesExamined { files } => self.on_examined(files),
             Event::PlanSet { text, .. } => {
-                self.plan = Plan::parse(text).ok();
+                self.plan = self.plan_of(text);
                 self.writes.push_back(FileWrite { path: PLAN_FILE, text: text.clone() });
             }
             Event::FileWritten { .. } => {
@@ -268,7 +268,7 @@ impl Job {
             return;
         };
         let why = why.clone();
-        if let Some(plan) = files.plan.as_deref().and_then(|text| Plan::parse(text).ok()) {
+        if let Some(plan) = files.plan.as_deref().and_then(|text| self.plan_of(text)) {
             self.plan = Some(plan);
         }
         self.memory.clone_from(&files.memory);
@@ -277,11 +277,16 @@ impl Job {
         let plan = self.marked(files).map(|(plan, _)| plan.text().to_owned()).or_else(|| files.plan.clone());
         let shown = Examined { plan, ..files.clone() };
         self.conversation.push_user(layers::examined(&shown, self.spec.budget_tokens));
-        if let Some(plan) = files.plan.as_deref().and_then(|text| Plan::parse(text).ok()) {
-            self.plan = Some(plan);
-        }
         self.progress =
             Progress::Planning(Planning { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0 });
+    }
+
+    /// The plan that `text` says; nobody reads again what the plan's own text says already.
+    fn plan_of(&self, text: &str) -> Option<Plan> {
+        match &self.plan {
+            Some(plan) if plan.text() == text => Some(plan.clone()),
+            Some(_) | None => Plan::parse(text).ok(),
+        }
     }
 
     fn on_step_ended(&mut self, step: PlanStep) {
@@ -337,7 +342,7 @@ impl Job {
             self.phase.effort.on_change();
         }
         match &result.saved {
-            Some(Saved::Plan { text }) => self.plan = Plan::parse(text).ok(),
+            Some(Saved::Plan { text }) => self.plan = self.plan_of(text),
             Some(Saved::Memory { text }) => self.memory = Some(text.clone()),
             None => {}
         }

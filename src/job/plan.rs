@@ -13,6 +13,7 @@ mod marks;
 mod names;
 mod place;
 mod scan;
+mod seen;
 mod shape;
 mod steps;
 mod table;
@@ -23,6 +24,7 @@ pub use error::PlanError;
 pub use names::{is_final_review, slug};
 
 use lines::Document;
+use seen::Seen;
 
 /// The most phases in one plan.
 pub const MAX_PHASES: usize = 200;
@@ -96,26 +98,26 @@ impl Plan {
     /// Reads a plan, however sloppy, and brings it into the one form.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let mut document = Document::new(text)?;
+        let mut seen = Seen::default();
         for _ in 0..MAX_ROUNDS {
             let before = document.text();
-            document = place::unfence(document);
-            document = place::place(&document)?;
-            document = shape::shape(document);
-            document = place::title(document).trimmed().closed();
+            document = place::unfence(document, &mut seen);
+            document = place::place(&document, &mut seen)?;
+            document = shape::shape(document, &mut seen);
+            document = place::title(document, &mut seen).trimmed().closed(&mut seen);
             if document.text() == before {
-                return Ok(Self::read(&document, before));
+                return Ok(Self::read(&document, before, &mut seen));
             }
         }
         Err(PlanError::TooDeep { line: document.lines.first().map_or(1, |line| line.source) })
     }
 
     /// Reads a document that is in the one form.
-    fn read(document: &Document, text: String) -> Self {
-        let scan = scan::scan(document);
-        let found = find::find(document, &scan);
+    fn read(document: &Document, text: String, seen: &mut Seen) -> Self {
+        let (scan, found) = seen.found(document);
         let front = document.front.len();
         let (mut phases, mut spans) = (Vec::new(), Vec::new());
-        for (section, (at, found)) in steps::sections(&scan).into_iter().zip(found.into_iter().enumerate()) {
+        for (section, (at, found)) in steps::sections(&scan).into_iter().zip(found.iter().enumerate()) {
             let (lines, steps) = steps::steps(document, section).into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
             let last = section.last().map_or(found.last, |block| block.last);
             let next = scan.blocks.get(scan.blocks.partition_point(|block| block.first <= last));
@@ -128,7 +130,7 @@ impl Plan {
             });
             phases.push(PlannedPhase {
                 number: u32::try_from(at + 1).unwrap_or(u32::MAX),
-                title: found.named.title,
+                title: found.named.title.clone(),
                 objective: steps::objective(section),
                 steps,
                 state: found.named.state,

@@ -60,7 +60,11 @@ impl Job {
     /// The system's own part of the plan: the examined one with ticks and marks of the phase that ended, and why it was
     /// changed; `None` where it stands so on the disk.
     pub(super) fn marked(&self, files: &Examined) -> Option<(Plan, String)> {
-        let read = files.plan.as_deref().map(Plan::parse);
+        let read = files.plan.as_deref().map(|text| match &self.plan {
+            // A plan's text reads as itself.
+            Some(plan) if plan.text() == text => Ok(plan.clone()),
+            Some(_) | None => Plan::parse(text),
+        });
         let because = match &read {
             Some(Err(error)) => {
                 format!("main_plan.md could not be read as a plan ({error}); the last good one stays")

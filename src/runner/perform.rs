@@ -103,14 +103,16 @@ impl Session {
 
     /// Writes the files that follow from the state, where they are not as they should be.
     pub(super) fn write_derived(&self) -> Result<(), WorkspaceError> {
+        let mut changed = Vec::new();
         for (path, text) in [(TODOS_FILE, board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))] {
             match self.workspace.read(path) {
                 Ok(content) if content == text.as_bytes() => {}
                 // Not there, or a link or a pipe that someone put in its place: the file takes the place.
-                Ok(_) | Err(_) => drop(self.workspace.write(path, text.as_bytes())?),
+                Ok(_) | Err(_) => changed.push((path, text)),
             }
-            crash::point("derived.done");
         }
+        self.workspace.write_together(&changed)?;
+        crash::point("derived.done");
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::{
         event::{CallEnd, Changed, Prepared, Saved, ToolResult},
         working::Writing,
     },
-    workspace::{Known, Workspace, WorkspaceError},
+    workspace::{Known, Workspace, WorkspaceError, known::Resolved},
 };
 
 /// A change worked out, with nothing written yet.
@@ -29,7 +29,7 @@ pub fn prepare(
     workspace: &Workspace,
     writing: &Writing,
 ) -> Result<Result<(Prepared, Option<Saved>), String>, WorkspaceError> {
-    match plan(workspace, writing) {
+    match find(workspace, writing).and_then(|(resolved, before)| plan(writing, resolved, before)) {
         Ok(planned) => {
             let prepared =
                 Prepared { before: planned.before.as_deref().map(sha256), after: sha256(planned.after.as_bytes()) };
@@ -56,13 +56,17 @@ fn saved(known: Known, text: String) -> Option<Saved> {
     }
 }
 
-fn plan(workspace: &Workspace, writing: &Writing) -> Result<Planned, ToolError> {
+/// Where a change goes, and what is there now.
+fn find(workspace: &Workspace, writing: &Writing) -> Result<(Resolved, Option<Vec<u8>>), ToolError> {
     let resolved = workspace.resolve_for_write(&parse(writing.path())?)?;
-    let before = match workspace.read_at_most(&resolved.path, MOST_BYTES) {
-        Ok(content) => Some(content),
-        Err(error) if error.is_not_found() => None,
-        Err(error) => return Err(error.into()),
-    };
+    match workspace.read_at_most(&resolved.path, MOST_BYTES) {
+        Ok(content) => Ok((resolved, Some(content))),
+        Err(error) if error.is_not_found() => Ok((resolved, None)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn plan(writing: &Writing, resolved: Resolved, before: Option<Vec<u8>>) -> Result<Planned, ToolError> {
     let after = match writing {
         Writing::Whole(write) => write.content.clone(),
         Writing::Append(write) => text_of(before.as_deref(), &resolved.path)? + &write.content,
@@ -114,18 +118,13 @@ pub fn write(workspace: &Workspace, writing: &Writing, prepared: &Prepared) -> R
 }
 
 fn change(workspace: &Workspace, writing: &Writing, prepared: &Prepared) -> Result<ToolResult, ToolError> {
-    let resolved = workspace.resolve_for_write(&parse(writing.path())?)?;
-    let current = match workspace.read_at_most(&resolved.path, MOST_BYTES) {
-        Ok(content) => Some(content),
-        Err(error) if error.is_not_found() => None,
-        Err(error) => return Err(error.into()),
-    };
+    let (resolved, current) = find(workspace, writing)?;
     let hash = current.as_deref().map(sha256);
     let after = if hash.as_deref() == Some(&prepared.after) {
         // Made before a crash, or a change that changes nothing.
         text_of(current.as_deref(), &resolved.path)?
     } else if hash == prepared.before {
-        let planned = plan(workspace, writing)?;
+        let planned = plan(writing, resolved.clone(), current)?;
         crash::point("tool.write.before");
         workspace.write(&planned.path, planned.after.as_bytes())?;
         crash::point("tool.write.done");

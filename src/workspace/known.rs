@@ -207,7 +207,8 @@ impl Workspace {
     /// Says what `path` is; `trace` is what stands on the way.
     fn classify(&self, path: &str, trace: &[Metadata]) -> Result<Resolved, WorkspaceError> {
         let names: Vec<&str> = path.split('/').collect();
-        if let Some(last) = trace.last().filter(|last| !last.is_dir()) {
+        if let Some(last) = trace.last().filter(|last| !last.is_dir() && self.may_be_a_known_file(&names, trace, last))
+        {
             let identity = identity(last);
             for known in Known::FILES {
                 if let Some(name) = known.file()
@@ -243,6 +244,13 @@ impl Workspace {
             known => known,
         };
         Ok(Resolved { path: path.into(), known })
+    }
+
+    /// Whether a look at each known file is worth it: they all lie in the workspace's own folder, so a file with one name
+    /// in another folder is none of them.
+    fn may_be_a_known_file(&self, names: &[&str], trace: &[Metadata], last: &Metadata) -> bool {
+        let is_root = |root: Metadata| trace.iter().any(|met| identity(met) == identity(&root));
+        names.len() == 1 || last.nlink() > 1 || self.root.dir_metadata().map_or(true, is_root)
     }
 
     /// The protected folder in which the same file lies under another name (a hard link), else `Under(otherwise)`.

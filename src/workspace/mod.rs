@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod chain;
 pub mod error;
+mod flush;
 pub mod hash;
 pub mod journal;
 pub mod known;

@@ -32,6 +32,8 @@ pub const UNFINISHED_MS: u64 = 60_000;
 pub struct Workspace {
     pub(crate) root: Dir,
     path: PathBuf,
+    /// Under its temporary name nobody counts on anything in it: all of it goes to the disk at once, before it is named.
+    is_unnamed: bool,
 }
 
 /// One file as the folder shows it.
@@ -59,7 +61,7 @@ impl Workspace {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => WorkspaceError::NoWorkspace { path: shown },
             _ => WorkspaceError::from_io("open the workspace", &shown, error),
         })?;
-        Ok(Self { root, path: path.to_owned() })
+        Ok(Self { root, path: path.to_owned(), is_unnamed: false })
     }
 
     /// Makes an empty workspace under a temporary name in `parent` (which is made if need be). It becomes a job's
@@ -70,7 +72,7 @@ impl Workspace {
             .and_then(|()| std::fs::create_dir(&path))
             .map_err(|error| WorkspaceError::from_io("create the workspace", &path.display().to_string(), error))?;
         crash::point("workspace.made");
-        Self::open(&path)
+        Ok(Self { is_unnamed: true, ..Self::open(&path)? })
     }
 
     /// Gives a temporary workspace its final name beside it. Never replaces anything.
@@ -81,7 +83,7 @@ impl Workspace {
             return Err(WorkspaceError::Exists { path: shown });
         }
         let failed = |error| WorkspaceError::from_io("name the workspace", &shown, error);
-        sync(&self.root).map_err(failed)?;
+        self.sync_all()?;
         crash::point("workspace.whole");
         std::fs::rename(&self.path, &path).map_err(failed)?;
         crash::point("workspace.named");
@@ -89,7 +91,7 @@ impl Workspace {
             let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
             std::fs::File::open(parent).and_then(|folder| folder.sync_all()).map_err(failed)?;
         }
-        Ok(Self { root: self.root, path })
+        Ok(Self { root: self.root, path, is_unnamed: false })
     }
 
     /// Removes a temporary workspace that could not be finished. Refuses any other.
@@ -205,10 +207,13 @@ impl Workspace {
         let failed = |error| WorkspaceError::from_io("write", path, error);
         let folder = self.make_folder(parent).map_err(failed)?;
         let temporary = temporary_name();
-        let result = write_new(&folder, &temporary, content).and_then(|hash| {
+        let result = if self.is_unnamed { write_unsynced } else { write_new }(&folder, &temporary, content);
+        let result = result.and_then(|hash| {
             folder.rename(&temporary, &folder, name)?;
             crash::point("file.renamed");
-            sync(&folder)?;
+            if !self.is_unnamed {
+                sync(&folder)?;
+            }
             crash::point("file.done");
             Ok(hash)
         });
@@ -217,6 +222,26 @@ impl Workspace {
             let _ = folder.remove_file(&temporary);
         }
         result.map_err(failed)
+    }
+
+    /// [`Self::write`] for several files of the workspace's own folder, which goes to the disk once for all of them.
+    pub fn write_together(&self, files: &[(&str, String)]) -> Result<(), WorkspaceError> {
+        for (name, text) in files {
+            let temporary = temporary_name();
+            let result = write_new(&self.root, &temporary, &mut text.as_bytes())
+                .and_then(|_| self.root.rename(&temporary, &self.root, name));
+            if let Err(error) = result {
+                // Best effort, as in `write_from`.
+                let _ = self.root.remove_file(&temporary);
+                return Err(WorkspaceError::from_io("write", name, error));
+            }
+            crash::point("file.renamed");
+        }
+        if let Some((name, _)) = files.last() {
+            sync(&self.root).map_err(|error| WorkspaceError::from_io("write", name, error))?;
+            crash::point("file.done");
+        }
+        Ok(())
     }
 
     /// Removes a file; that it isn't there is an error.
@@ -353,7 +378,9 @@ impl Workspace {
             match at.create_dir(name) {
                 Ok(()) => {
                     crash::point("folder.made");
-                    sync(&at)?;
+                    if !self.is_unnamed {
+                        sync(&at)?;
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -378,15 +405,25 @@ fn made_at(name: &str) -> Option<Timestamp> {
 
 /// Writes a new file in `folder` and has it on disk before it returns.
 pub(crate) fn write_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<FileHash> {
+    let (file, hash) = fill_new(folder, name, content)?;
+    file.sync_all()?;
+    crash::point("file.new.synced");
+    Ok(hash)
+}
+
+/// Writes a new file, and leaves it to the system when it goes to the disk.
+fn write_unsynced(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<FileHash> {
+    fill_new(folder, name, content).map(|(_, hash)| hash)
+}
+
+fn fill_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<(File, FileHash)> {
     let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
     crash::point("file.new.made");
     crash::half_of("file.new.half", &mut file, content);
     let hash = hash::copy(content, &mut file)?;
     file.flush()?;
     crash::point("file.new.written");
-    file.sync_all()?;
-    crash::point("file.new.synced");
-    Ok(hash)
+    Ok((file, hash))
 }
 
 /// Has a folder's names on disk.

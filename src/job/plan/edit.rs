@@ -11,8 +11,19 @@ impl Plan {
     pub fn complete_phase(&self, number: u32, unfinished: &[String]) -> Self {
         let left: Vec<String> = unfinished.iter().map(|text| key(text)).collect();
         let mut lines = self.lines();
-        for (phase, span) in self.phases.iter().zip(&self.spans).filter(|(phase, _)| phase.number == number) {
-            lines[span.heading] = heading_line(number, &phase.title, PhaseState::Complete);
+        // The mark of the next phase goes in at once, so that the text is read again but once.
+        let is_complete = |phase: &super::PlannedPhase| phase.number == number || phase.state == PhaseState::Complete;
+        let current = self.phases.iter().find(|phase| !is_complete(phase)).map(|phase| phase.number);
+        for (phase, span) in self.phases.iter().zip(&self.spans) {
+            let state = match is_complete(phase) {
+                true => PhaseState::Complete,
+                false if Some(phase.number) == current => PhaseState::Current,
+                false => PhaseState::Open,
+            };
+            lines[span.heading] = heading_line(phase.number, &phase.title, state);
+            if phase.number != number {
+                continue;
+            }
             for (step, &line) in phase.steps.iter().zip(&span.steps) {
                 let mark = if left.contains(&key(&step.text)) { ' ' } else { 'x' };
                 if let Some(rest) = lines[line].get(5..) {
@@ -143,10 +154,13 @@ impl Plan {
 
     fn with_states(&self, state: impl Fn(&super::PlannedPhase) -> PhaseState) -> Self {
         let mut lines = self.lines();
+        let mut is_changed = false;
         for (phase, span) in self.phases.iter().zip(&self.spans) {
-            lines[span.heading] = heading_line(phase.number, &phase.title, state(phase));
+            let heading = heading_line(phase.number, &phase.title, state(phase));
+            is_changed |= lines[span.heading] != heading;
+            lines[span.heading] = heading;
         }
-        self.reread(&lines)
+        if is_changed { self.reread(&lines) } else { self.clone() }
     }
 
     fn lines(&self) -> Vec<String> {

@@ -329,7 +329,11 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for expected in word.chars() {
         let found = rest.next()?;
-        if found != expected && !found.to_lowercase().eq(std::iter::once(expected)) {
+        // Every line of a plan is held against every word, and nearly all of them are ASCII.
+        let is_same = found.to_ascii_lowercase() == expected
+            || found == expected
+            || !found.is_ascii() && found.to_lowercase().eq(std::iter::once(expected));
+        if !is_same {
             return None;
         }
     }

@@ -2,6 +2,7 @@
 //! that the author wrote.
 
 use super::scan::Kind;
+use super::seen::Seen;
 use super::{MAX_BYTES, PlanError};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,8 +90,9 @@ impl Document {
 
 impl Document {
     /// Closes what the last lines leave open, so that a phase can be added below.
-    pub(super) fn closed(mut self) -> Self {
-        let Some(block) = super::scan::scan(&self).blocks.pop() else {
+    pub(super) fn closed(mut self, seen: &mut Seen) -> Self {
+        let scan = seen.scan(&self);
+        let Some(block) = scan.blocks.last() else {
             return self;
         };
         let opening = self.lines[block.first].text.trim().to_owned();
@@ -102,7 +104,7 @@ impl Document {
                 .collect::<Vec<_>>()
                 .join("\n")
         };
-        let end = match block.kind {
+        let end = match &block.kind {
             Kind::Fence(_, false) => {
                 let char = opening.chars().next().unwrap_or('`');
                 Some(opening.chars().take_while(|&next| next == char).collect())

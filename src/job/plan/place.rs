@@ -3,16 +3,17 @@
 
 use std::collections::HashMap;
 
-use super::find::{Form, Found, fences, find};
+use super::find::{Form, Found, fences};
 use super::lines::{Document, Line, dedent};
-use super::scan::{Kind, Scan, scan};
+use super::scan::{Kind, Scan};
+use super::seen::Seen;
 use super::steps::{Label, label};
 use super::{MAX_PHASES, MAX_TITLE, PhaseState, PlanError, TITLE, heading_line};
 
 /// Takes the plan out of a fence around it.
-pub(super) fn unfence(document: Document) -> Document {
-    let scan = scan(&document);
-    let found = fences(&document, &scan, &find(&document, &scan));
+pub(super) fn unfence(document: Document, seen: &mut Seen) -> Document {
+    let (scan, found) = seen.found(&document);
+    let found = fences(&document, &scan, &found);
     let mut drop = vec![false; document.lines.len()];
     for first in found {
         drop[first] = true;
@@ -43,9 +44,9 @@ fn fence_end(lines: &[Line], first: usize) -> Option<usize> {
 }
 
 /// Writes every phase's heading in its one form, in order.
-pub(super) fn place(document: &Document) -> Result<Document, PlanError> {
-    let scan = scan(document);
-    let mut found = find(document, &scan);
+pub(super) fn place(document: &Document, seen: &mut Seen) -> Result<Document, PlanError> {
+    let (scan, found) = seen.found(document);
+    let mut found = found.to_vec();
     check(document, &found)?;
     name(document, &scan, &mut found)?;
     let mut out: Vec<Line> = Vec::with_capacity(document.lines.len() + found.len() * 2);
@@ -196,9 +197,9 @@ fn untitled(scan: &Scan, phase: &Found, end: usize) -> String {
 }
 
 /// Puts the title on top; a title of the author's own is kept behind it.
-pub(super) fn title(document: Document) -> Document {
-    let scan = scan(&document);
-    let first = find(&document, &scan).first().map_or(usize::MAX, |found| found.first);
+pub(super) fn title(document: Document, seen: &mut Seen) -> Document {
+    let (scan, found) = seen.found(&document);
+    let first = found.first().map_or(usize::MAX, |found| found.first);
     let titled = scan.blocks.iter().take_while(|block| block.first < first).find_map(|block| match &block.kind {
         Kind::Heading(level, text) => {
             (*level == 1 || is_generic(text)).then_some((block.first, block.last, text.clone()))

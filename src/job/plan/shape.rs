@@ -4,7 +4,8 @@
 use super::heading::{self, Rank};
 use super::lines::{Document, Line, dedent, list_marker};
 use super::marks::{self, Mark};
-use super::scan::{Block, Item, Kind, scan};
+use super::scan::{Block, Item, Kind};
+use super::seen::Seen;
 use super::steps::{Label, chosen, drawn, label, sections};
 
 /// What becomes of the lines of a block.
@@ -26,8 +27,8 @@ fn part(lines: &mut Vec<Line>, next: Option<&Line>) {
 }
 
 /// Brings the steps of all phases into their one form; one layer of nesting at a time, so call it until nothing changes.
-pub(super) fn shape(document: Document) -> Document {
-    let scan = scan(&document);
+pub(super) fn shape(document: Document, seen: &mut Seen) -> Document {
+    let scan = seen.scan(&document);
     let mut edits: Vec<Edit> = Vec::new();
     for section in sections(&scan) {
         let mut raised = lift(&document, section);
