@@ -274,8 +274,11 @@ impl Job {
         self.memory.clone_from(&files.memory);
         self.instructions.clone_from(&files.instructions);
         // Planning is shown the plan as the system has marked it, not as it was a moment before.
-        let plan = self.marked(files).map(|(plan, _)| plan.text().to_owned()).or_else(|| files.plan.clone());
-        let shown = Examined { plan, ..files.clone() };
+        let mut shown = files.clone();
+        if let Some((plan, _)) = self.marked(files) {
+            shown.plan = Some(plan.text().to_owned());
+            self.plan = Some(plan);
+        }
         self.conversation.push_user(layers::examined(&shown, self.spec.budget_tokens));
         self.progress =
             Progress::Planning(Planning { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0 });

@@ -2,7 +2,7 @@
 //! Each edits single lines of the text in its one form, so everything else stays byte for byte.
 
 use super::shape::{boxed_line, read_step};
-use super::{MAX_PHASES, MAX_TITLE, PhaseState, Plan, TITLE, heading, heading_line};
+use super::{MAX_BYTES, MAX_PHASES, MAX_TITLE, PhaseState, Plan, PlannedPhase, TITLE, heading, heading_line};
 
 impl Plan {
     /// Ticks the steps of a phase, except those that match an entry of `unfinished` (letters and digits compared, case
@@ -10,28 +10,20 @@ impl Plan {
     #[must_use]
     pub fn complete_phase(&self, number: u32, unfinished: &[String]) -> Self {
         let left: Vec<String> = unfinished.iter().map(|text| key(text)).collect();
-        let mut lines = self.lines();
-        // The mark of the next phase goes in at once, so that the text is read again but once.
-        let is_complete = |phase: &super::PlannedPhase| phase.number == number || phase.state == PhaseState::Complete;
+        let is_complete = |phase: &PlannedPhase| phase.number == number || phase.state == PhaseState::Complete;
         let current = self.phases.iter().find(|phase| !is_complete(phase)).map(|phase| phase.number);
-        for (phase, span) in self.phases.iter().zip(&self.spans) {
-            let state = match is_complete(phase) {
+        self.remarked(|phase| {
+            phase.state = match is_complete(phase) {
                 true => PhaseState::Complete,
                 false if Some(phase.number) == current => PhaseState::Current,
                 false => PhaseState::Open,
             };
-            lines[span.heading] = heading_line(phase.number, &phase.title, state);
-            if phase.number != number {
-                continue;
-            }
-            for (step, &line) in phase.steps.iter().zip(&span.steps) {
-                let mark = if left.contains(&key(&step.text)) { ' ' } else { 'x' };
-                if let Some(rest) = lines[line].get(5..) {
-                    lines[line] = format!("- [{mark}]{rest}");
+            if phase.number == number {
+                for step in &mut phase.steps {
+                    step.done = !left.contains(&key(&step.text));
                 }
             }
-        }
-        self.reread(&lines).mark_current()
+        })
     }
 
     /// Marks the first phase that isn't complete `← CURRENT`, and no other.
@@ -68,8 +60,7 @@ impl Plan {
         // From the last to the first, so that the spans before stay true; read again once, for a plan may have many phases.
         for at in (0..plan.phases.len()).rev() {
             let phase = &plan.phases[at];
-            let steps =
-                |phase: &super::PlannedPhase| phase.steps.iter().map(|step| key(&step.text)).collect::<Vec<_>>();
+            let steps = |phase: &PlannedPhase| phase.steps.iter().map(|step| key(&step.text)).collect::<Vec<_>>();
             if worked(phase.number, &phase.title) && steps(&before.phases[at]) == steps(phase) {
                 let (span, was) = (&plan.spans[at], &before.spans[at]);
                 let (old, new) = (&old[was.heading..was.end], &lines[span.heading..span.end]);
@@ -152,15 +143,38 @@ impl Plan {
         plan.unwrap_or_else(|_| Self { text, phases: Vec::new(), spans: Vec::new() })
     }
 
-    fn with_states(&self, state: impl Fn(&super::PlannedPhase) -> PhaseState) -> Self {
+    fn with_states(&self, state: impl Fn(&PlannedPhase) -> PhaseState) -> Self {
+        self.remarked(|phase| phase.state = state(phase))
+    }
+
+    /// Other marks behind titles and in boxes, and all else as it is. A plan may have many phases, and lines stay lines: it is
+    /// read again only where a title could be taken for something else beside its new mark.
+    fn remarked(&self, mark: impl Fn(&mut PlannedPhase)) -> Self {
+        let mut plan = self.clone();
         let mut lines = self.lines();
-        let mut is_changed = false;
-        for (phase, span) in self.phases.iter().zip(&self.spans) {
-            let heading = heading_line(phase.number, &phase.title, state(phase));
-            is_changed |= lines[span.heading] != heading;
-            lines[span.heading] = heading;
+        let (mut is_changed, mut is_plain) = (false, true);
+        for (phase, span) in plan.phases.iter_mut().zip(&self.spans) {
+            let before = phase.clone();
+            mark(phase);
+            if phase.state != before.state {
+                lines[span.heading] = heading_line(phase.number, &phase.title, phase.state);
+                is_changed = true;
+                is_plain &= is_plain_title(&phase.title);
+            }
+            for ((step, before), &line) in phase.steps.iter().zip(&before.steps).zip(&span.steps) {
+                if step.done != before.done
+                    && let Some(rest) = lines[line].get(5..)
+                {
+                    lines[line] = format!("- [{}]{rest}", if step.done { 'x' } else { ' ' });
+                    is_changed = true;
+                }
+            }
         }
-        if is_changed { self.reread(&lines) } else { self.clone() }
+        if !is_changed {
+            return plan;
+        }
+        plan.text = lines.join("\n") + "\n";
+        if is_plain && plan.text.len() <= MAX_BYTES { plan } else { self.reread(&lines) }
     }
 
     fn lines(&self) -> Vec<String> {
@@ -171,6 +185,13 @@ impl Plan {
     fn reread(&self, lines: &[String]) -> Self {
         Self::parse(&lines.join("\n")).unwrap_or_else(|_| self.clone())
     }
+}
+
+/// Whether nothing in a title can be taken for a mark, or for part of one that stands behind it.
+fn is_plain_title(title: &str) -> bool {
+    title.ends_with(char::is_alphanumeric)
+        && title.chars().all(|char| char.is_ascii_alphanumeric() || matches!(char, ' ' | ',' | '.' | '-' | '&' | '\''))
+        && heading::split_state(title).0 == title
 }
 
 /// What two spellings of one step have in common: letters and digits in lower case.
