@@ -68,6 +68,8 @@ pub struct Drive<'a> {
     outage: Option<Instant>,
     /// The last checkpoint that the database took from this drive.
     saved: Option<Checkpoint>,
+    /// The database may lack rows of phases before the last two.
+    lags: bool,
 }
 
 impl std::fmt::Debug for Drive<'_> {
@@ -90,7 +92,7 @@ impl<'a> Drive<'a> {
         stop: watch::Receiver<bool>,
         watch: &'a mut dyn FnMut(&Job, Report<'_>),
     ) -> Self {
-        Self { store, model, stop, watch, words: Vec::new(), outage: None, saved: None }
+        Self { store, model, stop, watch, words: Vec::new(), outage: None, saved: None, lags: true }
     }
 
     /// Has the job hear `words` first: as part of the work, so that a full disk holds it here as anywhere.
@@ -108,7 +110,7 @@ impl<'a> Drive<'a> {
                 // A short line may still fit where something long did not; then the workspace alone says why it rests.
                 let _ = session.command(Command::Hold { reason: HoldReason::Disk, detail: detail.clone() });
                 session
-                    .checkpoint_as(self.store, |state| {
+                    .checkpoint_as(self.store, self.extent(), |state| {
                         state.status = JobStatus::Held;
                         state.hold_reason = Some(HoldReason::Disk);
                         state.reason = Some(detail.clone());
@@ -126,7 +128,7 @@ impl<'a> Drive<'a> {
             Err(
                 error @ (RunError::Workspace(_) | RunError::Archive(_) | RunError::Journal(_) | RunError::Request(_)),
             ) => {
-                let held = session.checkpoint_as(self.store, |state| {
+                let held = session.checkpoint_as(self.store, self.extent(), |state| {
                     state.status = JobStatus::Held;
                     state.hold_reason = Some(HoldReason::Paused);
                     state.reason = Some(error.to_string());
@@ -147,7 +149,8 @@ impl<'a> Drive<'a> {
         crash::point("drive.begun");
         session.write_derived()?;
         let mut beat = Beat { asked: Instant::now(), renewed: Instant::now() };
-        self.save(session, Extent::All).await?;
+        self.lags = !session.is_told;
+        self.save(session).await?;
         let mut interrupted = false;
         loop {
             if *self.stop.borrow() && session.job.is_running() {
@@ -198,7 +201,7 @@ impl<'a> Drive<'a> {
         }
         (self.watch)(&session.job, Report::Decided(&decision));
         if session.job.is_running() && decision.events.iter().any(is_checkpoint) {
-            self.save(session, Extent::Recent).await?;
+            self.save(session).await?;
         }
         Ok(true)
     }
@@ -303,20 +306,34 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
-    async fn save(&mut self, session: &Session, extent: Extent) -> Result<(), RunError> {
+    async fn save(&mut self, session: &Session) -> Result<(), RunError> {
         if self.is_left_alone() {
+            self.lags = true;
             return Ok(());
         }
-        // What became of a checkpoint that failed isn't known: the next one is written whole.
-        let before = self.saved.take();
-        match session.checkpoint_since(self.store, extent, before.as_ref()).await {
-            Ok(saved) => {
+        match self.checkpoint(session).await {
+            Ok(()) => {
                 self.outage = None;
-                self.saved = Some(saved);
                 Ok(())
             }
             Err(error) => self.unless_lost(session, error),
         }
+    }
+
+    /// Writes what the database doesn't have. Whatever it takes, it has all rows afterwards, so that its anchor vouches for
+    /// them all.
+    async fn checkpoint(&mut self, session: &Session) -> Result<(), StoreError> {
+        let extent = self.extent();
+        // What became of a checkpoint that failed isn't known: the next one is written whole.
+        self.lags = true;
+        let before = self.saved.take();
+        self.saved = Some(session.checkpoint_since(self.store, extent, before.as_ref()).await?);
+        self.lags = false;
+        Ok(())
+    }
+
+    fn extent(&self) -> Extent {
+        if self.lags { Extent::All } else { Extent::Recent }
     }
 
     /// An end is an end only when its checkpoint is in the database.
@@ -329,7 +346,7 @@ impl<'a> Drive<'a> {
         }
         for &seconds in tries {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
-            match session.checkpoint(self.store, Extent::All).await {
+            match self.checkpoint(session).await {
                 Ok(()) => return Ok(()),
                 Err(error) if error.retryable() => last = Some(error),
                 Err(error) => return Err(error.into()),

@@ -126,6 +126,8 @@ pub struct Session {
     pub(super) library: Library,
     /// The hash of `job.yaml`, as the journal's first line knows it.
     pub(super) spec_sha256: String,
+    /// The database knew the journal's last line when it was opened, and so all rows.
+    pub(super) is_told: bool,
     /// The number under which this process works; 0 until it is claimed.
     pub(super) lease: u64,
     clock: Clock,
@@ -141,6 +143,10 @@ impl Session {
         let journal = Journal::open(&workspace, |line| replayed.on(line))
             .map_err(|error| versions::explain(&workspace, error))?;
         replayed.check_end(journal.seq(), journal.head())?;
+        let is_told = replayed
+            .anchor
+            .as_ref()
+            .is_some_and(|anchor| (anchor.seq, anchor.head.as_str()) == (journal.seq(), journal.head()));
         let spec_sha256 = std::mem::take(&mut replayed.spec_sha256);
         let job = replayed.job(path)?;
         Ok(Self {
@@ -149,6 +155,7 @@ impl Session {
             journal,
             library: Library::default(),
             spec_sha256,
+            is_told,
             lease: 0,
             clock: Clock::default(),
             _lock: lock,
@@ -224,9 +231,10 @@ impl Session {
     pub(super) async fn checkpoint_as(
         &self,
         store: &dyn Store,
+        extent: Extent,
         change: impl FnOnce(&mut JobState),
     ) -> Result<(), StoreError> {
-        let mut checkpoint = self.job.checkpoint(Extent::Recent, self.journal.seq(), self.journal.head());
+        let mut checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
         change(&mut checkpoint.state);
         store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await
     }
