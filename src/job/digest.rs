@@ -1,7 +1,6 @@
 //! SHA-256 as lower-case hex, the form that `sha256sum` prints.
 
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
 
 /// 64 zeros: the `prev` of a journal's first line.
 pub const ZERO: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -20,10 +19,9 @@ pub fn sha256_twice(bytes: &[u8], middle: usize) -> (String, String) {
 
 /// Lower-case hex digits of `bytes`.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| char::from(DIGITS[usize::from(value & 15)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
 }
 
 #[cfg(test)]

@@ -41,9 +41,20 @@ pub enum LockError {
 /// The right to change the workspace; given back when dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    _file: Locked,
     /// Unfinished files of a crash that were removed.
     pub swept: u64,
+}
+
+/// A file that is locked, until this is dropped.
+#[derive(Debug)]
+struct Locked(File);
+
+impl Drop for Locked {
+    /// Closing alone would not do: a child that is being started holds the same opened file until it runs its program.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
 }
 
 impl Lock {
@@ -67,7 +78,7 @@ impl Lock {
         let _ = write_holder(&mut file, &holder);
         crash::point("lock.told");
         let swept = workspace.sweep()?;
-        Ok(Self { _file: file, swept })
+        Ok(Self { _file: Locked(file), swept })
     }
 }
 
@@ -75,7 +86,7 @@ impl Lock {
 #[derive(Debug)]
 pub struct Hold {
     /// None where there is no file: nobody has worked on it since it was copied here.
-    _file: Option<File>,
+    _file: Option<Locked>,
 }
 
 impl Hold {
@@ -88,7 +99,7 @@ impl Hold {
             Err(error) => return Err(failed(error).into()),
         };
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: Some(file) }),
+            Ok(()) => Ok(Self { _file: Some(Locked(file)) }),
             Err(TryLockError::WouldBlock) => Err(LockError::Held { job: workspace.name(), holder: holder(&mut file) }),
             Err(TryLockError::Error(error)) => Err(failed(error).into()),
         }

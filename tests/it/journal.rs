@@ -146,7 +146,8 @@ impl Harm {
             }
             Self::Remove => return None,
             Self::Empty => bytes.clear(),
-            Self::Other(which) => bytes = record.workspace.read(&record.files[*which]).unwrap(),
+            // What was taken away before can only be taken away here too.
+            Self::Other(which) => return record.workspace.read(&record.files[*which]).ok(),
         }
         Some(bytes)
     }
