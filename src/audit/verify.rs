@@ -41,6 +41,13 @@ pub struct Fault {
     pub what: String,
 }
 
+impl Fault {
+    fn is_missing_archive(&self) -> bool {
+        let folder = self.file.strip_prefix("archive/").is_some_and(|name| !name.contains('/'));
+        folder && self.what.starts_with("missing")
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
@@ -76,6 +83,8 @@ pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<
             seq: record.end.seq,
         })
     } else {
+        // What follows from a whole archive's absence is said after it.
+        faults.0.sort_by_key(|fault| !(fault.is_missing_archive()));
         Err(faults.0)
     }
 }

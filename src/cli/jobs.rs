@@ -63,6 +63,8 @@ fn status(text: &str) -> Result<JobStatus, String> {
 struct Listed<'r> {
     id: JobId,
     status: JobStatus,
+    /// It stands as running, and no process works on it.
+    interrupted: bool,
     hold_reason: Option<HoldReason>,
     /// One sentence.
     reason: Option<&'r str>,
@@ -91,9 +93,15 @@ struct Listed<'r> {
 
 pub(super) async fn run(office: &Office, args: &JobsArgs) -> Result<u8, CliError> {
     let filter = JobFilter { status: args.status, since: args.since, limit: args.limit };
-    let rows = office.store.jobs(&filter).await?;
+    office.adopt().await;
+    let mut rows = office.store.jobs(&filter).await?;
+    let dead: Vec<JobId> = rows.iter().filter(|row| office.is_interrupted(row)).map(|row| row.job.id).collect();
+    for row in rows.iter_mut().filter(|row| dead.contains(&row.job.id)) {
+        *row = office.job(&row.job.id.to_string()).await?;
+    }
+    let is_interrupted = |row: &JobRow| row.state.status == JobStatus::Running && dead.contains(&row.job.id);
     if args.json {
-        out::json(&rows.iter().map(listed).collect::<Vec<_>>())?;
+        out::json(&rows.iter().map(|row| listed(row, is_interrupted(row))).collect::<Vec<_>>())?;
         return Ok(exit::COMPLETED);
     }
     if rows.is_empty() {
@@ -107,11 +115,11 @@ pub(super) async fn run(office: &Office, args: &JobsArgs) -> Result<u8, CliError
         office.store.jobs(&JobFilter::default()).await?.iter().map(|row| row.job.id.to_string()).collect()
     };
     ids.sort();
-    out::result(&table(&rows, &ids).render(table::room()))?;
+    out::result(&table(&rows, &ids, &is_interrupted).render(table::room()))?;
     Ok(exit::COMPLETED)
 }
 
-fn table(rows: &[JobRow], ids: &[String]) -> Table {
+fn table(rows: &[JobRow], ids: &[String], is_interrupted: &dyn Fn(&JobRow) -> bool) -> Table {
     let mut table = Table::new(&[
         ("JOB", Side::Left),
         ("STATUS", Side::Left),
@@ -123,10 +131,13 @@ fn table(rows: &[JobRow], ids: &[String]) -> Table {
         ("CREATED", Side::Left),
         ("WORKED", Side::Right),
     ]);
-    for JobRow { job, state, .. } in rows {
+    for row in rows {
+        let JobRow { job, state, .. } = row;
+        let standing =
+            if is_interrupted(row) { INTERRUPTED.to_owned() } else { standing(state.status, state.hold_reason) };
         table.row(vec![
             short(&job.id.to_string(), ids).to_owned(),
-            standing(state.status, state.hold_reason),
+            standing,
             job.instructions.clone(),
             job.documents.to_string(),
             phase(state),
@@ -156,6 +167,9 @@ fn short<'i>(id: &'i str, ids: &[String]) -> &'i str {
     }
     &id[..end]
 }
+
+/// How a job stands whose row says running, and on which no process works.
+pub(super) const INTERRUPTED: &str = "interrupted";
 
 /// `held (budget)`.
 pub(super) fn standing(status: JobStatus, hold: Option<HoldReason>) -> String {
@@ -188,11 +202,12 @@ fn phase(state: &JobState) -> String {
     }
 }
 
-fn listed(row: &JobRow) -> Listed<'_> {
+fn listed(row: &JobRow, interrupted: bool) -> Listed<'_> {
     let (job, state) = (&row.job, &row.state);
     Listed {
         id: job.id,
         status: state.status,
+        interrupted,
         hold_reason: state.hold_reason,
         reason: state.reason.as_deref(),
         wants: row.wants.map(Wish::name),

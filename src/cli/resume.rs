@@ -21,7 +21,7 @@ Examples:
   overnight resume last
   overnight resume 0193 --turns 8000      # a limit counts the whole job, what is used already included
 
-Ctrl-C (or SIGTERM) holds the job again and exits with 130.";
+Ctrl-C (or SIGTERM, or a closed terminal) holds the job again and exits with 130.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

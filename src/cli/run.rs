@@ -4,12 +4,19 @@ use super::{CliError, Office, instructions, out, work};
 use crate::{
     config::{Partial, Settings},
     job::{instructions::Instructions, step::Command},
-    runner::{NewJobRequest, Session, create},
+    runner::{NewJobRequest, RunError, Session, create},
+    workspace::lock::LockError,
 };
-use std::path::PathBuf;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// The embedded model.
 const DEFAULT_MODEL: &str = "offline";
+/// How often, and how long apart, a new job's lock is tried that another command has for a moment.
+const LOOKS: usize = 20;
+const LOOK: Duration = Duration::from_millis(50);
 /// Left-out files that are named one by one.
 const MOST_LEFT_OUT: usize = 10;
 
@@ -19,7 +26,7 @@ Examples:
   overnight run summarize-documents --documents reports/ notes.txt --wall-clock 2h
   overnight run ./my-task.md --documents contracts/ --json > result.json
 
-Ctrl-C (or SIGTERM) drops the turn in hand, holds the job and exits with 130; `overnight resume last` goes on.";
+Ctrl-C (or SIGTERM, or a closed terminal) drops the turn in hand, holds the job and exits with 130; `overnight resume last` goes on.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -86,6 +93,8 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
         ))
     })?;
     let office = Office::open(settings).await?;
+    // Before there is a newer one: it is the newest that are looked at.
+    office.adopt().await;
     let model = work::model(&office, name.as_deref().unwrap_or(DEFAULT_MODEL)).await?;
     let request = NewJobRequest {
         instructions,
@@ -105,9 +114,20 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
             out::talk(&format!("left out: {} more", created.left_out.len() - MOST_LEFT_OUT));
         }
     }
-    let mut session = Session::open(&created.path, None)?;
+    let mut session = open_new(&created.path).await?;
     let words = vec![opening(model.name(), session.torn())];
     work::drive(&office, &mut session, &created.path, model, words, args.show).await
+}
+
+/// Opens the workspace that was just made. Another command may be looking at it in this moment.
+async fn open_new(path: &Path) -> Result<Session, RunError> {
+    for _ in 0..LOOKS {
+        match Session::open(path, None) {
+            Err(RunError::Lock(LockError::Held { .. })) => tokio::time::sleep(LOOK).await,
+            other => return other,
+        }
+    }
+    Session::open(path, None)
 }
 
 /// The command with which this program takes a job up.

@@ -2,7 +2,7 @@
 
 use super::{
     CliError, audit, exit,
-    jobs::{cost, standing},
+    jobs::{INTERRUPTED, cost, standing},
     out,
     place::Place,
     progress::counted,
@@ -21,6 +21,7 @@ use crate::{
         state::{Job, Progress},
         time::Timestamp,
     },
+    workspace::lock::is_worked_on,
 };
 use serde::Serialize;
 use std::fmt::Write;
@@ -42,6 +43,8 @@ pub(super) struct ShowArgs {
 struct Shown<'t> {
     id: JobId,
     status: JobStatus,
+    /// It stands as running, and no process works on it.
+    interrupted: bool,
     hold_reason: Option<HoldReason>,
     /// One sentence.
     reason: Option<String>,
@@ -124,6 +127,7 @@ fn status(place: &Place, job: &Job) -> (JobStatus, Option<HoldReason>, Option<St
 fn shown<'t>(place: &Place, timeline: &'t Timeline) -> Shown<'t> {
     let job = &timeline.job;
     let (status, hold_reason, reason) = status(place, job);
+    let interrupted = place.row.is_some() && status == JobStatus::Running && !is_worked_on(&place.path);
     // A job that waits for its review shows what would be accepted.
     let ending: Option<&Ending> = job.ended().or(job.ending.as_deref());
     let completion = ending.and_then(|ending| ending.completion.as_ref());
@@ -156,7 +160,13 @@ fn shown<'t>(place: &Place, timeline: &'t Timeline) -> Shown<'t> {
         deliverables: ending.map_or(&[], |ending| &ending.deliverables),
         open_todos: ending.map_or(&[], |ending| &ending.open_todos),
         workspace: std::path::absolute(&place.path).unwrap_or_else(|_| place.path.clone()).display().to_string(),
-        next: next(status, hold_reason, &place.name(job.spec.id), place.row.is_some()),
+        interrupted,
+        next: if interrupted {
+            let name = place.name(job.spec.id);
+            vec![format!("overnight resume {name}"), format!("overnight cancel {name}")]
+        } else {
+            next(status, hold_reason, &place.name(job.spec.id), place.row.is_some())
+        },
     }
 }
 
@@ -222,7 +232,12 @@ fn next(status: JobStatus, hold: Option<HoldReason>, name: &str, has_row: bool) 
 
 impl Shown<'_> {
     fn text(&self, job: &Job) -> String {
-        let mut text = format!("job {}: {}\n", self.id, standing(self.status, self.hold_reason));
+        let standing = if self.interrupted {
+            format!("{INTERRUPTED}: no process works on it")
+        } else {
+            standing(self.status, self.hold_reason)
+        };
+        let mut text = format!("job {}: {standing}\n", self.id);
         // A blocked job's reason is its summary, which comes below.
         if let Some(reason) = self.reason.as_deref().filter(|reason| Some(*reason) != self.summary) {
             let _ = writeln!(text, "reason: {}", out::one_line(reason));

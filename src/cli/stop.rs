@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first one asks the work to stop, the second one ends the program at once.
+//! Ctrl-C, SIGTERM, and the terminal's end (SIGHUP): the first one asks the work to stop, the second one ends the program at once.
 
 use super::{CliError, exit, out};
 use tokio::{
@@ -12,16 +12,20 @@ pub(super) fn listen() -> Result<watch::Receiver<bool>, CliError> {
     let (sender, receiver) = watch::channel(false);
     let failed = |error: std::io::Error| CliError::failed(format!("signals can't be listened to ({error})"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
-    let (mut interrupts, mut terminations) = {
+    let listen = |kind| {
         let _inside = runtime.enter();
-        (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?)
+        signal(kind).map_err(failed)
     };
+    let mut interrupts = listen(SignalKind::interrupt())?;
+    let mut terminations = listen(SignalKind::terminate())?;
+    let mut hangups = listen(SignalKind::hangup())?;
     std::thread::spawn(move || {
         runtime.block_on(async move {
             for _ in 0..2 {
                 tokio::select! {
                     _ = interrupts.recv() => {}
                     _ = terminations.recv() => {}
+                    _ = hangups.recv() => {}
                 }
                 if sender.send_replace(true) {
                     std::process::exit(exit::INTERRUPTED.into());

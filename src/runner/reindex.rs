@@ -98,10 +98,7 @@ pub async fn reindex(store: &dyn Store, workspaces: &Path) -> Result<Reindexed, 
     let swept = Workspace::sweep_unfinished(&workspaces, now())?;
     let mut done = Reindexed { jobs: Vec::new(), misnamed: Vec::new(), foreign: 0, swept };
     for path in folders(&workspaces, &mut done.foreign)? {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        // Only the one spelling that the runner gives: another is another folder.
-        let id = name.parse::<JobId>().ok().filter(|id| id.to_string() == name);
-        match id {
+        match job_of(&path) {
             _ if !is_workspace(&path) => done.foreign += 1,
             Some(id) => done.jobs.push(index(store, id, path).await?),
             None => {
@@ -111,6 +108,45 @@ pub async fn reindex(store: &dyn Store, workspaces: &Path) -> Result<Reindexed, 
         }
     }
     Ok(done)
+}
+
+/// Workspaces that are taken in without being asked for, at most.
+const MOST_ADOPTED: usize = 8;
+
+/// Takes in what a process left that was killed between making a workspace and writing its row: jobs newer than the
+/// database's newest. Gives how many lie there without a row when they are more than a crash leaves: then the database was
+/// lost, and `reindex` is to be asked for. Best effort: what can't be taken in is as unknown as before.
+pub async fn adopt(store: &dyn Store, workspaces: &Path) -> usize {
+    let newest = match store.find("last").await {
+        Ok(id) => Some(id),
+        Err(StoreError::NotFound { .. }) => None,
+        Err(_) => return 0,
+    };
+    let is_orphan = |path: &PathBuf| job_of(path).is_some_and(|id| newest.is_none_or(|newest| id > newest));
+    let Ok(workspaces) = std::path::absolute(workspaces) else { return 0 };
+    let orphans: Vec<PathBuf> = folders(&workspaces, &mut 0)
+        .map(|paths| paths.into_iter().filter(|path| is_orphan(path) && is_workspace(path)).collect())
+        .unwrap_or_default();
+    if orphans.len() > MOST_ADOPTED {
+        return orphans.len();
+    }
+    for path in orphans {
+        if let Some(id) = job_of(&path) {
+            let _ = index(store, id, path).await;
+        }
+    }
+    0
+}
+
+/// Brings up the row of a job on which no process works: the one that did may have died before it could. Best effort.
+pub async fn catch_up(store: &dyn Store, id: JobId, path: &Path) {
+    let _ = index(store, id, path.to_owned()).await;
+}
+
+/// The job whose name the folder has, in the one spelling that the runner gives: another is another folder.
+fn job_of(path: &Path) -> Option<JobId> {
+    let name = path.file_name()?.to_str()?;
+    name.parse::<JobId>().ok().filter(|id| id.to_string() == name)
 }
 
 /// The folders in `workspaces`, sorted; other things are counted.
@@ -204,7 +240,7 @@ fn told(id: JobId, path: &Path) -> Result<Told, String> {
 fn told_at_rest(id: JobId, path: &Path, what: String) -> Result<Told, IndexOutcome> {
     match Workspace::open(path).map_err(LockError::from).and_then(|workspace| Hold::acquire(&workspace)) {
         Ok(_hold) => told(id, path).map_err(IndexOutcome::Broken),
-        Err(error @ LockError::Held { .. }) => Err(IndexOutcome::Busy(error.to_string())),
+        Err(error @ (LockError::Held { .. } | LockError::Taken { .. })) => Err(IndexOutcome::Busy(error.to_string())),
         Err(LockError::Workspace(_)) => Err(IndexOutcome::Broken(what)),
     }
 }
@@ -219,7 +255,9 @@ async fn bring_up(store: &dyn Store, id: JobId, path: &Path, told: &Told) -> Res
     };
     let _hold = match Hold::acquire(&workspace) {
         Ok(hold) => hold,
-        Err(error @ LockError::Held { .. }) => return Ok(IndexOutcome::Busy(error.to_string())),
+        Err(error @ (LockError::Held { .. } | LockError::Taken { .. })) => {
+            return Ok(IndexOutcome::Busy(error.to_string()));
+        }
         Err(LockError::Workspace(error)) => return Ok(IndexOutcome::Broken(error.to_string())),
     };
     // Who had the lock a moment ago may have written journal and row since.

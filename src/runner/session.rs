@@ -131,7 +131,7 @@ pub struct Session {
     /// The number under which this process works; 0 until it is claimed.
     pub(super) lease: u64,
     clock: Clock,
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl Session {
@@ -158,7 +158,7 @@ impl Session {
             is_told,
             lease: 0,
             clock: Clock::default(),
-            _lock: lock,
+            lock,
         })
     }
 
@@ -189,6 +189,7 @@ impl Session {
         if events.is_empty() {
             return Ok(None);
         }
+        self.lock.check(&self.workspace)?;
         self.journal.append(at, self.lease, &events)?;
         let decision = Decision { at, events };
         self.job.apply_all(&decision);

@@ -251,6 +251,13 @@ impl Journal {
         if self.poisoned {
             return Err(JournalError::Poisoned);
         }
+        // A line behind what this process did not write could never be read.
+        let len = self.live.metadata().map_err(|cause| JournalError::Append { cause })?.len();
+        if len != self.len {
+            self.poisoned = true;
+            let what = format!("it has {len} bytes, and this process left {}: something else writes to it", self.len);
+            return Err(broken(LIVE, 0, what));
+        }
         let seq = self.position.seq + 1;
         let mut line = serde_json::to_vec(&LineOut { seq, at, lease, prev: &self.position.head, events })
             .map_err(JournalError::Encode)?;

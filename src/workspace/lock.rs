@@ -3,7 +3,7 @@
 
 use super::{error::WorkspaceError, rooted::Workspace};
 use crate::{crash, job::time::Timestamp};
-use cap_std::fs::OpenOptions;
+use cap_std::fs::{Metadata, MetadataExt, OpenOptions};
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
@@ -34,6 +34,9 @@ pub enum LockError {
     /// The job goes back without costing an attempt.
     #[error("job {job} is being worked on by {}", holder.as_ref().map_or("another process".to_owned(), ToString::to_string))]
     Held { job: String, holder: Option<Holder> },
+    /// It was had, and its file was taken away or replaced: another process may have locked the new one.
+    #[error("the lock file of job {job} was taken away while it was worked on, so another process may work on it too")]
+    Taken { job: String },
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
 }
@@ -41,7 +44,7 @@ pub enum LockError {
 /// The right to change the workspace; given back when dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: Locked,
+    file: Locked,
     /// Unfinished files of a crash that were removed.
     pub swept: u64,
 }
@@ -57,7 +60,22 @@ impl Drop for Locked {
     }
 }
 
+/// Whether a process works on the workspace at `path` now, as far as this machine can tell.
+pub fn is_worked_on(path: &std::path::Path) -> bool {
+    Workspace::open(path).is_ok_and(|workspace| matches!(Hold::acquire(&workspace), Err(LockError::Held { .. })))
+}
+
 impl Lock {
+    /// The file must still be the one that others would have to lock: whoever takes it away lets a second process in.
+    pub fn check(&self, workspace: &Workspace) -> Result<(), LockError> {
+        let own = Metadata::from_file(&self.file.0);
+        let is_there = workspace
+            .root
+            .symlink_metadata(LOCK)
+            .is_ok_and(|found| own.is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino())));
+        if is_there { Ok(()) } else { Err(LockError::Taken { job: workspace.name() }) }
+    }
+
     /// Takes the lock or says who has it, and sweeps what a crash left. Never waits. `now` is what others are told.
     pub fn acquire(workspace: &Workspace, now: Timestamp) -> Result<Self, LockError> {
         let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
@@ -78,7 +96,7 @@ impl Lock {
         let _ = write_holder(&mut file, &holder);
         crash::point("lock.told");
         let swept = workspace.sweep()?;
-        Ok(Self { _file: Locked(file), swept })
+        Ok(Self { file: Locked(file), swept })
     }
 }
 

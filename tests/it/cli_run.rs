@@ -428,9 +428,8 @@ fn a_review_is_left_by_feedback_or_approval() {
         let store = overnight::store::connect(&database).await.unwrap();
         store.claim(id.parse().unwrap(), uuid::Uuid::now_v7(), 60_000).await.unwrap();
     });
-    assert_eq!(row(), (json!("running"), Value::Null));
-    assert_eq!(desk.run(&["resume", "last"]).code, 4);
     assert_eq!(row(), (json!("held"), json!("review")));
+    assert_eq!(desk.run(&["resume", "last"]).code, 4);
     let (code, result) = desk.result(&["feedback", id, "The title says nothing."]);
     assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(10))));
     let instructions = desk.read(format!("workspaces/{id}/instructions.md"));
@@ -501,7 +500,7 @@ fn long_job(turns: u64) -> Vec<Value> {
 fn an_interrupted_job_is_held_and_resumed() {
     let desk = Desk::new();
     desk.script("script.json", &long_job(15));
-    for signal in ["INT", "TERM"] {
+    for signal in ["INT", "TERM", "HUP"] {
         let start = if signal == "INT" { &RUN[..] } else { &["resume", "last"] };
         let mut child = desk.start(start);
         let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();

@@ -3,8 +3,10 @@
 //!
 //! - `script`, `desk`, `room`: what they share: a job that always goes the same way, a folder to work in, a small disk
 //! - `reindex`, `found`: the database from the workspaces
+//! - `aftermath`: what a person meets after a kill, and hands in a job that is worked on
 //! - `outage`, `disk`, `read_only`, `clock`, `many`, `versions`: one fault each
 
+mod aftermath;
 mod clock;
 mod desk;
 mod disk;

@@ -141,7 +141,7 @@ fn what_is_missing_added_swapped_or_cut_is_named_by_the_program() {
         give(&file);
     }
     take(&first);
-    assert!(desk.verified().1.starts_with(&format!("{second}/journal.jsonl line 1: seq is ")), "{}", desk.verified().1);
+    assert!(desk.verified().1.starts_with(&format!("{first}: missing")), "{}", desk.verified().1);
     give(&first);
 
     fs::write(desk.file(&first).join("extra.md"), "more").unwrap();

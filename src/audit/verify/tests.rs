@@ -269,7 +269,7 @@ fn what_is_missing_added_or_swapped_is_named() {
     );
     check(
         &|job| fs::remove_dir_all(job.file("archive/phase-01-read.rewound-1")).unwrap(),
-        "archive/phase-01-read/journal.jsonl line 1: prev is not 64 zeros: the lines before it are missing, or it was changed",
+        "archive/phase-01-read.rewound-1: missing: the journal says that it was stored (archive/phase-01-read/journal.jsonl line 1)",
     );
     check(
         &|job| {

@@ -9,6 +9,7 @@ use crate::{
     workspace::{
         chain::{ARCHIVE, LIVE},
         known::JOB_FILE,
+        lock::is_worked_on,
     },
 };
 use serde::Serialize;
@@ -20,7 +21,8 @@ Examples:
   overnight audit verify --all
   overnight audit verify ./copied-workspace    # needs no database
 
-Exit code 0: all is as it was left; 1: something is not, and stdout names it, the first fault first.
+Exit code 0: all is as it was left; 1: something is not, and stdout names it, the first fault first; 4: a process works on
+the job, and what it is changing can't be judged.
 The end of a journal is vouched for by the database alone: that lines at its end are gone can't be seen in a copied folder.";
 
 #[derive(Debug, clap::Args)]
@@ -46,6 +48,8 @@ struct Checked {
     ok: bool,
     /// Whether the journal's end was compared with the database.
     anchored: bool,
+    /// A process works on the job, so that its files change while they are compared: what doesn't fit says nothing.
+    busy: bool,
     verified: Option<Verified>,
     faults: Vec<Fault>,
 }
@@ -75,7 +79,12 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
             out::talk("there is no job yet");
         }
     }
-    Ok(if checked.iter().all(|checked| checked.ok) { exit::COMPLETED } else { exit::FAILED })
+    let is_fault = |checked: &Checked| !checked.ok && !checked.busy;
+    Ok(match checked.iter().any(is_fault) {
+        true => exit::FAILED,
+        false if checked.iter().any(|checked| checked.busy) => exit::HELD,
+        false => exit::COMPLETED,
+    })
 }
 
 /// Whether anything in the folder speaks of a job: one that lost its `job.yaml` is to be verified all the same.
@@ -86,18 +95,21 @@ fn is_workspace(path: &Path) -> bool {
 fn check(path: &Path, row: Option<&JobRow>) -> Checked {
     // Before the first checkpoint the database holds no line yet.
     let anchor = row.map(|row| &row.state).filter(|state| state.journal_seq > 0);
+    let was_worked_on = is_worked_on(path);
     let result = verify(path, anchor.map(|state| (state.journal_seq, state.journal_head.as_str())));
     let (verified, faults) = match result {
         Ok(verified) => (Some(verified), Vec::new()),
         Err(faults) => (None, faults),
     };
+    let busy = verified.is_none() && was_worked_on;
     Checked {
         job: row.map(|row| row.job.id),
         workspace: path.display().to_string(),
         ok: verified.is_some(),
         anchored: anchor.is_some(),
+        busy,
         verified,
-        faults,
+        faults: if busy { Vec::new() } else { faults },
     }
 }
 
@@ -109,6 +121,7 @@ fn check_row(office: &Office, row: &JobRow) -> Checked {
             workspace: row.job.workspace.clone(),
             ok: false,
             anchored: false,
+            busy: false,
             verified: None,
             faults: vec![Fault { file: ".".to_owned(), line: None, what: error.message }],
         },
@@ -127,6 +140,7 @@ impl Checked {
                 counted(verified.files, "file"),
                 verified.head
             ),
+            None if self.busy => format!("{id}busy: a process works on the job; verify it when it rests\n"),
             None => self
                 .faults
                 .iter()
