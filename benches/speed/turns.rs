@@ -21,7 +21,7 @@ pub(crate) fn measure() {
         let load = Load { phases, notes };
         let runs = if phases > 8 { 1 } else { RUNS };
         let (wall, used) = per_turn(load, disk, runs);
-        table::plain(format!("CPU a turn, on the disk, {name}"), ms(used), "ms");
+        table::limited(format!("CPU a turn, on the disk, {name}"), ms(used), LIMIT_MS, "ms");
         table::plain(format!("waiting a turn (fsync), on the disk, {name}"), ms(wall.saturating_sub(used)), "ms");
     }
     let memory = Path::new("/dev/shm");
