@@ -94,12 +94,11 @@ struct Listed<'r> {
 pub(super) async fn run(office: &Office, args: &JobsArgs) -> Result<u8, CliError> {
     let filter = JobFilter { status: args.status, since: args.since, limit: args.limit };
     office.adopt().await;
-    let mut rows = office.store.jobs(&filter).await?;
-    let dead: Vec<JobId> = rows.iter().filter(|row| office.is_interrupted(row)).map(|row| row.job.id).collect();
-    for row in rows.iter_mut().filter(|row| dead.contains(&row.job.id)) {
-        *row = office.job(&row.job.id.to_string()).await?;
+    let mut rows = Vec::new();
+    for row in office.store.jobs(&filter).await? {
+        rows.push(office.caught_up(row).await?);
     }
-    let is_interrupted = |row: &JobRow| row.state.status == JobStatus::Running && dead.contains(&row.job.id);
+    let is_interrupted = |row: &JobRow| office.is_interrupted(row);
     if args.json {
         out::json(&rows.iter().map(|row| listed(row, is_interrupted(row))).collect::<Vec<_>>())?;
         return Ok(exit::COMPLETED);

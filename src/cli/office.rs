@@ -33,11 +33,16 @@ impl Office {
         let id = self.store.find(name).await?;
         let row = self.store.job(id).await?;
         let row = row.ok_or_else(|| CliError::usage(format!("there is no job '{name}'")))?;
+        self.caught_up(row).await
+    }
+
+    /// The row, brought up first where the process that worked on the job died before it could.
+    pub async fn caught_up(&self, row: JobRow) -> Result<JobRow, CliError> {
         if !self.is_interrupted(&row) {
             return Ok(row);
         }
-        catch_up(self.store.as_ref(), id, &self.workspace(&row)?).await;
-        Ok(self.store.job(id).await?.unwrap_or(row))
+        catch_up(self.store.as_ref(), row.job.id, &self.workspace(&row)?).await;
+        Ok(self.store.job(row.job.id).await?.unwrap_or(row))
     }
 
     /// Takes in what a killed process left without a row; says so where a whole database seems to be lost.

@@ -176,8 +176,8 @@ fn unlisted(workspaces: &Path, error: &io::Error) -> RunError {
     })
 }
 
-/// Whether anything in the folder speaks of a job.
-fn is_workspace(path: &Path) -> bool {
+/// Whether anything in the folder speaks of a job: one that lost its `job.yaml` is a workspace all the same.
+pub fn is_workspace(path: &Path) -> bool {
     [JOB_FILE, LIVE, ARCHIVE].iter().any(|name| path.join(name).symlink_metadata().is_ok())
 }
 

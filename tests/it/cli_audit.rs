@@ -3,6 +3,7 @@
 //! what is expected.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: what can't be had fails the test")]
 
+use crate::support::copy;
 use overnight::{context::message::Message, job::digest::sha256};
 use regex::Regex;
 use serde_json::Value;
@@ -112,19 +113,6 @@ fn check(name: &str, text: &str) {
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();
     assert!(text == expected, "{name} differs; UPDATE=1 rewrites it. It is now:\n{text}");
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let place = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &place);
-        } else {
-            fs::copy(entry.path(), place).unwrap();
-        }
-    }
 }
 
 /// Changes one bit of a file's middle byte.

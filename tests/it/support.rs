@@ -101,3 +101,15 @@ pub(crate) fn wait<T>(body: impl Future<Output = T>) -> T {
 pub(crate) fn cases(few: u32) -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }
+
+/// Copies a folder with all that is in it to `to`, which is made where it is missing.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    for entry in walkdir::WalkDir::new(from).into_iter().map(Result::unwrap) {
+        let place = to.join(entry.path().strip_prefix(from).unwrap());
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(place).unwrap();
+        } else {
+            std::fs::copy(entry.path(), place).unwrap();
+        }
+    }
+}

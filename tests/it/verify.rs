@@ -2,7 +2,7 @@
 //! stops, and what someone else changes is one.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::support::{Place, samples, shipped, wait};
+use crate::support::{Place, copy, samples, shipped, wait};
 use overnight::{
     audit::verify::verify,
     job::{
@@ -55,19 +55,6 @@ fn faults(path: &Path) -> String {
     match verify(path, None) {
         Ok(_) => String::new(),
         Err(faults) => faults.iter().fold(String::new(), |text, fault| text + &fault.to_string() + "\n"),
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let place = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &place);
-        } else {
-            fs::copy(entry.path(), place).unwrap();
-        }
     }
 }
 

@@ -5,12 +5,9 @@ use crate::{
     cli::{CliError, Office, exit, out, place::Place, progress::counted},
     config::Settings,
     job::id::JobId,
+    runner::is_workspace,
     store::{JobFilter, JobRow},
-    workspace::{
-        chain::{ARCHIVE, LIVE},
-        known::JOB_FILE,
-        lock::is_worked_on,
-    },
+    workspace::lock::is_worked_on,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -85,11 +82,6 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
         false if checked.iter().any(|checked| checked.busy) => exit::HELD,
         false => exit::COMPLETED,
     })
-}
-
-/// Whether anything in the folder speaks of a job: one that lost its `job.yaml` is to be verified all the same.
-fn is_workspace(path: &Path) -> bool {
-    [JOB_FILE, LIVE, ARCHIVE].iter().any(|name| path.join(name).symlink_metadata().is_ok())
 }
 
 fn check(path: &Path, row: Option<&JobRow>) -> Checked {

@@ -2,7 +2,8 @@
 //! happened to go on, and nothing is judged or written that can't be.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use super::desk::{Desk, RUN, copy, id};
+use super::desk::{Desk, RUN, id};
+use crate::support::copy;
 use overnight::{
     audit::verify::verify,
     job::step::Command as Word,

@@ -255,18 +255,6 @@ pub(super) fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
         .collect()
 }
 
-/// Copies a folder with everything in it.
-pub(super) fn copy(from: &Path, to: &Path) {
-    for entry in walkdir::WalkDir::new(from).into_iter().map(Result::unwrap) {
-        let path = to.join(entry.path().strip_prefix(from).unwrap());
-        if entry.file_type().is_dir() {
-            std::fs::create_dir_all(path).unwrap();
-        } else {
-            std::fs::copy(entry.path(), path).unwrap();
-        }
-    }
-}
-
 /// How a journal says that its job stands.
 type Standing = Option<(JobStatus, Option<HoldReason>)>;
 

@@ -4,10 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::{
-    desk::{Desk, RUN, Ran, Rows, copy, id, rows, tree},
+    desk::{Desk, RUN, Ran, Rows, id, rows, tree},
     script,
 };
-use crate::support::wait;
+use crate::support::{copy, wait};
 use overnight::{job::id::JobId, store::connect};
 use serde_json::json;
 

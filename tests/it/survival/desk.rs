@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+use crate::support::copy;
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -197,18 +198,6 @@ pub(super) const UNFINISHED: &str = ".overnight-tmp-";
 
 fn is_unfinished(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED))
-}
-
-fn copy(from: &Path, to: &Path) {
-    for entry in walkdir::WalkDir::new(from).min_depth(1) {
-        let entry = entry.unwrap();
-        let place = to.join(entry.path().strip_prefix(from).unwrap());
-        if entry.file_type().is_dir() {
-            fs::create_dir(place).unwrap();
-        } else {
-            fs::copy(entry.path(), place).unwrap();
-        }
-    }
 }
 
 fn reply(calls: &[Value]) -> Value {
