@@ -2,9 +2,8 @@
 
 use super::{CliError, Office, exit, out};
 
-pub(super) async fn run(office: &Office) -> Result<u8, CliError> {
-    // Opening it has done this already; once more changes nothing, and tells if it could not be done.
-    office.store.migrate().await?;
+pub(super) fn run(office: &Office) -> Result<u8, CliError> {
+    // Opening it has done so.
     out::result(&format!("{}: the schema is up to date\n", office.settings.database_url.value))?;
     Ok(exit::COMPLETED)
 }

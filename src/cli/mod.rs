@@ -169,7 +169,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Cancel(args) => cancel::cancel(&office(&flags).await?, &args).await,
         Verb::Pause(args) => cancel::pause(&office(&flags).await?, &args).await,
         Verb::Doctor(args) => doctor::run(flags, &args).await,
-        Verb::Migrate => migrate::run(&office(&flags).await?).await,
+        Verb::Migrate => migrate::run(&office(&flags).await?),
         Verb::Reindex(args) => reindex::run(settings(&flags)?, &args).await,
         Verb::Completions(args) => completions::run(&args),
         Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await,

@@ -71,9 +71,6 @@ pub struct JobRow {
 /// A database of jobs.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// Brings the schema up to this program's. [`connect`] has done it already.
-    async fn migrate(&self) -> Result<(), StoreError>;
-
     /// Writes the first row of a job, queued. Does nothing where the id is there already.
     async fn create(&self, job: &NewJob) -> Result<(), StoreError>;
 

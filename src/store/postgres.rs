@@ -112,6 +112,30 @@ impl PostgresStore {
         Ok(())
     }
 
+    /// Brings the schema up to this program's.
+    async fn migrate(&self) -> Result<(), StoreError> {
+        let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
+        let found = self.version().await?;
+        if found > known {
+            return Err(StoreError::Newer { database: self.database.name.clone(), found, known });
+        }
+        if found == known {
+            return Ok(());
+        }
+        // The migrator's own lock keeps two processes apart that find the same new database.
+        let mut connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
+        // A migration takes as long as it takes; the connection without the bound isn't used for anything else.
+        connection.close_on_drop();
+        sqlx::raw_sql("set statement_timeout = 0")
+            .execute(&mut *connection)
+            .await
+            .map_err(|error| self.failed(error))?;
+        MIGRATIONS.run_direct(None, &mut *connection, false).await.map_err(|error| match error {
+            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.failed(error),
+            error => StoreError::Sql { database: self.database.name.clone(), detail: error.to_string() },
+        })
+    }
+
     /// The newest migration that the database has seen; 0 for a new one.
     async fn version(&self) -> Result<i64, StoreError> {
         let kept: bool = sqlx::query_scalar("select to_regclass('_sqlx_migrations') is not null")
@@ -144,29 +168,6 @@ impl PostgresStore {
 
 #[async_trait]
 impl Store for PostgresStore {
-    async fn migrate(&self) -> Result<(), StoreError> {
-        let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
-        let found = self.version().await?;
-        if found > known {
-            return Err(StoreError::Newer { database: self.database.name.clone(), found, known });
-        }
-        if found == known {
-            return Ok(());
-        }
-        // The migrator's own lock keeps two processes apart that find the same new database.
-        let mut connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
-        // A migration takes as long as it takes; the connection without the bound isn't used for anything else.
-        connection.close_on_drop();
-        sqlx::raw_sql("set statement_timeout = 0")
-            .execute(&mut *connection)
-            .await
-            .map_err(|error| self.failed(error))?;
-        MIGRATIONS.run_direct(None, &mut *connection, false).await.map_err(|error| match error {
-            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.failed(error),
-            error => StoreError::Sql { database: self.database.name.clone(), detail: error.to_string() },
-        })
-    }
-
     async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
         self.within(async {
         let mut transaction = self.begin().await?;

@@ -1,10 +1,11 @@
 //! Jobs in a SQLite file: for one machine, with no server. Several processes may use the file at once.
 //!
-//! One connection, so that no two writes of this process wait for each other inside SQLite; every write is a transaction
-//! that takes the write lock first (`begin immediate`), because one that read before it writes can't wait for its turn.
-//! The write-ahead log with `synchronous = full` puts each commit on disk before it is acknowledged.
+//! Every write is a transaction that takes the write lock first (`begin immediate`), because one that read before it writes
+//! can't wait for its turn. All go through one connection ([`writer`]); reading has others, which the write-ahead log lets
+//! go on meanwhile. A commit is on the disk before it is acknowledged, but for the checkpoint of a job that is running.
 
 mod checkpoint;
+mod writer;
 
 use super::{
     JobFilter, JobRow, Store, StoreError, Wish,
@@ -13,18 +14,16 @@ use super::{
     row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
 };
-use crate::{
-    crash,
-    job::{
-        id::JobId,
-        record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
-    },
+use crate::job::{
+    id::JobId,
+    record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
 };
 use async_trait::async_trait;
 use sqlx::{
-    Sqlite, SqliteConnection, SqlitePool, Transaction,
+    Arguments, ConnectOptions, Connection, SqliteConnection, SqlitePool,
+    error::BoxDynError,
     migrate::{MigrateError, Migrator},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+    sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 use std::{
     fmt,
@@ -32,6 +31,7 @@ use std::{
     time::{Duration, Instant},
 };
 use uuid::Uuid;
+use writer::{Durability, Sql, Writer, sql};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -41,8 +41,43 @@ const BUSY: Duration = Duration::from_secs(10);
 /// Matches shown for an ambiguous name.
 const SHOWN: usize = 5;
 
+/// Connections for reading: a long list keeps no job waiting.
+const READERS: u32 = 4;
+
+const CREATE: Sql = sql!(
+    "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, journal_head, updated)
+     values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+     on conflict (id) do nothing"
+);
+
+const CLAIM: Sql = sql!(
+    "update jobs set
+        status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = ?2,
+        lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ?3 / 1000, ?3 % 1000)),
+        wants = case when wants = 'pause' then null else wants end,
+        updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+     where id = ?1 and status in ('queued', 'running', 'held')
+     returning lease"
+);
+
+const RENEW: Sql = sql!(
+    "update jobs set
+        lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ?3 / 1000, ?3 % 1000))
+     where id = ?1 and lease = ?2 and worker is not null
+     returning lease"
+);
+
+const WANT: Sql = sql!(
+    "update jobs set
+        wants = case when wants = 'cancel' then wants else ?2 end,
+        updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+     where id = ?1 and status in ('queued', 'running', 'held')
+     returning lease"
+);
+
 pub(super) struct SqliteStore {
-    pool: SqlitePool,
+    writer: Writer,
+    readers: SqlitePool,
     /// The file's path, for errors.
     database: String,
 }
@@ -69,19 +104,10 @@ impl SqliteStore {
             .busy_timeout(BUSY)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full);
-        let pool = || {
-            SqlitePoolOptions::new()
-                .max_connections(1)
-                .idle_timeout(None)
-                .max_lifetime(None)
-                .test_before_acquire(false)
-                .acquire_timeout(BUSY * 3)
-                .connect_with(options.clone())
-        };
         // Turning a new file to write-ahead logging doesn't wait for a process that does the same; so wait here.
         let since = Instant::now();
-        let pool = loop {
-            match pool().await.map_err(|error| failed(&database, error)) {
+        let mut connection = loop {
+            match options.connect().await.map_err(|error| failed(&database, error)) {
                 Err(error) if error.retryable() && since.elapsed() < BUSY => {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
@@ -90,55 +116,38 @@ impl SqliteStore {
                 result => break result?,
             }
         };
-        let store = Self { pool, database };
-        store.migrate().await?;
-        Ok(store)
+        migrate(&mut connection, &database).await?;
+        let readers = SqlitePoolOptions::new()
+            .max_connections(READERS)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .test_before_acquire(false)
+            .acquire_timeout(BUSY * 3)
+            .connect_lazy_with(options.create_if_missing(false));
+        Ok(Self { writer: Writer::new(connection, database.clone()), readers, database })
     }
 
     fn failed(&self, error: sqlx::Error) -> StoreError {
         failed(&self.database, error)
     }
 
-    async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
-        match self.pool.begin_with("begin immediate").await {
-            // A transaction that a full disk has ended still counts with the client: a new connection begins at zero.
-            Err(sqlx::Error::InvalidSavePointStatement) => {
-                let spoilt = self.pool.acquire().await.map_err(|error| self.failed(error))?;
-                spoilt.close().await.map_err(|error| self.failed(error))?;
-                self.pool.begin_with("begin immediate").await
-            }
-            begun => begun,
-        }
-        .map_err(|error| self.failed(error))
-    }
-
-    async fn commit(&self, transaction: Transaction<'static, Sqlite>) -> Result<(), StoreError> {
-        crash::point("store.commit.before");
-        transaction.commit().await.map_err(|error| self.failed(error))?;
-        crash::point("store.commit.done");
-        Ok(())
-    }
-
-    /// The newest migration that the database has seen; 0 for a new one.
-    async fn version(&self) -> Result<i64, StoreError> {
-        let kept: bool =
-            sqlx::query_scalar("select exists (select 1 from sqlite_schema where name = '_sqlx_migrations')")
-                .fetch_one(&self.pool)
-                .await
-                .map_err(|error| self.failed(error))?;
-        if !kept {
-            return Ok(0);
-        }
-        sqlx::query_scalar("select coalesce(max(version), 0) from _sqlx_migrations")
-            .fetch_one(&self.pool)
-            .await
-            .map_err(|error| self.failed(error))
+    /// Writes; `Some` where it took effect.
+    async fn write(
+        &self,
+        sql: Sql,
+        arguments: Result<SqliteArguments, BoxDynError>,
+        durability: Durability,
+    ) -> Result<Option<i64>, StoreError> {
+        let arguments = arguments.map_err(|error| self.failed(sqlx::Error::Encode(error)))?;
+        self.writer.write(sql, arguments, durability).await
     }
 
     /// Why a write found no row that it may change.
-    async fn why_not(&self, connection: &mut SqliteConnection, id: JobId) -> StoreError {
-        let status: Result<Option<String>, _> =
-            sqlx::query_scalar("select status from jobs where id = ?1").bind(Id(id.0)).fetch_optional(connection).await;
+    async fn why_not(&self, id: JobId) -> StoreError {
+        let status: Result<Option<String>, _> = sqlx::query_scalar("select status from jobs where id = ?1")
+            .bind(Id(id.0))
+            .fetch_optional(&self.readers)
+            .await;
         match status {
             Ok(None) => StoreError::NotFound { name: id.to_string() },
             Ok(Some(status)) => {
@@ -152,144 +161,75 @@ impl SqliteStore {
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn migrate(&self) -> Result<(), StoreError> {
-        let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
-        let found = self.version().await?;
-        if found > known {
-            return Err(StoreError::Newer { database: self.database.clone(), found, known });
-        }
-        if found == known {
-            return Ok(());
-        }
-        // All in one transaction, because two processes may find the same new file. (`run` does the same, but its bounds
-        // can't be met in an async trait: rust-lang/rust#110338.)
-        let mut transaction = self.begin().await?;
-        MIGRATIONS.run_direct(None, &mut *transaction, false).await.map_err(|error| match error {
-            MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => self.failed(error),
-            error => StoreError::Sql { database: self.database.clone(), detail: error.to_string() },
-        })?;
-        self.commit(transaction).await
-    }
-
     async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        sqlx::query(
-            "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, journal_head,
-                updated)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-             on conflict (id) do nothing",
-        )
-        .bind(Id(job.id.0))
-        .bind(Moment(job.created))
-        .bind(text(&job.instructions))
-        .bind(text(&job.instructions_sha256))
-        .bind(text(&job.model))
-        .bind(count(job.documents))
-        .bind(text(&job.workspace))
-        .bind(NO_HEAD)
-        .execute(&mut *transaction)
-        .await
-        .map_err(|error| self.failed(error))?;
-        self.commit(transaction).await
+        let arguments = || {
+            let mut arguments = SqliteArguments::default();
+            arguments.add(Id(job.id.0))?;
+            arguments.add(Moment(job.created))?;
+            arguments.add(text(&job.instructions))?;
+            arguments.add(text(&job.instructions_sha256))?;
+            arguments.add(text(&job.model))?;
+            arguments.add(count(job.documents))?;
+            arguments.add(text(&job.workspace))?;
+            arguments.add(NO_HEAD)?;
+            Ok(arguments)
+        };
+        self.write(CREATE, arguments(), Durability::Now).await.map(drop)
     }
 
     async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
-        let mut transaction = self.begin().await?;
-        let lease: Option<i64> = sqlx::query_scalar(
-            "update jobs set
-                status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = ?2,
-                lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ?3 / 1000, ?3 % 1000)),
-                wants = case when wants = 'pause' then null else wants end,
-                updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-             where id = ?1 and status in ('queued', 'running', 'held')
-             returning lease",
-        )
-        .bind(Id(id.0))
-        .bind(Id(worker))
-        .bind(lease_ms(for_ms))
-        .fetch_optional(&mut *transaction)
-        .await
-        .map_err(|error| self.failed(error))?;
-        let Some(lease) = lease else {
-            return Err(self.why_not(&mut transaction, id).await);
+        let arguments = || {
+            let mut arguments = SqliteArguments::default();
+            arguments.add(Id(id.0))?;
+            arguments.add(Id(worker))?;
+            arguments.add(lease_ms(for_ms))?;
+            Ok(arguments)
         };
-        self.commit(transaction).await?;
-        Reader { database: &self.database, row: format!("job {id}") }.number("lease", lease)
+        match self.write(CLAIM, arguments(), Durability::Now).await? {
+            Some(lease) => Reader { database: &self.database, row: format!("job {id}") }.number("lease", lease),
+            None => Err(self.why_not(id).await),
+        }
     }
 
     async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        let renewed = sqlx::query(
-            "update jobs set
-                lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ?3 / 1000, ?3 % 1000))
-             where id = ?1 and lease = ?2 and worker is not null",
-        )
-        .bind(Id(id.0))
-        .bind(count(lease))
-        .bind(lease_ms(for_ms))
-        .execute(&mut *transaction)
-        .await
-        .map_err(|error| self.failed(error))?;
-        if renewed.rows_affected() == 0 {
-            return Err(StoreError::LeaseLost { id });
-        }
-        self.commit(transaction).await
+        let arguments = || {
+            let mut arguments = SqliteArguments::default();
+            arguments.add(Id(id.0))?;
+            arguments.add(count(lease))?;
+            arguments.add(lease_ms(for_ms))?;
+            Ok(arguments)
+        };
+        self.write(RENEW, arguments(), Durability::Soon).await?.map(drop).ok_or(StoreError::LeaseLost { id })
     }
 
     async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        let written =
-            checkpoint::write(&mut transaction, id, lease, checkpoint).await.map_err(|error| self.failed(error))?;
-        if !written {
-            return Err(StoreError::LeaseLost { id });
-        }
-        self.commit(transaction).await
+        let is_running = checkpoint.state.status == JobStatus::Running;
+        let durability = if is_running { Durability::Soon } else { Durability::Now };
+        let arguments = checkpoint::arguments(id, Some(lease), checkpoint);
+        let written = self.write(checkpoint::sql(checkpoint), arguments, durability).await?;
+        written.map(drop).ok_or(StoreError::LeaseLost { id })
     }
 
     async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        // Status and head are set first, so that the checkpoint counts as a repetition of itself: nobody has the lease.
-        let lease: i64 = sqlx::query_scalar(
-            "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
-                journal_head, lease, updated)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-             on conflict (id) do update set
-                created = excluded.created, instructions = excluded.instructions,
-                instructions_sha256 = excluded.instructions_sha256, model = excluded.model,
-                documents = excluded.documents, workspace = excluded.workspace, status = excluded.status,
-                journal_head = excluded.journal_head, lease = max(lease + 1, excluded.lease), worker = null,
-                lease_until = null
-             returning lease",
-        )
-        .bind(Id(job.id.0))
-        .bind(Moment(job.created))
-        .bind(text(&job.instructions))
-        .bind(text(&job.instructions_sha256))
-        .bind(text(&job.model))
-        .bind(count(job.documents))
-        .bind(text(&job.workspace))
-        .bind(checkpoint.state.status.name())
-        .bind(&checkpoint.state.journal_head)
-        .bind(count(lease))
-        .fetch_one(&mut *transaction)
-        .await
-        .map_err(|error| self.failed(error))?;
-        for old in ["delete from todos where job = ?1", "delete from phases where job = ?1"] {
-            let deleted = sqlx::query(old).bind(Id(job.id.0)).execute(&mut *transaction).await;
-            deleted.map_err(|error| self.failed(error))?;
-        }
-        let lease = Reader { database: &self.database, row: format!("job {}", job.id) }.number("lease", lease)?;
-        let written = checkpoint::write(&mut transaction, job.id, lease, checkpoint).await;
-        if !written.map_err(|error| self.failed(error))? {
-            return Err(StoreError::LeaseLost { id: job.id });
-        }
-        self.commit(transaction).await
+        let arguments = || {
+            let mut arguments = checkpoint::arguments(job.id, None, checkpoint)?;
+            arguments.add(Moment(job.created))?;
+            arguments.add(text(&job.instructions))?;
+            arguments.add(text(&job.instructions_sha256))?;
+            arguments.add(text(&job.model))?;
+            arguments.add(count(job.documents))?;
+            arguments.add(text(&job.workspace))?;
+            arguments.add(count(lease))?;
+            Ok(arguments)
+        };
+        let restored = self.write(checkpoint::RESTORED, arguments(), Durability::Now).await?;
+        restored.map(drop).ok_or(StoreError::LeaseLost { id: job.id })
     }
 
     async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError> {
         let row: Option<JobColumns> = sqlx::query_as("select * from jobs where id = ?1")
             .bind(Id(id.0))
-            .fetch_optional(&self.pool)
+            .fetch_optional(&self.readers)
             .await
             .map_err(|error| self.failed(error))?;
         row.map(|row| row.row(&self.database)).transpose()
@@ -298,7 +238,9 @@ impl Store for SqliteStore {
     async fn find(&self, name: &str) -> Result<JobId, StoreError> {
         let name = name.trim();
         let found: Result<Vec<Id>, _> = if name == LAST {
-            sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1").fetch_all(&self.pool).await
+            sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1")
+                .fetch_all(&self.readers)
+                .await
         } else {
             let Some((first, last)) = ids_beginning(name) else {
                 return Err(StoreError::NotFound { name: name.to_owned() });
@@ -307,7 +249,7 @@ impl Store for SqliteStore {
                 .bind(Id(first))
                 .bind(Id(last))
                 .bind(count(SHOWN as u64 + 1))
-                .fetch_all(&self.pool)
+                .fetch_all(&self.readers)
                 .await
         };
         let mut matches: Vec<JobId> =
@@ -333,7 +275,7 @@ impl Store for SqliteStore {
         .bind(filter.status.map(JobStatus::name))
         .bind(filter.since.map(Moment))
         .bind(filter.limit.map(i64::from))
-        .fetch_all(&self.pool)
+        .fetch_all(&self.readers)
         .await
         .map_err(|error| self.failed(error))?;
         rows.into_iter().map(|row| row.row(&self.database)).collect()
@@ -342,7 +284,7 @@ impl Store for SqliteStore {
     async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError> {
         let rows: Vec<PhaseColumns> = sqlx::query_as("select * from phases where job = ?1 order by number, attempt")
             .bind(Id(id.0))
-            .fetch_all(&self.pool)
+            .fetch_all(&self.readers)
             .await
             .map_err(|error| self.failed(error))?;
         rows.into_iter().map(|row| row.row(&self.database)).collect()
@@ -352,36 +294,30 @@ impl Store for SqliteStore {
         let rows: Vec<TodoColumns> =
             sqlx::query_as("select * from todos where job = ?1 order by phase, attempt, position, id")
                 .bind(Id(id.0))
-                .fetch_all(&self.pool)
+                .fetch_all(&self.readers)
                 .await
                 .map_err(|error| self.failed(error))?;
         rows.into_iter().map(|row| row.row(&self.database)).collect()
     }
 
     async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        let left = sqlx::query(
-            "update jobs set
-                wants = case when wants = 'cancel' then wants else ?2 end,
-                updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-             where id = ?1 and status in ('queued', 'running', 'held')",
-        )
-        .bind(Id(id.0))
-        .bind(wish.name())
-        .execute(&mut *transaction)
-        .await
-        .map_err(|error| self.failed(error))?;
-        if left.rows_affected() == 0 {
-            return Err(self.why_not(&mut transaction, id).await);
+        let arguments = || {
+            let mut arguments = SqliteArguments::default();
+            arguments.add(Id(id.0))?;
+            arguments.add(wish.name())?;
+            Ok(arguments)
+        };
+        match self.write(WANT, arguments(), Durability::Now).await? {
+            Some(_) => Ok(()),
+            None => Err(self.why_not(id).await),
         }
-        self.commit(transaction).await
     }
 
     async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError> {
         let wants: Option<Option<String>> = sqlx::query_scalar("select wants from jobs where id = ?1 and lease = ?2")
             .bind(Id(id.0))
             .bind(count(lease))
-            .fetch_optional(&self.pool)
+            .fetch_optional(&self.readers)
             .await
             .map_err(|error| self.failed(error))?;
         let Some(wants) = wants else {
@@ -389,6 +325,36 @@ impl Store for SqliteStore {
         };
         wish(wants.as_deref(), &Reader { database: &self.database, row: format!("job {id}") })
     }
+}
+
+/// Brings the schema up to this program's.
+async fn migrate(connection: &mut SqliteConnection, database: &str) -> Result<(), StoreError> {
+    let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
+    let found = version(connection).await.map_err(|error| failed(database, error))?;
+    if found > known {
+        return Err(StoreError::Newer { database: database.to_owned(), found, known });
+    }
+    if found == known {
+        return Ok(());
+    }
+    // All in one transaction, because two processes may find the same new file.
+    let mut transaction = connection.begin_with("begin immediate").await.map_err(|error| failed(database, error))?;
+    MIGRATIONS.run_direct(None, &mut *transaction, false).await.map_err(|error| match error {
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(database, error),
+        error => StoreError::Sql { database: database.to_owned(), detail: error.to_string() },
+    })?;
+    transaction.commit().await.map_err(|error| failed(database, error))
+}
+
+/// The newest migration that the database has seen; 0 for a new one.
+async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let kept: bool = sqlx::query_scalar("select exists (select 1 from sqlite_schema where name = '_sqlx_migrations')")
+        .fetch_one(&mut *connection)
+        .await?;
+    if !kept {
+        return Ok(0);
+    }
+    sqlx::query_scalar("select coalesce(max(version), 0) from _sqlx_migrations").fetch_one(connection).await
 }
 
 const IOERR_SHMSIZE: u32 = 4874;

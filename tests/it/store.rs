@@ -599,9 +599,70 @@ async fn many_open_a_new_database_and_write_at_once(place: Place) {
     assert_eq!(place.store().await.jobs(&JobFilter::default()).await.unwrap().len(), 7);
 }
 
-async fn a_newer_database_is_refused(place: Place) {
+/// Costs are sums of products, with all digits that a double has.
+async fn numbers_read_back_to_the_last_digit(place: Place) {
     let store = place.store().await;
-    store.migrate().await.unwrap();
+    store.create(&new_job(1)).await.unwrap();
+    let lease = store.claim(id(1), A, MINUTE).await.unwrap();
+    let mut random = fastrand::Rng::with_seed(7);
+    let phases: Vec<PhaseRow> = (0..8_000)
+        .map(|number| {
+            let cost = random.f64() * 10_f64.powi(random.i32(-9..9));
+            PhaseRow { cost_usd: Some(cost), tokens_in: random.u64(0..1 << 62), ..phase(number, 1) }
+        })
+        .collect();
+    let told = Checkpoint { state: at_work(), phases: phases.clone(), todos: vec![] };
+    store.checkpoint(id(1), lease, &told).await.unwrap();
+    let read = store.phases(id(1)).await.unwrap();
+    let differ = read.iter().zip(&phases).find(|(read, written)| read != written);
+    assert_eq!((differ, read.len()), (None, phases.len()));
+}
+
+/// What is written at the same time may share a transaction, and doesn't share its failures.
+async fn many_jobs_are_written_at_once_and_each_hears_of_its_own(place: Place) {
+    let store = place.store().await;
+    // A todo that the database refuses stands for whatever it refuses of one job only.
+    place.sql("create unique index refused on todos (content) where id = 5").await;
+    let refused = Checkpoint { state: at_work(), phases: vec![], todos: vec![todo(1, 1, 5)] };
+    store.create(&new_job(1_000)).await.unwrap();
+    let lease = store.claim(id(1_000), A, MINUTE).await.unwrap();
+    store.checkpoint(id(1_000), lease, &refused).await.unwrap();
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..150 {
+        let store = store.clone();
+        tasks.spawn(async move {
+            store.create(&new_job(number)).await.unwrap();
+            let lease = store.claim(id(number), A, MINUTE).await.unwrap();
+            let held_by = if number % 7 == 3 { lease + 1 } else { lease };
+            let todos = vec![todo(1, 1, if number % 9 == 4 { 5 } else { 6 })];
+            (
+                number,
+                store.checkpoint(id(number), held_by, &Checkpoint { state: at_work(), phases: vec![], todos }).await,
+            )
+        });
+    }
+    let mut counts = [0; 3];
+    for (number, told) in tasks.join_all().await {
+        let (row, _, todos) = known(&*store, id(number)).await;
+        if number % 7 == 3 {
+            counts[0] += 1;
+            assert_eq!(told, Err(StoreError::LeaseLost { id: id(number) }));
+            assert_eq!((row.state.turns, todos), (0, vec![]));
+        } else if number % 9 == 4 {
+            counts[1] += 1;
+            assert!(matches!(told, Err(StoreError::Sql { .. })), "{told:?}");
+            assert_eq!((row.state.turns, todos), (0, vec![]));
+        } else {
+            counts[2] += 1;
+            assert_eq!(told, Ok(()));
+            assert_eq!((row.state.turns, todos), (12, vec![todo(1, 1, 6)]));
+        }
+    }
+    assert_eq!(counts, [21, 15, 114]);
+}
+
+async fn a_newer_database_is_refused(place: Place) {
+    place.store().await;
     place.sql("update _sqlx_migrations set version = version + 1000").await;
     let error = connect(&place.url).await.unwrap_err();
     let StoreError::Newer { database, found, known } = &error else { unreachable!("{error:?}") };
@@ -613,7 +674,7 @@ async fn a_newer_database_is_refused(place: Place) {
              update this program"
         )
     );
-    assert_eq!(store.migrate().await, Err(error));
+    assert_eq!(connect(&place.url).await.unwrap_err(), error);
 }
 
 async fn a_row_that_makes_no_sense_is_named(place: Place) {
@@ -657,6 +718,8 @@ on_both! {
     deadlines_are_the_databases_own
     a_job_takes_its_phases_and_todos_with_it
     many_open_a_new_database_and_write_at_once
+    numbers_read_back_to_the_last_digit
+    many_jobs_are_written_at_once_and_each_hears_of_its_own
     a_newer_database_is_refused
     a_row_that_makes_no_sense_is_named
 }

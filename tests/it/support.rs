@@ -121,9 +121,14 @@ pub(crate) fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")
 }
 
-/// Runs an async test body.
+/// Runs an async test body, or a part of one: all parts share a runtime, as a database lives in the one that opened it.
 pub(crate) fn wait<T>(body: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(body)
+    thread_local! {
+        // Never dropped: the end of a thread is too late for it.
+        static RUNTIME: &'static tokio::runtime::Runtime =
+            Box::leak(Box::new(tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()));
+    }
+    RUNTIME.with(|runtime| runtime.block_on(body))
 }
 
 /// How many cases a property gets: `few`, or as many as `PROPTEST_CASES` says, for a long run.

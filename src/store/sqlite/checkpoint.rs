@@ -1,134 +1,231 @@
-//! A checkpoint's rows in SQLite: the job, where its lease is still held, then the phases and todos that changed.
+//! A checkpoint's rows in SQLite: the job, where its lease is still held, or where this same checkpoint freed it, and with it
+//! the phases and todos that changed, which go over as JSON, so that they are one statement however many they are.
 
+use super::writer::{Sql, sql};
 use crate::{
-    crash,
     job::{
         id::JobId,
-        record::{Checkpoint, HoldReason, PhaseRow, TodoRow},
+        record::{Checkpoint, HoldReason, JobStatus, PhaseRow, TodoRow},
+        time::Timestamp,
     },
     store::value::{Id, Moment, count, delivered, finite, text, text_or_null},
 };
-use sqlx::{SqliteConnection, types::Json};
+use serde::Serialize;
+use sqlx::{Arguments, error::BoxDynError, sqlite::SqliteArguments, types::Json};
+use std::borrow::Cow;
 
-/// Writes a checkpoint where the lease is still held, or where this same checkpoint freed it. False: it isn't.
-pub(super) async fn write(
-    connection: &mut SqliteConnection,
-    id: JobId,
-    lease: u64,
-    checkpoint: &Checkpoint,
-) -> Result<bool, sqlx::Error> {
-    let state = &checkpoint.state;
-    let written = sqlx::query(
-        "update jobs set
-            status = ?3, hold_reason = ?4, reason = ?5, phase_number = ?6, phase_title = ?7, phases_planned = ?8,
-            phases_complete = ?9, turns = ?10, tokens_in = ?11, tokens_out = ?12, tokens_cached = ?13, cost_usd = ?14,
-            worked_ms = ?15, coverage = ?16, summary = ?17, confidence = ?18, notes = ?19, deliverables = ?20,
-            completed_at = ?21, journal_seq = ?22, journal_head = ?23,
-            worker = case when ?3 = 'running' then worker end,
-            lease_until = case when ?3 = 'running' then lease_until end,
-            wants = case when ?24 then null else wants end,
-            updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-         where id = ?1 and lease = ?2 and (worker is not null or (status = ?3 and journal_head = ?23))",
-    )
-    .bind(Id(id.0))
-    .bind(count(lease))
-    .bind(state.status.name())
-    .bind(state.hold_reason.map(HoldReason::name))
-    .bind(text_or_null(state.reason.as_ref()))
-    .bind(i64::from(state.phase_number))
-    .bind(text(&state.phase_title))
-    .bind(i64::from(state.phases_planned))
-    .bind(i64::from(state.phases_complete))
-    .bind(count(state.turns))
-    .bind(count(state.tokens_in))
-    .bind(count(state.tokens_out))
-    .bind(count(state.tokens_cached))
-    .bind(finite(state.cost_usd))
-    .bind(count(state.worked_ms))
-    .bind(finite(Some(state.coverage)).unwrap_or_default())
-    .bind(text_or_null(state.summary.as_ref()))
-    .bind(finite(state.confidence))
-    .bind(text_or_null(state.notes.as_ref()))
-    .bind(Json(delivered(&state.deliverables)))
-    .bind(state.completed_at.map(Moment))
-    .bind(count(state.journal_seq))
-    .bind(&state.journal_head)
-    .bind(state.status.is_end())
-    .execute(&mut *connection)
-    .await?;
-    if written.rows_affected() == 0 {
-        return Ok(false);
-    }
-    crash::point("store.checkpoint.job");
-    for phase in &checkpoint.phases {
-        write_phase(connection, id, phase).await?;
-    }
-    crash::point("store.checkpoint.phases");
-    for todo in &checkpoint.todos {
-        write_todo(connection, id, todo).await?;
-    }
-    Ok(true)
+/// What every checkpoint sets. (Parameters are written `$1`, not `?1`: of those the client library leaves out what stands
+/// behind a gap, and not every statement uses every parameter.)
+macro_rules! progress {
+    () => {
+        "phase_number = $6, phase_title = $7, phases_planned = $8, phases_complete = $9, turns = $10, tokens_in = $11,
+         tokens_out = $12, tokens_cached = $13, cost_usd = $14, worked_ms = $15, coverage = $16, summary = $17,
+         confidence = $18, notes = $19, deliverables = $20, completed_at = $21, journal_seq = $22, journal_head = $23,
+         updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+    };
 }
 
-async fn write_phase(connection: &mut SqliteConnection, id: JobId, phase: &PhaseRow) -> Result<(), sqlx::Error> {
-    sqlx::query(
+/// What a change of status sets. SQLite writes the indexes of every column that is set, changed or not.
+macro_rules! status {
+    () => {
+        "status = $3, hold_reason = $4, reason = $5,
+         worker = case when $3 = 'running' then worker end,
+         lease_until = case when $3 = 'running' then lease_until end,
+         wants = case when $24 then null else wants end"
+    };
+}
+
+/// (`+status`: compared with a parameter as it stands, it may allow an index of part of the rows, and SQLite would then work
+/// out its plan anew whenever the parameter is bound.)
+///
+/// The phases and todos of a checkpoint whose job row stands as it was just set, and no others.
+macro_rules! rows {
+    () => {
         "insert into phases (job, number, attempt, kind, title, outcome, issue, turns, tokens_in, tokens_out, cost_usd,
             started, ended, archive)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+         select $1, value ->> 'number', value ->> 'attempt', value ->> 'kind', value ->> 'title', value ->> 'outcome',
+            value ->> 'issue', value ->> 'turns', value ->> 'tokens_in', value ->> 'tokens_out', value ->> 'cost_usd',
+            value ->> 'started', value ->> 'ended', value ->> 'archive'
+         from json_each($25)
+         where exists (select 1 from jobs
+            where id = $1 and lease = coalesce($2, lease) and +status = $3 and journal_head = $23)
          on conflict (job, number, attempt) do update set
             kind = excluded.kind, title = excluded.title, outcome = excluded.outcome, issue = excluded.issue,
             turns = excluded.turns, tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out,
-            cost_usd = excluded.cost_usd, started = excluded.started, ended = excluded.ended, archive = excluded.archive",
-    )
-    .bind(Id(id.0))
-    .bind(i64::from(phase.number))
-    .bind(i64::from(phase.attempt))
-    .bind(text(&phase.kind))
-    .bind(text(&phase.title))
-    .bind(text(&phase.outcome))
-    .bind(text_or_null(phase.issue.as_ref()))
-    .bind(count(phase.turns))
-    .bind(count(phase.tokens_in))
-    .bind(count(phase.tokens_out))
-    .bind(finite(phase.cost_usd))
-    .bind(Moment(phase.started))
-    .bind(phase.ended.map(Moment))
-    .bind(text_or_null(phase.archive.as_ref()))
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-async fn write_todo(connection: &mut SqliteConnection, id: JobId, row: &TodoRow) -> Result<(), sqlx::Error> {
-    let todo = &row.todo;
-    sqlx::query(
-        "insert into todos (job, phase, attempt, id, content, active_form, status, context, completion_criteria, agent_type,
-            position, outcome, unevidenced, created, started, completed)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+            cost_usd = excluded.cost_usd, started = excluded.started, ended = excluded.ended,
+            archive = excluded.archive;
+         insert into todos (job, phase, attempt, id, content, active_form, status, context, completion_criteria,
+            agent_type, position, outcome, unevidenced, created, started, completed)
+         select $1, value ->> 'phase', value ->> 'attempt', value ->> 'id', value ->> 'content',
+            value ->> 'active_form', value ->> 'status', value ->> 'context', value ->> 'completion_criteria',
+            value ->> 'agent_type', value ->> 'position', value ->> 'outcome', value ->> 'unevidenced',
+            value ->> 'created', value ->> 'started', value ->> 'completed'
+         from json_each($26)
+         where exists (select 1 from jobs
+            where id = $1 and lease = coalesce($2, lease) and +status = $3 and journal_head = $23)
          on conflict (job, phase, attempt, id) do update set
             content = excluded.content, active_form = excluded.active_form, status = excluded.status,
             context = excluded.context, completion_criteria = excluded.completion_criteria,
             agent_type = excluded.agent_type, position = excluded.position, outcome = excluded.outcome,
             unevidenced = excluded.unevidenced, created = excluded.created, started = excluded.started,
-            completed = excluded.completed",
-    )
-    .bind(Id(id.0))
-    .bind(i64::from(row.phase))
-    .bind(i64::from(row.attempt))
-    .bind(i64::from(todo.id))
-    .bind(text(&todo.content))
-    .bind(text(&todo.active_form))
-    .bind(todo.status.name())
-    .bind(text_or_null(todo.context.as_ref()))
-    .bind(text_or_null(todo.completion_criteria.as_ref()))
-    .bind(text_or_null(todo.agent_type.as_ref()))
-    .bind(i64::from(todo.order))
-    .bind(text_or_null(todo.outcome.as_ref()))
-    .bind(todo.unevidenced)
-    .bind(Moment(todo.created))
-    .bind(todo.started.map(Moment))
-    .bind(todo.completed.map(Moment))
-    .execute(connection)
-    .await?;
-    Ok(())
+            completed = excluded.completed"
+    };
+}
+
+/// Of a job that is running, and was.
+const STILL_RUNNING: Sql = sql!(
+    "update jobs set ",
+    progress!(),
+    " where id = $1 and lease = $2 and worker is not null and +status = $3 returning lease; ",
+    rows!()
+);
+
+/// Of any other.
+const WHATEVER: Sql = sql!(
+    "update jobs set ",
+    progress!(),
+    ", ",
+    status!(),
+    " where id = $1 and lease = $2 and (worker is not null or (status = $3 and journal_head = $23)) returning lease; ",
+    rows!()
+);
+
+/// Of a job as its workspace tells it, whoever has it: with the row if need be, in place of all phases and todos.
+/// Beyond [`arguments`] it takes those of [`super::SqliteStore::restore`], from 27.
+pub(super) const RESTORED: Sql = sql!(
+    "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status, journal_head,
+        lease, updated)
+     values ($1, $27, $28, $29, $30, $31, $32, $3, $23, $33, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+     on conflict (id) do update set
+        created = excluded.created, instructions = excluded.instructions,
+        instructions_sha256 = excluded.instructions_sha256, model = excluded.model, documents = excluded.documents,
+        workspace = excluded.workspace, lease = max(lease + 1, excluded.lease), worker = null, lease_until = null;
+     delete from todos where job = $1;
+     delete from phases where job = $1;
+     update jobs set ",
+    progress!(),
+    ", ",
+    status!(),
+    " where id = $1 returning lease; ",
+    rows!()
+);
+
+pub(super) fn sql(checkpoint: &Checkpoint) -> Sql {
+    if checkpoint.state.status == JobStatus::Running { STILL_RUNNING } else { WHATEVER }
+}
+
+/// `lease`: the number under which the job is held; `None`: any.
+pub(super) fn arguments(
+    id: JobId,
+    lease: Option<u64>,
+    checkpoint: &Checkpoint,
+) -> Result<SqliteArguments, BoxDynError> {
+    let state = &checkpoint.state;
+    let mut arguments = SqliteArguments::default();
+    arguments.add(Id(id.0))?;
+    arguments.add(lease.map(count))?;
+    arguments.add(state.status.name())?;
+    arguments.add(state.hold_reason.map(HoldReason::name))?;
+    arguments.add(text_or_null(state.reason.as_ref()))?;
+    arguments.add(i64::from(state.phase_number))?;
+    arguments.add(text(&state.phase_title))?;
+    arguments.add(i64::from(state.phases_planned))?;
+    arguments.add(i64::from(state.phases_complete))?;
+    arguments.add(count(state.turns))?;
+    arguments.add(count(state.tokens_in))?;
+    arguments.add(count(state.tokens_out))?;
+    arguments.add(count(state.tokens_cached))?;
+    arguments.add(finite(state.cost_usd))?;
+    arguments.add(count(state.worked_ms))?;
+    arguments.add(finite(Some(state.coverage)).unwrap_or_default())?;
+    arguments.add(text_or_null(state.summary.as_ref()))?;
+    arguments.add(finite(state.confidence))?;
+    arguments.add(text_or_null(state.notes.as_ref()))?;
+    arguments.add(Json(delivered(&state.deliverables)))?;
+    arguments.add(state.completed_at.map(Moment))?;
+    arguments.add(count(state.journal_seq))?;
+    arguments.add(&state.journal_head)?;
+    arguments.add(state.status.is_end())?;
+    arguments.add(Json(checkpoint.phases.iter().map(Phase::of).collect::<Vec<_>>()))?;
+    arguments.add(Json(checkpoint.todos.iter().map(Todo::of).collect::<Vec<_>>()))?;
+    Ok(arguments)
+}
+
+#[derive(Serialize)]
+struct Phase<'a> {
+    number: u32,
+    attempt: u32,
+    kind: Cow<'a, str>,
+    title: Cow<'a, str>,
+    outcome: Cow<'a, str>,
+    issue: Option<Cow<'a, str>>,
+    turns: i64,
+    tokens_in: i64,
+    tokens_out: i64,
+    cost_usd: Option<f64>,
+    started: Timestamp,
+    ended: Option<Timestamp>,
+    archive: Option<Cow<'a, str>>,
+}
+
+impl<'a> Phase<'a> {
+    fn of(row: &'a PhaseRow) -> Self {
+        Self {
+            number: row.number,
+            attempt: row.attempt,
+            kind: text(&row.kind),
+            title: text(&row.title),
+            outcome: text(&row.outcome),
+            issue: text_or_null(row.issue.as_ref()),
+            turns: count(row.turns),
+            tokens_in: count(row.tokens_in),
+            tokens_out: count(row.tokens_out),
+            cost_usd: finite(row.cost_usd),
+            started: row.started,
+            ended: row.ended,
+            archive: text_or_null(row.archive.as_ref()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Todo<'a> {
+    phase: u32,
+    attempt: u32,
+    id: u32,
+    content: Cow<'a, str>,
+    active_form: Cow<'a, str>,
+    status: &'a str,
+    context: Option<Cow<'a, str>>,
+    completion_criteria: Option<Cow<'a, str>>,
+    agent_type: Option<Cow<'a, str>>,
+    position: u32,
+    outcome: Option<Cow<'a, str>>,
+    unevidenced: bool,
+    created: Timestamp,
+    started: Option<Timestamp>,
+    completed: Option<Timestamp>,
+}
+
+impl<'a> Todo<'a> {
+    fn of(row: &'a TodoRow) -> Self {
+        let todo = &row.todo;
+        Self {
+            phase: row.phase,
+            attempt: row.attempt,
+            id: todo.id,
+            content: text(&todo.content),
+            active_form: text(&todo.active_form),
+            status: todo.status.name(),
+            context: text_or_null(todo.context.as_ref()),
+            completion_criteria: text_or_null(todo.completion_criteria.as_ref()),
+            agent_type: text_or_null(todo.agent_type.as_ref()),
+            position: todo.order,
+            outcome: text_or_null(todo.outcome.as_ref()),
+            unevidenced: todo.unevidenced,
+            created: todo.created,
+            started: todo.started,
+            completed: todo.completed,
+        }
+    }
 }

@@ -1,0 +1,175 @@
+//! All writes of this process go through one connection, one transaction after the other, so that none waits for another
+//! inside SQLite. What is asked for while a transaction is under way goes into the next one together (group commit): with
+//! hundreds of jobs at work the disk is waited for once, not once for each.
+//!
+//! Each write is one text of SQL, with its conditions in it, that gives a row where it took effect. Statement by statement
+//! the client library hands each over to the connection's thread and back, which costs more than the statement itself.
+
+use super::failed;
+use crate::{crash, store::StoreError};
+use sqlx::{Connection, SqliteConnection, sqlite::SqliteArguments};
+use tokio::sync::{mpsc, oneshot};
+
+/// Writes in one transaction at most, so that the first doesn't wait for ever.
+const MOST_TOGETHER: usize = 64;
+
+/// When a write must be on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// Before it is acknowledged.
+    Now,
+    /// A power cut may take it back, whole: the workspace knows it, and who takes up the job writes it again. The end of a
+    /// process takes nothing back.
+    Soon,
+}
+
+/// A write's SQL, to be run within a transaction, and as a transaction of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sql {
+    within: &'static str,
+    alone: &'static str,
+}
+
+impl Sql {
+    pub(super) const fn new(within: &'static str, alone: &'static str) -> Self {
+        Self { within, alone }
+    }
+}
+
+/// [`Sql`] of literals.
+macro_rules! sql {
+    ($($part:expr),+ $(,)?) => {
+        $crate::store::sqlite::writer::Sql::new(
+            concat!($($part),+),
+            concat!("begin immediate; ", $($part),+, "; commit"),
+        )
+    };
+}
+pub(super) use sql;
+
+/// Whoever has this can write.
+#[derive(Debug)]
+pub(super) struct Writer {
+    queue: mpsc::UnboundedSender<Write>,
+}
+
+struct Write {
+    sql: Sql,
+    arguments: SqliteArguments,
+    durability: Durability,
+    done: oneshot::Sender<Result<Option<i64>, StoreError>>,
+}
+
+impl Writer {
+    /// `connection` waits for the disk at each commit.
+    pub(super) fn new(connection: SqliteConnection, database: String) -> Self {
+        let (queue, asked) = mpsc::unbounded_channel();
+        tokio::spawn(Line { connection, database, is_full: true }.serve(asked));
+        Self { queue }
+    }
+
+    /// Runs `sql`. `Some`, with the first number of the first row, where it took effect.
+    pub(super) async fn write(
+        &self,
+        sql: Sql,
+        arguments: SqliteArguments,
+        durability: Durability,
+    ) -> Result<Option<i64>, StoreError> {
+        crash::point("store.commit.before");
+        let (done, told) = oneshot::channel();
+        let gone = || StoreError::Unreachable { database: String::new(), detail: "the program is ending".to_owned() };
+        self.queue.send(Write { sql, arguments, durability, done }).map_err(|_| gone())?;
+        let result = told.await.map_err(|_| gone())?;
+        crash::point("store.commit.done");
+        result
+    }
+}
+
+/// The connection, and what is known of it.
+struct Line {
+    connection: SqliteConnection,
+    database: String,
+    /// It waits for the disk at each commit.
+    is_full: bool,
+}
+
+impl Line {
+    /// Serves until nobody can ask any more.
+    async fn serve(mut self, mut asked: mpsc::UnboundedReceiver<Write>) {
+        let mut writes = Vec::with_capacity(MOST_TOGETHER);
+        while asked.recv_many(&mut writes, MOST_TOGETHER).await > 0 {
+            let numbers = if writes.len() > 1 { self.together(&writes).await.ok() } else { None };
+            if let Some(numbers) = numbers {
+                answer(&mut writes, numbers.into_iter().map(Ok));
+                continue;
+            }
+            // There is one, or one of them spoilt it for all. Alone, each hears of its own failure only.
+            let mut results = Vec::with_capacity(writes.len());
+            for write in &writes {
+                results.push(self.alone(write).await);
+            }
+            answer(&mut writes, results);
+        }
+        // The program ends; what was acknowledged is written.
+        let _ = self.connection.close().await;
+    }
+
+    async fn alone(&mut self, write: &Write) -> Result<Option<i64>, StoreError> {
+        let result = match self.wait_for_disk(write.durability == Durability::Now).await {
+            Ok(()) => run(&mut self.connection, write.sql.alone, &write.arguments).await,
+            Err(error) => Err(error),
+        };
+        self.unless_failed(result).await
+    }
+
+    async fn together(&mut self, writes: &[Write]) -> Result<Vec<Option<i64>>, StoreError> {
+        let result = self.transact(writes).await;
+        self.unless_failed(result).await
+    }
+
+    async fn transact(&mut self, writes: &[Write]) -> Result<Vec<Option<i64>>, sqlx::Error> {
+        self.wait_for_disk(writes.iter().any(|write| write.durability == Durability::Now)).await?;
+        sqlx::query("begin immediate").execute(&mut self.connection).await?;
+        let mut numbers = Vec::with_capacity(writes.len());
+        for write in writes {
+            numbers.push(run(&mut self.connection, write.sql.within, &write.arguments).await?);
+        }
+        sqlx::query("commit").execute(&mut self.connection).await?;
+        Ok(numbers)
+    }
+
+    /// Has commits wait for the disk, or not. Can't be changed within a transaction.
+    async fn wait_for_disk(&mut self, is_full: bool) -> Result<(), sqlx::Error> {
+        if self.is_full != is_full {
+            let pragma = if is_full { "pragma synchronous = full" } else { "pragma synchronous = normal" };
+            sqlx::query(pragma).execute(&mut self.connection).await?;
+            self.is_full = is_full;
+        }
+        Ok(())
+    }
+
+    /// A transaction that failed halfway is still open, unless the failure has ended it, as a full disk does.
+    async fn unless_failed<T>(&mut self, result: Result<T, sqlx::Error>) -> Result<T, StoreError> {
+        if result.is_err() {
+            let _ = sqlx::query("rollback").execute(&mut self.connection).await;
+        }
+        result.map_err(|error| failed(&self.database, error))
+    }
+}
+
+async fn run(
+    connection: &mut SqliteConnection,
+    sql: &'static str,
+    arguments: &SqliteArguments,
+) -> Result<Option<i64>, sqlx::Error> {
+    // All rows are asked for, because all statements are run only then.
+    let numbers: Vec<i64> = sqlx::query_scalar_with(sql, arguments.clone()).fetch_all(connection).await?;
+    Ok(numbers.first().copied())
+}
+
+/// Tells each its result. Who isn't there any more doesn't need it.
+fn answer(writes: &mut Vec<Write>, results: impl IntoIterator<Item = Result<Option<i64>, StoreError>>) {
+    for (write, result) in writes.drain(..).zip(results) {
+        let _ = write.done.send(result);
+    }
+}
