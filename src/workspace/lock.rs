@@ -44,7 +44,9 @@ pub enum LockError {
 /// The right to change the workspace; given back when dropped.
 #[derive(Debug)]
 pub struct Lock {
-    file: Locked,
+    _file: Locked,
+    /// Device and inode of the file.
+    inode: (u64, u64),
     /// Unfinished files of a crash that were removed.
     pub swept: u64,
 }
@@ -68,11 +70,8 @@ pub fn is_worked_on(path: &std::path::Path) -> bool {
 impl Lock {
     /// The file must still be the one that others would have to lock: whoever takes it away lets a second process in.
     pub fn check(&self, workspace: &Workspace) -> Result<(), LockError> {
-        let own = Metadata::from_file(&self.file.0);
-        let is_there = workspace
-            .root
-            .symlink_metadata(LOCK)
-            .is_ok_and(|found| own.is_ok_and(|own| (own.dev(), own.ino()) == (found.dev(), found.ino())));
+        let is_there =
+            workspace.root.symlink_metadata(LOCK).is_ok_and(|found| (found.dev(), found.ino()) == self.inode);
         if is_there { Ok(()) } else { Err(LockError::Taken { job: workspace.name() }) }
     }
 
@@ -96,7 +95,8 @@ impl Lock {
         let _ = write_holder(&mut file, &holder);
         crash::point("lock.told");
         let swept = workspace.sweep()?;
-        Ok(Self { file: Locked(file), swept })
+        let own = Metadata::from_file(&file).map_err(failed)?;
+        Ok(Self { _file: Locked(file), inode: (own.dev(), own.ino()), swept })
     }
 }
 

@@ -15,7 +15,9 @@ pub mod known;
 pub mod lock;
 pub mod manifest;
 pub mod names;
+mod placement;
 pub mod rooted;
+mod unnamed;
 
 pub use error::WorkspaceError;
 pub use known::{Folder, Known, ResolveError};
