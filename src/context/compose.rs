@@ -25,11 +25,11 @@ pub fn system_prompt() -> String {
 
 /// A prompt's name: the SHA-256 of its messages as JSON lines.
 pub fn prompt_sha256(prompt: &Prompt) -> String {
-    let mut text = String::new();
+    let mut text = Vec::new();
     for message in &prompt.messages {
         // A message is a plain tree of strings; writing it can't fail.
-        text.push_str(&serde_json::to_string(message).unwrap_or_default());
-        text.push('\n');
+        let _ = serde_json::to_writer(&mut text, message);
+        text.push(b'\n');
     }
-    sha256(text.as_bytes())
+    sha256(&text)
 }

@@ -27,7 +27,8 @@ use super::{
     table::Quirks,
 };
 use crate::context::{
-    message::{MOST_LEVELS, Reply, Usage, is_within},
+    compact::tools_tokens,
+    message::{MOST_LEVELS, Message, Prompt, Reply, Usage, is_within},
     tokens::estimate,
 };
 use address::Address;
@@ -54,8 +55,8 @@ pub fn wire_of(provider: &str) -> Option<Arc<dyn Wire>> {
     })
 }
 
-/// A count of a prompt's tokens over that many times the estimate is none.
-const MOST_TIMES: u64 = 50;
+/// A count of a prompt's tokens of more than so many for each byte of its texts is none.
+const MOST_A_BYTE: u64 = 10;
 
 /// How long is waited, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,9 +204,8 @@ impl Remote {
             began: Instant::now(),
             seen: Seen { body: self.recorder.is_some().then(Vec::new), ..Seen::default() },
         };
-        let built = self.build(&url, &headers, &body);
-        // Many jobs wait at once, and a body as values takes several times its bytes.
-        let body = self.recorder.is_some().then_some(body);
+        let sent = self.recorder.as_ref().and_then(|_| serde_json::from_slice::<Value>(&body).ok());
+        let built = self.build(&url, &headers, body);
         let outcome = match built {
             Ok((client, request)) => attempt.run(client, request).await,
             Err(failure) => Err(failure),
@@ -217,13 +217,13 @@ impl Remote {
             }
             (Ok(_), None) | (Err(_), _) => {}
         }
-        let (Some(recorder), Some(body)) = (&self.recorder, body) else { return (outcome, None) };
+        let (Some(recorder), Some(sent)) = (&self.recorder, sent) else { return (outcome, None) };
         let attempted = Attempted {
             began,
             turn: request.turn,
             url: &url,
             sent_headers: &headers,
-            sent: &body,
+            sent: &sent,
             seen: &attempt.seen,
             outcome: &outcome,
         };
@@ -235,12 +235,9 @@ impl Remote {
         &self,
         url: &str,
         headers: &HeaderMap,
-        body: &Value,
+        body: Vec<u8>,
     ) -> Result<(&'static reqwest::Client, reqwest::Request), Failure> {
         let client = shared::client().map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))?;
-        // A value of texts and numbers can always be written.
-        let body =
-            serde_json::to_vec(body).map_err(|error| Failure::new(FailureKind::BadRequest, error.to_string()))?;
         let request = client.post(url).headers(headers.clone()).body(body).build();
         Ok((client, request.map_err(|error| self.parties().transport(&error, None))?))
     }
@@ -249,6 +246,17 @@ impl Remote {
 /// Headers that belong to the connection (RFC 9110, section 7.6.1) or follow from the body: not for users.
 const CONNECTION: [&str; 7] =
     ["connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"];
+
+/// Bytes of a prompt's texts, about.
+fn bytes(prompt: &Prompt) -> u64 {
+    let texts = prompt.messages.iter().map(|message| match message {
+        Message::System { text }
+        | Message::User { text }
+        | Message::Tool { text, .. }
+        | Message::Assistant { text, .. } => text.len() as u64,
+    });
+    texts.sum::<u64>() + tools_tokens() * 4
+}
 
 fn header_name(name: &str) -> Result<HeaderName, ModelError> {
     HeaderName::try_from(name).map_err(|_| ModelError::Header { name: blame::words(name) })
@@ -273,13 +281,12 @@ impl Model for Remote {
         };
         let (usage, model, carried) = (heard.usage.take(), std::mem::take(&mut heard.model), heard.carried.take());
         let Mended { text, calls, notes: mut mended } = mend(heard, &request.prompt.tools);
-        let estimated = prompt_tokens(request.prompt);
         // A prompt of no tokens, or of far more than it has letters, was not counted.
-        let is_likely = |usage: &Usage| (1..=estimated.saturating_mul(MOST_TIMES)).contains(&usage.input);
+        let is_likely = |usage: &Usage| (1..=bytes(request.prompt).saturating_mul(MOST_A_BYTE)).contains(&usage.input);
         let usage = usage.filter(is_likely).unwrap_or_else(|| {
             mended.push("the server did not count the tokens, or not truly: they are estimated".to_owned());
             let said = calls.iter().map(|call| estimate(&call.arguments.to_string())).sum::<u64>();
-            Usage { input: estimated, output: estimate(&text) + said, ..Usage::default() }
+            Usage { input: prompt_tokens(request.prompt), output: estimate(&text) + said, ..Usage::default() }
         });
         let carried = carried.filter(|carried| {
             let is_kept = is_within(carried, MOST_LEVELS);

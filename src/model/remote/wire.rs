@@ -17,6 +17,7 @@ use crate::{
     context::message::{Prompt, Stop, Usage},
     model::{Failure, FailureKind, table::Quirks},
 };
+use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -36,7 +37,20 @@ pub struct Outgoing {
     pub path: String,
     /// Beside the key, the content's type and the user's own.
     pub headers: Vec<(&'static str, String)>,
-    pub body: Value,
+    /// JSON.
+    pub body: Vec<u8>,
+}
+
+#[cfg(test)]
+impl Outgoing {
+    fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+/// `body` as it is sent. What holds texts, numbers and lists can always be written.
+fn written(body: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(body).unwrap_or_default()
 }
 
 /// How a stream is cut into events.

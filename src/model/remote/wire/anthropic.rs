@@ -12,6 +12,7 @@ use super::{
     fields::{OPENING, Side, add, say, tool_name},
     pieces::{as_object, text},
     refused::{self, speaks_of_length},
+    written,
 };
 use crate::{
     context::message::{Message, Prompt, ToolCall},
@@ -53,7 +54,7 @@ impl Wire for Anthropic {
         Outgoing {
             path: "v1/messages".to_owned(),
             headers: vec![("anthropic-version", VERSION.to_owned())],
-            body: Value::Object(body(asked)),
+            body: written(&body(asked)),
         }
     }
 

@@ -12,6 +12,7 @@ use super::{
     fields::{OPENING, Side, add, say, tool_name},
     pieces::{as_object, text},
     refused::{self, speaks_of_length},
+    written,
 };
 use crate::{
     context::message::{Message, Prompt, ToolCall},
@@ -54,7 +55,7 @@ impl Wire for Gemini {
         Outgoing {
             path: format!("models/{}:{method}", escaped(asked.model)),
             headers: Vec::new(),
-            body: Value::Object(body(asked)),
+            body: written(&body(asked)),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::{
     Asked, Decode, Framing, Heard, Outgoing, Wire, openai,
     pieces::{self, Calls, Piece, text},
-    refused,
+    refused, written,
 };
 use crate::{
     context::message::{Message, Stop, Usage},
@@ -41,7 +41,7 @@ impl Wire for Ollama {
     }
 
     fn outgoing(&self, asked: &Asked<'_>) -> Outgoing {
-        Outgoing { path: "api/chat".to_owned(), headers: Vec::new(), body: body(asked) }
+        Outgoing { path: "api/chat".to_owned(), headers: Vec::new(), body: written(&body(asked)) }
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
@@ -67,7 +67,7 @@ fn body(asked: &Asked<'_>) -> Value {
     body.insert("model".to_owned(), model.into());
     body.insert("messages".to_owned(), prompt.messages.iter().map(message).collect());
     if !prompt.tools.is_empty() {
-        body.insert("tools".to_owned(), prompt.tools.iter().map(openai::tool).collect());
+        body.insert("tools".to_owned(), prompt.tools.iter().map(|tool| json!(openai::Tool::of(tool))).collect());
     }
     // Here a reply is streamed unless one says otherwise.
     body.insert("stream".to_owned(), quirks.streams.into());

@@ -3,11 +3,12 @@
 
 mod decode;
 
-use super::{Asked, Decode, Framing, Outgoing, Wire, refused};
+use super::{Asked, Decode, Framing, Outgoing, Wire, refused, written};
 use crate::{
     context::message::{Message, ToolCall, ToolSpec},
     model::{FailureKind, table::ToolChoice},
 };
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
 /// The format's name in `openai:`, and in [`crate::context::message::Reply::carried`].
@@ -38,7 +39,7 @@ impl Wire for OpenAi {
     }
 
     fn outgoing(&self, asked: &Asked<'_>) -> Outgoing {
-        Outgoing { path: "chat/completions".to_owned(), headers: Vec::new(), body: body(asked) }
+        Outgoing { path: "chat/completions".to_owned(), headers: Vec::new(), body: written(&Body(*asked)) }
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
@@ -50,67 +51,132 @@ impl Wire for OpenAi {
     }
 }
 
-fn body(asked: &Asked<'_>) -> Value {
-    let Asked { prompt, model, quirks } = *asked;
-    let mut body = Map::new();
-    let mut set = |field: &str, value: Value| body.insert(field.to_owned(), value);
-    set("model", model.into());
-    set("messages", prompt.messages.iter().map(message).collect());
-    set(quirks.output_field.as_deref().unwrap_or("max_tokens"), quirks.output_tokens.into());
-    if !prompt.tools.is_empty() {
-        set("tools", prompt.tools.iter().map(tool).collect());
-        match quirks.tool_choice {
-            ToolChoice::Unset => {}
-            ToolChoice::Auto => drop(set("tool_choice", "auto".into())),
-            ToolChoice::Required => drop(set("tool_choice", "required".into())),
+/// What is sent: settings as the quirks have them, and the prompt, written as it stands, because it is most of what is
+/// sent, many times over.
+struct Body<'a>(Asked<'a>);
+
+impl Body<'_> {
+    fn settings(&self) -> Map<String, Value> {
+        let Asked { prompt, model, quirks } = self.0;
+        let mut settings = Map::new();
+        let mut set = |field: &str, value: Value| settings.insert(field.to_owned(), value);
+        set("model", model.into());
+        set(quirks.output_field.as_deref().unwrap_or("max_tokens"), quirks.output_tokens.into());
+        if !prompt.tools.is_empty() {
+            match quirks.tool_choice {
+                ToolChoice::Unset => {}
+                ToolChoice::Auto => drop(set("tool_choice", "auto".into())),
+                ToolChoice::Required => drop(set("tool_choice", "required".into())),
+            }
+            if let Some(is_parallel) = quirks.parallel_calls {
+                set("parallel_tool_calls", is_parallel.into());
+            }
         }
-        if let Some(is_parallel) = quirks.parallel_calls {
-            set("parallel_tool_calls", is_parallel.into());
+        if quirks.streams {
+            set("stream", true.into());
+            set("stream_options", json!({ "include_usage": true }));
         }
+        if !quirks.stop.is_empty() {
+            set("stop", quirks.stop.clone().into());
+        }
+        settings.extend(quirks.extra.clone());
+        settings
     }
-    if quirks.streams {
-        set("stream", true.into());
-        set("stream_options", json!({ "include_usage": true }));
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let prompt = self.0.prompt;
+        let settings = self.settings();
+        let mut body = serializer.serialize_map(None)?;
+        if !settings.contains_key("messages") {
+            body.serialize_entry("messages", &prompt.messages.iter().map(Said::of).collect::<Vec<_>>())?;
+        }
+        if !prompt.tools.is_empty() && !settings.contains_key("tools") {
+            body.serialize_entry("tools", &prompt.tools.iter().map(Tool::of).collect::<Vec<_>>())?;
+        }
+        for (field, value) in &settings {
+            body.serialize_entry(field, value)?;
+        }
+        body.end()
     }
-    if !quirks.stop.is_empty() {
-        set("stop", quirks.stop.clone().into());
-    }
-    body.extend(quirks.extra.clone());
-    Value::Object(body)
 }
 
 /// A tool as this format and Ollama's tell of it.
-pub(super) fn tool(tool: &ToolSpec) -> Value {
-    json!({
-        "type": "function",
-        "function": { "name": tool.name, "description": tool.description, "parameters": tool.parameters },
-    })
+#[derive(Serialize)]
+pub(super) struct Tool<'a> {
+    r#type: &'static str,
+    function: &'a ToolSpec,
 }
 
-fn message(message: &Message) -> Value {
-    match message {
-        Message::System { text } => json!({ "role": "system", "content": text }),
-        Message::User { text } => json!({ "role": "user", "content": text }),
-        Message::Tool { call, name: _, text } => json!({ "role": "tool", "tool_call_id": call, "content": text }),
-        Message::Assistant { text, calls, carried } => {
-            let mut said = Map::new();
-            said.insert("role".to_owned(), "assistant".into());
-            // Beside calls the text may be null, and some servers take an empty one for a text; alone it may not.
-            let content = if text.is_empty() && !calls.is_empty() { Value::Null } else { text.as_str().into() };
-            said.insert("content".to_owned(), content);
-            if !calls.is_empty() {
-                said.insert("tool_calls".to_owned(), calls.iter().map(call).collect());
+impl<'a> Tool<'a> {
+    pub(super) fn of(tool: &'a ToolSpec) -> Self {
+        Self { r#type: "function", function: tool }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+enum Said<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: &'a str,
+    },
+    Tool {
+        tool_call_id: &'a str,
+        content: &'a str,
+    },
+    Assistant {
+        content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<Called<'a>>,
+        #[serde(flatten)]
+        carried: Map<String, Value>,
+    },
+}
+
+impl<'a> Said<'a> {
+    fn of(message: &'a Message) -> Self {
+        match message {
+            Message::System { text } => Self::System { content: text },
+            Message::User { text } => Self::User { content: text },
+            Message::Tool { call, name: _, text } => Self::Tool { tool_call_id: call, content: text },
+            Message::Assistant { text, calls, carried } => {
+                let mut more = Map::new();
+                carry(&mut more, carried.as_deref(), NAME);
+                more.retain(|field, _| !["role", "content", "tool_calls"].contains(&field.as_str()));
+                Self::Assistant {
+                    // Beside calls the text may be null, and some servers take an empty one for a text; alone it may not.
+                    content: (!text.is_empty() || calls.is_empty()).then_some(text),
+                    tool_calls: calls.iter().map(Called::of).collect(),
+                    carried: more,
+                }
             }
-            carry(&mut said, carried.as_deref(), NAME);
-            Value::Object(said)
         }
     }
 }
 
-fn call(call: &ToolCall) -> Value {
-    // A text that holds no JSON object here makes llama.cpp, vLLM and others refuse this prompt and all that follow it.
-    let arguments = super::pieces::as_object(&call.arguments).to_string();
-    json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
+#[derive(Serialize)]
+struct Called<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    arguments: String,
+}
+
+impl<'a> Called<'a> {
+    fn of(call: &'a ToolCall) -> Self {
+        // A text that holds no JSON object here makes llama.cpp, vLLM and others refuse this prompt and all that follow it.
+        let arguments = super::pieces::as_object(&call.arguments).to_string();
+        Self { id: &call.id, r#type: "function", function: Function { name: &call.name, arguments } }
+    }
 }
 
 /// Puts back what a reply of this format brought along, beside what the message says itself.

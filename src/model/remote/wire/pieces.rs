@@ -3,6 +3,7 @@
 use super::RawCall;
 use crate::model::{Failure, FailureKind};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Tool calls of one reply, at most.
 pub const MOST_CALLS: usize = 128;
@@ -109,12 +110,12 @@ pub fn arguments(value: Option<&Value>) -> std::borrow::Cow<'_, str> {
 
 /// Arguments as a JSON object, for servers that take nothing else. What could not be read is the object's only field, so
 /// that the model sees what it said.
-pub fn as_object(arguments: &Value) -> Value {
+pub fn as_object(arguments: &Value) -> Cow<'_, Value> {
     match arguments {
-        Value::Object(_) => arguments.clone(),
-        Value::String(text) => serde_json::json!({ "unreadable": text }),
+        Value::Object(_) => Cow::Borrowed(arguments),
+        Value::String(text) => Cow::Owned(serde_json::json!({ "unreadable": text })),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
-            serde_json::json!({ "unreadable": arguments.to_string() })
+            Cow::Owned(serde_json::json!({ "unreadable": arguments.to_string() }))
         }
     }
 }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 fn sent(messages: Vec<Message>, tools: Vec<ToolSpec>, quirks: &Quirks) -> Value {
     let prompt = Prompt { tools: tools.into(), messages };
-    Anthropic.outgoing(&Asked { prompt: &prompt, model: "org/model:1 x", quirks }).body
+    Anthropic.outgoing(&Asked { prompt: &prompt, model: "org/model:1 x", quirks }).json()
 }
 
 fn unmarked() -> Quirks {
@@ -83,7 +83,7 @@ fn a_whole_conversation_with_its_marks() {
         Outgoing {
             path: "v1/messages".to_owned(),
             headers: vec![("anthropic-version", "2023-06-01".to_owned())],
-            body: json!({
+            body: written(&json!({
                 "model": "claude-x",
                 "max_tokens": 4096,
                 "stream": true,
@@ -111,7 +111,7 @@ fn a_whole_conversation_with_its_marks() {
                     "description": "Reads.",
                     "input_schema": {"type": "object", "properties": {"path": {"type": "string"}}},
                 }],
-            }),
+            })),
         }
     );
 }

@@ -39,7 +39,7 @@ fn read_file() -> ToolSpec {
 
 #[track_caller]
 fn check_contents(messages: Vec<Message>, expected: &Value) {
-    assert_eq!(&outgoing(messages, Vec::new(), "m", &Quirks::default()).body["contents"], expected);
+    assert_eq!(&outgoing(messages, Vec::new(), "m", &Quirks::default()).json()["contents"], expected);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_whole_conversation_with_parts_as_they_came() {
         Outgoing {
             path: "models/gemini-x:streamGenerateContent?alt=sse".to_owned(),
             headers: Vec::new(),
-            body: json!({
+            body: written(&json!({
                 "systemInstruction": {"parts": [{"text": "Work."}]},
                 "contents": [
                     {"role": "user", "parts": [{"text": "Layer 4."}, {"text": "Examined."}]},
@@ -89,7 +89,7 @@ fn a_whole_conversation_with_parts_as_they_came() {
                     "parametersJsonSchema": {"type": "object", "additionalProperties": false},
                 }]}],
                 "generationConfig": {"maxOutputTokens": 4096},
-            }),
+            })),
         }
     );
 }
@@ -107,7 +107,7 @@ fn what_quirks_say_is_in_the_body_and_a_name_cannot_leave_its_place_in_the_path(
         Outgoing {
             path: "models/..%2Fa%20b%3A%C3%BC%3Fx%23y:generateContent".to_owned(),
             headers: Vec::new(),
-            body: json!({
+            body: written(&json!({
                 "contents": [{"role": "user", "parts": [{"text": "U"}]}],
                 "tools": [{"functionDeclarations": [{
                     "name": "read_file",
@@ -117,14 +117,14 @@ fn what_quirks_say_is_in_the_body_and_a_name_cannot_leave_its_place_in_the_path(
                 "toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
                 "generationConfig": {"mostTokens": 9, "stopSequences": ["END"], "temperature": 0},
                 "safetySettings": [],
-            }),
+            })),
         }
     );
     quirks.tool_choice = ToolChoice::Auto;
-    let body = outgoing(vec![user("U")], vec![read_file()], "m", &quirks).body;
+    let body = outgoing(vec![user("U")], vec![read_file()], "m", &quirks).json();
     assert_eq!(body["toolConfig"], json!({"functionCallingConfig": {"mode": "AUTO"}}));
     // A choice among no tools is refused.
-    assert_eq!(outgoing(vec![user("U")], Vec::new(), "m", &quirks).body.get("toolConfig"), None);
+    assert_eq!(outgoing(vec![user("U")], Vec::new(), "m", &quirks).json().get("toolConfig"), None);
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn a_prompt_becomes_a_body() {
         "keep_alive": "1h",
         "options": { "num_ctx": 8_192, "num_predict": 64, "stop": ["x"], "temperature": 0 },
     });
-    assert_eq!(outgoing, Outgoing { path: "api/chat".to_owned(), headers: Vec::new(), body });
+    assert_eq!(outgoing, Outgoing { path: "api/chat".to_owned(), headers: Vec::new(), body: written(&body) });
 }
 
 proptest::proptest! {
