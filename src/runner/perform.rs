@@ -18,7 +18,7 @@ use crate::{
 use std::time::{Duration, Instant};
 
 /// How often `todos.md` and `progress.md` are written while nobody but a person could read them.
-const DERIVED_EVERY: Duration = Duration::from_secs(1);
+const DERIVED_EVERY: Duration = Duration::from_secs(5);
 
 impl Session {
     /// Answers everything but `Ask::Model`, which is awaited, and `Ask::Nothing`, which has no answer.
