@@ -161,10 +161,10 @@ impl Drive<'_> {
             Remedy::Compact => self.again(session, beat, failure, attempts.too_long).await,
             Remedy::Configure => {
                 let reason = failure.reason.clone();
-                if self.fall_back(session, &reason).await? {
+                self.decide(session, Answer::AttemptFailed { failure, wait_ms: 0 }).await?;
+                if session.job.is_running() && self.fall_back(session, &reason).await? {
                     return Ok(());
                 }
-                self.decide(session, Answer::AttemptFailed { failure, wait_ms: 0 }).await?;
                 if session.job.is_running() {
                     self.hold(session, HoldReason::Paused, reason.clone()).await?;
                 }

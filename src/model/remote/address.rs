@@ -53,9 +53,15 @@ impl Address {
         }
     }
 
-    /// The URL of `path`, which may have a query of its own.
+    /// The URL of `path`, which may have a query of its own. A version with which `path` begins may stand at the end of the
+    /// base already, as in many vendors' own examples.
     pub(super) fn url(&self, path: &str) -> String {
-        let url = format!("{}{path}", self.base);
+        let version = path.split_inclusive('/').next().filter(|part| {
+            let number = part.strip_prefix('v').and_then(|part| part.strip_suffix('/'));
+            number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        });
+        let given = version.and_then(|version| self.base.strip_suffix(version)).filter(|base| base.ends_with('/'));
+        let url = format!("{}{path}", given.unwrap_or(&self.base));
         match &self.query {
             Some(query) => format!("{url}{}{query}", if path.contains('?') { '&' } else { '?' }),
             None => url,
@@ -73,6 +79,11 @@ mod tests {
             ("http://h:8/v1", "chat/completions", "http://h:8/v1/chat/completions"),
             ("http://h:8/v1/", "chat/completions", "http://h:8/v1/chat/completions"),
             ("https://h", "api/chat", "https://h/api/chat"),
+            ("https://h", "v1/messages", "https://h/v1/messages"),
+            ("https://h/v1", "v1/messages", "https://h/v1/messages"),
+            ("https://h/av1/", "v1/messages", "https://h/av1/v1/messages"),
+            ("https://h/v2", "v1/messages", "https://h/v2/v1/messages"),
+            ("https://h/api", "api/chat", "https://h/api/api/chat"),
             ("https://h/d/x?api-version=2", "chat", "https://h/d/x/chat?api-version=2"),
             ("https://h/v1?a=b", "m:stream?alt=sse", "https://h/v1/m:stream?alt=sse&a=b"),
         ] {

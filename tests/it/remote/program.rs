@@ -113,4 +113,12 @@ fn another_model_goes_on_where_the_first_is_not_there() {
     );
     let shown: Value = serde_json::from_str(&desk.run_with(&[], &["show", "last", "--json"]).stdout).unwrap();
     assert_eq!(shown["status"], "completed");
+    // The attempt that led to it is on record.
+    let archive = std::path::Path::new(shown["workspace"].as_str().unwrap()).join("archive/phase-00-bootstrap");
+    let journal = std::fs::read_to_string(archive.join("journal.jsonl")).unwrap();
+    assert_eq!(
+        journal.matches(r#"{"type":"attempt_failed","turn":1,"attempt":1,"kind":"unreachable""#).count(),
+        1,
+        "{journal}"
+    );
 }
