@@ -2,6 +2,7 @@
 
 use super::{CliError, Office, exit, out, progress::Progress, result, server::Models, stop, traces::Traces};
 use crate::{
+    config::Settings,
     job::{id::JobId, record::JobStatus, rows::Extent, step::Command},
     runner::{Anchor, Drive, Outcome, RunError, Session, save_row},
     store::{JobRow, StoreError},
@@ -44,7 +45,10 @@ pub(super) async fn drive(
         traces.on(job, &report);
         progress.show(job, &report);
     };
-    let mut drive = Drive::new(office.store.as_ref(), models.first, stop, &mut watch).or(models.others).after(words);
+    let mut drive = Drive::new(office.store.as_ref(), models.first, stop, &mut watch)
+        .or(models.others)
+        .known(has_answered(session, &office.settings))
+        .after(words);
     let outcome = drive.run(session).await;
     progress.end();
     traces.end(&session.job, outcome.is_err()).await;
@@ -54,6 +58,12 @@ pub(super) async fn drive(
         out::talk(&format!("interrupted, and kept: go on with `overnight resume {id}`"));
     }
     Ok(code(outcome))
+}
+
+/// Whether the address that is used has answered this job before.
+fn has_answered(session: &Session, settings: &Settings) -> bool {
+    let typed = super::server::typed(&settings.base_url);
+    session.job.totals.spent.turns > 0 && typed.is_none_or(|typed| session.job.spec.base_url.as_ref() == Some(typed))
 }
 
 /// The exit code of a job that came to rest.
@@ -78,10 +88,13 @@ fn unclaimed(id: JobId, error: RunError) -> CliError {
         let then = format!("make room, then `overnight reindex` and `overnight resume {id}` go on");
         return CliError { message: message(&then), code: exit::HELD };
     }
+    let then = format!("when the database is back, `overnight reindex` and `overnight resume {id}` go on");
     if matches!(&error, RunError::Store(StoreError::Unreachable { .. })) {
-        return CliError::failed(message(&format!(
-            "when the database is back, `overnight reindex` and `overnight resume {id}` go on"
-        )));
+        return CliError::failed(message(&then));
+    }
+    // A file that may be read and not written is found out here only.
+    if matches!(&error, RunError::Store(StoreError::Connect { .. })) {
+        return CliError::usage(message(&then));
     }
     error.into()
 }

@@ -151,6 +151,9 @@ impl Remote {
             value.set_sensitive(true);
             headers.insert(header_name(name)?, value);
         }
+        let key_header = config.wire.key_header("").0;
+        let own_key = config.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(key_header));
+        let own_key = own_key.map(|(name, _)| format!("--header {name}"));
         for (name, value) in &config.headers {
             if CONNECTION.contains(&name.to_ascii_lowercase().as_str()) {
                 return Err(ModelError::Header { name: blame::words(name) });
@@ -165,8 +168,8 @@ impl Remote {
             wire: config.wire,
             model: config.model,
             address,
-            key_variable: config.key_variable,
-            with_key: config.key.is_some(),
+            with_key: config.key.is_some() || own_key.is_some(),
+            key_variable: own_key.unwrap_or(config.key_variable),
             headers,
             secrets,
             quirks: config.quirks,

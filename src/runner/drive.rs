@@ -86,7 +86,7 @@ impl std::fmt::Debug for Drive<'_> {
 
 /// When the database was last asked and the lease renewed.
 pub(super) struct Beat {
-    asked: Instant,
+    asked: Option<Instant>,
     pub(super) renewed: Instant,
 }
 
@@ -124,6 +124,13 @@ impl<'a> Drive<'a> {
     #[must_use]
     pub fn or(mut self, fallbacks: Vec<Arc<dyn Model>>) -> Self {
         self.fallbacks = fallbacks.into();
+        self
+    }
+
+    /// The model's server is known to be where it is said to be: that it can't be reached now is an outage, not a slip.
+    #[must_use]
+    pub fn known(mut self, is_known: bool) -> Self {
+        self.reached = is_known;
         self
     }
 
@@ -173,7 +180,8 @@ impl<'a> Drive<'a> {
         super::inputs::check(session)?;
         crash::point("drive.begun");
         session.write_derived()?;
-        let mut beat = Beat { asked: Instant::now(), renewed: Instant::now() };
+        // What was asked of a process that died before it heard it is heard first.
+        let mut beat = Beat { asked: None, renewed: Instant::now() };
         self.lags = !session.is_told;
         self.save(session).await?;
         let mut interrupted = false;
@@ -262,10 +270,10 @@ impl<'a> Drive<'a> {
 
     /// Renews the lease and hears what was asked of the job.
     pub(super) async fn listen(&mut self, session: &mut Session, beat: &mut Beat) -> Result<(), RunError> {
-        if beat.asked.elapsed() < WISH_EVERY || self.is_left_alone() {
+        if beat.asked.is_some_and(|asked| asked.elapsed() < WISH_EVERY) || self.is_left_alone() {
             return Ok(());
         }
-        beat.asked = Instant::now();
+        beat.asked = Some(Instant::now());
         let id = session.job.spec.id;
         if beat.renewed.elapsed() >= RENEW_EVERY {
             let sent = Instant::now();

@@ -99,7 +99,8 @@ pub async fn reindex(store: &dyn Store, workspaces: &Path) -> Result<Reindexed, 
     let mut done = Reindexed { jobs: Vec::new(), misnamed: Vec::new(), foreign: 0, swept };
     for path in folders(&workspaces, &mut done.foreign)? {
         match job_of(&path) {
-            _ if !is_workspace(&path) => done.foreign += 1,
+            // What can't be looked into may be one.
+            id if !is_workspace(&path) && (id.is_none() || path.read_dir().is_ok()) => done.foreign += 1,
             Some(id) => done.jobs.push(index(store, id, path).await?),
             None => {
                 let job = load(&path).ok().map(|loaded| loaded.job.spec.id);

@@ -359,6 +359,9 @@ async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> 
 
 const IOERR_SHMSIZE: u32 = 4874;
 
+/// What to do about a file that is no database, or none any more.
+const RUINED: &str = "move the file away, and `overnight reindex` makes it anew from the workspaces";
+
 /// Sorts SQLite's result codes (sqlite.org/rescode.html); the last byte is the kind.
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn failed(database: &str, error: sqlx::Error) -> StoreError {
@@ -378,9 +381,10 @@ fn failed(database: &str, error: sqlx::Error) -> StoreError {
         // busy, locked, protocol: another process has it.
         Some(5 | 6 | 15) => StoreError::Unreachable { database, detail },
         Some(13) => StoreError::Full { database, detail },
-        // perm, readonly, cantopen, auth, notadb
-        Some(3 | 8 | 14 | 23 | 26) => StoreError::Connect { database, detail },
-        Some(11) => StoreError::Corrupt { database, detail },
+        // perm, readonly, cantopen, auth
+        Some(3 | 8 | 14 | 23) => StoreError::Connect { database, detail },
+        // corrupt, notadb
+        Some(11 | 26) => StoreError::Connect { database, detail: format!("{detail}; {RUINED}") },
         _ => StoreError::Sql { database, detail },
     }
 }

@@ -763,7 +763,10 @@ async fn a_file_that_is_no_database_is_refused() {
         .unwrap();
     for (file, expected) in [
         ("", "unable to open database file"),
-        ("/text.db", "file is not a database"),
+        (
+            "/text.db",
+            "file is not a database; move the file away, and `overnight reindex` makes it anew from the workspaces",
+        ),
         ("/text.db/x/y.db", "its folder can't be made: Not a directory (os error 20)"),
     ] {
         let error = connect(&format!("sqlite://{path}{file}")).await.unwrap_err();

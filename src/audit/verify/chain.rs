@@ -3,7 +3,7 @@
 
 use super::{
     Faults,
-    told::{Told, is_told},
+    told::{Results, Told, is_told},
 };
 use crate::{
     job::{digest::sha256, event::Event, state::PLAN_FILE},
@@ -47,6 +47,8 @@ pub(super) struct Record {
     pub has_gap_since: bool,
     /// Place of each archive's part in the chain: the number of its first line, and its last one. `None` where nothing can be read.
     pub spans: Vec<Option<(u64, Position)>>,
+    /// What was written in each archive's time.
+    pub results: Vec<Results>,
 }
 
 /// That an archive was stored, as the journal tells it.
@@ -135,6 +137,7 @@ pub(super) fn read(
             has_gap: false,
             has_gap_since: false,
             spans: Vec::new(),
+            results: Vec::new(),
         },
     };
     for archive in archives {
@@ -150,8 +153,9 @@ pub(super) fn read(
         if let (Some((manifest, _)), true) = (&archive.manifest, reader.record.told.plan.is_settled()) {
             reader.record.told.plan.set(manifest.files.get(PLAN_FILE).map(|hash| hash.sha256.clone()));
         }
+        let results = std::mem::take(&mut reader.record.told.results);
+        reader.record.results.push(results);
     }
-    reader.record.told.results.clear();
     reader.record.has_gap_since = false;
     match live {
         Ok((file, _)) => {
@@ -323,7 +327,15 @@ impl Reader<'_> {
             Ok(Event::ArchiveStored { folder, manifest_sha256: manifest }) => {
                 self.record.stored.push(Stored { file: file.to_owned(), line, folder, manifest });
             }
-            Ok(event) => self.record.told.on(event),
+            Ok(event) => {
+                let strange = self.record.told.on(event);
+                // Lines that are missing may tell of the change.
+                if let (Some(path), false) = (strange, self.record.has_gap) {
+                    let what =
+                        format!("{path} was not as the journal knew it when this call began: someone else changed it");
+                    self.faults.add(file, Some(line), what);
+                }
+            }
             Err(error) => {
                 self.faults.add(file, Some(line), format!("its {kind} can't be read: {error}"));
                 self.record.has_gap = true;

@@ -13,11 +13,11 @@ use crate::{
     workspace::{
         chain::{ARCHIVE, LIVE},
         known::{Folder, JOB_FILE, Known},
-        manifest::MANIFEST,
+        manifest::{MANIFEST, Manifest},
         rooted::Workspace,
     },
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const JOURNAL: &str = "the journal";
 
@@ -56,6 +56,7 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
                 faults.add(&path, None, what);
             }
         }
+        check_between(archives, number, record, faults);
         let expected = manifest.files.iter().map(|(name, hash)| (archive.path(name), hash.sha256.clone())).collect();
         count += compare(
             workspace,
@@ -87,6 +88,42 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
         faults.add(&stray, None, "added: it belongs to no archive");
     }
     count
+}
+
+/// What an archive's manifest says of `output/` and `tool_results/` against what the one before it says and what was written
+/// between the two: what someone else changed while the job rested. Where lines are missing, they may tell of it.
+fn check_between(archives: &[Archive], number: usize, record: &Record, faults: &mut Faults) {
+    let before = match number.checked_sub(1).map(|before| &archives[before].manifest) {
+        Some(None) => return,
+        Some(Some((manifest, _))) => results(manifest),
+        None => BTreeMap::new(),
+    };
+    let (Some((manifest, _)), Some(between), false) =
+        (&archives[number].manifest, record.results.get(number), record.has_gap)
+    else {
+        return;
+    };
+    let mut expected = before;
+    expected.extend(between.written.iter().map(|(path, hash)| (path.as_str(), hash.as_str())));
+    let found = results(manifest);
+    let paths: BTreeSet<&str> = expected.keys().chain(found.keys()).copied().collect();
+    for path in paths {
+        let what = match (expected.get(path), found.get(path)) {
+            (Some(expected), Some(found)) if expected == found => continue,
+            (_, Some(found)) if between.cut_off.contains(*found) => continue,
+            (Some(_), Some(_)) => "was changed",
+            (Some(_), None) => "was taken away",
+            (None, _) => "was added",
+        };
+        let what = format!("{path} {what} before this, and {JOURNAL} doesn't know by whom");
+        faults.add(&archives[number].path(MANIFEST), None, what);
+    }
+}
+
+/// Path → SHA-256 of what a manifest says of `output/` and `tool_results/`.
+fn results(manifest: &Manifest) -> BTreeMap<&str, &str> {
+    let both = manifest.outputs.iter().chain(&manifest.tool_results);
+    both.map(|(path, hash)| (path.as_str(), hash.sha256.as_str())).collect()
 }
 
 /// `job.yaml`, documents and assets against the journal's first event, which the chain protects.
@@ -122,7 +159,7 @@ pub(super) fn check_results(workspace: &Workspace, archives: &[Archive], record:
         let known = manifest.outputs.iter().chain(&manifest.tool_results);
         expected.extend(known.map(|(path, hash)| (path.clone(), hash.sha256.clone())));
     }
-    let since = record.told.results.iter();
+    let since = record.told.results.written.iter();
     expected.extend(since.map(|(path, hash)| (path.clone(), hash.clone())));
     settle(workspace, record, &mut expected);
     let whose = if record.has_gap_since { "the newest archive" } else { JOURNAL };

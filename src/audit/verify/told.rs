@@ -65,6 +65,15 @@ impl Copies {
     }
 }
 
+/// What was written to the folders whose files manifests hold, in the time of one archive.
+#[derive(Debug, Default)]
+pub(super) struct Results {
+    /// Path → SHA-256.
+    pub written: BTreeMap<String, String>,
+    /// SHA-256 of what calls would have written that were cut off, and may have.
+    pub cut_off: BTreeSet<String>,
+}
+
 /// What was told.
 #[derive(Debug)]
 pub(super) struct Told {
@@ -73,13 +82,17 @@ pub(super) struct Told {
     pub task: Copies,
     pub plan: Copies,
     pub memory: Copies,
-    /// Path → SHA-256 of what was written to `output/` and `tool_results/` since the newest archive.
-    pub results: BTreeMap<String, String>,
+    /// What was written to `output/` and `tool_results/` since the last archive.
+    pub results: Results,
     /// Path → SHA-256 of all else that the model wrote.
     pub own: BTreeMap<String, String>,
     /// Calls whose result isn't told yet: a crash may have come after their work.
     pub open_calls: BTreeSet<String>,
     started: BTreeMap<String, Prepared>,
+    /// Path → SHA-256 of all that the model wrote, but plan and memory, which a person may edit.
+    known: BTreeMap<String, String>,
+    /// SHA-256 of what calls would have written that were cut off, and may have, in the whole job.
+    cut_off: BTreeSet<String>,
     pub has_ended: bool,
 }
 
@@ -90,10 +103,12 @@ impl Told {
             task: Copies::nothing(),
             plan: Copies::nothing(),
             memory: Copies::nothing(),
-            results: BTreeMap::new(),
+            results: Results::default(),
             own: BTreeMap::new(),
             open_calls: BTreeSet::new(),
             started: BTreeMap::new(),
+            known: BTreeMap::new(),
+            cut_off: BTreeSet::new(),
             has_ended: false,
         }
     }
@@ -108,7 +123,8 @@ impl Told {
         self.started.values().any(|prepared| prepared.after == hash || prepared.before.as_deref() == Some(hash))
     }
 
-    pub(super) fn on(&mut self, event: Event) {
+    /// Takes an event. `Some`: the path of a file that was not as the journal knew it when a call began to change it.
+    pub(super) fn on(&mut self, event: Event) -> Option<String> {
         match event {
             Event::JobCreated { spec_sha256, spec } => {
                 if self.spec.is_none() {
@@ -135,7 +151,7 @@ impl Told {
             Event::ToolStarted { call, prepared } => {
                 self.started.insert(call, prepared);
             }
-            Event::ToolReturned { call, result, .. } => self.on_returned(&call, result),
+            Event::ToolReturned { call, result, .. } => return self.on_returned(&call, result),
             Event::JobEnded { .. } => self.has_ended = true,
             Event::Opened { .. }
             | Event::AttemptFailed { .. }
@@ -160,16 +176,24 @@ impl Told {
             | Event::Resumed { .. }
             | Event::Approved => {}
         }
+        None
     }
 
-    fn on_returned(&mut self, call: &str, result: ToolResult) {
+    fn on_returned(&mut self, call: &str, result: ToolResult) -> Option<String> {
+        let changed = result.changed.as_ref().zip(self.started.get(call));
+        let strange = changed.filter(|(changed, prepared)| self.is_strange(&changed.path, prepared));
+        let strange = strange.map(|(changed, _)| changed.path.clone());
         match result.end {
             CallEnd::Done | CallEnd::Failed | CallEnd::Refused => {
                 self.open_calls.remove(call);
                 self.started.remove(call);
             }
             // What was cut off and never taken up again may have come to its end, or not.
-            CallEnd::Skipped | CallEnd::Interrupted => {}
+            CallEnd::Skipped | CallEnd::Interrupted => {
+                let after = self.started.get(call).map(|prepared| prepared.after.clone());
+                self.results.cut_off.extend(after.clone());
+                self.cut_off.extend(after);
+            }
         }
         if let Some(changed) = result.changed {
             self.wrote(changed.path, changed.sha256);
@@ -177,13 +201,22 @@ impl Told {
         if let Some(spilled) = result.spilled {
             self.wrote(spilled.path, spilled.sha256);
         }
+        strange
+    }
+
+    /// Whether a call found the file otherwise than the journal knows it.
+    fn is_strange(&self, path: &str, prepared: &Prepared) -> bool {
+        let (known, found) = (self.known.get(path), prepared.before.as_ref());
+        let is_cut_off = found.is_some_and(|found| self.cut_off.contains(found));
+        ![PLAN_FILE, MEMORY_FILE].contains(&path) && known != found && !is_cut_off
     }
 
     fn wrote(&mut self, path: String, hash: String) {
+        self.known.insert(path.clone(), hash.clone());
         match path.as_str() {
             PLAN_FILE => self.plan.set(Some(hash)),
             MEMORY_FILE => self.memory.set(Some(hash)),
-            _ if is_result(&path) => drop(self.results.insert(path, hash)),
+            _ if is_result(&path) => drop(self.results.written.insert(path, hash)),
             _ => drop(self.own.insert(path, hash)),
         }
     }

@@ -7,6 +7,8 @@ use std::{borrow::Cow, fmt};
 const HIDDEN: &str = "***";
 /// A shorter text is no secret: such keys are made up for servers that want none (`x`, `-`), and occur in any text.
 const LEAST_SECRET: usize = 4;
+/// A header's value of so many letters may be a secret, whatever the header's name; shorter ones occur in any text.
+const LEAST_VALUE: usize = 8;
 /// In the name of a header whose value is a secret.
 const SECRET_NAMES: [&str; 7] = ["auth", "key", "token", "secret", "cookie", "password", "credential"];
 
@@ -44,9 +46,10 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
-    /// The key, and the user's headers that look like one.
+    /// The key, and what the user's headers hold: nobody knows which of them is one.
     pub(super) fn new(key: Option<&Key>, headers: &[(String, String)]) -> Self {
-        let headers = headers.iter().filter(|(name, _)| is_secret_name(name)).map(|(_, value)| value.as_str());
+        let headers = headers.iter().filter(|(name, value)| is_secret_name(name) || value.len() >= LEAST_VALUE);
+        let headers = headers.map(|(_, value)| value.as_str());
         let mut texts = Vec::new();
         for secret in key.map(Key::reveal).into_iter().chain(headers) {
             // `Bearer abc` is quoted without its first word, too.
@@ -132,6 +135,7 @@ mod tests {
             ("Authorization".to_owned(), "Bearer planted".to_owned()),
             ("x-project".to_owned(), "open".to_owned()),
             ("api-key".to_owned(), "abc".to_owned()),
+            ("x-tenant".to_owned(), "acme-1234567".to_owned()),
         ];
         let secrets = Secrets::new(Some(&key), &headers);
         for (said, expected) in [
@@ -141,6 +145,7 @@ mod tests {
             ("?key=sk-a%2Fb%22c%2Bd&x", "?key=***&x"),
             ("Bearer planted, planted, open", "***, ***, open"),
             ("abc is too short to be one", "abc is too short to be one"),
+            ("who is acme-1234567?", "who is ***?"),
         ] {
             assert_eq!(secrets.hide(said), expected);
         }

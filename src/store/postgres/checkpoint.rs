@@ -26,7 +26,7 @@ pub(super) async fn write(
             completed_at = $21, journal_seq = $22, journal_head = $23,
             worker = case when $3 = 'running' then worker end,
             lease_until = case when $3 = 'running' then lease_until end,
-            wants = case when $24 then null else wants end,
+            wants = case when $24 or (wants = 'pause' and $4 = 'paused') then null else wants end,
             updated = clock_timestamp()
          where id = $1 and lease = $2 and (worker is not null or (status = $3 and journal_head = $23))",
     )

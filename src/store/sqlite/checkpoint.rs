@@ -31,7 +31,7 @@ macro_rules! status {
         "status = $3, hold_reason = $4, reason = $5,
          worker = case when $3 = 'running' then worker end,
          lease_until = case when $3 = 'running' then lease_until end,
-         wants = case when $24 then null else wants end"
+         wants = case when $24 or (wants = 'pause' and $4 = 'paused') then null else wants end"
     };
 }
 

@@ -13,13 +13,14 @@ const TASK: &str = "extract-requirements";
 struct Office {
     desk: Desk,
     url: String,
-    _server: Server,
+    /// Gone when it is `None`.
+    server: Option<Server>,
 }
 
 impl Office {
     fn new(setup: Setup) -> Self {
         let server = Server::start(setup);
-        Self { desk: Desk::new(), url: server.base_url(Format::OpenAi), _server: server }
+        Self { desk: Desk::new(), url: server.base_url(Format::OpenAi), server: Some(server) }
     }
 
     fn run(&self, key: &str, more: &[&str]) -> Ran {
@@ -76,11 +77,10 @@ fn a_budget_is_overrun_by_no_call_and_a_larger_one_goes_on() {
     assert!(office.shown()["cost_usd"].as_f64().unwrap() > 1.0);
 }
 
-#[test]
-fn a_pause_is_heard_while_the_server_is_down() {
-    let office = Office::new(Setup { chaos: Chaos::only(Mishap::Error500, 100, 1), ..Setup::default() });
+/// Has `work` done, and pauses the job as soon as it waits for its server.
+fn paused_when_out(office: &Office, work: impl FnOnce() -> Ran + Send) {
     let (ran, asked) = std::thread::scope(|scope| {
-        let work = scope.spawn(|| office.run("", &["-m", "openai:able-agent"]));
+        let work = scope.spawn(work);
         let is_out = || {
             let shown = office.desk.run_with(&[], &["show", "last", "--json"]);
             serde_json::from_str::<Value>(&shown.stdout).is_ok_and(|shown| shown["hold_reason"] == "outage")
@@ -92,6 +92,23 @@ fn a_pause_is_heard_while_the_server_is_down() {
     assert_eq!((ran.code, asked.code), (4, 0), "{} {}", ran.stderr, asked.stderr);
     let shown = office.shown();
     assert_eq!((&shown["status"], &shown["hold_reason"]), (&"held".into(), &"paused".into()));
+}
+
+#[test]
+fn a_pause_is_heard_while_the_server_is_down() {
+    let office = Office::new(Setup { chaos: Chaos::only(Mishap::Error500, 100, 1), ..Setup::default() });
+    paused_when_out(&office, || office.run("", &["-m", "openai:able-agent"]));
+}
+
+#[test]
+fn a_server_that_has_answered_the_job_before_and_is_down_when_it_is_resumed_is_waited_for() {
+    let mut office = Office::new(Setup::default());
+    assert_eq!(office.run("", &["-m", "openai:able-agent", "--turns", "3"]).code, 4);
+    office.server = None;
+    paused_when_out(&office, || office.again("", &["--turns", "500"]));
+    // An address that is typed anew, and wrong, is a slip.
+    let ran = office.again("", &["--base-url", "http://127.0.0.1:1/v1"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
 }
 
 #[test]
