@@ -91,18 +91,20 @@ pub fn owed(job: &Job) -> Option<Vec<Event>> {
     if local_tokens(job) <= budget * START_PERCENT / 100 {
         return None;
     }
-    let events = shrink(job, budget);
+    let events = shrink(job, budget, 0);
     (!events.is_empty()).then_some(events)
 }
 
 /// What makes the next prompt half as long, as far as the conversation can give that: the provider's count says that it is
-/// too long, whatever was counted here.
+/// too long, whatever was counted here. The newest turn, whose results the model has not seen, stays where it is so small a
+/// part that the prompt would be hardly shorter without it.
 pub fn shorter(job: &Job) -> Vec<Event> {
-    shrink(job, local_tokens(job))
+    let (tokens, newest) = (local_tokens(job), job.conversation.newest_turn_tokens());
+    shrink(job, tokens, if newest <= tokens / 4 { newest } else { 0 })
 }
 
-/// What brings the next prompt under its share of `budget`.
-fn shrink(job: &Job, budget: u64) -> Vec<Event> {
+/// What brings the next prompt under its share of `budget`, where `least` tokens of the conversation stay in any case.
+fn shrink(job: &Job, budget: u64, least: u64) -> Vec<Event> {
     let tokens = local_tokens(job);
     let rest = budget * REST_PERCENT / 100;
     let free = tokens.saturating_sub(rest).max(budget * SWEEP_PERCENT / 100);
@@ -116,7 +118,7 @@ fn shrink(job: &Job, budget: u64) -> Vec<Event> {
     let standing = standing_tokens(job);
     if standing + after.tokens() >= rest {
         let words = share_of(job.spec.budget_tokens, FOLDED_TOKENS);
-        let entries = after.foldable(room(job, budget));
+        let entries = after.foldable(room(job, budget).max(least));
         if entries > 0 {
             events.push(Event::TurnsFolded { entries, digest: words_on(&after.entries()[..entries], words) });
         }

@@ -60,6 +60,21 @@ fn a_prompt_that_is_too_long_is_made_shorter_once_and_the_job_is_held_after_four
     assert_eq!(world.job.job_status().1, Some(HoldReason::Limit));
 }
 
+/// Without it the prompt would be hardly shorter, and the model would never see what it asked for.
+#[test]
+fn a_small_result_that_the_model_has_not_seen_outlasts_a_prompt_that_is_too_long() {
+    let mut world = World::new();
+    world.page_letters = 800;
+    world.in_phase_one();
+    for page in 1..=3 {
+        world.play([say([read_document("north.md", page, page)])]);
+    }
+    let newest = world.job.conversation.entries().last().cloned();
+    world.answer_with(failure(FailureKind::ContextLength));
+    assert_eq!(world.job.conversation.entries().last().cloned(), newest);
+    assert!(world.job.conversation.entries().len() < 6, "{:?}", world.job.conversation.entries());
+}
+
 #[test]
 fn what_a_person_must_mend_holds_the_job() {
     for kind in [FailureKind::KeyRefused, FailureKind::NotFound, FailureKind::QuotaUsed, FailureKind::BadRequest] {
