@@ -103,7 +103,7 @@ impl FileState {
     pub fn name(self) -> &'static str {
         match self {
             Self::AsDelivered => "as delivered",
-            Self::Changed => "changed since",
+            Self::Changed => "changed since it was delivered",
             Self::Missing => "missing",
             Self::Unreadable => "unreadable",
         }

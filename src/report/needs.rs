@@ -104,7 +104,7 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
     // A workspace that is gone was told already.
     if job.record != Record::Gone {
         let lost = job.deliverables.iter().filter(|file| file.state != FileState::AsDelivered);
-        let lost: Vec<String> = lost.map(|file| format!("{} is {}", file.path, file.state.name())).collect();
+        let lost: Vec<String> = lost.map(|file| format!("{}: {}", file.path, file.state.name())).collect();
         if !lost.is_empty() {
             need(Why::Deliverable, lost.join("; "));
         }

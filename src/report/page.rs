@@ -4,7 +4,7 @@
 use super::{
     count::{Report, tokens},
     facts::{JobFacts, Standing},
-    needs::commands,
+    needs::{Why, commands},
     spread::Spread,
     words::{counted, one_line, percent, short, usd},
 };
@@ -14,6 +14,7 @@ use crate::job::{
     rows::duration,
     time::Timestamp,
 };
+use std::collections::BTreeMap;
 
 /// A report, ready to be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,25 +160,33 @@ fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
         ("WHAT", Side::Sentence),
         ("TYPE", Side::Command),
     ]);
-    let rows = report.needs_person.iter().flat_map(|need| {
+    let mut rows = Vec::new();
+    // What a model writes under each of a hundred jobs is read once.
+    let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
+    for need in report.needs_person.iter().filter(|need| need.why == Why::Notes) {
+        *notes.entry(&need.detail).or_default() += 1;
+    }
+    for need in &report.needs_person {
+        let times = if need.why == Why::Notes { notes.remove(need.detail.as_str()) } else { Some(1) };
+        let Some(times) = times else { continue };
+        let more = match times.saturating_sub(1) {
+            0 => String::new(),
+            others => format!(" (the same of {})", counted(others, "more job")),
+        };
         let id = (style.id)(need.job);
         let instructions = report.job(need.job).map_or("", |job| &job.instructions);
-        let commands = commands(need.why, need.hold_reason, &id);
-        // Of an alternative there is more to read in `show`.
-        let first = vec![
-            id,
+        let mut cells = vec![
+            id.clone(),
             short(instructions),
-            standing(need.why.name(), need.hold_reason.filter(|reason| *reason != HoldReason::Review)),
-            short(&need.detail),
+            standing(need.why.name(), need.hold_reason.filter(|_| need.why == Why::Held)),
+            short(&need.detail) + &more,
         ];
-        let mut rows = Vec::new();
-        for (place, command) in commands.into_iter().take(2).enumerate() {
-            let mut row = if place == 0 { first.clone() } else { vec![String::new(); first.len()] };
-            row.push(command);
-            rows.push(row);
+        // Of an alternative there is more to read in `show`.
+        for command in commands(need.why, need.hold_reason, &id).into_iter().take(2) {
+            rows.push([cells.clone(), vec![command]].concat());
+            cells = vec![String::new(); cells.len()];
         }
-        rows
-    });
+    }
     section("What needs a person", table.with(rows))
 }
 

@@ -12,6 +12,7 @@ mod offline;
 mod plans;
 mod remote;
 mod replies;
+mod report;
 mod scenarios;
 mod store;
 mod support;
