@@ -98,7 +98,7 @@ pub(super) async fn run(office: &Office, args: &ReportArgs) -> Result<u8, CliErr
     let mut facts: Vec<JobFacts> = Vec::with_capacity(rows.len());
     for row in rows {
         let row = office.caught_up_quietly(row).await;
-        facts.push(read(&row, office.workspace(&row).map_err(|error| error.message)));
+        facts.push(read(&row, &office.workspace(&row).map_err(|error| error.message)));
     }
     asked.standings.dedup();
     let mut report = Report::of(made, &asked, facts);

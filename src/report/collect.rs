@@ -135,10 +135,9 @@ fn known(root: &Workspace, shown: &str) -> Result<Vec<Entry>, CollectError> {
         return refused(&format!("{JSON} in {shown} names paths that no collection makes"));
     }
     let is_changed = match (&index.csv_sha256, root.exists(CSV)?) {
-        (_, false) => false,
         (Some(sha256), true) => root.hash(CSV).ok().is_none_or(|found| found.sha256 != *sha256),
-        // A collection that was cut short: the one before may have left its own.
-        (None, true) => false,
+        // Where the index knows of none, a collection was cut short: the one before may have left its own.
+        (Some(_), false) | (None, _) => false,
     };
     if is_changed {
         return Err(CollectError::Refused(format!(

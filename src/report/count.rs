@@ -389,3 +389,6 @@ fn first(
 pub fn tokens(job: &JobFacts) -> u64 {
     job.tokens_in.saturating_add(job.tokens_out)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 //! text is escaped, is one function here.
 
 use super::page::{Page, Section, Side, Table};
+use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -36,7 +37,7 @@ fn table(table: &Table) -> String {
     // A table that is wider than the screen scrolls by itself, also by keyboard.
     let mut text = "<div tabindex=\"0\">\n<table>\n<thead><tr>".to_owned();
     for (name, side) in &table.columns {
-        text.push_str(&format!("<th scope=\"col\"{}>{}</th>", class(*side), escaped(&name.to_lowercase())));
+        let _ = write!(text, "<th scope=\"col\"{}>{}</th>", class(*side), escaped(&name.to_lowercase()));
     }
     text.push_str("</tr></thead>\n<tbody>\n");
     for row in &table.rows {
@@ -47,7 +48,7 @@ fn table(table: &Table) -> String {
                 Side::Command if !cell.is_empty() => format!("<code>{cell}</code>"),
                 Side::Words | Side::Number | Side::Sentence | Side::Command => cell,
             };
-            text.push_str(&format!("<td{}>{cell}</td>", class(*side)));
+            let _ = write!(text, "<td{}>{cell}</td>", class(*side));
         }
         text.push_str("</tr>\n");
     }

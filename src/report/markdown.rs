@@ -2,12 +2,13 @@
 //! escaped: what a model wrote is shown as it wrote it, and is never a link, a picture, HTML or another cell.
 
 use super::page::{Page, Section, Side, Table};
+use std::fmt::Write;
 
 /// The page as a Markdown document.
 pub fn markdown(page: &Page) -> String {
     let mut text = format!("# {}\n\n", escaped(&page.title));
     for line in &page.lines {
-        text.push_str(&format!("{}\n\n", paragraph(line)));
+        let _ = write!(text, "{}\n\n", paragraph(line));
     }
     for section in &page.sections {
         text.push_str(&self::section(section));
@@ -20,7 +21,7 @@ pub fn markdown(page: &Page) -> String {
 fn section(section: &Section) -> String {
     let mut text = format!("## {}\n\n", escaped(section.title));
     for line in &section.lines {
-        text.push_str(&format!("{}\n\n", paragraph(line)));
+        let _ = write!(text, "{}\n\n", paragraph(line));
     }
     if let Some(table) = &section.table {
         text.push_str(&self::table(table));

@@ -19,8 +19,10 @@ pub enum Why {
     Failed,
     Blocked,
     Partial,
-    /// The workspace is gone or broken.
-    Record,
+    /// The workspace is not where it was.
+    Gone,
+    /// The journal is not as it was left.
+    Broken,
     /// A deliverable is not as it was delivered.
     Deliverable,
     Confidence,
@@ -37,7 +39,8 @@ impl Why {
             Self::Failed => "failed",
             Self::Blocked => "blocked",
             Self::Partial => "partial",
-            Self::Record => "record",
+            Self::Gone => "gone",
+            Self::Broken => "broken",
             Self::Deliverable => "deliverable",
             Self::Confidence => "confidence",
             Self::Notes => "notes",
@@ -99,7 +102,7 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
         Standing::Completed | Standing::Running | Standing::Queued | Standing::Cancelled => {}
     }
     if let Some(fault) = &job.record_fault {
-        need(Why::Record, fault.clone());
+        need(if job.record == Record::Gone { Why::Gone } else { Why::Broken }, fault.clone());
     }
     // A workspace that is gone was told already.
     if job.record != Record::Gone {
@@ -149,8 +152,9 @@ pub fn commands(why: Why, hold: Option<HoldReason>, name: &str) -> Vec<String> {
         Why::Interrupted => vec![format!("overnight resume {name}"), format!("overnight cancel {name}")],
         Why::Failed => vec![format!("overnight logs {name}"), format!("overnight audit verify {name}")],
         Why::Blocked | Why::Partial => vec![format!("overnight show {name}"), format!("overnight audit {name}")],
-        Why::Record => vec![format!("overnight audit verify {name}")],
-        Why::Deliverable => vec![format!("overnight audit verify {name}")],
+        // It may have been moved.
+        Why::Gone => vec![format!("overnight show {name} --workspaces FOLDER")],
+        Why::Broken | Why::Deliverable => vec![format!("overnight audit verify {name}")],
         Why::Confidence | Why::Notes => vec![format!("overnight show {name}")],
     }
 }

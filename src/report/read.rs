@@ -34,8 +34,8 @@ struct Told {
 }
 
 /// The facts of the job of `row`. `place`: its workspace folder, or why there is none.
-pub fn read(row: &JobRow, place: Result<PathBuf, String>) -> JobFacts {
-    let (told, record, fault) = match &place {
+pub fn read(row: &JobRow, place: &Result<PathBuf, String>) -> JobFacts {
+    let (told, record, fault) = match place {
         Err(sentence) => (Told::default(), Record::Gone, Some(sentence.clone())),
         Ok(path) => match Workspace::open(path).map_err(|error| error.to_string()).and_then(|root| told(row, &root)) {
             Ok(told) => (told, Record::Whole, None),
@@ -44,7 +44,8 @@ pub fn read(row: &JobRow, place: Result<PathBuf, String>) -> JobFacts {
     };
     let is_told = record == Record::Whole;
     let worked_on = place.as_ref().is_ok_and(|path| is_worked_on(path));
-    let deliverables = files(&row.state.deliverables, place.as_ref().ok().and_then(|path| Workspace::open(path).ok()));
+    let workspace = place.as_ref().ok().and_then(|path| Workspace::open(path).ok());
+    let deliverables = files(&row.state.deliverables, workspace.as_ref());
     let JobRow { job, state, .. } = row;
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
     let (checks, open_todos) = told.ending.map(|ending| (ending.checks, ending.open_todos)).unwrap_or_default();
@@ -183,8 +184,8 @@ impl Told {
 }
 
 /// Each deliverable with its hash compared.
-fn files(delivered: &[Delivered], workspace: Option<Workspace>) -> Vec<FileFacts> {
-    let state = |file: &Delivered| match workspace.as_ref().map(|workspace| workspace.hash(&file.path)) {
+fn files(delivered: &[Delivered], workspace: Option<&Workspace>) -> Vec<FileFacts> {
+    let state = |file: &Delivered| match workspace.map(|workspace| workspace.hash(&file.path)) {
         None => FileState::Missing,
         Some(Ok(found)) if found.sha256 == file.sha256 => FileState::AsDelivered,
         Some(Ok(_)) => FileState::Changed,

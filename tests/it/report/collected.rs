@@ -1,7 +1,5 @@
 //! `--collect`: all deliverables in one folder, and nothing of anybody else's touched.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use super::{
     check,
     night::{Night, normal, tree},

@@ -1,7 +1,5 @@
 //! A night of fourteen jobs, each of which went another way.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use crate::{
     cli_run::{PROGRAM, RUN, whole_job},
     support::wait,
