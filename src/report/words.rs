@@ -31,7 +31,8 @@ pub fn counted(number: u64, thing: &str) -> String {
 
 /// Whole percent of a share, rounded down: 100 is only said of all.
 pub fn percent(share: f64) -> String {
-    format!("{:.0} %", (share * 100.0).floor())
+    // 0.29 times 100 is a little less than 29 in binary fractions.
+    format!("{:.0} %", (share * 100.0 + 1e-9).floor())
 }
 
 /// USD to the hundredth of a cent.
