@@ -105,6 +105,11 @@ pub fn collect(
             root.remove(path)?;
         }
     }
+    // Whose journal can't be read any more may have told its documents before.
+    for entry in entries.iter_mut().filter(|entry| entry.documents.is_empty()) {
+        let told = old.iter().find(|before| before.job == entry.job && !before.documents.is_empty());
+        entry.documents = told.map(|before| before.documents.clone()).unwrap_or_default();
+    }
     entries.sort_by(|a, b| (a.job, &a.delivered_path).cmp(&(b.job, &b.delivered_path)));
     let table = csv(&entries);
     let written = root.write(CSV, table.as_bytes())?;
