@@ -305,7 +305,7 @@ pub(super) fn normal(night: &Night, text: &str) -> String {
     for (pattern, word) in [
         (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d", "TIME"),
         // The job whose process died has its row from its journal again, whatever was written there.
-        (r"\b\d+ms\b", "MS"),
+        (r"\b(\d+ms|\d+\.\ds)\b", "MS"),
         (r"\b\d{4,}\b", "N"),
         ("(\\S) {2,}", "$1  "),
     ] {
