@@ -150,7 +150,7 @@ fn table(rows: &[JobRow], ids: &[String], is_interrupted: &dyn Fn(&JobRow) -> bo
 }
 
 /// The shortest beginning of `id` that no other of the sorted `ids` has; it ends in a letter or digit.
-fn short<'i>(id: &'i str, ids: &[String]) -> &'i str {
+pub(super) fn short<'i>(id: &'i str, ids: &[String]) -> &'i str {
     let place = ids.partition_point(|other| other.as_str() < id);
     let neighbours = [place.checked_sub(1), Some(place + 1)];
     let shared = neighbours

@@ -7,6 +7,7 @@
 //! - `work`: drives a job here and now; `stop`: Ctrl-C and SIGTERM; `progress`: the talk meanwhile; `traces`: its spans; `result`: what came of it
 //! - `server`: the model and its server
 //! - `instructions`: from a name or path to instructions; `office`: settings and database
+//! - `jobs`, `show`, `logs`, `audit`, `report`: what became of jobs, one or many
 //! - `doctor`, `migrate`, `reindex`, `completions`
 
 use crate::config::{LogFormat, Partial, Settings};
@@ -27,6 +28,7 @@ mod out;
 mod place;
 mod progress;
 mod reindex;
+mod report;
 mod result;
 mod resume;
 mod review;
@@ -106,6 +108,8 @@ enum Verb {
     Jobs(jobs::JobsArgs),
     /// Show one job: what was asked, where it stands or what came of it, what can be done next
     Show(show::ShowArgs),
+    /// Report on the jobs of a night: what is done, what is not and why, what it cost, and what needs a person
+    Report(report::ReportArgs),
     /// Tell what happened in a job, line by line
     Logs(logs::LogsArgs),
     /// Look into a job's phases; verify its record; rebuild a prompt
@@ -173,6 +177,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Reindex(args) => reindex::run(settings(&flags)?, &args).await,
         Verb::Completions(args) => completions::run(&args),
         Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await,
+        Verb::Report(args) => report::run(&office(&flags).await?, &args).await,
         // These open a database only for a job that is named by its id.
         Verb::Show(args) => show::run(settings(&flags)?, &args).await,
         Verb::Logs(args) => logs::run(settings(&flags)?, &args).await,

@@ -13,7 +13,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_overnight");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_overnight");
 
 const TASK: &str = "\
 ---

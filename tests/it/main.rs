@@ -12,6 +12,7 @@ mod offline;
 mod plans;
 mod remote;
 mod replies;
+mod report;
 mod rest;
 mod scenarios;
 mod store;

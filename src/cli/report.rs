@@ -1,0 +1,196 @@
+//! `overnight report`: what became of many jobs. The facts are gathered here; what they add up to, and all forms but the
+//! terminal's, are `crate::report`'s.
+
+mod text;
+
+use super::{CliError, Office, exit, jobs, out, table, when};
+use crate::{
+    job::{id::JobId, time::Timestamp},
+    report::{
+        collect::{CollectError, collect},
+        count::{Asked, Report, waits},
+        facts::{JobFacts, Standing},
+        html::html,
+        markdown::markdown,
+        page::{Page, Style},
+        read::read,
+    },
+    runner::now,
+    store::{JobFilter, JobRow},
+    workspace::Workspace,
+};
+use chrono::Local;
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight report                                        the last 24 hours
+  overnight report --since 22:00 --output report.html
+  overnight report --status held --status partial
+  overnight report --since 22:00 --collect results/
+  overnight report --json | jq -r '.needs_person[].commands[0]'";
+
+/// How far the report goes back where nothing is said.
+const USUAL: Duration = Duration::from_hours(24);
+/// The database's clock may be another machine's.
+const SLACK: Duration = Duration::from_hours(1);
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ReportArgs {
+    /// Only these jobs: ids, beginnings of them, or 'last' [default: all jobs made or worked since then]
+    #[arg(value_name = "JOB")]
+    jobs: Vec<String>,
+    /// Only jobs made or worked since then: 22:00, 2h (ago), 2026-11-20, '2026-11-20 22:00', 2026-11-20T22:00:00Z
+    /// [default: 24h, where no job is named]
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| when::since(text, &Local::now()))]
+    since: Option<Timestamp>,
+    /// Only jobs that are completed, partial, blocked, failed, held, interrupted, running, queued or cancelled
+    #[arg(long, value_parser = standing, value_delimiter = ',')]
+    status: Vec<Standing>,
+    /// Form of the report [default: as the file's name ends, else text]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write the report into this file
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Copy all deliverables of these jobs into this folder, with index.csv and index.json
+    #[arg(long, value_name = "DIR")]
+    collect: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Markdown,
+    Json,
+    Html,
+}
+
+fn standing(text: &str) -> Result<Standing, String> {
+    let found = Standing::ALL.into_iter().find(|standing| standing.name() == text.trim().to_lowercase());
+    found.ok_or_else(|| format!("it is one of {}", Standing::ALL.map(Standing::name).join(", ")))
+}
+
+impl ReportArgs {
+    fn format(&self) -> Format {
+        let by_name = || match self.output.as_deref()?.extension()?.to_str()?.to_lowercase().as_str() {
+            "html" | "htm" => Some(Format::Html),
+            "md" | "markdown" => Some(Format::Markdown),
+            "json" => Some(Format::Json),
+            _ => None,
+        };
+        if self.json { Format::Json } else { self.format.or_else(by_name).unwrap_or(Format::Text) }
+    }
+}
+
+pub(super) async fn run(office: &Office, args: &ReportArgs) -> Result<u8, CliError> {
+    let made = now();
+    let (mut asked, rows, mut ids) = asked(office, args, made).await?;
+    ids.sort();
+    let mut facts: Vec<JobFacts> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let row = office.caught_up_quietly(row).await;
+        facts.push(read(&row, &office.workspace(&row).map_err(|error| error.message)));
+    }
+    asked.standings.dedup();
+    let mut report = Report::of(made, &asked, facts);
+    let id = |id: JobId| jobs::short(&id.to_string(), &ids).to_owned();
+    if let Some(folder) = &args.collect {
+        report.collected = Some(collect(&report.jobs, folder, made, &id)?);
+    }
+    let page = || Page::of(&report, &Style { minute: &when::minute, id: &id });
+    let room = if args.output.is_none() { table::room() } else { None };
+    let text = match args.format() {
+        Format::Text => text::text(&page(), room),
+        Format::Markdown => markdown(&page()),
+        Format::Html => html(&page()),
+        Format::Json => serde_json::to_string_pretty(&report)
+            .map(|text| text + "\n")
+            .map_err(|error| CliError::failed(format!("the report can't be written as JSON ({error})")))?,
+    };
+    match &args.output {
+        Some(path) => write(path, &text)?,
+        None => out::result(&text)?,
+    }
+    Ok(exit::COMPLETED)
+}
+
+/// What is asked for, the rows that may belong to it, and the ids of all jobs. The place for other names than jobs'
+/// (a batch's) is here.
+async fn asked(
+    office: &Office,
+    args: &ReportArgs,
+    made: Timestamp,
+) -> Result<(Asked, Vec<JobRow>, Vec<String>), CliError> {
+    office.adopt().await;
+    let all = office.store.jobs(&JobFilter::default()).await?;
+    let ids = all.iter().map(|row| row.job.id.to_string()).collect();
+    let named = !args.jobs.is_empty();
+    let since = args.since.or_else(|| (!named).then(|| before(made, USUAL)));
+    let mut asked = Asked { since, standings: args.status.clone(), named, older_waiting: 0 };
+    if named {
+        let mut wanted = BTreeSet::new();
+        for name in &args.jobs {
+            wanted.insert(office.store.find(name).await?);
+        }
+        return Ok((asked, all.into_iter().filter(|row| wanted.contains(&row.job.id)).collect(), ids));
+    }
+    let since = since.map(|since| before(since, SLACK));
+    // A row is written whenever a job rests: one that is older, and doesn't run, has not been worked.
+    let (rows, older): (Vec<JobRow>, Vec<JobRow>) = all.into_iter().partition(|row| {
+        let is_new = |since| row.job.created >= since || row.updated >= since;
+        since.is_none_or(is_new) || !(row.state.status.is_end() || row.state.hold_reason.is_some())
+    });
+    asked.older_waiting = older.iter().filter(|row| waits(Standing::of(row.state.status, false))).count() as u64;
+    Ok((asked, rows, ids))
+}
+
+fn before(moment: Timestamp, passed: Duration) -> Timestamp {
+    let earlier = chrono::TimeDelta::from_std(passed).ok().and_then(|passed| moment.utc().checked_sub_signed(passed));
+    earlier.map_or(moment, Timestamp::new)
+}
+
+impl Office {
+    /// [`Self::caught_up`], where a workspace that can't be had is the report's to tell.
+    async fn caught_up_quietly(&self, row: JobRow) -> JobRow {
+        self.caught_up(row.clone()).await.unwrap_or(row)
+    }
+}
+
+/// Writes the report's file: whole or not at all, where it is a file.
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    let failed = |why: &dyn std::fmt::Display| {
+        CliError::failed(format!(
+            "the report can't be written to {} ({why})",
+            out::one_line(&path.display().to_string())
+        ))
+    };
+    // Behind a link is the file that is meant.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let is_special = path.exists() && !path.is_file();
+    let (Some(name), false) = (path.file_name().and_then(|name| name.to_str()), is_special) else {
+        return std::fs::write(&path, text).map_err(|error| failed(&error));
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let shown = out::one_line(&folder.display().to_string());
+    let folder = Workspace::open(folder)
+        .map_err(|_| CliError::usage(format!("there is no folder {shown} to write the report into")))?;
+    folder.write(name, text.as_bytes()).map(drop).map_err(|error| failed(&error))
+}
+
+impl From<CollectError> for CliError {
+    fn from(error: CollectError) -> Self {
+        match error {
+            CollectError::Refused(sentence) => Self::usage(sentence),
+            CollectError::Failed(_) => Self::failed(error.to_string()),
+        }
+    }
+}

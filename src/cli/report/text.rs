@@ -1,0 +1,72 @@
+//! A page for the terminal: tables as wide as what stands in them, cut where the terminal is narrower.
+
+use crate::{
+    cli::{
+        out,
+        table::{Side as Column, Table},
+    },
+    report::page::{Page, Section, Side},
+};
+use std::fmt::Write;
+
+/// Rows of a table; the rest is counted.
+const MOST_ROWS: usize = 60;
+const INDENT: usize = 2;
+
+/// The page as text. `room` is the terminal's width, where it is one.
+pub(super) fn text(page: &Page, room: Option<usize>) -> String {
+    let mut text = format!("{}\n", out::one_line(&page.title));
+    for line in &page.lines {
+        let _ = writeln!(text, "{}", out::one_line(line));
+    }
+    for section in &page.sections {
+        text.push_str(&self::section(section, room));
+    }
+    text
+}
+
+fn section(section: &Section, room: Option<usize>) -> String {
+    let mut text = format!("\n{}\n", section.title);
+    for line in &section.lines {
+        let _ = writeln!(text, "  {}", out::one_line(line));
+    }
+    let Some(table) = &section.table else {
+        return text;
+    };
+    // What can be typed stands below its row, whole, however narrow the terminal is.
+    let (typed, shown): (Vec<usize>, Vec<usize>) =
+        (0..table.columns.len()).partition(|&column| table.columns[column].1 == Side::Command);
+    let columns: Vec<(&str, Column)> = shown
+        .iter()
+        .map(|&column| table.columns[column])
+        .map(|(name, side)| match side {
+            Side::Words | Side::Command => (name, Column::Left),
+            Side::Number => (name, Column::Right),
+            Side::Sentence => (name, Column::Cut),
+        })
+        .collect();
+    let cells = |row: &[String], of: &[usize]| -> Vec<String> {
+        of.iter().filter_map(|&column| row.get(column)).cloned().collect()
+    };
+    let mut lines = Table::new(&columns);
+    for row in table.rows.iter().take(MOST_ROWS) {
+        lines.row(cells(row, &shown));
+    }
+    let rendered = lines.render(room.map(|room| room.saturating_sub(INDENT)));
+    let mut rendered = rendered.lines();
+    if let Some(heading) = rendered.next() {
+        let _ = writeln!(text, "  {heading}");
+    }
+    for (line, row) in rendered.zip(&table.rows) {
+        if !line.is_empty() {
+            let _ = writeln!(text, "  {line}");
+        }
+        for command in cells(row, &typed).iter().filter(|command| !command.is_empty()) {
+            let _ = writeln!(text, "      {}", out::one_line(command));
+        }
+    }
+    if let Some(rest) = table.rows.len().checked_sub(MOST_ROWS).filter(|rest| *rest > 0) {
+        let _ = writeln!(text, "  and {rest} more lines: --format html, markdown or json has them all");
+    }
+    text
+}

@@ -1,0 +1,287 @@
+//! `--collect`: the deliverables of many jobs, copied into one folder with an index. Nothing that isn't known from the
+//! folder's own index is ever written over: who changed a copy, or put a file where one belongs, is told, and nothing is
+//! done. A folder can be collected into again; what it holds of other jobs stays.
+
+use super::{
+    csv::csv,
+    facts::{FileState, JobFacts},
+    index::{CSV, Collected, Entry, FORMAT, Index, JSON, Kind},
+    words::one_line,
+};
+use crate::{
+    job::{id::JobId, time::Timestamp},
+    workspace::{ModelPath, Workspace, WorkspaceError},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::Path,
+};
+
+/// Bytes of an index that is read.
+const MOST_INDEX: u64 = 256 * 1024 * 1024;
+/// Letters of the instructions' name in a folder's name.
+const MOST_NAME: usize = 60;
+
+/// Why nothing, or not all, was collected.
+#[derive(Debug, thiserror::Error)]
+pub enum CollectError {
+    /// One sentence: what is in the way, and what to do. Nothing was written.
+    #[error("{0}")]
+    Refused(String),
+    #[error("the deliverables can't be collected: {0}")]
+    Failed(#[from] WorkspaceError),
+}
+
+/// One copy to be made.
+struct Copy<'j> {
+    job: &'j JobFacts,
+    file: &'j super::facts::FileFacts,
+    target: String,
+}
+
+/// Copies the deliverables of `jobs` into `folder`. `short` gives a job's id as short as it is unambiguous.
+pub fn collect(
+    jobs: &[JobFacts],
+    folder: &Path,
+    made: Timestamp,
+    short: &dyn Fn(JobId) -> String,
+) -> Result<Collected, CollectError> {
+    let shown = one_line(&folder.display().to_string());
+    std::fs::create_dir_all(folder)
+        .map_err(|error| CollectError::Refused(format!("the folder {shown} can't be made ({error})")))?;
+    let root = Workspace::open(folder)?;
+    let old = known(&root, &shown)?;
+    // After a collection that was cut short, a path may have two: as it was, and as it was to be.
+    let mut known: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+    for entry in &old {
+        known.entry(entry.path.as_deref().unwrap_or_default()).or_default().push(entry);
+    }
+    let known = |copy: &Copy<'_>| known.get(copy.target.as_str()).map_or(&[][..], Vec::as_slice);
+    let (copies, mut faults) = planned(jobs, &old, short);
+    for copy in &copies {
+        if root.exists(&copy.target)? && !known(copy).iter().any(|entry| kept(&root, entry).is_some()) {
+            return Err(CollectError::Refused(format!(
+                "{} in {shown} is not as it was collected: move it away, or name another folder",
+                one_line(&copy.target)
+            )));
+        }
+    }
+    let ids: BTreeSet<JobId> = jobs.iter().map(|job| job.id).collect();
+    let others: Vec<Entry> = old.iter().filter(|entry| !ids.contains(&entry.job)).cloned().collect();
+    // First of all the folder says that it is ours, so that what a crash leaves can be gone on with.
+    let intended = copies.iter().map(|copy| entry(copy.job, copy, Some(intended(copy)))).chain(old.iter().cloned());
+    write_index(&root, made, None, intended.collect())?;
+
+    let mut entries = others;
+    let mut done = Collected {
+        folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string(),
+        files: 0,
+        bytes: 0,
+        faults: Vec::new(),
+    };
+    for job in jobs.iter().filter(|job| job.deliverables.is_empty()) {
+        entries.push(nothing(job));
+    }
+    for copy in &copies {
+        let made = match copy_one(&root, copy)? {
+            Some(made) => Some(made),
+            // What can't be had any more may have been collected before.
+            None => known(copy).iter().find_map(|before| kept(&root, before)),
+        };
+        if let Some(fault) = fault(copy, made.as_ref()) {
+            faults.push(fault);
+        }
+        if let Some(made) = &made {
+            done.files += 1;
+            done.bytes += made.bytes;
+        }
+        entries.push(entry(copy.job, copy, made));
+    }
+    let now: BTreeSet<&str> = copies.iter().map(|copy| copy.target.as_str()).collect();
+    for stale in old.iter().filter(|entry| ids.contains(&entry.job)) {
+        // A job that was sent back may deliver other files.
+        if let Some(path) = stale.path.as_deref().filter(|path| !now.contains(path) && kept(&root, stale).is_some()) {
+            root.remove(path)?;
+        }
+    }
+    // Whose journal can't be read any more may have told its documents before.
+    for entry in entries.iter_mut().filter(|entry| entry.documents.is_empty()) {
+        let told = old.iter().find(|before| before.job == entry.job && !before.documents.is_empty());
+        entry.documents = told.map(|before| before.documents.clone()).unwrap_or_default();
+    }
+    entries.sort_by(|a, b| (a.job, &a.delivered_path).cmp(&(b.job, &b.delivered_path)));
+    let table = csv(&entries);
+    let written = root.write(CSV, table.as_bytes())?;
+    write_index(&root, made, Some(written.sha256), entries)?;
+    done.faults = faults;
+    Ok(done)
+}
+
+/// What the folder holds already. A folder that holds anything, and isn't ours, is refused.
+fn known(root: &Workspace, shown: &str) -> Result<Vec<Entry>, CollectError> {
+    let refused = |why: &str| Err(CollectError::Refused(format!("{why}: name a new folder, or an empty one")));
+    if !root.exists(JSON)? {
+        let is_empty = std::fs::read_dir(root.path()).is_ok_and(|mut items| items.next().is_none());
+        return if is_empty {
+            Ok(Vec::new())
+        } else {
+            refused(&format!("the folder {shown} is not empty, and has no index of collected deliverables"))
+        };
+    }
+    let text = root.read_text_at_most(JSON, MOST_INDEX).unwrap_or_default();
+    let Ok(index) = serde_json::from_str::<Index>(&text) else {
+        return refused(&format!("{JSON} in {shown} is not an index of collected deliverables"));
+    };
+    if index.format != FORMAT {
+        return refused(&format!("the index in {shown} has format {}, and this version knows {FORMAT}", index.format));
+    }
+    if index.entries.iter().filter_map(|entry| entry.path.as_deref()).any(|path| ModelPath::parse(path).is_err()) {
+        return refused(&format!("{JSON} in {shown} names paths that no collection makes"));
+    }
+    let is_changed = match (&index.csv_sha256, root.exists(CSV)?) {
+        (Some(sha256), true) => root.hash(CSV).ok().is_none_or(|found| found.sha256 != *sha256),
+        // Where the index knows of none, a collection was cut short: the one before may have left its own.
+        (Some(_), false) | (None, _) => false,
+    };
+    if is_changed {
+        return Err(CollectError::Refused(format!(
+            "{CSV} in {shown} was changed since it was written: move it away, or name another folder"
+        )));
+    }
+    Ok(index.entries)
+}
+
+/// Where each deliverable goes, and what can't go anywhere.
+fn planned<'j>(jobs: &'j [JobFacts], old: &[Entry], short: &dyn Fn(JobId) -> String) -> (Vec<Copy<'j>>, Vec<String>) {
+    let mut folders: BTreeMap<String, JobId> = BTreeMap::new();
+    let mut of_job: BTreeMap<JobId, String> = BTreeMap::new();
+    for entry in old {
+        if let Some((folder, _)) = entry.path.as_deref().and_then(|path| path.split_once('/')) {
+            folders.insert(folder.to_owned(), entry.job);
+            of_job.insert(entry.job, folder.to_owned());
+        }
+    }
+    let mut copies = Vec::new();
+    let mut faults = Vec::new();
+    let mut targets = BTreeSet::new();
+    for job in jobs {
+        let folder = of_job.get(&job.id).cloned().unwrap_or_else(|| {
+            let name = slug(&job.instructions);
+            let usual = format!("{}-{name}", short(job.id));
+            if folders.contains_key(&usual) { format!("{}-{name}", job.id) } else { usual }
+        });
+        folders.insert(folder.clone(), job.id);
+        for file in &job.deliverables {
+            let below = file.path.strip_prefix("output/").unwrap_or(&file.path);
+            let target = format!("{folder}/{below}");
+            // The contract lets no other path through; a row or a journal that was tampered with might.
+            match ModelPath::parse(&target) {
+                Ok(_) if targets.insert(target.clone()) => copies.push(Copy { job, file, target }),
+                Ok(_) => faults.push(format!("job {}: {} is named twice", job.id, one_line(&file.path))),
+                Err(error) => faults.push(format!("job {}: {error}", job.id)),
+            }
+        }
+    }
+    (copies, faults)
+}
+
+/// `name` as a part of a folder's name.
+fn slug(name: &str) -> String {
+    let letters = name
+        .chars()
+        .take(MOST_NAME)
+        .map(|letter| if letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_') { letter } else { '-' });
+    let slug: String = letters.collect();
+    let slug = slug.trim_matches('-');
+    if slug.is_empty() { "job".to_owned() } else { slug.to_owned() }
+}
+
+/// What a copy is.
+struct Made {
+    sha256: String,
+    bytes: u64,
+}
+
+/// The copy that an index names, where it lies there unchanged.
+fn kept(root: &Workspace, entry: &Entry) -> Option<Made> {
+    let found = root.hash(entry.path.as_deref()?).ok()?;
+    // One that is as delivered is ours also where an earlier collection was cut short.
+    let is_known = [&entry.sha256, &entry.delivered_sha256].into_iter().flatten().any(|sha256| *sha256 == found.sha256);
+    is_known.then_some(Made { sha256: found.sha256, bytes: found.bytes })
+}
+
+fn intended(copy: &Copy<'_>) -> Made {
+    Made { sha256: copy.file.sha256.clone(), bytes: copy.file.bytes }
+}
+
+/// Copies one file, hashed on its way. `None`: it can't be read.
+fn copy_one(root: &Workspace, copy: &Copy<'_>) -> Result<Option<Made>, CollectError> {
+    let Ok((mut source, _)) =
+        Workspace::open(Path::new(&copy.job.workspace)).and_then(|workspace| workspace.stream(&copy.file.path))
+    else {
+        return Ok(None);
+    };
+    let written = root.write_from(&copy.target, &mut source as &mut dyn io::Read)?;
+    Ok(Some(Made { sha256: written.sha256, bytes: written.bytes }))
+}
+
+fn state(copy: &Copy<'_>, made: Option<&Made>) -> FileState {
+    match made {
+        Some(made) if made.sha256 == copy.file.sha256 => FileState::AsDelivered,
+        Some(_) => FileState::Changed,
+        None if copy.file.state == FileState::Unreadable => FileState::Unreadable,
+        None => FileState::Missing,
+    }
+}
+
+fn fault(copy: &Copy<'_>, made: Option<&Made>) -> Option<String> {
+    let what = match state(copy, made) {
+        FileState::AsDelivered => return None,
+        FileState::Changed => "was changed since it was delivered; it was copied as it is now",
+        FileState::Missing => "is missing",
+        FileState::Unreadable => "can't be read",
+    };
+    Some(format!("job {}: {} {what}", copy.job.id, one_line(&copy.file.path)))
+}
+
+fn entry(job: &JobFacts, copy: &Copy<'_>, made: Option<Made>) -> Entry {
+    Entry {
+        delivered_path: Some(copy.file.path.clone()),
+        delivered_sha256: Some(copy.file.sha256.clone()),
+        state: Some(state(copy, made.as_ref())),
+        path: made.is_some().then(|| copy.target.clone()),
+        bytes: made.as_ref().map(|made| made.bytes),
+        sha256: made.map(|made| made.sha256),
+        ..nothing(job)
+    }
+}
+
+fn nothing(job: &JobFacts) -> Entry {
+    Entry {
+        job: job.id,
+        status: job.standing().name().to_owned(),
+        instructions: job.instructions.clone(),
+        documents: job.document_names.clone(),
+        path: None,
+        sha256: None,
+        bytes: None,
+        delivered_path: None,
+        delivered_sha256: None,
+        state: None,
+    }
+}
+
+fn write_index(
+    root: &Workspace,
+    made: Timestamp,
+    csv_sha256: Option<String>,
+    entries: Vec<Entry>,
+) -> Result<(), CollectError> {
+    let index = Index { kind: Kind::Collect, format: FORMAT, made, csv_sha256, entries };
+    let mut text = serde_json::to_vec_pretty(&index)
+        .map_err(|error| CollectError::Refused(format!("the index can't be written as JSON ({error})")))?;
+    text.push(b'\n');
+    root.write(JSON, &text)?;
+    Ok(())
+}

@@ -1,0 +1,216 @@
+use super::*;
+use crate::report::{
+    facts::{FileFacts, Record},
+    needs::Why,
+};
+use proptest::prelude::*;
+use uuid::Uuid;
+
+fn moment(text: &str) -> Timestamp {
+    serde_json::from_value(text.into()).unwrap()
+}
+
+/// A completed job; `place` makes its id.
+fn job(place: u128) -> JobFacts {
+    JobFacts {
+        id: JobId(Uuid::from_u128(place)),
+        status: JobStatus::Completed,
+        interrupted: false,
+        worked_on: false,
+        hold_reason: None,
+        reason: None,
+        instructions: "task".to_owned(),
+        model: "offline".to_owned(),
+        documents: 1,
+        document_names: vec!["a.md".to_owned()],
+        created: moment("2026-11-21T20:00:00.000Z"),
+        last: moment("2026-11-21T23:00:00.000Z"),
+        completed_at: None,
+        turns: 3,
+        tokens_in: 10,
+        tokens_out: 2,
+        tokens_cached: 5,
+        cost_usd: Some(0.1),
+        priced_usd: 0.1,
+        unpriced_turns: Some(0),
+        worked_ms: 1_000,
+        coverage: 1.0,
+        confidence: Some(0.9),
+        notes: None,
+        checks_failed: Vec::new(),
+        open_todos: Vec::new(),
+        attempts_failed: Vec::new(),
+        holds: Vec::new(),
+        deliverables: Vec::new(),
+        workspace: "w".to_owned(),
+        record: Record::Whole,
+        record_fault: None,
+    }
+}
+
+fn report(jobs: Vec<JobFacts>) -> Report {
+    Report::of(Timestamp::default(), &Asked::default(), jobs)
+}
+
+#[test]
+fn money_is_added_without_what_binary_fractions_leave() {
+    let jobs: Vec<JobFacts> =
+        (0..10).map(|place| JobFacts { cost_usd: Some(0.1), priced_usd: 0.1, ..job(place) }).collect();
+    assert_eq!(report(jobs).spent.cost_usd, Some(1.0));
+    let nothing = report(Vec::new()).spent;
+    assert_eq!((nothing.cost_usd, nothing.cached_share), (Some(0.0), None));
+    assert!(nothing.priced_usd.is_sign_positive());
+}
+
+#[test]
+fn a_price_that_is_not_known_leaves_a_lower_bound() {
+    let unknown = JobFacts { cost_usd: None, priced_usd: 0.25, unpriced_turns: Some(2), ..job(2) };
+    let spent = report(vec![job(1), unknown.clone()]).spent;
+    assert_eq!((spent.cost_usd, spent.priced_usd), (None, 0.35));
+    assert_eq!((spent.unpriced_jobs, spent.unpriced_turns), (1, Some(2)));
+    // Of a job that can't be read it isn't even known how many turns.
+    let unread = JobFacts { cost_usd: None, priced_usd: 0.0, unpriced_turns: None, ..job(3) };
+    let spent = report(vec![job(1), unknown, unread]).spent;
+    assert_eq!((spent.priced_usd, spent.unpriced_jobs, spent.unpriced_turns), (0.35, 2, None));
+}
+
+#[test]
+fn attempts_and_holds_are_added_by_kind() {
+    let attempts = |kind, times, waited_ms| Attempts { kind, times, waited_ms };
+    let holds = |reason, times| Holds { reason, times };
+    let jobs = vec![
+        JobFacts {
+            attempts_failed: vec![
+                attempts(FailureKind::RateLimited, 2, 700),
+                attempts(FailureKind::Server, 4, u64::MAX),
+            ],
+            holds: vec![holds(HoldReason::Outage, 1)],
+            ..job(1)
+        },
+        JobFacts {
+            attempts_failed: vec![attempts(FailureKind::RateLimited, 3, 300), attempts(FailureKind::Server, 1, 9)],
+            holds: vec![holds(HoldReason::Paused, 1), holds(HoldReason::Outage, 2)],
+            ..job(2)
+        },
+    ];
+    let report = report(jobs);
+    let sum = |kind, times, jobs, waited_ms| AttemptsFailed { kind, times, jobs, waited_ms };
+    assert_eq!(
+        report.attempts_failed,
+        [sum(FailureKind::RateLimited, 5, 2, 1_000), sum(FailureKind::Server, 5, 2, u64::MAX)]
+    );
+    assert_eq!(
+        report.holds,
+        [
+            HoldsCounted { reason: HoldReason::Outage, times: 3, jobs: 2 },
+            HoldsCounted { reason: HoldReason::Paused, times: 1, jobs: 1 }
+        ]
+    );
+}
+
+#[test]
+fn reasons_are_counted_by_status_and_words() {
+    let held = |place, hold, reason: &str| JobFacts {
+        status: JobStatus::Held,
+        hold_reason: Some(hold),
+        reason: Some(reason.to_owned()),
+        ..job(place)
+    };
+    let report = report(vec![
+        held(1, HoldReason::Limit, "no more"),
+        held(2, HoldReason::Budget, "no more"),
+        held(3, HoldReason::Budget, "no\n more"),
+        JobFacts { reason: Some("no more".to_owned()), status: JobStatus::Failed, ..job(4) },
+    ]);
+    let counted: Vec<_> =
+        report.reasons.iter().map(|reason| (reason.status, reason.hold_reason, reason.jobs)).collect();
+    assert_eq!(
+        counted,
+        [
+            (JobStatus::Held, Some(HoldReason::Budget), 2),
+            (JobStatus::Held, Some(HoldReason::Limit), 1),
+            (JobStatus::Failed, None, 1)
+        ]
+    );
+    assert_eq!(report.reasons[0].ids, [2, 3].map(|place| JobId(Uuid::from_u128(place))));
+}
+
+#[test]
+fn jobs_are_in_it_that_were_made_or_worked_since() {
+    let since = moment("2026-11-21T22:00:00.000Z");
+    let before = moment("2026-11-21T21:59:59.999Z");
+    let held = |place, created, last| JobFacts { status: JobStatus::Held, created, last, ..job(place) };
+    let jobs = vec![held(4, before, before), held(3, since, since), held(2, before, since), job(1)];
+    let asked = Asked { since: Some(since), older_waiting: 5, ..Asked::default() };
+    let report = Report::of(since, &asked, jobs.clone());
+    let ids: Vec<u128> = report.jobs.iter().map(|job| job.id.0.as_u128()).collect();
+    assert_eq!((ids, report.made_before, report.older_waiting), (vec![1, 2, 3], 2, Some(6)));
+    let asked = Asked { standings: vec![Standing::Held], ..asked };
+    let report = Report::of(since, &asked, jobs);
+    assert_eq!((report.counts.jobs, report.counts.held, report.older_waiting), (2, 2, None));
+}
+
+#[test]
+fn who_is_needed_is_told_once_for_each_cause() {
+    let file = |state| FileFacts { path: "output/a".to_owned(), sha256: String::new(), bytes: 1, state };
+    let none = ["None.", "n/a", " - ", "", "No notes."];
+    let quiet = none.iter().zip(10..).map(|(notes, place)| JobFacts { notes: Some((*notes).to_owned()), ..job(place) });
+    let running = JobFacts { status: JobStatus::Running, worked_on: true, ..job(1) };
+    let waits = JobFacts { status: JobStatus::Held, hold_reason: Some(HoldReason::Outage), worked_on: true, ..job(2) };
+    let left = JobFacts { worked_on: false, ..waits.clone() };
+    let odd = JobFacts {
+        confidence: Some(0.69),
+        notes: Some("Look at page 3.".to_owned()),
+        deliverables: vec![file(FileState::AsDelivered), file(FileState::Changed)],
+        ..job(4)
+    };
+    let gone = JobFacts {
+        record: Record::Gone,
+        record_fault: Some("it is gone".to_owned()),
+        deliverables: vec![file(FileState::Missing)],
+        ..job(5)
+    };
+    let jobs = quiet.chain([running, waits, JobFacts { id: JobId(Uuid::from_u128(3)), ..left }, odd, gone]).collect();
+    let report = report(jobs);
+    let needs: Vec<_> = report.needs_person.iter().map(|need| (need.why, need.job.0.as_u128())).collect();
+    assert_eq!(needs, [(Why::Held, 3), (Why::Gone, 5), (Why::Deliverable, 4), (Why::Confidence, 4), (Why::Notes, 4)]);
+    let commands: Vec<&str> = report.needs_person.iter().map(|need| need.commands[0].as_str()).collect();
+    let id = |place| JobId(Uuid::from_u128(place));
+    assert_eq!(
+        commands,
+        [
+            format!("overnight resume {}", id(3)),
+            format!("overnight show {} --workspaces FOLDER", id(5)),
+            format!("overnight audit verify {}", id(4)),
+            format!("overnight show {}", id(4)),
+            format!("overnight show {}", id(4)),
+        ]
+    );
+}
+
+proptest! {
+    #[test]
+    fn every_job_is_counted_once(places in prop::collection::vec((0_usize..9, 0_u64..1_000, any::<bool>()), 0..40)) {
+        let statuses = [
+            JobStatus::Queued, JobStatus::Running, JobStatus::Held, JobStatus::Completed, JobStatus::Partial,
+            JobStatus::Blocked, JobStatus::Failed, JobStatus::Cancelled, JobStatus::Running,
+        ];
+        let jobs: Vec<JobFacts> = places
+            .iter()
+            .zip(1..)
+            .map(|(&(status, worked_ms, interrupted), place)| {
+                JobFacts { status: statuses[status], interrupted, worked_ms, ..job(place) }
+            })
+            .collect();
+        let report = report(jobs.clone());
+        let sum: u64 = Standing::ALL.iter().map(|standing| report.counts.number(*standing)).sum();
+        prop_assert_eq!((sum, report.counts.jobs), (jobs.len() as u64, jobs.len() as u64));
+        for standing in Standing::ALL {
+            let number = jobs.iter().filter(|job| job.standing() == standing).count() as u64;
+            prop_assert_eq!(report.counts.number(standing), number);
+        }
+        prop_assert_eq!(report.spent.worked_ms, places.iter().map(|place| place.1).sum::<u64>());
+        let slowest: Vec<u64> = report.slowest.iter().map(|id| report.job(*id).unwrap().worked_ms).collect();
+        prop_assert!(slowest.is_sorted_by(|a, b| a >= b));
+    }
+}

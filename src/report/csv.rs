@@ -1,0 +1,61 @@
+//! `index.csv`, for spreadsheets. Written by hand: the format's one rule (a quote within quotes is doubled) is shorter than
+//! a library's setup, and no library does the other thing that is needed, which is to keep a cell from being a formula.
+
+use super::index::Entry;
+
+const HEADING: [&str; 8] = ["job", "status", "instructions", "documents", "path", "sha256", "bytes", "state"];
+
+/// The entries as CSV (RFC 4180: commas, quotes, CRLF), with a heading.
+pub fn csv(entries: &[Entry]) -> String {
+    let mut text = line(HEADING.map(str::to_owned));
+    for entry in entries {
+        text.push_str(&line([
+            entry.job.to_string(),
+            entry.status.clone(),
+            entry.instructions.clone(),
+            entry.documents.join("; "),
+            entry.path.clone().unwrap_or_default(),
+            entry.sha256.clone().unwrap_or_default(),
+            entry.bytes.map(|bytes| bytes.to_string()).unwrap_or_default(),
+            entry.state.map_or("nothing delivered", super::facts::FileState::name).to_owned(),
+        ]));
+    }
+    text
+}
+
+fn line(cells: [String; 8]) -> String {
+    cells.map(|text| cell(&text)).join(",") + "\r\n"
+}
+
+/// Spreadsheets take a cell that begins so for a formula, also within quotes; behind an apostrophe it is text.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+fn cell(text: &str) -> String {
+    let text = if text.starts_with(FORMULA) { format!("'{text}") } else { text.to_owned() };
+    if text.contains([',', '"', '\r', '\n', ';', '\'']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_never_a_formula_and_never_two_cells() {
+        let cells = ["plain.md", "a,b", "say \"no\"", "two\r\nlines", "=1+1", "+1", "-1", "@sum(a1)", "\t=1", "\r=1"];
+        assert_eq!(
+            cells.map(cell),
+            [
+                "plain.md",
+                "\"a,b\"",
+                "\"say \"\"no\"\"\"",
+                "\"two\r\nlines\"",
+                "\"'=1+1\"",
+                "\"'+1\"",
+                "\"'-1\"",
+                "\"'@sum(a1)\"",
+                "\"'\t=1\"",
+                "\"'\r=1\""
+            ]
+        );
+    }
+}

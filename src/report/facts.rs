@@ -1,0 +1,195 @@
+//! What a report knows of one job. Numbers are those of the database's row, as `overnight jobs` lists them; what only the
+//! journal knows is from there. A job whose workspace can't be read has what its row says, and why.
+
+use crate::job::{
+    contract::Check,
+    failure::FailureKind,
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How a job stands, for a person: a job that stands as running, and on which no process works, is a case of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    Completed,
+    Partial,
+    Blocked,
+    Failed,
+    Held,
+    Interrupted,
+    Running,
+    Queued,
+    Cancelled,
+}
+
+impl Standing {
+    /// In the order in which they are told.
+    pub const ALL: [Self; 9] = [
+        Self::Completed,
+        Self::Partial,
+        Self::Blocked,
+        Self::Failed,
+        Self::Held,
+        Self::Interrupted,
+        Self::Running,
+        Self::Queued,
+        Self::Cancelled,
+    ];
+
+    pub fn of(status: JobStatus, interrupted: bool) -> Self {
+        match status {
+            JobStatus::Queued => Self::Queued,
+            JobStatus::Running if interrupted => Self::Interrupted,
+            JobStatus::Running => Self::Running,
+            JobStatus::Held => Self::Held,
+            JobStatus::Completed => Self::Completed,
+            JobStatus::Partial => Self::Partial,
+            JobStatus::Blocked => Self::Blocked,
+            JobStatus::Failed => Self::Failed,
+            JobStatus::Cancelled => Self::Cancelled,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => JobStatus::Completed.name(),
+            Self::Partial => JobStatus::Partial.name(),
+            Self::Blocked => JobStatus::Blocked.name(),
+            Self::Failed => JobStatus::Failed.name(),
+            Self::Held => JobStatus::Held.name(),
+            Self::Interrupted => "interrupted",
+            Self::Running => JobStatus::Running.name(),
+            Self::Queued => JobStatus::Queued.name(),
+            Self::Cancelled => JobStatus::Cancelled.name(),
+        }
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether the workspace could be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// The journal's chain is whole, and contains the line that the database saw last.
+    Whole,
+    /// There is no workspace folder.
+    Gone,
+    /// The journal can't be read, or is not the one that the database saw.
+    Broken,
+}
+
+/// How a deliverable lies there now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileState {
+    /// With the hash that it was delivered with.
+    AsDelivered,
+    /// With another hash.
+    Changed,
+    Missing,
+    /// It is there, and can't be read.
+    Unreadable,
+}
+
+impl FileState {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AsDelivered => "as delivered",
+            Self::Changed => "changed since it was delivered",
+            Self::Missing => "missing",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// A file that a job delivered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileFacts {
+    /// Relative to the workspace.
+    pub path: String,
+    /// As delivered.
+    pub sha256: String,
+    pub bytes: u64,
+    pub state: FileState,
+}
+
+/// Attempts at a turn that brought no reply, of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Attempts {
+    pub kind: FailureKind,
+    pub times: u64,
+    /// Milliseconds that were waited after them.
+    pub waited_ms: u64,
+}
+
+/// Holds of one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Holds {
+    pub reason: HoldReason,
+    pub times: u64,
+}
+
+/// One job. Its fields are a promise; a value that isn't known is null.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobFacts {
+    pub id: JobId,
+    pub status: JobStatus,
+    /// It stands as running, and no process works on it.
+    pub interrupted: bool,
+    /// A process has its workspace.
+    pub worked_on: bool,
+    pub hold_reason: Option<HoldReason>,
+    /// One sentence.
+    pub reason: Option<String>,
+    pub instructions: String,
+    pub model: String,
+    pub documents: u64,
+    /// Empty where the journal can't be read.
+    pub document_names: Vec<String>,
+    pub created: Timestamp,
+    /// The moment of the last decision; where the journal can't be read, when the row was last written.
+    pub last: Timestamp,
+    pub completed_at: Option<Timestamp>,
+    pub turns: u64,
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    pub tokens_cached: u64,
+    /// Null where a turn's price isn't known.
+    pub cost_usd: Option<f64>,
+    /// Of the turns whose price is known.
+    pub priced_usd: f64,
+    /// Turns whose price isn't known; null where that can't be read.
+    pub unpriced_turns: Option<u64>,
+    pub worked_ms: u64,
+    /// 0 to 1.
+    pub coverage: f64,
+    /// 0 to 1.
+    pub confidence: Option<f64>,
+    pub notes: Option<String>,
+    /// Checks of the contract that were not met when the job ended.
+    pub checks_failed: Vec<Check>,
+    /// Todos that were open when the job ended.
+    pub open_todos: Vec<String>,
+    pub attempts_failed: Vec<Attempts>,
+    pub holds: Vec<Holds>,
+    pub deliverables: Vec<FileFacts>,
+    /// Absolute.
+    pub workspace: String,
+    pub record: Record,
+    /// What is wrong with the record, in one sentence.
+    pub record_fault: Option<String>,
+}
+
+impl JobFacts {
+    pub fn standing(&self) -> Standing {
+        Standing::of(self.status, self.interrupted)
+    }
+}

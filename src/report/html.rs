@@ -1,0 +1,82 @@
+//! A page as one HTML file: no script, nothing loaded from anywhere (its own policy forbids it), light or dark as the
+//! reader's system is. Written by hand: a page is headings, sentences and tables, and the one thing that matters, that all
+//! text is escaped, is one function here.
+
+use super::page::{Page, Section, Side, Table};
+use std::fmt::Write;
+
+const STYLE: &str = include_str!("page.css");
+
+/// The page as an HTML document.
+pub fn html(page: &Page) -> String {
+    let title = escaped(&page.title);
+    let mut text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+    );
+    text.extend(page.lines.iter().map(|line| format!("<p>{}</p>\n", escaped(line))));
+    text.extend(page.sections.iter().map(section));
+    text.push_str("</main>\n</body>\n</html>\n");
+    text
+}
+
+fn section(section: &Section) -> String {
+    let mut text = format!("<section>\n<h2>{}</h2>\n", escaped(section.title));
+    text.extend(section.lines.iter().map(|line| format!("<p>{}</p>\n", escaped(line))));
+    if let Some(table) = &section.table {
+        text.push_str(&self::table(table));
+    }
+    text.push_str("</section>\n");
+    text
+}
+
+fn table(table: &Table) -> String {
+    // A table that is wider than the screen scrolls by itself, also by keyboard.
+    let mut text = "<div tabindex=\"0\">\n<table>\n<thead><tr>".to_owned();
+    for (name, side) in &table.columns {
+        let _ = write!(text, "<th scope=\"col\"{}>{}</th>", class(*side), escaped(&name.to_lowercase()));
+    }
+    text.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        text.push_str("<tr>");
+        for (cell, (_, side)) in row.iter().zip(&table.columns) {
+            let cell = escaped(cell);
+            let cell = match side {
+                Side::Command if !cell.is_empty() => format!("<code>{cell}</code>"),
+                Side::Words | Side::Number | Side::Sentence | Side::Command => cell,
+            };
+            let _ = write!(text, "<td{}>{cell}</td>", class(*side));
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</tbody>\n</table>\n</div>\n");
+    text
+}
+
+fn class(side: Side) -> &'static str {
+    match side {
+        Side::Words => "",
+        Side::Number => " class=\"number\"",
+        Side::Sentence => " class=\"sentence\"",
+        Side::Command => " class=\"command\"",
+    }
+}
+
+/// `text` as it stands, in an element or an attribute.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}

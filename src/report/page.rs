@@ -1,0 +1,374 @@
+//! The report in words and tables: what its readable forms (terminal, Markdown, HTML) all say. Every text here is one line
+//! that nothing obeys; what a form needs beyond that is its own.
+
+use super::{
+    count::{Report, tokens},
+    facts::{JobFacts, Standing},
+    needs::{Why, commands},
+    spread::Spread,
+    words::{counted, one_line, percent, short, usd},
+};
+use crate::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    rows::duration,
+    time::Timestamp,
+};
+use std::collections::BTreeMap;
+
+/// A report, ready to be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub title: String,
+    pub lines: Vec<String>,
+    pub sections: Vec<Section>,
+}
+
+/// A heading, sentences, and at most one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    pub title: &'static str,
+    pub lines: Vec<String>,
+    pub table: Option<Table>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    pub columns: Vec<(&'static str, Side)>,
+    pub rows: Vec<Vec<String>>,
+}
+
+/// What stands in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Words,
+    Number,
+    /// Long text, cut first where there is no room.
+    Sentence,
+    /// What can be typed as it stands.
+    Command,
+}
+
+/// How times and ids are written.
+#[derive(Clone, Copy)]
+pub struct Style<'s> {
+    pub minute: &'s dyn Fn(Timestamp) -> String,
+    /// As short as it is unambiguous.
+    pub id: &'s dyn Fn(JobId) -> String,
+}
+
+impl std::fmt::Debug for Style<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Style").finish_non_exhaustive()
+    }
+}
+
+impl Page {
+    pub fn of(report: &Report, style: &Style<'_>) -> Self {
+        let sections = [
+            standings(report),
+            reasons(report),
+            needs(report, style),
+            quality(report),
+            checks(report),
+            retries(report),
+            spent(report),
+            ranked(report, style, "The slowest jobs", &report.slowest),
+            ranked(report, style, "The dearest jobs", &report.dearest),
+            deliverables(report, style),
+            jobs(report, style),
+        ];
+        Self {
+            title: format!("Report on {}", counted(report.counts.jobs, "job")),
+            lines: about(report, style),
+            sections: sections.into_iter().flatten().collect(),
+        }
+    }
+}
+
+impl Table {
+    fn new(columns: &[(&'static str, Side)]) -> Self {
+        Self { columns: columns.to_vec(), rows: Vec::new() }
+    }
+
+    fn with(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Self {
+        self.rows.extend(rows.into_iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()));
+        self
+    }
+}
+
+fn about(report: &Report, style: &Style<'_>) -> Vec<String> {
+    let mut lines = vec![format!("Made {}.", (style.minute)(report.made))];
+    let stand =
+        if report.statuses.is_empty() { String::new() } else { format!(" that are {}", report.statuses.join(" or ")) };
+    match report.since {
+        Some(since) => lines.push(format!("Jobs{stand} made or worked since {}.", (style.minute)(since))),
+        None if stand.is_empty() => {}
+        None => lines.push(format!("Jobs{stand}.")),
+    }
+    if report.made_before > 0 {
+        let some = counted(report.made_before, "job");
+        lines.push(format!("{some} of these began before that; the numbers are of the whole jobs all the same."));
+    }
+    if report.counts.running > 0 {
+        let some = counted(report.counts.running, "job");
+        lines.push(format!("{some} still running: the numbers are those of the last checkpoint."));
+    }
+    if let Some(waiting) = report.older_waiting.filter(|waiting| *waiting > 0) {
+        let some = counted(waiting, "older job");
+        lines.push(format!("Not in this report: {some} held or interrupted before that (overnight jobs)."));
+    }
+    lines
+}
+
+fn section(title: &'static str, table: Table) -> Option<Section> {
+    (!table.rows.is_empty()).then_some(Section { title, lines: Vec::new(), table: Some(table) })
+}
+
+fn standings(report: &Report) -> Option<Section> {
+    let rows = Standing::ALL.into_iter().map(|standing| (standing, report.counts.number(standing)));
+    let rows = rows.filter(|(_, number)| *number > 0);
+    let table = Table::new(&[("STATUS", Side::Words), ("JOBS", Side::Number)]);
+    section(
+        "How the jobs stand",
+        table.with(rows.map(|(standing, number)| vec![standing.name().to_owned(), number.to_string()])),
+    )
+}
+
+/// `held (budget)`.
+fn standing(name: &str, hold: Option<HoldReason>) -> String {
+    hold.map_or_else(|| name.to_owned(), |reason| format!("{name} ({reason})"))
+}
+
+fn reasons(report: &Report) -> Option<Section> {
+    let table = Table::new(&[("JOBS", Side::Number), ("STATUS", Side::Words), ("REASON", Side::Sentence)]);
+    let rows = report.reasons.iter().map(|reason| {
+        vec![reason.jobs.to_string(), standing(reason.status.name(), reason.hold_reason), short(&reason.reason)]
+    });
+    section("Why", table.with(rows))
+}
+
+fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
+    if report.needs_person.is_empty() {
+        let line = "Nothing needs a person.".to_owned();
+        return Some(Section { title: "What needs a person", lines: vec![line], table: None });
+    }
+    let table = Table::new(&[
+        ("JOB", Side::Words),
+        ("INSTRUCTIONS", Side::Words),
+        ("WHY", Side::Words),
+        ("WHAT", Side::Sentence),
+        ("TYPE", Side::Command),
+    ]);
+    let mut rows = Vec::new();
+    // What a model writes under each of a hundred jobs is read once.
+    let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
+    for need in report.needs_person.iter().filter(|need| need.why == Why::Notes) {
+        *notes.entry(&need.detail).or_default() += 1;
+    }
+    for need in &report.needs_person {
+        let times = if need.why == Why::Notes { notes.remove(need.detail.as_str()) } else { Some(1) };
+        let Some(times) = times else { continue };
+        let more = match times.saturating_sub(1) {
+            0 => String::new(),
+            others => format!(" (the same of {})", counted(others, "more job")),
+        };
+        let id = (style.id)(need.job);
+        let instructions = report.job(need.job).map_or("", |job| &job.instructions);
+        let mut cells = vec![
+            id.clone(),
+            short(instructions),
+            standing(need.why.name(), need.hold_reason.filter(|_| need.why == Why::Held)),
+            short(&need.detail) + &more,
+        ];
+        // Of an alternative there is more to read in `show`.
+        for command in commands(need.why, need.hold_reason, &id).into_iter().take(2) {
+            rows.push([cells.clone(), vec![command]].concat());
+            cells = vec![String::new(); cells.len()];
+        }
+    }
+    section("What needs a person", table.with(rows))
+}
+
+fn quality(report: &Report) -> Option<Section> {
+    let table = Table::new(&[
+        ("", Side::Words),
+        ("JOBS", Side::Number),
+        ("LEAST", Side::Number),
+        ("MIDDLE", Side::Number),
+        ("MOST", Side::Number),
+    ]);
+    let row = |name: &str, spread: &Option<Spread>, show: &dyn Fn(f64) -> String| {
+        let spread = (*spread)?;
+        let numbers = [spread.least, spread.middle, spread.most].map(show);
+        Some([vec![name.to_owned(), spread.jobs.to_string()], numbers.to_vec()].concat())
+    };
+    let rows = [
+        row("confidence", &report.confidence, &|number| number.to_string()),
+        row("coverage", &report.coverage, &percent),
+    ];
+    section("Confidence and coverage", table.with(rows.into_iter().flatten()))
+}
+
+fn checks(report: &Report) -> Option<Section> {
+    let table = Table::new(&[("JOBS", Side::Number), ("CHECK", Side::Sentence)]);
+    let rows = report.checks_failed.iter().map(|failed| vec![failed.jobs.to_string(), short(&failed.check)]);
+    section("Checks that were not met", table.with(rows))
+}
+
+fn retries(report: &Report) -> Option<Section> {
+    let table = Table::new(&[
+        ("WHAT", Side::Words),
+        ("KIND", Side::Words),
+        ("TIMES", Side::Number),
+        ("JOBS", Side::Number),
+        ("WAITED", Side::Number),
+    ]);
+    let row = |what: &str, kind: &str, times: u64, jobs: u64, waited: String| {
+        vec![what.to_owned(), kind.to_owned(), times.to_string(), jobs.to_string(), waited]
+    };
+    let attempts = report
+        .attempts_failed
+        .iter()
+        .map(|sum| row("failed attempt", sum.kind.name(), sum.times, sum.jobs, duration(sum.waited_ms)));
+    let holds = report.holds.iter().map(|sum| row("hold", sum.reason.name(), sum.times, sum.jobs, String::new()));
+    section("Retries, outages and holds", table.with(attempts.chain(holds)))
+}
+
+fn spent(report: &Report) -> Option<Section> {
+    let spent = &report.spent;
+    let table = Table::new(&[("WHAT", Side::Words), ("SUM", Side::Number)]);
+    let cached = spent.cached_share.map(|share| format!(" ({})", percent(share))).unwrap_or_default();
+    let mut rows = vec![
+        vec!["turns".to_owned(), spent.turns.to_string()],
+        vec!["tokens in".to_owned(), spent.tokens_in.to_string()],
+        vec!["of these cached".to_owned(), format!("{}{cached}", spent.tokens_cached)],
+        vec!["tokens out".to_owned(), spent.tokens_out.to_string()],
+        vec!["time of work".to_owned(), duration(spent.worked_ms)],
+    ];
+    let mut lines = Vec::new();
+    if let Some(cost) = spent.cost_usd {
+        rows.push(vec!["USD".to_owned(), usd(cost)]);
+    } else {
+        rows.push(vec!["USD, where known".to_owned(), usd(spent.priced_usd)]);
+        let turns = spent.unpriced_turns.map(|turns| format!(" ({})", counted(turns, "turn"))).unwrap_or_default();
+        lines.push(format!(
+            "The price is not known in {}{turns}: the cost is more than the sum says.",
+            counted(spent.unpriced_jobs, "job")
+        ));
+    }
+    (report.counts.jobs > 0).then(|| Section { title: "Spent", lines, table: Some(table.with(rows)) })
+}
+
+/// What a job cost; a lower bound says so.
+fn cost(job: &JobFacts) -> String {
+    match job.cost_usd {
+        _ if job.turns == 0 => "–".to_owned(),
+        Some(cost) => usd(cost),
+        None if job.priced_usd > 0.0 => format!("more than {}", usd(job.priced_usd)),
+        None => "not known".to_owned(),
+    }
+}
+
+fn ranked(report: &Report, style: &Style<'_>, title: &'static str, ids: &[JobId]) -> Option<Section> {
+    let table = Table::new(&[
+        ("JOB", Side::Words),
+        ("INSTRUCTIONS", Side::Words),
+        ("WORKED", Side::Number),
+        ("TURNS", Side::Number),
+        ("TOKENS", Side::Number),
+        ("USD", Side::Number),
+    ]);
+    let rows = ids.iter().filter_map(|id| report.job(*id)).map(|job| {
+        vec![
+            (style.id)(job.id),
+            short(&job.instructions),
+            duration(job.worked_ms),
+            job.turns.to_string(),
+            tokens(job).to_string(),
+            cost(job),
+        ]
+    });
+    section(title, table.with(rows))
+}
+
+fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let sums = &report.deliverables;
+    let table = Table::new(&[
+        ("JOB", Side::Words),
+        ("STATUS", Side::Words),
+        ("BYTES", Side::Number),
+        ("STATE", Side::Words),
+        ("FILE", Side::Words),
+    ]);
+    let rows = report.jobs.iter().flat_map(|job| {
+        job.deliverables.iter().map(|file| {
+            vec![
+                (style.id)(job.id),
+                standing(job.standing().name(), job.hold_reason),
+                file.bytes.to_string(),
+                file.state.name().to_owned(),
+                format!("{}/{}", job.workspace, file.path),
+            ]
+        })
+    });
+    let mut section = section("Deliverables", table.with(rows))?;
+    section.lines.push(format!(
+        "{} of {}, {}.",
+        counted(sums.files, "file"),
+        counted(sums.jobs, "job"),
+        counted(sums.bytes, "byte")
+    ));
+    let lost = [(sums.changed, "changed since"), (sums.missing, "missing"), (sums.unreadable, "unreadable")];
+    let lost: Vec<String> =
+        lost.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
+    if !lost.is_empty() {
+        section.lines.push(format!("Not as delivered: {}.", lost.join(", ")));
+    }
+    if let Some(collected) = &report.collected {
+        section.lines.push(format!(
+            "Collected: {}, {}, in {}; index.csv and index.json there list them.",
+            counted(collected.files, "file"),
+            counted(collected.bytes, "byte"),
+            one_line(&collected.folder)
+        ));
+        section.lines.extend(collected.faults.iter().map(|fault| format!("Not as delivered: {}.", one_line(fault))));
+    }
+    Some(section)
+}
+
+fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let table = Table::new(&[
+        ("JOB", Side::Words),
+        ("STATUS", Side::Words),
+        ("INSTRUCTIONS", Side::Words),
+        ("MODEL", Side::Words),
+        ("DOCUMENTS", Side::Number),
+        ("CREATED", Side::Words),
+        ("WORKED", Side::Number),
+        ("TURNS", Side::Number),
+        ("USD", Side::Number),
+        ("COVERAGE", Side::Number),
+        ("CONFIDENCE", Side::Number),
+    ]);
+    let rows = report.jobs.iter().map(|job| {
+        vec![
+            (style.id)(job.id),
+            standing(job.standing().name(), job.hold_reason),
+            short(&job.instructions),
+            short(&job.model),
+            job.documents.to_string(),
+            (style.minute)(job.created),
+            worked(job),
+            job.turns.to_string(),
+            cost(job),
+            if job.turns > 0 { percent(job.coverage) } else { "–".to_owned() },
+            job.confidence.map_or_else(|| "–".to_owned(), |confidence| confidence.to_string()),
+        ]
+    });
+    section("All jobs", table.with(rows))
+}
+
+fn worked(job: &JobFacts) -> String {
+    if job.worked_ms == 0 && job.status != JobStatus::Running { "–".to_owned() } else { duration(job.worked_ms) }
+}

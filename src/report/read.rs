@@ -1,0 +1,202 @@
+//! One job's facts: its row, what its journal tells beyond that, and how its deliverables lie there now. Safe beside a
+//! running job. What is wrong with a workspace is told with its job and is no error: the other jobs are reported all the same.
+
+use super::facts::{Attempts, FileFacts, FileState, Holds, JobFacts, Record};
+use crate::{
+    job::time::Timestamp,
+    job::{
+        event::{Ending, Event},
+        failure::FailureKind,
+        id::JobId,
+        record::{Delivered, HoldReason, JobStatus},
+        spec::FORMAT,
+    },
+    store::JobRow,
+    workspace::{
+        Workspace, chain,
+        journal::{self, JournalError},
+        lock::is_worked_on,
+    },
+};
+use std::path::PathBuf;
+
+/// What the journal tells that the row doesn't.
+#[derive(Default)]
+struct Told {
+    job: Option<JobId>,
+    document_names: Vec<String>,
+    priced_usd: f64,
+    unpriced_turns: u64,
+    attempts: Vec<Attempts>,
+    holds: Vec<Holds>,
+    ending: Option<Box<Ending>>,
+    last: Option<Timestamp>,
+}
+
+/// The facts of the job of `row`. `place`: its workspace folder, or why there is none.
+pub fn read(row: &JobRow, place: &Result<PathBuf, String>) -> JobFacts {
+    let (told, record, fault) = match place {
+        Err(sentence) => (Told::default(), Record::Gone, Some(sentence.clone())),
+        Ok(path) => match Workspace::open(path).map_err(|error| error.to_string()).and_then(|root| told(row, &root)) {
+            Ok(told) => (told, Record::Whole, None),
+            Err(sentence) => (Told::default(), Record::Broken, Some(sentence)),
+        },
+    };
+    let is_told = record == Record::Whole;
+    let worked_on = place.as_ref().is_ok_and(|path| is_worked_on(path));
+    let workspace = place.as_ref().ok().and_then(|path| Workspace::open(path).ok());
+    let deliverables = files(&row.state.deliverables, workspace.as_ref());
+    let JobRow { job, state, .. } = row;
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+    let (checks, open_todos) = told.ending.map(|ending| (ending.checks, ending.open_todos)).unwrap_or_default();
+    JobFacts {
+        id: job.id,
+        status: state.status,
+        interrupted: state.status == JobStatus::Running && place.is_ok() && !worked_on,
+        worked_on,
+        hold_reason: state.hold_reason,
+        reason: state.reason.clone(),
+        instructions: job.instructions.clone(),
+        model: job.model.clone(),
+        documents: job.documents,
+        document_names: told.document_names,
+        created: job.created,
+        last: told.last.or(state.completed_at).unwrap_or(row.updated),
+        completed_at: state.completed_at,
+        turns: state.turns,
+        tokens_in: state.tokens_in,
+        tokens_out: state.tokens_out,
+        tokens_cached: state.tokens_cached,
+        cost_usd: state.cost_usd,
+        priced_usd: state.cost_usd.unwrap_or(told.priced_usd),
+        unpriced_turns: match state.cost_usd {
+            Some(_) => Some(0),
+            None if is_told => Some(told.unpriced_turns),
+            None => None,
+        },
+        worked_ms: state.worked_ms,
+        coverage: state.coverage,
+        confidence: state.confidence,
+        notes: state.notes.clone(),
+        checks_failed: checks.into_iter().filter(|check| !check.passed).collect(),
+        open_todos,
+        attempts_failed: told.attempts,
+        holds: told.holds,
+        deliverables,
+        workspace: place.as_ref().map_or_else(|_| job.workspace.clone(), absolute),
+        record,
+        record_fault: fault,
+    }
+}
+
+/// Reads the journal to its end. It must be this job's, and contain the line that the database saw last.
+fn told(row: &JobRow, workspace: &Workspace) -> Result<Told, String> {
+    let (seen, head) = (row.state.journal_seq, row.state.journal_head.as_str());
+    let mut told = Told::default();
+    let read = journal::read(workspace, |line: chain::Decision<Event>| {
+        if seen > 0 && line.seq == seen + 1 && line.prev != head {
+            return Err(format!("it is not the line after line {seen} as the database saw it"));
+        }
+        told.last = Some(line.at);
+        line.events.into_iter().try_for_each(|event| told.on(event))
+    })
+    .map_err(|error: JournalError| error.to_string())?;
+    let end = read.position;
+    if end.seq < seen {
+        return Err(format!(
+            "the database saw line {seen} of the journal, and it ends at {}: its end was cut off",
+            end.seq
+        ));
+    }
+    if seen > 0 && end.seq == seen && end.head != head {
+        return Err(format!("the journal's line {seen} is not the one that the database saw"));
+    }
+    match told.job {
+        Some(id) if id == row.job.id => Ok(told),
+        Some(id) => Err(format!("the folder holds the workspace of job {id}")),
+        None => Err("the folder holds no job: its journal is empty".to_owned()),
+    }
+}
+
+impl Told {
+    fn on(&mut self, event: Event) -> Result<(), String> {
+        match event {
+            Event::JobCreated { spec, .. } => {
+                if spec.format != FORMAT {
+                    return Err(format!("its format is {}, and this version reads {FORMAT}", spec.format));
+                }
+                self.job = Some(spec.id);
+                self.document_names = spec.documents.into_iter().map(|document| document.name).collect();
+            }
+            Event::ModelReplied { cost_usd, .. } => match cost_usd {
+                Some(cost) => self.priced_usd += cost,
+                None => self.unpriced_turns += 1,
+            },
+            Event::AttemptFailed { kind, wait_ms, .. } => self.on_attempt(kind, wait_ms),
+            Event::Held { reason, .. } => self.on_hold(reason),
+            Event::EndingDecided { ending } | Event::JobEnded { ending } => self.ending = Some(ending),
+            // What would have been delivered is not accepted.
+            Event::FeedbackGiven { .. } => self.ending = None,
+            Event::Opened { .. }
+            | Event::PhaseStarted { .. }
+            | Event::PhaseEnded { .. }
+            | Event::ArchiveStored { .. }
+            | Event::SummaryWritten { .. }
+            | Event::FilesExamined { .. }
+            | Event::PlanSet { .. }
+            | Event::FileWritten { .. }
+            | Event::StepEnded { .. }
+            | Event::TodosRefused { .. }
+            | Event::TodosWarned { .. }
+            | Event::TodosWritten { .. }
+            | Event::TodoCompleted { .. }
+            | Event::TodoCompletionRefused { .. }
+            | Event::ContextMasked { .. }
+            | Event::TurnsFolded { .. }
+            | Event::ContextCompacted { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolReturned { .. }
+            | Event::AccomplishmentAdded { .. }
+            | Event::NoteAdded { .. }
+            | Event::CompletionRefused { .. }
+            | Event::Resumed { .. }
+            | Event::Approved => {}
+        }
+        Ok(())
+    }
+
+    fn on_attempt(&mut self, kind: FailureKind, waited_ms: u64) {
+        match self.attempts.iter_mut().find(|attempts| attempts.kind == kind) {
+            Some(attempts) => {
+                attempts.times += 1;
+                attempts.waited_ms = attempts.waited_ms.saturating_add(waited_ms);
+            }
+            None => self.attempts.push(Attempts { kind, times: 1, waited_ms }),
+        }
+    }
+
+    fn on_hold(&mut self, reason: HoldReason) {
+        match self.holds.iter_mut().find(|holds| holds.reason == reason) {
+            Some(holds) => holds.times += 1,
+            None => self.holds.push(Holds { reason, times: 1 }),
+        }
+    }
+}
+
+/// Each deliverable with its hash compared.
+fn files(delivered: &[Delivered], workspace: Option<&Workspace>) -> Vec<FileFacts> {
+    let state = |file: &Delivered| match workspace.map(|workspace| workspace.hash(&file.path)) {
+        None => FileState::Missing,
+        Some(Ok(found)) if found.sha256 == file.sha256 => FileState::AsDelivered,
+        Some(Ok(_)) => FileState::Changed,
+        Some(Err(error)) if error.is_not_found() => FileState::Missing,
+        Some(Err(_)) => FileState::Unreadable,
+    };
+    let facts = delivered.iter().map(|file| FileFacts {
+        path: file.path.clone(),
+        sha256: file.sha256.clone(),
+        bytes: file.bytes,
+        state: state(file),
+    });
+    facts.collect()
+}

@@ -1,0 +1,55 @@
+//! Text that a model, a document or a server had a say in, made harmless: one line, without what a terminal or a browser
+//! would obey. What a format needs beyond that is its renderer's.
+
+/// Characters of a sentence that a page repeats.
+const MOST_CHARS: usize = 300;
+
+/// `text` in one line, without control characters and those that can't be seen or turn the direction of the rest.
+pub fn one_line(text: &str) -> String {
+    let plain: String =
+        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).filter(|c| !is_unseen(*c)).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn is_unseen(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// [`one_line`], cut where it is long.
+pub fn short(text: &str) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(MOST_CHARS) {
+        Some((at, _)) => format!("{}…", line[..at].trim_end()),
+        None => line,
+    }
+}
+
+/// `1 job`, `2 jobs`.
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Whole percent of a share, rounded down: 100 is only said of all.
+pub fn percent(share: f64) -> String {
+    // 0.29 times 100 is a little less than 29 in binary fractions.
+    format!("{:.0} %", (share * 100.0 + 1e-9).floor())
+}
+
+/// USD to the hundredth of a cent.
+pub fn usd(amount: f64) -> String {
+    format!("{amount:.4}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line_that_nothing_obeys() {
+        assert_eq!(one_line(" a\n\n|b\u{1b}[31m\u{202e}c\u{feff}\t d\r"), "a |b [31mc d");
+        assert_eq!(short(&"x".repeat(300)), "x".repeat(300));
+        assert_eq!(short(&format!("{}é", "x".repeat(300))), format!("{}…", "x".repeat(300)));
+        assert_eq!([percent(0.999), percent(1.0), percent(0.29)], ["99 %", "100 %", "29 %"].map(str::to_owned));
+        assert_eq!(counted(1, "job") + &counted(0, "job"), "1 job0 jobs");
+    }
+}
