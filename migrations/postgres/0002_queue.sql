@@ -76,7 +76,7 @@ begin
             where status = 'queued' and run_after is null and batch is not null and coalesce(group_key, '') > keys.key
             order by coalesce(group_key, '') limit 1)
         from keys where keys.key is not null and has_groups
-    ), rooms (key, room) as (
+    ), rooms (key, room) as materialized (
         select keys.key, least(most, greatest(0, coalesce(job_groups.at_once
             - (select count(*) from jobs where group_key = keys.key and status = 'running'), most)))
         from keys left join job_groups on job_groups.key = keys.key

@@ -60,7 +60,7 @@ pub struct QueuedJob {
     /// Not before.
     pub run_after: Option<Timestamp>,
     pub group: Option<Group>,
-    /// How many attempts may fail before the job is given up; at least 1.
+    /// How many attempts may fail before the job is given up, at least 1.
     pub max_attempts: u32,
     /// Held at first, as `paused`, until somebody resumes the batch, or until `run_after` where that is given.
     pub is_held: bool,
@@ -70,7 +70,7 @@ pub struct QueuedJob {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     pub key: String,
-    /// The bound; the last submission's word holds for the whole group.
+    /// The bound, at least 1; the last submission's word holds for the whole group.
     pub at_once: u32,
 }
 

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod lines;
+mod model;
 mod people;
 mod size;
 mod states;

@@ -162,7 +162,7 @@ const HOLD: &str = "update jobs set
 
 const RESUME: &str = "update jobs set
         status = case when status = 'held' then 'queued' else status end,
-        hold_reason = null, reason = null,
+        hold_reason = null, reason = case when status = 'held' then null else reason end,
         run_after = case when status = 'held' then null else run_after end,
         wants = case when wants = 'pause' then null else wants end,
         updated = clock_timestamp()

@@ -43,7 +43,7 @@ impl<'a> Row<'a> {
             place_in_line: batch.created.utc().timestamp_millis() - i64::from(job.priority) * STEP_MS,
             run_after: job.run_after,
             group_key: group.map(|group| text(&group.key)),
-            at_once: group.map(|Group { at_once, .. }| *at_once),
+            at_once: group.map(|Group { at_once, .. }| (*at_once).max(1)),
             max_attempts: job.max_attempts.max(1),
             is_held: job.is_held,
         }

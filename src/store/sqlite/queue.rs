@@ -102,7 +102,7 @@ const CLAIM: Sql = sql!(
         with recursive keys (key) as (
             select ''
             union all
-            select (select coalesce(group_key, '') from jobs where ",
+            select (select coalesce(group_key, '') from jobs indexed by jobs_to_claim where ",
     waiting!(),
     " and coalesce(group_key, '') > keys.key order by coalesce(group_key, '') limit 1)
             from keys where keys.key is not null
@@ -117,7 +117,7 @@ const CLAIM: Sql = sql!(
             select jobs.id, jobs.place_in_line, rooms.room,
                 row_number() over (partition by rooms.key order by jobs.place_in_line, jobs.id) as place
             from rooms cross join machines cross join jobs on jobs.id in (
-                select waits.id from jobs as waits where ",
+                select waits.id from jobs as waits indexed by jobs_to_claim where ",
     waiting!(),
     " and coalesce(waits.group_key, '') = rooms.key and coalesce(waits.host, '') = machines.host
                 order by waits.place_in_line, waits.id
@@ -243,7 +243,7 @@ const HOLD: Sql = sql!(
 const RESUME: Sql = sql!(
     "update jobs set
         status = case when status = 'held' then 'queued' else status end,
-        hold_reason = null, reason = null,
+        hold_reason = null, reason = case when status = 'held' then null else reason end,
         run_after = case when status = 'held' then null else run_after end,
         wants = case when wants = 'pause' then null else wants end,
         updated = ",
