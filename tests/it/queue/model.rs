@@ -105,7 +105,7 @@ impl Model {
     }
 
     /// The number of a job, and its lease.
-    pub(super) fn pick(&self, index: &Index) -> (u32, u64) {
+    pub(super) fn pick(&self, index: Index) -> (u32, u64) {
         let job = index.index(self.jobs.len());
         (u32::try_from(job).unwrap(), self.jobs[job].entry.lease)
     }
@@ -121,13 +121,13 @@ impl Model {
         entries
     }
 
-    fn picked(&mut self, index: &Index) -> &mut Job {
+    fn picked(&mut self, index: Index) -> &mut Job {
         let job = index.index(self.jobs.len());
         &mut self.jobs[job]
     }
 
     /// The jobs that a person means.
-    fn meant(&mut self, index: &Index, whole: bool) -> impl Iterator<Item = &mut Job> {
+    fn meant(&mut self, index: Index, whole: bool) -> impl Iterator<Item = &mut Job> {
         let at = index.index(self.jobs.len());
         let batch = self.jobs[at].batch;
         let meant = move |(number, job): &(usize, &mut Job)| if whole { job.batch == batch } else { *number == at };
@@ -176,7 +176,7 @@ impl Model {
             }
             Step::Claim { worker, host: on, most } => Told::Claimed(self.claim(*worker, &host(*on), *most)),
             Step::ClaimByName { job, worker } => {
-                let job = self.picked(job);
+                let job = self.picked(*job);
                 if job.entry.status.is_end() {
                     return Told::Lease(Err(StoreError::Ended { id: job.entry.job.id, status: job.entry.status }));
                 }
@@ -192,7 +192,7 @@ impl Model {
                 Told::Beaten(beaten.collect())
             }
             Step::Renew { job, lease } => {
-                let job = self.picked(job);
+                let job = self.picked(*job);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Done(Err(job.lost()));
                 }
@@ -200,7 +200,7 @@ impl Model {
                 Told::Done(Ok(()))
             }
             Step::Place { job, lease, host: on } => {
-                let job = self.picked(job);
+                let job = self.picked(*job);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Done(Err(job.lost()));
                 }
@@ -209,7 +209,7 @@ impl Model {
                 Told::Done(Ok(()))
             }
             Step::WakeAt { job, lease, is_past } => {
-                let job = self.picked(job);
+                let job = self.picked(*job);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Done(Err(job.lost()));
                 }
@@ -217,7 +217,7 @@ impl Model {
                 Told::Done(Ok(()))
             }
             Step::Checkpoint { job, lease, status, hold } => {
-                let job = self.picked(job);
+                let job = self.picked(*job);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Done(Err(job.lost()));
                 }
@@ -231,7 +231,7 @@ impl Model {
                 Told::Done(Ok(()))
             }
             Step::GiveBack { job, lease, at_once, is_failed } => {
-                let job = self.picked(job);
+                let job = self.picked(*job);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Status(Err(job.lost()));
                 }
@@ -241,7 +241,7 @@ impl Model {
                 Told::Status(Ok(job.entry.status))
             }
             Step::Want { job, wish } => {
-                let entry = &mut self.picked(job).entry;
+                let entry = &mut self.picked(*job).entry;
                 if entry.status.is_end() {
                     return Told::Done(Err(StoreError::Ended { id: entry.job.id, status: entry.status }));
                 }
@@ -249,24 +249,24 @@ impl Model {
                 Told::Done(Ok(()))
             }
             Step::Wanted { job, lease } => {
-                let job = self.picked(job);
+                let job = self.picked(*job);
                 let is_known = lease.number(job.entry.lease) == job.entry.lease;
                 Told::Wish(if is_known { Ok(job.entry.wants) } else { Err(job.lost()) })
             }
             Step::LeaseRunsOut { job } => {
-                let job = self.picked(job);
+                let job = self.picked(*job);
                 job.is_late = job.entry.worker.is_some();
                 Told::Nothing
             }
             Step::TimeComes { job } => {
-                let run_after = &mut self.picked(job).entry.job.run_after;
+                let run_after = &mut self.picked(*job).entry.job.run_after;
                 *run_after = run_after.map(|_| time(true));
                 Told::Nothing
             }
             Step::Sweep => Told::Swept(self.sweep()),
             Step::Hold { job, whole, reason, until } => {
                 let mut count = 0;
-                for job in self.meant(job, *whole) {
+                for job in self.meant(*job, *whole) {
                     if job.entry.status == JobStatus::Queued {
                         job.free(JobStatus::Held);
                         job.entry.hold_reason = Some(*reason);
@@ -285,7 +285,7 @@ impl Model {
             }
             Step::Resume { job, whole } => {
                 let mut count = 0;
-                for job in self.meant(job, *whole) {
+                for job in self.meant(*job, *whole) {
                     if job.entry.status == JobStatus::Held && job.entry.hold_reason != Some(HoldReason::Review) {
                         job.queue_again();
                         count += 1;
@@ -298,7 +298,7 @@ impl Model {
             }
             Step::Retry { job, whole } => {
                 let mut count = 0;
-                for job in self.meant(job, *whole).filter(|job| job.entry.status == JobStatus::Failed) {
+                for job in self.meant(*job, *whole).filter(|job| job.entry.status == JobStatus::Failed) {
                     job.queue_again();
                     job.entry.attempts = 0;
                     count += 1;

@@ -3,7 +3,7 @@
 use super::{A, B, MINUTE, Place, batch, batch_id, id, ids, on_both, queued};
 use overnight::{
     job::digest::sha256,
-    store::{Group, QueuedJob, Submitted},
+    store::{Group, QueuedJob, Submitted, Swept},
 };
 use std::time::{Duration, Instant};
 
@@ -23,9 +23,8 @@ async fn ten_thousand_are_one_submission(place: Place) {
         .collect();
     let since = Instant::now();
     assert_eq!(store.submit(&batch(2), &again, true).await, Ok(Submitted { jobs: 10_000, linked: 5_000 }));
-    println!("submit {submitted:?}, with links {:?}", since.elapsed());
     // Far above what it takes, so that a busy machine doesn't matter; a look through all jobs for each would take minutes.
-    assert!(submitted + since.elapsed() < Duration::from_secs(60));
+    assert!(submitted + since.elapsed() < Duration::from_mins(1));
     assert_eq!(store.manifest(batch_id(2)).await.unwrap().len(), 10_000);
 }
 
@@ -52,16 +51,14 @@ async fn what_ended_and_what_waits_does_not_slow_the_claim(place: Place) {
         assert_eq!(ids(&store.claim_next(B, "here", 1, MINUTE).await.unwrap()), [id(70_000 + number)]);
     }
     let claims = since.elapsed() / 100;
+    // A look through what waits would take as long for each of them.
+    assert!(claims < Duration::from_millis(60), "{claims:?}");
     let since = Instant::now();
     assert_eq!(store.claim_next(B, "here", 300, MINUTE).await.unwrap().len(), 300);
-    let batched = since.elapsed();
-    let since = Instant::now();
     assert_eq!(store.beat(B, MINUTE).await.unwrap().len(), 400);
-    let beat = since.elapsed();
-    let since = Instant::now();
-    store.sweep().await.unwrap();
-    println!("claim {claims:?}, of 300 {batched:?}, beat of 400 {beat:?}, sweep {:?}", since.elapsed());
-    assert!(claims < Duration::from_millis(60), "{claims:?}");
+    assert_eq!(store.sweep().await, Ok(Swept::default()));
+    let all = since.elapsed();
+    assert!(all < Duration::from_secs(1), "{all:?}");
 }
 
 on_both! {

@@ -180,7 +180,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 
 /// Does a step to a database. `model` has not done it yet: it knows what is picked.
 async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, step: &Step) -> Told {
-    let pick = |index: &Index| model.pick(index);
+    let pick = |index: &Index| model.pick(*index);
     match step {
         Step::Submit { jobs, link_done } => {
             let (batch, jobs) = submission(model.batches(), model.jobs(), jobs);
