@@ -2,7 +2,7 @@
 
 use super::{
     entry,
-    states::{Step, Told, host, state, submission, time},
+    states::{Named, Step, Told, host, state, submission, time},
 };
 use overnight::{
     job::{
@@ -31,6 +31,8 @@ struct Job {
     line: i64,
     /// Nobody renewed its lease.
     is_late: bool,
+    /// As of the last checkpoint.
+    turns: u64,
 }
 
 impl Job {
@@ -110,7 +112,20 @@ impl Model {
         (u32::try_from(job).unwrap(), self.jobs[job].entry.lease)
     }
 
-    pub(super) fn known(&self) -> Vec<QueueEntry> {
+    /// Who names the present lease has the job as a rule; a zombie may come to any.
+    pub(super) fn pick_for(&self, index: Index, lease: Named) -> (u32, u64) {
+        let running: Vec<usize> = match lease {
+            Named::Present => (0..self.jobs.len()).filter(|&job| self.jobs[job].entry.worker.is_some()).collect(),
+            Named::Before => Vec::new(),
+        };
+        if running.is_empty() {
+            return self.pick(index);
+        }
+        let job = running[index.index(running.len())];
+        (u32::try_from(job).unwrap(), self.jobs[job].entry.lease)
+    }
+
+    pub(super) fn known(&self) -> (Vec<QueueEntry>, BTreeMap<JobId, u64>) {
         let mut entries: Vec<QueueEntry> = self.jobs.iter().map(|job| job.entry.clone()).collect();
         for entry in &mut entries {
             entry.job.is_held = entry.status == JobStatus::Held;
@@ -118,12 +133,17 @@ impl Model {
                 group.at_once = self.groups[&group.key];
             }
         }
-        entries
+        (entries, self.jobs.iter().map(|job| (job.entry.job.id, job.turns)).collect())
     }
 
     fn picked(&mut self, index: Index) -> &mut Job {
         let job = index.index(self.jobs.len());
         &mut self.jobs[job]
+    }
+
+    fn picked_for(&mut self, index: Index, lease: Named) -> &mut Job {
+        let (job, _) = self.pick_for(index, lease);
+        &mut self.jobs[job as usize]
     }
 
     /// The jobs that a person means.
@@ -168,7 +188,7 @@ impl Model {
                         entry.host.clone_from(&done.entry.host);
                         entry.same_as = Some(done.entry.job.id);
                     }
-                    self.jobs.push(Job { entry, batch: self.batches, line, is_late: false });
+                    self.jobs.push(Job { entry, batch: self.batches, line, is_late: false, turns: 0 });
                 }
                 self.groups.extend(words);
                 self.batches += 1;
@@ -192,7 +212,7 @@ impl Model {
                 Told::Beaten(beaten.collect())
             }
             Step::Renew { job, lease } => {
-                let job = self.picked(*job);
+                let job = self.picked_for(*job, *lease);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Done(Err(job.lost()));
                 }
@@ -200,7 +220,7 @@ impl Model {
                 Told::Done(Ok(()))
             }
             Step::Place { job, lease, host: on } => {
-                let job = self.picked(*job);
+                let job = self.picked_for(*job, *lease);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Done(Err(job.lost()));
                 }
@@ -209,7 +229,7 @@ impl Model {
                 Told::Done(Ok(()))
             }
             Step::WakeAt { job, lease, is_past } => {
-                let job = self.picked(*job);
+                let job = self.picked_for(*job, *lease);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Done(Err(job.lost()));
                 }
@@ -217,7 +237,7 @@ impl Model {
                 Told::Done(Ok(()))
             }
             Step::Checkpoint { job, lease, status, hold } => {
-                let job = self.picked(*job);
+                let job = self.picked_for(*job, *lease);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Done(Err(job.lost()));
                 }
@@ -225,13 +245,14 @@ impl Model {
                 if *status != JobStatus::Running {
                     job.free(*status);
                 }
+                job.turns = state.turns;
                 job.entry.hold_reason = state.hold_reason;
                 job.entry.reason = state.reason;
                 job.entry.wants = job.entry.wants.filter(|_| !status.is_end());
                 Told::Done(Ok(()))
             }
             Step::GiveBack { job, lease, at_once, is_failed } => {
-                let job = self.picked(*job);
+                let job = self.picked_for(*job, *lease);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Status(Err(job.lost()));
                 }
@@ -249,12 +270,12 @@ impl Model {
                 Told::Done(Ok(()))
             }
             Step::Wanted { job, lease } => {
-                let job = self.picked(*job);
+                let job = self.picked_for(*job, *lease);
                 let is_known = lease.number(job.entry.lease) == job.entry.lease;
                 Told::Wish(if is_known { Ok(job.entry.wants) } else { Err(job.lost()) })
             }
             Step::LeaseRunsOut { job } => {
-                let job = self.picked(*job);
+                let job = self.picked_for(*job, Named::Present);
                 job.is_late = job.entry.worker.is_some();
                 Told::Nothing
             }

@@ -51,7 +51,7 @@ async fn what_ended_and_what_waits_does_not_slow_the_claim(place: Place) {
         assert_eq!(ids(&store.claim_next(B, "here", 1, MINUTE).await.unwrap()), [id(70_000 + number)]);
     }
     let claims = since.elapsed() / 100;
-    // A look through what waits would take as long for each of them.
+    // To look through all that waits would take longer.
     assert!(claims < Duration::from_millis(60), "{claims:?}");
     let since = Instant::now();
     assert_eq!(store.claim_next(B, "here", 300, MINUTE).await.unwrap().len(), 300);

@@ -9,7 +9,9 @@ use overnight::{
         record::{Checkpoint, HoldReason, JobState, JobStatus},
         time::Timestamp,
     },
-    store::{Beaten, Group, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Which, Wish},
+    store::{
+        Beaten, Group, JobFilter, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Which, Wish,
+    },
 };
 use proptest::{
     collection::vec,
@@ -17,6 +19,7 @@ use proptest::{
     sample::{Index, select},
     test_runner::{Config, TestCaseError, TestRunner},
 };
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Longer than any test takes.
@@ -114,7 +117,9 @@ pub(super) fn state(status: JobStatus, hold: HoldReason, step: usize) -> JobStat
     JobState {
         status,
         hold_reason: (status == JobStatus::Held).then_some(hold),
-        reason: Some(format!("step {step}")),
+        // Who works has no reason to give.
+        reason: (status != JobStatus::Running).then(|| format!("step {step}")),
+        turns: step as u64,
         journal_head: sha256(step.to_string().as_bytes()),
         ..at_work()
     }
@@ -155,8 +160,8 @@ fn any_step() -> impl Strategy<Value = Step> {
         JobStatus::Cancelled,
     ]);
     prop_oneof![
-        3 => (vec(wanted, 1..5), any::<bool>()).prop_map(|(jobs, link_done)| Step::Submit { jobs, link_done }),
-        6 => (1..4_u128, 0..2_u8, 0..4_u32).prop_map(|(worker, host, most)| Step::Claim { worker, host, most }),
+        2 => (vec(wanted, 1..8), any::<bool>()).prop_map(|(jobs, link_done)| Step::Submit { jobs, link_done }),
+        9 => (1..4_u128, 0..2_u8, 0..4_u32).prop_map(|(worker, host, most)| Step::Claim { worker, host, most }),
         1 => (index(), 1..4_u128).prop_map(|(job, worker)| Step::ClaimByName { job, worker }),
         2 => (1..4_u128).prop_map(|worker| Step::Beat { worker }),
         1 => (index(), lease()).prop_map(|(job, lease)| Step::Renew { job, lease }),
@@ -195,35 +200,35 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
         }
         Step::Beat { worker } => Told::Beaten(store.beat(Uuid::from_u128(*worker), HOUR).await.unwrap()),
         Step::Renew { job, lease } => {
-            let (job, present) = pick(job);
+            let (job, present) = model.pick_for(*job, *lease);
             Told::Done(store.renew(id(job), lease.number(present), HOUR).await)
         }
         Step::Place { job, lease, host: on } => {
-            let (job, present) = pick(job);
+            let (job, present) = model.pick_for(*job, *lease);
             let on = on.map(host);
             Told::Done(store.place(id(job), lease.number(present), &format!("at {number}"), on.as_deref()).await)
         }
         Step::WakeAt { job, lease, is_past } => {
-            let (job, present) = pick(job);
+            let (job, present) = model.pick_for(*job, *lease);
             Told::Done(store.wake_at(id(job), lease.number(present), time(*is_past)).await)
         }
         Step::Checkpoint { job, lease, status, hold } => {
-            let (job, present) = pick(job);
+            let (job, present) = model.pick_for(*job, *lease);
             let told: Checkpoint = checkpoint(state(*status, *hold, number));
             Told::Done(store.checkpoint(id(job), lease.number(present), &told).await)
         }
         Step::GiveBack { job, lease, at_once, is_failed } => {
-            let (job, present) = pick(job);
+            let (job, present) = model.pick_for(*job, *lease);
             let after = if *at_once { 0 } else { HOUR };
             Told::Status(store.give_back(id(job), lease.number(present), after, is_failed.then_some("it broke")).await)
         }
         Step::Want { job, wish } => Told::Done(store.want(id(pick(job).0), *wish).await),
         Step::Wanted { job, lease } => {
-            let (job, present) = pick(job);
+            let (job, present) = model.pick_for(*job, *lease);
             Told::Wish(store.wanted(id(job), lease.number(present)).await)
         }
         Step::LeaseRunsOut { job } => {
-            let job = id(pick(job).0);
+            let job = id(model.pick_for(*job, Named::Present).0);
             let sql = format!("update jobs set lease_until = '{PAST}' where id = '{job}' and lease_until is not null");
             place.sql(sql).await;
             Told::Nothing
@@ -256,8 +261,8 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
     }
 }
 
-/// All that is known of all jobs. A time is only past or to come.
-async fn known(store: &dyn Store, batches: u32) -> Vec<QueueEntry> {
+/// All that is known of all jobs, and the turns of each, which tell the last checkpoint. A time is only past or to come.
+async fn known(store: &dyn Store, batches: u32) -> (Vec<QueueEntry>, BTreeMap<JobId, u64>) {
     let mut all = Vec::new();
     for number in 0..batches {
         all.extend(store.manifest(batch_id(number)).await.unwrap());
@@ -265,7 +270,8 @@ async fn known(store: &dyn Store, batches: u32) -> Vec<QueueEntry> {
     for entry in &mut all {
         entry.job.run_after = entry.job.run_after.map(|moment| time(moment <= at(PAST)));
     }
-    all
+    let rows = store.jobs(&JobFilter::default()).await.unwrap();
+    (all, rows.into_iter().map(|row| (row.job.id, row.state.turns)).collect())
 }
 
 async fn play(places: &[(Place, std::sync::Arc<dyn Store>)], steps: &[Step]) -> Result<(), TestCaseError> {
@@ -300,7 +306,8 @@ fn both_databases_do_as_the_model_says() {
         }
         places
     });
-    let config = Config { cases: 40, failure_persistence: None, ..Config::default() };
-    let result = TestRunner::new(config).run(&vec(any_step(), 1..60), |steps| runtime.block_on(play(&places, &steps)));
+    let config = Config { cases: 60, failure_persistence: None, ..Config::default() };
+    let result =
+        TestRunner::new(config).run(&vec(any_step(), 10..100), |steps| runtime.block_on(play(&places, &steps)));
     assert!(result.is_ok(), "{}", result.unwrap_err());
 }
