@@ -5,7 +5,6 @@ mod statements;
 
 use super::PostgresStore;
 use crate::{
-    crash,
     job::{
         id::JobId,
         record::{HoldReason, JobStatus},
@@ -82,7 +81,6 @@ impl Queue for PostgresStore {
                 .execute(&mut *transaction)
                 .await
                 .map_err(|error| self.failed(error))?;
-            crash::point("store.submit.jobs");
             let (jobs, linked): (i64, i64) =
                 sqlx::query_as("select count(*), count(same_as) from jobs where batch = $1")
                     .bind(Id(batch.id))
