@@ -54,6 +54,7 @@ impl From<StoreError> for CliError {
         match error {
             StoreError::NotFound { .. }
             | StoreError::Ambiguous { .. }
+            | StoreError::NoBatch { .. }
             | StoreError::Connect { .. }
             | StoreError::Newer { .. } => Self::usage(error.to_string()),
             StoreError::Unreachable { .. }

@@ -204,6 +204,7 @@ fn is_one_rows_fault(error: &StoreError) -> bool {
         | StoreError::Ended { .. }
         | StoreError::NotFound { .. }
         | StoreError::Ambiguous { .. }
+        | StoreError::NoBatch { .. }
         | StoreError::Corrupt { .. }
         | StoreError::Sql { .. } => true,
         StoreError::Connect { .. }

@@ -32,6 +32,9 @@ pub enum StoreError {
     /// A few of the matches, oldest first; `more` when there are others.
     #[error("more than one job begins with '{name}': {}{}; give more of the id", Listed(.matches), if *.more { ", …" } else { "" })]
     Ambiguous { name: String, matches: Vec<JobId>, more: bool },
+    /// `many`: the name is the beginning of more than one batch's id.
+    #[error("{}", no_batch(.name, *.many))]
+    NoBatch { name: String, many: bool },
     /// A stored row that this program can't have written.
     #[error("database {database} holds a row that can't be read: {detail}")]
     Corrupt { database: String, detail: String },
@@ -52,6 +55,7 @@ impl StoreError {
             | Self::Ended { .. }
             | Self::NotFound { .. }
             | Self::Ambiguous { .. }
+            | Self::NoBatch { .. }
             | Self::Corrupt { .. }
             | Self::Sql { .. } => false,
         }
@@ -74,6 +78,16 @@ fn not_found(name: &str) -> String {
         "there is no job yet".to_owned()
     } else {
         format!("no job has the id '{name}' or one that begins so; `overnight jobs` lists them")
+    }
+}
+
+fn no_batch(name: &str, many: bool) -> String {
+    if many {
+        format!("the ids of more than one batch begin with '{name}'; give more of the id")
+    } else if name == super::connect::LAST {
+        "there is no batch yet".to_owned()
+    } else {
+        format!("no batch has the name '{name}', or an id that is it or begins so")
     }
 }
 

@@ -10,12 +10,16 @@
 mod connect;
 mod error;
 mod postgres;
+mod queue;
 mod row;
 mod sqlite;
 mod value;
 
 pub use connect::connect;
 pub use error::StoreError;
+pub use queue::{
+    BatchRow, Beaten, ClaimedJob, Group, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, Totals, Which,
+};
 
 use crate::job::{
     id::JobId,
@@ -59,7 +63,7 @@ pub struct JobRow {
     pub job: NewJob,
     /// As of the last checkpoint; before the first one queued, with everything at zero.
     pub state: JobState,
-    /// How often the job was claimed, and the number that a writer must name.
+    /// Grows with each claim, and when a sweep takes the job from a lost worker: the number that a writer must name.
     pub lease: u64,
     /// Who has the lease. `None`: nobody works on the job.
     pub worker: Option<Uuid>,
@@ -70,7 +74,7 @@ pub struct JobRow {
 
 /// A database of jobs.
 #[async_trait]
-pub trait Store: Send + Sync + std::fmt::Debug {
+pub trait Store: Queue + Send + Sync + std::fmt::Debug {
     /// Writes the first row of a job, queued. Does nothing where the id is there already.
     async fn create(&self, job: &NewJob) -> Result<(), StoreError>;
 

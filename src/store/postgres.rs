@@ -4,6 +4,7 @@
 //! end: a worker must notice that it can't renew its lease before the lease runs out.
 
 mod checkpoint;
+mod queue;
 
 use super::{
     JobFilter, JobRow, Store, StoreError, Wish,
@@ -33,8 +34,9 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
 /// How long to wait for the server to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long a statement may take before the server gives it up.
-const STATEMENT: &str = "set statement_timeout = '20s'";
+/// How long a statement may take before the server gives it up, and how long a transaction may stay open in between: a
+/// process that is stopped half way must not keep its jobs locked.
+const STATEMENT: &str = "set statement_timeout = '20s'; set idle_in_transaction_session_timeout = '10s'";
 
 /// How long a whole call may take, the wait for a connection included: the bound where the network just swallows it.
 const CALL: Duration = Duration::from_secs(30);
@@ -200,7 +202,7 @@ impl Store for PostgresStore {
                 "update jobs set
                 status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $2,
                 lease_until = clock_timestamp() + $3 * interval '1 millisecond',
-                wants = case when wants = 'pause' then null else wants end,
+                run_after = null, wants = case when wants = 'pause' then null else wants end,
                 updated = clock_timestamp()
              where id = $1 and status in ('queued', 'running', 'held')
              returning lease",

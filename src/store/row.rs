@@ -194,7 +194,7 @@ impl Reader<'_> {
         T::deserialize(source).map_err(|_| self.corrupt(column, word))
     }
 
-    fn corrupt(&self, column: &str, value: &str) -> StoreError {
+    pub(super) fn corrupt(&self, column: &str, value: &str) -> StoreError {
         StoreError::Corrupt {
             database: self.database.to_owned(),
             detail: format!("{} has {column} '{value}'", self.row),

@@ -5,6 +5,7 @@
 //! go on meanwhile. A commit is on the disk before it is acknowledged, but for the checkpoint of a job that is running.
 
 mod checkpoint;
+mod queue;
 mod writer;
 
 use super::{
@@ -54,7 +55,7 @@ const CLAIM: Sql = sql!(
     "update jobs set
         status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = ?2,
         lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ?3 / 1000, ?3 % 1000)),
-        wants = case when wants = 'pause' then null else wants end,
+        run_after = null, wants = case when wants = 'pause' then null else wants end,
         updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
      where id = ?1 and status in ('queued', 'running', 'held')
      returning lease"

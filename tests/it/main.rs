@@ -10,6 +10,7 @@ mod machine;
 mod misbehaviour;
 mod offline;
 mod plans;
+mod queue;
 mod remote;
 mod replies;
 mod report;

@@ -28,8 +28,8 @@ pub(crate) async fn postgres_url() -> String {
 }
 
 /// A new, empty database, and how to reach it without the program.
-struct Place {
-    url: String,
+pub(crate) struct Place {
+    pub(crate) url: String,
     raw: Raw,
     _folder: Option<tempfile::TempDir>,
 }
@@ -40,23 +40,24 @@ enum Raw {
 }
 
 impl Place {
-    fn sqlite() -> Self {
+    pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("made when missing/over night.db").to_str().unwrap().to_owned();
         Self { url: format!("sqlite://{path}"), raw: Raw::Sqlite(path), _folder: Some(folder) }
     }
 
-    async fn postgres() -> Self {
+    pub(crate) async fn postgres() -> Self {
         let url = postgres_url().await;
         Self { url: url.clone(), raw: Raw::Postgres(url), _folder: None }
     }
 
-    async fn store(&self) -> Arc<dyn Store> {
+    pub(crate) async fn store(&self) -> Arc<dyn Store> {
         connect(&self.url).await.unwrap()
     }
 
     /// Runs SQL past the program.
-    async fn sql(&self, sql: &'static str) {
+    pub(crate) async fn sql(&self, sql: impl Into<String>) {
+        let sql = AssertSqlSafe(sql.into());
         match &self.raw {
             Raw::Sqlite(path) => {
                 let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
@@ -71,27 +72,33 @@ impl Place {
     }
 
     /// The only value of the only row.
-    async fn value(&self, sql: &'static str) -> String {
+    pub(crate) async fn value(&self, sql: impl Into<String>) -> String {
+        self.values(sql).await.remove(0)
+    }
+
+    /// The only value of each row.
+    pub(crate) async fn values(&self, sql: impl Into<String>) -> Vec<String> {
+        let sql = AssertSqlSafe(sql.into());
         match &self.raw {
             Raw::Sqlite(path) => {
                 let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
                 let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
-                sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
+                sqlx::query_scalar(sql).fetch_all(&mut connection).await.unwrap()
             }
             Raw::Postgres(url) => {
                 let mut connection = PgConnection::connect(url).await.unwrap();
-                sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
+                sqlx::query_scalar(sql).fetch_all(&mut connection).await.unwrap()
             }
         }
     }
 }
 
-fn at(text: &str) -> Timestamp {
+pub(crate) fn at(text: &str) -> Timestamp {
     serde_json::from_value(text.into()).unwrap()
 }
 
 /// The id that begins with eight digits of `number`.
-fn id(number: u32) -> JobId {
+pub(crate) fn id(number: u32) -> JobId {
     format!("{number:08}-0000-7000-8000-0123456789ab").parse().unwrap()
 }
 
@@ -108,7 +115,7 @@ fn new_job(number: u32) -> NewJob {
 }
 
 /// What a job's row says before the first checkpoint.
-fn untouched() -> JobState {
+pub(crate) fn untouched() -> JobState {
     JobState {
         status: JobStatus::Queued,
         hold_reason: None,
@@ -134,7 +141,7 @@ fn untouched() -> JobState {
     }
 }
 
-fn at_work() -> JobState {
+pub(crate) fn at_work() -> JobState {
     JobState {
         status: JobStatus::Running,
         phase_number: 1,
@@ -154,7 +161,7 @@ fn at_work() -> JobState {
     }
 }
 
-fn completed() -> JobState {
+pub(crate) fn completed() -> JobState {
     JobState {
         status: JobStatus::Completed,
         reason: Some("all checks met".to_owned()),
@@ -173,7 +180,7 @@ fn completed() -> JobState {
     }
 }
 
-fn phase(number: u32, attempt: u32) -> PhaseRow {
+pub(crate) fn phase(number: u32, attempt: u32) -> PhaseRow {
     PhaseRow {
         number,
         attempt,
@@ -241,7 +248,7 @@ fn done(phase: u32, attempt: u32, number: u32) -> TodoRow {
     TodoRow { todo, ..row }
 }
 
-fn checkpoint(state: JobState) -> Checkpoint {
+pub(crate) fn checkpoint(state: JobState) -> Checkpoint {
     Checkpoint { state, phases: Vec::new(), todos: Vec::new() }
 }
 
@@ -257,9 +264,9 @@ fn row(job: NewJob, state: JobState, lease: u64, worker: Option<Uuid>) -> JobRow
     JobRow { job, state, lease, worker, wants: None, updated: Timestamp::default() }
 }
 
-const A: Uuid = Uuid::from_u128(0xa);
-const B: Uuid = Uuid::from_u128(0xb);
-const MINUTE: u64 = 60_000;
+pub(crate) const A: Uuid = Uuid::from_u128(0xa);
+pub(crate) const B: Uuid = Uuid::from_u128(0xb);
+pub(crate) const MINUTE: u64 = 60_000;
 
 async fn a_new_job_is_queued_and_made_once(place: Place) {
     let store = place.store().await;
@@ -691,17 +698,19 @@ macro_rules! on_both {
         mod sqlite {
             $(#[tokio::test]
             async fn $feature() {
-                super::$feature(super::Place::sqlite()).await;
+                super::$feature($crate::store::Place::sqlite()).await;
             })*
         }
         mod postgres {
             $(#[tokio::test]
             async fn $feature() {
-                super::$feature(super::Place::postgres().await).await;
+                super::$feature($crate::store::Place::postgres().await).await;
             })*
         }
     };
 }
+
+pub(crate) use on_both;
 
 on_both! {
     a_new_job_is_queued_and_made_once

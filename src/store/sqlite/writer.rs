@@ -7,7 +7,10 @@
 
 use super::failed;
 use crate::{crash, store::StoreError};
-use sqlx::{Connection, SqliteConnection, sqlite::SqliteArguments};
+use sqlx::{
+    Connection, Row, SqliteConnection,
+    sqlite::{SqliteArguments, SqliteRow},
+};
 use tokio::sync::{mpsc, oneshot};
 
 /// Writes in one transaction at most, so that the first doesn't wait for ever.
@@ -51,21 +54,22 @@ pub(super) use sql;
 #[derive(Debug)]
 pub(super) struct Writer {
     queue: mpsc::UnboundedSender<Write>,
+    database: String,
 }
 
 struct Write {
     sql: Sql,
     arguments: SqliteArguments,
     durability: Durability,
-    done: oneshot::Sender<Result<Option<i64>, StoreError>>,
+    done: oneshot::Sender<Result<Vec<SqliteRow>, StoreError>>,
 }
 
 impl Writer {
     /// `connection` waits for the disk at each commit.
     pub(super) fn new(connection: SqliteConnection, database: String) -> Self {
         let (queue, asked) = mpsc::unbounded_channel();
-        tokio::spawn(Line { connection, database, is_full: true }.serve(asked));
-        Self { queue }
+        tokio::spawn(Line { connection, database: database.clone(), is_full: true }.serve(asked));
+        Self { queue, database }
     }
 
     /// Runs `sql`. `Some`, with the first number of the first row, where it took effect.
@@ -75,6 +79,18 @@ impl Writer {
         arguments: SqliteArguments,
         durability: Durability,
     ) -> Result<Option<i64>, StoreError> {
+        let rows = self.rows(sql, arguments, durability).await?;
+        let number = rows.first().map(|row| row.try_get(0)).transpose();
+        number.map_err(|error| failed(&self.database, error))
+    }
+
+    /// Runs `sql`, and returns all its rows.
+    pub(super) async fn rows(
+        &self,
+        sql: Sql,
+        arguments: SqliteArguments,
+        durability: Durability,
+    ) -> Result<Vec<SqliteRow>, StoreError> {
         crash::point("store.commit.before");
         let (done, told) = oneshot::channel();
         let gone = || StoreError::Unreachable { database: String::new(), detail: "the program is ending".to_owned() };
@@ -98,9 +114,9 @@ impl Line {
     async fn serve(mut self, mut asked: mpsc::UnboundedReceiver<Write>) {
         let mut writes = Vec::with_capacity(MOST_TOGETHER);
         while asked.recv_many(&mut writes, MOST_TOGETHER).await > 0 {
-            let numbers = if writes.len() > 1 { self.together(&writes).await.ok() } else { None };
-            if let Some(numbers) = numbers {
-                answer(&mut writes, numbers.into_iter().map(Ok));
+            let rows = if writes.len() > 1 { self.together(&writes).await.ok() } else { None };
+            if let Some(rows) = rows {
+                answer(&mut writes, rows.into_iter().map(Ok));
                 continue;
             }
             // There is one, or one of them spoilt it for all. Alone, each hears of its own failure only.
@@ -114,7 +130,7 @@ impl Line {
         let _ = self.connection.close().await;
     }
 
-    async fn alone(&mut self, write: &Write) -> Result<Option<i64>, StoreError> {
+    async fn alone(&mut self, write: &Write) -> Result<Vec<SqliteRow>, StoreError> {
         let result = match self.wait_for_disk(write.durability == Durability::Now).await {
             Ok(()) => run(&mut self.connection, write.sql.alone, &write.arguments).await,
             Err(error) => Err(error),
@@ -122,20 +138,20 @@ impl Line {
         self.unless_failed(result).await
     }
 
-    async fn together(&mut self, writes: &[Write]) -> Result<Vec<Option<i64>>, StoreError> {
+    async fn together(&mut self, writes: &[Write]) -> Result<Vec<Vec<SqliteRow>>, StoreError> {
         let result = self.transact(writes).await;
         self.unless_failed(result).await
     }
 
-    async fn transact(&mut self, writes: &[Write]) -> Result<Vec<Option<i64>>, sqlx::Error> {
+    async fn transact(&mut self, writes: &[Write]) -> Result<Vec<Vec<SqliteRow>>, sqlx::Error> {
         self.wait_for_disk(writes.iter().any(|write| write.durability == Durability::Now)).await?;
         sqlx::query("begin immediate").execute(&mut self.connection).await?;
-        let mut numbers = Vec::with_capacity(writes.len());
+        let mut rows = Vec::with_capacity(writes.len());
         for write in writes {
-            numbers.push(run(&mut self.connection, write.sql.within, &write.arguments).await?);
+            rows.push(run(&mut self.connection, write.sql.within, &write.arguments).await?);
         }
         sqlx::query("commit").execute(&mut self.connection).await?;
-        Ok(numbers)
+        Ok(rows)
     }
 
     /// Has commits wait for the disk, or not. Can't be changed within a transaction.
@@ -161,14 +177,13 @@ async fn run(
     connection: &mut SqliteConnection,
     sql: &'static str,
     arguments: &SqliteArguments,
-) -> Result<Option<i64>, sqlx::Error> {
+) -> Result<Vec<SqliteRow>, sqlx::Error> {
     // All rows are asked for, because all statements are run only then.
-    let numbers: Vec<i64> = sqlx::query_scalar_with(sql, arguments.clone()).fetch_all(connection).await?;
-    Ok(numbers.first().copied())
+    sqlx::query_with(sql, arguments.clone()).fetch_all(connection).await
 }
 
 /// Tells each its result. Who isn't there any more doesn't need it.
-fn answer(writes: &mut Vec<Write>, results: impl IntoIterator<Item = Result<Option<i64>, StoreError>>) {
+fn answer(writes: &mut Vec<Write>, results: impl IntoIterator<Item = Result<Vec<SqliteRow>, StoreError>>) {
     for (write, result) in writes.drain(..).zip(results) {
         let _ = write.done.send(result);
     }

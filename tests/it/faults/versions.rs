@@ -146,7 +146,7 @@ fn a_newer_database_is_left_as_it_is(desk: &Desk, meddle: impl Fn(&'static str))
         assert_eq!((code, stdout.as_str(), stderr.lines().count()), (2, "", 1), "{words:?}: {stderr}");
         assert!(
             stderr.contains(
-                " was made by a newer overnight (its schema is 1001, this program knows up to 1): update this program"
+                " was made by a newer overnight (its schema is 1002, this program knows up to 2): update this program"
             ),
             "{words:?}: {stderr}"
         );

@@ -1,0 +1,300 @@
+//! The queue: batches of jobs that wait in the database for a worker (SPEC: queue and database).
+//!
+//! Only jobs of a batch are in the queue. A job that `overnight run` started belongs to its person: no worker takes it up.
+//! What must hold in either database:
+//! - A batch is there with all its jobs, or not at all.
+//! - A job has one worker at a time: each claim has the next lease number, and a sweep fences off the worker that it takes
+//!   the job from with another one.
+//! - A group never has more jobs running than it may, however many claim at once.
+//! - What waits is taken in line: who was submitted first goes first, and a step of priority is worth an hour of waiting.
+//!   As all grow older alike, the order of two jobs never changes: a job submitted later passes by one of lower priority for
+//!   as many hours as it has steps more, and no longer, so that none waits for ever.
+
+mod columns;
+mod submission;
+
+pub(super) use columns::{BatchColumns, BeatenColumns, ClaimedColumns, EntryColumns, SweptColumns, totals};
+pub(super) use submission::{jobs_json, settings_json};
+
+use super::{StoreError, Wish};
+use crate::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+};
+use async_trait::async_trait;
+use uuid::Uuid;
+
+/// What is submitted together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewBatch {
+    pub id: Uuid,
+    pub created: Timestamp,
+    pub name: Option<String>,
+    /// Name of the instructions, their whole text, and its hash.
+    pub instructions: String,
+    pub instructions_text: String,
+    pub instructions_sha256: String,
+    pub model: String,
+    /// What else was set, for whoever makes the workspaces. The queue only keeps it.
+    pub settings: serde_json::Value,
+    /// USD that the jobs may spend together.
+    pub budget_usd: Option<f64>,
+    /// When jobs may be started, as a person writes it. The queue only keeps it.
+    pub time_window: Option<String>,
+}
+
+/// A job of a batch. It has no workspace before a worker makes it one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedJob {
+    pub id: JobId,
+    /// What a person calls it: a document's path as a rule.
+    pub label: String,
+    /// The documents' paths, as they are to be read.
+    pub sources: Vec<String>,
+    pub documents: u64,
+    /// One hash over all documents, where it is known: with the instructions' hash it tells a job that was already done.
+    pub documents_sha256: Option<String>,
+    /// Higher goes first.
+    pub priority: i32,
+    /// Not before.
+    pub run_after: Option<Timestamp>,
+    pub group: Option<Group>,
+    /// How many attempts may fail before the job is given up, at least 1.
+    pub max_attempts: u32,
+    /// Held at first, as `paused`, until somebody resumes the batch, or until `run_after` where that is given.
+    pub is_held: bool,
+}
+
+/// Jobs that share a bound on how many of them run at once, over all batches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    pub key: String,
+    /// The bound, at least 1; the last submission's word holds for the whole group.
+    pub at_once: u32,
+}
+
+/// What became of a submission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Submitted {
+    pub jobs: u64,
+    /// Of them, those that were done before and are linked to the job that did it.
+    pub linked: u64,
+}
+
+/// A batch as the database knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchRow {
+    pub batch: NewBatch,
+    pub spent_usd: f64,
+    pub totals: Totals,
+}
+
+/// How many jobs of a batch there are in each status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub queued: u64,
+    pub running: u64,
+    pub held: u64,
+    pub completed: u64,
+    pub partial: u64,
+    pub blocked: u64,
+    pub failed: u64,
+    pub cancelled: u64,
+    /// Of the completed, those that another job did before.
+    pub linked: u64,
+}
+
+impl Totals {
+    pub fn of(&self, status: JobStatus) -> u64 {
+        match status {
+            JobStatus::Queued => self.queued,
+            JobStatus::Running => self.running,
+            JobStatus::Held => self.held,
+            JobStatus::Completed => self.completed,
+            JobStatus::Partial => self.partial,
+            JobStatus::Blocked => self.blocked,
+            JobStatus::Failed => self.failed,
+            JobStatus::Cancelled => self.cancelled,
+        }
+    }
+
+    pub fn all(&self) -> u64 {
+        self.queued + self.running + self.held + self.ended()
+    }
+
+    pub fn ended(&self) -> u64 {
+        self.completed + self.partial + self.blocked + self.failed + self.cancelled
+    }
+}
+
+/// A job in the manifest of its batch. What each status means for a job of the queue, and what a crash leaves behind:
+///
+/// - `Queued`: nobody has it. With `run_after` it waits for its time, else for a worker. A worker that died before its first
+///   checkpoint leaves a queued job with an attempt more, once the sweep has found it.
+/// - `Running`: a worker has its lease. After a crash it stays so until the deadline has passed; the next sweep, of whichever
+///   worker, queues it again, with the next lease number, so that the lost worker can write nothing more.
+/// - `Held`: stopped with everything kept. With `run_after` it is queued by itself then; else somebody has to resume it.
+/// - `Failed`, with as many `attempts` as it may have: the dead letter. Each attempt ended with a dead worker or an error.
+///   Only `retry` takes it up again.
+/// - `Completed` with `same_as`: done before by that job, whose deliverables are its own.
+/// - The other ends are as [`JobStatus`] says. A crash leaves none of them behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueEntry {
+    /// As it was submitted; `is_held` and `group.at_once` as they are now.
+    pub job: QueuedJob,
+    pub batch: Uuid,
+    pub status: JobStatus,
+    pub hold_reason: Option<HoldReason>,
+    pub reason: Option<String>,
+    /// Attempts that failed.
+    pub attempts: u32,
+    pub lease: u64,
+    pub worker: Option<Uuid>,
+    pub wants: Option<Wish>,
+    /// The machine that has the workspace on its own disk.
+    pub host: Option<String>,
+    /// Empty before a worker has made one.
+    pub workspace: String,
+    pub same_as: Option<JobId>,
+}
+
+/// A job that a worker has just got, with what it needs beside the batch's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedJob {
+    pub id: JobId,
+    pub lease: u64,
+    pub batch: Uuid,
+    pub created: Timestamp,
+    pub label: String,
+    pub sources: Vec<String>,
+    pub documents: u64,
+    pub documents_sha256: Option<String>,
+    /// Empty: make one, and say so with [`Queue::place`].
+    pub workspace: String,
+    pub host: Option<String>,
+    /// Attempts that failed.
+    pub attempts: u32,
+    pub max_attempts: u32,
+    /// A wish to cancel that was left before.
+    pub wants: Option<Wish>,
+}
+
+/// A job that a worker still has, as its heartbeat finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beaten {
+    pub id: JobId,
+    pub lease: u64,
+    pub wants: Option<Wish>,
+}
+
+/// What a sweep did. Each list in the order of the ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Taken from a worker that didn't keep its lease, and queued again.
+    pub requeued: Vec<JobId>,
+    /// The same, but somebody had asked for a pause.
+    pub paused: Vec<JobId>,
+    /// The same, but all attempts are used up: the dead letter.
+    pub dead: Vec<JobId>,
+    /// Were held until now, and are queued.
+    pub woken: Vec<JobId>,
+}
+
+/// Which jobs a person means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Job(JobId),
+    Batch(Uuid),
+}
+
+impl Which {
+    /// Job and batch, one of them missing, as the statements ask for them.
+    pub(super) fn parts(self) -> (Option<Uuid>, Option<Uuid>) {
+        match self {
+            Self::Job(id) => (Some(id.0), None),
+            Self::Batch(id) => (None, Some(id)),
+        }
+    }
+}
+
+/// The reason of a job that was given up because its workers were lost.
+pub(super) const DEAD: &str =
+    "given up: each time, the worker that had it died or stopped answering; `overnight retry` queues it again";
+
+/// How long a job waits after the second lost attempt; twice as long after each further one. After the first it may go on at
+/// once, because most workers die through no fault of the job.
+pub(super) const BACKOFF_MS: i64 = 10_000;
+
+/// The most that a job waits after a lost attempt.
+pub(super) const LONGEST_BACKOFF_MS: i64 = 600_000;
+
+/// The database as a queue.
+#[async_trait]
+pub trait Queue: Send + Sync {
+    /// Writes a batch with all its jobs, in one transaction. With `link_done`, a job with the same instructions and documents
+    /// as one that is completed (before this submission) is linked to it and not queued. Repeating a submission changes
+    /// nothing, so that it can be tried again after a broken connection.
+    async fn submit(&self, batch: &NewBatch, jobs: &[QueuedJob], link_done: bool) -> Result<Submitted, StoreError>;
+
+    /// Takes up to `most` jobs that may run now, for `for_ms` milliseconds, first in line first: queued, their time has come,
+    /// their workspace is on no machine or on `host`, their group has room. The next lease number; a wish to pause is
+    /// forgotten.
+    async fn claim_next(&self, worker: Uuid, host: &str, most: u32, for_ms: u64)
+    -> Result<Vec<ClaimedJob>, StoreError>;
+
+    /// Makes a worker known, or known again. `id` is fresh for each process.
+    async fn enlist(&self, worker: Uuid, host: &str, pid: u32) -> Result<(), StoreError>;
+
+    /// Forgets a worker that stops. Its jobs should be given back before.
+    async fn dismiss(&self, worker: Uuid) -> Result<(), StoreError>;
+
+    /// Renews all leases of a worker, and tells what it still has, by id. What isn't named is lost: stop, and write nothing
+    /// more. Count the new deadline from when this was sent.
+    async fn beat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<Beaten>, StoreError>;
+
+    /// Where a claimed job's workspace is, and the only machine that can open it. `LeaseLost`.
+    async fn place(&self, id: JobId, lease: u64, workspace: &str, host: Option<&str>) -> Result<(), StoreError>;
+
+    /// When a job that is about to be held goes on by itself. Say so before the checkpoint that holds it. `LeaseLost`.
+    async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Frees a job without an end: queued again, to be taken `after_ms` milliseconds from now or later. `failed`, with a
+    /// sentence that says why, costs an attempt; when that was the last one, the job has failed. A wish to pause holds it
+    /// instead. Returns how it stands now. `LeaseLost`.
+    async fn give_back(
+        &self,
+        id: JobId,
+        lease: u64,
+        after_ms: u64,
+        failed: Option<&str>,
+    ) -> Result<JobStatus, StoreError>;
+
+    /// Takes running jobs from workers that didn't keep the lease, each with an attempt more and a pause that grows with the
+    /// attempts, or with its end when they are used up; queues held jobs whose time has come; forgets workers that were not
+    /// seen for a day. Any worker may do it at any time.
+    async fn sweep(&self) -> Result<Swept, StoreError>;
+
+    /// Queues failed jobs again, with no attempt used. Returns how many.
+    async fn retry(&self, which: Which) -> Result<u64, StoreError>;
+
+    /// Holds queued jobs, until `until` where that is given; leaves running ones a wish to pause where the reason is
+    /// `Paused`. Returns how many of both.
+    async fn hold(&self, which: Which, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError>;
+
+    /// Queues held jobs, but not those that wait for a review; takes back a wish to pause. Returns how many of both.
+    async fn resume(&self, which: Which) -> Result<u64, StoreError>;
+
+    /// The batch that a person named: by its name (the newest that has it), its id or any unambiguous beginning of it, or
+    /// as `last`. `NoBatch`.
+    async fn batch(&self, name: &str) -> Result<BatchRow, StoreError>;
+
+    /// At most `limit` batches, newest first.
+    async fn batches(&self, limit: u32) -> Result<Vec<BatchRow>, StoreError>;
+
+    /// How many jobs of the batch there are in each status; all zero where there is no such batch.
+    async fn totals(&self, batch: Uuid) -> Result<Totals, StoreError>;
+
+    /// A batch's jobs, by id.
+    async fn manifest(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError>;
+}

@@ -1,0 +1,237 @@
+//! The queue's rows as they are read, in either database.
+
+use super::{BatchRow, Beaten, ClaimedJob, Group, NewBatch, QueueEntry, QueuedJob, Swept, Totals};
+use crate::{
+    job::{id::JobId, record::JobStatus},
+    store::{
+        StoreError,
+        row::{Reader, wish},
+        value::{Id, Moment},
+    },
+};
+use serde::de::DeserializeOwned;
+use sqlx::FromRow;
+
+#[derive(FromRow)]
+pub(in crate::store) struct ClaimedColumns {
+    id: Id,
+    lease: i64,
+    batch: Id,
+    created: Moment,
+    label: Option<String>,
+    sources: Option<String>,
+    documents: i64,
+    documents_sha256: Option<String>,
+    workspace: String,
+    host: Option<String>,
+    attempts: i64,
+    max_attempts: i64,
+    wants: Option<String>,
+    place_in_line: i64,
+}
+
+impl ClaimedColumns {
+    /// In the order of the line: neither database returns what it updated in any order.
+    pub(in crate::store) fn in_line(mut rows: Vec<Self>, database: &str) -> Result<Vec<ClaimedJob>, StoreError> {
+        rows.sort_by_key(|row| (row.place_in_line, row.id.0));
+        rows.into_iter().map(|row| row.row(database)).collect()
+    }
+
+    fn row(self, database: &str) -> Result<ClaimedJob, StoreError> {
+        let read = reader(database, self.id);
+        Ok(ClaimedJob {
+            id: JobId(self.id.0),
+            lease: read.number("lease", self.lease)?,
+            batch: self.batch.0,
+            created: self.created.0,
+            label: self.label.unwrap_or_default(),
+            sources: self.sources.map_or(Ok(Vec::new()), |sources| json(&read, "sources", &sources))?,
+            documents: read.number("documents", self.documents)?,
+            documents_sha256: self.documents_sha256,
+            workspace: self.workspace,
+            host: self.host,
+            attempts: read.number("attempts", self.attempts)?,
+            max_attempts: read.number("max_attempts", self.max_attempts)?,
+            wants: wish(self.wants.as_deref(), &read)?,
+        })
+    }
+}
+
+#[derive(FromRow)]
+pub(in crate::store) struct EntryColumns {
+    id: Id,
+    lease: i64,
+    batch: Id,
+    label: Option<String>,
+    sources: Option<String>,
+    documents: i64,
+    documents_sha256: Option<String>,
+    priority: i64,
+    run_after: Option<Moment>,
+    group_key: Option<String>,
+    at_once: Option<i64>,
+    attempts: i64,
+    max_attempts: i64,
+    status: String,
+    hold_reason: Option<String>,
+    reason: Option<String>,
+    worker: Option<Id>,
+    wants: Option<String>,
+    host: Option<String>,
+    workspace: String,
+    same_as: Option<Id>,
+}
+
+impl EntryColumns {
+    pub(in crate::store) fn row(self, database: &str) -> Result<QueueEntry, StoreError> {
+        let read = reader(database, self.id);
+        let status: JobStatus = read.word("status", &self.status)?;
+        let at_once = self.at_once.map(|number| read.number("at_once", number)).transpose()?;
+        Ok(QueueEntry {
+            job: QueuedJob {
+                id: JobId(self.id.0),
+                label: self.label.unwrap_or_default(),
+                sources: self.sources.map_or(Ok(Vec::new()), |sources| json(&read, "sources", &sources))?,
+                documents: read.number("documents", self.documents)?,
+                documents_sha256: self.documents_sha256,
+                priority: read.number("priority", self.priority)?,
+                run_after: self.run_after.map(|moment| moment.0),
+                group: self.group_key.zip(at_once).map(|(key, at_once)| Group { key, at_once }),
+                max_attempts: read.number("max_attempts", self.max_attempts)?,
+                is_held: status == JobStatus::Held,
+            },
+            batch: self.batch.0,
+            status,
+            hold_reason: self.hold_reason.map(|reason| read.word("hold_reason", &reason)).transpose()?,
+            reason: self.reason,
+            attempts: read.number("attempts", self.attempts)?,
+            lease: read.number("lease", self.lease)?,
+            worker: self.worker.map(|worker| worker.0),
+            wants: wish(self.wants.as_deref(), &read)?,
+            host: self.host,
+            workspace: self.workspace,
+            same_as: self.same_as.map(|id| JobId(id.0)),
+        })
+    }
+}
+
+#[derive(FromRow)]
+pub(in crate::store) struct BeatenColumns {
+    id: Id,
+    lease: i64,
+    wants: Option<String>,
+}
+
+impl BeatenColumns {
+    pub(in crate::store) fn by_id(rows: Vec<Self>, database: &str) -> Result<Vec<Beaten>, StoreError> {
+        let mut beaten = rows.into_iter().map(|row| row.row(database)).collect::<Result<Vec<_>, _>>()?;
+        beaten.sort_by_key(|row| row.id);
+        Ok(beaten)
+    }
+
+    fn row(self, database: &str) -> Result<Beaten, StoreError> {
+        let read = reader(database, self.id);
+        Ok(Beaten {
+            id: JobId(self.id.0),
+            lease: read.number("lease", self.lease)?,
+            wants: wish(self.wants.as_deref(), &read)?,
+        })
+    }
+}
+
+/// A job that a sweep has moved.
+#[derive(FromRow)]
+pub(in crate::store) struct SweptColumns {
+    id: Id,
+    status: String,
+    was_held: bool,
+}
+
+impl SweptColumns {
+    pub(in crate::store) fn sorted(rows: Vec<Self>) -> Swept {
+        let mut swept = Swept::default();
+        for row in rows {
+            let list = match (row.was_held, row.status.as_str()) {
+                (true, _) => &mut swept.woken,
+                (false, "failed") => &mut swept.dead,
+                (false, "held") => &mut swept.paused,
+                (false, _) => &mut swept.requeued,
+            };
+            list.push(JobId(row.id.0));
+        }
+        for list in [&mut swept.requeued, &mut swept.paused, &mut swept.dead, &mut swept.woken] {
+            list.sort_unstable();
+        }
+        swept
+    }
+}
+
+#[derive(FromRow)]
+pub(in crate::store) struct BatchColumns {
+    id: Id,
+    created: Moment,
+    name: Option<String>,
+    instructions: String,
+    instructions_text: String,
+    instructions_sha256: String,
+    model: String,
+    settings: String,
+    budget_usd: Option<f64>,
+    time_window: Option<String>,
+    spent_usd: f64,
+}
+
+impl BatchColumns {
+    pub(in crate::store) fn row(self, totals: Totals, database: &str) -> Result<BatchRow, StoreError> {
+        let read = Reader { database, row: format!("batch {}", self.id.0) };
+        Ok(BatchRow {
+            batch: NewBatch {
+                id: self.id.0,
+                created: self.created.0,
+                name: self.name,
+                instructions: self.instructions,
+                instructions_text: self.instructions_text,
+                instructions_sha256: self.instructions_sha256,
+                model: self.model,
+                settings: json(&read, "settings", &self.settings)?,
+                budget_usd: self.budget_usd,
+                time_window: self.time_window,
+            },
+            spent_usd: self.spent_usd,
+            totals,
+        })
+    }
+
+    pub(in crate::store) fn id(&self) -> Id {
+        self.id
+    }
+}
+
+/// From how many jobs there are in each status, and how many of those are linked.
+pub(in crate::store) fn totals(rows: Vec<(String, i64, i64)>, database: &str) -> Result<Totals, StoreError> {
+    let read = Reader { database, row: "a batch".to_owned() };
+    let mut totals = Totals::default();
+    for (status, jobs, linked) in rows {
+        let column = match read.word("status", &status)? {
+            JobStatus::Queued => &mut totals.queued,
+            JobStatus::Running => &mut totals.running,
+            JobStatus::Held => &mut totals.held,
+            JobStatus::Completed => &mut totals.completed,
+            JobStatus::Partial => &mut totals.partial,
+            JobStatus::Blocked => &mut totals.blocked,
+            JobStatus::Failed => &mut totals.failed,
+            JobStatus::Cancelled => &mut totals.cancelled,
+        };
+        *column += read.number::<u64>("count", jobs)?;
+        totals.linked += read.number::<u64>("count", linked)?;
+    }
+    Ok(totals)
+}
+
+fn reader(database: &str, id: Id) -> Reader<'_> {
+    Reader { database, row: format!("job {}", id.0) }
+}
+
+fn json<T: DeserializeOwned>(read: &Reader<'_>, column: &str, text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|_| read.corrupt(column, text))
+}

@@ -1,0 +1,235 @@
+//! The queue in SQLite. As one transaction at a time writes, what a claim counts can't change under it.
+
+mod statements;
+
+use super::{
+    SqliteStore,
+    writer::{Durability, Sql},
+};
+use crate::{
+    job::{
+        id::JobId,
+        record::{HoldReason, JobStatus},
+        time::Timestamp,
+    },
+    store::{
+        StoreError,
+        connect::LAST,
+        queue::{
+            BACKOFF_MS, BatchColumns, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
+            LONGEST_BACKOFF_MS, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, SweptColumns, Totals, Which,
+            jobs_json, settings_json, totals,
+        },
+        row::Reader,
+        value::{Id, Moment, count, finite, ids_beginning, lease_ms, text, text_or_null},
+    },
+};
+use async_trait::async_trait;
+use sqlx::{
+    Arguments, FromRow, Row,
+    error::BoxDynError,
+    sqlite::{SqliteArguments, SqliteRow},
+};
+use statements::{
+    BEAT, CLAIM, DISMISS, ENLIST, GIVE_BACK, HOLD, MANIFEST, PLACE, RESUME, RETRY, SUBMIT, SWEEP, WAKE_AT,
+};
+use uuid::Uuid;
+
+/// The parameters of a statement, in their order.
+macro_rules! bound {
+    ($($value:expr),+ $(,)?) => {
+        (|| -> Result<SqliteArguments, BoxDynError> {
+            let mut arguments = SqliteArguments::default();
+            $(arguments.add($value)?;)+
+            Ok(arguments)
+        })()
+    };
+}
+
+impl SqliteStore {
+    async fn rows(
+        &self,
+        sql: Sql,
+        arguments: Result<SqliteArguments, BoxDynError>,
+        durability: Durability,
+    ) -> Result<Vec<SqliteRow>, StoreError> {
+        let arguments = arguments.map_err(|error| self.failed(sqlx::Error::Encode(error)))?;
+        self.writer.rows(sql, arguments, durability).await
+    }
+
+    async fn read<T: for<'r> FromRow<'r, SqliteRow>>(
+        &self,
+        sql: Sql,
+        arguments: Result<SqliteArguments, BoxDynError>,
+        durability: Durability,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = self.rows(sql, arguments, durability).await?;
+        let read: Result<Vec<T>, _> = rows.iter().map(T::from_row).collect();
+        read.map_err(|error| self.failed(error))
+    }
+
+    /// Runs a statement on the jobs that a person means.
+    async fn on(&self, which: Which, sql: Sql) -> Result<u64, StoreError> {
+        let (job, batch) = which.parts();
+        let rows = self.rows(sql, bound![job.map(Id), batch.map(Id)], Durability::Now).await?;
+        Ok(rows.len() as u64)
+    }
+
+    async fn with_totals(&self, batch: BatchColumns) -> Result<BatchRow, StoreError> {
+        let totals = self.totals(batch.id().0).await?;
+        batch.row(totals, &self.database)
+    }
+}
+
+#[async_trait]
+impl Queue for SqliteStore {
+    async fn submit(&self, batch: &NewBatch, jobs: &[QueuedJob], link_done: bool) -> Result<Submitted, StoreError> {
+        let json = jobs_json(batch, jobs).map_err(|error| self.failed(sqlx::Error::Encode(error.into())))?;
+        let arguments = bound![
+            Id(batch.id),
+            Moment(batch.created),
+            text(&batch.instructions),
+            text(&batch.instructions_sha256),
+            text(&batch.model),
+            json,
+            link_done,
+            text_or_null(batch.name.as_ref()),
+            text(&batch.instructions_text),
+            settings_json(batch),
+            finite(batch.budget_usd),
+            text_or_null(batch.time_window.as_ref()),
+        ];
+        let counts: Vec<(i64, i64)> = self.read(SUBMIT, arguments, Durability::Now).await?;
+        let (jobs, linked) = counts.first().copied().unwrap_or_default();
+        let read = Reader { database: &self.database, row: format!("batch {}", batch.id) };
+        Ok(Submitted { jobs: read.number("jobs", jobs)?, linked: read.number("linked", linked)? })
+    }
+
+    async fn claim_next(
+        &self,
+        worker: Uuid,
+        host: &str,
+        most: u32,
+        for_ms: u64,
+    ) -> Result<Vec<ClaimedJob>, StoreError> {
+        let arguments = bound![Id(worker), text(host), i64::from(most), lease_ms(for_ms)];
+        let rows: Vec<ClaimedColumns> = self.read(CLAIM, arguments, Durability::Now).await?;
+        ClaimedColumns::in_line(rows, &self.database)
+    }
+
+    async fn enlist(&self, worker: Uuid, host: &str, pid: u32) -> Result<(), StoreError> {
+        let arguments = bound![Id(worker), text(host), i64::from(pid)];
+        self.rows(ENLIST, arguments, Durability::Soon).await.map(drop)
+    }
+
+    async fn dismiss(&self, worker: Uuid) -> Result<(), StoreError> {
+        self.rows(DISMISS, bound![Id(worker)], Durability::Soon).await.map(drop)
+    }
+
+    async fn beat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<Beaten>, StoreError> {
+        let rows: Vec<BeatenColumns> = self.read(BEAT, bound![Id(worker), lease_ms(for_ms)], Durability::Soon).await?;
+        BeatenColumns::by_id(rows, &self.database)
+    }
+
+    async fn place(&self, id: JobId, lease: u64, workspace: &str, host: Option<&str>) -> Result<(), StoreError> {
+        let arguments = bound![Id(id.0), count(lease), text(workspace), host.map(text)];
+        self.write(PLACE, arguments, Durability::Now).await?.map(drop).ok_or(StoreError::LeaseLost { id })
+    }
+
+    async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError> {
+        let arguments = bound![Id(id.0), count(lease), Moment(at)];
+        self.write(WAKE_AT, arguments, Durability::Now).await?.map(drop).ok_or(StoreError::LeaseLost { id })
+    }
+
+    async fn give_back(
+        &self,
+        id: JobId,
+        lease: u64,
+        after_ms: u64,
+        failed: Option<&str>,
+    ) -> Result<JobStatus, StoreError> {
+        let arguments = bound![Id(id.0), count(lease), lease_ms(after_ms), failed.map(text)];
+        let rows = self.rows(GIVE_BACK, arguments, Durability::Now).await?;
+        let row = rows.first().ok_or(StoreError::LeaseLost { id })?;
+        let status: String = row.try_get(0).map_err(|error| self.failed(error))?;
+        Reader { database: &self.database, row: format!("job {id}") }.word("status", &status)
+    }
+
+    async fn sweep(&self) -> Result<Swept, StoreError> {
+        let arguments = bound![DEAD, BACKOFF_MS, LONGEST_BACKOFF_MS];
+        self.read(SWEEP, arguments, Durability::Now).await.map(SweptColumns::sorted)
+    }
+
+    async fn retry(&self, which: Which) -> Result<u64, StoreError> {
+        self.on(which, RETRY).await
+    }
+
+    async fn hold(&self, which: Which, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError> {
+        let (job, batch) = which.parts();
+        let arguments = bound![job.map(Id), batch.map(Id), reason.name(), until.map(Moment)];
+        Ok(self.rows(HOLD, arguments, Durability::Now).await?.len() as u64)
+    }
+
+    async fn resume(&self, which: Which) -> Result<u64, StoreError> {
+        self.on(which, RESUME).await
+    }
+
+    async fn batch(&self, name: &str) -> Result<BatchRow, StoreError> {
+        let name = name.trim();
+        let newest = "select * from batches where name = $1 order by created desc, id desc limit 1";
+        let named = sqlx::query_as(newest).bind(text(name)).fetch_all(&self.readers).await;
+        let found: Result<Vec<BatchColumns>, _> = match (named, ids_beginning(name)) {
+            (Ok(rows), _) if !rows.is_empty() => Ok(rows),
+            (Err(error), _) => Err(error),
+            (Ok(_), _) if name == LAST => {
+                let last = "select * from batches order by created desc, id desc limit 1";
+                sqlx::query_as(last).fetch_all(&self.readers).await
+            }
+            (Ok(none), None) => Ok(none),
+            (Ok(_), Some((first, last))) => {
+                sqlx::query_as("select * from batches where id between $1 and $2 order by id limit 2")
+                    .bind(Id(first))
+                    .bind(Id(last))
+                    .fetch_all(&self.readers)
+                    .await
+            }
+        };
+        let mut rows = found.map_err(|error| self.failed(error))?;
+        match (rows.pop(), rows.len()) {
+            (None, _) => Err(StoreError::NoBatch { name: name.to_owned(), many: false }),
+            (Some(batch), 0) => self.with_totals(batch).await,
+            (Some(_), _) => Err(StoreError::NoBatch { name: name.to_owned(), many: true }),
+        }
+    }
+
+    async fn batches(&self, limit: u32) -> Result<Vec<BatchRow>, StoreError> {
+        let rows: Vec<BatchColumns> = sqlx::query_as("select * from batches order by created desc, id desc limit $1")
+            .bind(i64::from(limit))
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| self.failed(error))?;
+        let mut batches = Vec::with_capacity(rows.len());
+        for row in rows {
+            batches.push(self.with_totals(row).await?);
+        }
+        Ok(batches)
+    }
+
+    async fn totals(&self, batch: Uuid) -> Result<Totals, StoreError> {
+        let rows = sqlx::query_as("select status, count(*), count(same_as) from jobs where batch = $1 group by status")
+            .bind(Id(batch))
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| self.failed(error))?;
+        totals(rows, &self.database)
+    }
+
+    async fn manifest(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError> {
+        let rows: Vec<EntryColumns> = sqlx::query_as(MANIFEST)
+            .bind(Id(batch))
+            .fetch_all(&self.readers)
+            .await
+            .map_err(|error| self.failed(error))?;
+        rows.into_iter().map(|row| row.row(&self.database)).collect()
+    }
+}
