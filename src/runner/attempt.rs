@@ -161,6 +161,10 @@ impl Drive<'_> {
             Remedy::Compact => self.again(session, beat, failure, attempts.too_long).await,
             Remedy::Configure => {
                 let reason = failure.reason.clone();
+                // Written down, a refusal holds the job: who goes on instead comes before that.
+                if failure.kind.remedy() == Remedy::Configure && self.fall_back(session, &reason).await? {
+                    return Ok(());
+                }
                 self.decide(session, Answer::AttemptFailed { failure, wait_ms: 0 }).await?;
                 if session.job.is_running() && self.fall_back(session, &reason).await? {
                     return Ok(());

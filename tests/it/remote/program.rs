@@ -112,6 +112,22 @@ fn a_server_that_has_answered_the_job_before_and_is_down_when_it_is_resumed_is_w
 }
 
 #[test]
+fn another_model_goes_on_where_the_first_refuses_the_key() {
+    let office = Office::new(Setup { key: Some("sk-right".to_owned()), ..Setup::default() });
+    let text = shipped("summarize-documents").unwrap().replacen("---\n", "---\nfallback: [offline]\n", 1);
+    office.desk.put("sum.md", text);
+    let schemas = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions/schemas");
+    for file in std::fs::read_dir(schemas).unwrap().map(Result::unwrap) {
+        office
+            .desk
+            .put(&format!("schemas/{}", file.file_name().to_str().unwrap()), std::fs::read(file.path()).unwrap());
+    }
+    let call = ["run", "./sum.md", "-d", "docs", "-q", "-m", "openai:able-agent", "--base-url", &office.url];
+    let ran = office.desk.run_with(&[("OPENAI_API_KEY", "sk-wrong")], &call);
+    assert_eq!((ran.code, &office.shown()["status"]), (0, &"completed".into()), "{}", ran.stderr);
+}
+
+#[test]
 fn another_model_goes_on_where_the_first_is_not_there() {
     let desk = Desk::new();
     let text = shipped(TASK).unwrap().replacen("---\n", "---\nfallback: [offline]\n", 1);
