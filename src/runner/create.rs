@@ -14,6 +14,7 @@ use crate::{
         planning::bootstrap_todos,
         spec::{Asset, DocumentEntry, FORMAT, JobSpec},
         state::INSTRUCTIONS_FILE,
+        time::Timestamp,
     },
     model::Model,
     workspace::{Workspace, journal::Journal, known::JOB_FILE, lock::Lock},
@@ -56,6 +57,16 @@ pub struct Created {
 
 /// Makes the workspace of a new job below `workspaces`.
 pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created, RunError> {
+    create_as(JobId(uuid::Uuid::now_v7()), now(), workspaces, request)
+}
+
+/// [`create`], for a job that has its name since `created`.
+pub fn create_as(
+    id: JobId,
+    created: Timestamp,
+    workspaces: &Path,
+    request: &NewJobRequest<'_>,
+) -> Result<Created, RunError> {
     let budget_tokens = request.instructions.context.budget_tokens.min(request.model.window_tokens());
     if budget_tokens < LEAST_BUDGET {
         return Err(RunError::Request(format!(
@@ -75,7 +86,7 @@ pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created,
     let workspace = Workspace::create_temporary(workspaces)?;
     // For who sweeps what a crash left: this one is alive.
     let lock = Lock::acquire(&workspace, now()).map_err(RunError::from);
-    match lock.and_then(|lock| Ok((lock, fill(&workspace, request, &gathered.documents, budget_tokens)?))) {
+    match lock.and_then(|lock| Ok((lock, fill(&workspace, (id, created), request, &gathered.documents, budget_tokens)?))) {
         Ok((lock, spec)) => {
             let workspace = workspace.install(&spec.id.to_string())?;
             drop(lock);
@@ -97,11 +108,13 @@ pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created,
 
 fn fill(
     workspace: &Workspace,
+    (id, created): (JobId, Timestamp),
     request: &NewJobRequest<'_>,
     found: &[Found],
     budget_tokens: u64,
 ) -> Result<JobSpec, RunError> {
-    let created = now();
+    // Before the documents are read: a job that was made at once has one moment.
+    let begun = now().max(created);
     let documents = found.iter().map(|found| copy(workspace, found, budget_tokens)).collect::<Result<Vec<_>, _>>()?;
     let instructions_sha256 = sha256(request.instructions_text.as_bytes());
     let system_prompt = system_prompt();
@@ -117,7 +130,7 @@ fn fill(
     }
     let spec = JobSpec {
         format: FORMAT,
-        id: JobId(uuid::Uuid::now_v7()),
+        id,
         created,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model: request.model.name().to_owned(),
@@ -143,10 +156,10 @@ fn fill(
             kind: PhaseKind::Bootstrap,
             title: "Bootstrap".to_owned(),
             plan_phase: None,
-            todos: bootstrap_todos(created),
+            todos: bootstrap_todos(begun),
         },
     ];
-    journal.append(created, 0, &events)?;
+    journal.append(begun, 0, &events)?;
     Ok(spec)
 }
 

@@ -27,7 +27,7 @@ mod session;
 mod versions;
 
 pub use clock::now;
-pub use create::{Created, MODELS_ASSET, NewJobRequest, create};
+pub use create::{Created, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use drive::{Drive, Outcome, Report};
 pub use error::RunError;
 pub use models::{ModelOptions, open_model};
