@@ -3,7 +3,9 @@
 
 use super::{
     RunError,
-    drive::{Beat, Drive, Report, stopped},
+    clock::now,
+    drive::{Drive, Report, stopped},
+    lease::Beat,
     session::Session,
 };
 use crate::{
@@ -31,6 +33,8 @@ use std::{
 const TICK: Duration = Duration::from_secs(1);
 /// The same, while the job is held because its server is down.
 const HELD_TICK: Duration = Duration::from_secs(2);
+/// How many calls are reserved together of a budget that is shared.
+const RESERVED_CALLS: f64 = 8.0;
 /// Attempts at one turn after which the server counts as down for this job, whatever it answers.
 const MOST_ATTEMPTS: u32 = 10;
 
@@ -64,6 +68,10 @@ impl Drive<'_> {
                 return Ok(None);
             }
         }
+        if let Some(detail) = self.over_batch_budget(session, beat).await? {
+            self.hold(session, HoldReason::Budget, detail).await?;
+            return Ok(None);
+        }
         match self.call(session, beat, None).await? {
             Called::Replied(answer) => {
                 if let Answer::Reply { reply: Reply { stop: Stop::Refused, .. }, .. } = &answer {
@@ -78,6 +86,40 @@ impl Drive<'_> {
             Called::Down => self.out(session, "other jobs' calls failed").await.map(|()| None),
             Called::Left => Ok(None),
         }
+    }
+
+    /// Why the next call doesn't fit in the budget that the jobs of the batch share. It is reserved before the call, and a few
+    /// more with it where there is room.
+    async fn over_batch_budget(&mut self, session: &Session, beat: &mut Beat) -> Result<Option<String>, RunError> {
+        let cost = self.model.cost(&session.job.expected_call());
+        let (Some(granted), Some(cost)) = (self.granted_usd, cost) else { return Ok(None) };
+        let spent = session.job.totals.spent.cost_usd;
+        if spent + cost <= granted {
+            return Ok(None);
+        }
+        for calls in [RESERVED_CALLS, 1.0] {
+            let asked = spent + calls * cost;
+            loop {
+                self.keep_lease(session, beat).await?;
+                match self.store.reserve(session.job.spec.id, session.lease, asked).await {
+                    Ok(true) => {
+                        self.granted_usd = Some(asked);
+                        return Ok(None);
+                    }
+                    Ok(false) => break,
+                    Err(error) => self.unless_lost(session, error)?,
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(super::drive::RETRY_AFTER) => {}
+                    // Nothing is called any more.
+                    () = stopped(&mut self.stop) => return Ok(None),
+                }
+            }
+        }
+        self.has_spent_all = true;
+        Ok(Some(format!(
+            "the budget of its batch has no room for the next call, which costs about {cost:.4} USD; `overnight resume BATCH --budget-usd N` gives it more"
+        )))
     }
 
     /// One attempt, by way of the queue of its server.
@@ -232,6 +274,9 @@ impl Drive<'_> {
                     tokio::select! {
                         biased;
                         () = stopped(&mut self.stop) => {
+                            if self.kept.is_some() {
+                                return Ok(());
+                            }
                             if self.claim_again(session, beat).await? == Waited::Through {
                                 self.pause(session, "stopped by a person").await?;
                             }
@@ -319,9 +364,11 @@ impl Drive<'_> {
     async fn claim_again(&mut self, session: &mut Session, beat: &mut Beat) -> Result<Waited, RunError> {
         loop {
             let sent = Instant::now();
-            match session.claim(self.store).await {
+            let (worker, for_ms) = self.terms();
+            match session.claim_for(self.store, worker, for_ms).await {
                 Ok(()) => {
                     beat.renewed = sent;
+                    self.claimed(session.lease, sent);
                     return Ok(Waited::Through);
                 }
                 Err(RunError::Store(error)) if error.retryable() => {
@@ -342,7 +389,7 @@ impl Drive<'_> {
     /// A cancel or a pause that is wished while the job waits for its server.
     async fn hear_while_held(&mut self, session: &mut Session, beat: &mut Beat) -> Result<(), RunError> {
         session.refresh_derived()?;
-        match self.store.wanted(session.job.spec.id, session.lease).await {
+        match self.wished_while_held(session).await {
             Ok(None) => Ok(()),
             Ok(Some(wish)) => {
                 if self.claim_again(session, beat).await? == Waited::Through {
@@ -355,6 +402,13 @@ impl Drive<'_> {
     }
 
     async fn hold(&mut self, session: &mut Session, reason: HoldReason, detail: String) -> Result<(), RunError> {
+        if let (HoldReason::Outage, Some(kept)) = (reason, &self.kept) {
+            let wakes = now().after(kept.wakes_after);
+            // Where this is not heard, the checkpoint isn't either: the job stays running, and is found by a sweep.
+            if let Err(error) = self.store.wake_at(session.job.spec.id, session.lease, wakes).await {
+                self.unless_lost(session, error)?;
+            }
+        }
         self.decide(session, Answer::Command(Command::Hold { reason, detail })).await?;
         self.save(session).await
     }

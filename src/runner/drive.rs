@@ -1,6 +1,11 @@
 //! The loop. Facts are on the disk before their effects; checkpoints go to the database after todos, phases and ends.
 
-use super::{RunError, session::Session};
+use super::{
+    RunError,
+    clock::now,
+    lease::{Beat, Kept},
+    session::Session,
+};
 use crate::{
     crash,
     job::{
@@ -11,7 +16,7 @@ use crate::{
         step::{Answer, Ask, Command},
     },
     model::Model,
-    store::{Store, StoreError, Wish},
+    store::{Store, StoreError},
 };
 use std::{
     collections::VecDeque,
@@ -20,17 +25,10 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// How long a lease lasts without renewal, in milliseconds.
-pub(super) const LEASE_MS: u64 = 60_000;
-/// How often the database is asked for wishes.
-const WISH_EVERY: Duration = Duration::from_secs(1);
-/// How often the lease is renewed.
-const RENEW_EVERY: Duration = Duration::from_secs(15);
-/// A lease this old, counted from when its renewal was sent, may run out while a decision is written: nothing is decided
-/// before it is renewed.
-const RENEW_FIRST: Duration = Duration::from_millis(LEASE_MS - 15_000);
 /// How long a database that can't be reached is left alone while the lease lasts.
 const LEFT_ALONE: Duration = Duration::from_secs(20);
+/// After how long a job that was held for want of room goes on by itself, where a worker drives it.
+const DISK_WAKES: Duration = Duration::from_mins(5);
 /// How soon it is tried again while the job waits for it.
 pub(super) const RETRY_AFTER: Duration = Duration::from_secs(2);
 /// How long the last checkpoint is tried when the database can't be reached.
@@ -76,18 +74,17 @@ pub struct Drive<'a> {
     saved: Option<Checkpoint>,
     /// The database may lack rows of phases before the last two.
     lags: bool,
+    /// By whom the lease is kept; none: by this drive itself.
+    pub(super) kept: Option<Kept>,
+    /// USD that the job may cost before its batch is asked again; none: nobody else spends from its budget.
+    pub(super) granted_usd: Option<f64>,
+    pub(super) has_spent_all: bool,
 }
 
 impl std::fmt::Debug for Drive<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Drive").field("model", &self.model).finish_non_exhaustive()
     }
-}
-
-/// When the database was last asked and the lease renewed.
-pub(super) struct Beat {
-    asked: Option<Instant>,
-    pub(super) renewed: Instant,
 }
 
 impl<'a> Drive<'a> {
@@ -110,6 +107,9 @@ impl<'a> Drive<'a> {
             outage: None,
             saved: None,
             lags: true,
+            kept: None,
+            granted_usd: None,
+            has_spent_all: false,
         }
     }
 
@@ -134,13 +134,32 @@ impl<'a> Drive<'a> {
         self
     }
 
+    /// Leaves the lease to a worker, and a stop to whoever works on the job next. What the job costs counts in its batch's
+    /// budget.
+    #[must_use]
+    pub fn kept(mut self, kept: Kept) -> Self {
+        self.kept = Some(kept);
+        self.granted_usd = Some(0.0);
+        self
+    }
+
+    /// Whether the job was held because the budget of its batch has no room.
+    pub fn has_spent_all(&self) -> bool {
+        self.has_spent_all
+    }
+
     /// Works on a claimed job until it ends, is held, or is to stop.
     pub async fn run(&mut self, session: &mut Session) -> Result<Outcome, RunError> {
         match self.work(session).await {
             Err(error) if error.is_disk_full() => {
                 let detail = format!("{error}; make room and resume");
+                if self.kept.is_some() {
+                    // Room may be made without a word to the queue.
+                    let _ = self.store.wake_at(session.job.spec.id, session.lease, now().after(DISK_WAKES)).await;
+                }
                 // A short line may still fit where something long did not; then the workspace alone says why it rests.
                 let _ = session.command(Command::Hold { reason: HoldReason::Disk, detail: detail.clone() });
+                self.tell_lease(0);
                 session
                     .checkpoint_as(self.store, self.extent(), |state| {
                         state.status = JobStatus::Held;
@@ -160,6 +179,7 @@ impl<'a> Drive<'a> {
             Err(
                 error @ (RunError::Workspace(_) | RunError::Archive(_) | RunError::Journal(_) | RunError::Request(_)),
             ) => {
+                self.tell_lease(0);
                 let held = session.checkpoint_as(self.store, self.extent(), |state| {
                     state.status = JobStatus::Held;
                     state.hold_reason = Some(HoldReason::Paused);
@@ -180,6 +200,7 @@ impl<'a> Drive<'a> {
         super::inputs::check(session)?;
         crash::point("drive.begun");
         session.write_derived()?;
+        self.tell_lease(session.lease);
         // What was asked of a process that died before it heard it is heard first.
         let mut beat = Beat { asked: None, renewed: Instant::now() };
         self.lags = !session.is_told;
@@ -188,11 +209,15 @@ impl<'a> Drive<'a> {
         loop {
             if *self.stop.borrow() && session.job.is_running() {
                 interrupted = true;
+                if self.kept.is_some() {
+                    break;
+                }
                 self.pause(session, "stopped by a person").await?;
             }
             if session.job.is_running() {
                 self.keep_lease(session, &mut beat).await?;
                 self.listen(session, &mut beat).await?;
+                self.mind_window(session).await?;
             }
             if session.job.is_out() {
                 self.wait_for_server(session, &mut beat).await?;
@@ -233,6 +258,7 @@ impl<'a> Drive<'a> {
 
     /// Decides, appends, applies, reports; then what follows from the decision: derived files and the checkpoint.
     pub(super) async fn decide(&mut self, session: &mut Session, answer: Answer) -> Result<bool, RunError> {
+        self.await_pulse(session).await?;
         let Some(decision) = session.decide(answer)? else {
             return Ok(false);
         };
@@ -249,56 +275,8 @@ impl<'a> Drive<'a> {
         self.decide(session, Answer::Command(command)).await.map(drop)
     }
 
-    /// Stops before the lease can run out, until it is renewed.
-    pub(super) async fn keep_lease(&mut self, session: &Session, beat: &mut Beat) -> Result<(), RunError> {
-        while beat.renewed.elapsed() >= RENEW_FIRST {
-            let sent = Instant::now();
-            match self.store.renew(session.job.spec.id, session.lease, LEASE_MS).await {
-                Ok(()) => beat.renewed = sent,
-                Err(error) if error.retryable() && !*self.stop.borrow() => {
-                    self.unless_lost(session, error)?;
-                    tokio::select! {
-                        () = tokio::time::sleep(RETRY_AFTER) => {}
-                        () = stopped(&mut self.stop) => {}
-                    }
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-
-    /// Renews the lease and hears what was asked of the job.
-    pub(super) async fn listen(&mut self, session: &mut Session, beat: &mut Beat) -> Result<(), RunError> {
-        if beat.asked.is_some_and(|asked| asked.elapsed() < WISH_EVERY) || self.is_left_alone() {
-            return Ok(());
-        }
-        beat.asked = Some(Instant::now());
-        let id = session.job.spec.id;
-        if beat.renewed.elapsed() >= RENEW_EVERY {
-            let sent = Instant::now();
-            match self.store.renew(id, session.lease, LEASE_MS).await {
-                Ok(()) => beat.renewed = sent,
-                Err(error) => self.unless_lost(session, error)?,
-            }
-        }
-        match self.store.wanted(id, session.lease).await {
-            Ok(None) => Ok(()),
-            Ok(Some(wish)) => self.heed(session, wish).await,
-            Err(error) => self.unless_lost(session, error),
-        }
-    }
-
-    /// Does what a person asked of the job.
-    pub(super) async fn heed(&mut self, session: &mut Session, wish: Wish) -> Result<(), RunError> {
-        match wish {
-            Wish::Cancel => self.decide(session, Answer::Command(Command::Cancel)).await.map(drop),
-            Wish::Pause => self.pause(session, "paused by a person").await,
-        }
-    }
-
     /// Each try costs the time that a connection may take, and the work would wait for it.
-    fn is_left_alone(&self) -> bool {
+    pub(super) fn is_left_alone(&self) -> bool {
         self.outage.is_some_and(|since| since.elapsed() < LEFT_ALONE)
     }
 
@@ -333,6 +311,9 @@ impl<'a> Drive<'a> {
     /// them all.
     async fn checkpoint(&mut self, session: &Session) -> Result<(), StoreError> {
         let extent = self.extent();
+        if !session.job.is_running() {
+            self.tell_lease(0);
+        }
         // What became of a checkpoint that failed isn't known: the next one is written whole.
         self.lags = true;
         let before = self.saved.take();

@@ -5,6 +5,7 @@
 //! - `inputs`: what a job was given must be what it was
 //! - `session`: one opened workspace, with its lock, journal and state
 //! - `drive`: ask, perform, decide, append, apply
+//! - `lease`: how the lease is kept, and wishes are heard, while a job is driven
 //! - `attempt`: one model call, with its budget, its retries and a server that is down
 //! - `perform`: one question answered; `check`: the contract's checks; `models`: a model from its name
 //! - `probe`: a model tried with a tiny call
@@ -19,6 +20,7 @@ mod create;
 mod drive;
 mod error;
 mod inputs;
+mod lease;
 mod models;
 mod perform;
 mod probe;
@@ -30,6 +32,7 @@ pub use clock::now;
 pub use create::{Created, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use drive::{Drive, Outcome, Report};
 pub use error::RunError;
+pub use lease::{Kept, Order, Pulse};
 pub use models::{ModelOptions, open_model};
 pub use probe::{Probed, probe};
 pub use reindex::{IndexOutcome, Indexed, Misnamed, Reindexed, adopt, catch_up, is_workspace, reindex};

@@ -172,12 +172,27 @@ impl Session {
 
     /// The place of the job in the database; the lease under which this process writes.
     pub async fn claim(&mut self, store: &dyn Store) -> Result<(), RunError> {
+        self.claim_for(store, Uuid::now_v7(), super::lease::LEASE_MS).await
+    }
+
+    /// [`Self::claim`] in the name of `worker`, for `for_ms` milliseconds.
+    pub(super) async fn claim_for(&mut self, store: &dyn Store, worker: Uuid, for_ms: u64) -> Result<(), RunError> {
         crash::point("row.before");
         store.create(&self.row()).await?;
         crash::point("claim.before");
-        self.lease = store.claim(self.job.spec.id, Uuid::now_v7(), super::drive::LEASE_MS).await?;
+        self.lease = store.claim(self.job.spec.id, worker, for_ms).await?;
         crash::point("claim.done");
         Ok(())
+    }
+
+    /// Works under a lease that was claimed for this process before the workspace was opened.
+    pub fn take(&mut self, lease: u64) {
+        self.lease = lease;
+    }
+
+    /// Whether the database knew the journal's end when the job was opened.
+    pub fn is_told(&self) -> bool {
+        self.is_told
     }
 
     /// The table of models that the job was made with.
@@ -293,7 +308,7 @@ pub async fn save_row(store: &dyn Store, id: JobId, reason: &str) -> Result<(), 
     if row.state.status.is_end() {
         return Ok(());
     }
-    let lease = store.claim(id, Uuid::now_v7(), super::drive::LEASE_MS).await?;
+    let lease = store.claim(id, Uuid::now_v7(), super::lease::LEASE_MS).await?;
     let state = JobState {
         status: JobStatus::Failed,
         hold_reason: None,

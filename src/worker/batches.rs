@@ -1,0 +1,94 @@
+//! What a worker knows of the batches that its jobs belong to: read once, and what is opened from it is shared.
+
+use crate::{
+    batch::{BatchSettings, Window},
+    model::Model,
+    store::{Store, StoreError},
+};
+use async_trait::async_trait;
+use std::{collections::BTreeMap, sync::Arc};
+use tokio::sync::Mutex;
+use uuid::Uuid;
+
+/// Who works on a job: the first, and in its place, one after the other, the others.
+#[derive(Clone, Debug)]
+pub struct Models {
+    pub first: Arc<dyn Model>,
+    pub others: Vec<Arc<dyn Model>>,
+}
+
+/// What a worker's surroundings give: keys and headers are no part of a batch.
+#[async_trait]
+pub trait Supply: Send + Sync + std::fmt::Debug {
+    /// Opens the model called `name`, and those that may go on in its place. The error is one sentence with what to do.
+    async fn models(&self, name: &str, settings: &BatchSettings) -> Result<Models, String>;
+}
+
+/// A batch, as a worker needs it.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) id: Uuid,
+    pub(super) instructions_text: String,
+    pub(super) settings: BatchSettings,
+    pub(super) window: Option<Window>,
+    pub(super) models: Models,
+}
+
+/// Why a batch's jobs can't be worked here.
+#[derive(Debug)]
+pub(super) enum Unusable {
+    /// One sentence: a person must change something.
+    Person(String),
+    Store(StoreError),
+}
+
+/// All that were needed so far.
+#[derive(Debug, Default)]
+pub(super) struct Batches {
+    known: Mutex<BTreeMap<Uuid, Arc<Batch>>>,
+}
+
+/// More are not kept: what is needed again is read again.
+const MOST_KNOWN: usize = 64;
+
+impl Batches {
+    pub(super) async fn get(
+        &self,
+        store: &dyn Store,
+        supply: &dyn Supply,
+        id: Uuid,
+    ) -> Result<Arc<Batch>, Unusable> {
+        // Held over the wait: one job of a batch reads it, the others wait for that.
+        let mut known = self.known.lock().await;
+        if let Some(batch) = known.get(&id) {
+            return Ok(batch.clone());
+        }
+        let row = store.batch(&id.to_string()).await.map_err(Unusable::Store)?.batch;
+        let settings: BatchSettings = serde_json::from_value(row.settings).map_err(|error| {
+            Unusable::Person(format!(
+                "the settings of batch {id} can't be read ({error}): was it submitted by another version of overnight?"
+            ))
+        })?;
+        let window = row.time_window.as_deref().map(Window::parse).transpose();
+        let window =
+            window.map_err(|why| Unusable::Person(format!("the time window of batch {id} can't be used: {why}")))?;
+        let models = supply.models(&row.model, &settings).await.map_err(Unusable::Person)?;
+        let batch = Arc::new(Batch {
+            id,
+            instructions_text: row.instructions_text,
+            settings,
+            window,
+            models,
+        });
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(id, batch.clone());
+        Ok(batch)
+    }
+
+    /// What was read may have changed.
+    pub(super) async fn forget(&self, id: Uuid) {
+        self.known.lock().await.remove(&id);
+    }
+}

@@ -1,0 +1,52 @@
+//! The workspace of a claimed job: where it is, or made anew.
+
+use super::batches::Batch;
+use crate::{
+    job::time::Timestamp,
+    runner::{NewJobRequest, RunError, create_as},
+    store::ClaimedJob,
+    workspace::Workspace,
+};
+use std::path::{Path, PathBuf};
+
+/// What a job needs of its claim and its batch to be made.
+#[derive(Clone, Debug)]
+pub(super) struct Order<'b> {
+    pub(super) claimed: &'b ClaimedJob,
+    pub(super) batch: &'b Batch,
+    /// Below which the workspace is made.
+    pub(super) workspaces: &'b Path,
+}
+
+/// Makes the workspace, and gives its path. What stands there from a worker that died before it could say so is taken as it is.
+pub(super) fn make(order: &Order<'_>) -> Result<PathBuf, RunError> {
+    let Order { claimed, batch, workspaces } = order;
+    let path = workspaces.join(claimed.id.to_string());
+    if path.is_dir() {
+        return Ok(path);
+    }
+    let documents: Vec<PathBuf> = claimed.sources.iter().map(PathBuf::from).collect();
+    let settings = &batch.settings;
+    let request = NewJobRequest {
+        instructions: settings.instructions.clone(),
+        instructions_text: &batch.instructions_text,
+        documents: &documents,
+        model: batch.models.first.as_ref(),
+        base_url: settings.base_url.as_deref(),
+        api_key_env: settings.api_key_env.as_deref(),
+        models: settings.models.as_deref(),
+    };
+    create_as(claimed.id, claimed.created, workspaces, &request).map(|created| created.path)
+}
+
+/// Moves the workspace of a job that has failed aside: what is tried again begins anew, and what was done is kept.
+pub(super) fn set_aside(path: &Path, at: Timestamp) -> Result<PathBuf, RunError> {
+    let stamp = at.to_string().replace(':', "-");
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".failed-{stamp}"));
+    let aside = path.with_file_name(name);
+    std::fs::rename(path, &aside)
+        .and_then(|()| Workspace::sync_folder(path.parent().unwrap_or(Path::new("."))))
+        .map_err(|error| RunError::Request(format!("{} can't be moved aside ({error})", path.display())))?;
+    Ok(aside)
+}

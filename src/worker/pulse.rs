@@ -1,0 +1,126 @@
+//! What keeps the leases while jobs are driven, beside the drives: the heartbeat of all in one statement, what people wish of
+//! them, their time windows, and the sweep of what other workers have lost.
+
+use super::{terms::Told, work::Desk};
+use crate::runner::now;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use tokio::time::MissedTickBehavior;
+
+/// How soon a heartbeat that failed is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// Speaks to whoever shows what the worker does.
+pub(super) type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
+
+/// Whether the database has answered lately: told once when it stops, and once when it comes back.
+#[derive(Debug, Default)]
+pub(super) struct Reach {
+    is_out: AtomicBool,
+}
+
+impl Reach {
+    pub(super) fn lost(&self, tell: &Tell, error: &dyn std::fmt::Display) {
+        if !self.is_out.swap(true, Ordering::SeqCst) {
+            tell(Told::Note(format!("{error}; running jobs wait before their leases end, and nothing is claimed meanwhile")));
+        }
+    }
+
+    pub(super) fn back(&self, tell: &Tell) {
+        if self.is_out.swap(false, Ordering::SeqCst) {
+            tell(Told::Note("the database answers again".to_owned()));
+        }
+    }
+}
+
+/// Renews all leases, again and again.
+pub(super) async fn beat(desk: Arc<Desk>, reach: Arc<Reach>, tell: Tell) {
+    let times = desk.terms.times;
+    loop {
+        let before = desk.roster.leases();
+        let sent = Instant::now();
+        let pause = match desk.store.beat(desk.worker, times.lease_ms()).await {
+            Ok(found) => {
+                reach.back(&tell);
+                for (id, lease) in desk.roster.beaten(sent, &before, &found) {
+                    // Best effort: the next heartbeat finds it again.
+                    let _ = desk.store.give_back(id, lease, 0, None).await;
+                }
+                times.beat
+            }
+            Err(error) => {
+                reach.lost(&tell, &error);
+                TRY_AGAIN
+            }
+        };
+        tokio::time::sleep(pause.saturating_sub(sent.elapsed())).await;
+    }
+}
+
+/// Hears what people wish of running jobs, and minds the windows.
+pub(super) async fn look(desk: Arc<Desk>) {
+    let times = desk.terms.times;
+    let mut ticks = tokio::time::interval(times.look);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        desk.roster.mind_windows(desk.terms.window.as_ref(), now());
+        if desk.roster.len() == 0 {
+            continue;
+        }
+        // An outage is the heartbeat's to tell.
+        if let Ok(found) = desk.store.wishes(desk.worker).await {
+            desk.roster.wished(&found);
+        }
+    }
+}
+
+/// Takes jobs from workers that are lost, wakes what was held until now, and says which jobs still wait here for their
+/// server. A database that was away is left time for the others' heartbeats first.
+pub(super) async fn sweep(desk: Arc<Desk>, tell: Tell) {
+    let times = desk.terms.times;
+    let mut ticks = tokio::time::interval(times.sweep);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut trouble: Option<Instant> = None;
+    loop {
+        ticks.tick().await;
+        let waiting = desk.roster.waiting();
+        if !waiting.is_empty() {
+            let for_ms = u64::try_from(times.wakes_after.as_millis()).unwrap_or(u64::MAX);
+            match desk.store.keep_held(&waiting, for_ms).await {
+                Ok(still) => {
+                    let gone: Vec<_> = waiting.into_iter().filter(|id| !still.contains(id)).collect();
+                    desk.roster.let_go(&gone);
+                }
+                Err(_) => trouble = Some(Instant::now()),
+            }
+        }
+        if trouble.is_some_and(|since| since.elapsed() < times.lease) {
+            // One that answers nothing is asked again all the same: that tells whether it is back.
+            if desk.store.wishes(desk.worker).await.is_err() {
+                trouble = Some(Instant::now());
+            }
+            continue;
+        }
+        match desk.store.sweep().await {
+            Ok(swept) => {
+                trouble = None;
+                let taken = swept.requeued.len() + swept.paused.len() + swept.dead.len();
+                if taken > 0 {
+                    let dead = if swept.dead.is_empty() {
+                        String::new()
+                    } else {
+                        format!(", {} of them given up", swept.dead.len())
+                    };
+                    tell(Told::Note(format!("{taken} jobs were taken from workers that don't answer{dead}")));
+                }
+            }
+            Err(_) => trouble = Some(Instant::now()),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The loop of a worker: claim while there is room, until it is to stop.
+
+use super::{
+    Rest, Terms, Told,
+    batches::{Batches, Supply},
+    pulse::{self, Reach, Tell},
+    roster::Roster,
+    work::{Claim, Desk},
+};
+use crate::{
+    job::{
+        id::JobId,
+        record::{HoldReason, JobStatus},
+    },
+    runner::now,
+    store::{Store, StoreError},
+};
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::{
+    sync::watch,
+    task::{JoinHandle, JoinSet},
+};
+use uuid::Uuid;
+
+/// The most jobs that are claimed at once: what begins in step ends its phases in step.
+const MOST_CLAIMED: usize = 8;
+/// How long after a claim of so many the next one comes.
+const APART: Duration = Duration::from_millis(150);
+/// How soon a claim that failed is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// What became of the jobs that a worker had.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// By how they ended here.
+    pub ended: BTreeMap<&'static str, u64>,
+    pub held: BTreeMap<&'static str, u64>,
+    pub given_back: u64,
+    pub failed_attempts: u64,
+    pub lost: u64,
+}
+
+impl Summary {
+    fn count(&mut self, rest: &Rest) {
+        match rest {
+            Rest::Ended(status) => *self.ended.entry(JobStatus::name(*status)).or_default() += 1,
+            Rest::Held(reason, _) => *self.held.entry(HoldReason::name(*reason)).or_default() += 1,
+            Rest::GivenBack(_) => self.given_back += 1,
+            Rest::Failed(_) => self.failed_attempts += 1,
+            Rest::Lost(_) => self.lost += 1,
+        }
+    }
+}
+
+/// A worker.
+pub struct Worker {
+    desk: Arc<Desk>,
+    tell: Tell,
+    reach: Arc<Reach>,
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").field("desk", &self.desk).finish_non_exhaustive()
+    }
+}
+
+/// Ends a task when the worker does.
+struct Beside(JoinHandle<()>);
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A job that came to rest: which, what it is called, and how.
+type Done = (JobId, String, Rest);
+
+impl Worker {
+    /// `stop` turns true when the worker is to stop; `tell` hears what it does.
+    pub fn new(
+        store: Arc<dyn Store>,
+        supply: Arc<dyn Supply>,
+        terms: Terms,
+        stop: watch::Receiver<bool>,
+        tell: Arc<dyn Fn(Told<'_>) + Send + Sync>,
+    ) -> Self {
+        let desk = Desk {
+            worker: Uuid::now_v7(),
+            store,
+            supply,
+            batches: Batches::default(),
+            roster: Roster::default(),
+            terms,
+            stop,
+        };
+        Self { desk: Arc::new(desk), tell, reach: Arc::new(Reach::default()) }
+    }
+
+    /// Works until it is stopped, or nothing is left to do where that was asked for.
+    pub async fn run(&self) -> Result<Summary, StoreError> {
+        let desk = &self.desk;
+        desk.store.enlist(desk.worker, &desk.terms.host, std::process::id()).await?;
+        let beside = [
+            Beside(tokio::spawn(pulse::beat(desk.clone(), self.reach.clone(), self.tell.clone()))),
+            Beside(tokio::spawn(pulse::look(desk.clone()))),
+            Beside(tokio::spawn(pulse::sweep(desk.clone(), self.tell.clone()))),
+        ];
+        let mut jobs = JoinSet::new();
+        let mut summary = Summary::default();
+        let worked = self.claim_and_wait(&mut jobs, &mut summary).await;
+        // What runs has heard of the stop, or is waited for.
+        while let Some(done) = jobs.join_next().await {
+            self.done(done.ok(), &mut summary);
+        }
+        drop(beside);
+        // Best effort: who doesn't beat is forgotten.
+        let _ = desk.store.dismiss(desk.worker).await;
+        worked.map(|()| summary)
+    }
+
+    async fn claim_and_wait(&self, jobs: &mut JoinSet<Done>, summary: &mut Summary) -> Result<(), StoreError> {
+        let desk = &self.desk;
+        let mut stop = desk.stop.clone();
+        let begun = Instant::now();
+        loop {
+            while let Some(done) = jobs.try_join_next() {
+                self.done(done.ok(), summary);
+            }
+            if *stop.borrow() {
+                return Ok(());
+            }
+            let drains = desk.terms.drain_after.is_some_and(|after| begun.elapsed() >= after);
+            if drains && jobs.is_empty() {
+                return Ok(());
+            }
+            let is_open = desk.terms.window.as_ref().is_none_or(|window| window.is_open(now()));
+            let room = desk.terms.concurrency.saturating_sub(jobs.len());
+            let mut pause = None;
+            if room > 0 && is_open && !drains {
+                match self.claim(jobs, room.min(MOST_CLAIMED)).await {
+                    Ok(0) => {}
+                    Ok(claimed) if claimed < MOST_CLAIMED => continue,
+                    Ok(_) => pause = Some(APART),
+                    Err(error) if error.retryable() => {
+                        self.reach.lost(&self.tell, &error);
+                        pause = Some(TRY_AGAIN);
+                    }
+                    Err(error) => return Err(error),
+                }
+                if desk.terms.until_empty && jobs.is_empty() && pause.is_none() && self.is_empty().await {
+                    return Ok(());
+                }
+            }
+            tokio::select! {
+                stopped = stop.wait_for(|stops| *stops) => if stopped.is_err() { return Ok(()) },
+                Some(done) = jobs.join_next(), if !jobs.is_empty() => self.done(done.ok(), summary),
+                () = wait(desk, pause) => {}
+            }
+        }
+    }
+
+    /// Claims up to `most` jobs and begins to work on them. How many there were.
+    async fn claim(&self, jobs: &mut JoinSet<Done>, most: usize) -> Result<usize, StoreError> {
+        let desk = &self.desk;
+        let at = Instant::now();
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let lease_ms = desk.terms.times.lease_ms();
+        let claimed = desk.store.claim_next(desk.worker, &desk.terms.host, most, lease_ms).await?;
+        let count = claimed.len();
+        for job in claimed {
+            let (id, label) = (job.id, job.label.clone());
+            (self.tell)(Told::Begun { id, label: &label });
+            let (held, pulse) = desk.roster.add(id, job.lease, job.batch, at);
+            let work = desk.clone().work(Claim { job, at, held, pulse });
+            jobs.spawn(async move { (id, label, work.await) });
+        }
+        Ok(count)
+    }
+
+    fn done(&self, done: Option<Done>, summary: &mut Summary) {
+        // None: the task was ended with the runtime.
+        let Some((id, label, rest)) = done else { return };
+        summary.count(&rest);
+        (self.tell)(Told::Rested { id, label: &label, rest: &rest });
+    }
+
+    /// Nothing is left that a worker on this machine could do, now or later, without a person.
+    async fn is_empty(&self) -> bool {
+        match self.desk.store.has_work(&self.desk.terms.host).await {
+            Ok(has_work) => !has_work,
+            Err(error) => {
+                self.reach.lost(&self.tell, &error);
+                false
+            }
+        }
+    }
+}
+
+/// Until something may have changed, or for `pause`.
+async fn wait(desk: &Desk, pause: Option<Duration>) {
+    match pause {
+        Some(pause) => tokio::time::sleep(pause).await,
+        None => drop(desk.store.changed(desk.terms.times.poll).await),
+    }
+}

@@ -1,0 +1,79 @@
+//! How a worker works, and all of its times.
+
+use super::Rest;
+use crate::{batch::Window, job::id::JobId};
+use std::{path::PathBuf, time::Duration};
+
+/// How a worker works.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Jobs at once, at least 1.
+    pub concurrency: usize,
+    /// Nothing is started outside, and what runs is held at its next turn.
+    pub window: Option<Window>,
+    /// Stop when nothing is left to do.
+    pub until_empty: bool,
+    /// Claim nothing more after this time; stop when what runs is done.
+    pub drain_after: Option<Duration>,
+    /// Where workspaces are made; absolute.
+    pub workspaces: PathBuf,
+    /// The name of this machine.
+    pub host: String,
+    pub times: Times,
+}
+
+/// A worker's times. A dead worker's job is taken over after a lease and a sweep at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// How long a lease lasts without a heartbeat.
+    pub lease: Duration,
+    /// Nothing is decided under a lease that has less left.
+    pub margin: Duration,
+    pub beat: Duration,
+    /// How often running jobs are asked about: wishes, windows.
+    pub look: Duration,
+    pub sweep: Duration,
+    /// How often the queue is looked at when nothing is heard of it.
+    pub poll: Duration,
+    /// How long a job that waits for its server stays held when its worker dies.
+    pub wakes_after: Duration,
+    /// After how long a workspace that another process has open is tried again.
+    pub lock_again: Duration,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            lease: Duration::from_secs(20),
+            margin: Duration::from_secs(5),
+            beat: Duration::from_secs(4),
+            look: Duration::from_secs(1),
+            sweep: Duration::from_secs(4),
+            poll: Duration::from_secs(1),
+            wakes_after: Duration::from_secs(60),
+            lock_again: Duration::from_secs(3),
+        }
+    }
+}
+
+impl Times {
+    pub(super) fn lease_ms(&self) -> u64 {
+        u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// What a worker tells of its work.
+#[derive(Debug)]
+pub enum Told<'t> {
+    Begun {
+        id: JobId,
+        label: &'t str,
+    },
+    Rested {
+        id: JobId,
+        label: &'t str,
+        rest: &'t Rest,
+    },
+    /// One sentence that a person may want to know.
+    Note(String),
+}

@@ -1,0 +1,379 @@
+//! One job, from its claim until it rests.
+
+use super::{
+    Terms,
+    batches::{Batch, Batches, Supply, Unusable},
+    make::{self, make, set_aside},
+    roster::Roster,
+};
+use crate::{
+    job::{
+        id::JobId,
+        record::{Checkpoint, HoldReason, JobState, JobStatus},
+        rows::Extent,
+        state::Status,
+        step::Command,
+        time::Timestamp,
+    },
+    runner::{Anchor, Drive, Kept, Outcome, Report, RunError, Session, now, save_row},
+    store::{ClaimedJob, JobRow, Store, StoreError, Which, Wish},
+    workspace::{journal::JournalError, lock::LockError},
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+/// How long a job waits after its first failed attempt; twice as long after each further one.
+const BACKOFF_MS: u64 = 10_000;
+/// The most that a job waits after a failed attempt.
+const LONGEST_BACKOFF_MS: u64 = 600_000;
+
+/// How a claimed job came to rest here.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rest {
+    Ended(JobStatus),
+    Held(HoldReason, String),
+    /// Queued again, with no attempt used.
+    GivenBack(String),
+    /// An attempt failed: the job is queued again, or has failed for good.
+    Failed(String),
+    /// Another has it, or the database can't be reached: its lease runs out.
+    Lost(String),
+}
+
+/// What a job is worked with.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) worker: Uuid,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) supply: Arc<dyn Supply>,
+    pub(super) batches: Batches,
+    pub(super) roster: Roster,
+    pub(super) terms: Terms,
+    pub(super) stop: watch::Receiver<bool>,
+}
+
+/// A claimed job, and the line to the worker.
+#[derive(Debug)]
+pub(super) struct Claim {
+    pub(super) job: ClaimedJob,
+    pub(super) at: Instant,
+    pub(super) held: Arc<AtomicU64>,
+    pub(super) pulse: watch::Receiver<crate::runner::Pulse>,
+}
+
+/// Why a job was not driven until it rested.
+enum Refused {
+    Run(RunError),
+    /// One sentence: a person must change something, and nobody would get further.
+    Person(String),
+    Rest(Rest),
+}
+
+impl From<RunError> for Refused {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl Desk {
+    /// Works on a claimed job until it rests. Whatever happens to it happens to it alone.
+    pub(super) async fn work(self: Arc<Self>, claim: Claim) -> Rest {
+        let (id, held) = (claim.job.id, claim.held.clone());
+        let attempts = claim.job.attempts;
+        let desk = self.clone();
+        // A task of its own: what panics in it ends this job's attempt.
+        let worked = tokio::spawn(async move { desk.rest(claim).await }).await;
+        let rest = match worked {
+            Ok(rest) => rest,
+            Err(_) => {
+                let why = "the program failed on it with a defect; please report this with the job's journal";
+                self.fail(id, held.load(Ordering::SeqCst), attempts, why).await
+            }
+        };
+        self.roster.remove(id);
+        rest
+    }
+
+    async fn rest(&self, claim: Claim) -> Rest {
+        let id = claim.job.id;
+        let (attempts, held) = (claim.job.attempts, claim.held.clone());
+        let refused = match self.drive(claim).await {
+            Ok(rest) => return rest,
+            Err(refused) => refused,
+        };
+        // None where it rests, or never had one.
+        let lease = held.load(Ordering::SeqCst);
+        match refused {
+            Refused::Rest(rest) => rest,
+            Refused::Person(why) => self.hold_row(id, lease, HoldReason::Paused, why).await,
+            Refused::Run(RunError::Store(error)) => self.give_up(id, lease, &error.to_string()).await,
+            Refused::Run(RunError::Lock(error @ LockError::Held { .. })) => {
+                self.give_back(id, lease, self.terms.times.lock_again, &error.to_string()).await
+            }
+            Refused::Run(RunError::Journal(error @ JournalError::Broken { .. })) => {
+                held.store(0, Ordering::SeqCst);
+                let why = format!("{error}; the job ends as failed, because it can't be known what was done");
+                match save_row(self.store.as_ref(), id, &error.to_string()).await {
+                    Ok(()) => Rest::Failed(why),
+                    Err(error) => Rest::Lost(error.to_string()),
+                }
+            }
+            Refused::Run(error) if error.is_disk_full() => {
+                let why = format!("{error}; make room");
+                let wakes = now().after(Duration::from_mins(5));
+                // Where this fails, it is held until a person comes; the sentence says for what.
+                let _ = self.store.wake_at(id, lease, wakes).await;
+                self.hold_row(id, lease, HoldReason::Disk, why).await
+            }
+            // The drive has held the job, and said why in its row.
+            Refused::Run(error) if lease == 0 => Rest::Held(HoldReason::Paused, error.to_string()),
+            Refused::Run(error @ (RunError::OtherVersion { .. } | RunError::Configuration(_) | RunError::Model(_))) => {
+                self.hold_row(id, lease, HoldReason::Paused, error.to_string()).await
+            }
+            Refused::Run(
+                error @ (RunError::Document(_)
+                | RunError::Instructions(_)
+                | RunError::Workspace(_)
+                | RunError::Journal(_)
+                | RunError::Archive(_)
+                | RunError::Lock(_)
+                | RunError::Request(_)
+                | RunError::NoDecision(_)),
+            ) => self.fail(id, lease, attempts, &error.to_string()).await,
+        }
+    }
+
+    async fn drive(&self, claim: Claim) -> Result<Rest, Refused> {
+        let Claim { job: claimed, at, held, pulse } = claim;
+        let id = claimed.id;
+        let batch = match self.batches.get(self.store.as_ref(), self.supply.as_ref(), claimed.batch).await {
+            Ok(batch) => batch,
+            Err(Unusable::Person(why)) => return Err(Refused::Person(why)),
+            Err(Unusable::Store(error)) => return Err(error.into()),
+        };
+        self.refuse_closed(&claimed, &batch).await?;
+        self.roster.set_window(id, batch.window.clone());
+        let row = self.store.job(id).await?;
+        let row = row.ok_or_else(|| Refused::Rest(Rest::Lost("its row is gone".to_owned())))?;
+        if claimed.wants == Some(Wish::Cancel) && row.state.journal_seq == 0 && claimed.workspace.is_empty() {
+            self.store.give_back(id, claimed.lease, 0, None).await?;
+            held.store(0, Ordering::SeqCst);
+            self.store.cancel(Which::Job(id)).await?;
+            return Ok(Rest::Ended(JobStatus::Cancelled));
+        }
+        let path = self.place(&claimed, &row).await?;
+        let mut session = self.open(&claimed, &batch, &path, &row).await?;
+        session.take(claimed.lease);
+        if let Some(ending) = session.job.ended() {
+            let status = ending.status;
+            // The worker that ended it died before it could say so.
+            session.checkpoint(self.store.as_ref(), Extent::All).await?;
+            held.store(0, Ordering::SeqCst);
+            return Ok(Rest::Ended(status));
+        }
+        let words = words(&session, &batch, claimed.wants);
+        let is_known = session.job.totals.spent.turns > 0;
+        let mut was_waiting = false;
+        let mut watch = |job: &crate::job::state::Job, _: Report<'_>| {
+            if job.is_out() != was_waiting {
+                was_waiting = job.is_out();
+                self.roster.set_waiting(id, was_waiting);
+            }
+        };
+        let times = self.terms.times;
+        let kept = Kept {
+            worker: self.worker,
+            lease: times.lease,
+            margin: times.margin,
+            wakes_after: times.wakes_after,
+            pulse,
+            claimed: at,
+            held: held.clone(),
+        };
+        let mut drive =
+            Drive::new(self.store.as_ref(), batch.models.first.clone(), self.stop.clone(), &mut watch)
+                .or(batch.models.others.clone())
+                .known(is_known)
+                .after(words)
+                .kept(kept);
+        let outcome = drive.run(&mut session).await;
+        let has_spent_all = drive.has_spent_all();
+        drop(drive);
+        if has_spent_all {
+            // The others would each find out for themselves.
+            self.store.hold(Which::Batch(batch.id), HoldReason::Budget, None).await?;
+        }
+        Ok(match outcome? {
+            Outcome::Ended(status) => Rest::Ended(status),
+            Outcome::Held(reason) => Rest::Held(reason, detail(&session)),
+            Outcome::Interrupted if session.job.is_out() => {
+                // To be taken up by the next worker at once.
+                self.store.keep_held(&[id], 0).await?;
+                Rest::GivenBack("the worker stops".to_owned())
+            }
+            Outcome::Interrupted => {
+                // Whoever claims it next needs the lock.
+                drop(session);
+                self.give_back(id, held.load(Ordering::SeqCst), Duration::ZERO, "the worker stops").await
+            }
+        })
+    }
+
+    /// Gives a job back whose batch has a window that is closed, and holds the batch until it opens.
+    async fn refuse_closed(&self, claimed: &ClaimedJob, batch: &Batch) -> Result<(), Refused> {
+        let at = now();
+        let Some(window) = batch.window.as_ref().filter(|window| !window.is_open(at)) else { return Ok(()) };
+        let opens: Timestamp = window.opens_after(at);
+        self.store.give_back(claimed.id, claimed.lease, 0, None).await?;
+        self.store.hold(Which::Batch(batch.id), HoldReason::Window, Some(opens)).await?;
+        let why = format!("its time window is closed; it goes on by itself at {opens}");
+        Err(Refused::Rest(Rest::Held(HoldReason::Window, why)))
+    }
+
+    /// Where the workspace is or will be. It is said before it is made, so that a crash leaves nothing that nobody knows of.
+    async fn place(&self, claimed: &ClaimedJob, row: &JobRow) -> Result<PathBuf, Refused> {
+        let here = self.terms.workspaces.join(claimed.id.to_string());
+        if claimed.workspace.is_empty() {
+            self.store.place(claimed.id, claimed.lease, &here.display().to_string(), Some(&self.terms.host)).await?;
+            return Ok(here);
+        }
+        let placed = PathBuf::from(&claimed.workspace);
+        if placed.is_dir() || (row.state.journal_seq == 0 && placed == here) {
+            return Ok(placed);
+        }
+        if here.is_dir() || row.state.journal_seq == 0 {
+            self.store.place(claimed.id, claimed.lease, &here.display().to_string(), Some(&self.terms.host)).await?;
+            return Ok(here);
+        }
+        Err(Refused::Person(format!(
+            "its workspace is not at {}: put it back there, or retry the job from its beginning",
+            claimed.workspace
+        )))
+    }
+
+    /// Opens the workspace, made where there is none yet. One whose end as failed the database knew is that of an earlier
+    /// try: it is moved aside.
+    async fn open(
+        &self,
+        claimed: &ClaimedJob,
+        batch: &Arc<Batch>,
+        path: &Path,
+        row: &JobRow,
+    ) -> Result<Session, Refused> {
+        if !path.is_dir() {
+            self.make(claimed, batch, path).await?;
+        }
+        let state = &row.state;
+        let anchor =
+            (state.journal_seq > 0).then(|| Anchor { seq: state.journal_seq, head: state.journal_head.clone() });
+        let session = Session::open(path, anchor)?;
+        if session.job.spec.id != claimed.id {
+            let other = session.job.spec.id;
+            return Err(Refused::Person(format!("{} holds job {other}: put the right workspace there", path.display())));
+        }
+        let has_failed = session.job.ended().is_some_and(|ending| ending.status == JobStatus::Failed);
+        if !(has_failed && session.is_told()) {
+            return Ok(session);
+        }
+        drop(session);
+        set_aside(path, now())?;
+        self.make(claimed, batch, path).await?;
+        Ok(Session::open(path, None)?)
+    }
+
+    async fn make(&self, claimed: &ClaimedJob, batch: &Arc<Batch>, path: &Path) -> Result<(), Refused> {
+        let (claimed, batch) = (claimed.clone(), batch.clone());
+        let workspaces = path.parent().unwrap_or(&self.terms.workspaces).to_owned();
+        let made = tokio::task::spawn_blocking(move || {
+            make(&make::Order { claimed: &claimed, batch: &batch, workspaces: &workspaces })
+        });
+        match made.await {
+            Ok(made) => Ok(made.map(drop)?),
+            Err(_) => Err(RunError::Request("reading its documents failed with a defect".to_owned()).into()),
+        }
+    }
+
+    /// Queues the job again; no attempt is used.
+    async fn give_back(&self, id: JobId, lease: u64, after: Duration, why: &str) -> Rest {
+        let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+        match self.store.give_back(id, lease, after_ms, None).await {
+            Ok(_) => Rest::GivenBack(why.to_owned()),
+            Err(error) => Rest::Lost(error.to_string()),
+        }
+    }
+
+    /// An attempt has failed.
+    async fn fail(&self, id: JobId, lease: u64, attempts: u32, why: &str) -> Rest {
+        let after_ms = BACKOFF_MS.saturating_mul(1 << attempts.min(20)).min(LONGEST_BACKOFF_MS);
+        match self.store.give_back(id, lease, after_ms, Some(why)).await {
+            Ok(_) => Rest::Failed(why.to_owned()),
+            Err(error) => Rest::Lost(error.to_string()),
+        }
+    }
+
+    /// The database did not do what it was asked. Where the lease is still this worker's, the next heartbeat finds it
+    /// without anybody who drives it, and gives it back.
+    async fn give_up(&self, id: JobId, lease: u64, why: &str) -> Rest {
+        if lease > 0 {
+            // Best effort: the heartbeat is the way that can't fail for good.
+            let _ = self.store.give_back(id, lease, 0, None).await;
+        }
+        Rest::Lost(why.to_owned())
+    }
+
+    /// Holds a job that has no open workspace.
+    async fn hold_row(&self, id: JobId, lease: u64, reason: HoldReason, why: String) -> Rest {
+        let held = async {
+            let Some(row) = self.store.job(id).await? else { return Ok(()) };
+            let state = JobState {
+                status: JobStatus::Held,
+                hold_reason: Some(reason),
+                reason: Some(why.clone()),
+                ..row.state
+            };
+            let checkpoint = Checkpoint { state, phases: Vec::new(), todos: Vec::new() };
+            self.store.checkpoint(id, lease, &checkpoint).await
+        };
+        match held.await {
+            Ok(()) => Rest::Held(reason, why),
+            Err(error) => self.give_up(id, lease, &error.to_string()).await,
+        }
+    }
+}
+
+/// What is said to the job before it is driven.
+fn words(session: &Session, batch: &Batch, wants: Option<Wish>) -> Vec<Command> {
+    let model = batch.models.first.name().to_owned();
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let mut words = vec![Command::Open { version, model, torn_bytes: session.torn() }];
+    match wants {
+        Some(Wish::Cancel) => words.push(Command::Cancel),
+        Some(Wish::Pause) | None if !session.job.is_running() => {
+            words.push(Command::Resume { limits: session.job.limits });
+        }
+        Some(Wish::Pause) | None => {}
+    }
+    words
+}
+
+/// Why the job is held.
+fn detail(session: &Session) -> String {
+    match &session.job.status {
+        Status::Held { detail, .. } => detail.clone(),
+        Status::Running | Status::Ended(_) => String::new(),
+    }
+}
