@@ -10,10 +10,12 @@
 //!   As all grow older alike, the order of two jobs never changes: a job submitted later passes by one of lower priority for
 //!   as many hours as it has steps more, and no longer, so that none waits for ever.
 
+mod changes;
 mod columns;
 mod submission;
 
-pub(super) use columns::{BatchColumns, BeatenColumns, ClaimedColumns, EntryColumns, SweptColumns, totals};
+pub(super) use changes::Changes;
+pub(super) use columns::{BatchColumns, BeatenColumns, ClaimedColumns, EntryColumns, Stand, SweptColumns, stand};
 pub(super) use submission::{jobs_json, settings_json};
 
 use super::{StoreError, Wish};

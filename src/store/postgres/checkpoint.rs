@@ -4,7 +4,7 @@ use crate::{
     crash,
     job::{
         id::JobId,
-        record::{Checkpoint, HoldReason, PhaseRow, TodoRow},
+        record::{Checkpoint, HoldReason, JobStatus, PhaseRow, TodoRow},
     },
     store::value::{Id, Moment, count, delivered, finite, text, text_or_null},
 };
@@ -58,6 +58,19 @@ pub(super) async fn write(
     .await?;
     if written.rows_affected() == 0 {
         return Ok(false);
+    }
+    if state.status != JobStatus::Running {
+        // A job of a group makes room, for one that waits.
+        sqlx::query(
+            "select overnight_tell(1) from jobs
+             where id = $1 and group_key is not null and exists (
+                select 1 from jobs as waits
+                where status = 'queued' and run_after is null and batch is not null
+                    and coalesce(waits.group_key, '') = jobs.group_key)",
+        )
+        .bind(Id(id.0))
+        .execute(&mut *connection)
+        .await?;
     }
     crash::point("store.checkpoint.job");
     for phase in &checkpoint.phases {
