@@ -357,11 +357,8 @@ impl Store for PostgresStore {
 
     async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError> {
         self.within(async {
-            let rows: Vec<JobColumns> = listed(filter)
-                .build_query_as()
-                .fetch_all(&self.pool)
-                .await
-                .map_err(|error| self.failed(error))?;
+            let rows: Vec<JobColumns> =
+                listed(filter).build_query_as().fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
             rows.into_iter().map(|row| row.row(&self.database.name)).collect()
         })
         .await

@@ -216,10 +216,7 @@ pub(in crate::store) struct Stand {
 }
 
 /// From how many jobs there are in each status, how many of those are linked, and what they have cost.
-pub(in crate::store) fn stand(
-    rows: Vec<(String, i64, i64, Option<f64>)>,
-    database: &str,
-) -> Result<Stand, StoreError> {
+pub(in crate::store) fn stand(rows: Vec<(String, i64, i64, Option<f64>)>, database: &str) -> Result<Stand, StoreError> {
     let read = Reader { database, row: "a batch".to_owned() };
     let mut totals = Totals::default();
     let mut spent_usd = 0.0;
