@@ -92,7 +92,7 @@ struct Listed<'r> {
 }
 
 pub(super) async fn run(office: &Office, args: &JobsArgs) -> Result<u8, CliError> {
-    let filter = JobFilter { status: args.status, since: args.since, limit: args.limit };
+    let filter = JobFilter { status: args.status, since: args.since, limit: args.limit, ..JobFilter::default() };
     office.adopt().await;
     let mut rows = Vec::new();
     for row in office.store.jobs(&filter).await? {

@@ -18,7 +18,8 @@ mod value;
 pub use connect::connect;
 pub use error::StoreError;
 pub use queue::{
-    BatchRow, Beaten, ClaimedJob, Group, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, Totals, Which,
+    BatchRow, Beaten, ClaimedJob, Group, NewBatch, Queue, QueueEntry, QueueFacts, QueuedJob, Submitted, Swept, Totals,
+    Which,
 };
 
 use crate::job::{
@@ -53,6 +54,13 @@ pub struct JobFilter {
     pub status: Option<JobStatus>,
     /// Only jobs created then or later.
     pub since: Option<Timestamp>,
+    /// Only rows that were written then or later, by the database's clock.
+    pub updated_since: Option<Timestamp>,
+    pub batch: Option<Uuid>,
+    /// Only jobs that this worker has.
+    pub worker: Option<Uuid>,
+    /// Only jobs that are held for a review.
+    pub needs_review: bool,
     /// At most so many, the newest.
     pub limit: Option<u32>,
 }
@@ -70,6 +78,8 @@ pub struct JobRow {
     pub wants: Option<Wish>,
     /// When the row was last written, by the database's clock.
     pub updated: Timestamp,
+    /// `None`: the job belongs to no batch.
+    pub queue: Option<QueueFacts>,
 }
 
 /// A database of jobs.

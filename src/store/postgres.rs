@@ -3,6 +3,7 @@
 //! A few connections, opened when they are first needed, and put back after each call. No call waits for the server without
 //! end: a worker must notice that it can't renew its lease before the lease runs out.
 
+mod changes;
 mod checkpoint;
 mod queue;
 
@@ -10,6 +11,7 @@ use super::{
     JobFilter, JobRow, Store, StoreError, Wish,
     connect::{LAST, Secrets},
     error::told,
+    queue::Changes,
     row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
 };
@@ -22,11 +24,11 @@ use crate::{
 };
 use async_trait::async_trait;
 use sqlx::{
-    ConnectOptions, Connection, PgConnection, PgPool, Postgres, Transaction,
+    ConnectOptions, Connection, PgConnection, PgPool, Postgres, QueryBuilder, Transaction,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use std::{fmt, str::FromStr, time::Duration};
+use std::{fmt, str::FromStr, sync::OnceLock, time::Duration};
 use uuid::Uuid;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
@@ -49,6 +51,9 @@ const SHOWN: usize = 5;
 pub(super) struct PostgresStore {
     pool: PgPool,
     database: Database,
+    options: PgConnectOptions,
+    /// There when somebody has first waited for one.
+    changes: OnceLock<Changes>,
 }
 
 impl fmt::Debug for PostgresStore {
@@ -89,8 +94,8 @@ impl PostgresStore {
                     Ok(())
                 })
             })
-            .connect_lazy_with(options);
-        let store = Self { pool, database };
+            .connect_lazy_with(options.clone());
+        let store = Self { pool, database, options, changes: OnceLock::new() };
         store.migrate().await?;
         Ok(store)
     }
@@ -202,7 +207,7 @@ impl Store for PostgresStore {
                 "update jobs set
                 status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $2,
                 lease_until = clock_timestamp() + $3 * interval '1 millisecond',
-                run_after = null, wants = case when wants = 'pause' then null else wants end,
+                run_after = null, may_cost_usd = 0, wants = case when wants = 'pause' then null else wants end,
                 updated = clock_timestamp()
              where id = $1 and status in ('queued', 'running', 'held')
              returning lease",
@@ -261,7 +266,7 @@ impl Store for PostgresStore {
         self.within(async {
             let mut transaction = self.begin().await?;
             // Status and head are set first, so that the checkpoint counts as a repetition of itself: nobody has the lease.
-            let lease: i64 = sqlx::query_scalar(
+            let (lease, batch): (i64, Option<Id>) = sqlx::query_as(
                 "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
                 journal_head, lease, updated)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())
@@ -271,7 +276,7 @@ impl Store for PostgresStore {
                 documents = excluded.documents, workspace = excluded.workspace, status = excluded.status,
                 journal_head = excluded.journal_head, lease = greatest(jobs.lease + 1, excluded.lease),
                 worker = null, lease_until = null
-             returning lease",
+             returning lease, batch",
             )
             .bind(Id(job.id.0))
             .bind(Moment(job.created))
@@ -295,6 +300,10 @@ impl Store for PostgresStore {
             let written = checkpoint::write(&mut transaction, job.id, lease, checkpoint).await;
             if !written.map_err(|error| self.failed(error))? {
                 return Err(StoreError::LeaseLost { id: job.id });
+            }
+            if let Some(batch) = batch.filter(|_| !checkpoint.state.status.is_end()) {
+                let opened = sqlx::query("update batches set ended_at = null where id = $1").bind(batch);
+                opened.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
             }
             self.commit(transaction).await
         })
@@ -348,18 +357,8 @@ impl Store for PostgresStore {
 
     async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError> {
         self.within(async {
-            let rows: Vec<JobColumns> = sqlx::query_as(
-                "select * from jobs
-             where ($1::text is null or status = $1) and ($2::timestamptz is null or created >= $2)
-             order by created desc, id desc
-             limit $3",
-            )
-            .bind(filter.status.map(JobStatus::name))
-            .bind(filter.since.map(Moment))
-            .bind(filter.limit.map(i64::from))
-            .fetch_all(&self.pool)
-            .await
-            .map_err(|error| self.failed(error))?;
+            let rows: Vec<JobColumns> =
+                listed(filter).build_query_as().fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
             rows.into_iter().map(|row| row.row(&self.database.name)).collect()
         })
         .await
@@ -394,18 +393,22 @@ impl Store for PostgresStore {
     async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError> {
         self.within(async {
             let mut transaction = self.begin().await?;
-            let left = sqlx::query(
-                "update jobs set
-                wants = case when wants = 'cancel' then wants else $2 end,
-                updated = clock_timestamp()
-             where id = $1 and status in ('queued', 'running', 'held')",
+            let left: i64 = sqlx::query_scalar(
+                "with left_for as (
+                update jobs set
+                    wants = case when wants = 'cancel' then wants else $2 end,
+                    updated = clock_timestamp()
+                where id = $1 and status in ('queued', 'running', 'held')
+                returning 1
+             )
+             select overnight_tell(count(*)) from left_for",
             )
             .bind(Id(id.0))
             .bind(wish.name())
-            .execute(&mut *transaction)
+            .fetch_one(&mut *transaction)
             .await
             .map_err(|error| self.failed(error))?;
-            if left.rows_affected() == 0 {
+            if left == 0 {
                 return Err(self.why_not(&mut transaction, id).await);
             }
             self.commit(transaction).await
@@ -429,6 +432,34 @@ impl Store for PostgresStore {
         })
         .await
     }
+}
+
+/// The query for a list: only with the conditions that it has, so that each finds its index.
+fn listed(filter: &JobFilter) -> QueryBuilder<Postgres> {
+    let mut query = QueryBuilder::new("select * from jobs where true");
+    if let Some(status) = filter.status {
+        query.push(" and status = ").push_bind(status.name());
+    }
+    if let Some(since) = filter.since {
+        query.push(" and created >= ").push_bind(Moment(since));
+    }
+    if let Some(since) = filter.updated_since {
+        query.push(" and updated >= ").push_bind(Moment(since));
+    }
+    if let Some(batch) = filter.batch {
+        query.push(" and batch = ").push_bind(Id(batch));
+    }
+    if let Some(worker) = filter.worker {
+        query.push(" and worker = ").push_bind(Id(worker));
+    }
+    if filter.needs_review {
+        query.push(" and status = 'held' and hold_reason = 'review'");
+    }
+    query.push(" order by created desc, id desc");
+    if let Some(limit) = filter.limit {
+        query.push(" limit ").push_bind(i64::from(limit));
+    }
+    query
 }
 
 impl Database {

@@ -10,10 +10,12 @@
 //!   As all grow older alike, the order of two jobs never changes: a job submitted later passes by one of lower priority for
 //!   as many hours as it has steps more, and no longer, so that none waits for ever.
 
+mod changes;
 mod columns;
 mod submission;
 
-pub(super) use columns::{BatchColumns, BeatenColumns, ClaimedColumns, EntryColumns, SweptColumns, totals};
+pub(super) use changes::Changes;
+pub(super) use columns::{BatchColumns, BeatenColumns, ClaimedColumns, EntryColumns, Stand, SweptColumns, stand};
 pub(super) use submission::{jobs_json, settings_json};
 
 use super::{StoreError, Wish};
@@ -23,6 +25,7 @@ use crate::job::{
     time::Timestamp,
 };
 use async_trait::async_trait;
+use std::time::Duration;
 use uuid::Uuid;
 
 /// What is submitted together.
@@ -86,7 +89,10 @@ pub struct Submitted {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchRow {
     pub batch: NewBatch,
+    /// What its jobs have cost so far, as of their checkpoints; those that are linked cost nothing.
     pub spent_usd: f64,
+    /// When its end was marked ([`Queue::mark_ended`]).
+    pub ended: Option<Timestamp>,
     pub totals: Totals,
 }
 
@@ -159,6 +165,24 @@ pub struct QueueEntry {
     pub same_as: Option<JobId>,
 }
 
+/// What the queue knows of a job beside its state, for lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueFacts {
+    pub batch: Uuid,
+    pub label: String,
+    pub priority: i32,
+    pub group: Option<String>,
+    /// The machine that has the workspace on its own disk.
+    pub host: Option<String>,
+    /// Attempts that failed, and how many may.
+    pub attempts: u32,
+    pub max_attempts: u32,
+    /// Queued: not before. Held: queued by itself then.
+    pub run_after: Option<Timestamp>,
+    /// Done before by that job.
+    pub same_as: Option<JobId>,
+}
+
 /// A job that a worker has just got, with what it needs beside the batch's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedJob {
@@ -222,6 +246,9 @@ impl Which {
 pub(super) const DEAD: &str =
     "given up: each time, the worker that had it died or stopped answering; `overnight retry` queues it again";
 
+/// The reason of a job that was cancelled before any worker had begun it.
+pub(super) const NEVER_BEGUN: &str = "cancelled before it was begun";
+
 /// How long a job waits after the second lost attempt; twice as long after each further one. After the first it may go on at
 /// once, because most workers die through no fault of the job.
 pub(super) const BACKOFF_MS: i64 = 10_000;
@@ -232,8 +259,8 @@ pub(super) const LONGEST_BACKOFF_MS: i64 = 600_000;
 /// The database as a queue.
 #[async_trait]
 pub trait Queue: Send + Sync {
-    /// Writes a batch with all its jobs, in one transaction. With `link_done`, a job with the same instructions and documents
-    /// as one that is completed (before this submission) is linked to it and not queued. Repeating a submission changes
+    /// Writes a batch with all its jobs, in one transaction. With `link_done`, a job with the same instructions, model and
+    /// documents as one that is completed (before this submission) is linked to it and not queued. Repeating a submission changes
     /// nothing, so that it can be tried again after a broken connection.
     async fn submit(&self, batch: &NewBatch, jobs: &[QueuedJob], link_done: bool) -> Result<Submitted, StoreError>;
 
@@ -275,7 +302,7 @@ pub trait Queue: Send + Sync {
     /// seen for a day. Any worker may do it at any time.
     async fn sweep(&self) -> Result<Swept, StoreError>;
 
-    /// Queues failed jobs again, with no attempt used. Returns how many.
+    /// Queues failed jobs again, with no attempt used; their batches have not ended then. Returns how many.
     async fn retry(&self, which: Which) -> Result<u64, StoreError>;
 
     /// Holds queued jobs, until `until` where that is given; leaves running ones a wish to pause where the reason is
@@ -284,6 +311,45 @@ pub trait Queue: Send + Sync {
 
     /// Queues held jobs, but not those that wait for a review; takes back a wish to pause. Returns how many of both.
     async fn resume(&self, which: Which) -> Result<u64, StoreError>;
+
+    /// Cancels jobs that have not ended: what was never begun ends at once, here; of all others that is wished, and held ones
+    /// are queued, so that a worker ends them in their workspace too. Returns how many of both.
+    async fn cancel(&self, which: Which) -> Result<u64, StoreError>;
+
+    /// Returns when there may be something to do: jobs to claim, a wish to hear, a batch to end, a schedule to look at. Or
+    /// after `within`, with false. What others do through another connection counts as well as what is done through this
+    /// one; that a time has come is told to nobody, so `within` must not be long.
+    ///
+    /// The first call returns at once, as does one after a broken connection: what came before is unknown. A change between
+    /// two calls is not missed. No error: where the database can't be reached, it waits. Cancelling it loses nothing. For one
+    /// caller at a time: two would hear only of what comes while both of them wait.
+    async fn changed(&self, within: Duration) -> bool;
+
+    /// The running jobs of a worker of which somebody wishes something, by id. Cheap, for every second.
+    async fn wishes(&self, worker: Uuid) -> Result<Vec<Beaten>, StoreError>;
+
+    /// Leaves jobs that are held for an outage so for `for_ms` milliseconds more, because a worker waits with them for their
+    /// server; when it dies, a sweep queues them. Returns which of them still are so, by id: of the others somebody has
+    /// decided otherwise.
+    async fn keep_held(&self, ids: &[JobId], for_ms: u64) -> Result<Vec<JobId>, StoreError>;
+
+    /// Asks whether a job may go on until it has cost `may_cost_usd` in all, so that its batch as a whole stays within the
+    /// budget: what all jobs have cost, and what the running ones may cost at most. True: it counts as that dear until it
+    /// stops running or asks again. False: nothing is changed. True at once where the batch has no budget. `LeaseLost`.
+    ///
+    /// Each call looks at all jobs of the batch: ask for a few model calls together rather than for each.
+    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<bool, StoreError>;
+
+    /// Sets a batch's budget; `None`, or what is no number: without bound. Jobs that are held for the old one stay so until
+    /// `resume`. `NoBatch`.
+    async fn set_budget(&self, batch: Uuid, usd: Option<f64>) -> Result<(), StoreError>;
+
+    /// The batches all of whose jobs have ended, and that are not marked as ended yet, oldest first. Cheap where there is
+    /// none.
+    async fn end_batches(&self) -> Result<Vec<BatchRow>, StoreError>;
+
+    /// Marks a batch as ended. True for one caller only, and only while all its jobs have ended. `retry` takes the mark away.
+    async fn mark_ended(&self, batch: Uuid) -> Result<bool, StoreError>;
 
     /// The batch that a person named: by its name (the newest that has it), its id or any unambiguous beginning of it, or
     /// as `last`. `NoBatch`.

@@ -1,7 +1,7 @@
 //! Rows as they are read: column by column, then checked into the words of the job. Both databases name their columns alike.
 
 use super::{
-    JobRow, StoreError, Wish,
+    JobRow, QueueFacts, StoreError, Wish,
     value::{Id, Moment},
 };
 use crate::job::{
@@ -49,12 +49,35 @@ pub(super) struct JobColumns {
     worker: Option<Id>,
     wants: Option<String>,
     updated: Moment,
+    batch: Option<Id>,
+    label: Option<String>,
+    priority: i64,
+    group_key: Option<String>,
+    host: Option<String>,
+    attempts: i64,
+    max_attempts: i64,
+    run_after: Option<Moment>,
+    same_as: Option<Id>,
 }
 
 impl JobColumns {
     /// `database` names it in an error.
     pub(super) fn row(self, database: &str) -> Result<JobRow, StoreError> {
         let read = Reader { database, row: format!("job {}", self.id.0) };
+        let queue = match self.batch {
+            None => None,
+            Some(batch) => Some(QueueFacts {
+                batch: batch.0,
+                label: self.label.unwrap_or_default(),
+                priority: read.number("priority", self.priority)?,
+                group: self.group_key,
+                host: self.host,
+                attempts: read.number("attempts", self.attempts)?,
+                max_attempts: read.number("max_attempts", self.max_attempts)?,
+                run_after: self.run_after.map(|moment| moment.0),
+                same_as: self.same_as.map(|id| JobId(id.0)),
+            }),
+        };
         Ok(JobRow {
             job: NewJob {
                 id: JobId(self.id.0),
@@ -92,6 +115,7 @@ impl JobColumns {
             worker: self.worker.map(|worker| worker.0),
             wants: wish(self.wants.as_deref(), &read)?,
             updated: self.updated.0,
+            queue,
         })
     }
 }

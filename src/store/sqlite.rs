@@ -4,6 +4,7 @@
 //! can't wait for its turn. All go through one connection ([`writer`]); reading has others, which the write-ahead log lets
 //! go on meanwhile. A commit is on the disk before it is acknowledged, but for the checkpoint of a job that is running.
 
+mod changes;
 mod checkpoint;
 mod queue;
 mod writer;
@@ -20,8 +21,9 @@ use crate::job::{
     record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
 };
 use async_trait::async_trait;
+use changes::Changes;
 use sqlx::{
-    Arguments, ConnectOptions, Connection, SqliteConnection, SqlitePool,
+    Arguments, ConnectOptions, Connection, QueryBuilder, Sqlite, SqliteConnection, SqlitePool,
     error::BoxDynError,
     migrate::{MigrateError, Migrator},
     sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -55,7 +57,7 @@ const CLAIM: Sql = sql!(
     "update jobs set
         status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = ?2,
         lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ?3 / 1000, ?3 % 1000)),
-        run_after = null, wants = case when wants = 'pause' then null else wants end,
+        run_after = null, may_cost_usd = 0, wants = case when wants = 'pause' then null else wants end,
         updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
      where id = ?1 and status in ('queued', 'running', 'held')
      returning lease"
@@ -73,7 +75,7 @@ const WANT: Sql = sql!(
         wants = case when wants = 'cancel' then wants else ?2 end,
         updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
      where id = ?1 and status in ('queued', 'running', 'held')
-     returning lease"
+     returning lease; update queue_changes set number = number + 1 where changes() > 0"
 );
 
 pub(super) struct SqliteStore {
@@ -81,6 +83,7 @@ pub(super) struct SqliteStore {
     readers: SqlitePool,
     /// The file's path, for errors.
     database: String,
+    changes: Changes,
 }
 
 impl fmt::Debug for SqliteStore {
@@ -125,7 +128,7 @@ impl SqliteStore {
             .test_before_acquire(false)
             .acquire_timeout(BUSY * 3)
             .connect_lazy_with(options.create_if_missing(false));
-        Ok(Self { writer: Writer::new(connection, database.clone()), readers, database })
+        Ok(Self { writer: Writer::new(connection, database.clone()), readers, database, changes: Changes::default() })
     }
 
     fn failed(&self, error: sqlx::Error) -> StoreError {
@@ -267,18 +270,8 @@ impl Store for SqliteStore {
     }
 
     async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError> {
-        let rows: Vec<JobColumns> = sqlx::query_as(
-            "select * from jobs
-             where (?1 is null or status = ?1) and (?2 is null or created >= ?2)
-             order by created desc, id desc
-             limit coalesce(?3, -1)",
-        )
-        .bind(filter.status.map(JobStatus::name))
-        .bind(filter.since.map(Moment))
-        .bind(filter.limit.map(i64::from))
-        .fetch_all(&self.readers)
-        .await
-        .map_err(|error| self.failed(error))?;
+        let rows: Vec<JobColumns> =
+            listed(filter).build_query_as().fetch_all(&self.readers).await.map_err(|error| self.failed(error))?;
         rows.into_iter().map(|row| row.row(&self.database)).collect()
     }
 
@@ -309,7 +302,10 @@ impl Store for SqliteStore {
             Ok(arguments)
         };
         match self.write(WANT, arguments(), Durability::Now).await? {
-            Some(_) => Ok(()),
+            Some(_) => {
+                self.changes.look();
+                Ok(())
+            }
             None => Err(self.why_not(id).await),
         }
     }
@@ -326,6 +322,34 @@ impl Store for SqliteStore {
         };
         wish(wants.as_deref(), &Reader { database: &self.database, row: format!("job {id}") })
     }
+}
+
+/// The query for a list: only with the conditions that it has, so that each finds its index.
+fn listed(filter: &JobFilter) -> QueryBuilder<Sqlite> {
+    let mut query = QueryBuilder::new("select * from jobs where true");
+    if let Some(status) = filter.status {
+        query.push(" and status = ").push_bind(status.name());
+    }
+    if let Some(since) = filter.since {
+        query.push(" and created >= ").push_bind(Moment(since));
+    }
+    if let Some(since) = filter.updated_since {
+        query.push(" and updated >= ").push_bind(Moment(since));
+    }
+    if let Some(batch) = filter.batch {
+        query.push(" and batch = ").push_bind(Id(batch));
+    }
+    if let Some(worker) = filter.worker {
+        query.push(" and worker = ").push_bind(Id(worker));
+    }
+    if filter.needs_review {
+        query.push(" and status = 'held' and hold_reason = 'review'");
+    }
+    query.push(" order by created desc, id desc");
+    if let Some(limit) = filter.limit {
+        query.push(" limit ").push_bind(i64::from(limit));
+    }
+    query
 }
 
 /// Brings the schema up to this program's.

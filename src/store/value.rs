@@ -125,6 +125,11 @@ pub(super) fn finite(number: Option<f64>) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
+/// A bound in USD. What is no number fits into no budget.
+pub(super) fn at_most(usd: f64) -> f64 {
+    if usd.is_finite() { usd.max(0.0) } else { f64::MAX }
+}
+
 /// How long a lease may last at most, so that a slip of units can't overflow the database's calendar: a year.
 const LONGEST_LEASE_MS: u64 = 366 * 24 * 3600 * 1000;
 

@@ -261,7 +261,7 @@ async fn known(store: &dyn Store, id: JobId) -> (JobRow, Vec<PhaseRow>, Vec<Todo
 }
 
 fn row(job: NewJob, state: JobState, lease: u64, worker: Option<Uuid>) -> JobRow {
-    JobRow { job, state, lease, worker, wants: None, updated: Timestamp::default() }
+    JobRow { job, state, lease, worker, wants: None, updated: Timestamp::default(), queue: None }
 }
 
 pub(crate) const A: Uuid = Uuid::from_u128(0xa);
@@ -489,7 +489,7 @@ async fn jobs_are_listed_newest_first(place: Place) {
         (JobFilter { limit: Some(0), ..JobFilter::default() }, vec![]),
         (JobFilter { since, ..JobFilter::default() }, vec![5, 4, 3, 2]),
         (JobFilter { status: Some(JobStatus::Running), ..JobFilter::default() }, vec![3]),
-        (JobFilter { status: Some(JobStatus::Queued), since, limit: Some(2) }, vec![5, 4]),
+        (JobFilter { status: Some(JobStatus::Queued), since, limit: Some(2), ..JobFilter::default() }, vec![5, 4]),
         (JobFilter { status: Some(JobStatus::Failed), ..JobFilter::default() }, vec![]),
     ] {
         let ids: Vec<JobId> = store.jobs(&filter).await.unwrap().into_iter().map(|row| row.job.id).collect();

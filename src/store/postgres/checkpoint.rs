@@ -4,7 +4,7 @@ use crate::{
     crash,
     job::{
         id::JobId,
-        record::{Checkpoint, HoldReason, PhaseRow, TodoRow},
+        record::{Checkpoint, HoldReason, JobStatus, PhaseRow, TodoRow},
     },
     store::value::{Id, Moment, count, delivered, finite, text, text_or_null},
 };
@@ -18,7 +18,7 @@ pub(super) async fn write(
     checkpoint: &Checkpoint,
 ) -> Result<bool, sqlx::Error> {
     let state = &checkpoint.state;
-    let written = sqlx::query(
+    let is_of_group: Option<bool> = sqlx::query_scalar(
         "update jobs set
             status = $3, hold_reason = $4, reason = $5, phase_number = $6, phase_title = $7, phases_planned = $8,
             phases_complete = $9, turns = $10, tokens_in = $11, tokens_out = $12, tokens_cached = $13, cost_usd = $14,
@@ -28,7 +28,8 @@ pub(super) async fn write(
             lease_until = case when $3 = 'running' then lease_until end,
             wants = case when $24 or (wants = 'pause' and $4 = 'paused') then null else wants end,
             updated = clock_timestamp()
-         where id = $1 and lease = $2 and (worker is not null or (status = $3 and journal_head = $23))",
+         where id = $1 and lease = $2 and (worker is not null or (status = $3 and journal_head = $23))
+         returning group_key is not null",
     )
     .bind(Id(id.0))
     .bind(count(lease))
@@ -54,10 +55,23 @@ pub(super) async fn write(
     .bind(count(state.journal_seq))
     .bind(&state.journal_head)
     .bind(state.status.is_end())
-    .execute(&mut *connection)
+    .fetch_optional(&mut *connection)
     .await?;
-    if written.rows_affected() == 0 {
+    let Some(is_of_group) = is_of_group else {
         return Ok(false);
+    };
+    if is_of_group && state.status != JobStatus::Running {
+        // A job of a group makes room, for one that waits.
+        sqlx::query(
+            "select overnight_tell(1) from jobs
+             where id = $1 and exists (
+                select 1 from jobs as waits
+                where status = 'queued' and run_after is null and batch is not null
+                    and coalesce(waits.group_key, '') = jobs.group_key)",
+        )
+        .bind(Id(id.0))
+        .execute(&mut *connection)
+        .await?;
     }
     crash::point("store.checkpoint.job");
     for phase in &checkpoint.phases {

@@ -1,9 +1,10 @@
 //! The queue in PostgreSQL. Most calls are one statement and so one transaction; the claim is a function in the database
 //! (`migrations/postgres/0002_queue.sql`), because it counts what runs in a group only after it has locked others out.
 
+mod batches;
 mod statements;
 
-use super::PostgresStore;
+use super::{PostgresStore, changes};
 use crate::{
     job::{
         id::JobId,
@@ -12,20 +13,21 @@ use crate::{
     },
     store::{
         StoreError,
-        connect::LAST,
         queue::{
-            BACKOFF_MS, BatchColumns, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
-            LONGEST_BACKOFF_MS, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, SweptColumns, Totals, Which,
-            jobs_json, settings_json, totals,
+            BACKOFF_MS, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
+            LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, SweptColumns,
+            Totals, Which, jobs_json, settings_json,
         },
         row::Reader,
-        value::{Id, Moment, count, finite, ids_beginning, lease_ms, text, text_or_null},
+        value::{Id, Moment, count, finite, lease_ms, text, text_or_null},
     },
 };
 use async_trait::async_trait;
 use statements::{
-    BEAT, CLAIM, GIVE_BACK, HOLD, MANIFEST, RESUME, RETRY, SUBMIT_BATCH, SUBMIT_GROUPS, SUBMIT_JOBS, SWEEP,
+    BEAT, CANCEL, CLAIM, GIVE_BACK, HOLD, KEEP_HELD, MANIFEST, RESUME, RETRY, SUBMIT_BATCH, SUBMIT_GROUPS, SUBMIT_JOBS,
+    SWEEP, WISHES,
 };
+use std::time::Duration;
 use uuid::Uuid;
 
 impl PostgresStore {
@@ -33,15 +35,16 @@ impl PostgresStore {
     async fn on(&self, which: Which, sql: &'static str) -> Result<u64, StoreError> {
         let (job, batch) = which.parts();
         self.within(async {
-            let done = sqlx::query(sql).bind(job.map(Id)).bind(batch.map(Id)).execute(&self.pool).await;
-            done.map(|done| done.rows_affected()).map_err(|error| self.failed(error))
+            let done: Result<i64, _> =
+                sqlx::query_scalar(sql).bind(job.map(Id)).bind(batch.map(Id)).fetch_one(&self.pool).await;
+            self.number(done)
         })
         .await
     }
 
-    async fn with_totals(&self, batch: BatchColumns) -> Result<BatchRow, StoreError> {
-        let totals = self.totals(batch.id().0).await?;
-        batch.row(totals, &self.database.name)
+    fn number(&self, counted: Result<i64, sqlx::Error>) -> Result<u64, StoreError> {
+        let read = Reader { database: &self.database.name, row: "a count".to_owned() };
+        read.number("count", counted.map_err(|error| self.failed(error))?)
     }
 }
 
@@ -87,6 +90,11 @@ impl Queue for PostgresStore {
                     .fetch_one(&mut *transaction)
                     .await
                     .map_err(|error| self.failed(error))?;
+            sqlx::query("select overnight_tell($1)")
+                .bind(jobs)
+                .execute(&mut *transaction)
+                .await
+                .map_err(|error| self.failed(error))?;
             self.commit(transaction).await?;
             let read = Reader { database: &self.database.name, row: format!("batch {}", batch.id) };
             Ok(Submitted { jobs: read.number("jobs", jobs)?, linked: read.number("linked", linked)? })
@@ -232,14 +240,14 @@ impl Queue for PostgresStore {
     async fn hold(&self, which: Which, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError> {
         let (job, batch) = which.parts();
         self.within(async {
-            let held = sqlx::query(HOLD)
+            let held: Result<i64, _> = sqlx::query_scalar(HOLD)
                 .bind(job.map(Id))
                 .bind(batch.map(Id))
                 .bind(reason.name())
                 .bind(until.map(Moment))
-                .execute(&self.pool)
+                .fetch_one(&self.pool)
                 .await;
-            held.map(|held| held.rows_affected()).map_err(|error| self.failed(error))
+            self.number(held)
         })
         .await
     }
@@ -248,66 +256,77 @@ impl Queue for PostgresStore {
         self.on(which, RESUME).await
     }
 
+    async fn cancel(&self, which: Which) -> Result<u64, StoreError> {
+        let (job, batch) = which.parts();
+        self.within(async {
+            let cancelled: Result<i64, _> = sqlx::query_scalar(CANCEL)
+                .bind(job.map(Id))
+                .bind(batch.map(Id))
+                .bind(NEVER_BEGUN)
+                .fetch_one(&self.pool)
+                .await;
+            self.number(cancelled)
+        })
+        .await
+    }
+
+    async fn changed(&self, within: Duration) -> bool {
+        self.changes.get_or_init(|| changes::listen(self.options.clone())).heard(within).await
+    }
+
+    async fn wishes(&self, worker: Uuid) -> Result<Vec<Beaten>, StoreError> {
+        self.within(async {
+            let rows: Vec<BeatenColumns> = sqlx::query_as(WISHES)
+                .bind(Id(worker))
+                .fetch_all(&self.pool)
+                .await
+                .map_err(|error| self.failed(error))?;
+            BeatenColumns::by_id(rows, &self.database.name)
+        })
+        .await
+    }
+
+    async fn keep_held(&self, ids: &[JobId], for_ms: u64) -> Result<Vec<JobId>, StoreError> {
+        self.within(async {
+            let kept: Vec<Uuid> = sqlx::query_scalar(KEEP_HELD)
+                .bind(ids.iter().map(|id| id.0).collect::<Vec<_>>())
+                .bind(lease_ms(for_ms))
+                .fetch_all(&self.pool)
+                .await
+                .map_err(|error| self.failed(error))?;
+            let mut kept: Vec<JobId> = kept.into_iter().map(JobId).collect();
+            kept.sort_unstable();
+            Ok(kept)
+        })
+        .await
+    }
+
+    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<bool, StoreError> {
+        self.within(self.reserved(id, lease, may_cost_usd)).await
+    }
+
+    async fn set_budget(&self, batch: Uuid, usd: Option<f64>) -> Result<(), StoreError> {
+        self.within(self.budget_set(batch, usd)).await
+    }
+
+    async fn end_batches(&self) -> Result<Vec<BatchRow>, StoreError> {
+        self.within(self.ended_batches()).await
+    }
+
+    async fn mark_ended(&self, batch: Uuid) -> Result<bool, StoreError> {
+        self.within(self.marked_ended(batch)).await
+    }
+
     async fn batch(&self, name: &str) -> Result<BatchRow, StoreError> {
-        let name = name.trim();
-        let found: Result<Vec<BatchColumns>, _> = self
-            .within(async {
-                let newest = "select * from batches where name = $1 order by created desc, id desc limit 1";
-                let named = sqlx::query_as(newest).bind(text(name)).fetch_all(&self.pool).await;
-                Ok(match (named, ids_beginning(name)) {
-                    (Ok(rows), _) if !rows.is_empty() => Ok(rows),
-                    (Err(error), _) => Err(error),
-                    (Ok(_), _) if name == LAST => {
-                        let last = "select * from batches order by created desc, id desc limit 1";
-                        sqlx::query_as(last).fetch_all(&self.pool).await
-                    }
-                    (Ok(none), None) => Ok(none),
-                    (Ok(_), Some((first, last))) => {
-                        sqlx::query_as("select * from batches where id between $1 and $2 order by id limit 2")
-                            .bind(Id(first))
-                            .bind(Id(last))
-                            .fetch_all(&self.pool)
-                            .await
-                    }
-                })
-            })
-            .await?;
-        let mut rows = found.map_err(|error| self.failed(error))?;
-        match (rows.pop(), rows.len()) {
-            (None, _) => Err(StoreError::NoBatch { name: name.to_owned(), many: false }),
-            (Some(batch), 0) => self.with_totals(batch).await,
-            (Some(_), _) => Err(StoreError::NoBatch { name: name.to_owned(), many: true }),
-        }
+        self.within(self.batch_named(name.trim())).await
     }
 
     async fn batches(&self, limit: u32) -> Result<Vec<BatchRow>, StoreError> {
-        let rows: Vec<BatchColumns> = self
-            .within(async {
-                sqlx::query_as("select * from batches order by created desc, id desc limit $1")
-                    .bind(i64::from(limit))
-                    .fetch_all(&self.pool)
-                    .await
-                    .map_err(|error| self.failed(error))
-            })
-            .await?;
-        let mut batches = Vec::with_capacity(rows.len());
-        for row in rows {
-            batches.push(self.with_totals(row).await?);
-        }
-        Ok(batches)
+        self.within(self.newest_batches(limit)).await
     }
 
     async fn totals(&self, batch: Uuid) -> Result<Totals, StoreError> {
-        self.within(async {
-            let rows =
-                sqlx::query_as("select status, count(*), count(same_as) from jobs where batch = $1 group by status")
-                    .bind(Id(batch))
-                    .fetch_all(&self.pool)
-                    .await
-                    .map_err(|error| self.failed(error))?;
-            totals(rows, &self.database.name)
-        })
-        .await
+        self.within(async { Ok(self.stand(batch).await?.totals) }).await
     }
 
     async fn manifest(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError> {

@@ -178,11 +178,11 @@ pub(in crate::store) struct BatchColumns {
     settings: String,
     budget_usd: Option<f64>,
     time_window: Option<String>,
-    spent_usd: f64,
+    ended_at: Option<Moment>,
 }
 
 impl BatchColumns {
-    pub(in crate::store) fn row(self, totals: Totals, database: &str) -> Result<BatchRow, StoreError> {
+    pub(in crate::store) fn row(self, stand: Stand, database: &str) -> Result<BatchRow, StoreError> {
         let read = Reader { database, row: format!("batch {}", self.id.0) };
         Ok(BatchRow {
             batch: NewBatch {
@@ -197,8 +197,9 @@ impl BatchColumns {
                 budget_usd: self.budget_usd,
                 time_window: self.time_window,
             },
-            spent_usd: self.spent_usd,
-            totals,
+            spent_usd: stand.spent_usd,
+            ended: self.ended_at.map(|moment| moment.0),
+            totals: stand.totals,
         })
     }
 
@@ -207,11 +208,20 @@ impl BatchColumns {
     }
 }
 
-/// From how many jobs there are in each status, and how many of those are linked.
-pub(in crate::store) fn totals(rows: Vec<(String, i64, i64)>, database: &str) -> Result<Totals, StoreError> {
+/// How a batch's jobs stand, all together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::store) struct Stand {
+    pub(in crate::store) totals: Totals,
+    pub(in crate::store) spent_usd: f64,
+}
+
+/// From how many jobs there are in each status, how many of those are linked, and what they have cost.
+pub(in crate::store) fn stand(rows: Vec<(String, i64, i64, Option<f64>)>, database: &str) -> Result<Stand, StoreError> {
     let read = Reader { database, row: "a batch".to_owned() };
     let mut totals = Totals::default();
-    for (status, jobs, linked) in rows {
+    let mut spent_usd = 0.0;
+    for (status, jobs, linked, cost_usd) in rows {
+        spent_usd += cost_usd.unwrap_or_default();
         let column = match read.word("status", &status)? {
             JobStatus::Queued => &mut totals.queued,
             JobStatus::Running => &mut totals.running,
@@ -225,7 +235,7 @@ pub(in crate::store) fn totals(rows: Vec<(String, i64, i64)>, database: &str) ->
         *column += read.number::<u64>("count", jobs)?;
         totals.linked += read.number::<u64>("count", linked)?;
     }
-    Ok(totals)
+    Ok(Stand { totals, spent_usd })
 }
 
 fn reader(database: &str, id: Id) -> Reader<'_> {

@@ -87,6 +87,9 @@ const WHATEVER: Sql = sql!(
     ", ",
     status!(),
     " where id = $1 and lease = $2 and (worker is not null or (status = $3 and journal_head = $23)) returning lease; ",
+    // A job of a group makes room.
+    "update queue_changes set number = number + 1
+     where changes() > 0 and exists (select 1 from jobs where id = $1 and group_key is not null); ",
     rows!()
 );
 
@@ -107,7 +110,9 @@ pub(super) const RESTORED: Sql = sql!(
     ", ",
     status!(),
     " where id = $1 returning lease; ",
-    rows!()
+    rows!(),
+    "; update batches set ended_at = null
+     where $3 in ('queued', 'running', 'held') and id = (select batch from jobs where id = $1)"
 );
 
 pub(super) fn sql(checkpoint: &Checkpoint) -> Sql {

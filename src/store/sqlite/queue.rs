@@ -17,11 +17,11 @@ use crate::{
         connect::LAST,
         queue::{
             BACKOFF_MS, BatchColumns, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
-            LONGEST_BACKOFF_MS, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, SweptColumns, Totals, Which,
-            jobs_json, settings_json, totals,
+            LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Stand, Submitted, Swept,
+            SweptColumns, Totals, Which, jobs_json, settings_json, stand,
         },
         row::Reader,
-        value::{Id, Moment, count, finite, ids_beginning, lease_ms, text, text_or_null},
+        value::{Id, Moment, at_most, count, finite, ids_beginning, lease_ms, text, text_or_null},
     },
 };
 use async_trait::async_trait;
@@ -29,10 +29,13 @@ use sqlx::{
     Arguments, FromRow, Row,
     error::BoxDynError,
     sqlite::{SqliteArguments, SqliteRow},
+    types::Json,
 };
 use statements::{
-    BEAT, CLAIM, DISMISS, ENLIST, GIVE_BACK, HOLD, MANIFEST, PLACE, RESUME, RETRY, SUBMIT, SWEEP, WAKE_AT,
+    BEAT, CANCEL, CLAIM, DISMISS, END_BATCHES, ENLIST, GIVE_BACK, HOLD, IS_UNBOUND, KEEP_HELD, MANIFEST, MARK_ENDED,
+    PLACE, RESERVE, RESUME, RETRY, SET_BUDGET, STAND, SUBMIT, SWEEP, WAKE_AT, WISHES,
 };
+use std::time::Duration;
 use uuid::Uuid;
 
 /// The parameters of a statement, in their order.
@@ -68,16 +71,34 @@ impl SqliteStore {
         read.map_err(|error| self.failed(error))
     }
 
-    /// Runs a statement on the jobs that a person means.
-    async fn on(&self, which: Which, sql: Sql) -> Result<u64, StoreError> {
-        let (job, batch) = which.parts();
-        let rows = self.rows(sql, bound![job.map(Id), batch.map(Id)], Durability::Now).await?;
-        Ok(rows.len() as u64)
+    /// Writes what others may wait for.
+    async fn telling(
+        &self,
+        sql: Sql,
+        arguments: Result<SqliteArguments, BoxDynError>,
+    ) -> Result<Vec<SqliteRow>, StoreError> {
+        let rows = self.rows(sql, arguments, Durability::Now).await;
+        self.changes.look();
+        rows
     }
 
-    async fn with_totals(&self, batch: BatchColumns) -> Result<BatchRow, StoreError> {
-        let totals = self.totals(batch.id().0).await?;
-        batch.row(totals, &self.database)
+    async fn stand(&self, batch: Uuid) -> Result<Stand, StoreError> {
+        let rows = sqlx::query_as(STAND).bind(Id(batch)).fetch_all(&self.readers).await;
+        stand(rows.map_err(|error| self.failed(error))?, &self.database)
+    }
+
+    async fn with_stand(&self, batch: BatchColumns) -> Result<BatchRow, StoreError> {
+        let stand = self.stand(batch.id().0).await?;
+        batch.row(stand, &self.database)
+    }
+
+    async fn with_stands(&self, rows: Result<Vec<BatchColumns>, sqlx::Error>) -> Result<Vec<BatchRow>, StoreError> {
+        let rows = rows.map_err(|error| self.failed(error))?;
+        let mut batches = Vec::with_capacity(rows.len());
+        for row in rows {
+            batches.push(self.with_stand(row).await?);
+        }
+        Ok(batches)
     }
 }
 
@@ -100,6 +121,7 @@ impl Queue for SqliteStore {
             text_or_null(batch.time_window.as_ref()),
         ];
         let counts: Vec<(i64, i64)> = self.read(SUBMIT, arguments, Durability::Now).await?;
+        self.changes.look();
         let (jobs, linked) = counts.first().copied().unwrap_or_default();
         let read = Reader { database: &self.database, row: format!("batch {}", batch.id) };
         Ok(Submitted { jobs: read.number("jobs", jobs)?, linked: read.number("linked", linked)? })
@@ -149,7 +171,7 @@ impl Queue for SqliteStore {
         failed: Option<&str>,
     ) -> Result<JobStatus, StoreError> {
         let arguments = bound![Id(id.0), count(lease), lease_ms(after_ms), failed.map(text)];
-        let rows = self.rows(GIVE_BACK, arguments, Durability::Now).await?;
+        let rows = self.telling(GIVE_BACK, arguments).await?;
         let row = rows.first().ok_or(StoreError::LeaseLost { id })?;
         let status: String = row.try_get(0).map_err(|error| self.failed(error))?;
         Reader { database: &self.database, row: format!("job {id}") }.word("status", &status)
@@ -157,21 +179,76 @@ impl Queue for SqliteStore {
 
     async fn sweep(&self) -> Result<Swept, StoreError> {
         let arguments = bound![DEAD, BACKOFF_MS, LONGEST_BACKOFF_MS];
-        self.read(SWEEP, arguments, Durability::Now).await.map(SweptColumns::sorted)
+        let swept = self.read(SWEEP, arguments, Durability::Now).await.map(SweptColumns::sorted);
+        self.changes.look();
+        swept
     }
 
     async fn retry(&self, which: Which) -> Result<u64, StoreError> {
-        self.on(which, RETRY).await
+        let (job, batch) = which.parts();
+        Ok(self.telling(RETRY, bound![job.map(Id), batch.map(Id)]).await?.len() as u64)
     }
 
     async fn hold(&self, which: Which, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError> {
         let (job, batch) = which.parts();
         let arguments = bound![job.map(Id), batch.map(Id), reason.name(), until.map(Moment)];
-        Ok(self.rows(HOLD, arguments, Durability::Now).await?.len() as u64)
+        Ok(self.telling(HOLD, arguments).await?.len() as u64)
     }
 
     async fn resume(&self, which: Which) -> Result<u64, StoreError> {
-        self.on(which, RESUME).await
+        let (job, batch) = which.parts();
+        Ok(self.telling(RESUME, bound![job.map(Id), batch.map(Id)]).await?.len() as u64)
+    }
+
+    async fn cancel(&self, which: Which) -> Result<u64, StoreError> {
+        let (job, batch) = which.parts();
+        let arguments = bound![job.map(Id), batch.map(Id), NEVER_BEGUN];
+        Ok(self.telling(CANCEL, arguments).await?.len() as u64)
+    }
+
+    async fn changed(&self, within: Duration) -> bool {
+        self.look_for_change(within).await
+    }
+
+    async fn wishes(&self, worker: Uuid) -> Result<Vec<Beaten>, StoreError> {
+        let rows = sqlx::query_as(WISHES).bind(Id(worker)).fetch_all(&self.readers).await;
+        BeatenColumns::by_id(rows.map_err(|error| self.failed(error))?, &self.database)
+    }
+
+    async fn keep_held(&self, ids: &[JobId], for_ms: u64) -> Result<Vec<JobId>, StoreError> {
+        let arguments = bound![Json(ids.iter().map(|id| id.0).collect::<Vec<_>>()), lease_ms(for_ms)];
+        let kept: Vec<(Id,)> = self.read(KEEP_HELD, arguments, Durability::Now).await?;
+        let mut kept: Vec<JobId> = kept.into_iter().map(|(id,)| JobId(id.0)).collect();
+        kept.sort_unstable();
+        Ok(kept)
+    }
+
+    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<bool, StoreError> {
+        let is_unbound = sqlx::query_scalar(IS_UNBOUND)
+            .bind(Id(id.0))
+            .bind(count(lease))
+            .fetch_optional(&self.readers)
+            .await
+            .map_err(|error| self.failed(error))?;
+        if is_unbound.ok_or(StoreError::LeaseLost { id })? {
+            return Ok(true);
+        }
+        let arguments = bound![Id(id.0), count(lease), at_most(may_cost_usd)];
+        let granted = self.write(RESERVE, arguments, Durability::Soon).await?.ok_or(StoreError::LeaseLost { id })?;
+        Ok(granted > 0)
+    }
+
+    async fn set_budget(&self, batch: Uuid, usd: Option<f64>) -> Result<(), StoreError> {
+        let set = self.write(SET_BUDGET, bound![Id(batch), finite(usd)], Durability::Now).await?;
+        set.map(drop).ok_or(StoreError::NoBatch { name: batch.to_string(), many: false })
+    }
+
+    async fn end_batches(&self) -> Result<Vec<BatchRow>, StoreError> {
+        self.with_stands(sqlx::query_as(END_BATCHES).fetch_all(&self.readers).await).await
+    }
+
+    async fn mark_ended(&self, batch: Uuid) -> Result<bool, StoreError> {
+        Ok(self.write(MARK_ENDED, bound![Id(batch)], Durability::Now).await?.is_some())
     }
 
     async fn batch(&self, name: &str) -> Result<BatchRow, StoreError> {
@@ -197,31 +274,21 @@ impl Queue for SqliteStore {
         let mut rows = found.map_err(|error| self.failed(error))?;
         match (rows.pop(), rows.len()) {
             (None, _) => Err(StoreError::NoBatch { name: name.to_owned(), many: false }),
-            (Some(batch), 0) => self.with_totals(batch).await,
+            (Some(batch), 0) => self.with_stand(batch).await,
             (Some(_), _) => Err(StoreError::NoBatch { name: name.to_owned(), many: true }),
         }
     }
 
     async fn batches(&self, limit: u32) -> Result<Vec<BatchRow>, StoreError> {
-        let rows: Vec<BatchColumns> = sqlx::query_as("select * from batches order by created desc, id desc limit $1")
+        let rows = sqlx::query_as("select * from batches order by created desc, id desc limit $1")
             .bind(i64::from(limit))
             .fetch_all(&self.readers)
-            .await
-            .map_err(|error| self.failed(error))?;
-        let mut batches = Vec::with_capacity(rows.len());
-        for row in rows {
-            batches.push(self.with_totals(row).await?);
-        }
-        Ok(batches)
+            .await;
+        self.with_stands(rows).await
     }
 
     async fn totals(&self, batch: Uuid) -> Result<Totals, StoreError> {
-        let rows = sqlx::query_as("select status, count(*), count(same_as) from jobs where batch = $1 group by status")
-            .bind(Id(batch))
-            .fetch_all(&self.readers)
-            .await
-            .map_err(|error| self.failed(error))?;
-        totals(rows, &self.database)
+        Ok(self.stand(batch).await?.totals)
     }
 
     async fn manifest(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError> {

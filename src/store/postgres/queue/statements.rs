@@ -31,8 +31,8 @@ pub(super) const SUBMIT_JOBS: &str = "insert into jobs (id, created, instruction
         max_attempts bigint, is_held boolean)
      left join lateral (
         select * from jobs
-        where $7 and instructions_sha256 = $4 and documents_sha256 = given.documents_sha256 and status = 'completed'
-            and same_as is null
+        where $7 and instructions_sha256 = $4 and documents_sha256 = given.documents_sha256 and model = $5
+            and status = 'completed' and same_as is null
         order by created desc, id desc
         limit 1) as done on true
      on conflict (id) do nothing";
@@ -52,30 +52,33 @@ pub(super) const BEAT: &str = "with seen as (
      where jobs.id = mine.id
      returning jobs.id, lease, wants";
 
-pub(super) const GIVE_BACK: &str = "update jobs set
-        status = case
-            when $4::text is not null and attempts + 1 >= max_attempts then 'failed'
-            when wants = 'pause' then 'held'
-            else 'queued' end,
-        hold_reason = case
-            when $4 is not null and attempts + 1 >= max_attempts then null
-            when wants = 'pause' then 'paused' end,
-        reason = case
-            when $4 is not null and attempts + 1 >= max_attempts
-            then 'given up after ' || (attempts + 1) || ' attempts; the last one: ' || $4
-            else $4 end,
-        completed_at = case
-            when $4 is not null and attempts + 1 >= max_attempts then date_trunc('milliseconds', clock_timestamp()) end,
-        run_after = case
-            when $4 is not null and attempts + 1 >= max_attempts or wants = 'pause' or $3 = 0 then null
-            else clock_timestamp() + $3 * interval '1 millisecond' end,
-        wants = case
-            when $4 is not null and attempts + 1 >= max_attempts or wants = 'pause' then null
-            else wants end,
-        attempts = case when $4 is null then attempts else attempts + 1 end,
-        worker = null, lease_until = null, updated = clock_timestamp()
-     where id = $1 and lease = $2 and worker is not null and status = 'running'
-     returning status";
+pub(super) const GIVE_BACK: &str = "with given as (
+        update jobs set
+            status = case
+                when $4::text is not null and attempts + 1 >= max_attempts then 'failed'
+                when wants = 'pause' then 'held'
+                else 'queued' end,
+            hold_reason = case
+                when $4 is not null and attempts + 1 >= max_attempts then null
+                when wants = 'pause' then 'paused' end,
+            reason = case
+                when $4 is not null and attempts + 1 >= max_attempts
+                then 'given up after ' || (attempts + 1) || ' attempts; the last one: ' || $4
+                else $4 end,
+            completed_at = case
+                when $4 is not null and attempts + 1 >= max_attempts then date_trunc('milliseconds', clock_timestamp()) end,
+            run_after = case
+                when $4 is not null and attempts + 1 >= max_attempts or wants = 'pause' or $3 = 0 then null
+                else clock_timestamp() + $3 * interval '1 millisecond' end,
+            wants = case
+                when $4 is not null and attempts + 1 >= max_attempts or wants = 'pause' then null
+                else wants end,
+            attempts = case when $4 is null then attempts else attempts + 1 end,
+            worker = null, lease_until = null, updated = clock_timestamp()
+        where id = $1 and lease = $2 and worker is not null and status = 'running'
+        returning status
+     )
+     select status from given where overnight_tell(1) = 1";
 
 pub(super) const SWEEP: &str = "with late as (
         select id from jobs
@@ -111,43 +114,105 @@ pub(super) const SWEEP: &str = "with late as (
         returning jobs.id, status
      ), forgotten as (
         delete from workers where seen < now() - interval '1 day'
+     ), told as (
+        select overnight_tell((select count(*) from taken) + (select count(*) from woken)) as jobs
      )
-     select id, status, false as was_held from taken
-     union all
-     select id, status, true from woken";
+     select id, status, was_held
+     from (select id, status, false as was_held from taken union all select id, status, true from woken) as moved, told";
 
-pub(super) const RETRY: &str = "update jobs set
-        status = 'queued', attempts = 0, hold_reason = null, reason = null, completed_at = null, run_after = null,
-        wants = null, updated = clock_timestamp()
-     where id in (
-        select id from jobs where (id = $1 or batch = $2) and batch is not null and status = 'failed' order by id for update)";
+/// (The batches' mark is taken away whether it is seen or not: it may just have been made.)
+pub(super) const RETRY: &str = "with again as (
+        update jobs set
+            status = 'queued', attempts = 0, hold_reason = null, reason = null, completed_at = null, run_after = null,
+            wants = null, updated = clock_timestamp()
+        where id in (
+            select id from jobs
+            where (id = $1 or batch = $2) and batch is not null and status = 'failed'
+            order by id
+            for update)
+        returning batch
+     ), opened as (
+        update batches set ended_at = null where id in (select batch from again)
+     )
+     select overnight_tell(count(*)) from again";
 
-pub(super) const HOLD: &str = "update jobs set
-        status = case when status = 'queued' then 'held' else status end,
-        hold_reason = case when status = 'queued' then $3 else hold_reason end,
-        reason = case when status = 'queued' then null else reason end,
-        run_after = case when status = 'queued' then $4 else run_after end,
-        wants = case when status = 'running' then 'pause' else wants end,
-        updated = clock_timestamp()
+pub(super) const HOLD: &str = "with held as (
+        update jobs set
+            status = case when status = 'queued' then 'held' else status end,
+            hold_reason = case when status = 'queued' then $3 else hold_reason end,
+            reason = case when status = 'queued' then null else reason end,
+            run_after = case when status = 'queued' then $4 else run_after end,
+            wants = case when status = 'running' then 'pause' else wants end,
+            updated = clock_timestamp()
+        where id in (
+            select id from jobs
+            where (id = $1 or batch = $2) and batch is not null
+                and (status = 'queued' or (status = 'running' and wants is null and $3 = 'paused'))
+            order by id
+            for update)
+        returning 1
+     )
+     select overnight_tell(count(*)) from held";
+
+pub(super) const RESUME: &str = "with resumed as (
+        update jobs set
+            status = case when status = 'held' then 'queued' else status end,
+            hold_reason = null, reason = case when status = 'held' then null else reason end,
+            run_after = case when status = 'held' then null else run_after end,
+            wants = case when wants = 'pause' then null else wants end,
+            updated = clock_timestamp()
+        where id in (
+            select id from jobs
+            where (id = $1 or batch = $2) and batch is not null
+                and ((status = 'held' and hold_reason is distinct from 'review')
+                    or (status = 'running' and wants = 'pause'))
+            order by id
+            for update)
+        returning 1
+     )
+     select overnight_tell(count(*)) from resumed";
+
+/// Without a workspace and a checkpoint, nobody has begun a job.
+pub(super) const CANCEL: &str = "with meant as (
+        select id, status in ('queued', 'held') and journal_seq = 0 and workspace = '' as is_new from jobs
+        where (id = $1 or batch = $2) and batch is not null and status in ('queued', 'running', 'held')
+        order by id
+        for update
+     ), cancelled as (
+        update jobs set
+            status = case when is_new then 'cancelled' when status = 'held' then 'queued' else status end,
+            hold_reason = null,
+            reason = case when is_new then $3 when status = 'held' then null else reason end,
+            completed_at = case when is_new then date_trunc('milliseconds', clock_timestamp()) else completed_at end,
+            run_after = case when status = 'running' then run_after end,
+            wants = case when is_new then null else 'cancel' end,
+            updated = clock_timestamp()
+        from meant
+        where jobs.id = meant.id and (is_new or status = 'held' or wants is distinct from 'cancel')
+        returning 1
+     )
+     select overnight_tell(count(*)) from cancelled";
+
+pub(super) const WISHES: &str = "select id, lease, wants from jobs
+     where worker = $1 and wants is not null and status = 'running'";
+
+pub(super) const KEEP_HELD: &str = "update jobs set run_after = clock_timestamp() + $2 * interval '1 millisecond'
      where id in (
         select id from jobs
-        where (id = $1 or batch = $2) and batch is not null
-            and (status = 'queued' or (status = 'running' and wants is null and $3 = 'paused'))
+        where id = any($1) and status = 'held' and hold_reason = 'outage' and batch is not null
         order by id
-        for update)";
+        for update)
+     returning id";
 
-pub(super) const RESUME: &str = "update jobs set
-        status = case when status = 'held' then 'queued' else status end,
-        hold_reason = null, reason = case when status = 'held' then null else reason end,
-        run_after = case when status = 'held' then null else run_after end,
-        wants = case when wants = 'pause' then null else wants end,
-        updated = clock_timestamp()
-     where id in (
-        select id from jobs
-        where (id = $1 or batch = $2) and batch is not null
-            and ((status = 'held' and hold_reason is distinct from 'review') or (status = 'running' and wants = 'pause'))
-        order by id
-        for update)";
+/// (The inner query is asked for each open batch, by the index: a join would look at all jobs.)
+pub(super) const END_BATCHES: &str = "select * from batches
+     where ended_at is null and (
+        select true from jobs where batch = batches.id and status in ('queued', 'running', 'held') limit 1) is null
+     order by created, id";
+
+/// How the jobs of a batch stand.
+pub(super) const STAND: &str =
+    "select status, count(*), count(same_as), sum(cost_usd) from jobs where batch = $1 group by status";
 
 pub(super) const MANIFEST: &str = "select jobs.*, job_groups.at_once
      from jobs left join job_groups on job_groups.key = jobs.group_key

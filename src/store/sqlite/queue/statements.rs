@@ -24,6 +24,13 @@ macro_rules! waiting {
     };
 }
 
+/// Tells others that there may be something to do, where the statement before has changed anything.
+macro_rules! tell {
+    () => {
+        "; update queue_changes set number = number + 1 where changes() > 0; "
+    };
+}
+
 pub(super) const SUBMIT: Sql = sql!(
     "insert into batches (id, created, name, instructions, instructions_text, instructions_sha256, model, settings,
         budget_usd, time_window)
@@ -51,12 +58,13 @@ pub(super) const SUBMIT: Sql = sql!(
      left join jobs as done on done.id = (
         select id from jobs
         where $7 and instructions_sha256 = $4 and documents_sha256 = given.value ->> 'documents_sha256'
-            and +status = 'completed' and same_as is null
+            and model = $5 and +status = 'completed' and same_as is null
         order by created desc, id desc
         limit 1)
      where true
-     on conflict (id) do nothing;
-     select count(*), count(same_as) from jobs where batch = $1"
+     on conflict (id) do nothing",
+    tell!(),
+    "select count(*), count(same_as) from jobs where batch = $1"
 );
 
 /// From one group with waiting jobs to the next, without a look at the jobs between; then as many of each as it has room
@@ -66,7 +74,8 @@ pub(super) const CLAIM: Sql = sql!(
     now!(),
     " and batch is not null;
      update jobs set
-        status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $1, lease_until = ",
+        status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $1, may_cost_usd = 0,
+        lease_until = ",
     from_now!("$4"),
     ", wants = case when wants = 'pause' then null else wants end, updated = ",
     now!(),
@@ -158,7 +167,8 @@ pub(super) const GIVE_BACK: Sql = sql!(
         attempts = case when $4 is null then attempts else attempts + 1 end,
         worker = null, lease_until = null, updated = ",
     now!(),
-    " where id = $1 and lease = $2 and worker is not null and status = 'running' returning status"
+    " where id = $1 and lease = $2 and worker is not null and status = 'running' returning status",
+    tell!(),
 );
 
 pub(super) const SWEEP: Sql = sql!(
@@ -179,15 +189,17 @@ pub(super) const SWEEP: Sql = sql!(
     now!(),
     " where status = 'running' and batch is not null and (lease_until is null or lease_until < ",
     now!(),
-    ") returning id, status, 0 as was_held;
-     update jobs set
+    ") returning id, status, 0 as was_held",
+    tell!(),
+    "update jobs set
         status = 'queued', hold_reason = null, reason = null, run_after = null,
         wants = case when wants = 'pause' then null else wants end, updated = ",
     now!(),
     " where status = 'held' and run_after <= ",
     now!(),
-    " and batch is not null returning id, status, 1 as was_held;
-     delete from workers where seen < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 day')"
+    " and batch is not null returning id, status, 1 as was_held",
+    tell!(),
+    "delete from workers where seen < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 day')"
 );
 
 pub(super) const RETRY: Sql = sql!(
@@ -195,7 +207,10 @@ pub(super) const RETRY: Sql = sql!(
         status = 'queued', attempts = 0, hold_reason = null, reason = null, completed_at = null, run_after = null,
         wants = null, updated = ",
     now!(),
-    " where (id = $1 or batch = $2) and batch is not null and status = 'failed' returning lease"
+    " where (id = $1 or batch = $2) and batch is not null and status = 'failed' returning lease",
+    tell!(),
+    "update batches set ended_at = null
+     where changes() > 0 and id in (select batch from jobs where id = $1 union select $2)"
 );
 
 pub(super) const HOLD: Sql = sql!(
@@ -209,7 +224,8 @@ pub(super) const HOLD: Sql = sql!(
     now!(),
     " where (id = $1 or batch = $2) and batch is not null
         and (status = 'queued' or (status = 'running' and wants is null and $3 = 'paused'))
-     returning lease"
+     returning lease",
+    tell!(),
 );
 
 pub(super) const RESUME: Sql = sql!(
@@ -222,8 +238,91 @@ pub(super) const RESUME: Sql = sql!(
     now!(),
     " where (id = $1 or batch = $2) and batch is not null
         and ((status = 'held' and hold_reason is not 'review') or (status = 'running' and wants = 'pause'))
-     returning lease"
+     returning lease",
+    tell!(),
 );
+
+/// Without a workspace and a checkpoint, nobody has begun a job.
+macro_rules! is_new {
+    () => {
+        "status in ('queued', 'held') and journal_seq = 0 and workspace = ''"
+    };
+}
+
+pub(super) const CANCEL: Sql = sql!(
+    "update jobs set
+        status = case when ",
+    is_new!(),
+    " then 'cancelled' when status = 'held' then 'queued' else status end,
+        hold_reason = null,
+        reason = case when ",
+    is_new!(),
+    " then $3 when status = 'held' then null else reason end,
+        completed_at = case when ",
+    is_new!(),
+    " then ",
+    now!(),
+    " else completed_at end,
+        run_after = case when status = 'running' then run_after end,
+        wants = case when not (",
+    is_new!(),
+    ") then 'cancel' end,
+        updated = ",
+    now!(),
+    " where (id = $1 or batch = $2) and batch is not null and status in ('queued', 'running', 'held')
+        and (",
+    is_new!(),
+    " or status = 'held' or wants is not 'cancel')
+     returning lease",
+    tell!(),
+);
+
+pub(super) const WISHES: &str = "select id, lease, wants from jobs
+     where worker = $1 and wants is not null and status = 'running'";
+
+pub(super) const KEEP_HELD: Sql = sql!(
+    "update jobs set run_after = ",
+    from_now!("$2"),
+    " where id in (select value from json_each($1)) and status = 'held' and hold_reason = 'outage' and batch is not null
+     returning id"
+);
+
+/// Whether a job's batch has no budget; no row where the lease is lost.
+pub(super) const IS_UNBOUND: &str = "select batches.budget_usd is null
+     from jobs left join batches on batches.id = jobs.batch
+     where jobs.id = $1 and lease = $2 and worker is not null and status = 'running'";
+
+/// (Sums of tenths are not exact.)
+pub(super) const RESERVE: Sql = sql!(
+    "update jobs set may_cost_usd = $3
+     where id = $1 and lease = $2 and worker is not null and status = 'running' and (
+        select coalesce(sum(case when others.status = 'running'
+            then max(coalesce(others.cost_usd, 0), others.may_cost_usd) else others.cost_usd end), 0)
+        from jobs as others where others.batch = jobs.batch and others.id <> $1)
+        + max(coalesce(cost_usd, 0), $3) <= (
+            select coalesce(budget_usd, 9e999) from batches where id = jobs.batch) + 1e-9;
+     select changes() from jobs where id = $1 and lease = $2 and worker is not null and status = 'running'"
+);
+
+pub(super) const SET_BUDGET: Sql = sql!("update batches set budget_usd = $2 where id = $1 returning 1");
+
+/// (The inner query is asked for each open batch, by the index.)
+pub(super) const END_BATCHES: &str = "select * from batches
+     where ended_at is null and not exists (
+        select 1 from jobs where batch = batches.id and status in ('queued', 'running', 'held'))
+     order by created, id";
+
+pub(super) const MARK_ENDED: Sql = sql!(
+    "update batches set ended_at = ",
+    now!(),
+    " where id = $1 and ended_at is null and not exists (
+        select 1 from jobs where batch = batches.id and status in ('queued', 'running', 'held'))
+     returning 1"
+);
+
+/// How the jobs of a batch stand.
+pub(super) const STAND: &str =
+    "select status, count(*), count(same_as), sum(cost_usd) from jobs where batch = $1 group by status";
 
 pub(super) const MANIFEST: &str = "select jobs.*, job_groups.at_once
      from jobs left join job_groups on job_groups.key = jobs.group_key

@@ -1,0 +1,162 @@
+-- What workers need beside the claim: to hear of changes, to share a budget, to end a batch.
+
+-- The most that a running job may cost in all, by what it has reserved. What counts of a batch's other jobs is their cost.
+alter table jobs add column may_cost_usd double precision not null default 0;
+-- A batch's cost is the sum over its jobs; kept twice it could be two.
+alter table batches drop column reserved_usd;
+alter table batches drop column spent_usd;
+
+-- When somebody saw to the end of the batch, after its last job.
+alter table batches add column ended_at timestamptz;
+-- Nobody waits for the end of what ended before this column was there.
+update batches set ended_at = coalesce((select max(updated) from jobs where batch = batches.id), created)
+    where not exists (select 1 from jobs where batch = batches.id and status in ('queued', 'running', 'held'));
+create index batches_open on batches (created, id) where ended_at is null;
+
+create index jobs_by_wish on jobs (worker) where wants is not null;
+
+-- Tells all that listen that there may be something to do, where `jobs` is more than none, and returns `jobs`. A transaction
+-- that tells keeps all others that tell waiting until it is on the disk: so neither a claim nor a heartbeat nor the
+-- checkpoint of a job that goes on does, and each statement does once.
+create function overnight_tell(jobs bigint) returns bigint
+language plpgsql as $$
+begin
+    if jobs > 0 then
+        perform pg_notify('overnight', '');
+    end if;
+    return jobs;
+end
+$$;
+
+-- Of schedules, whoever changes them.
+create function overnight_tell_of_schedules() returns trigger
+language plpgsql as $$
+begin
+    perform pg_notify('overnight', '');
+    return null;
+end
+$$;
+create trigger schedules_changed after insert or update or delete on schedules
+    for each statement execute function overnight_tell_of_schedules();
+
+-- Whether a job's batch can bear that the job costs up to `may` in all. Null: the lease is lost.
+create function overnight_reserve(wanted uuid, held_under bigint, may double precision) returns boolean
+language plpgsql as $$
+declare
+    its_batch uuid;
+    bound     double precision;
+    others    double precision;
+begin
+    select jobs.batch, batches.budget_usd into its_batch, bound
+    from jobs left join batches on batches.id = jobs.batch
+    where jobs.id = wanted and lease = held_under and worker is not null and status = 'running';
+    if not found then
+        return null;
+    end if;
+    if bound is null then
+        return true;
+    end if;
+
+    -- The job first, then its batch, as everybody does: so no two wait for each other. Who has the batch is alone in counting,
+    -- or two would both take what is left; each statement here sees what was committed before it began.
+    perform 1 from jobs where id = wanted and lease = held_under and worker is not null and status = 'running'
+    for no key update;
+    if not found then
+        return null;
+    end if;
+    select budget_usd into bound from batches where id = its_batch for no key update;
+    select coalesce(sum(case when status = 'running' then greatest(cost_usd, may_cost_usd) else cost_usd end), 0) into others
+    from jobs where batch = its_batch and id <> wanted;
+    -- Sums of tenths are not exact.
+    if others + (select greatest(cost_usd, may) from jobs where id = wanted) > bound + 1e-9 then
+        return false;
+    end if;
+    update jobs set may_cost_usd = may where id = wanted;
+    return true;
+end
+$$;
+
+-- Marks a batch as ended, for one caller. The batch is locked before its jobs are looked at: who queues one of them again
+-- takes the mark away afterwards, or is seen here.
+create function overnight_mark_ended(which uuid) returns boolean
+language plpgsql as $$
+begin
+    perform 1 from batches where id = which and ended_at is null for no key update;
+    if not found then
+        return false;
+    end if;
+    update batches set ended_at = clock_timestamp()
+    where id = which
+        and not exists (select 1 from jobs where batch = which and status in ('queued', 'running', 'held'));
+    return found;
+end
+$$;
+
+-- As it was, and what the worker before had reserved is free again.
+--
+-- Takes up to `most` jobs that may run now for a worker on `machine`. One call is one transaction that waits for nothing
+-- outside the server: a worker that is stopped half way keeps no lock.
+create or replace function overnight_claim(claimer uuid, machine text, most bigint, for_ms bigint) returns setof jobs
+language plpgsql as $$
+declare
+    moment     timestamptz := clock_timestamp();
+    has_groups boolean;
+begin
+    update jobs set run_after = null
+    where id in (
+        select id from jobs
+        where status = 'queued' and run_after <= moment and batch is not null
+        for update skip locked);
+
+    -- Who counts the running jobs of a group does so alone, or two would both take its last place. Each statement here sees
+    -- what was committed before it began, and the lock is kept until the commit.
+    has_groups := exists (
+        select 1 from jobs
+        where status = 'queued' and run_after is null and batch is not null and coalesce(group_key, '') > '');
+    if has_groups then
+        perform pg_advisory_xact_lock(7306075410172543);
+    end if;
+
+    return query
+    with recursive keys (key) as (
+        -- From one group with waiting jobs to the next, without a look at the jobs between.
+        select ''
+        union all
+        select (
+            select coalesce(group_key, '') from jobs
+            where status = 'queued' and run_after is null and batch is not null and coalesce(group_key, '') > keys.key
+            order by coalesce(group_key, '') limit 1)
+        from keys where keys.key is not null and has_groups
+    ), rooms (key, room) as materialized (
+        select keys.key, least(most, greatest(0, coalesce(job_groups.at_once
+            - (select count(*) from jobs where group_key = keys.key and status = 'running'), most)))
+        from keys left join job_groups on job_groups.key = keys.key
+        where keys.key is not null
+    ), candidates as (
+        select waiting.id, waiting.place_in_line, rooms.room,
+            row_number() over (partition by rooms.key order by waiting.place_in_line, waiting.id) as place
+        from rooms
+        cross join (select '' union select machine) as machines (host)
+        cross join lateral (
+            select jobs.id, jobs.place_in_line from jobs
+            where status = 'queued' and run_after is null and batch is not null
+                and coalesce(group_key, '') = rooms.key and coalesce(jobs.host, '') = machines.host
+            order by jobs.place_in_line, jobs.id
+            limit rooms.room
+            for update skip locked) as waiting
+    ), chosen as (
+        select candidates.id from candidates
+        where candidates.place <= candidates.room
+        order by candidates.place_in_line, candidates.id
+        limit most
+    )
+    update jobs set
+        status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = claimer, may_cost_usd = 0,
+        lease_until = clock_timestamp() + for_ms * interval '1 millisecond',
+        wants = case when wants = 'pause' then null else wants end,
+        updated = clock_timestamp()
+    from chosen
+    where jobs.id = chosen.id
+    returning jobs.*;
+end
+$$;

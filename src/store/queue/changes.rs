@@ -1,0 +1,42 @@
+//! That something has changed, for one that waits for it.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+use tokio::{sync::watch, time::timeout};
+
+/// A number that somebody else raises with each change, and the last that was heard of.
+#[derive(Debug)]
+pub(in crate::store) struct Changes {
+    number: watch::Receiver<u64>,
+    heard: AtomicU64,
+}
+
+impl Changes {
+    pub(in crate::store) fn new(number: watch::Receiver<u64>) -> Self {
+        let heard = AtomicU64::new(*number.borrow());
+        Self { number, heard }
+    }
+
+    /// Waits until the number is another than at the end of the last call, at most `within`. False: it isn't. What was heard
+    /// is kept only at the end, so that a call which is cancelled has heard of nothing.
+    pub(in crate::store) async fn heard(&self, within: Duration) -> bool {
+        let mut number = self.number.clone();
+        let heard = self.heard.load(Ordering::Relaxed);
+        let change = async {
+            match number.wait_for(|now| *now != heard).await {
+                Ok(now) => *now,
+                // Nobody raises it any more.
+                Err(_) => std::future::pending().await,
+            }
+        };
+        match timeout(within, change).await {
+            Ok(now) => {
+                self.heard.store(now, Ordering::Relaxed);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Looks for what has changed: a number in the file (`migrations/sqlite/0003_worker.sql`), as SQLite tells nobody anything.
+
+use super::SqliteStore;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+
+/// How often to look for what another process has changed.
+const PAUSE: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    /// The number that was last seen.
+    seen: Mutex<Option<i64>>,
+    /// This process has changed something itself.
+    own: Notify,
+}
+
+impl Changes {
+    /// To be called after each write that may change the number.
+    pub(super) fn look(&self) {
+        self.own.notify_waiters();
+    }
+
+    /// Whether `number` hasn't been seen before.
+    fn is_new(&self, number: i64) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = *seen != Some(number);
+        *seen = Some(number);
+        is_new
+    }
+}
+
+impl SqliteStore {
+    /// Looks until there is a change, at most `within`.
+    pub(super) async fn look_for_change(&self, within: Duration) -> bool {
+        let begun = Instant::now();
+        loop {
+            let own = self.changes.own.notified();
+            // A file that can't be read now may be read later; who waits has nothing better to do.
+            let number: Result<i64, _> =
+                sqlx::query_scalar("select number from queue_changes").fetch_one(&self.readers).await;
+            if number.is_ok_and(|number| self.changes.is_new(number)) {
+                return true;
+            }
+            let Some(rest) = within.checked_sub(begun.elapsed()).filter(|rest| !rest.is_zero()) else {
+                return false;
+            };
+            tokio::select! {
+                () = own => {}
+                () = sleep_until(Instant::now() + rest.min(PAUSE)) => {}
+            }
+        }
+    }
+}
