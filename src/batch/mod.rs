@@ -3,6 +3,7 @@
 //! - `settings`: what was set at submission, kept in the batch's row for whoever makes the workspaces
 //! - `window`: when jobs may be started; `zone`: time zones by name
 
+pub mod schedule;
 mod settings;
 pub mod window;
 mod zone;
