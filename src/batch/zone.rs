@@ -1,0 +1,73 @@
+//! Time zones by name, as windows and schedules name them.
+
+use chrono_tz::{TZ_VARIANTS, Tz};
+
+/// What is repeated of a name that is no zone's.
+const SHOWN: usize = 60;
+
+/// Reads a time zone's name; the spelling of its letters doesn't matter. An error is a fragment of a sentence.
+pub fn zone(name: &str) -> Result<Tz, String> {
+    let name = name.trim();
+    if let Some(zone) = TZ_VARIANTS.into_iter().find(|zone| zone.name().eq_ignore_ascii_case(name)) {
+        return Ok(zone);
+    }
+    let shown: String = name.chars().take(SHOWN).collect();
+    let hint = match near(&shown) {
+        Some(zone) => format!("did you mean {zone}?"),
+        None => "write one such as Europe/Berlin, America/New_York or UTC".to_owned(),
+    };
+    Err(format!("there is no time zone '{shown}': {hint}"))
+}
+
+/// The zone that was probably meant: by its whole name, or by its city alone.
+fn near(name: &str) -> Option<&'static str> {
+    let plain = plain(name);
+    let likeness = |zone: &'static str| {
+        let whole = self::plain(zone);
+        let city = whole.rsplit('/').next().unwrap_or_default();
+        (strsim::jaro_winkler(&plain, &whole).max(strsim::jaro_winkler(&plain, city)), zone)
+    };
+    let best = TZ_VARIANTS.iter().map(|zone| likeness(zone.name())).reduce(|best, next| {
+        // The first of equals, so that the answer is always the same one.
+        if next.0 > best.0 { next } else { best }
+    });
+    best.filter(|(likeness, _)| *likeness > 0.85).map(|(_, zone)| zone)
+}
+
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace(' ', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_zone_is_known_by_its_name() {
+        for (text, expected) in [
+            ("Europe/Berlin", Ok("Europe/Berlin")),
+            (" europe/berlin ", Ok("Europe/Berlin")),
+            ("utc", Ok("UTC")),
+            ("Etc/GMT+5", Ok("Etc/GMT+5")),
+            ("Europe/Berln", Err("there is no time zone 'Europe/Berln': did you mean Europe/Berlin?")),
+            ("berlin", Err("there is no time zone 'berlin': did you mean Europe/Berlin?")),
+            ("New York", Err("there is no time zone 'New York': did you mean America/New_York?")),
+            ("+02:00", Err("there is no time zone '+02:00': write one such as Europe/Berlin, America/New_York or UTC")),
+        ] {
+            assert_eq!(zone(text).map(|zone| zone.name()), expected.map_err(str::to_owned), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_zone_reads_back(place in 0..TZ_VARIANTS.len()) {
+            prop_assert_eq!(zone(TZ_VARIANTS[place].name()).map(|zone| zone.name()), Ok(TZ_VARIANTS[place].name()));
+        }
+
+        #[test]
+        fn whatever_is_written_there_is_an_answer(text in "\\PC{0,80}") {
+            let _ = zone(&text);
+        }
+    }
+}
