@@ -5,6 +5,7 @@
 //!
 //! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause): what is asked of one job
 //! - `work`: drives a job here and now; `stop`: Ctrl-C and SIGTERM; `progress`: the talk meanwhile; `traces`: its spans; `result`: what came of it
+//! - `worker`: drives the jobs of the queue
 //! - `server`: the model and its server
 //! - `instructions`: from a name or path to instructions; `office`: settings and database
 //! - `jobs`, `show`, `logs`, `audit`, `report`: what became of jobs, one or many
@@ -40,6 +41,7 @@ mod table;
 mod traces;
 mod when;
 mod work;
+mod worker;
 
 pub use error::{CliError, exit};
 pub use office::Office;
@@ -86,6 +88,8 @@ struct Places {
 enum Verb {
     /// Work one job here and now, with progress on the terminal
     Run(run::RunArgs),
+    /// Work jobs of the queue, many at once, until stopped
+    Work(worker::WorkArgs),
     /// Go on with a job that is held or was interrupted
     Resume(resume::ResumeArgs),
     /// Accept the result of a job that waits for review
@@ -131,7 +135,12 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::COMPLETED });
         }
     };
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    // Many jobs are driven by several threads; a single one gains nothing from them.
+    let mut builder = match &cli.command {
+        Verb::Work(_) => tokio::runtime::Builder::new_multi_thread(),
+        _ => tokio::runtime::Builder::new_current_thread(),
+    };
+    let runtime = match builder.enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             out::error(&format!("the system gives no event loop ({error})"));
@@ -167,6 +176,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
     out::speak(LogFormat::asked(&flags));
     match cli.command {
         Verb::Run(args) => run::run(flags, &args).await,
+        Verb::Work(args) => worker::run(flags, &args).await,
         Verb::Resume(args) => resume::run(flags, &args).await,
         Verb::Approve(args) => review::approve(&office(&flags).await?, &args).await,
         Verb::Feedback(args) => review::feedback(&office(&args.server.put_into(flags)).await?, &args).await,

@@ -89,12 +89,7 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
     let found = instructions::find(&settings.instructions.value, &args.instructions)?;
     let instructions = bounded(found.instructions, &settings);
     let name = settings.model.value.clone().or_else(|| instructions.model.clone());
-    let workspaces = std::path::absolute(&settings.workspaces.value).map_err(|error| {
-        CliError::usage(format!(
-            "the workspaces folder {} can't be used ({error})",
-            settings.workspaces.value.display()
-        ))
-    })?;
+    let workspaces = workspaces(&settings)?;
     let office = Office::open(settings).await?;
     // Before there is a newer one: it is the newest that are looked at.
     office.adopt().await;
@@ -125,6 +120,14 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
     let mut session = open_new(&created.path).await?;
     let words = vec![opening(models.first.name(), session.torn())];
     work::drive(&office, &mut session, &created.path, models, words, args.show).await
+}
+
+/// The folder of workspaces, absolute.
+pub(super) fn workspaces(settings: &Settings) -> Result<PathBuf, CliError> {
+    let folder = &settings.workspaces.value;
+    std::path::absolute(folder).map_err(|error| {
+        CliError::usage(format!("the workspaces folder {} can't be used ({error})", folder.display()))
+    })
 }
 
 /// Opens the workspace that was just made. Another command may be looking at it in this moment.

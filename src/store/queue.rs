@@ -302,6 +302,10 @@ pub trait Queue: Send + Sync {
     /// seen for a day. Any worker may do it at any time.
     async fn sweep(&self) -> Result<Swept, StoreError>;
 
+    /// Whether a worker on `host` could still come to work on something without a person: jobs that are queued, running, or held
+    /// until their time, on no machine or on that one.
+    async fn has_work(&self, host: &str) -> Result<bool, StoreError>;
+
     /// Queues failed jobs again, with no attempt used; their batches have not ended then. Returns how many.
     async fn retry(&self, which: Which) -> Result<u64, StoreError>;
 

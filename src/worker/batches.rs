@@ -1,7 +1,7 @@
 //! What a worker knows of the batches that its jobs belong to: read once, and what is opened from it is shared.
 
 use crate::{
-    batch::{BatchSettings, Window},
+    batch::{BatchSettings, window::Window},
     model::Model,
     store::{Store, StoreError},
 };

@@ -5,7 +5,6 @@ use crate::{
     job::time::Timestamp,
     runner::{NewJobRequest, RunError, create_as},
     store::ClaimedJob,
-    workspace::Workspace,
 };
 use std::path::{Path, PathBuf};
 
@@ -39,14 +38,16 @@ pub(super) fn make(order: &Order<'_>) -> Result<PathBuf, RunError> {
     create_as(claimed.id, claimed.created, workspaces, &request).map(|created| created.path)
 }
 
+/// Where the workspaces of earlier tries are kept, below the workspaces folder.
+const EARLIER: &str = "earlier-tries";
+
 /// Moves the workspace of a job that has failed aside: what is tried again begins anew, and what was done is kept.
 pub(super) fn set_aside(path: &Path, at: Timestamp) -> Result<PathBuf, RunError> {
-    let stamp = at.to_string().replace(':', "-");
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".failed-{stamp}"));
-    let aside = path.with_file_name(name);
-    std::fs::rename(path, &aside)
-        .and_then(|()| Workspace::sync_folder(path.parent().unwrap_or(Path::new("."))))
-        .map_err(|error| RunError::Request(format!("{} can't be moved aside ({error})", path.display())))?;
+    let failed = |error: std::io::Error| RunError::Request(format!("{} can't be moved aside ({error})", path.display()));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let folder = path.with_file_name(EARLIER);
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let aside = folder.join(format!("{name}-{}", at.to_string().replace(':', "-")));
+    std::fs::rename(path, &aside).map_err(failed)?;
     Ok(aside)
 }

@@ -1,7 +1,7 @@
 //! The jobs that a worker drives now, and the line to each of them.
 
 use crate::{
-    batch::Window,
+    batch::window::Window,
     job::id::JobId,
     runner::{Order, Pulse},
     store::Beaten,

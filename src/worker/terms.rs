@@ -1,7 +1,7 @@
 //! How a worker works, and all of its times.
 
 use super::Rest;
-use crate::{batch::Window, job::id::JobId};
+use crate::{batch::window::Window, job::id::JobId};
 use std::{path::PathBuf, time::Duration};
 
 /// How a worker works.

@@ -24,7 +24,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use statements::{
-    BEAT, CANCEL, CLAIM, GIVE_BACK, HOLD, KEEP_HELD, MANIFEST, RESUME, RETRY, SUBMIT_BATCH, SUBMIT_GROUPS, SUBMIT_JOBS,
+    BEAT, CANCEL, CLAIM, GIVE_BACK, HAS_WORK, HOLD, KEEP_HELD, MANIFEST, RESUME, RETRY, SUBMIT_BATCH, SUBMIT_GROUPS, SUBMIT_JOBS,
     SWEEP, WISHES,
 };
 use std::time::Duration;
@@ -229,6 +229,14 @@ impl Queue for PostgresStore {
                 .await
                 .map_err(|error| self.failed(error))?;
             Ok(SweptColumns::sorted(rows))
+        })
+        .await
+    }
+
+    async fn has_work(&self, host: &str) -> Result<bool, StoreError> {
+        self.within(async {
+            let found = sqlx::query_scalar(HAS_WORK).bind(text(host)).fetch_one(&self.pool).await;
+            found.map_err(|error| self.failed(error))
         })
         .await
     }

@@ -32,7 +32,7 @@ use sqlx::{
     types::Json,
 };
 use statements::{
-    BEAT, CANCEL, CLAIM, DISMISS, END_BATCHES, ENLIST, GIVE_BACK, HOLD, IS_UNBOUND, KEEP_HELD, MANIFEST, MARK_ENDED,
+    BEAT, CANCEL, CLAIM, DISMISS, END_BATCHES, ENLIST, GIVE_BACK, HAS_WORK, HOLD, IS_UNBOUND, KEEP_HELD, MANIFEST, MARK_ENDED,
     PLACE, RESERVE, RESUME, RETRY, SET_BUDGET, STAND, SUBMIT, SWEEP, WAKE_AT, WISHES,
 };
 use std::time::Duration;
@@ -182,6 +182,11 @@ impl Queue for SqliteStore {
         let swept = self.read(SWEEP, arguments, Durability::Now).await.map(SweptColumns::sorted);
         self.changes.look();
         swept
+    }
+
+    async fn has_work(&self, host: &str) -> Result<bool, StoreError> {
+        let found = sqlx::query_scalar(HAS_WORK).bind(text(host)).fetch_one(&self.readers).await;
+        found.map_err(|error| self.failed(error))
     }
 
     async fn retry(&self, which: Which) -> Result<u64, StoreError> {

@@ -328,3 +328,8 @@ pub(super) const MANIFEST: &str = "select jobs.*, job_groups.at_once
      from jobs left join job_groups on job_groups.key = jobs.group_key
      where batch = $1
      order by id";
+
+pub(super) const HAS_WORK: &str = "select exists (
+        select 1 from jobs
+        where batch is not null and (host is null or host = $1)
+            and (status in ('queued', 'running') or (status = 'held' and run_after is not null)))";

@@ -1,0 +1,153 @@
+//! `overnight work`: a worker of the queue.
+
+use super::{
+    CliError, Office, exit, out,
+    server::{self, Server, Target},
+    stop,
+};
+use crate::{
+    batch::{BatchSettings, window::Window},
+    config::Partial,
+    job::id::JobId,
+    store::Store,
+    worker::{Models, Rest, Summary, Supply, Terms, Times, Told, Worker},
+    workspace::lock::host,
+};
+use async_trait::async_trait;
+use serde_json::json;
+use std::{sync::Arc, time::Duration};
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight work                                   until it is stopped
+  overnight work --concurrency 8 --until-empty
+  overnight work --window \"22:00-06:00 Europe/Berlin\"
+
+SIGTERM or Ctrl-C drops the turns in hand, gives the jobs back to the queue and ends with 0; other workers go on with them.";
+
+/// More are of no use to one process.
+const MOST_AT_ONCE: u32 = 10_000;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct WorkArgs {
+    /// Jobs at once
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_AT_ONCE)))]
+    concurrency: u32,
+    /// Work only then: "22:00-06:00 Europe/Berlin"; what runs when it closes is held until it opens
+    #[arg(long, value_name = "WINDOW", value_parser = Window::parse)]
+    window: Option<Window>,
+    /// End when nothing is left in the queue
+    #[arg(long)]
+    until_empty: bool,
+    /// Begin nothing more after this time, such as 90m or 8h, and end when what runs is done
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    drain_after: Option<Duration>,
+    #[command(flatten)]
+    server: Server,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Say nothing but errors while working
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text.trim()).map_err(|error| format!("{error}; a time is written like 90m or 8h"))
+}
+
+pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError> {
+    let settings = super::settings(&args.server.put_into(flags))?;
+    let workspaces = super::run::workspaces(&settings)?;
+    let office = Arc::new(Office::open(settings).await?);
+    let terms = Terms {
+        concurrency: args.concurrency as usize,
+        window: args.window.clone(),
+        until_empty: args.until_empty,
+        drain_after: args.drain_after,
+        workspaces,
+        host: host(),
+        times: Times::default(),
+    };
+    let stop = stop::listen()?;
+    let store: Arc<dyn Store> = office.store.clone();
+    let is_quiet = args.quiet;
+    let tell = Arc::new(move |told: Told<'_>| tell(&told, is_quiet));
+    let worker = Worker::new(store, Arc::new(Shelf { office }), terms, stop, tell);
+    let summary = worker.run().await?;
+    show(&summary, args.json)?;
+    Ok(exit::COMPLETED)
+}
+
+/// Models with this process's keys and headers.
+#[derive(Debug)]
+struct Shelf {
+    office: Arc<Office>,
+}
+
+#[async_trait]
+impl Supply for Shelf {
+    async fn models(&self, name: &str, settings: &BatchSettings) -> Result<Models, String> {
+        let target = Target {
+            name: name.to_owned(),
+            base_url: settings.base_url.clone(),
+            api_key_env: settings.api_key_env.clone(),
+            models: settings.models.clone(),
+            is_theirs: true,
+        };
+        let models = server::open_all(&self.office, &target, &settings.instructions.fallback).await;
+        let server::Models { first, others } = models.map_err(|error| error.message)?;
+        Ok(Models { first, others })
+    }
+}
+
+fn tell(told: &Told<'_>, is_quiet: bool) {
+    if is_quiet {
+        return;
+    }
+    let say = |level, event, id: JobId, label: &str, text: &str, rest: Option<serde_json::Value>| {
+        let label = out::one_line(label);
+        let text = format!("{id} {label}: {}", out::one_line(text));
+        let mut said = out::Said::new(level, event, &text);
+        said.fields = vec![("job_id", json!(id)), ("label", json!(label))];
+        said.fields.extend(rest.map(|rest| ("rest", rest)));
+        out::say(&said);
+    };
+    match told {
+        Told::Begun { id, label } => say(out::Level::Info, "begun", *id, label, "begun", None),
+        Told::Rested { id, label, rest } => {
+            let (level, name, text) = match rest {
+                Rest::Ended(status) => (out::Level::Info, status.name(), status.name().to_owned()),
+                Rest::Held(reason, why) => (out::Level::Warn, "held", format!("held ({reason}): {why}")),
+                Rest::GivenBack(why) => (out::Level::Info, "given_back", format!("given back: {why}")),
+                Rest::Failed(why) => (out::Level::Warn, "attempt_failed", format!("an attempt failed: {why}")),
+                Rest::Lost(why) => (out::Level::Warn, "lost", format!("left: {why}")),
+            };
+            say(level, "rested", *id, label, &text, Some(json!(name)));
+        }
+        Told::Note(sentence) => out::talk(sentence),
+    }
+}
+
+fn show(summary: &Summary, as_json: bool) -> Result<(), CliError> {
+    if as_json {
+        return out::json(&json!({
+            "ended": summary.ended,
+            "held": summary.held,
+            "given_back": summary.given_back,
+            "failed_attempts": summary.failed_attempts,
+            "lost": summary.lost,
+        }));
+    }
+    let mut parts: Vec<String> = summary.ended.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    parts.extend(summary.held.iter().map(|(reason, count)| format!("{count} held ({reason})")));
+    let others = [
+        (summary.given_back, "given back"),
+        (summary.failed_attempts, "failed attempts"),
+        (summary.lost, "left to others"),
+    ];
+    parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    let text = if parts.is_empty() { "nothing was done".to_owned() } else { parts.join(", ") };
+    out::result(&format!("{text}\n"))
+}
