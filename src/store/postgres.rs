@@ -19,7 +19,7 @@ use crate::{
     crash,
     job::{
         id::JobId,
-        record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+        record::{Checkpoint, NewJob, PhaseRow, TodoRow},
     },
 };
 use async_trait::async_trait;

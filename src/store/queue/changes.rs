@@ -25,10 +25,11 @@ impl Changes {
         let mut number = self.number.clone();
         let heard = self.heard.load(Ordering::Relaxed);
         let change = async {
-            match number.wait_for(|now| *now != heard).await {
-                Ok(now) => *now,
-                // Nobody raises it any more.
-                Err(_) => std::future::pending().await,
+            // Where nobody raises it any more, the time passes.
+            let now = number.wait_for(|now| *now != heard).await.map(|now| *now).ok();
+            match now {
+                Some(now) => now,
+                None => std::future::pending().await,
             }
         };
         match timeout(within, change).await {

@@ -2,7 +2,7 @@
 
 use super::{
     entry,
-    states::{Named, Step, Told, host, state, submission, time},
+    states::{Named, Stand, Step, Told, host, state, submission, time, usd},
 };
 use overnight::{
     job::{
@@ -19,8 +19,15 @@ use uuid::Uuid;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     jobs: Vec<Job>,
-    batches: u32,
+    batches: Vec<Batch>,
     groups: BTreeMap<String, u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Batch {
+    id: Uuid,
+    budget_usd: Option<f64>,
+    is_ended: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -33,6 +40,10 @@ struct Job {
     is_late: bool,
     /// As of the last checkpoint.
     turns: u64,
+    cost_usd: f64,
+    has_journal: bool,
+    /// What was reserved since the claim.
+    may_cost_usd: f64,
 }
 
 impl Job {
@@ -54,7 +65,13 @@ impl Job {
         StoreError::LeaseLost { id: self.entry.job.id }
     }
 
+    /// As it counts against the budget.
+    fn counts_usd(&self) -> f64 {
+        if self.entry.status == JobStatus::Running { self.cost_usd.max(self.may_cost_usd) } else { self.cost_usd }
+    }
+
     fn start(&mut self, worker: u128) {
+        self.may_cost_usd = 0.0;
         self.free(JobStatus::Running);
         let entry = &mut self.entry;
         entry.worker = Some(Uuid::from_u128(worker));
@@ -99,7 +116,11 @@ impl Model {
     }
 
     pub(super) fn batches(&self) -> u32 {
-        self.batches
+        u32::try_from(self.batches.len()).unwrap()
+    }
+
+    fn has_ended(&self, batch: u32) -> bool {
+        self.jobs.iter().all(|job| job.batch != batch || job.entry.status.is_end())
     }
 
     pub(super) fn batch_of(&self, job: u32) -> u32 {
@@ -125,7 +146,7 @@ impl Model {
         (u32::try_from(job).unwrap(), self.jobs[job].entry.lease)
     }
 
-    pub(super) fn known(&self) -> (Vec<QueueEntry>, BTreeMap<JobId, u64>) {
+    pub(super) fn known(&self) -> (Vec<QueueEntry>, BTreeMap<JobId, u64>, BTreeMap<Uuid, Stand>) {
         let mut entries: Vec<QueueEntry> = self.jobs.iter().map(|job| job.entry.clone()).collect();
         for entry in &mut entries {
             entry.job.is_held = entry.status == JobStatus::Held;
@@ -133,7 +154,12 @@ impl Model {
                 group.at_once = self.groups[&group.key];
             }
         }
-        (entries, self.jobs.iter().map(|job| (job.entry.job.id, job.turns)).collect())
+        let stands = (0..).zip(&self.batches).map(|(number, batch)| {
+            let spent_usd = self.jobs.iter().filter(|job| job.batch == number).map(|job| job.cost_usd).sum();
+            (batch.id, (spent_usd, batch.budget_usd, batch.is_ended))
+        });
+        let turns = self.jobs.iter().map(|job| (job.entry.job.id, job.turns));
+        (entries, turns.collect(), stands.collect())
     }
 
     fn picked(&mut self, index: Index) -> &mut Job {
@@ -157,7 +183,7 @@ impl Model {
     pub(super) fn apply(&mut self, number: usize, step: &Step) -> Told {
         match step {
             Step::Submit { jobs, link_done } => {
-                let (batch, jobs) = submission(self.batches, self.jobs(), jobs);
+                let (batch, jobs) = submission(self.batches(), self.jobs(), jobs);
                 let before = self.jobs.clone();
                 let mut submitted = Submitted { jobs: jobs.len() as u64, linked: 0 };
                 let mut words: BTreeMap<String, u32> = BTreeMap::new();
@@ -166,7 +192,7 @@ impl Model {
                         let word = words.entry(group.key.clone()).or_insert(group.at_once);
                         *word = group.at_once.min(*word);
                     }
-                    let minutes = i64::from(self.batches);
+                    let minutes = i64::from(self.batches());
                     let line = minutes * 60_000 - i64::from(job.priority) * 3_600_000;
                     // The newest of those that did the work.
                     let does = |old: &&Job| {
@@ -188,10 +214,20 @@ impl Model {
                         entry.host.clone_from(&done.entry.host);
                         entry.same_as = Some(done.entry.job.id);
                     }
-                    self.jobs.push(Job { entry, batch: self.batches, line, is_late: false, turns: 0 });
+                    let batch = self.batches();
+                    self.jobs.push(Job {
+                        entry,
+                        batch,
+                        line,
+                        is_late: false,
+                        turns: 0,
+                        cost_usd: 0.0,
+                        has_journal: false,
+                        may_cost_usd: 0.0,
+                    });
                 }
                 self.groups.extend(words);
-                self.batches += 1;
+                self.batches.push(Batch { id: batch.id, budget_usd: batch.budget_usd, is_ended: false });
                 Told::Submitted(submitted)
             }
             Step::Claim { worker, host: on, most } => Told::Claimed(self.claim(*worker, &host(*on), *most)),
@@ -236,16 +272,18 @@ impl Model {
                 job.entry.job.run_after = Some(time(*is_past));
                 Told::Done(Ok(()))
             }
-            Step::Checkpoint { job, lease, status, hold } => {
+            Step::Checkpoint { job, lease, status, hold, quarters } => {
                 let job = self.picked_for(*job, *lease);
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Done(Err(job.lost()));
                 }
-                let state = state(*status, *hold, number);
+                let state = state(*status, *hold, *quarters, number);
                 if *status != JobStatus::Running {
                     job.free(*status);
                 }
                 job.turns = state.turns;
+                job.cost_usd = state.cost_usd.unwrap_or_default();
+                job.has_journal = true;
                 job.entry.hold_reason = state.hold_reason;
                 job.entry.reason = state.reason;
                 job.entry.wants = job.entry.wants.filter(|_| !status.is_end());
@@ -324,7 +362,82 @@ impl Model {
                     job.entry.attempts = 0;
                     count += 1;
                 }
+                if count > 0 {
+                    let batch = self.picked(*job).batch;
+                    self.batches[batch as usize].is_ended = false;
+                }
                 Told::Count(count)
+            }
+            Step::Cancel { job, whole } => {
+                let mut count = 0;
+                for job in self.meant(*job, *whole).filter(|job| !job.entry.status.is_end()) {
+                    let is_free = job.entry.status != JobStatus::Running;
+                    if is_free && !job.has_journal && job.entry.workspace.is_empty() {
+                        job.queue_again();
+                        job.free(JobStatus::Cancelled);
+                        job.entry.reason = Some("cancelled before it was begun".to_owned());
+                        job.entry.wants = None;
+                    } else if job.entry.status == JobStatus::Held {
+                        job.queue_again();
+                        job.entry.wants = Some(Wish::Cancel);
+                    } else if job.entry.wants != Some(Wish::Cancel) {
+                        job.entry.wants = Some(Wish::Cancel);
+                        job.entry.job.run_after = job.entry.job.run_after.filter(|_| !is_free);
+                    } else {
+                        continue;
+                    }
+                    count += 1;
+                }
+                Told::Count(count)
+            }
+            Step::Wishes { worker } => {
+                let mine = |job: &&Job| job.entry.worker == Some(Uuid::from_u128(*worker));
+                let wished = self.jobs.iter().filter(mine).filter(|job| job.entry.wants.is_some());
+                let wished = wished.map(|job| &job.entry);
+                Told::Beaten(wished.map(|job| Beaten { id: job.job.id, lease: job.lease, wants: job.wants }).collect())
+            }
+            Step::KeepHeld => {
+                let mut kept = Vec::new();
+                for job in self.jobs.iter_mut().filter(|job| job.entry.hold_reason == Some(HoldReason::Outage)) {
+                    job.entry.job.run_after = Some(time(false));
+                    kept.push(job.entry.job.id);
+                }
+                Told::Jobs(kept)
+            }
+            Step::Reserve { job, lease, quarters } => {
+                let (at, present) = self.pick_for(*job, *lease);
+                let job = &self.jobs[at as usize];
+                if !job.has(lease.number(present)) {
+                    return Told::Granted(Err(job.lost()));
+                }
+                let Some(budget) = self.batches[job.batch as usize].budget_usd else {
+                    return Told::Granted(Ok(true));
+                };
+                let others = self.jobs.iter().filter(|other| other.batch == job.batch);
+                let others = others.filter(|other| other.entry.job.id != job.entry.job.id).map(Job::counts_usd);
+                let is_granted = others.sum::<f64>() + job.cost_usd.max(usd(*quarters)) <= budget;
+                if is_granted {
+                    self.jobs[at as usize].may_cost_usd = usd(*quarters);
+                }
+                Told::Granted(Ok(is_granted))
+            }
+            Step::SetBudget { job, quarters } => {
+                let batch = self.picked(*job).batch;
+                self.batches[batch as usize].budget_usd = quarters.map(usd);
+                Told::Done(Ok(()))
+            }
+            Step::EndBatches => {
+                let open =
+                    (0..).zip(&self.batches).filter(|(number, batch)| !batch.is_ended && self.has_ended(*number));
+                Told::Batches(open.map(|(_, batch)| batch.id).collect())
+            }
+            Step::MarkEnded { job } => {
+                let batch = self.picked(*job).batch;
+                let may_be = self.has_ended(batch);
+                let batch = &mut self.batches[batch as usize];
+                let is_marked = may_be && !batch.is_ended;
+                batch.is_ended |= is_marked;
+                Told::Marked(is_marked)
             }
         }
     }

@@ -38,23 +38,101 @@ pub(super) struct Wanted {
 /// Jobs are picked by an index into those that there are.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Submit { jobs: Vec<Wanted>, link_done: bool },
-    Claim { worker: u128, host: u8, most: u32 },
-    ClaimByName { job: Index, worker: u128 },
-    Beat { worker: u128 },
-    Renew { job: Index, lease: Named },
-    Place { job: Index, lease: Named, host: Option<u8> },
-    WakeAt { job: Index, lease: Named, is_past: bool },
-    Checkpoint { job: Index, lease: Named, status: JobStatus, hold: HoldReason },
-    GiveBack { job: Index, lease: Named, at_once: bool, is_failed: bool },
-    Want { job: Index, wish: Wish },
-    Wanted { job: Index, lease: Named },
-    LeaseRunsOut { job: Index },
-    TimeComes { job: Index },
+    Submit {
+        jobs: Vec<Wanted>,
+        link_done: bool,
+    },
+    Claim {
+        worker: u128,
+        host: u8,
+        most: u32,
+    },
+    ClaimByName {
+        job: Index,
+        worker: u128,
+    },
+    Beat {
+        worker: u128,
+    },
+    Renew {
+        job: Index,
+        lease: Named,
+    },
+    Place {
+        job: Index,
+        lease: Named,
+        host: Option<u8>,
+    },
+    WakeAt {
+        job: Index,
+        lease: Named,
+        is_past: bool,
+    },
+    Checkpoint {
+        job: Index,
+        lease: Named,
+        status: JobStatus,
+        hold: HoldReason,
+        quarters: u8,
+    },
+    GiveBack {
+        job: Index,
+        lease: Named,
+        at_once: bool,
+        is_failed: bool,
+    },
+    Want {
+        job: Index,
+        wish: Wish,
+    },
+    Wanted {
+        job: Index,
+        lease: Named,
+    },
+    LeaseRunsOut {
+        job: Index,
+    },
+    TimeComes {
+        job: Index,
+    },
     Sweep,
-    Hold { job: Index, whole: bool, reason: HoldReason, until: Option<bool> },
-    Resume { job: Index, whole: bool },
-    Retry { job: Index, whole: bool },
+    Hold {
+        job: Index,
+        whole: bool,
+        reason: HoldReason,
+        until: Option<bool>,
+    },
+    Resume {
+        job: Index,
+        whole: bool,
+    },
+    Retry {
+        job: Index,
+        whole: bool,
+    },
+    Cancel {
+        job: Index,
+        whole: bool,
+    },
+    Wishes {
+        worker: u128,
+    },
+    /// Of all jobs.
+    KeepHeld,
+    /// In quarters of a dollar.
+    Reserve {
+        job: Index,
+        lease: Named,
+        quarters: u8,
+    },
+    SetBudget {
+        job: Index,
+        quarters: Option<u8>,
+    },
+    EndBatches,
+    MarkEnded {
+        job: Index,
+    },
 }
 
 /// Under which lease somebody writes.
@@ -86,7 +164,14 @@ pub(super) enum Told {
     Status(Result<JobStatus, StoreError>),
     Swept(Swept),
     Count(u64),
+    Granted(Result<bool, StoreError>),
+    Jobs(Vec<JobId>),
+    Batches(Vec<Uuid>),
+    Marked(bool),
 }
+
+/// What is known of a batch: what it has cost, what it may, and whether its end is marked.
+pub(super) type Stand = (f64, Option<f64>, bool);
 
 pub(super) fn time(is_past: bool) -> Timestamp {
     at(if is_past { PAST } else { FUTURE })
@@ -110,16 +195,22 @@ pub(super) fn submission(number: u32, first: u32, jobs: &[Wanted]) -> (NewBatch,
             ..queued(number)
         })
         .collect();
-    (batch(number), jobs)
+    let budget_usd = (number % 3 > 0).then_some(2.0);
+    (NewBatch { budget_usd, ..batch(number) }, jobs)
 }
 
-pub(super) fn state(status: JobStatus, hold: HoldReason, step: usize) -> JobState {
+pub(super) fn usd(quarters: u8) -> f64 {
+    f64::from(quarters) / 4.0
+}
+
+pub(super) fn state(status: JobStatus, hold: HoldReason, quarters: u8, step: usize) -> JobState {
     JobState {
         status,
         hold_reason: (status == JobStatus::Held).then_some(hold),
         // Who works has no reason to give.
         reason: (status != JobStatus::Running).then(|| format!("step {step}")),
         turns: step as u64,
+        cost_usd: (quarters > 0).then(|| usd(quarters)),
         journal_head: sha256(step.to_string().as_bytes()),
         ..at_work()
     }
@@ -132,7 +223,7 @@ pub(super) fn which(job: u32, whole: Option<u32>) -> Which {
 fn any_step() -> impl Strategy<Value = Step> {
     let index = any::<Index>;
     let lease = || prop_oneof![5 => Just(Named::Present), 1 => Just(Named::Before)];
-    let hold = || select(vec![HoldReason::Paused, HoldReason::Window, HoldReason::Review, HoldReason::Budget]);
+    let hold = || select(vec![HoldReason::Paused, HoldReason::Window, HoldReason::Review, HoldReason::Outage]);
     let wanted = (
         -2..3_i32,
         prop::option::weighted(0.5, (0..2_u8, 1..3_u32)),
@@ -167,8 +258,8 @@ fn any_step() -> impl Strategy<Value = Step> {
         1 => (index(), lease()).prop_map(|(job, lease)| Step::Renew { job, lease }),
         1 => (index(), lease(), prop::option::of(0..2_u8)).prop_map(|(job, lease, host)| Step::Place { job, lease, host }),
         1 => (index(), lease(), any::<bool>()).prop_map(|(job, lease, is_past)| Step::WakeAt { job, lease, is_past }),
-        5 => (index(), lease(), status, hold())
-            .prop_map(|(job, lease, status, hold)| Step::Checkpoint { job, lease, status, hold }),
+        5 => (index(), lease(), status, hold(), 0..4_u8)
+            .prop_map(|(job, lease, status, hold, quarters)| Step::Checkpoint { job, lease, status, hold, quarters }),
         2 => (index(), lease(), any::<bool>(), any::<bool>())
             .prop_map(|(job, lease, at_once, is_failed)| Step::GiveBack { job, lease, at_once, is_failed }),
         2 => (index(), select(vec![Wish::Cancel, Wish::Pause])).prop_map(|(job, wish)| Step::Want { job, wish }),
@@ -180,6 +271,14 @@ fn any_step() -> impl Strategy<Value = Step> {
             .prop_map(|(job, whole, reason, until)| Step::Hold { job, whole, reason, until }),
         1 => (index(), any::<bool>()).prop_map(|(job, whole)| Step::Resume { job, whole }),
         1 => (index(), any::<bool>()).prop_map(|(job, whole)| Step::Retry { job, whole }),
+        1 => (index(), any::<bool>()).prop_map(|(job, whole)| Step::Cancel { job, whole }),
+        1 => (1..4_u128).prop_map(|worker| Step::Wishes { worker }),
+        1 => Just(Step::KeepHeld),
+        3 => (index(), lease(), 0..6_u8).prop_map(|(job, lease, quarters)| Step::Reserve { job, lease, quarters }),
+        1 => (index(), prop::option::weighted(0.8, 0..12_u8))
+            .prop_map(|(job, quarters)| Step::SetBudget { job, quarters }),
+        2 => Just(Step::EndBatches),
+        2 => index().prop_map(|job| Step::MarkEnded { job }),
     ]
 }
 
@@ -212,9 +311,9 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
             let (job, present) = model.pick_for(*job, *lease);
             Told::Done(store.wake_at(id(job), lease.number(present), time(*is_past)).await)
         }
-        Step::Checkpoint { job, lease, status, hold } => {
+        Step::Checkpoint { job, lease, status, hold, quarters } => {
             let (job, present) = model.pick_for(*job, *lease);
-            let told: Checkpoint = checkpoint(state(*status, *hold, number));
+            let told: Checkpoint = checkpoint(state(*status, *hold, *quarters, number));
             Told::Done(store.checkpoint(id(job), lease.number(present), &told).await)
         }
         Step::GiveBack { job, lease, at_once, is_failed } => {
@@ -258,11 +357,32 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
             let job = pick(job).0;
             Told::Count(store.retry(which(job, whole.then(|| model.batch_of(job)))).await.unwrap())
         }
+        Step::Cancel { job, whole } => {
+            let job = pick(job).0;
+            Told::Count(store.cancel(which(job, whole.then(|| model.batch_of(job)))).await.unwrap())
+        }
+        Step::Wishes { worker } => Told::Beaten(store.wishes(Uuid::from_u128(*worker)).await.unwrap()),
+        Step::KeepHeld => {
+            let all: Vec<JobId> = (0..model.jobs()).rev().map(id).collect();
+            Told::Jobs(store.keep_held(&all, HOUR).await.unwrap())
+        }
+        Step::Reserve { job, lease, quarters } => {
+            let (job, present) = model.pick_for(*job, *lease);
+            Told::Granted(store.reserve(id(job), lease.number(present), usd(*quarters)).await)
+        }
+        Step::SetBudget { job, quarters } => {
+            let batch = batch_id(model.batch_of(pick(job).0));
+            Told::Done(store.set_budget(batch, quarters.map(usd)).await)
+        }
+        Step::EndBatches => {
+            Told::Batches(store.end_batches().await.unwrap().into_iter().map(|row| row.batch.id).collect())
+        }
+        Step::MarkEnded { job } => Told::Marked(store.mark_ended(batch_id(model.batch_of(pick(job).0))).await.unwrap()),
     }
 }
 
 /// All that is known of all jobs, and the turns of each, which tell the last checkpoint. A time is only past or to come.
-async fn known(store: &dyn Store, batches: u32) -> (Vec<QueueEntry>, BTreeMap<JobId, u64>) {
+async fn known(store: &dyn Store, batches: u32) -> (Vec<QueueEntry>, BTreeMap<JobId, u64>, BTreeMap<Uuid, Stand>) {
     let mut all = Vec::new();
     for number in 0..batches {
         all.extend(store.manifest(batch_id(number)).await.unwrap());
@@ -271,7 +391,10 @@ async fn known(store: &dyn Store, batches: u32) -> (Vec<QueueEntry>, BTreeMap<Jo
         entry.job.run_after = entry.job.run_after.map(|moment| time(moment <= at(PAST)));
     }
     let rows = store.jobs(&JobFilter::default()).await.unwrap();
-    (all, rows.into_iter().map(|row| (row.job.id, row.state.turns)).collect())
+    let turns = rows.into_iter().map(|row| (row.job.id, row.state.turns)).collect();
+    let stands = store.batches(batches).await.unwrap().into_iter();
+    let stands = stands.map(|row| (row.batch.id, (row.spent_usd, row.batch.budget_usd, row.ended.is_some()))).collect();
+    (all, turns, stands)
 }
 
 async fn play(places: &[(Place, std::sync::Arc<dyn Store>)], steps: &[Step]) -> Result<(), TestCaseError> {
@@ -281,7 +404,9 @@ async fn play(places: &[(Place, std::sync::Arc<dyn Store>)], steps: &[Step]) -> 
     let mut model = Model::default();
     for (number, step) in steps.iter().enumerate() {
         // Where there is no job yet, nothing can happen to one.
-        if model.jobs() == 0 && !matches!(step, Step::Submit { .. } | Step::Sweep | Step::Beat { .. }) {
+        if model.jobs() == 0
+            && !matches!(step, Step::Submit { .. } | Step::Sweep | Step::Beat { .. } | Step::EndBatches)
+        {
             continue;
         }
         let before = model.clone();
