@@ -3,6 +3,7 @@
 //! stdout is the result, stderr the talk. What a command needs is opened by that command, so that `--version`, `--help`
 //! and `completions` open nothing.
 //!
+//! - `submit`: a batch into the queue
 //! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause): what is asked of one job
 //! - `work`: drives a job here and now; `stop`: Ctrl-C and SIGTERM; `progress`: the talk meanwhile; `traces`: its spans; `result`: what came of it
 //! - `worker`: drives the jobs of the queue
@@ -37,6 +38,7 @@ mod run;
 mod server;
 mod show;
 mod stop;
+mod submit;
 mod table;
 mod traces;
 mod when;
@@ -50,6 +52,7 @@ const EXAMPLES: &str = "\
 Examples:
   overnight run extract-requirements --documents spec.md
   overnight run ./my-task.md --documents contracts/ --model offline
+  overnight submit extract-requirements --documents contracts/ --each
   overnight resume last --turns 8000
   overnight approve 0193
 
@@ -90,6 +93,8 @@ enum Verb {
     Run(run::RunArgs),
     /// Work jobs of the queue, many at once, until stopped
     Work(worker::WorkArgs),
+    /// Put documents into the queue as a batch of jobs, for workers to work
+    Submit(submit::SubmitArgs),
     /// Go on with a job that is held or was interrupted
     Resume(resume::ResumeArgs),
     /// Accept the result of a job that waits for review
@@ -177,6 +182,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
     match cli.command {
         Verb::Run(args) => run::run(flags, &args).await,
         Verb::Work(args) => worker::run(flags, &args).await,
+        Verb::Submit(args) => submit::run(flags, &args).await,
         Verb::Resume(args) => resume::run(flags, &args).await,
         Verb::Approve(args) => review::approve(&office(&flags).await?, &args).await,
         Verb::Feedback(args) => review::feedback(&office(&args.server.put_into(flags)).await?, &args).await,

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The embedded model.
-const DEFAULT_MODEL: &str = "offline";
+pub(super) const DEFAULT_MODEL: &str = "offline";
 /// How often, and how long apart, a new job's lock is tried that another command has for a moment.
 const LOOKS: usize = 20;
 const LOOK: Duration = Duration::from_millis(50);
@@ -110,12 +110,7 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
     }
     let created = create(&workspaces, &request)?;
     if !args.show.quiet {
-        for (path, why) in created.left_out.iter().take(MOST_LEFT_OUT) {
-            out::talk(&format!("left out: {} ({why})", path.display()));
-        }
-        if created.left_out.len() > MOST_LEFT_OUT {
-            out::talk(&format!("left out: {} more", created.left_out.len() - MOST_LEFT_OUT));
-        }
+        tell_left_out(&created.left_out);
     }
     let mut session = open_new(&created.path).await?;
     let words = vec![opening(models.first.name(), session.torn())];
@@ -128,6 +123,16 @@ pub(super) fn workspaces(settings: &Settings) -> Result<PathBuf, CliError> {
     std::path::absolute(folder).map_err(|error| {
         CliError::usage(format!("the workspaces folder {} can't be used ({error})", folder.display()))
     })
+}
+
+/// Names the files that are not among the documents, up to a bound.
+pub(super) fn tell_left_out(left_out: &[(PathBuf, String)]) {
+    for (path, why) in left_out.iter().take(MOST_LEFT_OUT) {
+        out::talk(&format!("left out: {} ({})", out::one_line(&path.display().to_string()), out::one_line(why)));
+    }
+    if left_out.len() > MOST_LEFT_OUT {
+        out::talk(&format!("left out: {} more", left_out.len() - MOST_LEFT_OUT));
+    }
 }
 
 /// Opens the workspace that was just made. Another command may be looking at it in this moment.
@@ -147,7 +152,7 @@ pub(super) fn opening(model: &str, torn_bytes: Option<u64>) -> Command {
 }
 
 /// Flags, environment and file go over what the instructions say.
-fn bounded(mut instructions: Instructions, settings: &Settings) -> Instructions {
+pub(super) fn bounded(mut instructions: Instructions, settings: &Settings) -> Instructions {
     let limits = &mut instructions.limits;
     limits.turns = settings.turns.value.unwrap_or(limits.turns);
     limits.tokens = settings.tokens.value.or(limits.tokens);
