@@ -120,9 +120,8 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
 /// The folder of workspaces, absolute.
 pub(super) fn workspaces(settings: &Settings) -> Result<PathBuf, CliError> {
     let folder = &settings.workspaces.value;
-    std::path::absolute(folder).map_err(|error| {
-        CliError::usage(format!("the workspaces folder {} can't be used ({error})", folder.display()))
-    })
+    std::path::absolute(folder)
+        .map_err(|error| CliError::usage(format!("the workspaces folder {} can't be used ({error})", folder.display())))
 }
 
 /// Names the files that are not among the documents, up to a bound.

@@ -52,12 +52,7 @@ pub(super) struct Batches {
 const MOST_KNOWN: usize = 64;
 
 impl Batches {
-    pub(super) async fn get(
-        &self,
-        store: &dyn Store,
-        supply: &dyn Supply,
-        id: Uuid,
-    ) -> Result<Arc<Batch>, Unusable> {
+    pub(super) async fn get(&self, store: &dyn Store, supply: &dyn Supply, id: Uuid) -> Result<Arc<Batch>, Unusable> {
         // Held over the wait: one job of a batch reads it, the others wait for that.
         let mut known = self.known.lock().await;
         if let Some(batch) = known.get(&id) {
@@ -73,22 +68,11 @@ impl Batches {
         let window =
             window.map_err(|why| Unusable::Person(format!("the time window of batch {id} can't be used: {why}")))?;
         let models = supply.models(&row.model, &settings).await.map_err(Unusable::Person)?;
-        let batch = Arc::new(Batch {
-            id,
-            instructions_text: row.instructions_text,
-            settings,
-            window,
-            models,
-        });
+        let batch = Arc::new(Batch { id, instructions_text: row.instructions_text, settings, window, models });
         if known.len() >= MOST_KNOWN {
             known.clear();
         }
         known.insert(id, batch.clone());
         Ok(batch)
-    }
-
-    /// What was read may have changed.
-    pub(super) async fn forget(&self, id: Uuid) {
-        self.known.lock().await.remove(&id);
     }
 }

@@ -43,7 +43,8 @@ const EARLIER: &str = "earlier-tries";
 
 /// Moves the workspace of a job that has failed aside: what is tried again begins anew, and what was done is kept.
 pub(super) fn set_aside(path: &Path, at: Timestamp) -> Result<PathBuf, RunError> {
-    let failed = |error: std::io::Error| RunError::Request(format!("{} can't be moved aside ({error})", path.display()));
+    let failed =
+        |error: std::io::Error| RunError::Request(format!("{} can't be moved aside ({error})", path.display()));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(EARLIER);
     std::fs::create_dir_all(&folder).map_err(failed)?;

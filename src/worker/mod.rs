@@ -5,12 +5,14 @@
 //! - `roster`: the jobs that are driven now, and the line to each
 //! - `pulse`: what keeps the leases while jobs are driven: heartbeat, wishes, windows, sweeps
 //! - `batches`: what is known of the batches they belong to
+//! - `ends`: what follows when a batch has ended
 //! - `terms`: how a worker works, and all of its times
 //!
 //! What a crash leaves behind: rows that say running, with a lease that nobody renews. Any worker's next sweep queues them
 //! again, and who claims them goes on at the last decision of their journals.
 
 mod batches;
+mod ends;
 mod make;
 mod pulse;
 mod roster;

@@ -1,7 +1,7 @@
 //! What keeps the leases while jobs are driven, beside the drives: the heartbeat of all in one statement, what people wish of
 //! them, their time windows, and the sweep of what other workers have lost.
 
-use super::{terms::Told, work::Desk};
+use super::{ends, terms::Told, work::Desk};
 use crate::runner::now;
 use std::{
     sync::{
@@ -27,7 +27,9 @@ pub(super) struct Reach {
 impl Reach {
     pub(super) fn lost(&self, tell: &Tell, error: &dyn std::fmt::Display) {
         if !self.is_out.swap(true, Ordering::SeqCst) {
-            tell(Told::Note(format!("{error}; running jobs wait before their leases end, and nothing is claimed meanwhile")));
+            tell(Told::Note(format!(
+                "{error}; running jobs wait before their leases end, and nothing is claimed meanwhile"
+            )));
         }
     }
 
@@ -122,5 +124,6 @@ pub(super) async fn sweep(desk: Arc<Desk>, tell: Tell) {
             }
             Err(_) => trouble = Some(Instant::now()),
         }
+        ends::settle(&desk, &tell).await;
     }
 }

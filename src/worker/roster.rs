@@ -15,7 +15,6 @@ use std::{
     time::Instant,
 };
 use tokio::sync::watch;
-use uuid::Uuid;
 
 /// A driven job.
 #[derive(Debug)]
@@ -23,7 +22,6 @@ struct Line {
     /// The lease that its drive has; 0 where it has none.
     held: Arc<AtomicU64>,
     pulse: watch::Sender<Pulse>,
-    batch: Uuid,
     window: Option<Window>,
     /// The drive waits for its server, without a lease.
     waits: bool,
@@ -44,16 +42,10 @@ impl Roster {
     }
 
     /// Adds a claimed job. What its drive needs: its lease, and what it is told.
-    pub(super) fn add(
-        &self,
-        id: JobId,
-        lease: u64,
-        batch: Uuid,
-        claimed: Instant,
-    ) -> (Arc<AtomicU64>, watch::Receiver<Pulse>) {
+    pub(super) fn add(&self, id: JobId, lease: u64, claimed: Instant) -> (Arc<AtomicU64>, watch::Receiver<Pulse>) {
         let held = Arc::new(AtomicU64::new(lease));
         let (pulse, receiver) = watch::channel(Pulse { renewed: claimed, order: None, is_lost: false });
-        let line = Line { held: held.clone(), pulse, batch, window: None, waits: false };
+        let line = Line { held: held.clone(), pulse, window: None, waits: false };
         self.lines().insert(id, line);
         (held, receiver)
     }
@@ -151,11 +143,6 @@ impl Roster {
                 line.pulse.send_modify(|pulse| pulse.is_lost = true);
             }
         }
-    }
-
-    /// How many jobs of a batch are driven here.
-    pub(super) fn of_batch(&self, batch: Uuid) -> usize {
-        self.lines().values().filter(|line| line.batch == batch).count()
     }
 }
 

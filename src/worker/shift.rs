@@ -3,6 +3,7 @@
 use super::{
     Rest, Terms, Told,
     batches::{Batches, Supply},
+    ends,
     pulse::{self, Reach, Tell},
     roster::Roster,
     work::{Claim, Desk},
@@ -176,7 +177,7 @@ impl Worker {
         for job in claimed {
             let (id, label) = (job.id, job.label.clone());
             (self.tell)(Told::Begun { id, label: &label });
-            let (held, pulse) = desk.roster.add(id, job.lease, job.batch, at);
+            let (held, pulse) = desk.roster.add(id, job.lease, at);
             let work = desk.clone().work(Claim { job, at, held, pulse });
             jobs.spawn(async move { (id, label, work.await) });
         }
@@ -192,6 +193,8 @@ impl Worker {
 
     /// Nothing is left that a worker on this machine could do, now or later, without a person.
     async fn is_empty(&self) -> bool {
+        // What follows a batch is work as well.
+        ends::settle(&self.desk, &self.tell).await;
         match self.desk.store.has_work(&self.desk.terms.host).await {
             Ok(has_work) => !has_work,
             Err(error) => {

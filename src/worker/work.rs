@@ -204,12 +204,11 @@ impl Desk {
             claimed: at,
             held: held.clone(),
         };
-        let mut drive =
-            Drive::new(self.store.as_ref(), batch.models.first.clone(), self.stop.clone(), &mut watch)
-                .or(batch.models.others.clone())
-                .known(is_known)
-                .after(words)
-                .kept(kept);
+        let mut drive = Drive::new(self.store.as_ref(), batch.models.first.clone(), self.stop.clone(), &mut watch)
+            .or(batch.models.others.clone())
+            .known(is_known)
+            .after(words)
+            .kept(kept);
         let outcome = drive.run(&mut session).await;
         let has_spent_all = drive.has_spent_all();
         drop(drive);
@@ -283,7 +282,10 @@ impl Desk {
         let session = Session::open(path, anchor)?;
         if session.job.spec.id != claimed.id {
             let other = session.job.spec.id;
-            return Err(Refused::Person(format!("{} holds job {other}: put the right workspace there", path.display())));
+            return Err(Refused::Person(format!(
+                "{} holds job {other}: put the right workspace there",
+                path.display()
+            )));
         }
         let has_failed = session.job.ended().is_some_and(|ending| ending.status == JobStatus::Failed);
         if !(has_failed && session.is_told()) {
@@ -339,12 +341,8 @@ impl Desk {
     async fn hold_row(&self, id: JobId, lease: u64, reason: HoldReason, why: String) -> Rest {
         let held = async {
             let Some(row) = self.store.job(id).await? else { return Ok(()) };
-            let state = JobState {
-                status: JobStatus::Held,
-                hold_reason: Some(reason),
-                reason: Some(why.clone()),
-                ..row.state
-            };
+            let state =
+                JobState { status: JobStatus::Held, hold_reason: Some(reason), reason: Some(why.clone()), ..row.state };
             let checkpoint = Checkpoint { state, phases: Vec::new(), todos: Vec::new() };
             self.store.checkpoint(id, lease, &checkpoint).await
         };

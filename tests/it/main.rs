@@ -23,3 +23,4 @@ mod tamper;
 mod telemetry;
 mod tidy;
 mod verify;
+mod worker;

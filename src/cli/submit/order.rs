@@ -2,7 +2,7 @@
 
 use super::SubmitArgs;
 use crate::{
-    batch::checked_name,
+    batch::{checked_name, window::Window},
     cli::{CliError, when},
     job::{instructions::amount::shown, time::Timestamp},
     store::Group,
@@ -61,12 +61,7 @@ impl Order {
 
 /// Hours in which jobs may run. They are kept as they are written.
 fn checked_window(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    if text.is_empty() {
-        Err("must be hours with a time zone, such as '22:00-06:00 Europe/Berlin'".to_owned())
-    } else {
-        Ok(text.to_owned())
-    }
+    Window::parse(text.trim()).map(|window| window.to_string())
 }
 
 /// Reads what `flag` was given; the error of `reader` is a fragment that goes on after it.

@@ -1,0 +1,46 @@
+//! What follows when all jobs of a batch have ended: its closing job. Any worker may find it; what is done twice changes
+//! nothing, and the mark that it is done is set last, so that a crash in between leaves it to be found again.
+
+use super::{pulse::Tell, terms::Told, work::Desk};
+use crate::{
+    batch::{BatchError, Closed, close},
+    runner::now,
+    store::{BatchRow, StoreError},
+};
+
+/// Sees to all batches that have ended since. An outage of the database is told by others; it is tried again soon.
+pub(super) async fn settle(desk: &Desk, tell: &Tell) {
+    for batch in desk.store.end_batches().await.unwrap_or_default() {
+        // Where the database fails, the batch stays unmarked.
+        let _ = end(desk, tell, &batch).await;
+    }
+}
+
+async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreError> {
+    let name = batch.batch.name.clone().unwrap_or_else(|| batch.batch.id.to_string());
+    let mut sentences = Vec::new();
+    match close(desk.store.as_ref(), batch, &desk.terms.workspaces, now()).await {
+        Ok(Closed::NotAsked) => {}
+        Ok(Closed::TooEarly) => return Ok(()),
+        Ok(Closed::Nothing { notes }) => {
+            sentences.push(format!("batch {name} delivered nothing that its closing job could read"));
+            sentences.extend(notes);
+        }
+        Ok(Closed::Submitted { job, documents, notes, .. }) => {
+            sentences.push(format!("batch {name} has ended; its closing job {job} reads {documents} deliverables"));
+            sentences.extend(notes);
+        }
+        Err(BatchError::Store(error)) => return Err(error),
+        Err(error @ (BatchError::Settings { .. } | BatchError::Unwritable { .. })) => {
+            sentences.push(format!("the closing job of batch {name} can't be submitted: {error}"))
+        }
+    }
+    if desk.store.mark_ended(batch.batch.id).await? {
+        let totals = &batch.totals;
+        tell(Told::Note(format!("batch {name} has ended: {} of {} completed", totals.completed, totals.all())));
+        for sentence in sentences {
+            tell(Told::Note(sentence));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,373 @@
+//! Workers, on every database as in `queue.rs`: whole batches from their submission to their ends, with models that stop,
+//! cost and panic.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by them")]
+
+
+use crate::{
+    store::{Place, at, on_both},
+    support::shipped,
+};
+use async_trait::async_trait;
+use overnight::{
+    batch::{BatchSettings, window::Window},
+    context::message::{Reply, Usage},
+    job::{
+        failure::Failure,
+        id::JobId,
+        record::{HoldReason, JobStatus},
+    },
+    model::{Model, Request, offline::Offline},
+    store::{NewBatch, QueueEntry, QueuedJob, Store, Which},
+    worker::{Models, Summary, Supply, Terms, Times, Told, Worker},
+};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+use tempfile::TempDir;
+use tokio::sync::{Notify, watch};
+use uuid::Uuid;
+
+/// How a model behaves with a document whose text has this word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Never answers.
+    Hangs,
+    Panics,
+}
+
+/// The offline model, which costs a cent a call and does something else with some documents.
+#[derive(Debug, Default)]
+struct Odd {
+    ways: Vec<(&'static str, Way)>,
+    cents: f64,
+    /// Told when a call hangs.
+    hung: Notify,
+}
+
+#[async_trait]
+impl Model for Odd {
+    fn name(&self) -> &str {
+        "offline"
+    }
+
+    fn window_tokens(&self) -> u64 {
+        Offline.window_tokens()
+    }
+
+    async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
+        let prompt = format!("{:?}", request.prompt);
+        match self.ways.iter().find(|(word, _)| prompt.contains(word)) {
+            Some((_, Way::Hangs)) => {
+                self.hung.notify_one();
+                std::future::pending().await
+            }
+            Some((word, Way::Panics)) => panic!("{word}"),
+            None => Offline.reply(request).await,
+        }
+    }
+
+    fn cost(&self, _: &Usage) -> Option<f64> {
+        Some(self.cents / 100.0)
+    }
+}
+
+#[derive(Debug)]
+struct Shelf(Arc<dyn Model>);
+
+#[async_trait]
+impl Supply for Shelf {
+    async fn models(&self, _: &str, _: &BatchSettings) -> Result<Models, String> {
+        Ok(Models { first: self.0.clone(), others: Vec::new() })
+    }
+}
+
+/// A database, documents and workspaces.
+struct Night {
+    place: Place,
+    store: Arc<dyn Store>,
+    folder: TempDir,
+}
+
+impl Night {
+    async fn new(place: Place) -> Self {
+        Self { store: place.store().await, folder: TempDir::new().unwrap(), place }
+    }
+
+    fn document(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// A batch with one job for each document.
+    async fn submit(&self, number: u32, documents: &[(&str, &str)], change: impl FnOnce(&mut NewBatch, &mut [QueuedJob])) {
+        let (instructions, text) = shipped("extract-requirements");
+        let settings =
+            BatchSettings { instructions, base_url: None, api_key_env: None, models: None, closing: None };
+        let mut batch = NewBatch {
+            id: crate::queue::batch_id(number),
+            created: at("2026-11-21T22:00:00.000Z"),
+            name: Some(format!("night {number}")),
+            instructions: "extract-requirements".to_owned(),
+            instructions_text: text.clone(),
+            instructions_sha256: overnight::job::digest::sha256(text.as_bytes()),
+            model: "offline".to_owned(),
+            settings: serde_json::to_value(settings).unwrap(),
+            budget_usd: None,
+            time_window: None,
+        };
+        let mut jobs: Vec<QueuedJob> = documents
+            .iter()
+            .map(|(name, text)| QueuedJob {
+                id: JobId(Uuid::now_v7()),
+                label: (*name).to_owned(),
+                sources: vec![self.document(name, text)],
+                documents: 1,
+                documents_sha256: None,
+                priority: 0,
+                run_after: None,
+                group: None,
+                max_attempts: 1,
+                is_held: false,
+            })
+            .collect();
+        change(&mut batch, &mut jobs);
+        self.store.submit(&batch, &jobs, false).await.unwrap();
+    }
+
+    fn terms(&self, until_empty: bool) -> Terms {
+        Terms {
+            concurrency: 3,
+            window: None,
+            until_empty,
+            drain_after: None,
+            workspaces: self.folder.path().join("workspaces"),
+            host: "here".to_owned(),
+            times: Times {
+                beat: Duration::from_millis(200),
+                look: Duration::from_millis(100),
+                sweep: Duration::from_millis(300),
+                poll: Duration::from_millis(200),
+                ..Times::default()
+            },
+        }
+    }
+
+    fn worker(&self, model: Arc<dyn Model>, terms: Terms, stop: watch::Receiver<bool>) -> Worker {
+        let tell = Arc::new(|_: Told<'_>| {});
+        Worker::new(self.store.clone(), Arc::new(Shelf(model)), terms, stop, tell)
+    }
+
+    /// Works until nothing is left that needs no person.
+    async fn work(&self, model: impl Model + 'static) -> Summary {
+        let (_keep, stop) = watch::channel(false);
+        self.worker(Arc::new(model), self.terms(true), stop).run().await.unwrap()
+    }
+
+    /// The jobs of a batch by label.
+    async fn entries(&self, number: u32) -> BTreeMap<String, QueueEntry> {
+        let entries = self.store.manifest(crate::queue::batch_id(number)).await.unwrap();
+        entries.into_iter().map(|entry| (entry.job.label.clone(), entry)).collect()
+    }
+
+    async fn statuses(&self, number: u32) -> Vec<(String, JobStatus)> {
+        self.entries(number).await.into_iter().map(|(label, entry)| (label, entry.status)).collect()
+    }
+
+    /// Waits until the job has that status; a minute at most.
+    async fn until(&self, number: u32, label: &str, status: JobStatus) -> QueueEntry {
+        for _ in 0..600 {
+            let entry = self.entries(number).await.remove(label).unwrap();
+            if entry.status == status {
+                return entry;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("{label} never was {status}");
+    }
+}
+
+fn ended(all: &[(&'static str, u64)]) -> Summary {
+    Summary { ended: all.iter().copied().collect(), ..Summary::default() }
+}
+
+/// What a job delivered: name and text of each file.
+fn delivered(workspace: &Path) -> BTreeMap<String, String> {
+    let output = workspace.join("output");
+    walkdir::WalkDir::new(&output)
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|entry| entry.file_type().is_file())
+        .map(|entry| {
+            let name = entry.path().strip_prefix(&output).unwrap().display().to_string();
+            (name, std::fs::read_to_string(entry.path()).unwrap())
+        })
+        .collect()
+}
+
+const A: (&str, &str) = ("a.md", "# A\n\nThe server MUST answer within 2 s.\n");
+const B: (&str, &str) = ("b.md", "# B\n\nA client SHOULD wait. It MUST NOT shout.\n");
+const C: (&str, &str) = ("c.md", "# C\n\nThe door SHALL be shut at night.\n");
+
+async fn a_batch_is_worked_to_its_end(place: Place) {
+    let night = Night::new(place).await;
+    night.submit(1, &[A, B, C], |_, _| {}).await;
+    assert_eq!(night.work(Offline).await, ended(&[("completed", 3)]));
+    let alone = crate::support::Place::new().await;
+    for (label, entry) in night.entries(1).await {
+        assert_eq!((entry.status, entry.attempts, entry.worker), (JobStatus::Completed, 0, None));
+        assert_eq!(entry.host.as_deref(), Some("here"));
+        let (instructions, text) = shipped("extract-requirements");
+        let document = night.folder.path().join(&label);
+        let expected = alone.run(instructions, &text, &[document], Arc::new(Offline)).await;
+        assert_eq!(delivered(Path::new(&entry.workspace)), delivered(&expected.path), "{label}");
+    }
+    // The batch is marked as ended, and nothing is left of the worker.
+    assert!(night.store.batch("night 1").await.unwrap().ended.is_some());
+    assert_eq!(night.place.value("select cast(count(*) as text) from workers").await, "0");
+    assert_eq!(night.work(Offline).await, Summary::default());
+}
+
+/// What its documents do to a job is done to no other; with its attempts used up, it waits for a person.
+async fn a_poisonous_job_harms_nobody_else(place: Place) {
+    let night = Night::new(place).await;
+    let poison = ("p.md", "# P\n\nThis is poison.\n");
+    night.submit(1, &[poison, A, B], |_, _| {}).await;
+    let missing = |_: &mut NewBatch, jobs: &mut [QueuedJob]| jobs[0].sources = vec!["/not/there.md".to_owned()];
+    night.submit(2, &[("gone.md", ""), C], missing).await;
+    let odd = Odd { ways: vec![("This is poison", Way::Panics)], ..Odd::default() };
+    let summary = night.work(odd).await;
+    assert_eq!(summary, Summary { failed_attempts: 2, ..ended(&[("completed", 3)]) });
+    let reasons: Vec<_> = [1, 2]
+        .map(|number| night.entries(number))
+        .into_iter()
+        .collect::<Vec<_>>();
+    let mut failed = Vec::new();
+    for entries in reasons {
+        failed.extend(entries.await.into_values().filter(|entry| entry.status == JobStatus::Failed));
+    }
+    let failed: Vec<_> = failed.into_iter().map(|entry| (entry.job.label, entry.reason.unwrap())).collect();
+    assert_eq!(
+        failed,
+        [
+            (
+                "p.md".to_owned(),
+                "given up after 1 attempts; the last one: the program failed on it with a defect; please report this \
+                 with the job's journal"
+                    .to_owned()
+            ),
+            (
+                "gone.md".to_owned(),
+                "given up after 1 attempts; the last one: there is no file or folder /not/there.md: check the path"
+                    .to_owned()
+            ),
+        ]
+    );
+    // With what made it fail mended, a retry goes on.
+    assert_eq!(night.store.retry(Which::Batch(crate::queue::batch_id(1))).await, Ok(1));
+    assert_eq!(night.work(Offline).await, ended(&[("completed", 1)]));
+}
+
+/// The jobs share what the batch may cost; another batch goes on.
+async fn a_batch_budget_stops_the_batch_and_not_the_worker(place: Place) {
+    let night = Night::new(place).await;
+    night.submit(1, &[A, B, C, ("d.md", "# D\n\nNobody MAY enter.\n")], |batch, _| batch.budget_usd = Some(0.30)).await;
+    night.submit(2, &[C], |_, _| {}).await;
+    let odd = || Odd { cents: 1.0, ..Odd::default() };
+    let summary = night.work(odd()).await;
+    assert_eq!(summary.ended, BTreeMap::from([("completed", 1)]), "{summary:?}");
+    let spent = night.store.batch("night 1").await.unwrap().spent_usd;
+    assert!(spent <= 0.30 + 1e-9, "{spent}");
+    // Nothing is left unused that would have paid for a call.
+    assert!(spent >= 0.29 - 1e-9, "{spent}");
+    for (label, entry) in night.entries(1).await {
+        assert_eq!((entry.status, entry.hold_reason), (JobStatus::Held, Some(HoldReason::Budget)), "{label}");
+    }
+    night.store.set_budget(crate::queue::batch_id(1), Some(100.0)).await.unwrap();
+    night.store.resume(Which::Batch(crate::queue::batch_id(1))).await.unwrap();
+    assert_eq!(night.work(odd()).await, ended(&[("completed", 4)]));
+}
+
+/// Outside its window nothing of a batch is begun, and it needs nobody to go on.
+async fn a_closed_window_holds_its_batch(place: Place) {
+    let night = Night::new(place).await;
+    let now = overnight::runner::now();
+    // Opens in eleven to twelve hours, for an hour.
+    let hour = (now.utc().format("%H").to_string().parse::<u32>().unwrap() + 12) % 24;
+    let text = format!("{hour:02}:00-{hour:02}:30 UTC");
+    let opens = Window::parse(&text).unwrap().opens_after(now);
+    night.submit(1, &[A, B], |batch, _| batch.time_window = Some(text)).await;
+    night.submit(2, &[C], |_, _| {}).await;
+    let (stopper, stop) = watch::channel(false);
+    let worker = night.worker(Arc::new(Offline), night.terms(true), stop);
+    let check = async {
+        night.until(2, "c.md", JobStatus::Completed).await;
+        for label in ["a.md", "b.md"] {
+            let entry = night.until(1, label, JobStatus::Held).await;
+            assert_eq!((entry.hold_reason, entry.job.run_after), (Some(HoldReason::Window), Some(opens)));
+            assert_eq!((entry.attempts, entry.workspace.as_str()), (0, ""));
+        }
+        // It still waits for the window: that is work left to do.
+        stopper.send_replace(true);
+    };
+    let (summary, ()) = tokio::join!(worker.run(), check);
+    assert_eq!(summary.unwrap().ended, BTreeMap::from([("completed", 1)]));
+}
+
+/// What people wish of running jobs is done at once, though their model never answers.
+async fn running_jobs_are_cancelled_and_paused(place: Place) {
+    let night = Night::new(place).await;
+    night.submit(1, &[A, B], |_, _| {}).await;
+    let odd = Arc::new(Odd { ways: vec![("documents", Way::Hangs)], ..Odd::default() });
+    let (_keep, stop) = watch::channel(false);
+    let worker = night.worker(odd.clone(), night.terms(true), stop);
+    let check = async {
+        let a = night.until(1, "a.md", JobStatus::Running).await;
+        night.until(1, "b.md", JobStatus::Running).await;
+        odd.hung.notified().await;
+        assert_eq!(night.store.cancel(Which::Job(a.job.id)).await, Ok(1));
+        night.until(1, "a.md", JobStatus::Cancelled).await;
+        assert_eq!(night.store.hold(Which::Batch(crate::queue::batch_id(1)), HoldReason::Paused, None).await, Ok(1));
+        let paused = night.until(1, "b.md", JobStatus::Held).await;
+        assert_eq!(paused.hold_reason, Some(HoldReason::Paused));
+    };
+    // A paused job waits for a person: the worker is done.
+    let (summary, ()) = tokio::join!(worker.run(), check);
+    let expected = Summary { held: BTreeMap::from([("paused", 1)]), ..ended(&[("cancelled", 1)]) };
+    assert_eq!(summary.unwrap(), expected);
+    night.store.resume(Which::Batch(crate::queue::batch_id(1))).await.unwrap();
+    assert_eq!(night.work(Offline).await, ended(&[("completed", 1)]));
+}
+
+/// A stop gives the jobs back at once, with no attempt used.
+async fn a_stopped_worker_gives_its_jobs_back(place: Place) {
+    let night = Night::new(place).await;
+    night.submit(1, &[A, B], |_, _| {}).await;
+    let odd = Arc::new(Odd { ways: vec![("documents", Way::Hangs)], ..Odd::default() });
+    let (stopper, stop) = watch::channel(false);
+    let worker = night.worker(odd.clone(), night.terms(false), stop);
+    let check = async {
+        night.until(1, "a.md", JobStatus::Running).await;
+        night.until(1, "b.md", JobStatus::Running).await;
+        odd.hung.notified().await;
+        stopper.send_replace(true);
+    };
+    let (summary, ()) = tokio::join!(worker.run(), check);
+    assert_eq!(summary.unwrap(), Summary { given_back: 2, ..Summary::default() });
+    for (label, entry) in night.entries(1).await {
+        assert_eq!((entry.status, entry.attempts, entry.worker), (JobStatus::Queued, 0, None), "{label}");
+    }
+    assert_eq!(night.work(Offline).await, ended(&[("completed", 2)]));
+    assert_eq!(
+        night.statuses(1).await,
+        [("a.md".to_owned(), JobStatus::Completed), ("b.md".to_owned(), JobStatus::Completed)]
+    );
+}
+
+on_both! {
+    a_batch_is_worked_to_its_end
+    a_poisonous_job_harms_nobody_else
+    a_batch_budget_stops_the_batch_and_not_the_worker
+    a_closed_window_holds_its_batch
+    running_jobs_are_cancelled_and_paused
+    a_stopped_worker_gives_its_jobs_back
+}
