@@ -312,7 +312,7 @@ async fn a_job_is_given_back_with_or_without_an_attempt(place: Place) {
     assert_eq!(claim().await, 4);
     assert_eq!(one(&*store, 1).await.reason, None);
     assert_eq!(store.give_back(id(1), 4, 60_000, Some("still no room")).await, Ok(JobStatus::Failed));
-    let reason = Some("given up after 2 attempts; the last one: still no room".to_owned());
+    let reason = Some("given up after attempt 2: still no room".to_owned());
     let dead = QueueEntry { status: JobStatus::Failed, attempts: 2, lease: 4, reason, ..entry(job()) };
     assert_eq!(one(&*store, 1).await, dead);
 }

@@ -251,13 +251,13 @@ async fn a_poisonous_job_harms_nobody_else(place: Place) {
         [
             (
                 "p.md".to_owned(),
-                "given up after 1 attempts; the last one: the program failed on it with a defect; please report this \
+                "given up after attempt 1: the program failed on it with a defect; please report this \
                  with the job's journal"
                     .to_owned()
             ),
             (
                 "gone.md".to_owned(),
-                "given up after 1 attempts; the last one: there is no file or folder /not/there.md: check the path"
+                "given up after attempt 1: /not/there.md doesn't exist: check the path"
                     .to_owned()
             ),
         ]

@@ -294,7 +294,7 @@ impl Model {
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Status(Err(job.lost()));
                 }
-                let dead = format!("given up after {} attempts; the last one: it broke", job.entry.attempts + 1);
+                let dead = format!("given up after attempt {}: it broke", job.entry.attempts + 1);
                 let wait = (!at_once).then(|| time(false));
                 job.stop(*is_failed, is_failed.then_some("it broke"), &dead, wait);
                 Told::Status(Ok(job.entry.status))

@@ -63,7 +63,7 @@ pub(super) const GIVE_BACK: &str = "with given as (
                 when wants = 'pause' then 'paused' end,
             reason = case
                 when $4 is not null and attempts + 1 >= max_attempts
-                then 'given up after ' || (attempts + 1) || ' attempts; the last one: ' || $4
+                then 'given up after attempt ' || (attempts + 1) || ': ' || $4
                 else $4 end,
             completed_at = case
                 when $4 is not null and attempts + 1 >= max_attempts then date_trunc('milliseconds', clock_timestamp()) end,

@@ -151,7 +151,7 @@ pub(super) const GIVE_BACK: Sql = sql!(
             when wants = 'pause' then 'paused' end,
         reason = case
             when $4 is not null and attempts + 1 >= max_attempts
-            then 'given up after ' || (attempts + 1) || ' attempts; the last one: ' || $4
+            then 'given up after attempt ' || (attempts + 1) || ': ' || $4
             else $4 end,
         completed_at = case when $4 is not null and attempts + 1 >= max_attempts then ",
     now!(),
