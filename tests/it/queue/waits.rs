@@ -41,13 +41,9 @@ async fn whoever_waits_hears_of_each_change(place: Place) {
             assert_eq!(other.retry(whole).await, Ok(2));
         }
         8 => {
-            place
-                .sql(format!(
-                    "insert into schedules (id, name, created, cron, timezone, submission) \
-             values ('{}', 'n', '{FUTURE}', '', '', '{{}}')",
-                    batch_id(1)
-                ))
-                .await
+            let columns = "id, name, created, cron, timezone, submission";
+            let values = format!("'{}', 'n', '{FUTURE}', '', '', '{{}}'", batch_id(1));
+            place.sql(format!("insert into schedules ({columns}) values ({values})")).await;
         }
         9 => place.sql("update schedules set last_run = created").await,
         _ => place.sql("delete from schedules").await,
