@@ -3,11 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod budget;
+mod ends;
 mod lines;
 mod model;
 mod people;
 mod size;
 mod states;
+mod waits;
 
 use crate::store::{A, B, MINUTE, Place, at, at_work, checkpoint, completed, id, on_both, phase, untouched};
 use overnight::{
@@ -148,6 +151,8 @@ async fn what_was_done_before_is_linked_and_not_done_again(place: Place) {
     assert_eq!(store.submit(&batch(2), &jobs, true).await, Ok(Submitted { jobs: 4, linked: 2 }));
     assert_eq!(store.submit(&other, &[again(7, 1)], true).await, Ok(Submitted { jobs: 1, linked: 0 }));
     assert_eq!(store.submit(&batch(4), &[again(8, 1)], false).await, Ok(Submitted { jobs: 1, linked: 0 }));
+    let by_another = NewBatch { model: "another".to_owned(), ..batch(6) };
+    assert_eq!(store.submit(&by_another, &[again(10, 1)], true).await, Ok(Submitted { jobs: 1, linked: 0 }));
     // Of a linked job the one that did the work is found, not the link.
     assert_eq!(store.submit(&batch(5), &[again(9, 1)], true).await, Ok(Submitted { jobs: 1, linked: 1 }));
     assert_eq!(store.manifest(batch_id(5)).await.unwrap()[0].same_as, Some(id(1)));

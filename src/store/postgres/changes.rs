@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// After so long without a word the server is asked whether it is still there: a network that swallows everything breaks no
 /// connection.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(10);

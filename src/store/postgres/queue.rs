@@ -73,7 +73,7 @@ impl Queue for PostgresStore {
                 .execute(&mut *transaction)
                 .await
                 .map_err(|error| self.failed(error))?;
-            sqlx::query(SUBMIT_JOBS)
+            let written = sqlx::query(SUBMIT_JOBS)
                 .bind(Id(batch.id))
                 .bind(Moment(batch.created))
                 .bind(text(&batch.instructions))
@@ -91,7 +91,7 @@ impl Queue for PostgresStore {
                     .await
                     .map_err(|error| self.failed(error))?;
             sqlx::query("select overnight_tell($1)")
-                .bind(jobs)
+                .bind(count(written.rows_affected()))
                 .execute(&mut *transaction)
                 .await
                 .map_err(|error| self.failed(error))?;

@@ -286,7 +286,10 @@ impl Model {
                 job.has_journal = true;
                 job.entry.hold_reason = state.hold_reason;
                 job.entry.reason = state.reason;
-                job.entry.wants = job.entry.wants.filter(|_| !status.is_end());
+                // A pause that has come is not wished for any more.
+                let is_paused = state.hold_reason == Some(HoldReason::Paused);
+                let is_heard = |wish| status.is_end() || (is_paused && wish == Wish::Pause);
+                job.entry.wants = job.entry.wants.filter(|wish| !is_heard(*wish));
                 Told::Done(Ok(()))
             }
             Step::GiveBack { job, lease, at_once, is_failed } => {

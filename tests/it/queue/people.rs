@@ -5,8 +5,8 @@ use super::{
     on_both, one, phase, queued, wait_over,
 };
 use overnight::{
-    job::record::{Checkpoint, HoldReason, JobState, JobStatus},
-    store::{NewBatch, QueuedJob, StoreError, Swept, Totals, Which, Wish},
+    job::record::{Checkpoint, HoldReason, JobState, JobStatus, NewJob},
+    store::{Group, JobFilter, NewBatch, QueueFacts, QueuedJob, StoreError, Swept, Totals, Which, Wish},
 };
 
 async fn a_batch_is_held_and_resumed(place: Place) {
@@ -89,6 +89,64 @@ async fn only_the_failed_are_tried_again(place: Place) {
     assert_eq!(ids(&store.claim_next(A, "here", 9, MINUTE).await.unwrap()), [2, 4].map(id));
 }
 
+async fn jobs_of_the_queue_are_listed_with_what_it_knows_of_them(place: Place) {
+    let store = place.store().await;
+    let jobs = [
+        QueuedJob { priority: 3, group: Some(Group { key: "a".to_owned(), at_once: 1 }), ..queued(1) },
+        queued(2),
+        QueuedJob { run_after: Some(at(FUTURE)), max_attempts: 7, label: String::new(), ..queued(3) },
+    ];
+    store.submit(&batch(1), &jobs, false).await.unwrap();
+    store.submit(&batch(2), &[queued(4)], false).await.unwrap();
+    store.create(&NewJob { id: id(5), ..store.job(id(1)).await.unwrap().unwrap().job }).await.unwrap();
+    store.claim_next(A, "here", 2, MINUTE).await.unwrap();
+    store.place(id(1), 1, "workspaces/one", Some("here")).await.unwrap();
+    let review = JobState { status: JobStatus::Held, hold_reason: Some(HoldReason::Review), ..at_work() };
+    store.checkpoint(id(2), 1, &checkpoint(review)).await.unwrap();
+    store.hold(Which::Job(id(4)), HoldReason::Paused, None).await.unwrap();
+    place.sql(format!("update jobs set attempts = 2, same_as = '{}' where id = '{}'", id(1), id(4))).await;
+    place.sql(format!("update jobs set updated = '2020-01-01T00:00:00.000Z' where id <> '{}'", id(3))).await;
+
+    let facts = |number: u32, batch| QueueFacts {
+        batch: batch_id(batch),
+        label: format!("contract {number}.pdf"),
+        priority: 0,
+        group: None,
+        host: None,
+        attempts: 0,
+        max_attempts: 3,
+        run_after: None,
+        same_as: None,
+    };
+    let first = QueueFacts { priority: 3, group: Some("a".to_owned()), host: Some("here".to_owned()), ..facts(1, 1) };
+    let third = QueueFacts { label: String::new(), max_attempts: 7, run_after: Some(at(FUTURE)), ..facts(3, 1) };
+    let fourth = QueueFacts { attempts: 2, same_as: Some(id(1)), ..facts(4, 2) };
+    let all = JobFilter::default();
+    for (filter, expected) in [
+        (
+            all,
+            vec![
+                (4, Some(fourth.clone())),
+                (5, None),
+                (3, Some(third.clone())),
+                (2, Some(facts(2, 1))),
+                (1, Some(first.clone())),
+            ],
+        ),
+        (JobFilter { batch: Some(batch_id(2)), ..all }, vec![(4, Some(fourth))]),
+        (JobFilter { batch: Some(batch_id(1)), limit: Some(1), ..all }, vec![(3, Some(third.clone()))]),
+        (JobFilter { batch: Some(batch_id(9)), ..all }, vec![]),
+        (JobFilter { needs_review: true, ..all }, vec![(2, Some(facts(2, 1)))]),
+        (JobFilter { needs_review: true, batch: Some(batch_id(2)), ..all }, vec![]),
+        (JobFilter { worker: Some(A), ..all }, vec![(1, Some(first))]),
+        (JobFilter { updated_since: Some(at("2020-01-01T00:00:00.001Z")), ..all }, vec![(3, Some(third))]),
+    ] {
+        let listed = store.jobs(&filter).await.unwrap().into_iter().map(|row| (row.job.id, row.queue));
+        let expected: Vec<_> = expected.into_iter().map(|(number, facts)| (id(number), facts)).collect();
+        assert_eq!(listed.collect::<Vec<_>>(), expected, "{filter:?}");
+    }
+}
+
 async fn batches_are_found_by_what_a_person_types(place: Place) {
     let store = place.store().await;
     let missing = |name: &str| StoreError::NoBatch { name: name.to_owned(), many: false };
@@ -157,6 +215,7 @@ on_both! {
     a_batch_is_held_and_resumed
     a_pause_outlives_the_worker_that_was_asked
     only_the_failed_are_tried_again
+    jobs_of_the_queue_are_listed_with_what_it_knows_of_them
     batches_are_found_by_what_a_person_types
     people_read_views
 }

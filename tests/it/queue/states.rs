@@ -195,7 +195,7 @@ pub(super) fn submission(number: u32, first: u32, jobs: &[Wanted]) -> (NewBatch,
             ..queued(number)
         })
         .collect();
-    let budget_usd = (number % 3 > 0).then_some(2.0);
+    let budget_usd = (!number.is_multiple_of(3)).then_some(2.0);
     (NewBatch { budget_usd, ..batch(number) }, jobs)
 }
 
