@@ -10,7 +10,7 @@ use crate::{
     config::Partial,
     job::id::JobId,
     store::Store,
-    worker::{Models, Rest, Summary, Supply, Terms, Times, Told, Worker},
+    worker::{Hook, Models, Rest, Summary, Supply, Terms, Times, Told, Worker},
     workspace::lock::host,
 };
 use async_trait::async_trait;
@@ -43,6 +43,9 @@ pub(super) struct WorkArgs {
     /// Begin nothing more after this time, such as 90m or 8h, and end when what runs is done
     #[arg(long, value_name = "TIME", value_parser = duration)]
     drain_after: Option<Duration>,
+    /// When a batch has ended, run this command with what became of it as JSON on its stdin, or send that to this address
+    #[arg(long, value_name = "COMMAND|URL", value_parser = Hook::parse)]
+    on_batch_end: Option<Hook>,
     #[command(flatten)]
     server: Server,
     /// Print the summary as one JSON object
@@ -68,6 +71,7 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         drain_after: args.drain_after,
         workspaces,
         host: host(),
+        hook: args.on_batch_end.clone(),
         times: Times::default(),
     };
     let stop = stop::listen()?;

@@ -41,6 +41,12 @@ async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreErro
         for sentence in sentences {
             tell(Told::Note(sentence));
         }
+        // After the mark: told once at most, where the worker dies in between not at all.
+        if let Some(hook) = &desk.terms.hook
+            && let Err(why) = hook.tell(batch).await
+        {
+            tell(Told::Note(format!("the hook was not told that batch {name} has ended: {why}")));
+        }
     }
     Ok(())
 }

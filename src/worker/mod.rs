@@ -6,6 +6,7 @@
 //! - `pulse`: what keeps the leases while jobs are driven: heartbeat, wishes, windows, sweeps
 //! - `batches`: what is known of the batches they belong to
 //! - `ends`: what follows when a batch has ended
+//! - `hook`: who else is told of that
 //! - `terms`: how a worker works, and all of its times
 //!
 //! What a crash leaves behind: rows that say running, with a lease that nobody renews. Any worker's next sweep queues them
@@ -13,6 +14,7 @@
 
 mod batches;
 mod ends;
+mod hook;
 mod make;
 mod pulse;
 mod roster;
@@ -21,6 +23,7 @@ mod terms;
 mod work;
 
 pub use batches::{Models, Supply};
+pub use hook::Hook;
 pub use shift::{Summary, Worker};
 pub use terms::{Terms, Times, Told};
 pub use work::Rest;

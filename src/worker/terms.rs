@@ -1,6 +1,6 @@
 //! How a worker works, and all of its times.
 
-use super::Rest;
+use super::{Hook, Rest};
 use crate::{batch::window::Window, job::id::JobId};
 use std::{path::PathBuf, time::Duration};
 
@@ -19,6 +19,8 @@ pub struct Terms {
     pub workspaces: PathBuf,
     /// The name of this machine.
     pub host: String,
+    /// Who is told when a batch has ended.
+    pub hook: Option<Hook>,
     pub times: Times,
 }
 

@@ -142,6 +142,7 @@ impl Night {
             drain_after: None,
             workspaces: self.folder.path().join("workspaces"),
             host: "here".to_owned(),
+            hook: None,
             times: Times {
                 beat: Duration::from_millis(200),
                 look: Duration::from_millis(100),
