@@ -90,7 +90,7 @@ enum Verb {
     /// Work one job here and now, with progress on the terminal
     Run(run::RunArgs),
     /// Put documents into the queue as a batch of jobs, for workers to work
-    Submit(submit::SubmitArgs),
+    Submit(Box<submit::SubmitArgs>),
     /// Go on with a job that is held or was interrupted
     Resume(resume::ResumeArgs),
     /// Accept the result of a job that waits for review

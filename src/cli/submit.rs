@@ -33,6 +33,7 @@ Nothing is worked before a worker runs: `overnight work`.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct SubmitArgs {
     /// Name of instructions (in the instructions folder, or shipped), or a path to a .md file
     instructions: String,
