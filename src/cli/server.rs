@@ -145,7 +145,8 @@ pub(super) async fn open_all(office: &Office, target: &Target, fallback: &[Strin
 /// As [`open_all`], where none of them replays a job.
 pub(super) fn all_without_jobs(settings: &Settings, target: &Target, fallback: &[String]) -> Result<Models, CliError> {
     let first = without_jobs(settings, target)?;
-    let open = |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| of_fallback(name, &error));
+    let open =
+        |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| of_fallback(name, &error));
     Ok(Models { first, others: fallback.iter().map(open).collect::<Result<_, _>>()? })
 }
 
