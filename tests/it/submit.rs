@@ -282,11 +282,9 @@ fn without_each_there_is_one_job_for_all() {
     assert_eq!(documents, ["a.md", "b.md", "deep/a.md"]);
     let job = &entries[0].job;
     assert_eq!((job.label.as_str(), job.documents), ("a.md and 2 more", 3));
-    let lines: String = documents
-        .iter()
-        .map(|name| format!("{}  {name}\n", sha256(&std::fs::read(desk.path().join("docs").join(name)).unwrap())))
-        .collect();
-    assert_eq!(job.documents_sha256, Some(sha256(lines.as_bytes())));
+    let hash = |name: &str| sha256(&std::fs::read(desk.path().join("docs").join(name)).unwrap());
+    let lines: Vec<String> = documents.iter().map(|name| format!("{}  {name}\n", hash(name))).collect();
+    assert_eq!(job.documents_sha256, Some(sha256(lines.concat().as_bytes())));
 
     // Whoever makes the workspace, wherever, has the same documents under the same names.
     let settings: BatchSettings = serde_json::from_value(batch.settings).unwrap();
@@ -397,6 +395,22 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     assert!(ran.stderr.starts_with("no price is known for openai:mine: "), "{}", ran.stderr);
     assert_eq!(desk.submitted(&unknown)["cost_usd"], Value::Null);
     assert!(!desk.has_database());
+}
+
+#[test]
+fn an_estimate_is_of_the_size_of_what_a_job_takes() {
+    let desk = Desk::new();
+    let standards = samples().join("standards");
+    let standards = standards.to_str().unwrap();
+    for instructions in ["extract-requirements", "summarize-documents"] {
+        let estimate = desk.submitted(&[instructions, "--documents", standards, "--dry-run"]);
+        let ran = desk.run_with(&[], &["run", instructions, "--documents", standards, "--json", "--quiet"]);
+        let took: Value = serde_json::from_str(&ran.stdout).unwrap();
+        for name in ["turns", "tokens_in", "tokens_out"] {
+            let (guess, truth) = (estimate[name].as_f64().unwrap(), took[name].as_f64().unwrap());
+            assert!(guess < truth * 3.0 && truth < guess * 3.0, "{instructions}, {name}: {guess} for {truth}");
+        }
+    }
 }
 
 #[test]
