@@ -3,6 +3,7 @@
 
 mod asked;
 mod order;
+mod put;
 mod told;
 
 use super::{
@@ -15,16 +16,12 @@ use crate::{
     config::Partial,
     documents,
     runner::{RunError, now},
-    store::{NewBatch, QueuedJob},
 };
 use asked::Asked;
 use chrono::Local;
 use order::Order;
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 use uuid::Uuid;
-
-/// Before a database that didn't answer is asked again.
-const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -162,29 +159,10 @@ pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliErro
     };
     let batch = submission.batch().map_err(of_batch)?;
     let jobs = submission.jobs(&looked.documents);
-    put(&office, &batch, &jobs, args.dedupe).await?;
+    put::put(&*office.store, &batch, &jobs, args.dedupe).await?;
     let manifest = office.store.manifest(batch.id).await?;
     told::submitted(&submission, &batch, &jobs, &manifest, &looked, args.json)?;
     Ok(exit::COMPLETED)
-}
-
-/// Puts the batch into the queue. Where the database didn't answer nothing is known of what it wrote: the same submission is
-/// tried again, which changes nothing, where a person's next one would be another batch.
-async fn put(office: &Office, batch: &NewBatch, jobs: &[QueuedJob], link_done: bool) -> Result<(), CliError> {
-    let mut pauses = PAUSES.into_iter();
-    loop {
-        match (office.store.submit(batch, jobs, link_done).await, pauses.next()) {
-            (Ok(_), _) => return Ok(()),
-            (Err(error), Some(pause)) if error.retryable() => tokio::time::sleep(pause).await,
-            (Err(error), None) if error.retryable() => {
-                let id = batch.id;
-                return Err(CliError::failed(format!(
-                    "{error}: look with `overnight jobs --batch {id}` whether the batch is there before you submit it again"
-                )));
-            }
-            (Err(error), _) => return Err(error.into()),
-        }
-    }
 }
 
 /// Finds the documents and reads each once.
