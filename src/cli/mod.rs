@@ -94,7 +94,7 @@ enum Verb {
     /// Work jobs of the queue, many at once, until stopped
     Work(worker::WorkArgs),
     /// Put documents into the queue as a batch of jobs, for workers to work
-    Submit(submit::SubmitArgs),
+    Submit(Box<submit::SubmitArgs>),
     /// Go on with a job that is held or was interrupted
     Resume(resume::ResumeArgs),
     /// Accept the result of a job that waits for review

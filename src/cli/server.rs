@@ -137,7 +137,7 @@ pub(super) async fn open_all(office: &Office, target: &Target, fallback: &[Strin
     let mut others = Vec::new();
     for name in fallback {
         let model = open(office, &target.fallback(name)).await;
-        others.push(model.map_err(|error| of_fallback(name, error))?);
+        others.push(model.map_err(|error| of_fallback(name, &error))?);
     }
     Ok(Models { first, others })
 }
@@ -145,12 +145,13 @@ pub(super) async fn open_all(office: &Office, target: &Target, fallback: &[Strin
 /// As [`open_all`], where none of them replays a job.
 pub(super) fn all_without_jobs(settings: &Settings, target: &Target, fallback: &[String]) -> Result<Models, CliError> {
     let first = without_jobs(settings, target)?;
-    let open = |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| of_fallback(name, error));
+    let open =
+        |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| of_fallback(name, &error));
     Ok(Models { first, others: fallback.iter().map(open).collect::<Result<_, _>>()? })
 }
 
-fn of_fallback(name: &str, error: CliError) -> CliError {
-    CliError { message: format!("fallback {name}: {error}"), ..error }
+fn of_fallback(name: &str, error: &CliError) -> CliError {
+    CliError { message: format!("fallback {name}: {error}"), code: error.code }
 }
 
 /// Opens a model that replays no job.

@@ -3,6 +3,7 @@
 
 mod asked;
 mod order;
+mod put;
 mod told;
 
 use super::{
@@ -33,6 +34,7 @@ Nothing is worked before a worker runs: `overnight work`.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct SubmitArgs {
     /// Name of instructions (in the instructions folder, or shipped), or a path to a .md file
     instructions: String,
@@ -157,7 +159,7 @@ pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliErro
     };
     let batch = submission.batch().map_err(of_batch)?;
     let jobs = submission.jobs(&looked.documents);
-    office.store.submit(&batch, &jobs, args.dedupe).await?;
+    put::put(&*office.store, &batch, &jobs, args.dedupe).await?;
     let manifest = office.store.manifest(batch.id).await?;
     told::submitted(&submission, &batch, &jobs, &manifest, &looked, args.json)?;
     Ok(exit::COMPLETED)

@@ -17,6 +17,7 @@ mod report;
 mod rest;
 mod scenarios;
 mod store;
+mod submit;
 mod support;
 mod survival;
 mod tamper;

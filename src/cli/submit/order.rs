@@ -75,7 +75,7 @@ fn read<T>(
 
 fn priority(text: &str) -> Result<i32, String> {
     let number: Option<i32> = text.trim().parse().ok();
-    number.filter(|number| number.abs() <= MOST_PRIORITY).ok_or_else(|| {
+    number.filter(|number| (-MOST_PRIORITY..=MOST_PRIORITY).contains(number)).ok_or_else(|| {
         format!("must be a whole number from -{MOST_PRIORITY} to {MOST_PRIORITY}, not '{}'", shown(text))
     })
 }

@@ -72,7 +72,9 @@ struct LeftOut<'s> {
 /// A dry run in `--json`. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
 struct DryRun<'s> {
-    dry_run: bool,
+    /// Always: what tells it from a submission.
+    #[serde(rename = "dry_run")]
+    is_one: bool,
     instructions: &'s str,
     model: &'s str,
     jobs: usize,
@@ -191,7 +193,7 @@ pub(super) fn dry_run(
     };
     let jobs = if submission.each { looked.documents.len() } else { 1 };
     let shown = DryRun {
-        dry_run: true,
+        is_one: true,
         instructions: &asked.instructions.name,
         model: asked.model(),
         jobs,
