@@ -5,6 +5,7 @@
 
 mod checkpoint;
 mod queue;
+mod schedules;
 
 use super::{
     JobFilter, JobRow, Store, StoreError, Wish,

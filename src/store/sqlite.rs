@@ -6,6 +6,7 @@
 
 mod checkpoint;
 mod queue;
+mod schedules;
 mod writer;
 
 use super::{
