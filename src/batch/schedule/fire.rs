@@ -4,7 +4,7 @@ use super::Cron;
 use crate::{
     batch::{on_the_wall, zone},
     job::{digest::sha256, time::Timestamp},
-    store::{CommandLine, NewSchedule, ScheduleRow, Store, StoreError},
+    store::{CommandLine, ScheduleRow, Store, StoreError},
 };
 use async_trait::async_trait;
 use std::time::Duration;
