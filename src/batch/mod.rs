@@ -1,13 +1,33 @@
 //! Batches: jobs that are submitted together, and worked when a worker has time for them.
 //!
+//! - `inspect`: the documents looked at before they are submitted: hashes, tokens, what can't be read
+//! - `estimate`: what jobs will need, before anything has begun
+//! - `name`: what a batch may be called
+//! - `submission`: from documents to a batch and its jobs
 //! - `settings`: what was set at submission, kept in the batch's row for whoever makes the workspaces
+//! - `closing`: the job over all deliverables, once a batch has ended; `closing_names`: what they are called in it
+//! - `derived`: ids that follow from what they name
 //! - `schedule`: batches that are submitted by themselves
 //! - `window`: when jobs may be started; `zone`: time zones by name
 
+mod closing;
+mod closing_names;
+mod derived;
+mod error;
+mod estimate;
+mod inspect;
+mod name;
 pub mod schedule;
 mod settings;
+mod submission;
 pub mod window;
 mod zone;
 
-pub use settings::BatchSettings;
+pub use closing::{Closed, close};
+pub use error::BatchError;
+pub use estimate::Estimate;
+pub use inspect::{Document, Inspected, hash_of, inspect};
+pub use name::{MOST_LETTERS, checked_name};
+pub use settings::{BatchSettings, Closing};
+pub use submission::{Submission, instructions_hash};
 pub use zone::{on_the_wall, zone};

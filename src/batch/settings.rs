@@ -19,4 +19,22 @@ pub struct BatchSettings {
     /// Text of the user's table of models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<String>,
+    /// The job over all deliverables that is submitted when the batch has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing: Option<Box<Closing>>,
+}
+
+/// What the closing job is asked to do. The table of models is the batch's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Closing {
+    /// As those of the batch.
+    pub instructions: Instructions,
+    /// Their file's whole text.
+    pub text: String,
+    pub model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
 }

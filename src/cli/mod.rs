@@ -3,6 +3,7 @@
 //! stdout is the result, stderr the talk. What a command needs is opened by that command, so that `--version`, `--help`
 //! and `completions` open nothing.
 //!
+//! - `submit`: a batch into the queue
 //! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause): what is asked of one job
 //! - `work`: drives a job here and now; `stop`: Ctrl-C and SIGTERM; `progress`: the talk meanwhile; `traces`: its spans; `result`: what came of it
 //! - `server`: the model and its server
@@ -33,9 +34,11 @@ mod result;
 mod resume;
 mod review;
 mod run;
+mod schedule;
 mod server;
 mod show;
 mod stop;
+mod submit;
 mod table;
 mod traces;
 mod when;
@@ -48,6 +51,7 @@ const EXAMPLES: &str = "\
 Examples:
   overnight run extract-requirements --documents spec.md
   overnight run ./my-task.md --documents contracts/ --model offline
+  overnight submit extract-requirements --documents contracts/ --each
   overnight resume last --turns 8000
   overnight approve 0193
 
@@ -86,6 +90,10 @@ struct Places {
 enum Verb {
     /// Work one job here and now, with progress on the terminal
     Run(run::RunArgs),
+    /// Put documents into the queue as a batch of jobs, for workers to work
+    Submit(Box<submit::SubmitArgs>),
+    /// Submit batches by themselves: each weekday at 22:00, and the like
+    Schedule(schedule::ScheduleArgs),
     /// Go on with a job that is held or was interrupted
     Resume(resume::ResumeArgs),
     /// Accept the result of a job that waits for review
@@ -167,6 +175,8 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
     out::speak(LogFormat::asked(&flags));
     match cli.command {
         Verb::Run(args) => run::run(flags, &args).await,
+        Verb::Submit(args) => submit::run(flags, &args).await,
+        Verb::Schedule(args) => schedule::run(flags, args).await,
         Verb::Resume(args) => resume::run(flags, &args).await,
         Verb::Approve(args) => review::approve(&office(&flags).await?, &args).await,
         Verb::Feedback(args) => review::feedback(&office(&args.server.put_into(flags)).await?, &args).await,

@@ -1,6 +1,6 @@
 //! `overnight run`: one job, here and now.
 
-use super::{CliError, Office, instructions, out, server, work};
+use super::{CliError, Office, instructions, out, server, submit::joined, work};
 use crate::{
     config::{Partial, Settings},
     job::{instructions::Instructions, step::Command},
@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The embedded model.
-const DEFAULT_MODEL: &str = "offline";
+pub(super) const DEFAULT_MODEL: &str = "offline";
 /// How often, and how long apart, a new job's lock is tried that another command has for a moment.
 const LOOKS: usize = 20;
 const LOOK: Duration = Duration::from_millis(50);
@@ -68,6 +68,15 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
+    /// With paths that began in `folder`.
+    pub(super) fn below(mut self, folder: &Path) -> Self {
+        self.model = self.model.map(|model| match model.strip_prefix("scripted:") {
+            Some(file) => format!("scripted:{}", joined(folder, file)),
+            None => model,
+        });
+        self
+    }
+
     /// Adds what was typed to `flags`.
     pub(super) fn put_into(&self, flags: Partial) -> Partial {
         Partial {
@@ -115,16 +124,21 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
     }
     let created = create(&workspaces, &request)?;
     if !args.show.quiet {
-        for (path, why) in created.left_out.iter().take(MOST_LEFT_OUT) {
-            out::talk(&format!("left out: {} ({why})", path.display()));
-        }
-        if created.left_out.len() > MOST_LEFT_OUT {
-            out::talk(&format!("left out: {} more", created.left_out.len() - MOST_LEFT_OUT));
-        }
+        tell_left_out(&created.left_out);
     }
     let mut session = open_new(&created.path).await?;
     let words = vec![opening(models.first.name(), session.torn())];
     work::drive(&office, &mut session, &created.path, models, words, args.show).await
+}
+
+/// Names the files that are not among the documents, up to a bound.
+pub(super) fn tell_left_out(left_out: &[(PathBuf, String)]) {
+    for (path, why) in left_out.iter().take(MOST_LEFT_OUT) {
+        out::talk(&format!("left out: {} ({})", out::one_line(&path.display().to_string()), out::one_line(why)));
+    }
+    if left_out.len() > MOST_LEFT_OUT {
+        out::talk(&format!("left out: {} more", left_out.len() - MOST_LEFT_OUT));
+    }
 }
 
 /// Opens the workspace that was just made. Another command may be looking at it in this moment.
@@ -144,7 +158,7 @@ pub(super) fn opening(model: &str, torn_bytes: Option<u64>) -> Command {
 }
 
 /// Flags, environment and file go over what the instructions say.
-fn bounded(mut instructions: Instructions, settings: &Settings) -> Instructions {
+pub(super) fn bounded(mut instructions: Instructions, settings: &Settings) -> Instructions {
     let limits = &mut instructions.limits;
     limits.turns = settings.turns.value.unwrap_or(limits.turns);
     limits.tokens = settings.tokens.value.or(limits.tokens);

@@ -1,6 +1,6 @@
 //! Which model, at which server: as typed, as configured, and as a job remembers it.
 
-use super::{CliError, Office, out};
+use super::{CliError, Office, out, submit::joined};
 use crate::{
     config::{Origin, Partial, Setting, Settings},
     context::message::Usage,
@@ -12,7 +12,11 @@ use crate::{
     },
     runner::{MODELS_ASSET, ModelOptions, Probed, Session, open_model, probe},
 };
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 /// The model's server, as typed.
 #[derive(Clone, clap::Args)]
@@ -42,6 +46,13 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
+    /// With paths that began in `folder`.
+    pub(super) fn below(mut self, folder: &Path) -> Self {
+        self.models_file = self.models_file.map(|file| joined(folder, &file));
+        self.record = self.record.map(|record| folder.join(record));
+        self
+    }
+
     /// Adds what was typed to `flags`.
     pub(super) fn put_into(&self, flags: Partial) -> Partial {
         Partial {
@@ -98,6 +109,15 @@ impl Target {
         };
         Self { models, ..target }
     }
+
+    /// Who goes on in its place: on the same server, where it has the same provider.
+    fn fallback(&self, name: &str) -> Self {
+        let provider = |name: &str| name.split_once(':').map(|(provider, _)| provider.to_owned());
+        let is_theirs = provider(name) == provider(&self.name);
+        let (base_url, api_key_env) =
+            if is_theirs { (self.base_url.clone(), self.api_key_env.clone()) } else { (None, None) };
+        Self { name: name.to_owned(), base_url, api_key_env, models: self.models.clone(), is_theirs }
+    }
 }
 
 /// A value that this command line gave. Those of the environment and the file were for the beginning of the job: here they
@@ -125,20 +145,24 @@ pub(super) async fn open(office: &Office, target: &Target) -> Result<Arc<dyn Mod
 /// Opens a model, and those that go on when it is down or refuses. Those of the same provider are sought on the same server.
 pub(super) async fn open_all(office: &Office, target: &Target, fallback: &[String]) -> Result<Models, CliError> {
     let first = open(office, target).await?;
-    let provider = |name: &str| name.split_once(':').map(|(provider, _)| provider.to_owned());
     let mut others = Vec::new();
     for name in fallback {
-        let is_theirs = provider(name) == provider(&target.name);
-        let (base_url, api_key_env) =
-            if is_theirs { (target.base_url.clone(), target.api_key_env.clone()) } else { (None, None) };
-        let model = open(
-            office,
-            &Target { name: name.clone(), base_url, api_key_env, models: target.models.clone(), is_theirs },
-        )
-        .await;
-        others.push(model.map_err(|error| CliError { message: format!("fallback {name}: {error}"), ..error })?);
+        let model = open(office, &target.fallback(name)).await;
+        others.push(model.map_err(|error| of_fallback(name, &error))?);
     }
     Ok(Models { first, others })
+}
+
+/// As [`open_all`], where none of them replays a job.
+pub(super) fn all_without_jobs(settings: &Settings, target: &Target, fallback: &[String]) -> Result<Models, CliError> {
+    let first = without_jobs(settings, target)?;
+    let open =
+        |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| of_fallback(name, &error));
+    Ok(Models { first, others: fallback.iter().map(open).collect::<Result<_, _>>()? })
+}
+
+fn of_fallback(name: &str, error: &CliError) -> CliError {
+    CliError { message: format!("fallback {name}: {error}"), code: error.code }
 }
 
 /// Opens a model that replays no job.

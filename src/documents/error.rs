@@ -97,3 +97,23 @@ pub enum DocumentError {
         second: PathBuf,
     },
 }
+
+impl DocumentError {
+    /// What is wrong, for who has named the file already: "a PDF file, which can't be read yet: …".
+    pub fn fragment(&self) -> String {
+        match self {
+            Self::Unsupported { format, advice, .. } => format!("{format}, which can't be read yet: {advice}"),
+            Self::Binary { why, .. } => format!("looks like binary data, not text: {why}"),
+            Self::Html { why, .. } => format!("can't be read as HTML, because {why}"),
+            Self::TooLarge { bytes, limit, .. } => format!("{bytes} bytes, and a document may have {limit}: split it"),
+            Self::Missing { .. } => "doesn't exist".to_owned(),
+            Self::Unreadable { source, .. } => format!("can't be read: {source}"),
+            Self::Special { .. } => "neither a file nor a folder".to_owned(),
+            Self::Empty { why, .. } => format!("no documents: {why}"),
+            Self::Nothing => "no documents".to_owned(),
+            Self::NotUtf8 { .. } => "its name isn't valid UTF-8: rename it".to_owned(),
+            Self::BadName { why, .. } => format!("no name for a document, because {why}: rename it"),
+            Self::SameName { name, .. } => format!("another one would be called {name} as well"),
+        }
+    }
+}

@@ -44,7 +44,7 @@ pub struct Extracted {
 }
 
 /// The largest document in bytes: offsets into texts are kept in 32 bits, and a text can be longer than its document.
-const MAX_BYTES: u64 = 1 << 30;
+pub const MAX_BYTES: u64 = 1 << 30;
 
 /// Text out of one document's bytes. `name` serves to tell kinds of text apart, and to say what is wrong with which
 /// document. A document without any text is no error: its text is empty, and a note says so.

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 
 use super::error::DocumentError;
+use super::source;
 
 /// Where a folder says what in it is no document.
 const IGNORE_FILE: &str = ".overnightignore";
@@ -42,42 +43,62 @@ pub struct Gathered {
 }
 
 /// The documents that `paths` mean. Names are relative to the folder given; where several folders are given, each name
-/// begins with its folder's own. The same file named twice is one document.
+/// begins with its folder's own. The same file named twice is one document. A path may carry a name ([`super::source`]).
 pub fn gather(paths: &[PathBuf]) -> Result<Gathered, DocumentError> {
-    let mut found = Search::default();
-    let folders = paths.iter().filter(|path| path.is_dir()).count();
-    for path in paths {
-        let meta = fs::metadata(path).map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-                DocumentError::Missing { path: path.clone() }
-            }
-            _ => unreadable(path, source),
-        })?;
-        if meta.is_dir() {
-            found.walk(path, folders > 1)?;
-        } else if meta.is_file() {
-            let name = path.file_name().map_or(path.as_path(), Path::new);
-            found.add(path, utf_8(name, path)?.to_owned(), meta.len())?;
-        } else {
-            return Err(DocumentError::Special { path: path.clone() });
-        }
-    }
-    if paths.is_empty() {
-        return Err(DocumentError::Nothing);
-    }
-    found.finish()
+    Search { wanted: &|_| true, is_strict: true, met: 0, by_name: BTreeMap::new(), left_out: Vec::new() }.all(paths)
 }
 
-#[derive(Default)]
-struct Search {
+/// As [`gather`], for many jobs at once: only documents whose name is `wanted`, and a file that can be no document is left
+/// out, with the reason, instead of being in the way of all others. What was left out may be all that there was.
+pub fn survey(paths: &[PathBuf], wanted: &dyn Fn(&str) -> bool) -> Result<Gathered, DocumentError> {
+    Search { wanted, is_strict: false, met: 0, by_name: BTreeMap::new(), left_out: Vec::new() }.all(paths)
+}
+
+struct Search<'w> {
+    wanted: &'w dyn Fn(&str) -> bool,
+    /// A file that can be no document is an error.
+    is_strict: bool,
+    /// Files that were looked at.
+    met: usize,
     by_name: BTreeMap<String, Found>,
     left_out: Vec<(PathBuf, String)>,
 }
 
-impl Search {
-    fn walk(&mut self, folder: &Path, prefixed: bool) -> Result<(), DocumentError> {
-        let prefix = if prefixed { own_name(folder)? } else { None };
-        let (left_out_before, mut any) = (self.left_out.len(), false);
+impl Search<'_> {
+    fn all(mut self, paths: &[PathBuf]) -> Result<Gathered, DocumentError> {
+        let folders = paths.iter().filter(|path| path.is_dir()).count();
+        for source in paths {
+            let (given, path) = source::parts(source);
+            let meta = fs::metadata(path).map_err(|source| match source.kind() {
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+                    DocumentError::Missing { path: path.to_owned() }
+                }
+                _ => unreadable(path, source),
+            })?;
+            if meta.is_dir() {
+                let prefix = match given {
+                    Some(given) => Some(given.to_owned()),
+                    None if folders > 1 => own_name(path)?,
+                    None => None,
+                };
+                self.walk(path, prefix.as_deref())?;
+            } else if meta.is_file() {
+                let own = || path.file_name().map_or(path, Path::new);
+                let name = given.map_or_else(|| utf_8(own(), path), Ok).map(str::to_owned);
+                self.take(path, name, Ok(meta.len()))?;
+            } else {
+                return Err(DocumentError::Special { path: path.to_owned() });
+            }
+        }
+        let Some(first) = paths.first() else { return Err(DocumentError::Nothing) };
+        if self.met == 0 {
+            return Err(empty(first, !self.left_out.is_empty()));
+        }
+        self.finish()
+    }
+
+    fn walk(&mut self, folder: &Path, prefix: Option<&str>) -> Result<(), DocumentError> {
+        let (left_out_before, met_before) = (self.left_out.len(), self.met);
         let walk = WalkBuilder::new(folder)
             .standard_filters(false)
             .hidden(true)
@@ -86,7 +107,13 @@ impl Search {
             .sort_by_file_name(std::ffi::OsStr::cmp)
             .build();
         for entry in walk {
-            let entry = entry.map_err(|error| of_walk(folder, error))?;
+            let entry = match entry.map_err(|error| of_walk(folder, error)) {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.leave_out(folder, error)?;
+                    continue;
+                }
+            };
             // Such as a line in an ignore file that isn't a pattern: ignoring what a user wrote would be worse.
             if let Some(error) = entry.error() {
                 return Err(unreadable(entry.path(), std::io::Error::other(error.to_string())));
@@ -102,27 +129,53 @@ impl Search {
                 self.left_out.push((entry.path().to_owned(), why.to_owned()));
                 continue;
             }
-            let bytes = entry.metadata().map_err(|error| of_walk(entry.path(), error))?.len();
+            let bytes = entry.metadata().map(|meta| meta.len()).map_err(|error| of_walk(entry.path(), error));
             let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-            let name = slashed(relative, entry.path())?;
-            let name = prefix.as_ref().map_or_else(|| name.clone(), |prefix| format!("{prefix}/{name}"));
-            self.add(entry.path(), name, bytes)?;
-            any = true;
+            let name = slashed(relative, entry.path());
+            let name = name.map(|name| prefix.map_or_else(|| name.clone(), |prefix| format!("{prefix}/{name}")));
+            self.take(entry.path(), name, bytes)?;
         }
-        if any {
-            return Ok(());
+        if self.is_strict && self.met == met_before {
+            return Err(empty(folder, self.left_out.len() > left_out_before));
         }
-        let links = self.left_out.len() - left_out_before;
-        let passed = if links > 0 { " and symbolic links" } else { "" };
-        let why =
-            format!("hidden files{passed} and what {IGNORE_FILE} names don't count; put files in it, or name them");
-        Err(DocumentError::Empty { path: folder.to_owned(), why })
+        Ok(())
+    }
+
+    /// Adds a file, where it is wanted and can be a document.
+    fn take(
+        &mut self,
+        path: &Path,
+        name: Result<String, DocumentError>,
+        bytes: Result<u64, DocumentError>,
+    ) -> Result<(), DocumentError> {
+        self.met += 1;
+        let sound = name.and_then(|name| {
+            if !(self.wanted)(&name) {
+                return Ok(None);
+            }
+            check_name(&name)?;
+            // Opened to see that it can be: better now than in the middle of the night.
+            File::open(path).map_err(|source| unreadable(path, source))?;
+            Ok(Some((name, bytes?)))
+        });
+        match sound {
+            Ok(Some((name, bytes))) => self.add(path, name, bytes),
+            Ok(None) => Ok(()),
+            Err(error) => self.leave_out(path, error),
+        }
+    }
+
+    fn leave_out(&mut self, path: &Path, error: DocumentError) -> Result<(), DocumentError> {
+        if self.is_strict {
+            return Err(error);
+        }
+        // A walk knows better than its folder what can't be read.
+        let path = if let DocumentError::Unreadable { path, .. } = &error { path.as_path() } else { path };
+        self.left_out.push((path.to_owned(), error.fragment()));
+        Ok(())
     }
 
     fn add(&mut self, path: &Path, name: String, bytes: u64) -> Result<(), DocumentError> {
-        check_name(&name)?;
-        // Opened to see that it can be: better now than in the middle of the night.
-        File::open(path).map_err(|source| unreadable(path, source))?;
         match self.by_name.entry(name) {
             Entry::Vacant(place) => {
                 let name = place.key().clone();
@@ -172,6 +225,12 @@ fn same_name(found: &Found, name: &str, other: &Path) -> DocumentError {
     DocumentError::SameName { name: name.to_owned(), first: found.path.clone(), second: other.to_owned() }
 }
 
+fn empty(path: &Path, has_links: bool) -> DocumentError {
+    let passed = if has_links { " and symbolic links" } else { "" };
+    let why = format!("hidden files{passed} and what {IGNORE_FILE} names don't count; put files in it, or name them");
+    DocumentError::Empty { path: path.to_owned(), why }
+}
+
 fn unreadable(path: &Path, source: std::io::Error) -> DocumentError {
     DocumentError::Unreadable { path: path.to_owned(), source }
 }
@@ -195,9 +254,12 @@ fn of_walk(path: &Path, error: ignore::Error) -> DocumentError {
 }
 
 /// A workspace's rules for names (SPEC 2), so that a job doesn't fail on them after it was queued.
-fn check_name(name: &str) -> Result<(), DocumentError> {
+pub fn check_name(name: &str) -> Result<(), DocumentError> {
     let bad = |why: String| Err(DocumentError::BadName { name: name.to_owned(), why });
     for part in name.split('/') {
+        if part.is_empty() {
+            return bad("a part of it is empty".into());
+        }
         if part.chars().any(char::is_control) {
             return bad("it has a control character".into());
         }

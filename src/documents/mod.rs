@@ -2,7 +2,8 @@
 //! checked against. All three use the same [`Extracted::text`] and the same [`Units`] of it, so that "page 4" means
 //! one thing.
 //!
-//! - `gather`: which files the given paths mean, and what they will be called under `documents/`
+//! - `gather`: which files the given paths mean, and what they will be called under `documents/`; `source`: a file that
+//!   will be called otherwise
 //! - `format`: what kind of document some bytes are, and who reads it; `unreadable`: the kinds that nobody reads yet
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
@@ -17,13 +18,15 @@ mod gather;
 mod html;
 mod plain;
 mod quotes;
+mod source;
 mod text;
 mod units;
 mod unreadable;
 
 pub use error::DocumentError;
-pub use format::{Extracted, Format, extract};
-pub use gather::{Found, Gathered, gather};
+pub use format::{Extracted, Format, MAX_BYTES, extract};
+pub use gather::{Found, Gathered, check_name, gather, survey};
 pub use quotes::{Place, QuoteIndex};
+pub use source::source;
 pub use text::MAX_LINE_CHARS;
 pub use units::{Offsets, Unit, Units};

@@ -18,6 +18,7 @@ mod rest;
 mod scenarios;
 mod schedule;
 mod store;
+mod submit;
 mod support;
 mod survival;
 mod tamper;

@@ -2,13 +2,13 @@
 
 use super::Cron;
 use crate::{
-    batch::{on_the_wall, zone},
-    job::{digest::sha256, time::Timestamp},
+    batch::{derived::derived, on_the_wall, zone},
+    job::time::Timestamp,
     store::{CommandLine, ScheduleRow, Store, StoreError},
 };
 use async_trait::async_trait;
 use std::time::Duration;
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
 /// A run that is begun within this time after its moment is on time, also where missed runs are not made up for.
 const ON_TIME: Duration = Duration::from_mins(10);
@@ -59,13 +59,8 @@ pub enum Outcome {
 
 /// The batch of a run: the same for all who submit it. Its time is the run's, so that batches stay in their order.
 pub fn batch_of(schedule: Uuid, run: Timestamp) -> Uuid {
-    let digest = sha256(format!("{schedule} {run}").as_bytes());
-    let mut bytes = [0; 10];
-    for (byte, digits) in bytes.iter_mut().zip(digest.as_bytes().chunks(2)) {
-        *byte = std::str::from_utf8(digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok()).unwrap_or(0);
-    }
     let millis = u64::try_from(run.utc().timestamp_millis()).unwrap_or(0);
-    Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid()
+    derived(millis, &format!("{schedule} {run}"))
 }
 
 /// Submits what is due at `now`, which is the database's clock ([`crate::store::Schedules::clock`]). Any worker may do it at any time: each run

@@ -133,3 +133,53 @@ fn names_that_a_workspace_refuses_are_refused_here() {
     assert!(check_name(".text/a").is_err() && check_name("a/.text").is_ok());
     assert!(check_name("console.md").is_ok() && check_name("com10").is_ok());
 }
+
+#[test]
+fn a_survey_leaves_out_what_can_be_no_document() {
+    let root = folder(&["in/a.md", "in/b.txt", "in/x:y.md", "in/deep/c.md", "x/.hidden", "one.md"]);
+    fs::write(root.path().join("in").join(OsStr::from_bytes(b"b\xe4.md")), "").unwrap();
+    let survey = |paths: &[&str], wanted: &dyn Fn(&str) -> bool| {
+        let paths: Vec<PathBuf> = paths.iter().map(|path| root.path().join(path)).collect();
+        survey(&paths, wanted).map_err(|error| error.to_string()).map(|found| {
+            let names: Vec<String> = found.documents.into_iter().map(|found| found.name).collect();
+            let left_out: Vec<String> = found.left_out.into_iter().map(|(_, why)| why).collect();
+            (names, left_out)
+        })
+    };
+    let lists = |names: &[&str], whys: &[&str]| {
+        let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        Ok((owned(names), owned(whys)))
+    };
+    let not_utf_8 = "its name isn't valid UTF-8: rename it";
+    let bad = "no name for a document, because it has a :: rename it";
+    let all = survey(&["in", "one.md"], &|_| true);
+    assert_eq!(all, lists(&["a.md", "b.txt", "deep/c.md", "one.md"], &[not_utf_8, bad]));
+    // What isn't wanted is not told of either, where its name can be read; a folder may have nothing.
+    let wanted = survey(&["in", "x", "one.md"], &|name| name.ends_with("c.md"));
+    assert_eq!(wanted, lists(&["in/deep/c.md"], &[not_utf_8]));
+    assert_eq!(survey(&["one.md"], &|_| false), lists(&[], &[]));
+    // What was asked for by its own name, and isn't there, is a mistake.
+    let text = |result: Result<_, String>| result.unwrap_err().replace(&format!("{}/", root.path().display()), "");
+    assert_eq!(text(survey(&["in", "missing"], &|_| true)), "missing doesn't exist: check the path");
+    assert!(text(survey(&["x"], &|_| true)).starts_with("x has no documents: "));
+    fs::write(root.path().join("x/a.md"), "").unwrap();
+    assert_eq!(
+        text(survey(&["in/a.md", "x/a.md"], &|_| true)),
+        "in/a.md and x/a.md would both be called a.md: rename one, or give their common folder"
+    );
+}
+
+#[test]
+fn a_path_may_carry_a_name() {
+    let root = folder(&["in/a.md", "b.md"]);
+    let named = |name: &str, path: &str| PathBuf::from(source::source(name, root.path().join(path).to_str().unwrap()));
+    let names = |paths: &[PathBuf]| -> Result<Vec<String>, DocumentError> {
+        Ok(gather(paths)?.documents.into_iter().map(|found| found.name).collect())
+    };
+    assert_eq!(names(&[named("x/b.md", "in/a.md"), named("b.md", "b.md")]).unwrap(), ["b.md", "x/b.md"]);
+    assert_eq!(names(&[named("of in", "in"), named("b.md", "b.md")]).unwrap(), ["b.md", "of in/a.md"]);
+    for bad in ["../a.md", "/a.md", "", "a//b", "a\nb"] {
+        assert!(matches!(names(&[named(bad, "in/a.md")]), Err(DocumentError::BadName { .. })), "{bad:?}");
+    }
+    assert!(matches!(names(&[named("a.md", "b.md"), named("a.md", "in/a.md")]), Err(DocumentError::SameName { .. })));
+}

@@ -1,0 +1,195 @@
+//! The closing job: when all jobs of a batch have ended, one more job over what they delivered, where the submission asked
+//! for it. Its batch and job have names that follow from the first batch's, so that two workers that find the same batch
+//! ended submit one closing job between them.
+
+use super::{BatchError, BatchSettings, Submission, closing_names::Names, inspect};
+use crate::{
+    documents::Found,
+    job::{
+        digest::sha256,
+        id::JobId,
+        record::{Delivered, JobStatus},
+        time::Timestamp,
+    },
+    store::{BatchRow, QueueEntry, Store},
+    workspace::{ModelPath, Workspace},
+};
+use std::path::{Path, PathBuf};
+use uuid::{Builder, Uuid};
+
+/// What is added to the batch's name.
+const SUFFIX: &str = ", then";
+
+/// What became of the wish for a closing job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// The submission asked for none.
+    NotAsked,
+    /// Some jobs have not ended yet.
+    TooEarly,
+    /// No job delivered anything that can be read; the notes say what couldn't.
+    Nothing { notes: Vec<String> },
+    /// It is in the queue, or was before.
+    Submitted {
+        batch: Uuid,
+        job: JobId,
+        documents: u64,
+        /// Sentences on deliverables that were left out, or are not as they were delivered.
+        notes: Vec<String>,
+    },
+}
+
+/// One file that a job delivered.
+struct Deliverable {
+    /// The job of the batch.
+    job: JobId,
+    /// In its workspace.
+    path: String,
+    place: PathBuf,
+    bytes: u64,
+}
+
+/// Submits the closing job of `batch`, if it has one and all its jobs have ended. `workspaces` is where workspaces are that
+/// aren't where their rows say. Doing so again changes nothing.
+pub async fn close(
+    store: &dyn Store,
+    batch: &BatchRow,
+    workspaces: &Path,
+    now: Timestamp,
+) -> Result<Closed, BatchError> {
+    let first = &batch.batch;
+    let settings: BatchSettings = serde_json::from_value(first.settings.clone())
+        .map_err(|error| BatchError::Settings { batch: first.id, why: error.to_string() })?;
+    let Some(closing) = settings.closing else { return Ok(Closed::NotAsked) };
+    let entries = store.manifest(first.id).await?;
+    if entries.iter().any(|entry| !entry.status.is_end()) {
+        return Ok(Closed::TooEarly);
+    }
+    let mut notes = Vec::new();
+    let delivered = delivered(store, &entries, workspaces, &mut notes).await?;
+    let found: Vec<Found> = delivered
+        .all()
+        .map(|(name, one)| Found { path: one.place.clone(), name: name.clone(), bytes: one.bytes })
+        .collect();
+    let inspected = inspect(&found);
+    for (found, why) in &inspected.left_out {
+        if let Some(one) = delivered.get(&found.name) {
+            notes.push(format!("job {}: {} is left out: {why}", one.job, one.path));
+        }
+    }
+    if inspected.documents.is_empty() {
+        return Ok(Closed::Nothing { notes });
+    }
+    let (id, job) = ids(first.id);
+    let name = first.name.clone().unwrap_or_else(|| first.id.to_string());
+    let submission = Submission {
+        id,
+        created: now,
+        name: Some(format!("{name}{SUFFIX}")),
+        settings: BatchSettings {
+            instructions: closing.instructions,
+            base_url: closing.base_url,
+            api_key_env: closing.api_key_env,
+            models: settings.models,
+            closing: None,
+        },
+        instructions_text: closing.text,
+        model: closing.model,
+        // What the jobs left of it.
+        budget_usd: first.budget_usd.map(|budget| (budget - batch.spent_usd).max(0.0)),
+        time_window: first.time_window.clone(),
+        each: false,
+        priority: entries.iter().map(|entry| entry.job.priority).max().unwrap_or_default(),
+        run_after: None,
+        group: None,
+        max_attempts: entries.iter().map(|entry| entry.job.max_attempts).max().unwrap_or(1),
+        trial: None,
+    };
+    store.submit(&submission.batch()?, &[submission.job(job, 0, &inspected.documents)], false).await?;
+    Ok(Closed::Submitted { batch: id, job, documents: inspected.documents.len() as u64, notes })
+}
+
+/// What the jobs that completed, wholly or in part, delivered, as it lies there now.
+async fn delivered(
+    store: &dyn Store,
+    entries: &[QueueEntry],
+    workspaces: &Path,
+    notes: &mut Vec<String>,
+) -> Result<Names<Deliverable>, BatchError> {
+    let mut names = Names::new();
+    for entry in entries.iter().filter(|entry| has_result(entry.status)) {
+        let job = entry.job.id;
+        let Some(row) = store.job(job).await? else { continue };
+        let opened = Workspace::open(&folder(entry, workspaces)).ok();
+        for Delivered { path, sha256, .. } in &row.state.deliverables {
+            let mut note = |what: &str| notes.push(format!("job {job}: {path} {what}"));
+            // Opened as a model's file is: a row that was tampered with leads nowhere else.
+            let hash = opened.as_ref().filter(|_| ModelPath::parse(path).is_ok()).map(|folder| folder.hash(path));
+            let (Some(folder), Some(Ok(hash))) = (&opened, hash) else {
+                note("is left out: it is not in the job's workspace");
+                continue;
+            };
+            let Some(name) = names.find(&entry.job.label, job, path) else {
+                note("is left out: it was delivered twice");
+                continue;
+            };
+            if hash.sha256 != *sha256 {
+                note("was changed since it was delivered, and is taken as it is now");
+            }
+            let place = folder.path().join(path);
+            names.add(name, Deliverable { job, path: path.clone(), place, bytes: hash.bytes });
+        }
+    }
+    Ok(names)
+}
+
+fn has_result(status: JobStatus) -> bool {
+    match status {
+        JobStatus::Completed | JobStatus::Partial => true,
+        JobStatus::Queued
+        | JobStatus::Running
+        | JobStatus::Held
+        | JobStatus::Blocked
+        | JobStatus::Failed
+        | JobStatus::Cancelled => false,
+    }
+}
+
+/// The workspace of a job: where its row says, else below `workspaces` by the name of the job that did the work.
+fn folder(entry: &QueueEntry, workspaces: &Path) -> PathBuf {
+    let said = Path::new(&entry.workspace);
+    if !entry.workspace.is_empty() && said.is_dir() {
+        return said.to_owned();
+    }
+    workspaces.join(entry.same_as.unwrap_or(entry.job.id).to_string())
+}
+
+/// The names of the closing batch and of its job. The batch's has no beginning in common with the first one's, which people
+/// may be naming by that; the job's says, as all jobs' do, roughly when it was made.
+fn ids(first: Uuid) -> (Uuid, JobId) {
+    let part = |what: &str| -> u128 {
+        let digest = sha256(format!("{first} {what}").as_bytes());
+        u128::from_str_radix(&digest[..32], 16).unwrap_or_default()
+    };
+    let batch = Builder::from_custom_bytes(part("then, the batch").to_be_bytes()).into_uuid();
+    let mut random = [0; 10];
+    random.copy_from_slice(&part("then, the job").to_be_bytes()[..10]);
+    let moment = u64::try_from(first.as_u128() >> 80).unwrap_or_default();
+    (batch, JobId(Builder::from_unix_timestamp_millis(moment, &random).into_uuid()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_from_the_first_batch() {
+        let first: Uuid = "019ab3c0-1234-7000-8000-000000000001".parse().unwrap();
+        let (batch, job) = ids(first);
+        assert_eq!((batch, job), ids(first));
+        assert_eq!((batch.get_version_num(), job.0.get_version_num()), (8, 7));
+        assert!(job.to_string().starts_with("019ab3c0-1234-7"), "{job}");
+        let (other, _) = ids("019ab3c0-1234-7000-8000-000000000002".parse().unwrap());
+        assert_ne!(batch, other);
+    }
+}

@@ -1,0 +1,16 @@
+//! Why a batch can't be made.
+
+use crate::store::StoreError;
+use uuid::Uuid;
+
+/// What stops a submission; each is one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Another version wrote them, or somebody changed the row.
+    #[error("the settings of batch {batch} can't be read ({why}): use the version of overnight that submitted it")]
+    Settings { batch: Uuid, why: String },
+    #[error("the settings of batch {batch} can't be written as JSON ({why}); please report this")]
+    Unwritable { batch: Uuid, why: String },
+}

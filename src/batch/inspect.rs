@@ -1,0 +1,162 @@
+//! A look at documents before they are submitted: each is read once, hashed, and made a text of as its job will do, so that
+//! what can't be read is known now and not in the middle of the night. Nothing of the texts is kept.
+
+use crate::{
+    context::tokens::estimate,
+    documents::{DocumentError, Found, MAX_BYTES, extract},
+    job::digest::sha256,
+};
+use std::{
+    fmt::Write,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+/// Files that are read at the same time.
+const MOST_AT_ONCE: usize = 8;
+/// Bytes from which on a file is read while no other such one is.
+const LARGE: u64 = 16 * 1024 * 1024;
+
+/// A document that can be submitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// What it is called in its job.
+    pub name: String,
+    /// Absolute.
+    pub path: String,
+    pub bytes: u64,
+    pub sha256: String,
+    /// Estimated tokens of its text.
+    pub tokens: u64,
+}
+
+/// What a look at many files came to. Both lists are in the order in which they were given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inspected {
+    pub documents: Vec<Document>,
+    /// A file, and a fragment that says why it can be no document.
+    pub left_out: Vec<(Found, String)>,
+}
+
+/// Looks at all of `found`, several at a time.
+pub fn inspect(found: &[Found]) -> Inspected {
+    let next = AtomicUsize::new(0);
+    let large = Mutex::new(());
+    let at_once = thread::available_parallelism().map_or(1, usize::from).min(MOST_AT_ONCE).min(found.len().max(1));
+    let mut seen: Vec<(usize, Result<Document, String>)> = thread::scope(|scope| {
+        let look = || {
+            let mut seen = Vec::new();
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(found) = found.get(place) else { return seen };
+                let _alone = (found.bytes >= LARGE).then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
+                seen.push((place, document(found)));
+            }
+        };
+        let lookers: Vec<_> = (0..at_once).map(|_| scope.spawn(look)).collect();
+        let seen =
+            lookers.into_iter().map(|looker| looker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        seen.flatten().collect()
+    });
+    seen.sort_by_key(|(place, _)| *place);
+    let mut inspected = Inspected::default();
+    for ((_, document), found) in seen.into_iter().zip(found) {
+        match document {
+            Ok(document) => inspected.documents.push(document),
+            Err(why) => inspected.left_out.push((found.clone(), why)),
+        }
+    }
+    inspected
+}
+
+fn document(found: &Found) -> Result<Document, String> {
+    let unreadable = |error: std::io::Error| format!("can't be read: {error}");
+    let path = std::path::absolute(&found.path).map_err(unreadable)?;
+    let path = path.into_os_string().into_string().map_err(|_| "its path isn't valid UTF-8".to_owned())?;
+    if found.bytes > MAX_BYTES {
+        let too_large = DocumentError::TooLarge { name: found.name.clone(), bytes: found.bytes, limit: MAX_BYTES };
+        return Err(too_large.fragment());
+    }
+    let bytes = std::fs::read(&found.path).map_err(unreadable)?;
+    let extracted = extract(&found.name, &bytes).map_err(|error| error.fragment())?;
+    if extracted.text.is_empty() {
+        return Err("no text in it".to_owned());
+    }
+    Ok(Document {
+        name: found.name.clone(),
+        path,
+        bytes: bytes.len() as u64,
+        sha256: sha256(&bytes),
+        tokens: estimate(&extracted.text),
+    })
+}
+
+/// One hash over documents: that of its content where there is one, else over the hashes and names of all, a line each as
+/// `sha256sum` prints them, in the order of the names.
+pub fn hash_of<'d>(documents: impl IntoIterator<Item = (&'d str, &'d str)>) -> Option<String> {
+    let mut documents: Vec<(&str, &str)> = documents.into_iter().collect();
+    documents.sort_unstable();
+    match documents[..] {
+        [] => None,
+        [(_, sha256)] => Some(sha256.to_owned()),
+        [..] => {
+            let lines = documents.iter().fold(String::new(), |mut lines, (name, sha256)| {
+                let _ = writeln!(lines, "{sha256}  {name}");
+                lines
+            });
+            Some(sha256(lines.as_bytes()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::gather;
+
+    #[test]
+    fn each_document_is_read_or_named() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |name: &str, content: &[u8]| std::fs::write(root.path().join(name), content).unwrap();
+        put("a.md", b"# A\n");
+        put("b.pdf", b"%PDF-1.7");
+        put("c.txt", b" \n");
+        put("d.txt", b"\x00\x01\x02 binary");
+        put("e.html", b"<p>Long enough to be counted</p>");
+        let found = gather(&[root.path().to_owned()]).unwrap().documents;
+        let Inspected { documents, left_out } = inspect(&found);
+        let document = |name: &str, content: &[u8], tokens| Document {
+            name: name.to_owned(),
+            path: root.path().join(name).to_str().unwrap().to_owned(),
+            bytes: content.len() as u64,
+            sha256: sha256(content),
+            tokens,
+        };
+        assert_eq!(
+            documents,
+            [document("a.md", b"# A\n", 1), document("e.html", b"<p>Long enough to be counted</p>", 7)]
+        );
+        let whys: Vec<(&str, &str)> = left_out.iter().map(|(found, why)| (found.name.as_str(), why.as_str())).collect();
+        assert_eq!(
+            whys[..2],
+            [
+                (
+                    "b.pdf",
+                    "a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with `pdftotext -layout`"
+                ),
+                ("c.txt", "no text in it"),
+            ]
+        );
+        assert!(whys[2].1.starts_with("looks like binary data, not text: "), "{whys:?}");
+    }
+
+    #[test]
+    fn a_hash_over_several_is_that_of_their_list() {
+        assert_eq!(hash_of([]), None);
+        assert_eq!(hash_of([("a", "1")]), Some("1".to_owned()));
+        assert_eq!(hash_of([("b", "2"), ("a", "1")]), Some(sha256(b"1  a\n2  b\n")));
+    }
+}

@@ -1,0 +1,58 @@
+//! What a batch may be called. People name batches on the command line by the same words with which they name jobs, so that
+//! a name must be no id, no beginning of one, and not `last`.
+
+use crate::job::instructions::amount::shown;
+
+/// Letters that a name may have.
+pub const MOST_LETTERS: usize = 200;
+/// Digits of an id.
+const ID_DIGITS: usize = 32;
+
+/// `name` without blanks around it, where a batch may be called so. The error is a fragment.
+pub fn checked_name(name: &str) -> Result<&str, String> {
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("is empty: give a name, or leave it away".to_owned());
+    }
+    if name.chars().any(|letter| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}')) {
+        return Err(format!("'{}' has a line break or a control character: write it in one line", shown(name)));
+    }
+    let letters = name.chars().count();
+    if letters > MOST_LETTERS {
+        return Err(format!("has {letters} letters, and {MOST_LETTERS} are the most"));
+    }
+    if name.eq_ignore_ascii_case("last") {
+        return Err(format!("'{name}' stands for the newest batch: choose another name"));
+    }
+    let digits = name.chars().filter(|&letter| letter != '-');
+    if digits.clone().count() <= ID_DIGITS && digits.clone().all(|digit| digit.is_ascii_hexdigit()) {
+        return Err(format!("'{name}' could be the beginning of an id: put a word to it"));
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_from_ids() {
+        for name in ["contracts", "night of 2026-11-21", "a/b", "“x”", "last night", "x"] {
+            assert_eq!(checked_name(&format!(" {name} ")), Ok(name));
+        }
+        let long = "x".repeat(201);
+        for (name, why) in [
+            (" ", "is empty: give a name, or leave it away"),
+            ("a\nb", "'a b' has a line break or a control character: write it in one line"),
+            ("a\u{1b}[31mb", "'a [31mb' has a line break or a control character: write it in one line"),
+            (&long, "has 201 letters, and 200 are the most"),
+            ("Last", "'Last' stands for the newest batch: choose another name"),
+            ("0193", "'0193' could be the beginning of an id: put a word to it"),
+            ("2026-11-21", "'2026-11-21' could be the beginning of an id: put a word to it"),
+            ("---", "'---' could be the beginning of an id: put a word to it"),
+        ] {
+            assert_eq!(checked_name(name), Err(why.to_owned()));
+        }
+        assert!(checked_name(&"a".repeat(33)).is_ok());
+    }
+}

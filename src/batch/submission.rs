@@ -1,0 +1,117 @@
+//! From documents to a batch and its jobs, as the queue takes them. Nothing is written here.
+
+use super::{
+    BatchError, BatchSettings, Document,
+    derived::{derived, millis_of},
+    hash_of,
+};
+use crate::{
+    documents::source,
+    job::{digest::sha256, id::JobId, instructions::Instructions, time::Timestamp},
+    store::{Group, NewBatch, QueuedJob},
+};
+use std::fmt::Write;
+use uuid::Uuid;
+
+/// What is asked for, beside the documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    pub id: Uuid,
+    pub created: Timestamp,
+    pub name: Option<String>,
+    pub settings: BatchSettings,
+    /// The instructions file as it stands.
+    pub instructions_text: String,
+    pub model: String,
+    pub budget_usd: Option<f64>,
+    pub time_window: Option<String>,
+    /// One job for each document, else one for all.
+    pub each: bool,
+    pub priority: i32,
+    pub run_after: Option<Timestamp>,
+    pub group: Option<Group>,
+    pub max_attempts: u32,
+    /// So many jobs are queued, the others held until somebody resumes the batch.
+    pub trial: Option<usize>,
+}
+
+impl Submission {
+    /// The batch's row.
+    pub fn batch(&self) -> Result<NewBatch, BatchError> {
+        let settings = serde_json::to_value(&self.settings)
+            .map_err(|error| BatchError::Unwritable { batch: self.id, why: error.to_string() })?;
+        Ok(NewBatch {
+            id: self.id,
+            created: self.created,
+            name: self.name.clone(),
+            instructions: self.settings.instructions.name.clone(),
+            instructions_text: self.instructions_text.clone(),
+            instructions_sha256: instructions_hash(&self.instructions_text, &self.settings.instructions),
+            model: self.model.clone(),
+            settings,
+            budget_usd: self.budget_usd,
+            time_window: self.time_window.clone(),
+        })
+    }
+
+    /// The jobs, in the order of the documents. Their ids follow from the batch's, so that a submission that is repeated is
+    /// the same one.
+    pub fn jobs(&self, documents: &[Document]) -> Vec<QueuedJob> {
+        let each = if self.each { 1 } else { documents.len().max(1) };
+        documents
+            .chunks(each)
+            .enumerate()
+            .map(|(place, documents)| self.job(job_id(self.id, place), place, documents))
+            .collect()
+    }
+
+    /// The job in its `place` among the jobs of the batch, from 0.
+    pub(super) fn job(&self, id: JobId, place: usize, documents: &[Document]) -> QueuedJob {
+        let is_held = self.trial.is_some_and(|trial| place >= trial);
+        QueuedJob {
+            id,
+            label: label(documents),
+            sources: documents.iter().map(|document| source(&document.name, &document.path)).collect(),
+            documents: documents.len() as u64,
+            documents_sha256: hash_of(
+                documents.iter().map(|document| (document.name.as_str(), document.sha256.as_str())),
+            ),
+            priority: self.priority,
+            // A held job with a time would wake by itself then.
+            run_after: self.run_after.filter(|_| !is_held),
+            group: self.group.clone(),
+            max_attempts: self.max_attempts,
+            is_held,
+        }
+    }
+}
+
+/// A millisecond later for each place, so that ids sort as the documents do.
+fn job_id(batch: Uuid, place: usize) -> JobId {
+    JobId(derived(millis_of(batch).saturating_add(place as u64), &format!("{batch} {place}")))
+}
+
+/// `a.md`, `a.md and 4 more`.
+fn label(documents: &[Document]) -> String {
+    match documents {
+        [] => String::new(),
+        [one] => one.name.clone(),
+        [first, others @ ..] => format!("{} and {} more", first.name, others.len()),
+    }
+}
+
+/// What tells instructions from others: the hash of their text; where files beside it belong to them (schemas, agents'
+/// prompts), of the list of all, a line each as `sha256sum` prints them. A job that met another schema hasn't met this one.
+pub fn instructions_hash(text: &str, instructions: &Instructions) -> String {
+    let mut files = instructions.assets();
+    let whole = sha256(text.as_bytes());
+    if files.is_empty() {
+        return whole;
+    }
+    files.sort_unstable();
+    let lines = files.iter().fold(format!("{whole}  instructions.md\n"), |mut lines, (path, text)| {
+        let _ = writeln!(lines, "{}  {path}", sha256(text.as_bytes()));
+        lines
+    });
+    sha256(lines.as_bytes())
+}

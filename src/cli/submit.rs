@@ -1,0 +1,243 @@
+//! `overnight submit`: documents into the queue, as a batch of jobs. All that can be wrong is looked for before anything is
+//! written; a dry run says what would be submitted, and writes nothing.
+
+mod asked;
+mod order;
+mod scheduled;
+mod told;
+
+use super::{
+    CliError, Office, exit, instructions, out,
+    run::{Bounds, tell_left_out},
+    server,
+};
+use crate::{
+    batch::{self, BatchError, BatchSettings, Closing, Document, Submission},
+    config::Partial,
+    documents,
+    runner::{RunError, now},
+    store::{NewBatch, QueuedJob, Store},
+};
+use asked::Asked;
+use chrono::Local;
+use order::Order;
+pub(super) use scheduled::joined;
+use std::{path::PathBuf, sync::Arc};
+use uuid::Uuid;
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight submit extract-requirements --documents contracts/ --each --batch contracts --dry-run
+  overnight submit extract-requirements --documents contracts/ --each --batch contracts --trial 5
+  overnight submit summarize-documents --documents reports/ --each --glob '*.md' --at 22:00 --budget-usd 20
+  overnight submit ./extract.md --documents contracts/ --each --then ./report.md --json > batch.json
+
+Nothing is worked before a worker runs: `overnight work`.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
+pub(super) struct SubmitArgs {
+    /// Name of instructions (in the instructions folder, or shipped), or a path to a .md file
+    instructions: String,
+    /// Files and folders to work on
+    #[arg(long, short, required = true, num_args = 1.., value_name = "PATH")]
+    documents: Vec<PathBuf>,
+    /// One job for each document, instead of one for all
+    #[arg(long)]
+    each: bool,
+    /// Only documents whose name fits one of these, such as '*.md' or 'reports/**'
+    #[arg(long, num_args = 1.., value_name = "PATTERN")]
+    glob: Vec<String>,
+    /// Name of the batch
+    #[arg(long, value_name = "NAME")]
+    batch: Option<String>,
+    /// From -100 to 100; higher goes first, a step is worth an hour of waiting
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    priority: Option<String>,
+    /// Start no job before then: 22:00, 2h (from now), 2026-11-23, '2026-11-23 22:00', 2026-11-23T22:00:00Z
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+    /// Hours in which jobs may run, with their time zone: '22:00-06:00 Europe/Berlin'
+    #[arg(long, value_name = "HOURS")]
+    window: Option<String>,
+    /// Jobs of the same group, of whatever batch, share a bound on how many of them run at once
+    #[arg(long, value_name = "KEY")]
+    group: Option<String>,
+    /// That bound
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    group_limit: Option<String>,
+    /// USD that the jobs may spend together
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    budget_usd: Option<String>,
+    /// How often a job may be lost with its worker, or fail, before it is given up [default: 3]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    max_attempts: Option<String>,
+    /// Link documents that were done before, with the same instructions and content, to the job that did them
+    #[arg(long)]
+    dedupe: bool,
+    /// With --each: only the first N jobs are queued, the others held until `overnight resume BATCH`
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    trial: Option<String>,
+    /// When all jobs have ended, one more job, with these instructions, over what they delivered
+    #[arg(long, value_name = "INSTRUCTIONS")]
+    then: Option<String>,
+    /// Say what would be submitted, what it may cost, and which files can't be read; write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    bounds: Bounds,
+    #[command(flatten)]
+    server: server::Server,
+    /// Tokens that a prompt may have
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
+    budget_tokens: Option<String>,
+}
+
+/// What can be submitted, and what can't.
+struct Looked {
+    documents: Vec<Document>,
+    left_out: Vec<(PathBuf, String)>,
+}
+
+/// A submission, checked and read, that needs only to be written.
+pub(super) struct Ready {
+    submission: Submission,
+    pub(super) batch: NewBatch,
+    pub(super) jobs: Vec<QueuedJob>,
+    looked: Looked,
+    asked: Asked,
+    /// `None`: a dry run.
+    office: Option<Office>,
+}
+
+pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliError> {
+    let ready = ready(flags, args, Uuid::now_v7(), None).await?;
+    let Some(office) = &ready.office else {
+        told::dry_run(&ready.submission, &ready.asked, &ready.looked, args)?;
+        return Ok(exit::COMPLETED);
+    };
+    office.store.submit(&ready.batch, &ready.jobs, args.dedupe).await?;
+    let manifest = office.store.manifest(ready.batch.id).await?;
+    told::submitted(&ready.submission, &ready.batch, &ready.jobs, &manifest, &ready.looked, args.json)?;
+    Ok(exit::COMPLETED)
+}
+
+/// Looks for all that can be wrong, and makes the batch `id`. Without a store, the one that the settings name is opened.
+pub(super) async fn ready(
+    flags: Partial,
+    args: &SubmitArgs,
+    id: Uuid,
+    store: Option<Arc<dyn Store>>,
+) -> Result<Ready, CliError> {
+    let mut settings = super::settings(&args.put_into(flags))?;
+    let order = Order::checked(args, &Local::now())?;
+    let found = |given: &str| instructions::find(&settings.instructions.value, given);
+    let (found, then) = (found(&args.instructions)?, args.then.as_deref().map(found).transpose()?);
+    if !settings.headers.reveal().is_empty() {
+        out::talk("headers may hold secrets, and are not stored: no worker sends them");
+    }
+    if settings.record.take().is_some() {
+        out::talk("--record is not stored: it belongs to who works the jobs");
+    }
+
+    // A key that is missing, or a model that isn't there, is told before thousands of files are read.
+    let office = match store {
+        _ if args.dry_run => None,
+        Some(store) => Some(Office { settings: settings.clone(), store }),
+        None => Some(Office::open(settings.clone()).await?),
+    };
+    let asked = Asked::open(found, &settings, office.as_ref()).await?;
+    let then = match then {
+        Some(then) => {
+            let then = Asked::open(then, &settings, office.as_ref()).await;
+            Some(then.map_err(|error| CliError { message: format!("--then: {error}"), ..error })?)
+        }
+        None => None,
+    };
+    let models = server::models_text(&settings)?.map(|(_, text)| text);
+    let looked = look(args, &order)?;
+
+    if !args.dry_run {
+        tell_left_out(&looked.left_out);
+    }
+    let submission = Submission {
+        id,
+        created: now(),
+        name: order.name,
+        instructions_text: asked.text.clone(),
+        model: asked.model().to_owned(),
+        settings: BatchSettings {
+            instructions: asked.instructions.clone(),
+            base_url: asked.target.base_url.clone(),
+            api_key_env: asked.target.api_key_env.clone(),
+            models,
+            closing: then.map(|then| Box::new(closing(then))),
+        },
+        budget_usd: order.budget_usd,
+        time_window: order.window,
+        each: args.each,
+        priority: order.priority,
+        run_after: order.run_after,
+        group: order.group,
+        max_attempts: order.max_attempts,
+        trial: order.trial,
+    };
+    let batch = submission.batch().map_err(of_batch)?;
+    let jobs = submission.jobs(&looked.documents);
+    Ok(Ready { submission, batch, jobs, looked, asked, office })
+}
+
+impl SubmitArgs {
+    /// Adds what was typed to `flags`.
+    fn put_into(&self, flags: Partial) -> Partial {
+        Partial { budget_tokens: self.budget_tokens.clone(), ..self.server.put_into(self.bounds.put_into(flags)) }
+    }
+
+    pub(super) fn dedupes(&self) -> bool {
+        self.dedupe
+    }
+}
+
+/// Finds the documents and reads each once.
+fn look(args: &SubmitArgs, order: &Order) -> Result<Looked, CliError> {
+    let gathered = documents::survey(&args.documents, &|name| order.is_wanted(name)).map_err(RunError::from)?;
+    let inspected = batch::inspect(&gathered.documents);
+    let mut left_out = gathered.left_out;
+    left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (found.path, why)));
+    left_out.sort();
+    let documents = inspected.documents;
+    match left_out.first() {
+        _ if !documents.is_empty() => Ok(Looked { documents, left_out }),
+        None => Err(CliError::usage(format!("no document has a name that fits --glob {}", shown(&args.glob)))),
+        Some((path, why)) => {
+            let more = if left_out.len() > 1 { format!("; {} more", left_out.len() - 1) } else { String::new() };
+            let first = out::one_line(&format!("{} ({why}{more})", path.display()));
+            Err(CliError::usage(format!("there is no document that can be read: {first}")))
+        }
+    }
+}
+
+fn shown(patterns: &[String]) -> String {
+    out::one_line(&patterns.iter().map(|pattern| format!("'{pattern}'")).collect::<Vec<_>>().join(" "))
+}
+
+fn closing(then: Asked) -> Closing {
+    Closing {
+        model: then.model().to_owned(),
+        instructions: then.instructions,
+        text: then.text,
+        base_url: then.target.base_url,
+        api_key_env: then.target.api_key_env,
+    }
+}
+
+fn of_batch(error: BatchError) -> CliError {
+    match error {
+        BatchError::Store(error) => error.into(),
+        BatchError::Settings { .. } | BatchError::Unwritable { .. } => CliError::failed(error.to_string()),
+    }
+}

@@ -1,0 +1,550 @@
+//! `overnight submit`: the real program puts batches into the queue, and what is there then is read back from the database.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod closing;
+mod many;
+
+use crate::{
+    cli_run::{Desk, Ran},
+    store::{A, MINUTE, at, checkpoint, completed},
+    support::{samples, wait},
+};
+use overnight::{
+    batch::{BatchSettings, Estimate, instructions_hash},
+    job::{
+        digest::sha256,
+        instructions,
+        record::{HoldReason, JobState, JobStatus},
+        time::Timestamp,
+    },
+    runner::{NewJobRequest, create_as, now, open_model},
+    store::{self, Group, NewBatch, QueueEntry, QueuedJob, Store, Totals},
+};
+use serde_json::{Value, json};
+use std::{path::PathBuf, sync::Arc};
+
+impl Desk {
+    fn submit(&self, arguments: &[&str]) -> Ran {
+        self.run_with(&[], &[&["submit"], arguments].concat())
+    }
+
+    /// What a submission with `--json` printed.
+    fn submitted(&self, arguments: &[&str]) -> Value {
+        let ran = self.submit(&[arguments, &["--json"]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        serde_json::from_str(&ran.stdout).unwrap()
+    }
+
+    async fn store(&self) -> Arc<dyn Store> {
+        store::connect(&format!("sqlite://{}/workspaces/overnight.db", self.path().display())).await.unwrap()
+    }
+
+    /// The newest batch, and its jobs.
+    fn last(&self) -> (NewBatch, Vec<QueueEntry>) {
+        wait(async {
+            let store = self.store().await;
+            let batch = store.batch("last").await.unwrap().batch;
+            let entries = store.manifest(batch.id).await.unwrap();
+            (batch, entries)
+        })
+    }
+
+    fn has_database(&self) -> bool {
+        self.path().join("workspaces").exists()
+    }
+
+    /// `text` with the desk's place cut out, and ids as `batch` and `job 1`, `job 2`, …
+    fn masked(&self, text: &str, batch: &str, jobs: &[&str]) -> String {
+        let mut text = text.replace(&format!("{}/", self.path().display()), "").replace(batch, "BATCH");
+        for (number, job) in (1..).zip(jobs) {
+            text = text.replace(job, &format!("JOB-{number}"));
+        }
+        text
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+/// What the manifest says of a job that waits.
+fn entry(batch: &NewBatch, job: QueuedJob) -> QueueEntry {
+    QueueEntry {
+        status: if job.is_held { JobStatus::Held } else { JobStatus::Queued },
+        hold_reason: job.is_held.then_some(HoldReason::Paused),
+        job,
+        batch: batch.id,
+        reason: None,
+        attempts: 0,
+        lease: 0,
+        worker: None,
+        wants: None,
+        host: None,
+        workspace: String::new(),
+        same_as: None,
+    }
+}
+
+#[test]
+fn each_document_of_the_samples_is_a_job() {
+    let desk = Desk::new();
+    let samples = samples();
+    let folder = samples.to_str().unwrap();
+    let shown = desk.submitted(&["extract-requirements", "--documents", folder, "--each", "--glob", "*.{md,txt,html}"]);
+    let (batch, entries) = desk.last();
+
+    let mut names: Vec<String> = walkdir::WalkDir::new(&samples)
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|file| file.file_type().is_file() && file.depth() > 1)
+        .map(|file| file.path().strip_prefix(&samples).unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 6);
+    let content = |name: &str| std::fs::read(samples.join(name)).unwrap();
+    let rows: Vec<Value> = names
+        .iter()
+        .zip(&entries)
+        .map(|(name, entry)| {
+            json!({
+                "job": entry.job.id, "label": name, "document": name, "path": format!("{folder}/{name}"),
+                "sha256": sha256(&content(name)), "bytes": content(name).len(), "status": "queued", "hold_reason": null,
+                "linked_to": null,
+            })
+        })
+        .collect();
+    let instructions = instructions::shipped::parse_shipped("extract-requirements").unwrap().unwrap();
+    let instructions_text = instructions::shipped::shipped("extract-requirements").unwrap();
+    let hash = instructions_hash(instructions_text, &instructions);
+    let bytes: usize = names.iter().map(|name| content(name).len()).sum();
+    assert_eq!(
+        shown,
+        json!({
+            "batch": batch.id, "name": null, "created": batch.created, "instructions": "extract-requirements",
+            "instructions_sha256": hash, "model": "offline", "jobs": 6, "queued": 6, "held": 0, "linked": 0,
+            "documents": 6, "bytes": bytes, "run_after": null, "time_window": null, "budget_usd": null, "then": null,
+            "left_out": [], "manifest": rows,
+        })
+    );
+    // The schema stands beside the instructions: another one is another demand.
+    assert_ne!(hash, sha256(instructions_text.as_bytes()));
+    let settings = BatchSettings { instructions, base_url: None, api_key_env: None, models: None, closing: None };
+    assert_eq!(
+        batch,
+        NewBatch {
+            id: batch.id,
+            created: batch.created,
+            name: None,
+            instructions: "extract-requirements".to_owned(),
+            instructions_text: instructions_text.to_owned(),
+            instructions_sha256: hash,
+            model: "offline".to_owned(),
+            settings: serde_json::to_value(&settings).unwrap(),
+            budget_usd: None,
+            time_window: None,
+        }
+    );
+    let expected: Vec<QueueEntry> = names
+        .iter()
+        .zip(&entries)
+        .map(|(name, found)| {
+            let job = QueuedJob {
+                id: found.job.id,
+                label: name.clone(),
+                sources: vec![format!("{name}\0{folder}/{name}")],
+                documents: 1,
+                documents_sha256: Some(sha256(&content(name))),
+                priority: 0,
+                run_after: None,
+                group: None,
+                max_attempts: 3,
+                is_held: false,
+            };
+            entry(&batch, job)
+        })
+        .collect();
+    assert_eq!(entries, expected);
+}
+
+#[test]
+fn all_that_can_be_set_is_in_the_queue() {
+    let desk = Desk::new();
+    desk.put("table.yaml", "version: 1\nmodels: []\n");
+    let ran = desk.submit(&[
+        "./task.md",
+        "--documents",
+        "docs",
+        "--each",
+        "--batch",
+        " the “night” ",
+        "--priority",
+        "-7",
+        "--at",
+        "2099-01-02T03:04:05Z",
+        "--window",
+        "22:00-06:00 Europe/Berlin",
+        "--group",
+        "disk",
+        "--group-limit",
+        "2",
+        "--budget-usd",
+        "7.5",
+        "--max-attempts",
+        "5",
+        "--trial",
+        "1",
+        "--then",
+        "summarize-documents",
+        "--model",
+        "openai:gpt-4o",
+        "--base-url",
+        "http://127.0.0.1:9/v1",
+        "--models",
+        "table.yaml",
+        "--turns",
+        "77",
+        "--header",
+        "x-secret=hidden",
+        "--record",
+        "calls",
+        "--budget-tokens",
+        "9k",
+    ]);
+    let (batch, entries) = desk.last();
+    let ids: Vec<String> = entries.iter().map(|entry| entry.job.id.to_string()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let shown = desk.masked(&ran.stdout, &batch.id.to_string(), &ids);
+    let told = shown.lines().filter(|line| !line.starts_with("not before: ")).collect::<Vec<_>>().join("\n");
+    assert_eq!(
+        told,
+        "batch BATCH: the “night”\n\
+         jobs: 2 (1 queued, 1 held until the batch is resumed)\n\
+         documents: 2 (67 bytes)\n\
+         instructions: task, with openai:gpt-4o\n\
+         window: 22:00-06:00 Europe/Berlin\n\
+         budget: 7.5 USD\n\
+         then: summarize-documents, over what the jobs delivered\n\
+         next: overnight work, overnight jobs --batch BATCH\n\
+         when the trial is done: overnight resume BATCH"
+    );
+    assert!(shown.contains("\nnot before: 2099-01-0"), "{shown}");
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            0,
+            "headers may hold secrets, and are not stored: no worker sends them\n\
+             --record is not stored: it belongs to who works the jobs\n"
+        )
+    );
+    assert!(!desk.path().join("calls").exists());
+    let settings: BatchSettings = serde_json::from_value(batch.settings.clone()).unwrap();
+    let closing = settings.closing.as_ref().unwrap();
+    assert_eq!(
+        (batch.name.as_deref(), batch.budget_usd, batch.time_window.as_deref(), batch.model.as_str()),
+        (Some("the “night”"), Some(7.5), Some("22:00-06:00 Europe/Berlin"), "openai:gpt-4o")
+    );
+    assert_eq!((settings.instructions.limits.turns, settings.instructions.context.budget_tokens), (77, 9_000));
+    assert_eq!(settings.base_url.as_deref(), Some("http://127.0.0.1:9/v1"));
+    assert_eq!(settings.models.as_deref(), Some("version: 1\nmodels: []\n"));
+    assert_eq!((closing.instructions.name.as_str(), closing.model.as_str()), ("summarize-documents", "openai:gpt-4o"));
+    assert_eq!(closing.instructions.limits.turns, 77);
+    assert!(!batch.settings.to_string().contains("hidden"));
+    let job = |place: usize, name: &str, is_held: bool| QueuedJob {
+        id: entries[place].job.id,
+        label: name.to_owned(),
+        sources: vec![desk.path().join("docs").join(name).to_str().unwrap().to_owned()],
+        documents: 1,
+        documents_sha256: Some(sha256(&std::fs::read(desk.path().join("docs").join(name)).unwrap())),
+        priority: -7,
+        // What is held for the trial waits for a person, not for a time.
+        run_after: (!is_held).then(|| at("2099-01-02T03:04:05.000Z")),
+        group: Some(Group { key: "disk".to_owned(), at_once: 2 }),
+        max_attempts: 5,
+        is_held,
+    };
+    assert_eq!(entries, [entry(&batch, job(0, "a.md", false)), entry(&batch, job(1, "b.md", true))]);
+    assert_eq!(
+        wait(async { desk.store().await.totals(batch.id).await.unwrap() }),
+        Totals { queued: 1, held: 1, ..Totals::default() }
+    );
+}
+
+#[test]
+fn without_each_there_is_one_job_for_all() {
+    let desk = Desk::new();
+    desk.put("docs/deep/a.md", "# Another\n\nOf the same name.\n");
+    desk.put("docs/scan.pdf", "%PDF-1.7");
+    let shown = desk.submitted(&["./task.md", "--documents", "docs"]);
+    let (batch, entries) = desk.last();
+    assert_eq!((&shown["jobs"], &shown["documents"]), (&json!(1), &json!(3)));
+    let documents: Vec<&str> = shown["manifest"].as_array().unwrap().iter().map(|row| text(&row["document"])).collect();
+    assert_eq!(documents, ["a.md", "b.md", "deep/a.md"]);
+    let job = &entries[0].job;
+    assert_eq!((job.label.as_str(), job.documents), ("a.md and 2 more", 3));
+    let lines: String = documents
+        .iter()
+        .map(|name| format!("{}  {name}\n", sha256(&std::fs::read(desk.path().join("docs").join(name)).unwrap())))
+        .collect();
+    assert_eq!(job.documents_sha256, Some(sha256(lines.as_bytes())));
+
+    // Whoever makes the workspace, wherever, has the same documents under the same names.
+    let settings: BatchSettings = serde_json::from_value(batch.settings).unwrap();
+    let sources: Vec<PathBuf> = job.sources.iter().map(PathBuf::from).collect();
+    let model = open_model(&batch.model, &overnight::runner::ModelOptions::default()).unwrap();
+    let request = NewJobRequest {
+        instructions: settings.instructions,
+        instructions_text: &batch.instructions_text,
+        documents: &sources,
+        model: &*model,
+        base_url: None,
+        api_key_env: None,
+        models: None,
+    };
+    let made = create_as(job.id, batch.created, &desk.path().join("elsewhere"), &request).unwrap();
+    assert_eq!(made.documents, 3);
+    for name in documents {
+        let copy = std::fs::read(made.path.join("documents").join(name)).unwrap();
+        assert_eq!(copy, std::fs::read(desk.path().join("docs").join(name)).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn a_dry_run_tells_everything_and_writes_nothing() {
+    let desk = Desk::new();
+    desk.put("docs/scan.pdf", "%PDF-1.7");
+    desk.put("docs/empty.txt", "\n");
+    desk.put("docs/c.html", "<html><p>The keeper SHALL close the gate.</p>");
+    // Nobody asks the database, wherever it is.
+    let database = "postgres://nobody@127.0.0.1:1/none";
+    let ran = desk.submit(&[
+        "./task.md",
+        "--documents",
+        "docs",
+        "--each",
+        "--trial",
+        "2",
+        "--dedupe",
+        "--dry-run",
+        "--then",
+        "./task.md",
+        "--database-url",
+        database,
+    ]);
+    let (told, estimate): (Vec<&str>, Vec<&str>) =
+        ran.stdout.split_inclusive('\n').partition(|line| !line.starts_with("estimate: "));
+    assert!(estimate[0].starts_with("estimate: 39 turns, ") && estimate[0].ends_with(" for 26 tokens of text\n"));
+    assert_eq!(
+        (ran.code, told.concat().as_str(), ran.stderr.as_str()),
+        (
+            0,
+            "dry run: nothing was written\n\
+             jobs: 3 (2 queued, 1 held until the batch is resumed)\n\
+             documents: 3 (112 bytes)\n\
+             instructions: task, with offline\n\
+             then: task, over what the jobs delivered\n\
+             cost: about 0.00 USD\n\
+             (An estimate, by how a job is worked: each part of a document is read once and stays in two prompts; a model may \
+             need twice as much, or half. The closing job is not counted.)\n\
+             left out: 2 files\n  \
+             docs/empty.txt (no text in it)\n  \
+             docs/scan.pdf (a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with \
+             `pdftotext -layout`)\n",
+            "a dry run doesn't look into the database: what was done before is counted as if it were not\n"
+        )
+    );
+    assert!(!desk.has_database());
+
+    // With a price, the money; it is that of the tokens that are told.
+    let priced = [
+        "./task.md",
+        "--documents",
+        "docs",
+        "--dry-run",
+        "--model",
+        "openai:gpt-4o",
+        "--base-url",
+        "http://127.0.0.1:9",
+    ];
+    let shown = desk.submitted(&priced);
+    let tokens = |name: &str| shown[name].as_f64().unwrap();
+    let cost = (tokens("tokens_in") * 2.5 + tokens("tokens_out") * 10.0) / 1e6;
+    assert!(cost > 0.0);
+    let estimate = Estimate::of_job([10, 7, 9], 100_000);
+    assert_eq!(
+        (&shown["turns"], &shown["tokens_in"], &shown["tokens_out"]),
+        (&json!(estimate.turns), &json!(estimate.input), &json!(estimate.output))
+    );
+    assert_eq!(
+        shown,
+        json!({
+            "dry_run": true, "instructions": "task", "model": "openai:gpt-4o", "jobs": 1, "held": 0, "documents": 3,
+            "bytes": 112, "text_tokens": 26, "turns": shown["turns"], "tokens_in": shown["tokens_in"],
+            "tokens_out": shown["tokens_out"], "cost_usd": cost, "budget_usd": null, "run_after": null,
+            "time_window": null, "then": null, "left_out": [
+                {"path": "docs/empty.txt", "why": "no text in it"},
+                {"path": "docs/scan.pdf", "why": "a PDF file, which can't be read yet: convert it to text that keeps its \
+                                                  pages, for example with `pdftotext -layout`"},
+            ],
+        })
+    );
+    let over = desk.submit(&[&priced[..], &["--budget-usd", "0.01"]].concat());
+    assert!(over.stdout.contains(" USD, more than the budget: jobs would be held\n"), "{}", over.stdout);
+    let unknown =
+        ["./task.md", "--documents", "docs", "--dry-run", "--model", "openai:mine", "--base-url", "http://127.0.0.1:9"];
+    let ran = desk.submit(&[&unknown[..], &["--budget-usd", "1"]].concat());
+    assert!(ran.stdout.contains("\ncost: not known; give the model's price with --models\n"), "{}", ran.stdout);
+    assert!(ran.stderr.starts_with("no price is known for openai:mine: "), "{}", ran.stderr);
+    assert_eq!(desk.submitted(&unknown)["cost_usd"], Value::Null);
+    assert!(!desk.has_database());
+}
+
+#[test]
+fn what_was_done_before_is_linked() {
+    let desk = Desk::new();
+    let first = desk.submitted(&["./task.md", "--documents", "docs", "--each", "--dedupe"]);
+    assert_eq!((&first["queued"], &first["linked"]), (&json!(2), &json!(0)));
+    let done = &first["manifest"][1]["job"];
+    wait(async {
+        let store = desk.store().await;
+        let claimed = store.claim_next(A, "here", 2, MINUTE).await.unwrap();
+        let job = claimed.iter().find(|job| json!(job.id) == *done).unwrap();
+        store.checkpoint(job.id, job.lease, &checkpoint(JobState { ..completed() })).await.unwrap();
+    });
+    // The same content elsewhere and under another name, among others.
+    desk.put("more/c.md", std::fs::read(desk.path().join("docs/b.md")).unwrap());
+    desk.put("more/d.md", "# D\n\nNew.\n");
+    let arguments = ["./task.md", "--documents", "more", "--each", "--trial", "1", "--dedupe"];
+    let ran = desk.submit(&arguments);
+    assert!(
+        ran.stdout.contains(
+            "\njobs: 2 (1 held until the batch is resumed, 1 done before and linked to the job that did them)\n"
+        ),
+        "{}",
+        ran.stdout
+    );
+    let second = desk.submitted(&arguments);
+    let rows: Vec<(&Value, &Value)> =
+        second["manifest"].as_array().unwrap().iter().map(|row| (&row["status"], &row["linked_to"])).collect();
+    assert_eq!(rows, [(&json!("completed"), done), (&json!("held"), &Value::Null)]);
+    // Without the wish, and for a task that says more, all is done anew.
+    assert_eq!(desk.submitted(&["./task.md", "--documents", "more", "--each"])["linked"], 0);
+    let task = std::fs::read_to_string(desk.path().join("task.md")).unwrap();
+    desk.put("task.md", task + "\nIn verse.\n");
+    assert_eq!(desk.submitted(&["./task.md", "--documents", "more", "--each", "--dedupe"])["linked"], 0);
+}
+
+#[test]
+fn another_schema_is_another_demand() {
+    let desk = Desk::new();
+    let task =
+        "---\nname: task\ndescription: x\ndeliverables: [{ path: output/x.json, schema: x.schema.json }]\n---\nDo.\n";
+    desk.put("task.md", task);
+    desk.put("x.schema.json", r#"{"type": "object"}"#);
+    let hash = || desk.submitted(&["./task.md", "--documents", "docs"])["instructions_sha256"].clone();
+    let first = hash();
+    assert_eq!(hash(), first);
+    desk.put("x.schema.json", r#"{"type": "array"}"#);
+    assert_ne!(hash(), first);
+    // A task alone is what it says.
+    desk.put("plain.md", "---\nname: plain\ndescription: x\ndeliverables: [{ path: output/x.md }]\n---\nDo.\n");
+    let shown = desk.submitted(&["./plain.md", "--documents", "docs"]);
+    assert_eq!(text(&shown["instructions_sha256"]), sha256(&std::fs::read(desk.path().join("plain.md")).unwrap()));
+}
+
+#[test]
+fn names_are_chosen_by_patterns() {
+    let desk = Desk::new();
+    for name in ["docs/in/x.md", "docs/in/deep/y.MD", "docs/in/z.txt", "docs/[odd].txt"] {
+        desk.put(name, "Text.\n");
+    }
+    desk.put("docs/in/scan.pdf", "%PDF-1.7");
+    let chosen = |patterns: &[&str]| -> Vec<String> {
+        let shown = desk
+            .submitted(&[&["./task.md", "--documents", "docs", "--each", "--dry-run", "--glob"], patterns].concat());
+        assert_eq!(shown["left_out"], json!([]), "{patterns:?}");
+        let shown = desk.submitted(&[&["./task.md", "--documents", "docs", "--each", "--glob"], patterns].concat());
+        shown["manifest"].as_array().unwrap().iter().map(|row| text(&row["document"]).to_owned()).collect()
+    };
+    assert_eq!(chosen(&["*.md"]), ["a.md", "b.md", "in/x.md"]);
+    assert_eq!(chosen(&["*.txt", "a*"]), ["[odd].txt", "a.md", "in/z.txt"]);
+    assert_eq!(chosen(&["in/*.{md,txt}"]), ["in/x.md", "in/z.txt"]);
+    assert_eq!(chosen(&["in/**/*.MD"]), ["in/deep/y.MD"]);
+    assert_eq!(chosen(&["[[]odd].txt", "./b.md"]), ["[odd].txt", "b.md"]);
+}
+
+#[test]
+fn a_script_is_found_from_any_folder() {
+    let desk = Desk::new();
+    desk.script("replies.yaml", &[json!({"text": "Yes."})]);
+    let shown = desk.submitted(&["./task.md", "--documents", "docs", "--model", "scripted:replies.yaml"]);
+    assert_eq!(text(&shown["model"]), format!("scripted:{}", desk.path().join("replies.yaml").display()));
+}
+
+#[test]
+fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
+    let desk = Desk::new();
+    desk.put("odd/scan.pdf", "%PDF-1.7");
+    desk.put("odd/empty.md", "");
+    std::fs::create_dir(desk.path().join("nothing")).unwrap();
+    let long = "x".repeat(201);
+    let base = ["./task.md", "--documents", "docs"];
+    let pdf = "a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with `pdftotext -layout`";
+    for (arguments, sentence) in [
+        (&["--trial", "1"][..], "--trial needs --each: without it there is one job, which can't be tried in part"),
+        (&["--each", "--trial", "0"], "--trial must be a whole number of at least 1, not '0'"),
+        (&["--priority", "101"], "--priority must be a whole number from -100 to 100, not '101'"),
+        (&["--priority", "-2147483648"], "--priority must be a whole number from -100 to 100, not '-2147483648'"),
+        (&["--priority", "high"], "--priority must be a whole number from -100 to 100, not 'high'"),
+        (&["--max-attempts", "0"], "--max-attempts must be a whole number of at least 1, not '0'"),
+        (&["--budget-usd", "0"], "--budget-usd must be an amount of more than 0 USD, such as 20 or 7.50, not '0'"),
+        (&["--budget-usd", "-1"], "--budget-usd must be an amount of more than 0 USD, such as 20 or 7.50, not '-1'"),
+        (&["--budget-usd", "inf"], "--budget-usd must be an amount of more than 0 USD, such as 20 or 7.50, not 'inf'"),
+        (&["--group", "a"], "--group needs --group-limit: how many jobs of the group may run at once"),
+        (&["--group-limit", "2"], "--group-limit needs --group: the group that it is the limit of"),
+        (&["--group", " ", "--group-limit", "2"], "--group must be one line of 1 to 200 letters, not ' '"),
+        (&["--group", "a", "--group-limit", "0"], "--group-limit must be a whole number of at least 1, not '0'"),
+        (&["--window", " "], "--window must be hours with a time zone, such as '22:00-06:00 Europe/Berlin'"),
+        (&["--at", "2001-01-01"], "--at '2001-01-01' is over already"),
+        (
+            &["--at", "soon"],
+            "--at 'soon' is not a time; write 22:00, 2h (from now), 2026-11-20, '2026-11-20 22:00' or 2026-11-20T22:00:00Z",
+        ),
+        (&["--batch", "last"], "--batch 'last' stands for the newest batch: choose another name"),
+        (&["--batch", "0193"], "--batch '0193' could be the beginning of an id: put a word to it"),
+        (&["--batch", "a\nb"], "--batch 'a b' has a line break or a control character: write it in one line"),
+        (&["--batch", &long], "--batch has 201 letters, and 200 are the most"),
+        (&["--glob", "*.pdf"], "no document has a name that fits --glob '*.pdf'"),
+        (&["--glob", "a[", "b"], "--glob 'a[' is not a pattern: unclosed character class; missing ']'"),
+        (&["--turns", "0"], "--turns must be at least 1, not 0"),
+        (
+            &["--model", "openai:gpt-4o"],
+            "OPENAI_API_KEY is not set: set it, or name another variable with --api-key-env",
+        ),
+        (&["--model", "nobody:x"], "the model 'nobody:x' is not known: use offline, "),
+        (&["--then", "nowhere"], "there are no instructions 'nowhere'"),
+        (&["--documents", "missing"], "missing doesn't exist: check the path"),
+        (&["--models", "missing.yaml"], "the models file missing.yaml can't be read"),
+    ] {
+        for dry in [&["--dry-run"][..], &[]] {
+            let ran = desk.submit(&[&base[..], arguments, dry].concat());
+            let start = format!("error: {sentence}");
+            assert!(ran.stderr.starts_with(&start), "{arguments:?}: {}", ran.stderr);
+            assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (2, "", 1), "{arguments:?}");
+        }
+    }
+    for (documents, sentence) in [
+        ("odd", "there is no document that can be read: odd/empty.md (no text in it; 1 more)".to_owned()),
+        ("odd/scan.pdf", format!("there is no document that can be read: odd/scan.pdf ({pdf})")),
+        (
+            "nothing",
+            "nothing has no documents: hidden files and what .overnightignore names don't count; put files in it, or name them"
+                .to_owned(),
+        ),
+    ] {
+        let ran = desk.submit(&["./task.md", "--each", "--documents", documents]);
+        assert_eq!((ran.code, ran.stderr), (2, format!("error: {sentence}\n")));
+    }
+    // The database may have been made; there is no batch in it.
+    assert_eq!(wait(async { desk.store().await.batches(1).await.unwrap() }), vec![]);
+}

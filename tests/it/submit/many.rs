@@ -1,0 +1,111 @@
+//! Folders with ten thousand documents, and with names and files that are no one's documents.
+
+use crate::{
+    cli_run::Desk,
+    store::{Place, on_both},
+};
+use serde_json::{Value, json};
+use std::{
+    ffi::OsStr,
+    os::unix::{ffi::OsStrExt, fs::symlink},
+    time::{Duration, Instant},
+};
+
+const MANY: usize = 10_000;
+
+async fn ten_thousand_documents_are_one_submission(place: Place) {
+    let desk = Desk::new();
+    for number in 0..MANY {
+        let text = format!("# Contract {number}\n\nThe supplier MUST deliver {number} crates.\n");
+        desk.put(&format!("contracts/{}/{number:05}.md", number % 10), text);
+    }
+    let since = Instant::now();
+    let ran = desk.submit(&[
+        "./task.md",
+        "--documents",
+        "contracts",
+        "--each",
+        "--batch",
+        "contracts",
+        "--dedupe",
+        "--json",
+        "--database-url",
+        &place.url,
+    ]);
+    let took = since.elapsed();
+    println!("{MANY} documents submitted in {took:?} ({})", place.url.split(':').next().unwrap());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let shown: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let rows = shown["manifest"].as_array().unwrap();
+    assert_eq!((&shown["jobs"], &shown["queued"], rows.len()), (&json!(MANY), &json!(MANY), MANY));
+    // In the order of their names, which is that of the jobs.
+    assert!(rows.is_sorted_by_key(|row| row["document"].as_str().unwrap()));
+    assert!(rows.is_sorted_by_key(|row| row["job"].as_str().unwrap()));
+    let store = place.store().await;
+    let row = store.batch("contracts").await.unwrap();
+    assert_eq!((row.totals.queued, row.totals.all()), (MANY as u64, MANY as u64));
+    assert_eq!(rows.last().unwrap()["document"], json!("9/09999.md"));
+    // Far above what it takes, so that a busy machine doesn't matter.
+    assert!(took < Duration::from_mins(1), "{took:?}");
+}
+
+on_both! {
+    ten_thousand_documents_are_one_submission
+}
+
+#[test]
+fn odd_files_are_named_and_harm_no_others() {
+    let desk = Desk::new();
+    let place = |name: &[u8]| desk.path().join("docs").join(OsStr::from_bytes(name));
+    for name in [&b"new\nline.md"[..], b"latin-\xe4.md", b"bell\x07.md", b"a:b.md", b"nul.md", b"dot.", b"-rf.md"] {
+        std::fs::write(place(name), "Text.\n").unwrap();
+    }
+    symlink("a.md", place(b"link.md")).unwrap();
+    std::fs::write(place(b"huge.md"), "").unwrap();
+    std::fs::File::options().write(true).open(place(b"huge.md")).unwrap().set_len((1 << 30) + 1).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(place(b"socket")).unwrap();
+    let ran = desk.submit(&["./task.md", "--documents", "docs", "--each"]);
+    drop(listener);
+    assert_eq!(
+        ran.stderr,
+        "left out: docs/a:b.md (no name for a document, because it has a :: rename it)\n\
+         left out: docs/bell.md (no name for a document, because it has a control character: rename it)\n\
+         left out: docs/dot. (no name for a document, because \"dot.\" ends with a dot: rename it)\n\
+         left out: docs/huge.md (1073741825 bytes, and a document may have 1073741824: split it)\n\
+         left out: docs/latin-\u{fffd}.md (its name isn't valid UTF-8: rename it)\n\
+         left out: docs/link.md (a symbolic link, not followed)\n\
+         left out: docs/new line.md (no name for a document, because it has a control character: rename it)\n\
+         left out: docs/nul.md (no name for a document, because \"nul.md\" is a device on Windows: rename it)\n\
+         left out: docs/socket (not a regular file)\n"
+    );
+    let (_, entries) = desk.last();
+    let labels: Vec<&str> = entries.iter().map(|entry| entry.job.label.as_str()).collect();
+    assert_eq!(labels, ["-rf.md", "a.md", "b.md"]);
+
+    // A folder whose own name can't be written down leaves nothing that a worker could be told of.
+    let odd = desk.path().join(OsStr::from_bytes(b"odd\xe4"));
+    std::fs::create_dir(&odd).unwrap();
+    std::fs::write(odd.join("a.md"), "Text.\n").unwrap();
+    let output = assert_cmd::Command::new(crate::cli_run::PROGRAM)
+        .current_dir(desk.path())
+        .env_clear()
+        .args([OsStr::new("submit"), OsStr::new("./task.md"), OsStr::new("--documents"), odd.as_os_str()])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.ends_with("odd\u{fffd}/a.md (its path isn't valid UTF-8)\n"), "{stderr}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn many_that_are_left_out_are_counted() {
+    let desk = Desk::new();
+    for number in 0..15 {
+        desk.put(&format!("docs/{number:02}.pdf"), "%PDF-1.7");
+    }
+    let ran = desk.submit(&["./task.md", "--documents", "docs", "--each"]);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!((ran.code, lines.len(), lines[10]), (0, 11, "left out: 5 more"));
+    assert!(lines[9].starts_with("left out: docs/09.pdf (a PDF file"), "{}", lines[9]);
+    assert_eq!(desk.submitted(&["./task.md", "--documents", "docs"])["left_out"].as_array().unwrap().len(), 15);
+}
