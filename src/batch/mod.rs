@@ -5,11 +5,14 @@
 //! - `name`: what a batch may be called
 //! - `submission`: from documents to a batch and its jobs
 //! - `settings`: what was set at submission, kept in the batch's row for whoever makes the workspaces
-//! - `window`: when jobs may be started; `zone`: time zones by name; `schedule`: what is submitted again and again
 //! - `closing`: the job over all deliverables, once a batch has ended; `closing_names`: what they are called in it
+//! - `derived`: ids that follow from what they name
+//! - `schedule`: batches that are submitted by themselves
+//! - `window`: when jobs may be started; `zone`: time zones by name
 
 mod closing;
 mod closing_names;
+mod derived;
 mod error;
 mod estimate;
 mod inspect;
@@ -27,4 +30,4 @@ pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};
 pub use settings::{BatchSettings, Closing};
 pub use submission::{Submission, instructions_hash};
-pub use zone::zone;
+pub use zone::{on_the_wall, zone};

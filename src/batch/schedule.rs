@@ -9,7 +9,7 @@
 //! - `cron`: when; `fire`: what is done then
 
 mod cron;
-//mod fire;
+mod fire;
 
 pub use cron::Cron;
-//pub use fire::{Fired, NotSubmitted, Outcome, Submit, batch_of, fire_due, fire_now};
+pub use fire::{Fired, NotSubmitted, Outcome, Submit, batch_of, fire_due, fire_now};

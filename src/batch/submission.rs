@@ -1,6 +1,10 @@
 //! From documents to a batch and its jobs, as the queue takes them. Nothing is written here.
 
-use super::{BatchError, BatchSettings, Document, hash_of};
+use super::{
+    BatchError, BatchSettings, Document,
+    derived::{derived, millis_of},
+    hash_of,
+};
 use crate::{
     documents::source,
     job::{digest::sha256, id::JobId, instructions::Instructions, time::Timestamp},
@@ -50,13 +54,14 @@ impl Submission {
         })
     }
 
-    /// The jobs, in the order of the documents. Each id is a new one.
+    /// The jobs, in the order of the documents. Their ids follow from the batch's, so that a submission that is repeated is
+    /// the same one.
     pub fn jobs(&self, documents: &[Document]) -> Vec<QueuedJob> {
         let each = if self.each { 1 } else { documents.len().max(1) };
         documents
             .chunks(each)
             .enumerate()
-            .map(|(place, documents)| self.job(JobId(Uuid::now_v7()), place, documents))
+            .map(|(place, documents)| self.job(job_id(self.id, place), place, documents))
             .collect()
     }
 
@@ -79,6 +84,11 @@ impl Submission {
             is_held,
         }
     }
+}
+
+/// A millisecond later for each place, so that ids sort as the documents do.
+fn job_id(batch: Uuid, place: usize) -> JobId {
+    JobId(derived(millis_of(batch).saturating_add(place as u64), &format!("{batch} {place}")))
 }
 
 /// `a.md`, `a.md and 4 more`.

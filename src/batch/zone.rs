@@ -1,5 +1,6 @@
 //! Time zones by name, as windows and schedules name them.
 
+use crate::job::time::Timestamp;
 use chrono_tz::{TZ_VARIANTS, Tz};
 
 /// What is repeated of a name that is no zone's.
@@ -17,6 +18,11 @@ pub fn zone(name: &str) -> Result<Tz, String> {
         None => "write one such as Europe/Berlin, America/New_York or UTC".to_owned(),
     };
     Err(format!("there is no time zone '{shown}': {hint}"))
+}
+
+/// `2026-11-21 22:00 Europe/Berlin`: a moment as the clock on the wall shows it there.
+pub fn on_the_wall(at: Timestamp, zone: Tz) -> String {
+    format!("{} {}", at.utc().with_timezone(&zone).format("%Y-%m-%d %H:%M"), zone.name())
 }
 
 /// The zone that was probably meant: by its whole name, or by its city alone.
@@ -55,14 +61,14 @@ mod tests {
             ("New York", Err("there is no time zone 'New York': did you mean America/New_York?")),
             ("+02:00", Err("there is no time zone '+02:00': write one such as Europe/Berlin, America/New_York or UTC")),
         ] {
-            assert_eq!(zone(text).map(|zone| zone.name()), expected.map_err(str::to_owned), "{text}");
+            assert_eq!(zone(text).map(Tz::name), expected.map_err(str::to_owned), "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn every_zone_reads_back(place in 0..TZ_VARIANTS.len()) {
-            prop_assert_eq!(zone(TZ_VARIANTS[place].name()).map(|zone| zone.name()), Ok(TZ_VARIANTS[place].name()));
+            prop_assert_eq!(zone(TZ_VARIANTS[place].name()).map(Tz::name), Ok(TZ_VARIANTS[place].name()));
         }
 
         #[test]

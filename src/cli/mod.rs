@@ -35,6 +35,7 @@ mod result;
 mod resume;
 mod review;
 mod run;
+mod schedule;
 mod server;
 mod show;
 mod stop;
@@ -95,6 +96,8 @@ enum Verb {
     Work(worker::WorkArgs),
     /// Put documents into the queue as a batch of jobs, for workers to work
     Submit(Box<submit::SubmitArgs>),
+    /// Submit batches by themselves: each weekday at 22:00, and the like
+    Schedule(schedule::ScheduleArgs),
     /// Go on with a job that is held or was interrupted
     Resume(resume::ResumeArgs),
     /// Accept the result of a job that waits for review
@@ -183,6 +186,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Run(args) => run::run(flags, &args).await,
         Verb::Work(args) => worker::run(flags, &args).await,
         Verb::Submit(args) => submit::run(flags, &args).await,
+        Verb::Schedule(args) => schedule::run(flags, args).await,
         Verb::Resume(args) => resume::run(flags, &args).await,
         Verb::Approve(args) => review::approve(&office(&flags).await?, &args).await,
         Verb::Feedback(args) => review::feedback(&office(&args.server.put_into(flags)).await?, &args).await,

@@ -1,6 +1,6 @@
 //! `overnight run`: one job, here and now.
 
-use super::{CliError, Office, instructions, out, server, work};
+use super::{CliError, Office, instructions, out, server, submit::joined, work};
 use crate::{
     config::{Partial, Settings},
     job::{instructions::Instructions, step::Command},
@@ -68,6 +68,15 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
+    /// With paths that began in `folder`.
+    pub(super) fn below(mut self, folder: &Path) -> Self {
+        self.model = self.model.map(|model| match model.strip_prefix("scripted:") {
+            Some(file) => format!("scripted:{}", joined(folder, file)),
+            None => model,
+        });
+        self
+    }
+
     /// Adds what was typed to `flags`.
     pub(super) fn put_into(&self, flags: Partial) -> Partial {
         Partial {

@@ -1,6 +1,6 @@
 //! Which model, at which server: as typed, as configured, and as a job remembers it.
 
-use super::{CliError, Office, out};
+use super::{CliError, Office, out, submit::joined};
 use crate::{
     config::{Origin, Partial, Setting, Settings},
     context::message::Usage,
@@ -12,7 +12,11 @@ use crate::{
     },
     runner::{MODELS_ASSET, ModelOptions, Probed, Session, open_model, probe},
 };
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 /// The model's server, as typed.
 #[derive(Clone, clap::Args)]
@@ -42,6 +46,13 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
+    /// With paths that began in `folder`.
+    pub(super) fn below(mut self, folder: &Path) -> Self {
+        self.models_file = self.models_file.map(|file| joined(folder, &file));
+        self.record = self.record.map(|record| folder.join(record));
+        self
+    }
+
     /// Adds what was typed to `flags`.
     pub(super) fn put_into(&self, flags: Partial) -> Partial {
         Partial {

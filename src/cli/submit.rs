@@ -4,6 +4,7 @@
 mod asked;
 mod order;
 mod put;
+mod scheduled;
 mod told;
 
 use super::{
@@ -16,11 +17,13 @@ use crate::{
     config::Partial,
     documents,
     runner::{RunError, now},
+    store::{NewBatch, QueuedJob, Store},
 };
 use asked::Asked;
 use chrono::Local;
 use order::Order;
-use std::path::PathBuf;
+pub(super) use scheduled::joined;
+use std::{path::PathBuf, sync::Arc};
 use uuid::Uuid;
 
 const EXAMPLES: &str = "\
@@ -101,10 +104,37 @@ struct Looked {
     left_out: Vec<(PathBuf, String)>,
 }
 
+/// A submission, checked and read, that needs only to be written.
+pub(super) struct Ready {
+    submission: Submission,
+    pub(super) batch: NewBatch,
+    pub(super) jobs: Vec<QueuedJob>,
+    looked: Looked,
+    asked: Asked,
+    /// `None`: a dry run.
+    office: Option<Office>,
+}
+
 pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliError> {
-    let flags =
-        Partial { budget_tokens: args.budget_tokens.clone(), ..args.server.put_into(args.bounds.put_into(flags)) };
-    let mut settings = super::settings(&flags)?;
+    let ready = ready(flags, args, Uuid::now_v7(), None).await?;
+    let Some(office) = &ready.office else {
+        told::dry_run(&ready.submission, &ready.asked, &ready.looked, args)?;
+        return Ok(exit::COMPLETED);
+    };
+    put::put(&*office.store, &ready.batch, &ready.jobs, args.dedupe).await?;
+    let manifest = office.store.manifest(ready.batch.id).await?;
+    told::submitted(&ready.submission, &ready.batch, &ready.jobs, &manifest, &ready.looked, args.json)?;
+    Ok(exit::COMPLETED)
+}
+
+/// Looks for all that can be wrong, and makes the batch `id`. Without a store, the one that the settings name is opened.
+pub(super) async fn ready(
+    flags: Partial,
+    args: &SubmitArgs,
+    id: Uuid,
+    store: Option<Arc<dyn Store>>,
+) -> Result<Ready, CliError> {
+    let mut settings = super::settings(&args.put_into(flags))?;
     let order = Order::checked(args, &Local::now())?;
     let found = |given: &str| instructions::find(&settings.instructions.value, given);
     let (found, then) = (found(&args.instructions)?, args.then.as_deref().map(found).transpose()?);
@@ -116,7 +146,11 @@ pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliErro
     }
 
     // A key that is missing, or a model that isn't there, is told before thousands of files are read.
-    let office = if args.dry_run { None } else { Some(Office::open(settings.clone()).await?) };
+    let office = match store {
+        _ if args.dry_run => None,
+        Some(store) => Some(Office { settings: settings.clone(), store }),
+        None => Some(Office::open(settings.clone()).await?),
+    };
     let asked = Asked::open(found, &settings, office.as_ref()).await?;
     let then = match then {
         Some(then) => {
@@ -132,7 +166,7 @@ pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliErro
         tell_left_out(&looked.left_out);
     }
     let submission = Submission {
-        id: Uuid::now_v7(),
+        id,
         created: now(),
         name: order.name,
         instructions_text: asked.text.clone(),
@@ -153,16 +187,20 @@ pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliErro
         max_attempts: order.max_attempts,
         trial: order.trial,
     };
-    let Some(office) = office else {
-        told::dry_run(&submission, &asked, &looked, args)?;
-        return Ok(exit::COMPLETED);
-    };
     let batch = submission.batch().map_err(of_batch)?;
     let jobs = submission.jobs(&looked.documents);
-    put::put(&*office.store, &batch, &jobs, args.dedupe).await?;
-    let manifest = office.store.manifest(batch.id).await?;
-    told::submitted(&submission, &batch, &jobs, &manifest, &looked, args.json)?;
-    Ok(exit::COMPLETED)
+    Ok(Ready { submission, batch, jobs, looked, asked, office })
+}
+
+impl SubmitArgs {
+    /// Adds what was typed to `flags`.
+    fn put_into(&self, flags: Partial) -> Partial {
+        Partial { budget_tokens: self.budget_tokens.clone(), ..self.server.put_into(self.bounds.put_into(flags)) }
+    }
+
+    pub(super) fn dedupes(&self) -> bool {
+        self.dedupe
+    }
 }
 
 /// Finds the documents and reads each once.

@@ -12,6 +12,7 @@ mod error;
 mod postgres;
 mod queue;
 mod row;
+mod schedules;
 mod sqlite;
 mod value;
 
@@ -21,6 +22,7 @@ pub use queue::{
     BatchRow, Beaten, ClaimedJob, Group, NewBatch, Queue, QueueEntry, QueueFacts, QueuedJob, Submitted, Swept, Totals,
     Which,
 };
+pub use schedules::{CommandLine, NewSchedule, ScheduleRow, Schedules};
 
 use crate::job::{
     id::JobId,
@@ -84,7 +86,7 @@ pub struct JobRow {
 
 /// A database of jobs.
 #[async_trait]
-pub trait Store: Queue + Send + Sync + std::fmt::Debug {
+pub trait Store: Queue + Schedules + Send + Sync + std::fmt::Debug {
     /// Writes the first row of a job, queued. Does nothing where the id is there already.
     async fn create(&self, job: &NewJob) -> Result<(), StoreError>;
 

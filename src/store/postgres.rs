@@ -6,6 +6,7 @@
 mod changes;
 mod checkpoint;
 mod queue;
+mod schedules;
 
 use super::{
     JobFilter, JobRow, Store, StoreError, Wish,

@@ -7,6 +7,7 @@
 mod changes;
 mod checkpoint;
 mod queue;
+mod schedules;
 mod writer;
 
 use super::{

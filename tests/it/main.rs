@@ -16,6 +16,7 @@ mod replies;
 mod report;
 mod rest;
 mod scenarios;
+mod schedule;
 mod store;
 mod submit;
 mod support;

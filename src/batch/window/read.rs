@@ -116,7 +116,7 @@ fn day(word: &str) -> Result<usize, String> {
     let plain = word.to_lowercase();
     let is_meant = |day: &&str| plain.len() >= SHORT && day.to_lowercase().starts_with(&plain);
     DAYS.iter()
-        .position(|day| is_meant(&day))
+        .position(is_meant)
         .ok_or_else(|| format!("'{}' is not a day: write Mon, Tue, Wed, Thu, Fri, Sat or Sun", shown(word)))
 }
 

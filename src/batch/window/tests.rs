@@ -273,7 +273,7 @@ proptest! {
 
         let minutes = |from: Timestamp, to: Timestamp| {
             let whole = to.utc().timestamp_millis().min(from.utc().timestamp_millis() + LOOKED_AT * MINUTE);
-            (from.utc().timestamp_millis()..whole).step_by(MINUTE as usize).filter_map(moment)
+            (from.utc().timestamp_millis()..whole).step_by(60_000).filter_map(moment)
         };
         let opens = window.opens_after(from);
         prop_assert!(opens >= from && is_open_by_the_wall(&spans, opens), "opens at {}", opens);

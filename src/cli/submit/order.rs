@@ -59,9 +59,9 @@ impl Order {
     }
 }
 
-/// Hours in which jobs may run. They are kept as they are written.
+/// Hours in which jobs may run, in the one way in which they are written.
 fn checked_window(text: &str) -> Result<String, String> {
-    Window::parse(text.trim()).map(|window| window.to_string())
+    Window::parse(text).map(|window| window.to_string()).map_err(|why| format!("can't be read: {why}"))
 }
 
 /// Reads what `flag` was given; the error of `reader` is a fragment that goes on after it.

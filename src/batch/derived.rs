@@ -1,0 +1,17 @@
+//! Ids that are always the same for the same thing, so that who does it twice has done it once.
+
+use crate::job::digest::sha256;
+use uuid::{Builder, Uuid};
+
+/// An id of version 7 with the time `millis` since 1970, and for the rest what only `what` has.
+pub(super) fn derived(millis: u64, what: &str) -> Uuid {
+    let digest = sha256(what.as_bytes());
+    let first = u128::from_str_radix(digest.get(..32).unwrap_or_default(), 16).unwrap_or_default();
+    let [a, b, c, d, e, f, g, h, i, j, ..] = first.to_be_bytes();
+    Builder::from_unix_timestamp_millis(millis, &[a, b, c, d, e, f, g, h, i, j]).into_uuid()
+}
+
+/// The time in an id of version 7.
+pub(super) fn millis_of(id: Uuid) -> u64 {
+    u64::try_from(id.as_u128() >> 80).unwrap_or_default()
+}

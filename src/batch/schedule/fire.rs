@@ -1,0 +1,214 @@
+//! What is done when the time of a schedule has come: its batch is submitted, once; or it is said why not.
+
+use super::Cron;
+use crate::{
+    batch::{derived::derived, on_the_wall, zone},
+    job::time::Timestamp,
+    store::{CommandLine, ScheduleRow, Store, StoreError},
+};
+use async_trait::async_trait;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// A run that is begun within this time after its moment is on time, also where missed runs are not made up for.
+const ON_TIME: Duration = Duration::from_mins(10);
+
+/// How long whoever submits a run may be silent before another takes it over.
+const RUN_LEASE: Duration = Duration::from_mins(1);
+
+/// Who submits a batch, as `overnight submit` does.
+#[async_trait]
+pub trait Submit: Send + Sync {
+    /// Submits what the command line says as the batch `batch`. It is asked again for the same batch where a crash, or a broken connection,
+    /// left it open whether it is there: a batch that is there already is left as it is, and that is no error.
+    async fn submit(&self, command: &CommandLine, batch: Uuid) -> Result<(), NotSubmitted>;
+}
+
+/// Why a batch is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum NotSubmitted {
+    /// What it asks for can't be had, such as a folder that is gone: this run is given up. One sentence.
+    #[error("{0}")]
+    Refused(String),
+    /// The database didn't take it: tried again, by whoever comes first.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A run that was seen to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fired {
+    pub schedule: String,
+    /// The moment for which it was planned.
+    pub run: Timestamp,
+    pub outcome: Outcome,
+}
+
+/// What became of a run. Why it wasn't submitted is a sentence, which the schedule keeps until its next run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Submitted(Uuid),
+    /// The batch before has not ended.
+    Overlaps(String),
+    /// Nothing ran when its time came, and it is too late now.
+    Missed(String),
+    Refused(String),
+    /// Somebody else is submitting a run of this schedule right now.
+    Busy,
+}
+
+/// The batch of a run: the same for all who submit it. Its time is the run's, so that batches stay in their order.
+pub fn batch_of(schedule: Uuid, run: Timestamp) -> Uuid {
+    let millis = u64::try_from(run.utc().timestamp_millis()).unwrap_or(0);
+    derived(millis, &format!("{schedule} {run}"))
+}
+
+/// Submits what is due at `now`, which is the database's clock ([`crate::store::Schedules::clock`]). Any worker may do it at any time: each run
+/// is submitted by one of them. A schedule that can't be submitted says so in its note, and keeps no other from its time.
+pub async fn fire_due(store: &dyn Store, now: Timestamp, submit: &dyn Submit) -> Result<Vec<Fired>, StoreError> {
+    let mut fired = Vec::new();
+    for row in store.due(now).await? {
+        let Some(run) = begin(store, &row, now).await? else { continue };
+        let outcome = carry_out(store, &row, &run, row.schedule.may_overlap, submit).await?;
+        fired.push(Fired { schedule: row.schedule.name, run: run.at, outcome });
+    }
+    Ok(fired)
+}
+
+/// Submits a run now, because a person wants it, whenever the next one is; while the last batch has not ended only with
+/// `force`, unless the schedule allows it.
+pub async fn fire_now(
+    store: &dyn Store,
+    row: &ScheduleRow,
+    now: Timestamp,
+    force: bool,
+    submit: &dyn Submit,
+) -> Result<Outcome, StoreError> {
+    let may_overlap = force || row.schedule.may_overlap;
+    // Asked before anything is begun: what a person is told needs no note.
+    if let Some(why) = overlap(store, row, now, may_overlap).await? {
+        return Ok(Outcome::Overlaps(why));
+    }
+    if !store.begin_run(row.schedule.id, row.next_run, row.next_run, now, millis(RUN_LEASE)).await? {
+        return Ok(Outcome::Busy);
+    }
+    carry_out(store, row, &Run { at: now, missed: None }, true, submit).await
+}
+
+/// A run that is this worker's to see to.
+struct Run {
+    at: Timestamp,
+    /// Why it is not to be submitted any more.
+    missed: Option<String>,
+}
+
+/// Takes what a schedule has to do; none where another was faster.
+async fn begin(store: &dyn Store, row: &ScheduleRow, now: Timestamp) -> Result<Option<Run>, StoreError> {
+    let schedule = &row.schedule;
+    let make_up = Duration::from_millis(schedule.make_up_ms).max(ON_TIME);
+    let cron = Cron::read(&schedule.cron, &schedule.timezone, now);
+    let too_late = |run: Timestamp| {
+        let at = wall(&schedule.timezone, run);
+        format!("the run of {at} was missed: nothing was there to submit it, and now it is too late")
+    };
+    if let Some(run) = row.run {
+        // Whoever began it was lost. It stays this run, as its batch may be there already.
+        let taken = store.take_over_run(schedule.id, run, millis(RUN_LEASE)).await?;
+        let missed = (u128::from(now.millis_since(run)) > make_up.as_millis()).then(|| too_late(run));
+        return Ok(taken.then_some(Run { at: run, missed }));
+    }
+    let Some(planned) = row.next_run else { return Ok(None) };
+    let (next, run) = match cron {
+        Ok(cron) => match cron.last(planned, now, make_up) {
+            Some(last) => (cron.after(now), Run { at: last, missed: None }),
+            None => (cron.after(now), Run { at: planned, missed: Some(too_late(planned)) }),
+        },
+        // Of another version of this program, or changed by hand. Nothing more is to come of it.
+        Err(why) => {
+            let why = format!("the schedule can't be read, and is not run again: {why}");
+            (None, Run { at: planned, missed: Some(why) })
+        }
+    };
+    let begun = store.begin_run(schedule.id, Some(planned), next, run.at, millis(RUN_LEASE)).await?;
+    Ok(begun.then_some(run))
+}
+
+/// Submits a run that was begun, and ends it.
+async fn carry_out(
+    store: &dyn Store,
+    row: &ScheduleRow,
+    run: &Run,
+    may_overlap: bool,
+    submit: &dyn Submit,
+) -> Result<Outcome, StoreError> {
+    let schedule = &row.schedule;
+    let batch = batch_of(schedule.id, run.at);
+    let outcome = if is_there(store, batch).await? {
+        Outcome::Submitted(batch)
+    } else if let Some(why) = &run.missed {
+        Outcome::Missed(why.clone())
+    } else if let Some(why) = overlap(store, row, run.at, may_overlap).await? {
+        Outcome::Overlaps(why)
+    } else {
+        match kept(store, schedule.id, run.at, submit.submit(&schedule.command, batch)).await {
+            Ok(()) => Outcome::Submitted(batch),
+            // The run stays begun: when its deadline has passed, it is due again.
+            Err(NotSubmitted::Store(error)) if error.retryable() => return Err(error),
+            Err(why) => Outcome::Refused(why.to_string()),
+        }
+    };
+    let (batch, note) = match &outcome {
+        Outcome::Submitted(batch) => (Some(*batch), None),
+        Outcome::Overlaps(why) | Outcome::Missed(why) | Outcome::Refused(why) => (None, Some(why.as_str())),
+        Outcome::Busy => return Ok(outcome),
+    };
+    // Where another has ended it meanwhile, it came to the same.
+    store.end_run(schedule.id, run.at, batch, note).await?;
+    Ok(outcome)
+}
+
+/// Waits for the submission, and keeps the run meanwhile.
+async fn kept<T>(store: &dyn Store, schedule: Uuid, run: Timestamp, submission: impl Future<Output = T>) -> T {
+    let mut submission = std::pin::pin!(submission);
+    loop {
+        match tokio::time::timeout(RUN_LEASE / 3, &mut submission).await {
+            Ok(done) => return done,
+            // A renewal that fails is made good by the next one; else another takes the run over, and finds this batch or
+            // submits it.
+            Err(_) => drop(store.renew_run(schedule, run, millis(RUN_LEASE)).await),
+        }
+    }
+}
+
+async fn is_there(store: &dyn Store, batch: Uuid) -> Result<bool, StoreError> {
+    match store.batch(&batch.to_string()).await {
+        Ok(_) => Ok(true),
+        Err(StoreError::NoBatch { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Why a run has to wait for the last one, where it has to.
+async fn overlap(
+    store: &dyn Store,
+    row: &ScheduleRow,
+    run: Timestamp,
+    may_overlap: bool,
+) -> Result<Option<String>, StoreError> {
+    let Some(last) = row.last_batch.filter(|_| !may_overlap) else { return Ok(None) };
+    let totals = store.totals(last).await?;
+    let open = totals.all() - totals.ended();
+    let jobs = if open == 1 { "job" } else { "jobs" };
+    let at = wall(&row.schedule.timezone, run);
+    Ok((open > 0).then(|| {
+        format!("the run of {at} was not submitted: the batch before it, {last}, still has {open} {jobs} to do")
+    }))
+}
+
+fn wall(timezone: &str, run: Timestamp) -> String {
+    zone(timezone).map_or_else(|_| run.to_string(), |zone| on_the_wall(run, zone))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

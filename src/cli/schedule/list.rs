@@ -1,0 +1,112 @@
+//! `overnight schedule list`.
+
+use super::wall;
+use crate::{
+    cli::{
+        CliError, Office, out,
+        table::{self, Side, Table},
+    },
+    job::time::Timestamp,
+    store::ScheduleRow,
+};
+use serde::Serialize;
+use uuid::Uuid;
+
+/// Letters of a batch's id that tell it from those of other milliseconds.
+const LETTERS: usize = 13;
+
+/// A schedule in `--json`. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+struct Listed<'r> {
+    id: Uuid,
+    name: &'r str,
+    cron: &'r str,
+    timezone: &'r str,
+    /// Not paused.
+    enabled: bool,
+    next_run: Option<Timestamp>,
+    /// The same by the schedule's own clock.
+    next_run_there: Option<String>,
+    /// The moment for which the last run was planned that was submitted, and its batch.
+    last_run: Option<Timestamp>,
+    last_batch: Option<Uuid>,
+    /// What became of the last run, where it wasn't submitted.
+    note: Option<&'r str>,
+    /// How late a run is made up for; 0: not at all.
+    make_up_ms: u64,
+    /// A run is submitted also while the batch before it has not ended.
+    may_overlap: bool,
+    /// The words of `overnight submit`, and where their relative paths begin.
+    words: &'r [String],
+    folder: &'r str,
+    created: Timestamp,
+}
+
+pub(super) async fn run(office: &Office, json: bool) -> Result<(), CliError> {
+    let rows = office.store.schedules().await?;
+    if json {
+        return out::json(&rows.iter().map(listed).collect::<Vec<_>>());
+    }
+    if rows.is_empty() {
+        out::talk("there is no schedule yet");
+        return Ok(());
+    }
+    let mut text = table(&rows).render(table::room());
+    for row in &rows {
+        if let Some(note) = &row.note {
+            text.push_str(&format!("{}: {}\n", row.schedule.name, out::one_line(note)));
+        }
+    }
+    out::result(&text)
+}
+
+fn table(rows: &[ScheduleRow]) -> Table {
+    let mut table = Table::new(&[
+        ("NAME", Side::Left),
+        ("CRON", Side::Left),
+        ("NEXT RUN", Side::Left),
+        ("LAST RUN", Side::Left),
+        ("LAST BATCH", Side::Left),
+        ("SUBMITS", Side::Cut),
+    ]);
+    for row in rows {
+        let schedule = &row.schedule;
+        let dash = || "–".to_owned();
+        let next = match (row.enabled, row.next_run) {
+            (false, _) => "paused".to_owned(),
+            (true, None) => "never".to_owned(),
+            (true, Some(next)) => wall(row, next),
+        };
+        let batch = row.last_batch.map(|batch| batch.to_string().chars().take(LETTERS).collect());
+        table.row(vec![
+            schedule.name.clone(),
+            schedule.cron.clone(),
+            next,
+            row.last_run.map_or_else(dash, |last| wall(row, last)),
+            batch.unwrap_or_else(dash),
+            schedule.command.words.join(" "),
+        ]);
+    }
+    table
+}
+
+fn listed(row: &ScheduleRow) -> Listed<'_> {
+    let schedule = &row.schedule;
+    Listed {
+        id: schedule.id,
+        name: &schedule.name,
+        cron: &schedule.cron,
+        timezone: &schedule.timezone,
+        enabled: row.enabled,
+        next_run: row.next_run,
+        next_run_there: row.next_run.map(|next| wall(row, next)),
+        last_run: row.last_run,
+        last_batch: row.last_batch,
+        note: row.note.as_deref(),
+        make_up_ms: schedule.make_up_ms,
+        may_overlap: schedule.may_overlap,
+        words: &schedule.command.words,
+        folder: &schedule.command.folder,
+        created: schedule.created,
+    }
+}

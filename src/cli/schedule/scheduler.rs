@@ -1,0 +1,30 @@
+//! Who submits the runs of schedules: the same code as `overnight submit`, with the words that a schedule keeps.
+
+use crate::{
+    batch::schedule::{NotSubmitted, Submit},
+    cli::submit::{self, SubmitArgs},
+    config::Partial,
+    store::{CommandLine, Store},
+};
+use async_trait::async_trait;
+use std::{path::Path, sync::Arc};
+use uuid::Uuid;
+
+/// Submits into `store`.
+#[derive(Debug)]
+pub(in crate::cli) struct Scheduler {
+    /// What was typed for the process that submits: the words of the schedule go over it.
+    pub(in crate::cli) flags: Partial,
+    pub(in crate::cli) store: Arc<dyn Store>,
+}
+
+#[async_trait]
+impl Submit for Scheduler {
+    async fn submit(&self, command: &CommandLine, batch: Uuid) -> Result<(), NotSubmitted> {
+        let refused = |error: crate::cli::CliError| NotSubmitted::Refused(error.message);
+        let args = SubmitArgs::of_words(&command.words, Path::new(&command.folder)).map_err(refused)?;
+        let ready = submit::ready(self.flags.clone(), &args, batch, Some(self.store.clone())).await.map_err(refused)?;
+        self.store.submit(&ready.batch, &ready.jobs, args.dedupes()).await?;
+        Ok(())
+    }
+}

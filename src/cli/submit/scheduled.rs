@@ -1,0 +1,73 @@
+//! A submission whose words were typed before, in another folder: those of a schedule.
+
+use super::{Order, SubmitArgs};
+use crate::{
+    cli::{CliError, instructions, out, settings},
+    config::Partial,
+};
+use chrono::Local;
+use clap::Parser;
+use std::path::{Path, PathBuf};
+
+/// A command line of words alone.
+#[derive(Debug, Parser)]
+#[command(name = "overnight submit", no_binary_name = true, disable_help_flag = true)]
+struct Words {
+    #[command(flatten)]
+    submit: SubmitArgs,
+}
+
+impl SubmitArgs {
+    /// Reads the words behind `overnight submit`, where relative paths begin in `folder`.
+    pub(in crate::cli) fn of_words(words: &[String], folder: &Path) -> Result<Self, CliError> {
+        let read = Words::try_parse_from(words).map_err(|error| {
+            let text = error.to_string();
+            let sentence = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+            CliError::usage(format!("`overnight submit` doesn't take these words: {}", out::one_line(sentence)))
+        })?;
+        Ok(read.submit.below(folder))
+    }
+
+    /// Looks for what is wrong whenever it is submitted, and in whatever place.
+    pub(in crate::cli) fn check_for_schedule(&self, flags: Partial) -> Result<(), CliError> {
+        for (flag, is_typed) in [("--dry-run", self.dry_run), ("--json", self.json)] {
+            if is_typed {
+                return Err(CliError::usage(format!("{flag} is for a person who waits for the answer: leave it away")));
+            }
+        }
+        let flags = self.put_into(flags);
+        if !flags.headers.is_empty() {
+            return Err(CliError::usage(
+                "--header may hold a secret, and a schedule is stored: set headers for the workers instead",
+            ));
+        }
+        let settings = settings(&flags)?;
+        Order::checked(self, &Local::now())?;
+        for given in std::iter::once(&self.instructions).chain(&self.then) {
+            instructions::find(&settings.instructions.value, given)?;
+        }
+        Ok(())
+    }
+
+    fn below(mut self, folder: &Path) -> Self {
+        for path in &mut self.documents {
+            *path = folder.join(&path);
+        }
+        self.instructions = instructions_below(folder, &self.instructions);
+        self.then = self.then.map(|then| instructions_below(folder, &then));
+        self.server = self.server.below(folder);
+        self.bounds = self.bounds.below(folder);
+        self
+    }
+}
+
+/// A path to instructions; a name stays one.
+fn instructions_below(folder: &Path, given: &str) -> String {
+    let is_path = given.contains(std::path::is_separator) || PathBuf::from(given).extension().is_some();
+    if is_path { joined(folder, given) } else { given.to_owned() }
+}
+
+/// `folder` is UTF-8, as schedules store it.
+pub(in crate::cli) fn joined(folder: &Path, path: &str) -> String {
+    folder.join(path).to_string_lossy().into_owned()
+}

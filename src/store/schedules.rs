@@ -1,0 +1,185 @@
+//! Schedules: what is submitted by itself, and when next (SPEC: time windows and cron schedules).
+//!
+//! The database reads no cron expressions: who looks after schedules says when the next run is. What must hold in either database:
+//! - One of many begins a run: whoever moves `next_run` on from where all have seen it.
+//! - A run that was begun is ended, or taken over by another when its deadline has passed, by the database's clock.
+//!
+//! What a crash leaves behind: before `begin_run` the run is due as before; after it, the run's deadline passes, and it is due for
+//! whoever comes first. So a run may be submitted twice, and the submission must be one that can be repeated.
+
+use super::{
+    StoreError,
+    row::Reader,
+    value::{Id, Moment},
+};
+use crate::job::time::Timestamp;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use sqlx::{FromRow, types::Json};
+use uuid::Uuid;
+
+/// The version of the stored [`CommandLine`].
+const VERSION: u32 = 1;
+
+/// The words of an `overnight submit`, and the folder in which its relative paths begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine {
+    pub words: Vec<String>,
+    pub folder: String,
+}
+
+/// A schedule as a person made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSchedule {
+    pub id: Uuid,
+    /// No two have the same.
+    pub name: String,
+    pub created: Timestamp,
+    pub cron: String,
+    pub timezone: String,
+    pub command: CommandLine,
+    /// Of the runs that were missed, the last is made up for while it is no older than that; 0: none is.
+    pub make_up_ms: u64,
+    /// Whether a run begins while the last batch still has jobs to do.
+    pub may_overlap: bool,
+}
+
+/// A row of `schedules`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleRow {
+    pub schedule: NewSchedule,
+    /// Not paused.
+    pub enabled: bool,
+    /// `None`: paused, or nothing is to come.
+    pub next_run: Option<Timestamp>,
+    /// The moment for which the run was planned that somebody is submitting.
+    pub run: Option<Timestamp>,
+    /// The moment for which the last run was planned that was submitted, and its batch.
+    pub last_run: Option<Timestamp>,
+    pub last_batch: Option<Uuid>,
+    /// What became of the last run, in a sentence, where it wasn't submitted.
+    pub note: Option<String>,
+}
+
+/// The database as a calendar.
+#[async_trait]
+pub trait Schedules: Send + Sync {
+    /// Now, by the database's clock: the same for all machines.
+    async fn clock(&self) -> Result<Timestamp, StoreError>;
+
+    /// Writes a schedule, enabled. False, with nothing written, where another has its name. Repeating it changes nothing.
+    async fn add_schedule(&self, schedule: &NewSchedule, next_run: Timestamp) -> Result<bool, StoreError>;
+
+    /// All of them, by name.
+    async fn schedules(&self) -> Result<Vec<ScheduleRow>, StoreError>;
+
+    /// Forgets a schedule; its batches stay. False where there is none.
+    async fn remove_schedule(&self, id: Uuid) -> Result<bool, StoreError>;
+
+    /// Has no more runs begin. False where it is so already, or there is none.
+    async fn pause_schedule(&self, id: Uuid) -> Result<bool, StoreError>;
+
+    /// Ends a pause. False where there is none.
+    async fn resume_schedule(&self, id: Uuid, next_run: Timestamp) -> Result<bool, StoreError>;
+
+    /// The schedules with something to do, by name: their run has come by `now`, or whoever began one was lost.
+    async fn due(&self, now: Timestamp) -> Result<Vec<ScheduleRow>, StoreError>;
+
+    /// Begins the run that was planned for `run`, and moves the next one from `before` to `next`. It must be ended, or the
+    /// deadline moved on, within `for_ms` milliseconds. False, with nothing changed, where the next run is another by now,
+    /// or another run hasn't ended.
+    async fn begin_run(
+        &self,
+        id: Uuid,
+        before: Option<Timestamp>,
+        next: Option<Timestamp>,
+        run: Timestamp,
+        for_ms: u64,
+    ) -> Result<bool, StoreError>;
+
+    /// Takes over the run from whoever began it and let the deadline pass. False where that isn't so.
+    async fn take_over_run(&self, id: Uuid, run: Timestamp, for_ms: u64) -> Result<bool, StoreError>;
+
+    /// Moves the deadline of a run to `for_ms` milliseconds from now. False where the run has ended.
+    async fn renew_run(&self, id: Uuid, run: Timestamp, for_ms: u64) -> Result<bool, StoreError>;
+
+    /// Ends the run: with the batch that was submitted, which must be there; or without one, and `note` says why. False where
+    /// it has ended.
+    async fn end_run(
+        &self,
+        id: Uuid,
+        run: Timestamp,
+        batch: Option<Uuid>,
+        note: Option<&str>,
+    ) -> Result<bool, StoreError>;
+}
+
+/// [`CommandLine`] as it is stored.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u32,
+    words: Vec<String>,
+    folder: String,
+}
+
+/// The column `submission`. Neither database keeps NUL, which no command line can have.
+pub(super) fn submission_json(command: &CommandLine) -> Result<String, serde_json::Error> {
+    let plain = |text: &String| text.replace('\0', "\u{fffd}");
+    let words = command.words.iter().map(plain).collect();
+    serde_json::to_string(&Stored { version: VERSION, words, folder: plain(&command.folder) })
+}
+
+#[derive(FromRow)]
+pub(super) struct ScheduleColumns {
+    id: Id,
+    name: String,
+    created: Moment,
+    cron: String,
+    timezone: String,
+    submission: Json<serde_json::Value>,
+    make_up_ms: i64,
+    may_overlap: bool,
+    enabled: bool,
+    next_run: Option<Moment>,
+    run: Option<Moment>,
+    last_run: Option<Moment>,
+    last_batch: Option<Id>,
+    note: Option<String>,
+}
+
+impl ScheduleColumns {
+    /// By name: each database has its own order of letters.
+    pub(super) fn rows(mut rows: Vec<Self>, database: &str) -> Result<Vec<ScheduleRow>, StoreError> {
+        rows.sort_by(|one, other| one.name.cmp(&other.name));
+        rows.into_iter().map(|row| row.row(database)).collect()
+    }
+
+    fn row(self, database: &str) -> Result<ScheduleRow, StoreError> {
+        let read = Reader { database, row: format!("schedule '{}'", self.name) };
+        let written = self.submission.0.to_string();
+        let stored: Stored =
+            serde_json::from_value(self.submission.0).map_err(|_| read.corrupt("submission", &written))?;
+        if stored.version != VERSION {
+            return Err(read.corrupt("submission.version", &stored.version.to_string()));
+        }
+        Ok(ScheduleRow {
+            schedule: NewSchedule {
+                id: self.id.0,
+                name: self.name,
+                created: self.created.0,
+                cron: self.cron,
+                timezone: self.timezone,
+                command: CommandLine { words: stored.words, folder: stored.folder },
+                make_up_ms: read.number("make_up_ms", self.make_up_ms)?,
+                may_overlap: self.may_overlap,
+            },
+            enabled: self.enabled,
+            next_run: self.next_run.map(|moment| moment.0),
+            run: self.run.map(|moment| moment.0),
+            last_run: self.last_run.map(|moment| moment.0),
+            last_batch: self.last_batch.map(|batch| batch.0),
+            note: self.note,
+        })
+    }
+}
