@@ -198,7 +198,7 @@ pub(super) fn counted(number: u64, thing: &str) -> String {
 }
 
 /// A count to three digits: `950`, `34.5k`, `1.2M`.
-fn amount(number: u64) -> String {
+pub(super) fn amount(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
         1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
