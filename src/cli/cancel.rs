@@ -54,7 +54,9 @@ pub(super) async fn cancel(office: &Office, args: &CancelArgs) -> Result<u8, Cli
             match row.map(|row| row.state.status) {
                 Some(JobStatus::Cancelled) => format!("job {id} is cancelled; it was never begun\n"),
                 Some(status) if status.is_end() => return Err(ended(&job, status)),
-                Some(_) | None => format!("job {id} is cancelled by the worker that has it, or by the next one that takes it\n"),
+                Some(_) | None => {
+                    format!("job {id} is cancelled by the worker that has it, or by the next one that takes it\n")
+                }
             }
         }
     };
@@ -170,7 +172,7 @@ async fn unworked(office: &Office, job: &Known, wish: Wish) -> Result<Reached, C
     if job.status().is_end() {
         return Err(ended(job, job.status()));
     }
-    if job.is_unbegun() || job.elsewhere().is_some() {
+    if !office.has_workspace(job) {
         return Ok(Reached::Queue);
     }
     let path = office.workspace(job)?;

@@ -1,6 +1,6 @@
 //! What a person means by a name: a job or a batch.
 
-use super::{CliError, Office, out, queue::Known, table::cut};
+use super::{CliError, Office, queue::Known, table::cut};
 use crate::store::{BatchRow, StoreError};
 use uuid::Uuid;
 
@@ -34,7 +34,7 @@ impl Office {
             Err(error @ StoreError::NoBatch { .. }) => Err(error),
             Err(error) => return Err(error.into()),
         };
-        let shown = out::one_line(name);
+        let shown = short(name);
         match (job, batch) {
             (Ok(id), Err(StoreError::NoBatch { many: false, .. })) => {
                 Ok(Named::Job(Box::new(self.job_with(id).await?)))
@@ -51,7 +51,9 @@ impl Office {
                 "'{shown}' may be job {id}, and the ids of more than one batch begin so; give more of the id"
             ))),
             // By its name, where no single job is meant.
-            (Err(_), Ok(batch)) if batch.batch.name.as_deref() == Some(name.trim()) => Ok(Named::Batch(Box::new(batch))),
+            (Err(_), Ok(batch)) if batch.batch.name.as_deref() == Some(name.trim()) => {
+                Ok(Named::Batch(Box::new(batch)))
+            }
             (Err(StoreError::NotFound { .. }), Ok(batch)) => Ok(Named::Batch(Box::new(batch))),
             (Err(_), Ok(batch)) => Err(CliError::usage(format!(
                 "'{shown}' may be batch {}, and the ids of more than one job begin so; give more of the id",
@@ -69,7 +71,11 @@ impl Office {
 
     /// The batch that a person named.
     pub(super) async fn batch(&self, name: &str) -> Result<BatchRow, CliError> {
-        Ok(self.store.batch(name).await?)
+        self.store.batch(name).await.map_err(|error| match error {
+            // Whatever was typed, it is told in one line.
+            StoreError::NoBatch { many, .. } => StoreError::NoBatch { name: short(name), many }.into(),
+            error => error.into(),
+        })
     }
 }
 
@@ -89,7 +95,8 @@ pub(super) fn batch_name(id: Uuid, name: Option<&str>) -> String {
 /// What a person types for this batch: what was typed, where a shell leaves that as it is, else the id.
 pub(super) fn typed_batch(batch: &BatchRow, typed: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-    let is_word = !typed.is_empty() && !typed.starts_with('-') && typed.len() <= MOST_LETTERS && typed.chars().all(is_plain);
+    let is_word =
+        !typed.is_empty() && !typed.starts_with('-') && typed.len() <= MOST_LETTERS && typed.chars().all(is_plain);
     if is_word && typed != LAST { typed.to_owned() } else { batch.batch.id.to_string() }
 }
 

@@ -100,6 +100,12 @@ impl Office {
         })
     }
 
+    /// Whether the job can be opened here. What a batch has elsewhere, or not yet, is left to the queue; for a job of its own
+    /// there is nobody else, so that it is told where its workspace was.
+    pub(super) fn has_workspace(&self, job: &Known) -> bool {
+        job.queue.is_none() || self.workspace(job).is_ok()
+    }
+
     /// [`Self::workspace`], where the job's own record is to be read. A linked job has none.
     pub(super) fn own_workspace(&self, job: &Known) -> Result<PathBuf, CliError> {
         match job.same_as() {

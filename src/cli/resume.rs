@@ -74,7 +74,7 @@ pub(super) async fn run(flags: Partial, args: &ResumeArgs) -> Result<u8, CliErro
     if args.budget_usd.is_some() {
         return Err(CliError::usage("--budget-usd is for a batch; what one job may cost is set with --cost"));
     }
-    if is_the_queues(&known) {
+    if is_the_queues(&office, &known) {
         return job_again(&office, &known).await;
     }
     let path = office.workspace(&known)?;
@@ -106,22 +106,26 @@ pub(super) async fn run(flags: Partial, args: &ResumeArgs) -> Result<u8, CliErro
 }
 
 /// Whether the queue alone can go on with the job, or has ended it: there is no workspace that could be worked here.
-fn is_the_queues(job: &Known) -> bool {
+fn is_the_queues(office: &Office, job: &Known) -> bool {
     let is_given_up = job.queue.is_some() && job.status() == JobStatus::Failed;
-    job.is_unbegun() || job.elsewhere().is_some() || job.same_as().is_some() || is_given_up
+    !office.has_workspace(job) || job.same_as().is_some() || is_given_up
 }
 
 /// Queues the job again, or says why there is nothing to queue.
 async fn job_again(office: &Office, job: &Known) -> Result<u8, CliError> {
     let id = job.id();
     let where_to = match job.elsewhere() {
-        Some(host) => format!("a worker on {}, which has its workspace, takes it (`overnight work` there)", out::one_line(host)),
+        Some(host) => {
+            format!("a worker on {}, which has its workspace, takes it (`overnight work` there)", out::one_line(host))
+        }
         None => "a worker takes it (`overnight work`)".to_owned(),
     };
     let text = match job.status() {
         JobStatus::Failed => {
             let reason = job.row.state.reason.as_deref().map(out::one_line).unwrap_or_default();
-            return Err(CliError::failed(format!("job {id} has failed ({reason}): `overnight retry {id}` queues it again")));
+            return Err(CliError::failed(format!(
+                "job {id} has failed ({reason}): `overnight retry {id}` queues it again"
+            )));
         }
         status @ (JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Cancelled) => {
             let reason = job.row.state.reason.as_deref().map(|reason| format!(" ({})", out::one_line(reason)));
@@ -158,7 +162,8 @@ async fn batch_again(office: &Office, batch: &BatchRow, budget_usd: Option<f64>)
     }
     let queued = office.store.resume(Which::Batch(batch.batch.id)).await?;
     let after = office.store.totals(batch.batch.id).await?;
-    let mut text = budget_usd.map(|usd| format!("the jobs of {words} may spend {usd:.2} USD together\n")).unwrap_or_default();
+    let mut text =
+        budget_usd.map(|usd| format!("the jobs of {words} may spend {usd:.2} USD together\n")).unwrap_or_default();
     match queued {
         0 if budget_usd.is_none() => {
             return Err(CliError::usage(format!("no job of {words} can be resumed: {}", standing(&after))));

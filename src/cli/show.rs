@@ -123,7 +123,7 @@ pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliEr
             Named::Batch(batch) => return batch::show(&office, &batch, &args.job, args.json).await,
             Named::Job(job) => *job,
         };
-        if queued::is_only_a_row(&job) {
+        if queued::is_only_a_row(&office, &job) {
             return queued::show(&office, &job, args.json).await;
         }
         let interrupted = office.is_interrupted(&job);
@@ -190,7 +190,7 @@ fn shown<'t>(place: &'t Place, timeline: &'t Timeline, interrupted: bool) -> Sho
         next: match &place.job {
             // Without a database a folder can only be looked at.
             None => looked_at(&name),
-            Some(known) => queued::next(known, status, hold_reason, interrupted)
+            Some(known) => queued::next(known, status, hold_reason, Some(interrupted))
                 .unwrap_or_else(|| next(status, hold_reason, &name, interrupted)),
         },
         queue,

@@ -81,19 +81,17 @@ impl Waiting {
         let waits = |job: &&JobFacts| job.batch.is_some() && matches!(job.status, JobStatus::Queued | JobStatus::Held);
         for job in jobs.iter().filter(waits) {
             let of = |sum: &&mut Self| {
-                (sum.status, sum.hold_reason, sum.until.is_some()) == (job.status, job.hold_reason, job.run_after.is_some())
+                (sum.status, sum.hold_reason, sum.until.is_some())
+                    == (job.status, job.hold_reason, job.run_after.is_some())
             };
             match sums.iter_mut().find(of) {
                 Some(sum) => {
                     sum.jobs += 1;
                     sum.until = sum.until.min(job.run_after);
                 }
-                None => sums.push(Self {
-                    status: job.status,
-                    hold_reason: job.hold_reason,
-                    jobs: 1,
-                    until: job.run_after,
-                }),
+                None => {
+                    sums.push(Self { status: job.status, hold_reason: job.hold_reason, jobs: 1, until: job.run_after })
+                }
             }
         }
         sums.sort_by_key(|sum| (sum.status == JobStatus::Held, sum.hold_reason.map(HoldReason::name), sum.until));

@@ -217,6 +217,10 @@ fn intended(copy: &Copy<'_>) -> Made {
 
 /// Copies one file, hashed on its way. `None`: it can't be read.
 fn copy_one(root: &Workspace, copy: &Copy<'_>) -> Result<Option<Made>, CollectError> {
+    // What lies here under the path that another machine has it at is something else.
+    if copy.file.state == FileState::Elsewhere {
+        return Ok(None);
+    }
     let Ok((mut source, _)) =
         Workspace::open(Path::new(&copy.job.workspace)).and_then(|workspace| workspace.stream(&copy.file.path))
     else {

@@ -181,13 +181,19 @@ impl Report {
             counts: Counts::of(&jobs),
             batches: Vec::new(),
             waiting: Waiting::of(&jobs),
-            given_up: jobs.iter().filter(|job| job.batch.is_some() && job.status == JobStatus::Failed).map(|job| job.id).collect(),
+            given_up: jobs
+                .iter()
+                .filter(|job| job.batch.is_some() && job.status == JobStatus::Failed)
+                .map(|job| job.id)
+                .collect(),
             made_before: jobs.iter().filter(|job| asked.since.is_some_and(|since| job.created < since)).count() as u64,
             older_waiting: (!asked.named && asked.standings.is_empty()).then_some(waiting),
             reasons: reasons(&jobs),
             checks_failed: checks_failed(&jobs),
             confidence: Spread::of(jobs.iter().filter_map(|job| job.confidence)),
-            coverage: Spread::of(jobs.iter().filter(|job| job.turns > 0 || job.same_as.is_some()).map(|job| job.coverage)),
+            coverage: Spread::of(
+                jobs.iter().filter(|job| job.turns > 0 || job.same_as.is_some()).map(|job| job.coverage),
+            ),
             attempts_failed: attempts_failed(&jobs),
             holds: holds(&jobs),
             spent: Spent::of(&jobs),
@@ -225,7 +231,8 @@ pub fn waits(standing: Standing) -> bool {
 
 impl Counts {
     fn of(jobs: &[JobFacts]) -> Self {
-        let linked = jobs.iter().filter(|job| job.same_as.is_some() && job.status == JobStatus::Completed).count() as u64;
+        let linked =
+            jobs.iter().filter(|job| job.same_as.is_some() && job.status == JobStatus::Completed).count() as u64;
         let mut counts = Self { jobs: jobs.len() as u64, linked, ..Self::default() };
         for job in jobs {
             *match job.standing() {

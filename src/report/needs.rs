@@ -92,7 +92,7 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
             Some(
                 HoldReason::Budget | HoldReason::Limit | HoldReason::Outage | HoldReason::Paused | HoldReason::Disk,
             )
-            | None => need(Why::Held, reason()),
+            | None => need(Why::Held, held(job)),
         },
         Standing::Interrupted => need(Why::Interrupted, "no process works on it".to_owned()),
         Standing::Failed => need(Why::Failed, reason()),
@@ -126,6 +126,12 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
         }
     }
     needs
+}
+
+/// Why the job is held. One that no worker has begun has no sentence of its own.
+fn held(job: &JobFacts) -> String {
+    let reason = job.reason.clone().filter(|reason| !reason.trim().is_empty());
+    reason.unwrap_or_else(|| "it waits until somebody resumes it, or its batch".to_owned())
 }
 
 /// Models that have no notes often say so.

@@ -141,7 +141,7 @@ fn standings(report: &Report) -> Option<Section> {
     )?;
     if report.counts.linked > 0 {
         let linked = counted(report.counts.linked, "completed job");
-        section.lines.push(format!("Of these, {linked} had been done before, and shows what was delivered then."));
+        section.lines.push(format!("Linked to what was done before, and not done again: {linked}."));
     }
     Some(section)
 }
@@ -211,7 +211,8 @@ fn retries(report: &Report) -> Option<Section> {
         .iter()
         .map(|sum| row("failed attempt", sum.kind.name(), sum.times, sum.jobs, duration(sum.waited_ms)));
     let holds = report.holds.iter().map(|sum| row("hold", sum.reason.name(), sum.times, sum.jobs, String::new()));
-    let lost: Vec<u64> = report.jobs.iter().filter_map(|job| job.attempts).filter(|times| *times > 0).map(u64::from).collect();
+    let lost: Vec<u64> =
+        report.jobs.iter().filter_map(|job| job.attempts).filter(|times| *times > 0).map(u64::from).collect();
     let lost = (!lost.is_empty())
         .then(|| row("failed attempt at a job", "", lost.iter().sum(), lost.len() as u64, String::new()));
     section("Retries, outages and holds", table.with(attempts.chain(holds).chain(lost)))
@@ -349,7 +350,7 @@ fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
             worked(job),
             job.turns.to_string(),
             cost(job),
-            if job.turns > 0 { percent(job.coverage) } else { "–".to_owned() },
+            if job.turns > 0 || job.same_as.is_some() { percent(job.coverage) } else { "–".to_owned() },
             job.confidence.map_or_else(|| "–".to_owned(), |confidence| confidence.to_string()),
         ]
     });

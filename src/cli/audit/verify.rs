@@ -63,8 +63,7 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
         let office = Office::open(settings).await?;
         let jobs = office.known(office.store.jobs(&JobFilter::default()).await?).await?;
         // A linked job has no record of its own, and one that no worker has begun has none yet.
-        let with_record: Vec<&Known> =
-            jobs.iter().filter(|job| !job.is_unbegun() && job.same_as().is_none()).collect();
+        let with_record: Vec<&Known> = jobs.iter().filter(|job| !job.is_unbegun() && job.same_as().is_none()).collect();
         let here: Vec<&&Known> = with_record.iter().filter(|job| job.elsewhere().is_none()).collect();
         if here.len() < with_record.len() {
             let some = counted((with_record.len() - here.len()) as u64, "workspace");

@@ -81,7 +81,11 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         time_window: asked.time_window.as_deref(),
         next: next(totals, &typed_batch(batch, typed)),
     };
-    if as_json { out::json(&shown)? } else { out::result(&shown.text(batch))? }
+    if as_json {
+        out::json(&shown)?
+    } else {
+        out::result(&shown.text(batch))?
+    }
     Ok(exit::COMPLETED)
 }
 

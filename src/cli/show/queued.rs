@@ -46,8 +46,8 @@ pub(super) struct InQueue<'k> {
 }
 
 /// Whether the database's row is all that can be shown of the job here.
-pub(super) fn is_only_a_row(job: &Known) -> bool {
-    job.is_unbegun() || job.elsewhere().is_some() || job.same_as().is_some()
+pub(super) fn is_only_a_row(office: &Office, job: &Known) -> bool {
+    job.same_as().is_some() || !office.has_workspace(job)
 }
 
 pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<u8, CliError> {
@@ -79,7 +79,8 @@ pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<
         tokens_in: state.tokens_in,
         tokens_out: state.tokens_out,
         tokens_cached: state.tokens_cached,
-        cost_usd: state.cost_usd,
+        // Who has done nothing has spent nothing.
+        cost_usd: if state.turns == 0 { Some(0.0) } else { state.cost_usd },
         worked_ms: state.worked_ms,
         summary: state.summary.as_deref(),
         confidence: state.confidence,
@@ -91,10 +92,14 @@ pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<
             |_| job.row.job.workspace.clone(),
             |path| std::path::absolute(&path).unwrap_or(path).display().to_string(),
         ),
-        next: next(job, state.status, state.hold_reason, false).unwrap_or_default(),
+        next: next(job, state.status, state.hold_reason, None).unwrap_or_default(),
         queue: InQueue::of(job),
     };
-    if as_json { out::json(&shown)? } else { out::result(&shown.text(None))? }
+    if as_json {
+        out::json(&shown)?
+    } else {
+        out::result(&shown.text(None))?
+    }
     Ok(exit::COMPLETED)
 }
 
@@ -118,23 +123,24 @@ fn line(phase: &PhaseRow, todos_completed: u64, todos: usize) -> PhaseLine<'_> {
     }
 }
 
-/// What a person can do now about a job of a batch, where that is other than for a job of its own.
+/// What a person can do now about a job of a batch, where that is other than for a job of its own. `here`: whether the job is
+/// interrupted, where its workspace is here.
 pub(super) fn next(
     job: &Known,
     status: JobStatus,
     hold: Option<HoldReason>,
-    interrupted: bool,
+    here: Option<bool>,
 ) -> Option<Vec<String>> {
     let queue = job.queue.as_ref()?;
     let name = job.id().to_string();
     let [resume, cancel, pause] = ["resume", "cancel", "pause"].map(|verb| format!("overnight {verb} {name}"));
-    let is_here = !is_only_a_row(job);
+    let is_here = here.is_some();
     let work = "overnight work".to_owned();
     Some(match status {
         JobStatus::Queued if is_here => vec![work, resume, pause, cancel],
         JobStatus::Queued => vec![work, pause, cancel],
         // The next worker takes it over by itself.
-        JobStatus::Running if interrupted => vec![work, resume, cancel],
+        JobStatus::Running if here == Some(true) => vec![work, resume, cancel],
         JobStatus::Running if is_here => return None,
         JobStatus::Running => vec![pause, cancel],
         JobStatus::Held if hold == Some(HoldReason::Paused) => {
@@ -221,6 +227,9 @@ fn waits(job: &Known, queue: &QueueFacts) -> Option<String> {
         (JobStatus::Held, Some(until)) => Some(format!("until {until}; then it is queued by itself")),
         (JobStatus::Held, None) if job.row.state.hold_reason == Some(HoldReason::Review) => {
             Some("for a person's review".to_owned())
+        }
+        (JobStatus::Running, _) if job.is_unbegun() => {
+            Some("for its workspace, which a worker is about to make".to_owned())
         }
         (JobStatus::Held, None) => Some("until somebody resumes it, or its batch".to_owned()),
         (

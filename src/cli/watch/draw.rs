@@ -53,7 +53,11 @@ pub(super) fn table(look: &Look, room: Option<usize>) -> String {
 /// `2 of 4: Extraction`.
 fn phase(job: &JobLine) -> String {
     let title = short_label(&job.phase_title);
-    if title.is_empty() || job.phase == title.to_lowercase() { job.phase.clone() } else { format!("{}: {title}", job.phase) }
+    if title.is_empty() || job.phase == title.to_lowercase() {
+        job.phase.clone()
+    } else {
+        format!("{}: {title}", job.phase)
+    }
 }
 
 fn doing(job: &JobLine) -> String {
@@ -104,11 +108,8 @@ impl Lines {
         let mut text = String::new();
         let at = when::second(now());
         for job in look.rested.iter().chain(&look.jobs) {
-            let does = if job.status == JobStatus::Running {
-                format!("{}  {}", phase(job), doing(job))
-            } else {
-                doing(job)
-            };
+            let does =
+                if job.status == JobStatus::Running { format!("{}  {}", phase(job), doing(job)) } else { doing(job) };
             if self.jobs.get(&job.id) == Some(&does) {
                 continue;
             }

@@ -126,7 +126,8 @@ impl<'o> Looker<'o> {
             lines.push(self.line(job).await?);
         }
         let rested = self.rested(&lines).await?;
-        let batches: Vec<BatchLine> = batches.iter().map(|(batch, totals)| self.batch(*batch, totals, &lines)).collect();
+        let batches: Vec<BatchLine> =
+            batches.iter().map(|(batch, totals)| self.batch(*batch, totals, &lines)).collect();
         let is_over = match &self.watched {
             Watched::All => lines.is_empty(),
             Watched::Job(_) => lines.iter().all(|line| !matches!(line.status, JobStatus::Running | JobStatus::Queued)),
