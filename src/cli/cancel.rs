@@ -83,8 +83,8 @@ pub(super) async fn pause(office: &Office, args: &PauseArgs) -> Result<u8, CliEr
         Reached::Queue => {
             let held = office.store.hold(Which::Job(id), HoldReason::Paused, None).await?;
             let state = office.store.job(id).await?.map(|row| row.state);
-            let hold = state.as_ref().and_then(|state| state.hold_reason);
-            match (state.map(|state| state.status), hold) {
+            let reason = state.as_ref().and_then(|state| state.hold_reason);
+            match (state.map(|state| state.status), reason) {
                 (Some(JobStatus::Held), Some(reason)) if held == 0 => {
                     return Err(CliError::usage(format!("job {id} is held already ({reason})")));
                 }

@@ -71,10 +71,10 @@ impl Office {
 
     /// The batch that a person named.
     pub(super) async fn batch(&self, name: &str) -> Result<BatchRow, CliError> {
-        self.store.batch(name).await.map_err(|error| match error {
+        self.store.batch(name).await.map_err(|error| {
             // Whatever was typed, it is told in one line.
-            StoreError::NoBatch { many, .. } => StoreError::NoBatch { name: short(name), many }.into(),
-            error => error.into(),
+            let many = if let StoreError::NoBatch { many, .. } = error { Some(many) } else { None };
+            many.map_or(error, |many| StoreError::NoBatch { name: short(name), many }).into()
         })
     }
 }

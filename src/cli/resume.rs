@@ -25,6 +25,7 @@ use crate::{
     runner::Outcome,
     store::{BatchRow, Which},
 };
+use std::fmt::Write;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -168,18 +169,20 @@ async fn batch_again(office: &Office, batch: &BatchRow, budget_usd: Option<f64>)
         0 if budget_usd.is_none() => {
             return Err(CliError::usage(format!("no job of {words} can be resumed: {}", standing(&after))));
         }
-        0 => text += &format!("no job of {words} was held\n"),
+        0 => text.extend(["no job of ", &words, " was held\n"]),
         _ => {
-            text += &format!(
-                "{} of {words} {} resumed; a worker takes what is queued (`overnight work`)\n",
+            let _ = writeln!(
+                text,
+                "{} of {words} {} resumed; a worker takes what is queued (`overnight work`)",
                 counted(queued, "job"),
                 is_or_are(queued)
             );
         }
     }
     if after.held > 0 {
-        text += &format!(
-            "{} still held: for a review, which takes `overnight approve JOB` or `overnight feedback JOB`\n",
+        let _ = writeln!(
+            text,
+            "{} still held: for a review, which takes `overnight approve JOB` or `overnight feedback JOB`",
             counted(after.held, "job")
         );
     }

@@ -112,7 +112,7 @@ impl Shown {
                 // A terminal that is gone is no reason to complain.
                 let _ = terminal.clear_last_lines(*drawn);
                 *drawn = kept.len();
-                let text: String = kept.iter().map(|line| format!("{line}\n")).collect();
+                let text = kept.join("\n") + if kept.is_empty() { "" } else { "\n" };
                 Ok(terminal.write_str(&text).is_ok())
             }
         }

@@ -90,7 +90,7 @@ impl Waiting {
                     sum.until = sum.until.min(job.run_after);
                 }
                 None => {
-                    sums.push(Self { status: job.status, hold_reason: job.hold_reason, jobs: 1, until: job.run_after })
+                    sums.push(Self { status: job.status, hold_reason: job.hold_reason, jobs: 1, until: job.run_after });
                 }
             }
         }

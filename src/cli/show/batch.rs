@@ -82,9 +82,9 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         next: next(totals, &typed_batch(batch, typed)),
     };
     if as_json {
-        out::json(&shown)?
+        out::json(&shown)?;
     } else {
-        out::result(&shown.text(batch))?
+        out::result(&shown.text(batch))?;
     }
     Ok(exit::COMPLETED)
 }

@@ -96,9 +96,9 @@ pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<
         queue: InQueue::of(job),
     };
     if as_json {
-        out::json(&shown)?
+        out::json(&shown)?;
     } else {
-        out::result(&shown.text(None))?
+        out::result(&shown.text(None))?;
     }
     Ok(exit::COMPLETED)
 }

@@ -13,7 +13,7 @@ use crate::{
     job::{id::JobId, record::JobStatus, rows::duration},
     runner::now,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write};
 
 /// The jobs as a table, and their batches below it. `room`: the terminal's width, where it is one.
 pub(super) fn table(look: &Look, room: Option<usize>) -> String {
@@ -129,7 +129,7 @@ impl Lines {
             // The time that is left changes all the time.
             let line = totals(&BatchLine { left_ms: None, ..batch.clone() });
             if self.batches.get(&batch.batch) != Some(&line) {
-                text += &format!("{at}  {}\n", totals(batch));
+                let _ = writeln!(text, "{at}  {}", totals(batch));
                 self.batches.insert(batch.batch, line);
             }
         }

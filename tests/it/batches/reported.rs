@@ -103,7 +103,7 @@ fn report_collects_once_for_each_label() {
     let told: Vec<(String, Value, Value)> = entries
         .iter()
         .map(|entry| (entry["label"].as_str().unwrap().to_owned(), entry["path"].clone(), entry["state"].clone()))
-        .filter(|(_, path, _)| path.as_str().is_none_or(|path| path.ends_with(".json")))
+        .filter(|(_, path, _)| path.as_str().is_none_or(|path| path.ends_with("/requirements.json")))
         .collect();
     let delivered = |label: &str, path: &str| (label.to_owned(), json!(path), json!("as_delivered"));
     let nothing = |label: &str| (label.to_owned(), json!(null), json!(null));
