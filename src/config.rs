@@ -33,7 +33,7 @@ const PREFIX: &str = "OVERNIGHT_";
 const FILE_VARIABLE: &str = "OVERNIGHT_CONFIG";
 
 /// What the command line gave, as it was typed. Everything is checked in one place, [`Settings::load`].
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Partial {
     /// `--config`: the file to read instead of `overnight.yaml`.
     pub config: Option<PathBuf>,

@@ -1,7 +1,10 @@
 //! `overnight jobs`: what the database knows of all jobs, the newest first.
 
 use super::{
-    CliError, Office, exit, out,
+    CliError, Office, exit,
+    named::short as short_label,
+    out,
+    queue::{Known, STATUSES},
     table::{self, Side, Table},
     when,
 };
@@ -16,11 +19,13 @@ use crate::{
 };
 use chrono::Local;
 use serde::Serialize;
+use uuid::Uuid;
 
 const EXAMPLES: &str = "\
 Examples:
   overnight jobs --since 22:00
-  overnight jobs --status held
+  overnight jobs --status held --status partial
+  overnight jobs --batch contracts --needs-review
   overnight jobs --json | jq -r '.[] | select(.cost_usd > 1) | .id'";
 
 /// Every id has so many letters at least.
@@ -29,9 +34,15 @@ const LEAST_LETTERS: usize = 8;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct JobsArgs {
+    /// Only jobs of this batch: its name, its id or a beginning of that, or 'last'
+    #[arg(long, value_name = "BATCH")]
+    batch: Option<String>,
     /// Only jobs that are queued, running, held, completed, partial, blocked, failed or cancelled
-    #[arg(long, value_parser = status)]
-    status: Option<JobStatus>,
+    #[arg(long, value_parser = status, value_delimiter = ',')]
+    status: Vec<JobStatus>,
+    /// Only jobs that are held for a person's review
+    #[arg(long)]
+    needs_review: bool,
     /// Only jobs made since then: 22:00, 2h (ago), 2026-11-20, '2026-11-20 22:00', 2026-11-20T22:00:00Z
     #[arg(long, value_name = "TIME", value_parser = |text: &str| when::since(text, &Local::now()))]
     since: Option<Timestamp>,
@@ -44,18 +55,8 @@ pub(super) struct JobsArgs {
 }
 
 fn status(text: &str) -> Result<JobStatus, String> {
-    let all = [
-        JobStatus::Queued,
-        JobStatus::Running,
-        JobStatus::Held,
-        JobStatus::Completed,
-        JobStatus::Partial,
-        JobStatus::Blocked,
-        JobStatus::Failed,
-        JobStatus::Cancelled,
-    ];
-    let found = all.into_iter().find(|status| status.name() == text.trim().to_lowercase());
-    found.ok_or_else(|| format!("it is one of {}", all.map(JobStatus::name).join(", ")))
+    let found = STATUSES.into_iter().find(|status| status.name() == text.trim().to_lowercase());
+    found.ok_or_else(|| format!("it is one of {}", STATUSES.map(JobStatus::name).join(", ")))
 }
 
 /// A job in `--json`. Its fields are a promise; a value that isn't there is null.
@@ -88,40 +89,86 @@ struct Listed<'r> {
     confidence: Option<f64>,
     created: Timestamp,
     completed_at: Option<Timestamp>,
+    /// Empty where a worker hasn't made one yet.
     workspace: &'r str,
+    /// Null from here on: the job is in no batch.
+    batch: Option<Uuid>,
+    batch_name: Option<&'r str>,
+    label: Option<&'r str>,
+    /// Attempts that failed.
+    attempts: Option<u32>,
+    /// Queued: not before. Held: queued by itself then.
+    run_after: Option<Timestamp>,
+    /// The machine that has the workspace on its own disk.
+    host: Option<&'r str>,
+    /// Done before by that job.
+    same_as: Option<JobId>,
 }
 
 pub(super) async fn run(office: &Office, args: &JobsArgs) -> Result<u8, CliError> {
-    let filter = JobFilter { status: args.status, since: args.since, limit: args.limit, ..JobFilter::default() };
     office.adopt().await;
-    let mut rows = Vec::new();
-    for row in office.store.jobs(&filter).await? {
-        rows.push(office.caught_up(row).await?);
+    let mut jobs = Vec::new();
+    for job in asked(office, args).await? {
+        jobs.push(office.caught_up(job).await?);
     }
-    let is_interrupted = |row: &JobRow| office.is_interrupted(row);
+    let is_interrupted = |job: &Known| office.is_interrupted(job);
     if args.json {
-        out::json(&rows.iter().map(|row| listed(row, is_interrupted(row))).collect::<Vec<_>>())?;
+        out::json(&jobs.iter().map(|job| listed(job, is_interrupted(job))).collect::<Vec<_>>())?;
         return Ok(exit::COMPLETED);
     }
-    if rows.is_empty() {
-        out::talk(if filter == JobFilter::default() { "there is no job yet" } else { "no job fits" });
+    if jobs.is_empty() {
+        let is_any = args.batch.is_some() || args.needs_review || args.since.is_some() || args.limit.is_some();
+        out::talk(if is_any || !args.status.is_empty() { "no job fits" } else { "there is no job yet" });
         return Ok(exit::COMPLETED);
     }
-    // A beginning is unambiguous among all jobs, not only among those that are shown.
-    let mut ids: Vec<String> = if filter == JobFilter::default() {
-        rows.iter().map(|row| row.job.id.to_string()).collect()
-    } else {
-        office.store.jobs(&JobFilter::default()).await?.iter().map(|row| row.job.id.to_string()).collect()
-    };
-    ids.sort();
-    out::result(&table(&rows, &ids, &is_interrupted).render(table::room()))?;
+    let ids = office.ids().await?;
+    out::result(&table(&jobs, &ids, &is_interrupted).render(table::room()))?;
     Ok(exit::COMPLETED)
 }
 
-fn table(rows: &[JobRow], ids: &[String], is_interrupted: &dyn Fn(&JobRow) -> bool) -> Table {
-    let mut table = Table::new(&[
+/// The jobs that are asked for, the newest first.
+async fn asked(office: &Office, args: &JobsArgs) -> Result<Vec<Known>, CliError> {
+    let one = if let [status] = args.status[..] { Some(status) } else { None };
+    let is_sifted = args.status.len() > 1 || args.needs_review;
+    // What is sifted here is counted after that.
+    let limit = args.limit.filter(|_| !is_sifted);
+    let filter = JobFilter { status: one, since: args.since, limit };
+    let mut jobs = match &args.batch {
+        Some(name) => office.jobs_of(&office.batch(name).await?, &filter).await?,
+        None => office.known(office.store.jobs(&filter).await?).await?,
+    };
+    if is_sifted {
+        jobs.retain(|job| {
+            let is_asked = args.status.is_empty() || args.status.contains(&job.status());
+            is_asked && (!args.needs_review || job.row.state.hold_reason == Some(HoldReason::Review))
+        });
+        jobs.truncate(args.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX));
+    }
+    Ok(jobs)
+}
+
+impl Office {
+    /// The ids of all jobs and batches, sorted: a beginning is unambiguous among all, not only among those that are shown.
+    pub(super) async fn ids(&self) -> Result<Vec<String>, CliError> {
+        let rows = self.store.jobs(&JobFilter::default()).await?;
+        self.ids_with(&rows).await
+    }
+
+    /// The same, where the rows of all jobs are there.
+    pub(super) async fn ids_with(&self, all: &[JobRow]) -> Result<Vec<String>, CliError> {
+        let mut ids: Vec<String> = all.iter().map(|row| row.job.id.to_string()).collect();
+        ids.extend(self.batch_ids().await?.iter().map(Uuid::to_string));
+        ids.sort();
+        Ok(ids)
+    }
+}
+
+fn table(jobs: &[Known], ids: &[String], is_interrupted: &dyn Fn(&Known) -> bool) -> Table {
+    let with_labels = jobs.iter().any(|job| job.queue.is_some());
+    let mut columns = vec![
         ("JOB", Side::Left),
         ("STATUS", Side::Left),
+        ("LABEL", Side::Cut),
         ("INSTRUCTIONS", Side::Cut),
         ("DOCUMENTS", Side::Right),
         ("PHASE", Side::Left),
@@ -129,14 +176,18 @@ fn table(rows: &[JobRow], ids: &[String], is_interrupted: &dyn Fn(&JobRow) -> bo
         ("USD", Side::Right),
         ("CREATED", Side::Left),
         ("WORKED", Side::Right),
-    ]);
-    for row in rows {
-        let JobRow { job, state, .. } = row;
+    ];
+    columns.retain(|(name, _)| with_labels || *name != "LABEL");
+    let mut table = Table::new(&columns);
+    for known in jobs {
+        let JobRow { job, state, .. } = &known.row;
         let standing =
-            if is_interrupted(row) { INTERRUPTED.to_owned() } else { standing(state.status, state.hold_reason) };
-        table.row(vec![
-            short(&job.id.to_string(), ids).to_owned(),
-            standing,
+            if is_interrupted(known) { INTERRUPTED.to_owned() } else { standing(state.status, state.hold_reason) };
+        let mut cells = vec![short(&job.id.to_string(), ids).to_owned(), standing];
+        if with_labels {
+            cells.push(known.queue.as_ref().map(|queue| short_label(&queue.label)).unwrap_or_default());
+        }
+        cells.extend([
             job.instructions.clone(),
             job.documents.to_string(),
             phase(state),
@@ -145,6 +196,7 @@ fn table(rows: &[JobRow], ids: &[String], is_interrupted: &dyn Fn(&JobRow) -> bo
             when::minute(job.created),
             if state.worked_ms == 0 { "–".to_owned() } else { duration(state.worked_ms) },
         ]);
+        table.row(cells);
     }
     table
 }
@@ -181,10 +233,12 @@ pub(super) fn cost(usd: Option<f64>) -> String {
 }
 
 /// `2 of 4`: the planned phase that is worked, or how many of them an ended job completed.
-fn phase(state: &JobState) -> String {
+pub(super) fn phase(state: &JobState) -> String {
     let (complete, planned) = (state.phases_complete, state.phases_planned);
     match state.status {
         JobStatus::Queued if state.turns == 0 => "–".to_owned(),
+        // Of a batch, and never begun.
+        status if status != JobStatus::Running && state.journal_seq == 0 => "–".to_owned(),
         status if status.is_end() => format!("{complete} of {planned}"),
         JobStatus::Queued
         | JobStatus::Running
@@ -201,15 +255,16 @@ fn phase(state: &JobState) -> String {
     }
 }
 
-fn listed(row: &JobRow, interrupted: bool) -> Listed<'_> {
-    let (job, state) = (&row.job, &row.state);
+fn listed(known: &Known, interrupted: bool) -> Listed<'_> {
+    let JobRow { job, state, .. } = &known.row;
+    let queue = known.queue.as_ref();
     Listed {
         id: job.id,
         status: state.status,
         interrupted,
         hold_reason: state.hold_reason,
         reason: state.reason.as_deref(),
-        wants: row.wants.map(Wish::name),
+        wants: known.row.wants.map(Wish::name),
         instructions: &job.instructions,
         model: &job.model,
         documents: job.documents,
@@ -228,6 +283,13 @@ fn listed(row: &JobRow, interrupted: bool) -> Listed<'_> {
         created: job.created,
         completed_at: state.completed_at,
         workspace: &job.workspace,
+        batch: queue.map(|queue| queue.batch),
+        batch_name: queue.and_then(|queue| queue.batch_name.as_deref()),
+        label: queue.map(|queue| queue.label.as_str()),
+        attempts: queue.map(|queue| queue.attempts),
+        run_after: queue.and_then(|queue| queue.run_after),
+        host: queue.and_then(|queue| queue.host.as_deref()),
+        same_as: queue.and_then(|queue| queue.same_as),
     }
 }
 

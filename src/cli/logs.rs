@@ -82,7 +82,7 @@ pub(super) async fn run(settings: Settings, args: &LogsArgs) -> Result<u8, CliEr
 }
 
 /// Writes to stdout; `false` when nobody reads it any more.
-fn put(text: &str) -> Result<bool, CliError> {
+pub(super) fn put(text: &str) -> Result<bool, CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(true),

@@ -4,12 +4,13 @@
 //! and `completions` open nothing.
 //!
 //! - `submit`: a batch into the queue
-//! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause): what is asked of one job
+//! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause): what is asked of one job; `retry`, and those: of a batch
 //! - `work`: drives a job here and now; `stop`: Ctrl-C and SIGTERM; `progress`: the talk meanwhile; `traces`: its spans; `result`: what came of it
 //! - `worker`: drives the jobs of the queue
 //! - `server`: the model and its server
-//! - `instructions`: from a name or path to instructions; `office`: settings and database
-//! - `jobs`, `show`, `logs`, `audit`, `report`: what became of jobs, one or many
+//! - `instructions`: from a name or path to instructions; `office`: settings and database; `named`: from a name to a job or a
+//!   batch; `queue`: what the queue knows of jobs
+//! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: what became of jobs, one or many
 //! - `doctor`, `migrate`, `reindex`, `completions`
 
 use crate::config::{LogFormat, Partial, Settings};
@@ -25,14 +26,17 @@ mod instructions;
 mod jobs;
 mod logs;
 mod migrate;
+mod named;
 mod office;
 mod out;
 mod place;
 mod progress;
+mod queue;
 mod reindex;
 mod report;
 mod result;
 mod resume;
+mod retry;
 mod review;
 mod run;
 mod schedule;
@@ -42,6 +46,7 @@ mod stop;
 mod submit;
 mod table;
 mod traces;
+mod watch;
 mod when;
 mod work;
 mod worker;
@@ -57,7 +62,7 @@ Examples:
   overnight resume last --turns 8000
   overnight approve 0193
 
-A JOB is named by its id, any unambiguous beginning of it, or 'last'.
+A JOB is named by its id, any unambiguous beginning of it, or 'last'; a BATCH by its name, its id or a beginning of that.
 Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 partial or blocked, 4 held, 5 cancelled, 130 interrupted.";
 
 /// Runs long document jobs with a language model, unattended, and keeps a record that can be audited.
@@ -98,16 +103,18 @@ enum Verb {
     Submit(Box<submit::SubmitArgs>),
     /// Submit batches by themselves: each weekday at 22:00, and the like
     Schedule(schedule::ScheduleArgs),
-    /// Go on with a job that is held or was interrupted
+    /// Go on with a job that is held or was interrupted, or with what is held of a batch
     Resume(resume::ResumeArgs),
     /// Accept the result of a job that waits for review
     Approve(review::ApproveArgs),
     /// Send a job that waits for review back with feedback, and go on with it
     Feedback(review::FeedbackArgs),
-    /// End a job for good; what it made stays
+    /// End a job, or all of a batch, for good; what was made stays
     Cancel(cancel::CancelArgs),
-    /// Hold a job at its next turn, until it is resumed
+    /// Hold a job, or all of a batch, at its next turn, until it is resumed
     Pause(cancel::PauseArgs),
+    /// Queue failed jobs of a batch again
+    Retry(retry::RetryArgs),
     /// Show the settings and where they come from, and test what a job needs
     Doctor(doctor::DoctorArgs),
     /// Bring the database's schema up to this program's
@@ -118,8 +125,10 @@ enum Verb {
     Completions(completions::CompletionsArgs),
     /// List jobs, the newest first
     Jobs(jobs::JobsArgs),
-    /// Show one job: what was asked, where it stands or what came of it, what can be done next
+    /// Show one job or batch: what was asked, where it stands or what came of it, what can be done next
     Show(show::ShowArgs),
+    /// Watch running jobs: what each is doing, and how far it is
+    Watch(watch::WatchArgs),
     /// Report on the jobs of a night: what is done, what is not and why, what it cost, and what needs a person
     Report(report::ReportArgs),
     /// Tell what happened in a job, line by line
@@ -192,11 +201,13 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Feedback(args) => review::feedback(&office(&args.server.put_into(flags)).await?, &args).await,
         Verb::Cancel(args) => cancel::cancel(&office(&flags).await?, &args).await,
         Verb::Pause(args) => cancel::pause(&office(&flags).await?, &args).await,
+        Verb::Retry(args) => retry::run(&office(&flags).await?, &args).await,
         Verb::Doctor(args) => doctor::run(flags, &args).await,
         Verb::Migrate => migrate::run(&office(&flags).await?),
         Verb::Reindex(args) => reindex::run(settings(&flags)?, &args).await,
         Verb::Completions(args) => completions::run(&args),
         Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await,
+        Verb::Watch(args) => watch::run(&office(&flags).await?, &args).await,
         Verb::Report(args) => report::run(&office(&flags).await?, &args).await,
         // These open a database only for a job that is named by its id.
         Verb::Show(args) => show::run(settings(&flags)?, &args).await,

@@ -1,12 +1,12 @@
 //! What every command works with: settings, the database, and the way from a job's name to its workspace.
 
-use super::{CliError, out};
+use super::{CliError, out, queue::Known};
 use crate::{
     config::Settings,
     job::{id::JobId, record::JobStatus},
     runner::{adopt, catch_up},
-    store::{self, JobRow, Store},
-    workspace::lock::is_worked_on,
+    store::{self, Store},
+    workspace::lock,
 };
 use std::{
     path::{Path, PathBuf},
@@ -27,22 +27,29 @@ impl Office {
         Ok(Self { settings, store })
     }
 
-    /// The row of the job that a person named: its id, an unambiguous beginning of it, or `last`.
-    pub async fn job(&self, name: &str) -> Result<JobRow, CliError> {
+    /// The job that a person named: its id, an unambiguous beginning of it, or `last`.
+    pub async fn job(&self, name: &str) -> Result<Known, CliError> {
         self.adopt().await;
         let id = self.store.find(name).await?;
-        let row = self.store.job(id).await?;
-        let row = row.ok_or_else(|| CliError::usage(format!("there is no job '{name}'")))?;
-        self.caught_up(row).await
+        self.job_with(id).await
     }
 
-    /// The row, brought up first where the process that worked on the job died before it could.
-    pub async fn caught_up(&self, row: JobRow) -> Result<JobRow, CliError> {
-        if !self.is_interrupted(&row) {
-            return Ok(row);
+    /// The job with this id.
+    pub async fn job_with(&self, id: JobId) -> Result<Known, CliError> {
+        let row = self.store.job(id).await?;
+        let row = row.ok_or_else(|| CliError::usage(format!("there is no job {id}")))?;
+        self.caught_up(self.known_one(row).await?).await
+    }
+
+    /// The job, its row brought up first where the process that worked on it died before it could. A job of a batch is left
+    /// alone: its worker may be about to open it, and if that has died, the next one brings the row up.
+    pub async fn caught_up(&self, job: Known) -> Result<Known, CliError> {
+        if job.queue.is_some() || !self.is_interrupted(&job) {
+            return Ok(job);
         }
-        catch_up(self.store.as_ref(), row.job.id, &self.workspace(&row)?).await;
-        Ok(self.store.job(row.job.id).await?.unwrap_or(row))
+        catch_up(self.store.as_ref(), job.id(), &self.workspace(&job)?).await;
+        let row = self.store.job(job.id()).await?.unwrap_or(job.row);
+        Ok(Known { row, queue: job.queue })
     }
 
     /// Takes in what a killed process left without a row; says so where a whole database seems to be lost.
@@ -57,21 +64,73 @@ impl Office {
         }
     }
 
-    /// Whether the job stands as running, and no process works on it: `kill -9`, or a machine that went off.
-    pub fn is_interrupted(&self, row: &JobRow) -> bool {
-        row.state.status == JobStatus::Running && self.workspace(row).is_ok_and(|path| !is_worked_on(&path))
+    /// Whether the job stands as running, and no process works on it: `kill -9`, or a machine that went off. Only where its
+    /// workspace is can that be seen. Of a batch's job that means: on the machine that its row names. One without a workspace
+    /// is with a worker that is about to make it one, and one whose workspace is on no single machine may be worked on
+    /// anywhere.
+    pub fn is_interrupted(&self, job: &Known) -> bool {
+        let is_here = job.queue.as_ref().is_none_or(|queue| queue.host.as_deref() == Some(lock::host().as_str()));
+        job.status() == JobStatus::Running
+            && is_here
+            && self.workspace(job).is_ok_and(|path| !lock::is_worked_on(&path))
     }
 
-    /// The workspace folder of a job: where its row says, else below the configured folder.
-    pub fn workspace(&self, row: &JobRow) -> Result<PathBuf, CliError> {
-        let id: JobId = row.job.id;
+    /// The workspace folder of a job: where its row says, else below the configured folder. Of a linked job it is that of the
+    /// job that did the work.
+    pub fn workspace(&self, job: &Known) -> Result<PathBuf, CliError> {
+        if let Some(host) = job.elsewhere() {
+            return Err(CliError::failed(format!(
+                "the workspace of job {} is on {}: look at it, or work on it, there",
+                job.id(),
+                out::one_line(host)
+            )));
+        }
+        if job.is_unbegun() && job.same_as().is_none() {
+            return Err(CliError::usage(unbegun(job)));
+        }
+        let row = &job.row;
         let here = Path::new(&row.job.workspace).to_owned();
-        let configured = self.settings.workspaces.value.join(id.to_string());
+        let configured = self.settings.workspaces.value.join(job.same_as().unwrap_or(row.job.id).to_string());
         [here, configured].into_iter().find(|path| path.is_dir()).ok_or_else(|| {
             CliError::failed(format!(
-                "the workspace of job {id} is not at {}: it was moved or is on another machine",
-                row.job.workspace
+                "the workspace of job {} is not at {}: it was moved or is on another machine",
+                row.job.id,
+                out::one_line(&row.job.workspace)
             ))
         })
+    }
+
+    /// Whether the job can be opened here. What a batch has elsewhere, or not yet, is left to the queue; for a job of its own
+    /// there is nobody else, so that it is told where its workspace was.
+    pub(super) fn has_workspace(&self, job: &Known) -> bool {
+        job.queue.is_none() || self.workspace(job).is_ok()
+    }
+
+    /// [`Self::workspace`], where the job's own record is to be read. A linked job has none.
+    pub(super) fn own_workspace(&self, job: &Known) -> Result<PathBuf, CliError> {
+        match job.same_as() {
+            Some(done) => Err(CliError::usage(format!(
+                "job {} was done before by job {done}: the record is that job's, so name that one",
+                job.id()
+            ))),
+            None => self.workspace(job),
+        }
+    }
+}
+
+/// Why a job of a batch has no workspace, in one sentence.
+fn unbegun(job: &Known) -> String {
+    let id = job.id();
+    match job.status() {
+        JobStatus::Queued => format!("job {id} has no workspace yet: it waits for a worker (`overnight work`)"),
+        JobStatus::Running => format!("job {id} has no workspace yet: a worker is about to make it"),
+        JobStatus::Held => {
+            format!("job {id} has no workspace yet: it is held, and `overnight resume {id}` queues it")
+        }
+        status @ (JobStatus::Completed
+        | JobStatus::Partial
+        | JobStatus::Blocked
+        | JobStatus::Failed
+        | JobStatus::Cancelled) => format!("job {id} has no workspace: it is {status}, and was never begun"),
     }
 }

@@ -3,17 +3,18 @@
 
 mod text;
 
-use super::{CliError, Office, exit, jobs, out, table, when};
+use super::{CliError, Office, exit, jobs, named::Named, out, queue::Known, table, when};
 use crate::{
     job::{id::JobId, time::Timestamp},
     report::{
+        batch::BatchFacts,
         collect::{CollectError, collect},
         count::{Asked, Report, waits},
         facts::{JobFacts, Standing},
         html::html,
         markdown::markdown,
         page::{Page, Style},
-        read::read,
+        read::{Place, read},
     },
     runner::now,
     store::{JobFilter, JobRow},
@@ -21,7 +22,7 @@ use crate::{
 };
 use chrono::Local;
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -29,6 +30,7 @@ use std::{
 const EXAMPLES: &str = "\
 Examples:
   overnight report                                        the last 24 hours
+  overnight report contracts                              the batch of this name
   overnight report --since 22:00 --output report.html
   overnight report --status held --status partial
   overnight report --since 22:00 --collect results/
@@ -42,11 +44,15 @@ const SLACK: Duration = Duration::from_hours(1);
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReportArgs {
-    /// Only these jobs: ids, beginnings of them, or 'last' [default: all jobs made or worked since then]
-    #[arg(value_name = "JOB")]
+    /// Only these jobs: ids, beginnings of them, 'last', or names or ids of batches [default: all jobs made or worked since
+    /// then]
+    #[arg(value_name = "JOB|BATCH")]
     jobs: Vec<String>,
+    /// Only the jobs of this batch: its name, its id or a beginning of that, or 'last'
+    #[arg(long, value_name = "BATCH")]
+    batch: Vec<String>,
     /// Only jobs made or worked since then: 22:00, 2h (ago), 2026-11-20, '2026-11-20 22:00', 2026-11-20T22:00:00Z
-    /// [default: 24h, where no job is named]
+    /// [default: 24h, where no job or batch is named]
     #[arg(long, value_name = "TIME", value_parser = |text: &str| when::since(text, &Local::now()))]
     since: Option<Timestamp>,
     /// Only jobs that are completed, partial, blocked, failed, held, interrupted, running, queued or cancelled
@@ -93,15 +99,17 @@ impl ReportArgs {
 
 pub(super) async fn run(office: &Office, args: &ReportArgs) -> Result<u8, CliError> {
     let made = now();
-    let (mut asked, rows, mut ids) = asked(office, args, made).await?;
-    ids.sort();
-    let mut facts: Vec<JobFacts> = Vec::with_capacity(rows.len());
-    for row in rows {
-        let row = office.caught_up_quietly(row).await;
-        facts.push(read(&row, &office.workspace(&row).map_err(|error| error.message)));
+    let (mut asked, jobs, ids) = asked(office, args, made).await?;
+    let batches = office.batches_of(&jobs).await?;
+    let mut facts: Vec<JobFacts> = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let job = office.caught_up_quietly(job).await;
+        facts.push(read(&job.row, job.queue.as_ref(), &office.place(&job), office.is_interrupted(&job)));
     }
     asked.standings.dedup();
     let mut report = Report::of(made, &asked, facts);
+    let is_told = |batch: &BatchFacts| report.jobs.iter().any(|job| job.batch == Some(batch.id));
+    report.batches = batches.into_iter().map(BatchFacts::of).filter(is_told).collect();
     let id = |id: JobId| jobs::short(&id.to_string(), &ids).to_owned();
     if let Some(folder) = &args.collect {
         report.collected = Some(collect(&report.jobs, folder, made, &id)?);
@@ -123,25 +131,20 @@ pub(super) async fn run(office: &Office, args: &ReportArgs) -> Result<u8, CliErr
     Ok(exit::COMPLETED)
 }
 
-/// What is asked for, the rows that may belong to it, and the ids of all jobs. The place for other names than jobs'
-/// (a batch's) is here.
+/// What is asked for, the jobs that may belong to it, and the ids of all jobs and batches, sorted.
 async fn asked(
     office: &Office,
     args: &ReportArgs,
     made: Timestamp,
-) -> Result<(Asked, Vec<JobRow>, Vec<String>), CliError> {
+) -> Result<(Asked, Vec<Known>, Vec<String>), CliError> {
     office.adopt().await;
     let all = office.store.jobs(&JobFilter::default()).await?;
-    let ids = all.iter().map(|row| row.job.id.to_string()).collect();
-    let named = !args.jobs.is_empty();
+    let ids = office.ids_with(&all).await?;
+    let named = !args.jobs.is_empty() || !args.batch.is_empty();
     let since = args.since.or_else(|| (!named).then(|| before(made, USUAL)));
     let mut asked = Asked { since, standings: args.status.clone(), named, older_waiting: 0 };
     if named {
-        let mut wanted = BTreeSet::new();
-        for name in &args.jobs {
-            wanted.insert(office.store.find(name).await?);
-        }
-        return Ok((asked, all.into_iter().filter(|row| wanted.contains(&row.job.id)).collect(), ids));
+        return Ok((asked, named_jobs(office, args).await?, ids));
     }
     let since = since.map(|since| before(since, SLACK));
     // A row is written whenever a job rests: one that is older, and doesn't run, has not been worked.
@@ -150,7 +153,29 @@ async fn asked(
         since.is_none_or(is_new) || !(row.state.status.is_end() || row.state.hold_reason.is_some())
     });
     asked.older_waiting = older.iter().filter(|row| waits(Standing::of(row.state.status, false))).count() as u64;
-    Ok((asked, rows, ids))
+    Ok((asked, office.known(rows).await?, ids))
+}
+
+/// The jobs that are named, and those of the batches that are, each once.
+async fn named_jobs(office: &Office, args: &ReportArgs) -> Result<Vec<Known>, CliError> {
+    let mut batches = Vec::new();
+    let mut jobs: BTreeMap<JobId, Known> = BTreeMap::new();
+    for name in &args.batch {
+        batches.push(office.batch(name).await?);
+    }
+    for name in &args.jobs {
+        match office.named(name).await? {
+            Named::Batch(batch) => batches.push(*batch),
+            Named::Job(job) => {
+                jobs.insert(job.id(), *job);
+            }
+        }
+    }
+    for batch in &batches {
+        let of_batch = office.jobs_of(batch, &JobFilter::default()).await?;
+        jobs.extend(of_batch.into_iter().map(|job| (job.id(), job)));
+    }
+    Ok(jobs.into_values().collect())
 }
 
 fn before(moment: Timestamp, passed: Duration) -> Timestamp {
@@ -160,8 +185,18 @@ fn before(moment: Timestamp, passed: Duration) -> Timestamp {
 
 impl Office {
     /// [`Self::caught_up`], where a workspace that can't be had is the report's to tell.
-    async fn caught_up_quietly(&self, row: JobRow) -> JobRow {
-        self.caught_up(row.clone()).await.unwrap_or(row)
+    async fn caught_up_quietly(&self, job: Known) -> Known {
+        self.caught_up(job.clone()).await.unwrap_or(job)
+    }
+
+    /// Where the job's workspace is, for a report.
+    fn place(&self, job: &Known) -> Place {
+        match self.workspace(job) {
+            Ok(path) => Place::Here(path),
+            Err(_) if job.elsewhere().is_some() => Place::Elsewhere,
+            Err(_) if job.is_unbegun() => Place::NotBegun,
+            Err(error) => Place::Gone(error.message),
+        }
     }
 }
 

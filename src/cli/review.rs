@@ -74,14 +74,15 @@ pub(super) async fn feedback(office: &Office, args: &FeedbackArgs) -> Result<u8,
 
 /// Opens a job that is held for review.
 async fn reviewed(office: &Office, job: &str) -> Result<(Session, PathBuf), CliError> {
-    let row = office.job(job).await?;
-    let path = office.workspace(&row)?;
-    let mut session = work::open(office, &row, &path).await?;
+    let known = office.job(job).await?;
+    let path = office.own_workspace(&known)?;
+    let row = &known.row;
+    let mut session = work::open(office, row, &path).await?;
     if is_in_review(&session.job) {
         return Ok((session, path));
     }
     if session.job.ended().is_some() {
-        work::settle(office, &mut session, &row).await?;
+        work::settle(office, &mut session, row).await?;
     }
     let (status, reason, _) = session.job.job_status();
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();

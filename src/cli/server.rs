@@ -136,9 +136,9 @@ pub(super) async fn open(office: &Office, target: &Target) -> Result<Arc<dyn Mod
         return without_jobs(settings, target);
     };
     // By its whole id: `last` would be another job when this one is resumed.
-    let row = office.job(job).await?;
-    let replayed = office.workspace(&row)?;
-    let target = Target { name: format!("replay:{}", row.job.id), ..target.clone() };
+    let job = office.job(job).await?;
+    let replayed = office.own_workspace(&job)?;
+    let target = Target { name: format!("replay:{}", job.id()), ..target.clone() };
     opened(settings, &target, &|_| Ok(replayed.clone()))
 }
 

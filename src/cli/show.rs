@@ -1,8 +1,14 @@
 //! `overnight show`: one job at a glance, and what a person can do next.
+//!
+//! - `queued`: what the queue knows of a job, and one whose workspace can't be read here; `batch`: a batch
+
+mod batch;
+mod queued;
 
 use super::{
-    CliError, audit, exit,
+    CliError, Office, audit, exit,
     jobs::{INTERRUPTED, cost, standing},
+    named::Named,
     out,
     place::Place,
     progress::counted,
@@ -21,8 +27,8 @@ use crate::{
         state::{Job, Progress},
         time::Timestamp,
     },
-    workspace::lock::is_worked_on,
 };
+use queued::InQueue;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -31,14 +37,15 @@ const MOST_DOCUMENTS: usize = 40;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// Id of a job, the beginning of one, 'last', or the path of a workspace folder
+    /// Id of a job, the beginning of one, 'last', name or id of a batch, or the path of a workspace folder
+    #[arg(value_name = "JOB|BATCH")]
     job: String,
     /// Print a JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// `--json`. Its fields are a promise; a value that isn't there is null.
+/// `--json` of a job. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
 struct Shown<'t> {
     id: JobId,
@@ -52,8 +59,9 @@ struct Shown<'t> {
     description: &'t str,
     model: &'t str,
     created: Timestamp,
-    /// The moment of the last decision.
+    /// The moment of the last decision; where the journal isn't here, when the row was last written.
     last: Timestamp,
+    /// Empty where the workspace isn't here.
     documents: Vec<Document<'t>>,
     /// 0 to 1, of all documents.
     coverage: f64,
@@ -74,9 +82,11 @@ struct Shown<'t> {
     checks: &'t [Check],
     deliverables: &'t [Delivered],
     open_todos: &'t [String],
-    /// Absolute.
+    /// Absolute; empty where a worker hasn't made one yet. Of a linked job, that of the job that did the work.
     workspace: String,
     next: Vec<String>,
+    /// Null: the job is in no batch.
+    queue: Option<InQueue<'t>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -105,29 +115,45 @@ struct PhaseLine<'t> {
 }
 
 pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliError> {
-    let place = Place::find(settings, &args.job).await?;
+    let (place, interrupted) = if let Some(place) = Place::folder(&args.job)? {
+        (place, false)
+    } else {
+        let office = Office::open(settings).await?;
+        let job = match office.named(&args.job).await? {
+            Named::Batch(batch) => return batch::show(&office, &batch, &args.job, args.json).await,
+            Named::Job(job) => *job,
+        };
+        if queued::is_only_a_row(&office, &job) {
+            return queued::show(&office, &job, args.json).await;
+        }
+        let interrupted = office.is_interrupted(&job);
+        (Place { path: office.workspace(&job)?, job: Some(job) }, interrupted)
+    };
     let timeline = timeline(&place.path)?;
-    let shown = shown(&place, &timeline);
+    let shown = shown(&place, &timeline, interrupted);
     if args.json {
         out::json(&shown)?;
     } else {
-        out::result(&shown.text(&timeline.job))?;
+        out::result(&shown.text(Some(&timeline.job)))?;
     }
     Ok(exit::COMPLETED)
 }
 
 /// How the job stands: as its journal says, and where that says running, as the database knows better.
 fn status(place: &Place, job: &Job) -> (JobStatus, Option<HoldReason>, Option<String>) {
-    match &place.row {
-        Some(row) if job.is_running() => (row.state.status, row.state.hold_reason, row.state.reason.clone()),
+    let state = place.job.as_ref().map(|known| &known.row.state);
+    match state {
+        Some(state) if job.is_running() => (state.status, state.hold_reason, state.reason.clone()),
         Some(_) | None => job.job_status(),
     }
 }
 
-fn shown<'t>(place: &Place, timeline: &'t Timeline) -> Shown<'t> {
+fn shown<'t>(place: &'t Place, timeline: &'t Timeline, interrupted: bool) -> Shown<'t> {
     let job = &timeline.job;
     let (status, hold_reason, reason) = status(place, job);
-    let interrupted = place.row.is_some() && status == JobStatus::Running && !is_worked_on(&place.path);
+    let interrupted = interrupted && status == JobStatus::Running;
+    let name = place.name(job.spec.id);
+    let queue = place.job.as_ref().and_then(InQueue::of);
     // A job that waits for its review shows what would be accepted.
     let ending: Option<&Ending> = job.ended().or(job.ending.as_deref());
     let completion = ending.and_then(|ending| ending.completion.as_ref());
@@ -161,12 +187,13 @@ fn shown<'t>(place: &Place, timeline: &'t Timeline) -> Shown<'t> {
         open_todos: ending.map_or(&[], |ending| &ending.open_todos),
         workspace: std::path::absolute(&place.path).unwrap_or_else(|_| place.path.clone()).display().to_string(),
         interrupted,
-        next: if interrupted {
-            let name = place.name(job.spec.id);
-            vec![format!("overnight resume {name}"), format!("overnight cancel {name}")]
-        } else {
-            next(status, hold_reason, &place.name(job.spec.id), place.row.is_some())
+        next: match &place.job {
+            // Without a database a folder can only be looked at.
+            None => looked_at(&name),
+            Some(known) => queued::next(known, status, hold_reason, Some(interrupted))
+                .unwrap_or_else(|| next(status, hold_reason, &name, interrupted)),
         },
+        queue,
     }
 }
 
@@ -196,12 +223,16 @@ fn line(phase: &PhaseRecord) -> PhaseLine<'_> {
     }
 }
 
+/// How a job's record is looked into.
+fn looked_at(name: &str) -> Vec<String> {
+    vec![format!("overnight audit {name}"), format!("overnight audit verify {name}")]
+}
+
 /// What a person can do now, as commands.
-fn next(status: JobStatus, hold: Option<HoldReason>, name: &str, has_row: bool) -> Vec<String> {
+fn next(status: JobStatus, hold: Option<HoldReason>, name: &str, interrupted: bool) -> Vec<String> {
     let audit = format!("overnight audit {name}");
-    if !has_row {
-        // Without a database a folder can only be looked at.
-        return vec![audit, format!("overnight audit verify {name}")];
+    if interrupted {
+        return vec![format!("overnight resume {name}"), format!("overnight cancel {name}")];
     }
     match (status, hold) {
         (JobStatus::Held, Some(HoldReason::Review)) => {
@@ -226,12 +257,13 @@ fn next(status: JobStatus, hold: Option<HoldReason>, name: &str, has_row: bool) 
         (
             JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Failed | JobStatus::Cancelled,
             _,
-        ) => vec![audit, format!("overnight audit verify {name}")],
+        ) => looked_at(name),
     }
 }
 
 impl Shown<'_> {
-    fn text(&self, job: &Job) -> String {
+    /// `job`: as its journal tells it, where that is here.
+    fn text(&self, job: Option<&Job>) -> String {
         let standing = if self.interrupted {
             format!("{INTERRUPTED}: no process works on it")
         } else {
@@ -244,10 +276,10 @@ impl Shown<'_> {
         }
         let _ = write!(
             text,
-            "\nAsked {}\n  instructions  {}: {}\n  model         {}\n",
+            "\nAsked {}\n  instructions  {}{}\n  model         {}\n",
             when::second(self.created),
             out::one_line(self.instructions),
-            out::one_line(self.description),
+            if self.description.is_empty() { String::new() } else { format!(": {}", out::one_line(self.description)) },
             out::one_line(self.model)
         );
         for document in self.documents.iter().take(MOST_DOCUMENTS) {
@@ -267,9 +299,13 @@ impl Shown<'_> {
             let rest = self.documents.len() - MOST_DOCUMENTS;
             let _ = writeln!(text, "  and {rest} more documents (--json lists them all)");
         }
-        if job.ended().is_some() || job.ending.is_some() {
+        if let Some(queue) = &self.queue {
+            text.push_str(&queue.text());
+        }
+        let is_ended = job.map_or(self.status.is_end(), |job| job.ended().is_some() || job.ending.is_some());
+        if is_ended {
             text.push_str(&self.result());
-        } else {
+        } else if let Some(job) = job {
             let planning = self.planning.map(|step| format!("\n  then planning: {step}")).unwrap_or_default();
             let heading = match &job.progress {
                 Progress::Executing => "Now",
@@ -297,7 +333,9 @@ impl Shown<'_> {
             duration(self.worked_ms),
             audit::tokens(&cached)
         );
-        text.push_str("\nPhases\n");
+        if !self.phases.is_empty() {
+            text.push_str("\nPhases\n");
+        }
         for phase in &self.phases {
             let attempt = if phase.attempt > 1 { format!(", attempt {}", phase.attempt) } else { String::new() };
             let _ = writeln!(
@@ -313,7 +351,10 @@ impl Shown<'_> {
                 duration(phase.spent.worked_ms)
             );
         }
-        let _ = write!(text, "\nWorkspace\n  {}\n\nNext\n", out::one_line(&self.workspace));
+        if !self.workspace.is_empty() {
+            let _ = write!(text, "\nWorkspace\n  {}\n", out::one_line(&self.workspace));
+        }
+        text.push_str("\nNext\n");
         for command in &self.next {
             let _ = writeln!(text, "  {command}");
         }

@@ -20,7 +20,7 @@ use std::{
 
 /// Bytes of an index that is read.
 const MOST_INDEX: u64 = 256 * 1024 * 1024;
-/// Letters of the instructions' name in a folder's name.
+/// Letters of the job's label or of the instructions' name in a folder's name.
 const MOST_NAME: usize = 60;
 
 /// Why nothing, or not all, was collected.
@@ -167,7 +167,7 @@ fn planned<'j>(jobs: &'j [JobFacts], old: &[Entry], short: &dyn Fn(JobId) -> Str
     let mut targets = BTreeSet::new();
     for job in jobs {
         let folder = of_job.get(&job.id).cloned().unwrap_or_else(|| {
-            let name = slug(&job.instructions);
+            let name = slug(job.called());
             let usual = format!("{}-{name}", short(job.id));
             if folders.contains_key(&usual) { format!("{}-{name}", job.id) } else { usual }
         });
@@ -217,6 +217,10 @@ fn intended(copy: &Copy<'_>) -> Made {
 
 /// Copies one file, hashed on its way. `None`: it can't be read.
 fn copy_one(root: &Workspace, copy: &Copy<'_>) -> Result<Option<Made>, CollectError> {
+    // What lies here under the path that another machine has it at is something else.
+    if copy.file.state == FileState::Elsewhere {
+        return Ok(None);
+    }
     let Ok((mut source, _)) =
         Workspace::open(Path::new(&copy.job.workspace)).and_then(|workspace| workspace.stream(&copy.file.path))
     else {
@@ -231,6 +235,7 @@ fn state(copy: &Copy<'_>, made: Option<&Made>) -> FileState {
         Some(made) if made.sha256 == copy.file.sha256 => FileState::AsDelivered,
         Some(_) => FileState::Changed,
         None if copy.file.state == FileState::Unreadable => FileState::Unreadable,
+        None if copy.file.state == FileState::Elsewhere => FileState::Elsewhere,
         None => FileState::Missing,
     }
 }
@@ -241,6 +246,7 @@ fn fault(copy: &Copy<'_>, made: Option<&Made>) -> Option<String> {
         FileState::Changed => "was changed since it was delivered; it was copied as it is now",
         FileState::Missing => "is missing",
         FileState::Unreadable => "can't be read",
+        FileState::Elsewhere => "is on another machine: collect it there",
     };
     Some(format!("job {}: {} {what}", copy.job.id, one_line(&copy.file.path)))
 }
@@ -260,6 +266,7 @@ fn entry(job: &JobFacts, copy: &Copy<'_>, made: Option<Made>) -> Entry {
 fn nothing(job: &JobFacts) -> Entry {
     Entry {
         job: job.id,
+        label: job.label.clone(),
         status: job.standing().name().to_owned(),
         instructions: job.instructions.clone(),
         documents: job.document_names.clone(),

@@ -2,6 +2,7 @@
 //! the time that the report is about.
 
 use super::{
+    batch::{BatchFacts, Waiting},
     facts::{Attempts, FileState, Holds, JobFacts, Standing},
     index::Collected,
     needs::{Need, needs},
@@ -45,6 +46,12 @@ pub struct Report {
     /// Only jobs that stand so are in it; empty: all.
     pub statuses: Vec<&'static str>,
     pub counts: Counts,
+    /// The batches that these jobs belong to, the oldest first.
+    pub batches: Vec<BatchFacts>,
+    /// Jobs of batches that nobody works on, by what they wait for.
+    pub waiting: Vec<Waiting>,
+    /// Jobs of batches that failed as often as they may, or can't be mended.
+    pub given_up: Vec<JobId>,
     /// Jobs of these that were made before `since`: their numbers are those of the whole job all the same.
     pub made_before: u64,
     /// Jobs that are held or interrupted, and that are not in the report, because nothing happened to them since. Null
@@ -55,7 +62,7 @@ pub struct Report {
     /// Checks that were not met when their jobs ended, the most frequent first.
     pub checks_failed: Vec<FailedCheck>,
     pub confidence: Option<Spread>,
-    /// Of the jobs that had a turn.
+    /// Of the jobs that had a turn, and of linked ones.
     pub coverage: Option<Spread>,
     /// The most frequent first.
     pub attempts_failed: Vec<AttemptsFailed>,
@@ -85,6 +92,8 @@ pub struct Counts {
     pub running: u64,
     pub queued: u64,
     pub cancelled: u64,
+    /// Of the completed, those that another job did before.
+    pub linked: u64,
 }
 
 /// Jobs that stand so for the same reason.
@@ -151,6 +160,8 @@ pub struct Files {
     pub changed: u64,
     pub missing: u64,
     pub unreadable: u64,
+    /// On other machines.
+    pub elsewhere: u64,
 }
 
 impl Report {
@@ -168,12 +179,21 @@ impl Report {
             since: asked.since,
             statuses: asked.standings.iter().map(|standing| standing.name()).collect(),
             counts: Counts::of(&jobs),
+            batches: Vec::new(),
+            waiting: Waiting::of(&jobs),
+            given_up: jobs
+                .iter()
+                .filter(|job| job.batch.is_some() && job.status == JobStatus::Failed)
+                .map(|job| job.id)
+                .collect(),
             made_before: jobs.iter().filter(|job| asked.since.is_some_and(|since| job.created < since)).count() as u64,
             older_waiting: (!asked.named && asked.standings.is_empty()).then_some(waiting),
             reasons: reasons(&jobs),
             checks_failed: checks_failed(&jobs),
             confidence: Spread::of(jobs.iter().filter_map(|job| job.confidence)),
-            coverage: Spread::of(jobs.iter().filter(|job| job.turns > 0).map(|job| job.coverage)),
+            coverage: Spread::of(
+                jobs.iter().filter(|job| job.turns > 0 || job.same_as.is_some()).map(|job| job.coverage),
+            ),
             attempts_failed: attempts_failed(&jobs),
             holds: holds(&jobs),
             spent: Spent::of(&jobs),
@@ -211,7 +231,9 @@ pub fn waits(standing: Standing) -> bool {
 
 impl Counts {
     fn of(jobs: &[JobFacts]) -> Self {
-        let mut counts = Self { jobs: jobs.len() as u64, ..Self::default() };
+        let linked =
+            jobs.iter().filter(|job| job.same_as.is_some() && job.status == JobStatus::Completed).count() as u64;
+        let mut counts = Self { jobs: jobs.len() as u64, linked, ..Self::default() };
         for job in jobs {
             *match job.standing() {
                 Standing::Completed => &mut counts.completed,
@@ -259,7 +281,9 @@ fn grouped<T>(items: impl IntoIterator<Item = T>, key: impl Fn(&T) -> String) ->
 }
 
 fn reasons(jobs: &[JobFacts]) -> Vec<Reason> {
-    let with_reason = jobs.iter().filter_map(|job| Some((job, one_line(job.reason.as_deref()?))));
+    // Whose work a linked job shows is told with that job.
+    let jobs = jobs.iter().filter(|job| job.same_as.is_none());
+    let with_reason = jobs.filter_map(|job| Some((job, one_line(job.reason.as_deref()?))));
     let groups = grouped(with_reason, |(job, reason)| {
         format!("{} {} {reason}", job.status, job.hold_reason.map_or("", HoldReason::name))
     });
@@ -367,6 +391,7 @@ impl Files {
                     FileState::Changed => sums.changed += 1,
                     FileState::Missing => sums.missing += 1,
                     FileState::Unreadable => sums.unreadable += 1,
+                    FileState::Elsewhere => sums.elsewhere += 1,
                 }
             }
         }

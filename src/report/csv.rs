@@ -3,7 +3,7 @@
 
 use super::index::Entry;
 
-const HEADING: [&str; 8] = ["job", "status", "instructions", "documents", "path", "sha256", "bytes", "state"];
+const HEADING: [&str; 9] = ["job", "label", "status", "instructions", "documents", "path", "sha256", "bytes", "state"];
 
 /// The entries as CSV (RFC 4180: commas, quotes, CRLF), with a heading.
 pub fn csv(entries: &[Entry]) -> String {
@@ -11,6 +11,7 @@ pub fn csv(entries: &[Entry]) -> String {
     for entry in entries {
         text.push_str(&line([
             entry.job.to_string(),
+            entry.label.clone().unwrap_or_default(),
             entry.status.clone(),
             entry.instructions.clone(),
             entry.documents.join("; "),
@@ -23,7 +24,7 @@ pub fn csv(entries: &[Entry]) -> String {
     text
 }
 
-fn line(cells: [String; 8]) -> String {
+fn line(cells: [String; 9]) -> String {
     cells.map(|text| cell(&text)).join(",") + "\r\n"
 }
 

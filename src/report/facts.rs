@@ -10,6 +10,7 @@ use crate::job::{
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use uuid::Uuid;
 
 /// How a job stands, for a person: a job that stands as running, and on which no process works, is a case of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,6 +85,12 @@ pub enum Record {
     Gone,
     /// The journal can't be read, or is not the one that the database saw.
     Broken,
+    /// Of a batch: no worker has made it a workspace.
+    NotBegun,
+    /// Of a batch: the workspace is on another machine.
+    Elsewhere,
+    /// Of a batch: another job did the same before, and the record is that one's.
+    Linked,
 }
 
 /// How a deliverable lies there now.
@@ -97,6 +104,8 @@ pub enum FileState {
     Missing,
     /// It is there, and can't be read.
     Unreadable,
+    /// Its workspace is on another machine.
+    Elsewhere,
 }
 
 impl FileState {
@@ -106,6 +115,7 @@ impl FileState {
             Self::Changed => "changed since it was delivered",
             Self::Missing => "missing",
             Self::Unreadable => "unreadable",
+            Self::Elsewhere => "on another machine",
         }
     }
 }
@@ -135,6 +145,25 @@ pub struct Attempts {
 pub struct Holds {
     pub reason: HoldReason,
     pub times: u64,
+}
+
+/// What the queue knows of a job of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueFacts {
+    pub batch: Uuid,
+    pub batch_name: Option<String>,
+    /// What a person calls it: a document's path as a rule.
+    pub label: String,
+    pub group: Option<String>,
+    /// The machine that has the workspace on its own disk.
+    pub host: Option<String>,
+    /// Attempts that failed, and how many may.
+    pub attempts: u32,
+    pub max_attempts: u32,
+    /// Queued: not before. Held: queued by itself then.
+    pub run_after: Option<Timestamp>,
+    /// Done before by that job.
+    pub same_as: Option<JobId>,
 }
 
 /// One job. Its fields are a promise; a value that isn't known is null.
@@ -181,15 +210,33 @@ pub struct JobFacts {
     pub attempts_failed: Vec<Attempts>,
     pub holds: Vec<Holds>,
     pub deliverables: Vec<FileFacts>,
-    /// Absolute.
+    /// Absolute; empty where there is none yet. Of a linked job, that of the job that did the work.
     pub workspace: String,
     pub record: Record,
     /// What is wrong with the record, in one sentence.
     pub record_fault: Option<String>,
+    /// Null from here on: the job is in no batch.
+    pub batch: Option<Uuid>,
+    pub batch_name: Option<String>,
+    pub label: Option<String>,
+    /// Attempts that failed, and how many may.
+    pub attempts: Option<u32>,
+    pub max_attempts: Option<u32>,
+    /// Queued: not before. Held: queued by itself then.
+    pub run_after: Option<Timestamp>,
+    /// The machine that has the workspace on its own disk.
+    pub host: Option<String>,
+    /// Done before by that job.
+    pub same_as: Option<JobId>,
 }
 
 impl JobFacts {
     pub fn standing(&self) -> Standing {
         Standing::of(self.status, self.interrupted)
+    }
+
+    /// What a person knows the job by: its label, or the name of its instructions.
+    pub fn called(&self) -> &str {
+        self.label.as_deref().filter(|label| !label.trim().is_empty()).unwrap_or(&self.instructions)
     }
 }

@@ -34,6 +34,9 @@ pub enum Kind {
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     pub job: JobId,
+    /// Of a job of a batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// How the job stood.
     pub status: String,
     pub instructions: String,

@@ -2,10 +2,11 @@
 //! but for `collect`, which writes into the folder that it is given.
 //!
 //! - `read`: one job's facts, from its row and its workspace; `facts`: what they are
-//! - `count`: the report of many jobs, from their facts alone; `spread`, `needs`: parts of it
+//! - `count`: the report of many jobs, from their facts alone; `spread`, `needs`, `batch`: parts of it
 //! - `page`: the same in words and tables; `markdown`, `html`: pages for readers; `words`: text that nothing obeys
 //! - `collect`: all deliverables in one folder; `index`: what lies there; `csv`: the same for spreadsheets
 
+pub mod batch;
 pub mod collect;
 pub mod count;
 pub mod csv;

@@ -69,6 +69,7 @@ pub(super) fn needs(jobs: &[JobFacts]) -> Vec<Need> {
 
 fn of_job(job: &JobFacts) -> Vec<Need> {
     let mut needs = Vec::new();
+    let batch = job.batch.map(|batch| batch.to_string());
     let mut need = |why: Why, detail: String| {
         let name = job.id.to_string();
         needs.push(Need {
@@ -76,7 +77,7 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
             why,
             hold_reason: job.hold_reason,
             detail,
-            commands: commands(why, job.hold_reason, &name),
+            commands: commands(why, job.hold_reason, &name, batch.as_deref()),
         });
     };
     let reason = || job.reason.clone().unwrap_or_default();
@@ -85,11 +86,13 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
             Some(HoldReason::Review) => need(Why::Review, reason()),
             Some(HoldReason::Window) => {}
             // The process that has the workspace asks the server again.
-            Some(HoldReason::Outage) if job.worked_on => {}
+            Some(HoldReason::Outage) if job.worked_on || job.batch.is_some() => {}
+            // It is queued by itself then.
+            _ if job.run_after.is_some() => {}
             Some(
                 HoldReason::Budget | HoldReason::Limit | HoldReason::Outage | HoldReason::Paused | HoldReason::Disk,
             )
-            | None => need(Why::Held, reason()),
+            | None => need(Why::Held, held(job)),
         },
         Standing::Interrupted => need(Why::Interrupted, "no process works on it".to_owned()),
         Standing::Failed => need(Why::Failed, reason()),
@@ -106,13 +109,15 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
     }
     // A workspace that is gone was told already.
     if job.record != Record::Gone {
-        let lost = job.deliverables.iter().filter(|file| file.state != FileState::AsDelivered);
+        let is_lost = |state| !matches!(state, FileState::AsDelivered | FileState::Elsewhere);
+        let lost = job.deliverables.iter().filter(|file| is_lost(file.state));
         let lost: Vec<String> = lost.map(|file| format!("{}: {}", file.path, file.state.name())).collect();
         if !lost.is_empty() {
             need(Why::Deliverable, lost.join("; "));
         }
     }
-    if job.standing() == Standing::Completed {
+    // What is to be said of a linked job's result is said of the job that did it.
+    if job.standing() == Standing::Completed && job.same_as.is_none() {
         if let Some(confidence) = job.confidence.filter(|confidence| *confidence < SURE) {
             need(Why::Confidence, format!("completed with a confidence of {confidence}"));
         }
@@ -123,14 +128,54 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
     needs
 }
 
+/// Why the job is held. One that no worker has begun has no sentence of its own.
+fn held(job: &JobFacts) -> String {
+    let reason = job.reason.clone().filter(|reason| !reason.trim().is_empty());
+    reason.unwrap_or_else(|| "it waits until somebody resumes it, or its batch".to_owned())
+}
+
 /// Models that have no notes often say so.
 fn says_something(notes: &str) -> bool {
     let said = notes.trim().trim_end_matches('.').to_lowercase();
     !["", "none", "no", "no notes", "n/a", "-"].contains(&said.as_str())
 }
 
-/// What can be typed about a job that is called `name`.
-pub fn commands(why: Why, hold: Option<HoldReason>, name: &str) -> Vec<String> {
+/// What can be typed about a job that is called `name`, of the batch with this id.
+pub fn commands(why: Why, hold: Option<HoldReason>, name: &str, batch: Option<&str>) -> Vec<String> {
+    match batch.and_then(|batch| of_batch(why, hold, name, batch)) {
+        Some(commands) => commands,
+        None => of_one(why, hold, name),
+    }
+}
+
+/// What can be typed about a job of a batch, where that is other than for a job of its own.
+fn of_batch(why: Why, hold: Option<HoldReason>, name: &str, batch: &str) -> Option<Vec<String>> {
+    match (why, hold) {
+        (Why::Held, Some(HoldReason::Paused)) => {
+            Some(vec![format!("overnight resume {batch}"), format!("overnight resume {name}")])
+        }
+        (Why::Held, Some(HoldReason::Budget)) => Some(vec![
+            format!("overnight resume {batch} --budget-usd USD"),
+            format!("overnight resume {name} --cost USD"),
+        ]),
+        (Why::Interrupted, _) => Some(vec!["overnight work".to_owned(), format!("overnight resume {name}")]),
+        (Why::Failed, _) => Some(vec![format!("overnight retry {name}"), format!("overnight show {name}")]),
+        (
+            Why::Held
+            | Why::Review
+            | Why::Blocked
+            | Why::Partial
+            | Why::Gone
+            | Why::Broken
+            | Why::Deliverable
+            | Why::Confidence
+            | Why::Notes,
+            _,
+        ) => None,
+    }
+}
+
+fn of_one(why: Why, hold: Option<HoldReason>, name: &str) -> Vec<String> {
     match why {
         Why::Review => vec![
             format!("overnight approve {name}"),

@@ -1,10 +1,14 @@
 //! The report in words and tables: what its readable forms (terminal, Markdown, HTML) all say. Every text here is one line
 //! that nothing obeys; what a form needs beyond that is its own.
+//!
+//! - `batches`: what is said of batches, and of what waits in the queue; `needs`: what needs a person
+
+mod batches;
+mod needs;
 
 use super::{
     count::{Report, tokens},
     facts::{JobFacts, Standing},
-    needs::{Why, commands},
     spread::Spread,
     words::{counted, one_line, percent, short, usd},
 };
@@ -14,7 +18,6 @@ use crate::job::{
     rows::duration,
     time::Timestamp,
 };
-use std::collections::BTreeMap;
 
 /// A report, ready to be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +70,11 @@ impl Page {
     pub fn of(report: &Report, style: &Style<'_>) -> Self {
         let sections = [
             standings(report),
+            batches::batches(report, style),
+            batches::waiting(report, style),
+            batches::given_up(report, style),
             reasons(report),
-            needs(report, style),
+            needs::needs(report, style),
             quality(report),
             checks(report),
             retries(report),
@@ -79,7 +85,7 @@ impl Page {
             jobs(report, style),
         ];
         Self {
-            title: format!("Report on {}", counted(report.counts.jobs, "job")),
+            title: format!("Report on {}{}", counted(report.counts.jobs, "job"), batches::of_one(report)),
             lines: about(report, style),
             sections: sections.into_iter().flatten().collect(),
         }
@@ -129,10 +135,25 @@ fn standings(report: &Report) -> Option<Section> {
     let rows = Standing::ALL.into_iter().map(|standing| (standing, report.counts.number(standing)));
     let rows = rows.filter(|(_, number)| *number > 0);
     let table = Table::new(&[("STATUS", Side::Words), ("JOBS", Side::Number)]);
-    section(
+    let mut section = section(
         "How the jobs stand",
         table.with(rows.map(|(standing, number)| vec![standing.name().to_owned(), number.to_string()])),
-    )
+    )?;
+    if report.counts.linked > 0 {
+        let linked = counted(report.counts.linked, "completed job");
+        section.lines.push(format!("Linked to what was done before, and not done again: {linked}."));
+    }
+    Some(section)
+}
+
+/// What stands in a column of [`JobFacts::called`].
+fn called(report: &Report) -> &'static str {
+    let labelled = report.jobs.iter().filter(|job| job.label.is_some()).count();
+    match labelled {
+        0 => "INSTRUCTIONS",
+        _ if labelled == report.jobs.len() => "LABEL",
+        _ => "LABEL OR INSTRUCTIONS",
+    }
 }
 
 /// `held (budget)`.
@@ -146,48 +167,6 @@ fn reasons(report: &Report) -> Option<Section> {
         vec![reason.jobs.to_string(), standing(reason.status.name(), reason.hold_reason), short(&reason.reason)]
     });
     section("Why", table.with(rows))
-}
-
-fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
-    if report.needs_person.is_empty() {
-        let line = "Nothing needs a person.".to_owned();
-        return Some(Section { title: "What needs a person", lines: vec![line], table: None });
-    }
-    let table = Table::new(&[
-        ("JOB", Side::Words),
-        ("INSTRUCTIONS", Side::Words),
-        ("WHY", Side::Words),
-        ("WHAT", Side::Sentence),
-        ("TYPE", Side::Command),
-    ]);
-    let mut rows = Vec::new();
-    // What a model writes under each of a hundred jobs is read once.
-    let mut notes: BTreeMap<&str, u64> = BTreeMap::new();
-    for need in report.needs_person.iter().filter(|need| need.why == Why::Notes) {
-        *notes.entry(&need.detail).or_default() += 1;
-    }
-    for need in &report.needs_person {
-        let times = if need.why == Why::Notes { notes.remove(need.detail.as_str()) } else { Some(1) };
-        let Some(times) = times else { continue };
-        let more = match times.saturating_sub(1) {
-            0 => String::new(),
-            others => format!(" (the same of {})", counted(others, "more job")),
-        };
-        let id = (style.id)(need.job);
-        let instructions = report.job(need.job).map_or("", |job| &job.instructions);
-        let mut cells = vec![
-            id.clone(),
-            short(instructions),
-            standing(need.why.name(), need.hold_reason.filter(|_| need.why == Why::Held)),
-            short(&need.detail) + &more,
-        ];
-        // Of an alternative there is more to read in `show`.
-        for command in commands(need.why, need.hold_reason, &id).into_iter().take(2) {
-            rows.push([cells.clone(), vec![command]].concat());
-            cells = vec![String::new(); cells.len()];
-        }
-    }
-    section("What needs a person", table.with(rows))
 }
 
 fn quality(report: &Report) -> Option<Section> {
@@ -232,7 +211,11 @@ fn retries(report: &Report) -> Option<Section> {
         .iter()
         .map(|sum| row("failed attempt", sum.kind.name(), sum.times, sum.jobs, duration(sum.waited_ms)));
     let holds = report.holds.iter().map(|sum| row("hold", sum.reason.name(), sum.times, sum.jobs, String::new()));
-    section("Retries, outages and holds", table.with(attempts.chain(holds)))
+    let lost: Vec<u64> =
+        report.jobs.iter().filter_map(|job| job.attempts).filter(|times| *times > 0).map(u64::from).collect();
+    let lost = (!lost.is_empty())
+        .then(|| row("failed attempt at a job", "", lost.iter().sum(), lost.len() as u64, String::new()));
+    section("Retries, outages and holds", table.with(attempts.chain(holds).chain(lost)))
 }
 
 fn spent(report: &Report) -> Option<Section> {
@@ -273,7 +256,7 @@ fn cost(job: &JobFacts) -> String {
 fn ranked(report: &Report, style: &Style<'_>, title: &'static str, ids: &[JobId]) -> Option<Section> {
     let table = Table::new(&[
         ("JOB", Side::Words),
-        ("INSTRUCTIONS", Side::Words),
+        (called(report), Side::Words),
         ("WORKED", Side::Number),
         ("TURNS", Side::Number),
         ("TOKENS", Side::Number),
@@ -282,7 +265,7 @@ fn ranked(report: &Report, style: &Style<'_>, title: &'static str, ids: &[JobId]
     let rows = ids.iter().filter_map(|id| report.job(*id)).map(|job| {
         vec![
             (style.id)(job.id),
-            short(&job.instructions),
+            short(job.called()),
             duration(job.worked_ms),
             job.turns.to_string(),
             tokens(job).to_string(),
@@ -319,7 +302,12 @@ fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section> {
         counted(sums.jobs, "job"),
         counted(sums.bytes, "byte")
     ));
-    let lost = [(sums.changed, "changed since"), (sums.missing, "missing"), (sums.unreadable, "unreadable")];
+    let lost = [
+        (sums.changed, "changed since"),
+        (sums.missing, "missing"),
+        (sums.unreadable, "unreadable"),
+        (sums.elsewhere, "on other machines, and not looked at"),
+    ];
     let lost: Vec<String> =
         lost.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
     if !lost.is_empty() {
@@ -341,7 +329,7 @@ fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = Table::new(&[
         ("JOB", Side::Words),
         ("STATUS", Side::Words),
-        ("INSTRUCTIONS", Side::Words),
+        (called(report), Side::Words),
         ("MODEL", Side::Words),
         ("DOCUMENTS", Side::Number),
         ("CREATED", Side::Words),
@@ -355,14 +343,14 @@ fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
         vec![
             (style.id)(job.id),
             standing(job.standing().name(), job.hold_reason),
-            short(&job.instructions),
+            short(job.called()),
             short(&job.model),
             job.documents.to_string(),
             (style.minute)(job.created),
             worked(job),
             job.turns.to_string(),
             cost(job),
-            if job.turns > 0 { percent(job.coverage) } else { "–".to_owned() },
+            if job.turns > 0 || job.same_as.is_some() { percent(job.coverage) } else { "–".to_owned() },
             job.confidence.map_or_else(|| "–".to_owned(), |confidence| confidence.to_string()),
         ]
     });

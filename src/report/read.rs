@@ -1,7 +1,7 @@
 //! One job's facts: its row, what its journal tells beyond that, and how its deliverables lie there now. Safe beside a
 //! running job. What is wrong with a workspace is told with its job and is no error: the other jobs are reported all the same.
 
-use super::facts::{Attempts, FileFacts, FileState, Holds, JobFacts, Record};
+use super::facts::{Attempts, FileFacts, FileState, Holds, JobFacts, QueueFacts, Record};
 use crate::{
     job::time::Timestamp,
     job::{
@@ -33,26 +33,48 @@ struct Told {
     last: Option<Timestamp>,
 }
 
-/// The facts of the job of `row`. `place`: its workspace folder, or why there is none.
-pub fn read(row: &JobRow, place: &Result<PathBuf, String>) -> JobFacts {
+/// Where a job's workspace is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    Here(PathBuf),
+    /// It should be here, and is not. One sentence.
+    Gone(String),
+    /// Another machine has it.
+    Elsewhere,
+    /// No worker has made it yet.
+    NotBegun,
+}
+
+/// The facts of the job of `row`, with what the queue knows of it.
+pub fn read(row: &JobRow, queue: Option<&QueueFacts>, place: &Place, interrupted: bool) -> JobFacts {
+    let is_linked = queue.is_some_and(|queue| queue.same_as.is_some());
     let (told, record, fault) = match place {
-        Err(sentence) => (Told::default(), Record::Gone, Some(sentence.clone())),
-        Ok(path) => match Workspace::open(path).map_err(|error| error.to_string()).and_then(|root| told(row, &root)) {
-            Ok(told) => (told, Record::Whole, None),
-            Err(sentence) => (Told::default(), Record::Broken, Some(sentence)),
-        },
+        Place::Gone(sentence) => (Told::default(), Record::Gone, Some(sentence.clone())),
+        Place::Elsewhere => (Told::default(), Record::Elsewhere, None),
+        Place::NotBegun => (Told::default(), Record::NotBegun, None),
+        Place::Here(_) if is_linked => (Told::default(), Record::Linked, None),
+        Place::Here(path) => {
+            match Workspace::open(path).map_err(|error| error.to_string()).and_then(|root| told(row, &root)) {
+                Ok(told) => (told, Record::Whole, None),
+                Err(sentence) => (Told::default(), Record::Broken, Some(sentence)),
+            }
+        }
     };
     let is_told = record == Record::Whole;
-    let worked_on = place.as_ref().is_ok_and(|path| is_worked_on(path));
-    let workspace = place.as_ref().ok().and_then(|path| Workspace::open(path).ok());
-    let deliverables = files(&row.state.deliverables, workspace.as_ref());
+    let path = match place {
+        Place::Here(path) => Some(path),
+        Place::Gone(_) | Place::Elsewhere | Place::NotBegun => None,
+    };
+    let worked_on = !is_linked && path.is_some_and(|path| is_worked_on(path));
+    let workspace = path.and_then(|path| Workspace::open(path).ok());
+    let deliverables = files(&row.state.deliverables, workspace.as_ref(), record == Record::Elsewhere);
     let JobRow { job, state, .. } = row;
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
     let (checks, open_todos) = told.ending.map(|ending| (ending.checks, ending.open_todos)).unwrap_or_default();
     JobFacts {
         id: job.id,
         status: state.status,
-        interrupted: state.status == JobStatus::Running && place.is_ok() && !worked_on,
+        interrupted: interrupted && state.status == JobStatus::Running && !worked_on,
         worked_on,
         hold_reason: state.hold_reason,
         reason: state.reason.clone(),
@@ -83,9 +105,17 @@ pub fn read(row: &JobRow, place: &Result<PathBuf, String>) -> JobFacts {
         attempts_failed: told.attempts,
         holds: told.holds,
         deliverables,
-        workspace: place.as_ref().map_or_else(|_| job.workspace.clone(), absolute),
+        workspace: path.map_or_else(|| job.workspace.clone(), absolute),
         record,
         record_fault: fault,
+        batch: queue.map(|queue| queue.batch),
+        batch_name: queue.and_then(|queue| queue.batch_name.clone()),
+        label: queue.map(|queue| queue.label.clone()),
+        attempts: queue.map(|queue| queue.attempts),
+        max_attempts: queue.map(|queue| queue.max_attempts),
+        run_after: queue.and_then(|queue| queue.run_after),
+        host: queue.and_then(|queue| queue.host.clone()),
+        same_as: queue.and_then(|queue| queue.same_as),
     }
 }
 
@@ -184,8 +214,9 @@ impl Told {
 }
 
 /// Each deliverable with its hash compared.
-fn files(delivered: &[Delivered], workspace: Option<&Workspace>) -> Vec<FileFacts> {
+fn files(delivered: &[Delivered], workspace: Option<&Workspace>, is_elsewhere: bool) -> Vec<FileFacts> {
     let state = |file: &Delivered| match workspace.map(|workspace| workspace.hash(&file.path)) {
+        None if is_elsewhere => FileState::Elsewhere,
         None => FileState::Missing,
         Some(Ok(found)) if found.sha256 == file.sha256 => FileState::AsDelivered,
         Some(Ok(_)) => FileState::Changed,

@@ -125,16 +125,27 @@ pub async fn adopt(store: &dyn Store, workspaces: &Path) -> usize {
     };
     let is_orphan = |path: &PathBuf| job_of(path).is_some_and(|id| newest.is_none_or(|newest| id > newest));
     let Ok(workspaces) = std::path::absolute(workspaces) else { return 0 };
-    let orphans: Vec<PathBuf> = folders(&workspaces, &mut 0)
+    let newer: Vec<PathBuf> = folders(&workspaces, &mut 0)
         .map(|paths| paths.into_iter().filter(|path| is_orphan(path) && is_workspace(path)).collect())
         .unwrap_or_default();
+    if newest.is_none() && newer.len() > MOST_ADOPTED {
+        return newer.len();
+    }
+    // Jobs of a batch have one moment and many ids, so that the newest job's id need not be the last. What has a row is no
+    // orphan, and to bring it up would take it from its worker.
+    let mut orphans = Vec::new();
+    for path in newer {
+        if let Some(id) = job_of(&path)
+            && matches!(store.job(id).await, Ok(None))
+        {
+            orphans.push((id, path));
+        }
+    }
     if orphans.len() > MOST_ADOPTED {
         return orphans.len();
     }
-    for path in orphans {
-        if let Some(id) = job_of(&path) {
-            let _ = index(store, id, path).await;
-        }
+    for (id, path) in orphans {
+        let _ = index(store, id, path).await;
     }
     0
 }

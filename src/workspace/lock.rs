@@ -139,7 +139,7 @@ fn holder(file: &mut File) -> Option<Holder> {
     serde_json::from_str(&text).ok()
 }
 
-/// This machine's name.
+/// This machine's name: for people, and for the queue, which keeps a job where its workspace is.
 pub fn host() -> String {
     let read = |path| std::fs::read_to_string(path).ok().map(|name| name.trim().to_owned());
     read("/proc/sys/kernel/hostname")

@@ -1,3 +1,4 @@
+mod batches;
 mod cli_audit;
 mod cli_run;
 mod crash;

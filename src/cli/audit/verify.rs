@@ -2,7 +2,7 @@
 
 use crate::{
     audit::verify::{Fault, Verified, verify},
-    cli::{CliError, Office, exit, out, place::Place, progress::counted},
+    cli::{CliError, Office, exit, out, place::Place, progress::counted, queue::Known},
     config::Settings,
     job::id::JobId,
     runner::is_workspace,
@@ -54,15 +54,22 @@ struct Checked {
 pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, CliError> {
     let checked = if let Some(name) = &args.job {
         let place = Place::find(settings, name).await?;
-        if place.row.is_none() && !is_workspace(&place.path) {
+        if place.job.is_none() && !is_workspace(&place.path) {
             let shown = out::one_line(&place.path.display().to_string());
             return Err(CliError::usage(format!("{shown} is not a workspace: it has no job.yaml")));
         }
-        vec![check(&place.path, place.row.as_ref())]
+        vec![check(&place.path, place.job.as_ref().map(|job| &job.row))]
     } else {
         let office = Office::open(settings).await?;
-        let rows = office.store.jobs(&JobFilter::default()).await?;
-        rows.iter().map(|row| check_row(&office, row)).collect()
+        let jobs = office.known(office.store.jobs(&JobFilter::default()).await?).await?;
+        // A linked job has no record of its own, and one that no worker has begun has none yet.
+        let with_record: Vec<&Known> = jobs.iter().filter(|job| !job.is_unbegun() && job.same_as().is_none()).collect();
+        let here: Vec<&&Known> = with_record.iter().filter(|job| job.elsewhere().is_none()).collect();
+        if here.len() < with_record.len() {
+            let some = counted((with_record.len() - here.len()) as u64, "workspace");
+            out::talk(&format!("not looked at: {some} on other machines; verify there too"));
+        }
+        here.into_iter().map(|job| check_job(&office, job)).collect()
     };
     if args.json {
         match checked.first().filter(|_| !args.all) {
@@ -105,12 +112,12 @@ fn check(path: &Path, row: Option<&JobRow>) -> Checked {
     }
 }
 
-fn check_row(office: &Office, row: &JobRow) -> Checked {
-    match office.workspace(row) {
-        Ok(path) => check(&path, Some(row)),
+fn check_job(office: &Office, job: &Known) -> Checked {
+    match office.workspace(job) {
+        Ok(path) => check(&path, Some(&job.row)),
         Err(error) => Checked {
-            job: Some(row.job.id),
-            workspace: row.job.workspace.clone(),
+            job: Some(job.id()),
+            workspace: job.row.job.workspace.clone(),
             ok: false,
             anchored: false,
             busy: false,

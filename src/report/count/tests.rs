@@ -45,6 +45,14 @@ fn job(place: u128) -> JobFacts {
         workspace: "w".to_owned(),
         record: Record::Whole,
         record_fault: None,
+        batch: None,
+        batch_name: None,
+        label: None,
+        attempts: None,
+        max_attempts: None,
+        run_after: None,
+        host: None,
+        same_as: None,
     }
 }
 

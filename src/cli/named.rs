@@ -1,0 +1,106 @@
+//! What a person means by a name: a job or a batch.
+
+use super::{CliError, Office, queue::Known, table::cut};
+use crate::store::{BatchRow, StoreError};
+use uuid::Uuid;
+
+/// Letters of a batch's name or a job's label in a sentence.
+const MOST_LETTERS: usize = 60;
+/// The newest job, whatever batches there are.
+const LAST: &str = "last";
+
+/// A job or a batch that was found.
+#[derive(Debug)]
+pub(super) enum Named {
+    Job(Box<Known>),
+    Batch(Box<BatchRow>),
+}
+
+impl Office {
+    /// The job or the batch that a person named. A job by its id, by any unambiguous beginning of it, or as `last`; a batch by
+    /// its name, its id or a beginning of that. What could be both is an error that names both.
+    pub(super) async fn named(&self, name: &str) -> Result<Named, CliError> {
+        self.adopt().await;
+        let job = match self.store.find(name).await {
+            Ok(id) => Ok(id),
+            Err(error @ (StoreError::NotFound { .. } | StoreError::Ambiguous { .. })) => Err(error),
+            Err(error) => return Err(error.into()),
+        };
+        if name.trim() == LAST {
+            return Ok(Named::Job(Box::new(self.job_with(job?).await?)));
+        }
+        let batch = match self.store.batch(name).await {
+            Ok(batch) => Ok(batch),
+            Err(error @ StoreError::NoBatch { .. }) => Err(error),
+            Err(error) => return Err(error.into()),
+        };
+        let shown = short(name);
+        match (job, batch) {
+            (Ok(id), Err(StoreError::NoBatch { many: false, .. })) => {
+                Ok(Named::Job(Box::new(self.job_with(id).await?)))
+            }
+            // A whole id is one thing only.
+            (Ok(id), _) if name.trim().eq_ignore_ascii_case(&id.to_string()) => {
+                Ok(Named::Job(Box::new(self.job_with(id).await?)))
+            }
+            (Ok(id), Ok(batch)) => Err(CliError::usage(format!(
+                "'{shown}' may be job {id} or batch {}; give more of the id",
+                batch.batch.id
+            ))),
+            (Ok(id), Err(_)) => Err(CliError::usage(format!(
+                "'{shown}' may be job {id}, and the ids of more than one batch begin so; give more of the id"
+            ))),
+            // By its name, where no single job is meant.
+            (Err(_), Ok(batch)) if batch.batch.name.as_deref() == Some(name.trim()) => {
+                Ok(Named::Batch(Box::new(batch)))
+            }
+            (Err(StoreError::NotFound { .. }), Ok(batch)) => Ok(Named::Batch(Box::new(batch))),
+            (Err(_), Ok(batch)) => Err(CliError::usage(format!(
+                "'{shown}' may be batch {}, and the ids of more than one job begin so; give more of the id",
+                batch.batch.id
+            ))),
+            (Err(StoreError::NotFound { .. }), Err(StoreError::NoBatch { many: false, .. })) => {
+                Err(CliError::usage(format!(
+                    "no job has the id '{shown}' or one that begins so, and no batch has that name or id; `overnight jobs` \
+                     lists the jobs"
+                )))
+            }
+            (Err(StoreError::NotFound { .. }), Err(error)) | (Err(error), Err(_)) => Err(error.into()),
+        }
+    }
+
+    /// The batch that a person named.
+    pub(super) async fn batch(&self, name: &str) -> Result<BatchRow, CliError> {
+        self.store.batch(name).await.map_err(|error| {
+            // Whatever was typed, it is told in one line.
+            let many = if let StoreError::NoBatch { many, .. } = error { Some(many) } else { None };
+            many.map_or(error, |many| StoreError::NoBatch { name: short(name), many }).into()
+        })
+    }
+}
+
+/// `batch 'night'`, or `batch 0193…` where it has no name.
+pub(super) fn batch_words(batch: &BatchRow) -> String {
+    format!("batch {}", batch_name(batch.batch.id, batch.batch.name.as_deref()))
+}
+
+/// A batch's name in quotes, or its id.
+pub(super) fn batch_name(id: Uuid, name: Option<&str>) -> String {
+    match name.map(short).filter(|name| !name.is_empty()) {
+        Some(name) => format!("'{name}'"),
+        None => id.to_string(),
+    }
+}
+
+/// What a person types for this batch: what was typed, where a shell leaves that as it is, else the id.
+pub(super) fn typed_batch(batch: &BatchRow, typed: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let is_word =
+        !typed.is_empty() && !typed.starts_with('-') && typed.len() <= MOST_LETTERS && typed.chars().all(is_plain);
+    if is_word && typed != LAST { typed.to_owned() } else { batch.batch.id.to_string() }
+}
+
+/// A name or a label in one line of bounded length that no terminal obeys.
+pub(super) fn short(text: &str) -> String {
+    cut(&crate::report::words::one_line(text), MOST_LETTERS)
+}

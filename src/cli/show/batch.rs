@@ -1,0 +1,158 @@
+//! A batch on a page: what was asked, how its jobs stand, what they have spent, and what can be done next.
+
+use crate::{
+    cli::{
+        CliError, Office, exit,
+        named::{batch_words, short, typed_batch},
+        out,
+        progress::counted,
+        queue::STATUSES,
+        when,
+    },
+    job::{
+        record::{JobState, JobStatus},
+        rows::duration,
+        time::Timestamp,
+    },
+    store::{BatchRow, JobFilter, Totals},
+};
+use serde::Serialize;
+use std::fmt::Write;
+use uuid::Uuid;
+
+/// `--json` of a batch. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+struct Shown<'b> {
+    batch: Uuid,
+    name: Option<&'b str>,
+    created: Timestamp,
+    instructions: &'b str,
+    model: &'b str,
+    jobs: u64,
+    queued: u64,
+    running: u64,
+    held: u64,
+    completed: u64,
+    partial: u64,
+    blocked: u64,
+    failed: u64,
+    cancelled: u64,
+    /// Of the completed, those that another job did before.
+    linked: u64,
+    turns: u64,
+    tokens_in: u64,
+    tokens_out: u64,
+    worked_ms: u64,
+    /// What its jobs have cost so far, as far as prices are known.
+    spent_usd: f64,
+    budget_usd: Option<f64>,
+    /// When jobs may be started, as it was typed.
+    time_window: Option<&'b str>,
+    next: Vec<String>,
+}
+
+pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json: bool) -> Result<u8, CliError> {
+    let jobs = office.jobs_of(batch, &JobFilter::default()).await?;
+    let sum = |of: fn(&JobState) -> u64| jobs.iter().fold(0_u64, |sum, job| sum.saturating_add(of(&job.row.state)));
+    let BatchRow { batch: asked, totals, .. } = batch;
+    let costs = jobs.iter().filter_map(|job| job.row.state.cost_usd).fold(0.0, |sum, cost| sum + cost);
+    let shown = Shown {
+        batch: asked.id,
+        name: asked.name.as_deref(),
+        created: asked.created,
+        instructions: &asked.instructions,
+        model: &asked.model,
+        jobs: totals.all(),
+        queued: totals.queued,
+        running: totals.running,
+        held: totals.held,
+        completed: totals.completed,
+        partial: totals.partial,
+        blocked: totals.blocked,
+        failed: totals.failed,
+        cancelled: totals.cancelled,
+        linked: totals.linked,
+        turns: sum(|state| state.turns),
+        tokens_in: sum(|state| state.tokens_in),
+        tokens_out: sum(|state| state.tokens_out),
+        worked_ms: sum(|state| state.worked_ms),
+        spent_usd: batch.spent_usd.max(costs),
+        budget_usd: asked.budget_usd,
+        time_window: asked.time_window.as_deref(),
+        next: next(totals, &typed_batch(batch, typed)),
+    };
+    if as_json {
+        out::json(&shown)?;
+    } else {
+        out::result(&shown.text(batch))?;
+    }
+    Ok(exit::COMPLETED)
+}
+
+fn next(totals: &Totals, name: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    if totals.running > 0 {
+        commands.push(format!("overnight watch {name}"));
+    }
+    if totals.queued > 0 {
+        commands.push("overnight work".to_owned());
+        commands.push(format!("overnight pause {name}"));
+    }
+    if totals.held > 0 {
+        commands.push(format!("overnight resume {name}"));
+    }
+    if totals.failed > 0 {
+        commands.push(format!("overnight retry {name}"));
+    }
+    commands.push(format!("overnight jobs --batch {name}"));
+    commands.push(format!("overnight report {name}"));
+    if totals.ended() < totals.all() {
+        commands.push(format!("overnight cancel {name}"));
+    }
+    commands
+}
+
+impl Shown<'_> {
+    fn text(&self, batch: &BatchRow) -> String {
+        let mut text = format!("{}: {}\n", batch_words(batch), counted(self.jobs, "job"));
+        if self.name.is_some() {
+            let _ = writeln!(text, "id: {}", self.batch);
+        }
+        let _ = write!(
+            text,
+            "\nAsked {}\n  instructions  {}\n  model         {}\n",
+            when::second(self.created),
+            short(self.instructions),
+            short(self.model)
+        );
+        if let Some(window) = self.time_window {
+            let _ = writeln!(text, "  window        {}", short(window));
+        }
+        text.push_str("\nJobs\n");
+        for status in STATUSES {
+            let number = batch.totals.of(status);
+            let is_linked = status == JobStatus::Completed && self.linked > 0;
+            let linked = if is_linked { format!(", {} of them done before", self.linked) } else { String::new() };
+            if number > 0 {
+                let _ = writeln!(text, "  {:<12}  {number}{linked}", status.name());
+            }
+        }
+        if self.jobs == 0 {
+            text.push_str("  none\n");
+        }
+        let budget = self.budget_usd.map(|usd| format!(" of a budget of {usd:.2}")).unwrap_or_default();
+        let _ = write!(
+            text,
+            "\nSpent\n  {:.2} USD{budget}\n  {}, {} of work\n  tokens: {} in, {} out\n\nNext\n",
+            self.spent_usd,
+            counted(self.turns, "turn"),
+            duration(self.worked_ms),
+            self.tokens_in,
+            self.tokens_out
+        );
+        for command in &self.next {
+            let _ = writeln!(text, "  {command}");
+        }
+        text
+    }
+}

@@ -1,0 +1,245 @@
+//! What the queue knows of a job of a batch; and the page of one whose workspace can't be read here, because no worker has
+//! made it yet, another machine has it, or another job did the work: what the database says, and no more.
+
+use super::{PhaseLine, Shown, looked_at};
+use crate::{
+    audit::timeline::Spending,
+    cli::{
+        CliError, Office, exit,
+        named::{batch_name, short},
+        out,
+        progress::counted,
+        queue::Known,
+        when,
+    },
+    job::{
+        id::JobId,
+        record::{HoldReason, JobStatus, PhaseRow},
+        time::Timestamp,
+        todo::TodoStatus,
+    },
+    report::facts::QueueFacts,
+    workspace::lock,
+};
+use serde::Serialize;
+use std::fmt::Write;
+use uuid::Uuid;
+
+/// A job's place in the queue. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+pub(super) struct InQueue<'k> {
+    batch: Uuid,
+    batch_name: Option<&'k str>,
+    label: &'k str,
+    group: Option<&'k str>,
+    /// Attempts that failed, and how many may.
+    attempts: u32,
+    max_attempts: u32,
+    /// Queued: not before. Held: queued by itself then.
+    run_after: Option<Timestamp>,
+    /// The machine that has the workspace on its own disk.
+    host: Option<&'k str>,
+    /// Done before by that job.
+    same_as: Option<JobId>,
+    /// Why nobody works on it now, in one sentence.
+    waits: Option<String>,
+}
+
+/// Whether the database's row is all that can be shown of the job here.
+pub(super) fn is_only_a_row(office: &Office, job: &Known) -> bool {
+    job.same_as().is_some() || !office.has_workspace(job)
+}
+
+pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<u8, CliError> {
+    let phases = office.store.phases(job.id()).await?;
+    let todos = office.store.todos(job.id()).await?;
+    let lines = phases.iter().map(|phase| {
+        let of = todos.iter().filter(|row| (row.phase, row.attempt) == (phase.number, phase.attempt));
+        let completed = of.clone().filter(|row| row.todo.status == TodoStatus::Completed).count();
+        line(phase, completed as u64, of.count())
+    });
+    let state = &job.row.state;
+    let shown = Shown {
+        id: job.id(),
+        status: state.status,
+        interrupted: false,
+        hold_reason: state.hold_reason,
+        reason: state.reason.clone(),
+        instructions: &job.row.job.instructions,
+        description: "",
+        model: &job.row.job.model,
+        created: job.row.job.created,
+        last: job.row.updated,
+        documents: Vec::new(),
+        coverage: state.coverage,
+        phase: &state.phase_title,
+        planning: None,
+        phases: lines.collect(),
+        turns: state.turns,
+        tokens_in: state.tokens_in,
+        tokens_out: state.tokens_out,
+        tokens_cached: state.tokens_cached,
+        // Who has done nothing has spent nothing.
+        cost_usd: if state.turns == 0 { Some(0.0) } else { state.cost_usd },
+        worked_ms: state.worked_ms,
+        summary: state.summary.as_deref(),
+        confidence: state.confidence,
+        notes: state.notes.as_deref(),
+        checks: &[],
+        deliverables: &state.deliverables,
+        open_todos: &[],
+        workspace: office.workspace(job).map_or_else(
+            |_| job.row.job.workspace.clone(),
+            |path| std::path::absolute(&path).unwrap_or(path).display().to_string(),
+        ),
+        next: next(job, state.status, state.hold_reason, None).unwrap_or_default(),
+        queue: InQueue::of(job),
+    };
+    if as_json {
+        out::json(&shown)?;
+    } else {
+        out::result(&shown.text(None))?;
+    }
+    Ok(exit::COMPLETED)
+}
+
+fn line(phase: &PhaseRow, todos_completed: u64, todos: usize) -> PhaseLine<'_> {
+    PhaseLine {
+        number: phase.number,
+        attempt: phase.attempt,
+        kind: &phase.kind,
+        title: &phase.title,
+        outcome: &phase.outcome,
+        todos_completed,
+        todos,
+        spent: Spending {
+            turns: phase.turns,
+            tokens_in: phase.tokens_in,
+            tokens_out: phase.tokens_out,
+            cost_usd: phase.cost_usd,
+            worked_ms: phase.ended.map_or(0, |ended| ended.millis_since(phase.started)),
+            ..Spending::default()
+        },
+    }
+}
+
+/// What a person can do now about a job of a batch, where that is other than for a job of its own. `here`: whether the job is
+/// interrupted, where its workspace is here.
+pub(super) fn next(
+    job: &Known,
+    status: JobStatus,
+    hold: Option<HoldReason>,
+    here: Option<bool>,
+) -> Option<Vec<String>> {
+    let queue = job.queue.as_ref()?;
+    let name = job.id().to_string();
+    let [resume, cancel, pause] = ["resume", "cancel", "pause"].map(|verb| format!("overnight {verb} {name}"));
+    let is_here = here.is_some();
+    let work = "overnight work".to_owned();
+    Some(match status {
+        JobStatus::Queued if is_here => vec![work, resume, pause, cancel],
+        JobStatus::Queued => vec![work, pause, cancel],
+        // The next worker takes it over by itself.
+        JobStatus::Running if here == Some(true) => vec![work, resume, cancel],
+        JobStatus::Running if is_here => return None,
+        JobStatus::Running => vec![pause, cancel],
+        JobStatus::Held if hold == Some(HoldReason::Paused) => {
+            vec![resume, format!("overnight resume {}", queue.batch), cancel]
+        }
+        JobStatus::Held if is_here => return None,
+        JobStatus::Held if hold == Some(HoldReason::Review) => {
+            vec![format!("overnight approve {name}"), format!("overnight feedback {name} \"…\"")]
+        }
+        JobStatus::Held => vec![resume, cancel],
+        JobStatus::Failed => {
+            let mut commands = vec![format!("overnight retry {name}")];
+            if is_here {
+                commands.extend(looked_at(&name));
+            }
+            commands
+        }
+        JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Cancelled => match queue.same_as {
+            Some(done) => [vec![format!("overnight show {done}")], looked_at(&done.to_string())].concat(),
+            None if job.is_unbegun() => vec![format!("overnight show {}", queue.batch)],
+            None => looked_at(&name),
+        },
+    })
+}
+
+impl<'k> InQueue<'k> {
+    pub(super) fn of(job: &'k Known) -> Option<Self> {
+        let queue = job.queue.as_ref()?;
+        Some(Self {
+            batch: queue.batch,
+            batch_name: queue.batch_name.as_deref(),
+            label: &queue.label,
+            group: queue.group.as_deref(),
+            attempts: queue.attempts,
+            max_attempts: queue.max_attempts,
+            run_after: queue.run_after,
+            host: queue.host.as_deref(),
+            same_as: queue.same_as,
+            waits: waits(job, queue),
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("\nBatch {}\n", batch_name(self.batch, self.batch_name));
+        if self.batch_name.is_some() {
+            let _ = writeln!(text, "  id            {}", self.batch);
+        }
+        let _ = writeln!(text, "  label         {}", short(self.label));
+        if self.same_as.is_none() {
+            let _ = writeln!(text, "  attempts      {} of {} failed", self.attempts, self.max_attempts);
+        }
+        if let Some(group) = self.group {
+            let _ = writeln!(text, "  group         {}", short(group));
+        }
+        if let Some(done) = self.same_as {
+            let _ = writeln!(text, "  linked        job {done} did the same before: its deliverables are this one's");
+        }
+        if let Some(host) = self.host {
+            let place = if host == lock::host() { "this machine" } else { "another machine" };
+            let only = if self.same_as.is_some() { "" } else { "; only workers there can go on with it" };
+            let _ = writeln!(text, "  place         its workspace is on {} ({place}){only}", short(host));
+        }
+        if let Some(waits) = &self.waits {
+            let _ = writeln!(text, "  waits         {waits}");
+        }
+        text
+    }
+}
+
+/// Why nobody works on the job now.
+fn waits(job: &Known, queue: &QueueFacts) -> Option<String> {
+    let until = queue.run_after.map(when::second);
+    let who = job.elsewhere().map_or_else(|| "a worker".to_owned(), |host| format!("a worker on {}", short(host)));
+    match (job.status(), until) {
+        (JobStatus::Queued, Some(until)) if queue.attempts > 0 => Some(format!(
+            "until {until}, because {} failed; then {who} takes it",
+            counted(queue.attempts.into(), "attempt")
+        )),
+        (JobStatus::Queued, Some(until)) => Some(format!("until {until}; then {who} takes it")),
+        (JobStatus::Queued, None) => Some(match &queue.group {
+            Some(group) => format!("for {who} (`overnight work`), and for room in the group {}", short(group)),
+            None => format!("for {who} (`overnight work`)"),
+        }),
+        (JobStatus::Held, Some(until)) => Some(format!("until {until}; then it is queued by itself")),
+        (JobStatus::Held, None) if job.row.state.hold_reason == Some(HoldReason::Review) => {
+            Some("for a person's review".to_owned())
+        }
+        (JobStatus::Running, _) if job.is_unbegun() => {
+            Some("for its workspace, which a worker is about to make".to_owned())
+        }
+        (JobStatus::Held, None) => Some("until somebody resumes it, or its batch".to_owned()),
+        (
+            JobStatus::Running
+            | JobStatus::Completed
+            | JobStatus::Partial
+            | JobStatus::Blocked
+            | JobStatus::Failed
+            | JobStatus::Cancelled,
+            _,
+        ) => None,
+    }
+}

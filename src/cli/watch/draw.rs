@@ -1,0 +1,138 @@
+//! A look in words: as a table, or as lines about what changed.
+
+use super::look::{BatchLine, JobLine, Look};
+use crate::{
+    cli::{
+        jobs::{cost, short, standing},
+        named::{batch_name, short as short_label},
+        out,
+        progress::{amount, counted},
+        table::{Side, Table, cut},
+        when,
+    },
+    job::{id::JobId, record::JobStatus, rows::duration},
+    runner::now,
+};
+use std::{collections::BTreeMap, fmt::Write};
+
+/// The jobs as a table, and their batches below it. `room`: the terminal's width, where it is one.
+pub(super) fn table(look: &Look, room: Option<usize>) -> String {
+    let mut table = Table::new(&[
+        ("JOB", Side::Left),
+        ("LABEL", Side::Cut),
+        ("PHASE", Side::Cut),
+        ("DOING", Side::Cut),
+        ("TURNS", Side::Right),
+        ("TOKENS", Side::Right),
+        ("USD", Side::Right),
+        ("WORKED", Side::Right),
+        ("LEFT", Side::Right),
+    ]);
+    for job in &look.jobs {
+        table.row(vec![
+            short(&job.id.to_string(), &look.ids).to_owned(),
+            short_label(job.called()),
+            phase(job),
+            doing(job),
+            job.turns.to_string(),
+            amount(job.tokens_in.saturating_add(job.tokens_out)),
+            cost(job.cost_usd.filter(|_| job.turns > 0)),
+            duration(job.worked_ms),
+            job.left_ms.map_or_else(|| "–".to_owned(), |ms| format!("~{}", duration(ms))),
+        ]);
+    }
+    let mut text = if look.jobs.is_empty() { String::new() } else { table.render(room) };
+    for batch in &look.batches {
+        let line = totals(batch);
+        text += &room.map_or_else(|| line.clone(), |room| cut(&line, room));
+        text.push('\n');
+    }
+    text
+}
+
+/// `2 of 4: Extraction`.
+fn phase(job: &JobLine) -> String {
+    let title = short_label(&job.phase_title);
+    if title.is_empty() || job.phase == title.to_lowercase() {
+        job.phase.clone()
+    } else {
+        format!("{}: {title}", job.phase)
+    }
+}
+
+fn doing(job: &JobLine) -> String {
+    match job.status {
+        JobStatus::Running => job.todo.as_deref().map_or_else(|| "–".to_owned(), short_label),
+        JobStatus::Queued
+        | JobStatus::Held
+        | JobStatus::Completed
+        | JobStatus::Partial
+        | JobStatus::Blocked
+        | JobStatus::Failed
+        | JobStatus::Cancelled => standing(job.status, job.hold_reason),
+    }
+}
+
+/// `batch 'night': 12 jobs, 3 running, 9 completed; ~4m 10s left`.
+fn totals(batch: &BatchLine) -> String {
+    let parts = [
+        (batch.queued, "queued"),
+        (batch.running, "running"),
+        (batch.held, "held"),
+        (batch.completed, "completed"),
+        (batch.partial, "partial"),
+        (batch.blocked, "blocked"),
+        (batch.failed, "failed"),
+        (batch.cancelled, "cancelled"),
+    ];
+    let parts = parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!(", {number} {what}"));
+    let left = batch.left_ms.map(|ms| format!("; ~{} left", duration(ms))).unwrap_or_default();
+    format!(
+        "batch {}: {}{}{left}",
+        batch_name(batch.batch, batch.name.as_deref()),
+        counted(batch.jobs, "job"),
+        parts.collect::<String>()
+    )
+}
+
+/// What was told last.
+#[derive(Default)]
+pub(super) struct Lines {
+    jobs: BTreeMap<JobId, String>,
+    batches: BTreeMap<uuid::Uuid, String>,
+}
+
+impl Lines {
+    /// A line for each job that rests, that goes on to another phase or todo, and for each batch whose numbers changed.
+    pub(super) fn changed(&mut self, look: &Look) -> String {
+        let mut text = String::new();
+        let at = when::second(now());
+        for job in look.rested.iter().chain(&look.jobs) {
+            let does =
+                if job.status == JobStatus::Running { format!("{}  {}", phase(job), doing(job)) } else { doing(job) };
+            if self.jobs.get(&job.id) == Some(&does) {
+                continue;
+            }
+            let price = job.cost_usd.filter(|usd| *usd > 0.0).map(|usd| format!(", {usd:.2} USD")).unwrap_or_default();
+            let line = format!(
+                "{at}  {}  {}  {does}  ({}, {} tokens{price}, {})",
+                short(&job.id.to_string(), &look.ids),
+                short_label(job.called()),
+                counted(job.turns, "turn"),
+                amount(job.tokens_in.saturating_add(job.tokens_out)),
+                duration(job.worked_ms)
+            );
+            text += &(out::plain(&line) + "\n");
+            self.jobs.insert(job.id, does);
+        }
+        for batch in &look.batches {
+            // The time that is left changes all the time.
+            let line = totals(&BatchLine { left_ms: None, ..batch.clone() });
+            if self.batches.get(&batch.batch) != Some(&line) {
+                let _ = writeln!(text, "{at}  {}", totals(batch));
+                self.batches.insert(batch.batch, line);
+            }
+        }
+        text
+    }
+}

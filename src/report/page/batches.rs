@@ -1,0 +1,97 @@
+//! What a report's page says of batches, of what waits in the queue, and of what was given up.
+
+use super::{Section, Side, Style, Table, section, standing};
+use crate::report::{
+    batch::BatchFacts,
+    count::Report,
+    words::{counted, short, usd},
+};
+
+/// `of batch 'night'`, where all jobs are of one.
+pub(super) fn of_one(report: &Report) -> String {
+    match &report.batches[..] {
+        [batch] if report.jobs.iter().all(|job| job.batch.is_some()) => format!(" of batch {}", called(batch)),
+        _ => String::new(),
+    }
+}
+
+/// A batch's name, or its id.
+fn called(batch: &BatchFacts) -> String {
+    match batch.name.as_deref().map(short).filter(|name| !name.is_empty()) {
+        Some(name) => format!("'{name}'"),
+        None => batch.id.to_string(),
+    }
+}
+
+pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let table = Table::new(&[
+        ("BATCH", Side::Words),
+        ("INSTRUCTIONS", Side::Words),
+        ("SUBMITTED", Side::Words),
+        ("JOBS", Side::Number),
+        ("ENDED", Side::Number),
+        ("LINKED", Side::Number),
+        ("USD", Side::Number),
+        ("BUDGET", Side::Number),
+        ("WINDOW", Side::Words),
+    ]);
+    let rows = report.batches.iter().map(|batch| {
+        let ended = batch.completed + batch.partial + batch.blocked + batch.failed + batch.cancelled;
+        vec![
+            called(batch),
+            short(&batch.instructions),
+            (style.minute)(batch.created),
+            batch.jobs.to_string(),
+            ended.to_string(),
+            batch.linked.to_string(),
+            usd(batch.spent_usd),
+            batch.budget_usd.map_or_else(|| "–".to_owned(), usd),
+            batch.time_window.as_deref().map_or_else(|| "–".to_owned(), short),
+        ]
+    });
+    let mut section = section("Batches", table.with(rows))?;
+    let in_report = report.jobs.iter().filter(|job| job.batch.is_some()).count() as u64;
+    let all: u64 = report.batches.iter().map(|batch| batch.jobs).sum();
+    if in_report < all {
+        let rest = counted(all - in_report, "job");
+        section.lines.push(format!("The numbers are of whole batches: {rest} of them not in this report."));
+    }
+    for batch in &report.batches {
+        if batch.budget_usd.is_some_and(|budget| batch.spent_usd >= budget) {
+            section.lines.push(format!("The budget of batch {} is spent.", called(batch)));
+        }
+    }
+    Some(section)
+}
+
+pub(super) fn waiting(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let table = Table::new(&[("STATUS", Side::Words), ("JOBS", Side::Number), ("WAITS", Side::Sentence)]);
+    let rows = report.waiting.iter().map(|sum| {
+        let waits = match (sum.until, sum.hold_reason) {
+            (Some(until), None) => format!("for a time; the first until {}", (style.minute)(until)),
+            (Some(until), Some(_)) => format!("goes on by itself; the first at {}", (style.minute)(until)),
+            (None, None) => "for a worker".to_owned(),
+            (None, Some(_)) => "for a person".to_owned(),
+        };
+        vec![standing(sum.status.name(), sum.hold_reason), sum.jobs.to_string(), waits]
+    });
+    section("Waiting", table.with(rows))
+}
+
+pub(super) fn given_up(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let table = Table::new(&[
+        ("JOB", Side::Words),
+        ("LABEL", Side::Words),
+        ("ATTEMPTS", Side::Words),
+        ("REASON", Side::Sentence),
+    ]);
+    let rows = report.given_up.iter().filter_map(|id| report.job(*id)).map(|job| {
+        vec![
+            (style.id)(job.id),
+            short(job.called()),
+            format!("{} of {}", job.attempts.unwrap_or_default(), job.max_attempts.unwrap_or_default()),
+            short(job.reason.as_deref().unwrap_or_default()),
+        ]
+    });
+    section("Given up", table.with(rows))
+}

@@ -1,0 +1,80 @@
+//! What a report's page says of what needs a person.
+
+use super::{Section, Side, Style, Table, called, section, standing};
+use crate::{
+    job::record::HoldReason,
+    report::{
+        count::Report,
+        facts::JobFacts,
+        needs::{Need, Why, commands},
+        words::{counted, short},
+    },
+};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// What needs have in common that are told as one: why, of which batch, held for what, and the sentence.
+type Alike<'n> = (Why, Option<Uuid>, Option<&'static str>, &'n str);
+
+fn alike<'n>(report: &Report, need: &'n Need) -> Option<Alike<'n>> {
+    let batch = report.job(need.job).and_then(|job| job.batch);
+    match need.why {
+        Why::Notes => Some((need.why, None, None, need.detail.as_str())),
+        Why::Held if batch.is_some() => {
+            Some((need.why, batch, need.hold_reason.map(HoldReason::name), need.detail.as_str()))
+        }
+        Why::Review
+        | Why::Held
+        | Why::Interrupted
+        | Why::Failed
+        | Why::Blocked
+        | Why::Partial
+        | Why::Gone
+        | Why::Broken
+        | Why::Deliverable
+        | Why::Confidence => None,
+    }
+}
+
+pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
+    if report.needs_person.is_empty() {
+        let line = "Nothing needs a person.".to_owned();
+        return Some(Section { title: "What needs a person", lines: vec![line], table: None });
+    }
+    let table = Table::new(&[
+        ("JOB", Side::Words),
+        (called(report), Side::Words),
+        ("WHY", Side::Words),
+        ("WHAT", Side::Sentence),
+        ("TYPE", Side::Command),
+    ]);
+    let mut rows = Vec::new();
+    // What a model writes under each of a hundred jobs, and why a batch is held, is read once.
+    let mut times_alike: BTreeMap<Alike<'_>, u64> = BTreeMap::new();
+    for key in report.needs_person.iter().filter_map(|need| alike(report, need)) {
+        *times_alike.entry(key).or_default() += 1;
+    }
+    for need in &report.needs_person {
+        let times = alike(report, need).map_or(Some(1), |key| times_alike.remove(&key));
+        let Some(times) = times else { continue };
+        let more = match times.saturating_sub(1) {
+            0 => String::new(),
+            others => format!(" (the same of {})", counted(others, "more job")),
+        };
+        let id = (style.id)(need.job);
+        let job = report.job(need.job);
+        let batch = job.and_then(|job| job.batch).map(|batch| batch.to_string());
+        let mut cells = vec![
+            id.clone(),
+            short(job.map_or("", JobFacts::called)),
+            standing(need.why.name(), need.hold_reason.filter(|_| need.why == Why::Held)),
+            short(&need.detail) + &more,
+        ];
+        // Of an alternative there is more to read in `show`.
+        for command in commands(need.why, need.hold_reason, &id, batch.as_deref()).into_iter().take(2) {
+            rows.push([cells.clone(), vec![command]].concat());
+            cells = vec![String::new(); cells.len()];
+        }
+    }
+    section("What needs a person", table.with(rows))
+}
