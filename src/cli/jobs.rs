@@ -132,7 +132,7 @@ async fn asked(office: &Office, args: &JobsArgs) -> Result<Vec<Known>, CliError>
     let is_sifted = args.status.len() > 1 || args.needs_review;
     // What is sifted here is counted after that.
     let limit = args.limit.filter(|_| !is_sifted);
-    let filter = JobFilter { status: one, since: args.since, limit };
+    let filter = JobFilter { status: one, since: args.since, limit, ..JobFilter::default() };
     let mut jobs = match &args.batch {
         Some(name) => office.jobs_of(&office.batch(name).await?, &filter).await?,
         None => office.known(office.store.jobs(&filter).await?).await?,

@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by them")]
 
-
 use crate::{
     store::{Place, at, on_both},
     support::shipped,
@@ -99,10 +98,14 @@ impl Night {
     }
 
     /// A batch with one job for each document.
-    async fn submit(&self, number: u32, documents: &[(&str, &str)], change: impl FnOnce(&mut NewBatch, &mut [QueuedJob])) {
+    async fn submit(
+        &self,
+        number: u32,
+        documents: &[(&str, &str)],
+        change: impl FnOnce(&mut NewBatch, &mut [QueuedJob]),
+    ) {
         let (instructions, text) = shipped("extract-requirements");
-        let settings =
-            BatchSettings { instructions, base_url: None, api_key_env: None, models: None, closing: None };
+        let settings = BatchSettings { instructions, base_url: None, api_key_env: None, models: None, closing: None };
         let mut batch = NewBatch {
             id: crate::queue::batch_id(number),
             created: at("2026-11-21T22:00:00.000Z"),
@@ -238,10 +241,7 @@ async fn a_poisonous_job_harms_nobody_else(place: Place) {
     let odd = Odd { ways: vec![("This is poison", Way::Panics)], ..Odd::default() };
     let summary = night.work(odd).await;
     assert_eq!(summary, Summary { failed_attempts: 2, ..ended(&[("completed", 3)]) });
-    let reasons: Vec<_> = [1, 2]
-        .map(|number| night.entries(number))
-        .into_iter()
-        .collect::<Vec<_>>();
+    let reasons: Vec<_> = [1, 2].map(|number| night.entries(number)).into_iter().collect::<Vec<_>>();
     let mut failed = Vec::new();
     for entries in reasons {
         failed.extend(entries.await.into_values().filter(|entry| entry.status == JobStatus::Failed));
@@ -256,11 +256,7 @@ async fn a_poisonous_job_harms_nobody_else(place: Place) {
                  with the job's journal"
                     .to_owned()
             ),
-            (
-                "gone.md".to_owned(),
-                "given up after attempt 1: /not/there.md doesn't exist: check the path"
-                    .to_owned()
-            ),
+            ("gone.md".to_owned(), "given up after attempt 1: /not/there.md doesn't exist: check the path".to_owned()),
         ]
     );
     // With what made it fail mended, a retry goes on.
