@@ -2,11 +2,12 @@
 
 use super::{
     CliError, Office, exit, out,
+    schedule::Scheduler,
     server::{self, Server, Target},
     stop,
 };
 use crate::{
-    batch::{BatchSettings, window::Window},
+    batch::{BatchSettings, schedule::Submit, window::Window},
     config::Partial,
     job::id::JobId,
     store::Store,
@@ -61,7 +62,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError> {
-    let settings = super::settings(&args.server.put_into(flags))?;
+    let settings = super::settings(&args.server.put_into(flags.clone()))?;
     let workspaces = super::run::workspaces(&settings)?;
     let office = Arc::new(Office::open(settings).await?);
     let terms = Terms {
@@ -78,16 +79,19 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
     let store: Arc<dyn Store> = office.store.clone();
     let is_quiet = args.quiet;
     let tell = Arc::new(move |told: Told<'_>| tell(&told, is_quiet));
-    let worker = Worker::new(store, Arc::new(Shelf { office }), terms, stop, tell);
+    // Schedules say all by themselves but where things are.
+    let scheduler = Scheduler { flags, store: store.clone() };
+    let worker = Worker::new(store, Arc::new(Shelf { office, scheduler }), terms, stop, tell);
     let summary = worker.run().await?;
     show(&summary, args.json)?;
     Ok(exit::COMPLETED)
 }
 
-/// Models with this process's keys and headers.
+/// Models with this process's keys and headers, and submissions with its settings.
 #[derive(Debug)]
 struct Shelf {
     office: Arc<Office>,
+    scheduler: Scheduler,
 }
 
 #[async_trait]
@@ -103,6 +107,10 @@ impl Supply for Shelf {
         let models = server::open_all(&self.office, &target, &settings.instructions.fallback).await;
         let server::Models { first, others } = models.map_err(|error| error.message)?;
         Ok(Models { first, others })
+    }
+
+    fn submit(&self) -> Option<&dyn Submit> {
+        Some(&self.scheduler)
     }
 }
 

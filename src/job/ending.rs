@@ -9,6 +9,7 @@ use super::{
     planning,
     record::{Delivered, HoldReason, JobStatus},
     state::{EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, Job, LAST_REVIEW_TODO},
+    time::Timestamp,
 };
 use crate::context::catalogue::{JobComplete, Tool, arguments};
 
@@ -17,6 +18,10 @@ const COMPLETION_REFUSALS: u32 = 3;
 /// Documents that a refusal names; the rest is counted.
 const MOST_NAMED: usize = 10;
 
+fn time_is_used(most: u64) -> String {
+    format!("{} of work are used; resume with --wall-clock TIME for more", super::rows::duration(most))
+}
+
 impl Job {
     /// A job's own limit holds it.
     pub(super) fn limit_reached(&self) -> Option<Vec<Event>> {
@@ -24,10 +29,7 @@ impl Job {
         let (reason, detail) = if spent.turns >= limits.turns {
             (HoldReason::Limit, format!("{} turns are used; resume with --turns N for more", limits.turns))
         } else if let Some(most) = limits.wall_clock_ms.filter(|most| self.totals.worked_ms >= *most) {
-            (
-                HoldReason::Limit,
-                format!("{} of work are used; resume with --wall-clock TIME for more", super::rows::duration(most)),
-            )
+            (HoldReason::Limit, time_is_used(most))
         } else if let Some(most) = limits.tokens.filter(|most| spent.tokens() >= *most) {
             (HoldReason::Budget, format!("{most} tokens are used; resume with --tokens N for more"))
         } else if let Some(most) = limits.cost_usd.filter(|most| spent.cost_usd >= *most) {
@@ -36,6 +38,13 @@ impl Job {
             return None;
         };
         Some(vec![Event::Held { reason, detail }])
+    }
+
+    /// Milliseconds that may still be worked at `at`, and what is to be said when they are over; none without such a limit.
+    pub fn work_left(&self, at: Timestamp) -> Option<(u64, String)> {
+        let most = self.limits.wall_clock_ms.filter(|_| self.is_running())?;
+        let worked = self.totals.worked_ms.saturating_add(at.millis_since(self.last_at));
+        Some((most.saturating_sub(worked), time_is_used(most)))
     }
 
     pub(super) fn replan_limit(&self) -> Option<Vec<Event>> {

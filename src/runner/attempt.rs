@@ -170,16 +170,25 @@ impl Drive<'_> {
                     });
                 }
                 () = stopped(&mut self.stop) => return Ok(Called::Left),
-                () = tokio::time::sleep(TICK) => {
+                () = tokio::time::sleep(TICK.min(work_left(session))) => {
                     session.refresh_derived()?;
                     if session.job.is_running() {
                         self.listen(session, beat).await?;
+                        self.mind_time(session).await?;
                         if !session.job.is_running() {
                             return Ok(Called::Left);
                         }
                     }
                 }
             }
+        }
+    }
+
+    /// Holds the job when its time of work is over, though nothing has come that would be decided on.
+    async fn mind_time(&mut self, session: &mut Session) -> Result<(), RunError> {
+        match session.job.work_left(now()) {
+            Some((0, detail)) => self.hold(session, HoldReason::Limit, detail).await,
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -249,10 +258,11 @@ impl Drive<'_> {
             }
             tokio::select! {
                 () = stopped(&mut self.stop) => return Ok(Waited::Over),
-                () = tokio::time::sleep(left.min(TICK)) => {
+                () = tokio::time::sleep(left.min(TICK).min(work_left(session))) => {
                     session.refresh_derived()?;
                     self.keep_lease(session, beat).await?;
                     self.listen(session, beat).await?;
+                    self.mind_time(session).await?;
                     if !session.job.is_running() {
                         return Ok(Waited::Over);
                     }
@@ -412,4 +422,9 @@ impl Drive<'_> {
         self.decide(session, Answer::Command(Command::Hold { reason, detail })).await?;
         self.save(session).await
     }
+}
+
+/// How long the job may still be worked.
+fn work_left(session: &Session) -> Duration {
+    session.job.work_left(now()).map_or(Duration::MAX, |(left_ms, _)| Duration::from_millis(left_ms))
 }

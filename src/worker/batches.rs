@@ -1,7 +1,7 @@
 //! What a worker knows of the batches that its jobs belong to: read once, and what is opened from it is shared.
 
 use crate::{
-    batch::{BatchSettings, window::Window},
+    batch::{BatchSettings, schedule::Submit, window::Window},
     model::Model,
     store::{Store, StoreError},
 };
@@ -22,6 +22,11 @@ pub struct Models {
 pub trait Supply: Send + Sync + std::fmt::Debug {
     /// Opens the model called `name`, and those that may go on in its place. The error is one sentence with what to do.
     async fn models(&self, name: &str, settings: &BatchSettings) -> Result<Models, String>;
+
+    /// Who submits the runs of schedules here; none: this worker does not.
+    fn submit(&self) -> Option<&dyn Submit> {
+        None
+    }
 }
 
 /// A batch, as a worker needs it.

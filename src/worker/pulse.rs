@@ -1,8 +1,11 @@
-//! What keeps the leases while jobs are driven, beside the drives: the heartbeat of all in one statement, what people wish of
-//! them, their time windows, and the sweep of what other workers have lost.
+//! What is done beside the drives: the heartbeat of all in one statement, what people wish of running jobs, their time windows, the sweep of what other workers
+//! have lost, and the schedules.
 
 use super::{ends, terms::Told, work::Desk};
-use crate::runner::now;
+use crate::{
+    batch::schedule::{Fired, Outcome, fire_due},
+    runner::now,
+};
 use std::{
     sync::{
         Arc,
@@ -14,6 +17,9 @@ use tokio::time::MissedTickBehavior;
 
 /// How soon a heartbeat that failed is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// How often schedules are looked at.
+const SUBMIT_EVERY: Duration = Duration::from_secs(5);
 
 /// Speaks to whoever shows what the worker does.
 pub(super) type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
@@ -125,5 +131,35 @@ pub(super) async fn sweep(desk: Arc<Desk>, tell: Tell) {
             Err(_) => trouble = Some(Instant::now()),
         }
         ends::settle(&desk, &tell).await;
+    }
+}
+
+/// Submits what schedules say. Reading the documents of a batch takes its time, which nothing else waits for.
+pub(super) async fn submit(desk: Arc<Desk>, tell: Tell) {
+    let Some(submit) = desk.supply.submit() else { return };
+    loop {
+        // An outage is the heartbeat's to tell; what is due stays so.
+        if let Ok(at) = desk.store.clock().await
+            && let Ok(fired) = fire_due(desk.store.as_ref(), at, submit).await
+        {
+            for fired in fired {
+                if let Some(sentence) = of_run(&fired) {
+                    tell(Told::Note(sentence));
+                }
+            }
+        }
+        tokio::time::sleep(SUBMIT_EVERY).await;
+    }
+}
+
+/// What became of a run; none where another tells it.
+fn of_run(fired: &Fired) -> Option<String> {
+    let name = &fired.schedule;
+    match &fired.outcome {
+        Outcome::Submitted(batch) => Some(format!("schedule {name}: batch {batch} is submitted")),
+        Outcome::Overlaps(why) | Outcome::Missed(why) | Outcome::Refused(why) => {
+            Some(format!("schedule {name}, run of {}: nothing is submitted: {why}", fired.run))
+        }
+        Outcome::Busy => None,
     }
 }

@@ -111,6 +111,7 @@ impl Worker {
             Beside(tokio::spawn(pulse::beat(desk.clone(), self.reach.clone(), self.tell.clone()))),
             Beside(tokio::spawn(pulse::look(desk.clone()))),
             Beside(tokio::spawn(pulse::sweep(desk.clone(), self.tell.clone()))),
+            Beside(tokio::spawn(pulse::submit(desk.clone(), self.tell.clone()))),
         ];
         let mut jobs = JoinSet::new();
         let mut summary = Summary::default();

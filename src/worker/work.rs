@@ -7,6 +7,7 @@ use super::{
     roster::Roster,
 };
 use crate::{
+    batch::hash_of,
     job::{
         id::JobId,
         record::{Checkpoint, HoldReason, JobState, JobStatus},
@@ -287,6 +288,14 @@ impl Desk {
                 path.display()
             )));
         }
+        if state.journal_seq == 0
+            && let Err(refused) = check_documents(claimed, &session)
+        {
+            drop(session);
+            // Nothing was done in it; it is made anew when the documents are what they were.
+            set_aside(path, now())?;
+            return Err(refused);
+        }
         let has_failed = session.job.ended().is_some_and(|ending| ending.status == JobStatus::Failed);
         if !(has_failed && session.is_told()) {
             return Ok(session);
@@ -351,6 +360,19 @@ impl Desk {
             Err(error) => self.give_up(id, lease, &error.to_string()).await,
         }
     }
+}
+
+/// What was submitted must be what is worked on: results of something else would be called this batch's.
+fn check_documents(claimed: &ClaimedJob, session: &Session) -> Result<(), Refused> {
+    let documents = &session.job.spec.documents;
+    let found = hash_of(documents.iter().map(|document| (document.name.as_str(), document.sha256.as_str())));
+    if claimed.documents_sha256.is_none() || claimed.documents_sha256 == found {
+        return Ok(());
+    }
+    Err(Refused::Person(format!(
+        "what lies at {} was changed since it was submitted: put it back as it was and resume the job, or submit it again",
+        claimed.sources.first().map_or("its place", |source| source.rsplit('\0').next().unwrap_or(source))
+    )))
 }
 
 /// What is said to the job before it is driven.

@@ -15,8 +15,10 @@ use overnight::{
         failure::Failure,
         id::JobId,
         record::{HoldReason, JobStatus},
+        state::Status,
     },
     model::{Model, Request, offline::Offline},
+    runner::Outcome,
     store::{NewBatch, QueueEntry, QueuedJob, Store, Which},
     worker::{Models, Summary, Supply, Terms, Times, Told, Worker},
 };
@@ -358,6 +360,21 @@ async fn a_stopped_worker_gives_its_jobs_back(place: Place) {
         night.statuses(1).await,
         [("a.md".to_owned(), JobStatus::Completed), ("b.md".to_owned(), JobStatus::Completed)]
     );
+}
+
+/// The time of work ends a call that doesn't come back.
+#[tokio::test]
+async fn a_call_ends_with_the_time_of_work() {
+    let place = crate::support::Place::new().await;
+    let (mut instructions, text) = shipped("extract-requirements");
+    instructions.limits.wall_clock_ms = Some(300);
+    let odd = Odd { ways: vec![("documents", Way::Hangs)], ..Odd::default() };
+    let samples = crate::support::samples().join("standards");
+    let rested = place.run(instructions, &text, &[samples], Arc::new(odd)).await;
+    assert_eq!(rested.outcome, Outcome::Held(HoldReason::Limit));
+    let Status::Held { detail, .. } = &rested.job.status else { unreachable!("{:?}", rested.job.status) };
+    assert_eq!(detail, "0.3s of work are used; resume with --wall-clock TIME for more");
+    assert!((300..2_000).contains(&rested.job.totals.worked_ms), "{}", rested.job.totals.worked_ms);
 }
 
 on_both! {
