@@ -33,7 +33,7 @@ const TALK_TOKENS: u64 = 800;
 const MARKS_PERCENT: u64 = 15;
 /// Tokens that a turn's reply has, and percent of a text that is written down of it.
 const REPLY_TOKENS: u64 = 150;
-const WRITTEN_PERCENT: u64 = 20;
+const WRITTEN_PERCENT: u64 = 30;
 
 /// Turns and tokens of one or more jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

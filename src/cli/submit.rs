@@ -3,6 +3,7 @@
 
 mod asked;
 mod order;
+mod put;
 mod scheduled;
 mod told;
 
@@ -120,7 +121,7 @@ pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliErro
         told::dry_run(&ready.submission, &ready.asked, &ready.looked, args)?;
         return Ok(exit::COMPLETED);
     };
-    office.store.submit(&ready.batch, &ready.jobs, args.dedupe).await?;
+    put::put(&*office.store, &ready.batch, &ready.jobs, args.dedupe).await?;
     let manifest = office.store.manifest(ready.batch.id).await?;
     told::submitted(&ready.submission, &ready.batch, &ready.jobs, &manifest, &ready.looked, args.json)?;
     Ok(exit::COMPLETED)

@@ -282,11 +282,9 @@ fn without_each_there_is_one_job_for_all() {
     assert_eq!(documents, ["a.md", "b.md", "deep/a.md"]);
     let job = &entries[0].job;
     assert_eq!((job.label.as_str(), job.documents), ("a.md and 2 more", 3));
-    let lines: String = documents
-        .iter()
-        .map(|name| format!("{}  {name}\n", sha256(&std::fs::read(desk.path().join("docs").join(name)).unwrap())))
-        .collect();
-    assert_eq!(job.documents_sha256, Some(sha256(lines.as_bytes())));
+    let hash = |name: &str| sha256(&std::fs::read(desk.path().join("docs").join(name)).unwrap());
+    let lines: Vec<String> = documents.iter().map(|name| format!("{}  {name}\n", hash(name))).collect();
+    assert_eq!(job.documents_sha256, Some(sha256(lines.concat().as_bytes())));
 
     // Whoever makes the workspace, wherever, has the same documents under the same names.
     let settings: BatchSettings = serde_json::from_value(batch.settings).unwrap();
@@ -400,6 +398,22 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
 }
 
 #[test]
+fn an_estimate_is_of_the_size_of_what_a_job_takes() {
+    let desk = Desk::new();
+    let standards = samples().join("standards");
+    let standards = standards.to_str().unwrap();
+    for instructions in ["extract-requirements", "summarize-documents"] {
+        let estimate = desk.submitted(&[instructions, "--documents", standards, "--dry-run"]);
+        let ran = desk.run_with(&[], &["run", instructions, "--documents", standards, "--json", "--quiet"]);
+        let took: Value = serde_json::from_str(&ran.stdout).unwrap();
+        for name in ["turns", "tokens_in", "tokens_out"] {
+            let (guess, truth) = (estimate[name].as_f64().unwrap(), took[name].as_f64().unwrap());
+            assert!(guess < truth * 3.0 && truth < guess * 3.0, "{instructions}, {name}: {guess} for {truth}");
+        }
+    }
+}
+
+#[test]
 fn what_was_done_before_is_linked() {
     let desk = Desk::new();
     let first = desk.submitted(&["./task.md", "--documents", "docs", "--each", "--dedupe"]);
@@ -504,7 +518,8 @@ fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
         (&["--group-limit", "2"], "--group-limit needs --group: the group that it is the limit of"),
         (&["--group", " ", "--group-limit", "2"], "--group must be one line of 1 to 200 letters, not ' '"),
         (&["--group", "a", "--group-limit", "0"], "--group-limit must be a whole number of at least 1, not '0'"),
-        (&["--window", " "], "--window must be hours with a time zone, such as '22:00-06:00 Europe/Berlin'"),
+        (&["--window", " "], "--window can't be read: the window is empty: write 22:00-06:00 Europe/Berlin, or "),
+        (&["--window", "22:00-06:00"], "--window can't be read: the window '22:00-06:00' has no time zone: add one, "),
         (&["--at", "2001-01-01"], "--at '2001-01-01' is over already"),
         (
             &["--at", "soon"],

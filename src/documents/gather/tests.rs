@@ -173,13 +173,13 @@ fn a_survey_leaves_out_what_can_be_no_document() {
 fn a_path_may_carry_a_name() {
     let root = folder(&["in/a.md", "b.md"]);
     let named = |name: &str, path: &str| PathBuf::from(source::source(name, root.path().join(path).to_str().unwrap()));
-    let names = |paths: &[PathBuf]| -> Result<Vec<String>, DocumentError> {
+    let called = |paths: &[PathBuf]| -> Result<Vec<String>, DocumentError> {
         Ok(gather(paths)?.documents.into_iter().map(|found| found.name).collect())
     };
-    assert_eq!(names(&[named("x/b.md", "in/a.md"), named("b.md", "b.md")]).unwrap(), ["b.md", "x/b.md"]);
-    assert_eq!(names(&[named("of in", "in"), named("b.md", "b.md")]).unwrap(), ["b.md", "of in/a.md"]);
+    assert_eq!(called(&[named("x/b.md", "in/a.md"), named("b.md", "b.md")]).unwrap(), ["b.md", "x/b.md"]);
+    assert_eq!(called(&[named("of in", "in"), named("b.md", "b.md")]).unwrap(), ["b.md", "of in/a.md"]);
     for bad in ["../a.md", "/a.md", "", "a//b", "a\nb"] {
-        assert!(matches!(names(&[named(bad, "in/a.md")]), Err(DocumentError::BadName { .. })), "{bad:?}");
+        assert!(matches!(called(&[named(bad, "in/a.md")]), Err(DocumentError::BadName { .. })), "{bad:?}");
     }
-    assert!(matches!(names(&[named("a.md", "b.md"), named("a.md", "in/a.md")]), Err(DocumentError::SameName { .. })));
+    assert!(matches!(called(&[named("a.md", "b.md"), named("a.md", "in/a.md")]), Err(DocumentError::SameName { .. })));
 }

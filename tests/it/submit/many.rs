@@ -1,5 +1,7 @@
 //! Folders with ten thousand documents, and with names and files that are no one's documents.
 
+#![expect(clippy::print_stdout, reason = "how long it took, for who asks")]
+
 use crate::{
     cli_run::Desk,
     store::{Place, on_both},
