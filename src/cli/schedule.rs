@@ -69,7 +69,7 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct AddArgs {
-    /// A name of its own: letters, digits, - _ .
+    /// A name of its own: letters, digits, '-', '_' and '.'
     name: String,
     /// Minute, hour, day of the month, month, weekday; or @daily, @weekly, @monthly
     cron: String,
