@@ -7,8 +7,11 @@ use uuid::{Builder, Uuid};
 pub(super) fn derived(millis: u64, what: &str) -> Uuid {
     let digest = sha256(what.as_bytes());
     let first = u128::from_str_radix(digest.get(..32).unwrap_or_default(), 16).unwrap_or_default();
-    let [a, b, c, d, e, f, g, h, i, j, ..] = first.to_be_bytes();
-    Builder::from_unix_timestamp_millis(millis, &[a, b, c, d, e, f, g, h, i, j]).into_uuid()
+    let mut bytes = [0; 10];
+    for (byte, own) in bytes.iter_mut().zip(first.to_be_bytes()) {
+        *byte = own;
+    }
+    Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid()
 }
 
 /// The time in an id of version 7.

@@ -33,7 +33,7 @@ A run is submitted by whichever worker (`overnight work`) is there at its time, 
 const LONGEST_NAME: usize = 60;
 
 /// For how long at most a missed run is made up for.
-const LONGEST_MAKE_UP: Duration = Duration::from_secs(30 * 24 * 3600);
+const LONGEST_MAKE_UP: Duration = Duration::from_hours(30 * 24);
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -69,7 +69,7 @@ enum Verb {
 
 #[derive(Debug, Args)]
 struct AddArgs {
-    /// A name of its own: letters, digits, - _ .
+    /// A name of its own: letters, digits, '-', '_' and '.'
     name: String,
     /// Minute, hour, day of the month, month, weekday; or @daily, @weekly, @monthly
     cron: String,
@@ -169,7 +169,7 @@ fn make_up_ms(args: &AddArgs) -> Result<u64, CliError> {
         (Missed::Once, None) => Duration::from_hours(12),
         (Missed::Once, Some(text)) => humantime::parse_duration(text.trim())
             .ok()
-            .filter(|within| (Duration::from_secs(60)..=LONGEST_MAKE_UP).contains(within))
+            .filter(|within| (Duration::from_mins(1)..=LONGEST_MAKE_UP).contains(within))
             .ok_or_else(|| {
                 let shown = out::one_line(text);
                 CliError::usage(format!("--make-up-within is a time from 1m to 30d, such as 12h, not '{shown}'"))

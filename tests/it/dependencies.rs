@@ -38,8 +38,12 @@ const TWICE: &[(&str, &str)] = &[
     ("getrandom 0.2 0.3 0.4", "ring, which rustls names but does not build, and jsonschema, by way of ahash"),
     ("hashbrown 0.16 0.17", "sqlx, by way of hashlink"),
     ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
+    ("phf 0.12 0.13", "chrono-tz"),
+    ("phf_shared 0.12 0.13", "chrono-tz, by way of phf"),
     ("sha2 0.10 0.11", "sqlx"),
     ("similar 2 3", "insta, for tests only"),
+    ("strum 0.27 0.28", "croner"),
+    ("strum_macros 0.27 0.28", "croner, by way of strum, at build time only"),
     ("syn 2 3", "sqlx, htmd, jsonschema and tracing, at build time only"),
 ];
 

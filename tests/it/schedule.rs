@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod commands;
+
 use crate::store::{A, MINUTE, Place, at, checkpoint, completed, on_both};
 use async_trait::async_trait;
 use overnight::{

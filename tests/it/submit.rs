@@ -518,7 +518,8 @@ fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
         (&["--group-limit", "2"], "--group-limit needs --group: the group that it is the limit of"),
         (&["--group", " ", "--group-limit", "2"], "--group must be one line of 1 to 200 letters, not ' '"),
         (&["--group", "a", "--group-limit", "0"], "--group-limit must be a whole number of at least 1, not '0'"),
-        (&["--window", " "], "--window must be hours with a time zone, such as '22:00-06:00 Europe/Berlin'"),
+        (&["--window", " "], "--window can't be read: the window is empty: write 22:00-06:00 Europe/Berlin, or "),
+        (&["--window", "22:00-06:00"], "--window can't be read: the window '22:00-06:00' has no time zone: add one, "),
         (&["--at", "2001-01-01"], "--at '2001-01-01' is over already"),
         (
             &["--at", "soon"],

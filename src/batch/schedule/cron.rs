@@ -28,7 +28,7 @@ const FIELDS: [(&str, &str); 5] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cron {
     text: String,
-    cron: croner::Cron,
+    pattern: croner::Cron,
     zone: Tz,
 }
 
@@ -38,8 +38,8 @@ impl Cron {
     pub fn read(text: &str, timezone: &str, now: Timestamp) -> Result<Self, String> {
         let zone = zone(timezone)?;
         let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
-        let cron = parse(&text)?;
-        let cron = Self { text, cron, zone };
+        let pattern = parse(&text)?;
+        let cron = Self { text, pattern, zone };
         match cron.after(now) {
             Some(_) => Ok(cron),
             None => Err(format!("'{}' never comes: no day is like that", cron.text)),
@@ -57,7 +57,7 @@ impl Cron {
 
     /// The first run after `at`, not at it.
     pub fn after(&self, at: Timestamp) -> Option<Timestamp> {
-        let next = self.cron.find_next_occurrence(&at.utc().with_timezone(&self.zone), false).ok()?;
+        let next = self.pattern.find_next_occurrence(&at.utc().with_timezone(&self.zone), false).ok()?;
         Some(Timestamp::new(next.with_timezone(&Utc))).filter(|next| *next > at)
     }
 

@@ -10,6 +10,7 @@ use crate::{
     store::ScheduleRow,
 };
 use serde::Serialize;
+use std::fmt::Write;
 use uuid::Uuid;
 
 /// Letters of a batch's id that tell it from those of other milliseconds.
@@ -54,7 +55,7 @@ pub(super) async fn run(office: &Office, json: bool) -> Result<(), CliError> {
     let mut text = table(&rows).render(table::room());
     for row in &rows {
         if let Some(note) = &row.note {
-            text.push_str(&format!("{}: {}\n", row.schedule.name, out::one_line(note)));
+            let _ = writeln!(text, "{}: {}", row.schedule.name, out::one_line(note));
         }
     }
     out::result(&text)
