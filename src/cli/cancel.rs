@@ -110,12 +110,15 @@ async fn cancel_batch(office: &Office, batch: &BatchRow) -> Result<u8, CliError>
     }
     let after = office.store.totals(batch.batch.id).await?;
     let at_once = after.cancelled.saturating_sub(batch.totals.cancelled).min(cancelled);
-    let text = both(
-        at_once,
-        &format!("of {words} {} cancelled, never begun", is_or_are(at_once)),
-        cancelled - at_once,
-        "that a worker has begun will be cancelled by the worker that has it, or by the next one that takes it",
-    );
+    let begun = cancelled - at_once;
+    let parts = [
+        (at_once, format!("never begun {} cancelled", is_or_are(at_once))),
+        (
+            begun,
+            format!("already begun will be cancelled by the worker that has {0} or next takes {0}", it_or_them(begun)),
+        ),
+    ];
+    let text = told(&words, &parts);
     out::result(&format!("{text}; what was made stays\n"))?;
     Ok(super::exit::COMPLETED)
 }
@@ -128,21 +131,25 @@ async fn pause_batch(office: &Office, batch: &BatchRow, typed: &str) -> Result<u
     }
     let after = office.store.totals(batch.batch.id).await?;
     let at_once = after.held.saturating_sub(batch.totals.held).min(paused);
-    let text = both(
-        at_once,
-        &format!("of {words} {} held (paused)", is_or_are(at_once)),
-        paused - at_once,
-        "being worked on: its process was asked to hold it at its next turn",
-    );
+    let begun = paused - at_once;
+    let parts = [
+        (at_once, format!("{} held (paused)", is_or_are(at_once))),
+        (begun, format!("at work {} asked to hold at the next turn", if begun == 1 { "was" } else { "were" })),
+    ];
+    let text = told(&words, &parts);
     out::result(&format!("{text}; `overnight resume {}` goes on\n", typed_batch(batch, typed)))?;
     Ok(super::exit::COMPLETED)
 }
 
-/// `3 jobs … ; 1 job …`, without what there is none of.
-fn both(first: u64, what: &str, second: u64, also: &str) -> String {
-    let parts = [(first, what), (second, also)];
+/// `batch 'night': 3 jobs …; 1 job …`, without what there is none of.
+fn told(batch: &str, parts: &[(u64, String)]) -> String {
     let parts = parts.iter().filter(|(number, _)| *number > 0);
-    parts.map(|(number, what)| format!("{} {what}", counted(*number, "job"))).collect::<Vec<_>>().join("; ")
+    let parts: Vec<String> = parts.map(|(number, what)| format!("{} {what}", counted(*number, "job"))).collect();
+    format!("{batch}: {}", parts.join("; "))
+}
+
+pub(super) fn it_or_them(number: u64) -> &'static str {
+    if number == 1 { "it" } else { "them" }
 }
 
 pub(super) fn is_or_are(number: u64) -> &'static str {

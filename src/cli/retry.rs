@@ -2,7 +2,7 @@
 
 use super::{
     CliError, Office,
-    cancel::{is_or_are, standing},
+    cancel::{is_or_are, it_or_them, standing},
     exit,
     named::{Named, batch_words},
     out,
@@ -50,7 +50,7 @@ pub(super) async fn run(office: &Office, args: &RetryArgs) -> Result<u8, CliErro
         "{}{words} {} queued again; a worker takes {} (`overnight work`)\n",
         counted(queued, "job"),
         is_or_are(queued),
-        if queued == 1 { "it" } else { "them" }
+        it_or_them(queued)
     ))?;
     Ok(exit::COMPLETED)
 }

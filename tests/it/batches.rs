@@ -207,6 +207,8 @@ impl Desk {
             // Everything of the test itself is of other years, or at full minutes.
             (r"2026-\d\d-\d\d[ T]\d\d:\d\d:\d\d\.\d*[1-9]\d*Z?", "NOW"),
             (r"\b(\d+ms|\d+\.\ds)\b", "MS"),
+            // The store's own words.
+            (r"given up after (1 attempts; the last one|attempt 1): ", "given up: "),
         ] {
             text = Regex::new(pattern).unwrap().replace_all(&text, word).into_owned();
         }

@@ -17,8 +17,8 @@ use std::{collections::BTreeMap, fmt::Write};
 
 /// The jobs as a table, and their batches below it. `room`: the terminal's width, where it is one.
 pub(super) fn table(look: &Look, room: Option<usize>) -> String {
+    // Ids of jobs that were made together are long; where there is no room, they are what is missed least.
     let mut table = Table::new(&[
-        ("JOB", Side::Left),
         ("LABEL", Side::Cut),
         ("PHASE", Side::Cut),
         ("DOING", Side::Cut),
@@ -27,10 +27,10 @@ pub(super) fn table(look: &Look, room: Option<usize>) -> String {
         ("USD", Side::Right),
         ("WORKED", Side::Right),
         ("LEFT", Side::Right),
+        ("JOB", Side::Left),
     ]);
     for job in &look.jobs {
         table.row(vec![
-            short(&job.id.to_string(), &look.ids).to_owned(),
             short_label(job.called()),
             phase(job),
             doing(job),
@@ -39,6 +39,7 @@ pub(super) fn table(look: &Look, room: Option<usize>) -> String {
             cost(job.cost_usd.filter(|_| job.turns > 0)),
             duration(job.worked_ms),
             job.left_ms.map_or_else(|| "–".to_owned(), |ms| format!("~{}", duration(ms))),
+            short(&job.id.to_string(), &look.ids).to_owned(),
         ]);
     }
     let mut text = if look.jobs.is_empty() { String::new() } else { table.render(room) };

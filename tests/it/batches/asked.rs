@@ -16,8 +16,8 @@ fn a_batch_is_paused_resumed_and_cancelled() {
     desk.claim();
     assert_eq!(
         desk.says(0, &["pause", "night"]),
-        "3 jobs of batch 'night' are held (paused); 1 job being worked on: its process was asked to hold it at its next \
-         turn; `overnight resume night` goes on\n"
+        "batch 'night': 3 jobs are held (paused); 1 job at work was asked to hold at the next turn; `overnight resume night` \
+         goes on\n"
     );
     assert_eq!(
         desk.manifest(1),
@@ -50,14 +50,14 @@ fn a_batch_is_paused_resumed_and_cancelled() {
     }
     assert_eq!(
         desk.says(0, &["cancel", "night"]),
-        "3 jobs of batch 'night' are cancelled, never begun; 1 job that a worker has begun will be cancelled by the worker \
-         that has it, or by the next one that takes it; what was made stays\n"
+        "batch 'night': 3 jobs never begun are cancelled; 1 job already begun will be cancelled by the worker that has it or \
+         next takes it; what was made stays\n"
     );
     assert_eq!(desk.manifest(1), ["11 running, wants cancel", "12 cancelled", "13 cancelled", "14 cancelled"]);
     assert_eq!(desk.manifest(2), ["21 queued"]);
     assert_eq!(
         desk.says(0, &["cancel", "other"]),
-        "1 job of batch 'other' is cancelled, never begun; what was made stays\n"
+        "batch 'other': 1 job never begun is cancelled; what was made stays\n"
     );
     assert_eq!(
         desk.refuses(2, &["cancel", "other"]),
@@ -199,7 +199,7 @@ fn only_the_failed_of_a_batch_are_queued_again() {
     assert_eq!(
         desk.refuses(1, &["resume", &name]),
         format!(
-            "error: job {name} has failed (given up after 1 attempts; the last one: no room): `overnight retry {name}` \
+            "error: job {name} has failed (given up: no room): `overnight retry {name}` \
              queues it again\n"
         )
     );
@@ -272,7 +272,7 @@ fn a_name_means_one_thing_or_is_refused() {
     );
     // More than one job, and one batch.
     let paused = desk.says(0, &["pause", "0000001"]);
-    assert!(paused.starts_with("1 job of batch '0000001' is held"), "{paused}");
+    assert!(paused.starts_with("batch '0000001': 1 job is held"), "{paused}");
     assert_eq!(
         desk.refuses(2, &["pause", "0000003"]),
         "error: the ids of more than one batch begin with '0000003'; give more of the id\n"
