@@ -21,8 +21,10 @@ mod table;
 
 use load::Ground;
 
-/// The parts by name.
-const PARTS: [(&str, fn(&Ground)); 4] =
+/// A part's name, and the part.
+type Part = (&'static str, fn(&Ground));
+
+const PARTS: [Part; 4] =
     [("rates", rates::measure), ("latency", latency::measure), ("still", still::measure), ("growth", growth::measure)];
 
 fn main() {
