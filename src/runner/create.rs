@@ -86,7 +86,9 @@ pub fn create_as(
     let workspace = Workspace::create_temporary(workspaces)?;
     // For who sweeps what a crash left: this one is alive.
     let lock = Lock::acquire(&workspace, now()).map_err(RunError::from);
-    match lock.and_then(|lock| Ok((lock, fill(&workspace, (id, created), request, &gathered.documents, budget_tokens)?))) {
+    match lock
+        .and_then(|lock| Ok((lock, fill(&workspace, (id, created), request, &gathered.documents, budget_tokens)?)))
+    {
         Ok((lock, spec)) => {
             let workspace = workspace.install(&spec.id.to_string())?;
             drop(lock);
