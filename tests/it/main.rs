@@ -6,6 +6,7 @@ mod databases;
 mod dependencies;
 mod faults;
 mod hostile;
+mod in_part;
 mod journal;
 mod machine;
 mod misbehaviour;

@@ -29,7 +29,6 @@ pub(crate) struct Rested {
     pub(crate) path: PathBuf,
     pub(crate) outcome: Outcome,
     pub(crate) job: Job,
-    #[expect(dead_code, reason = "for tests of scenarios")]
     pub(crate) decisions: Vec<Decision>,
 }
 

@@ -6,7 +6,7 @@ use super::{
     plans::{self, Kind, active_form},
     position::{PATH, Position},
     report,
-    seen::{Board, Seen, listed, numbered},
+    seen::{Board, Seen, listed},
     stretch::{self, Into},
 };
 use serde_json::{Value, json};
@@ -20,14 +20,15 @@ pub(super) fn next(seen: &Seen<'_>) -> Vec<Call> {
     match &seen.board {
         Board::Todo { is_last_of_review: true, .. } => finish(seen),
         Board::Todo { content, is_last_of_review: false } => todo(seen, content),
+        Board::UpdateMemory | Board::UpdatePlan | Board::CreateTodos { .. } if lacks_number(seen) => vec![read(PATH)],
         Board::UpdateMemory => {
             let mut calls = vec![memory(seen)];
-            calls.push(plan_update(seen).unwrap_or_else(|| no_change("the plan holds")));
+            calls.extend(plan(seen));
             calls.extend(current_title(seen).and_then(|title| todos(seen, &title)));
             calls
         }
         Board::UpdatePlan => {
-            let mut calls = vec![plan_update(seen).unwrap_or_else(|| no_change("the plan holds"))];
+            let mut calls = plan(seen);
             calls.extend(current_title(seen).and_then(|title| todos(seen, &title)));
             calls
         }
@@ -90,18 +91,41 @@ fn todo(seen: &Seen<'_>, content: &str) -> Vec<Call> {
     }
 }
 
-/// Reads the task and the list of documents to their ends, then writes the plan.
+/// The plan: changed where its next phase is to be divided, and written where bootstrap was given up before it was there.
+fn plan(seen: &Seen<'_>) -> Vec<Call> {
+    if kind_of(seen).is_none() && seen.standing.contains(&format!("{PLAN} does not exist yet.")) {
+        return new_plan(seen).map_or_else(|calls| calls, |plan| vec![write(PLAN, &plan)]);
+    }
+    vec![plan_update(seen).unwrap_or_else(|| no_change("the plan holds"))]
+}
+
 fn bootstrap(seen: &Seen<'_>, content: &str) -> Vec<Call> {
-    let Some(task) = whole(seen, INSTRUCTIONS) else {
-        return vec![read_on(seen, INSTRUCTIONS).unwrap_or_else(|| read(INSTRUCTIONS))];
+    let plan = match new_plan(seen) {
+        Ok(plan) => plan,
+        Err(calls) => return calls,
     };
-    let Some(listing) = seen
-        .exchanges
-        .iter()
-        .rev()
-        .find(|exchange| exchange.name == "list_documents" && !exchange.result.starts_with('['))
+    let mut calls = Vec::new();
+    if content.starts_with("Read instructions.md") {
+        calls.push(complete("read"));
+    }
+    if !content.starts_with("Divide the plan") {
+        calls.push(write(PLAN, &plan));
+        calls.push(complete("the plan is written"));
+    }
+    calls.push(read(PLAN));
+    calls.push(complete("each phase has its steps"));
+    calls
+}
+
+/// A plan, made of the task and the list of documents; or the calls that read these to their ends.
+fn new_plan(seen: &Seen<'_>) -> Result<String, Vec<Call>> {
+    let Some(task) = whole(seen, INSTRUCTIONS) else {
+        return Err(vec![read_on(seen, INSTRUCTIONS).unwrap_or_else(|| read(INSTRUCTIONS))]);
+    };
+    let Some(listing) =
+        seen.exchanges.iter().rev().find(|exchange| exchange.name == "list_documents" && exchange.is_answered())
     else {
-        return vec![call("list_documents", json!({}))];
+        return Err(vec![call("list_documents", json!({}))]);
     };
     let spilled =
         listing.result.split_once("the whole is in ").and_then(|(_, rest)| rest.split_once(" …")).map(|(path, _)| path);
@@ -109,27 +133,17 @@ fn bootstrap(seen: &Seen<'_>, content: &str) -> Vec<Call> {
         None => listed(listing.result),
         Some(path) => match whole(seen, path) {
             Some(text) => listed(&text),
-            None => return vec![read_on(seen, path).unwrap_or_else(|| read(path))],
+            None => return Err(vec![read_on(seen, path).unwrap_or_else(|| read(path))]),
         },
     };
     let kind = match plans::kind(&task) {
         Ok(kind) => kind,
-        Err(reason) => return vec![blocked(&reason)],
+        Err(reason) => return Err(vec![blocked(&reason)]),
     };
     if documents.iter().all(|document| document.units == 0) {
-        return vec![blocked("none of the documents has readable text")];
+        return Err(vec![blocked("none of the documents has readable text")]);
     }
-    let mut calls = Vec::new();
-    if content.starts_with("Read instructions.md") {
-        calls.push(complete("read"));
-    }
-    if !content.starts_with("Divide the plan") {
-        calls.push(write(PLAN, &plans::plan(kind, &documents)));
-        calls.push(complete("the plan is written"));
-    }
-    calls.push(read(PLAN));
-    calls.push(complete("each phase has its steps"));
-    calls
+    Ok(plans::plan(kind, &documents))
 }
 
 fn blocked(reason: &str) -> Call {
@@ -138,10 +152,10 @@ fn blocked(reason: &str) -> Call {
 
 /// The text of a file that was read to its end, in one read or several.
 fn whole(seen: &Seen<'_>, path: &str) -> Option<String> {
-    let reads =
-        || seen.exchanges.iter().filter(|exchange| exchange.name == "read_file" && exchange.argument("path") == path);
-    let ends = reads().any(|exchange| exchange.result.ends_with("This is the end of the file."));
-    ends.then(|| reads().flat_map(|exchange| numbered(exchange.result)).collect::<Vec<_>>().join("\n"))
+    let mut reads =
+        seen.exchanges.iter().filter(|exchange| exchange.name == "read_file" && exchange.argument("path") == path);
+    let ends = reads.any(|exchange| exchange.result.ends_with("This is the end of the file."));
+    ends.then(|| Seen::lines_of(&seen.exchanges, path).into_values().collect::<Vec<_>>().join("\n"))
 }
 
 /// The read that goes on where the last one of `path` stopped.
@@ -170,23 +184,28 @@ fn start(seen: &Seen<'_>) -> Vec<Call> {
         Kind::Summarise => "points",
         Kind::Audit => "findings",
     };
-    let mut calls = vec![
-        write(kind.records(), &format!("{{\"{name}\": [\n]}}\n")),
-        write("work/counts.tsv", ""),
-        Position::default().save(),
-    ];
+    let records = format!("{{\"{name}\": [\n]}}\n");
+    let mut files = vec![(kind.records(), records.as_str()), ("work/counts.tsv", "")];
     match kind {
         Kind::Extract => {}
-        Kind::Summarise => calls.push(write(
+        Kind::Summarise => files.push((
             kind.report(),
             "# Summary\n\nThe key sentences of each document, word for word, in the order of the text.\n",
         )),
         Kind::Audit => {
-            for file in ["standards.tsv", "policies.tsv", "contradicted.md", "missing.md", "partial.md"] {
-                calls.push(write(&format!("work/{file}"), ""));
-            }
+            let collected = [
+                "work/standards.tsv",
+                "work/policies.tsv",
+                "work/contradicted.md",
+                "work/missing.md",
+                "work/partial.md",
+            ];
+            files.extend(collected.map(|path| (path, "")));
         }
     }
+    let lines = files.iter().map(|(path, text)| ((*path).to_owned(), text.lines().count() as u64)).collect();
+    let mut calls: Vec<Call> = files.iter().map(|(path, text)| write(path, text)).collect();
+    calls.push(Position { lines, ..Position::default() }.save());
     calls.push(complete("the result files are there"));
     calls
 }
@@ -232,6 +251,14 @@ fn plan_update(seen: &Seen<'_>) -> Option<Call> {
         "edit_file",
         json!({"path": PLAN, "old": format!("- [ ] {}", plans::TO_DIVIDE), "new": steps.join("\n")}),
     ))
+}
+
+/// Whether the next phase is to be divided, and the position that says by how much is out of sight.
+fn lacks_number(seen: &Seen<'_>) -> bool {
+    let section = plan_text(seen).and_then(|plan| section(&plan, &current_of(&plan)?));
+    section.is_some_and(|section| section.contains(plans::TO_DIVIDE))
+        && Position::seen(seen).is_none()
+        && !seen.did("read_file", "path", PATH)
 }
 
 /// The steps that replace the one to be divided, when its phase is the next.

@@ -2,10 +2,12 @@
 //! Few policy statements are read whole; many are searched for the statement's telling words.
 
 use super::{
-    calls::{Call, add_records, append, call, complete},
+    calls::{Call, call, complete},
     compare::{Verdict, compare, terms},
-    plans::Kind,
+    ends,
+    plans::{Kind, TO_DIVIDE},
     position::{PATH, Position},
+    records,
     seen::Seen,
     statements::Strength,
 };
@@ -15,6 +17,8 @@ use std::{collections::BTreeMap, fmt::Write, sync::LazyLock};
 
 const STANDARDS: &str = "work/standards.tsv";
 const POLICIES: &str = "work/policies.tsv";
+/// The files that grow by findings.
+const FILES: [&str; 4] = ["output/findings.json", "work/contradicted.md", "work/missing.md", "work/partial.md"];
 /// Tokens of policy statements up to which they are read whole.
 const READ_WHOLE: u64 = 20_000;
 /// Tokens of one read.
@@ -77,8 +81,14 @@ pub(super) fn work(seen: &Seen<'_>, content: &str) -> Vec<Call> {
     let Some(mut position) = Position::seen(seen) else {
         return vec![call("read_file", json!({"path": PATH}))];
     };
+    let counts = ends::counts(seen, &position, &FILES);
+    if !counts.is_empty() {
+        return counts;
+    }
     let range = RANGE.as_ref().and_then(|pattern| pattern.captures(content));
-    let Some((Ok(from), Ok(to))) = range.map(|found| (found[1].parse::<u64>(), found[2].parse::<u64>())) else {
+    let range = range.map(|found| (found[1].parse::<u64>(), found[2].parse::<u64>()));
+    // The step was not divided: all at once.
+    let Some((Ok(from), Ok(to))) = range.or((content == TO_DIVIDE).then_some((Ok(1), Ok(position.standards)))) else {
         return vec![call("list_files", json!({"path": "work"})), complete("nothing to compare")];
     };
     let before = position.count;
@@ -100,7 +110,7 @@ pub(super) fn work(seen: &Seen<'_>, content: &str) -> Vec<Call> {
             .filter_map(|number| standards.get(&number))
             .map(|standard| (standard, candidates.as_slice()))
             .collect();
-        calls.extend(findings(&mut position, &pairs));
+        calls.extend(findings(seen, &mut position, &pairs));
     } else {
         let wanted: Vec<u64> = (next..=to).take(2 * SEARCHES).collect();
         let Some(last) = wanted.last() else {
@@ -116,7 +126,7 @@ pub(super) fn work(seen: &Seen<'_>, content: &str) -> Vec<Call> {
             .map_while(|standard| Some((standard, hits(seen, &pattern(standard))?)))
             .collect();
         let pairs: Vec<(&Row, &[Row])> = found.iter().map(|(standard, hits)| (*standard, hits.as_slice())).collect();
-        calls.extend(findings(&mut position, &pairs));
+        calls.extend(findings(seen, &mut position, &pairs));
         let next = next + pairs.len() as u64;
         if next <= to {
             calls.push(position.save());
@@ -193,8 +203,7 @@ fn verdict_name(verdict: Verdict) -> &'static str {
 }
 
 /// Compares and records.
-fn findings(position: &mut Position, pairs: &[(&Row, &[Row])]) -> Vec<Call> {
-    let is_first = position.count == 0;
+fn findings(seen: &Seen<'_>, position: &mut Position, pairs: &[(&Row, &[Row])]) -> Vec<Call> {
     let mut records = Vec::new();
     let mut lists: BTreeMap<&str, String> = BTreeMap::new();
     for (standard, candidates) in pairs {
@@ -218,8 +227,10 @@ fn findings(position: &mut Position, pairs: &[(&Row, &[Row])]) -> Vec<Call> {
         records.push(finding(&id, standard, verdict, policy, &found.reason));
     }
     let mut calls = Vec::new();
-    calls.extend(add_records(Kind::Audit.records(), is_first, &records));
-    calls.extend(lists.into_iter().map(|(verdict, text)| append(&format!("work/{verdict}.md"), &text)));
+    calls.extend(records::add(seen, position, Kind::Audit.records(), records));
+    for (verdict, text) in lists {
+        calls.extend(records::append_lacking(seen, position, &format!("work/{verdict}.md"), &text));
+    }
     calls
 }
 

@@ -5,7 +5,7 @@
 //! - the rules: `statements` (normative sentences), `summary` (ranked sentences), `compare`, `sentences`, and what they are
 //!   made of
 //! - the worker: `seen` (the prompt, read), `act` (what to do at each board), `plans`, `stretch` and `records` (reading and
-//!   recording), `comparison`, `report`, `position` (its memory, a file)
+//!   recording), `comparison`, `report`, `position` (its memory, a file), `ends` (what the files have that it doesn't know of)
 
 mod act;
 mod blocks;
@@ -13,6 +13,7 @@ mod calls;
 pub mod compare;
 mod comparison;
 mod directives;
+mod ends;
 mod furniture;
 mod markdown;
 mod marker;

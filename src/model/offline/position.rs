@@ -33,6 +33,9 @@ pub(super) struct Position {
     pub(super) policies: u64,
     /// Estimated tokens of the collected policy statements.
     pub(super) policy_tokens: u64,
+    /// Lines of the files that grow.
+    #[serde(default)]
+    pub(super) lines: BTreeMap<String, u64>,
 }
 
 impl Position {

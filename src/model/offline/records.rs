@@ -2,8 +2,9 @@
 
 use super::{
     calls::{Call, add_records, append},
+    ends,
     position::Position,
-    seen::PAGE,
+    seen::{PAGE, Seen},
     statements::{Found, Line, Statement, statements},
     stretch::{Into, Piece},
     summary::rank,
@@ -11,20 +12,33 @@ use super::{
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write};
 
+const COUNTS: &str = "work/counts.tsv";
+const STANDARDS: &str = "work/standards.tsv";
+const POLICIES: &str = "work/policies.tsv";
 /// Tokens of text for which one key sentence is chosen.
 const TOKENS_A_POINT: u64 = 900;
 /// Letters of the longest sentence that is chosen.
 const MOST_LETTERS: usize = 600;
 
-/// Works a piece: the calls that record it, and the position after it.
-pub(super) fn record(position: &mut Position, piece: &Piece<'_>, into: Into) -> Vec<Call> {
+/// The files that grow by what is recorded.
+pub(super) fn files(into: Into) -> &'static [&'static str] {
     match into {
-        Into::KeyPoints => key_points(position, piece),
-        Into::Requirements | Into::Standards | Into::Policies => of_statements(position, piece, into),
+        Into::Requirements => &["output/requirements.json", COUNTS],
+        Into::KeyPoints => &["output/key_points.json", "output/summary.md", COUNTS],
+        Into::Standards => &[STANDARDS, COUNTS],
+        Into::Policies => &[POLICIES, COUNTS],
     }
 }
 
-fn of_statements(position: &mut Position, piece: &Piece<'_>, into: Into) -> Vec<Call> {
+/// Works a piece: the calls that record it, and the position after it.
+pub(super) fn record(seen: &Seen<'_>, position: &mut Position, piece: &Piece<'_>, into: Into) -> Vec<Call> {
+    match into {
+        Into::KeyPoints => key_points(seen, position, piece),
+        Into::Requirements | Into::Standards | Into::Policies => of_statements(seen, position, piece, into),
+    }
+}
+
+fn of_statements(seen: &Seen<'_>, position: &mut Position, piece: &Piece<'_>, into: Into) -> Vec<Call> {
     let Found { mut statements, end, open_from } = statements(&piece.lines, piece.style, &piece.start);
     let first = piece.lines.first().map_or(0, |line| line.number);
     let after = piece.lines.last().map_or(0, |line| line.number) + 1;
@@ -45,7 +59,6 @@ fn of_statements(position: &mut Position, piece: &Piece<'_>, into: Into) -> Vec<
     let mut calls = Vec::new();
     match into {
         Into::Requirements => {
-            let is_first = position.count == 0;
             let records: Vec<Value> = statements
                 .iter()
                 .map(|statement| {
@@ -53,24 +66,22 @@ fn of_statements(position: &mut Position, piece: &Piece<'_>, into: Into) -> Vec<
                     requirement(position.count, name, statement)
                 })
                 .collect();
-            calls.extend(add_records(into.kind().records(), is_first, &records));
+            calls.extend(add(seen, position, into.kind().records(), records));
         }
         Into::Standards | Into::Policies => {
             let rows: String = statements.iter().map(|statement| row(name, statement)).collect();
             let (path, count) = if into == Into::Standards {
-                ("work/standards.tsv", &mut position.standards)
+                (STANDARDS, &mut position.standards)
             } else {
                 position.policy_tokens += crate::context::tokens::estimate(&rows);
-                ("work/policies.tsv", &mut position.policies)
+                (POLICIES, &mut position.policies)
             };
             *count += statements.len() as u64;
-            if !rows.is_empty() {
-                calls.push(append(path, &rows));
-            }
+            calls.extend(append_lacking(seen, position, path, &rows));
         }
         Into::KeyPoints => {}
     }
-    calls.push(counts_row(piece, statements.len(), &counts));
+    calls.extend(counts_row(seen, position, piece, statements.len(), &counts));
     calls
 }
 
@@ -103,12 +114,33 @@ fn row(name: &str, statement: &Statement) -> String {
 }
 
 /// One line of `work/counts.tsv`.
-fn counts_row(piece: &Piece<'_>, found: usize, counts: &BTreeMap<String, u64>) -> Call {
+fn counts_row(
+    seen: &Seen<'_>,
+    position: &mut Position,
+    piece: &Piece<'_>,
+    found: usize,
+    counts: &BTreeMap<String, u64>,
+) -> Option<Call> {
     let listed: Vec<String> = counts.iter().map(|(what, count)| format!("{what} {count}")).collect();
-    append("work/counts.tsv", &format!("{}\t{found}\t{}\n", piece.segment.name, listed.join(", ")))
+    let row = format!("{}\t{found}\t{}\n", piece.segment.name, listed.join(", "));
+    append_lacking(seen, position, COUNTS, &row)
 }
 
-fn key_points(position: &mut Position, piece: &Piece<'_>) -> Vec<Call> {
+/// Adds the records that the file lacks.
+pub(super) fn add(seen: &Seen<'_>, position: &mut Position, path: &str, records: Vec<Value>) -> Option<Call> {
+    let (count, all) = (position.count, records.len());
+    let lacking = ends::lacking(seen, position, path, records);
+    let is_first = count == all as u64 && lacking.len() == all;
+    add_records(path, is_first, &lacking)
+}
+
+/// Appends the lines that the file lacks.
+pub(super) fn append_lacking(seen: &Seen<'_>, position: &mut Position, path: &str, text: &str) -> Option<Call> {
+    let lacking = ends::lacking_lines(seen, position, path, text);
+    (!lacking.is_empty()).then(|| append(path, &lacking))
+}
+
+fn key_points(seen: &Seen<'_>, position: &mut Position, piece: &Piece<'_>) -> Vec<Call> {
     let tokens: u64 = piece.lines.iter().map(|line| crate::context::tokens::estimate(line.text)).sum();
     let most = usize::try_from(tokens.div_ceil(TOKENS_A_POINT)).unwrap_or(1).clamp(1, 15).max(if piece.is_first {
         3
@@ -125,7 +157,6 @@ fn key_points(position: &mut Position, piece: &Piece<'_>) -> Vec<Call> {
         ranked.into_iter().map(|sentence| (sentence.line, sentence.page, sentence.text)).collect();
     points.extend(fallback);
     let name = &piece.segment.name;
-    let is_first = position.count == 0;
     let mut records = Vec::new();
     let mut section = String::new();
     if piece.is_first {
@@ -149,11 +180,9 @@ fn key_points(position: &mut Position, piece: &Piece<'_>) -> Vec<Call> {
     let after = piece.lines.last().map_or(0, |line| line.number) + 1;
     position.stand_at(name, after, &piece.start);
     let mut calls = Vec::new();
-    calls.extend(add_records(Into::KeyPoints.kind().records(), is_first, &records));
-    if !section.is_empty() {
-        calls.push(append("output/summary.md", &section));
-    }
-    calls.push(counts_row(piece, points.len(), &BTreeMap::new()));
+    calls.extend(add(seen, position, Into::KeyPoints.kind().records(), records));
+    calls.extend(append_lacking(seen, position, "output/summary.md", &section));
+    calls.extend(counts_row(seen, position, piece, points.len(), &BTreeMap::new()));
     calls
 }
 

@@ -2,9 +2,10 @@
 
 use super::{
     calls::{Call, append, complete, read, write},
+    ends,
     plans::Kind,
     position::{PATH, Position},
-    seen::{Seen, numbered},
+    seen::Seen,
 };
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -37,11 +38,19 @@ pub(super) fn work(seen: &Seen<'_>, kind: Kind) -> Vec<Call> {
     if let Some(more) = super::act::read_on(seen, COUNTS).filter(|_| reads_of(seen, COUNTS) < MOST_READS) {
         return vec![more];
     }
-    let position = Position::seen(seen).unwrap_or_default();
+    let mut position = Position::seen(seen).unwrap_or_default();
     let path = kind.report();
     let calls = match kind {
         Kind::Extract => vec![write(path, &extraction(&position, &text_of(seen, COUNTS)))],
-        Kind::Summarise => vec![append(path, &closing(&position, &text_of(seen, COUNTS)))],
+        Kind::Summarise => {
+            let counts = ends::counts(seen, &position, &[path]);
+            if !counts.is_empty() {
+                return counts;
+            }
+            let text = closing(&position, &text_of(seen, COUNTS));
+            let text = ends::lacking_lines(seen, &mut position, path, &text);
+            if text.is_empty() { Vec::new() } else { vec![append(path, &text)] }
+        }
         Kind::Audit => vec![write(path, &audit(seen, &position))],
     };
     calls.into_iter().chain([complete(&format!("{path} written"))]).collect()
@@ -53,14 +62,7 @@ fn reads_of(seen: &Seen<'_>, path: &str) -> usize {
 
 /// The lines of a file that the todo has read, as far as they were shown.
 fn text_of(seen: &Seen<'_>, path: &str) -> String {
-    seen.of_todo()
-        .iter()
-        .filter(|exchange| {
-            exchange.name == "read_file" && exchange.argument("path") == path && exchange.result.starts_with(path)
-        })
-        .flat_map(|exchange| numbered(exchange.result))
-        .collect::<Vec<_>>()
-        .join("\n")
+    Seen::lines_of(seen.of_todo(), path).into_values().collect::<Vec<_>>().join("\n")
 }
 
 /// Records by document, and by document and kind.

@@ -33,6 +33,17 @@ impl Exchange<'_> {
     pub(super) fn argument(&self, name: &str) -> &str {
         self.arguments[name].as_str().unwrap_or_default()
     }
+
+    /// Whether the tool said something that still stands there. A call that was not run is to be made again, and so is one
+    /// whose result was folded.
+    pub(super) fn is_answered(&self) -> bool {
+        !self.result.is_empty() && !self.result.starts_with("not run") && !self.result.starts_with('[')
+    }
+
+    /// Whether it changed its file.
+    pub(super) fn is_done(&self) -> bool {
+        ["Wrote", "Appended to", "Edited"].iter().any(|word| self.result.starts_with(word))
+    }
 }
 
 /// All that a prompt shows.
@@ -97,27 +108,41 @@ impl<'a> Seen<'a> {
                 return None;
             }
             match exchange.name {
-                "write_file" if exchange.result.starts_with("Wrote") => Some(exchange.argument("content").to_owned()),
+                "write_file" if exchange.is_done() => Some(exchange.argument("content").to_owned()),
                 "read_file" if exchange.result.starts_with(path) => Some(numbered(exchange.result).join("\n")),
                 _ => None,
             }
         })
     }
 
-    /// Whether the todo has a result of `tool` whose argument `key` is `value`.
+    /// Whether the todo has an answer of `tool` to a call whose argument `key` is `value`.
     pub(super) fn did(&self, tool: &str, key: &str, value: &str) -> bool {
-        self.of_todo().iter().any(|exchange| exchange.name == tool && exchange.argument(key) == value)
+        self.of_todo()
+            .iter()
+            .any(|exchange| exchange.name == tool && exchange.argument(key) == value && exchange.is_answered())
+    }
+
+    /// The lines of a file that reads among `exchanges` have shown, by number.
+    pub(super) fn lines_of(exchanges: &[Exchange<'a>], path: &str) -> BTreeMap<u64, &'a str> {
+        exchanges
+            .iter()
+            .filter(|exchange| exchange.name == "read_file" && exchange.argument("path") == path)
+            .flat_map(|exchange| numbered_lines(exchange.result))
+            .collect()
     }
 }
 
-/// The lines of a numbered listing, without numbers and the words around them.
-pub(super) fn numbered(result: &str) -> Vec<&str> {
+/// The lines of a numbered listing, without the words around them.
+fn numbered_lines(result: &str) -> impl Iterator<Item = (u64, &str)> {
     result
         .lines()
         .filter_map(|line| line.split_once('\t'))
-        .filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()) && !number.is_empty())
-        .map(|(_, text)| text)
-        .collect()
+        .filter_map(|(number, text)| Some((number.parse().ok()?, text)))
+}
+
+/// The same without their numbers.
+fn numbered(result: &str) -> Vec<&str> {
+    numbered_lines(result).map(|(_, text)| text).collect()
 }
 
 fn read_board(text: &str) -> Board {
