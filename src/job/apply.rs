@@ -58,6 +58,7 @@ impl Job {
             totals: Totals::default(),
             attempts: Attempts::default(),
             not_run: None,
+            skipped: None,
             planned_with: Spent::default(),
             pending: VecDeque::new(),
             prepared: None,
@@ -165,6 +166,7 @@ impl Job {
             Event::ModelReplied { text, calls, usage, cost_usd, carried, .. } => {
                 self.attempts = Attempts::default();
                 self.not_run = None;
+                self.skipped = None;
                 self.totals.counted = Some((usage.input, crate::context::compact::local_tokens(self)));
                 self.totals.spent.add(usage, *cost_usd);
                 match &self.progress {
@@ -356,7 +358,10 @@ impl Job {
                     effort.on_malformed();
                 }
             }
-            CallEnd::Skipped | CallEnd::Interrupted => {}
+            CallEnd::Skipped => {
+                self.skipped.get_or_insert_with(|| call.name.clone());
+            }
+            CallEnd::Interrupted => {}
         }
         if let Some(changed) = &result.changed {
             self.phase.files.insert(changed.path.clone());

@@ -50,6 +50,8 @@ pub struct Job {
     pub attempts: Attempts,
     /// A call of the present reply that could not be read: no such tool, or arguments that are no JSON object.
     pub not_run: Option<String>,
+    /// A call of the present reply for whose result there was no room.
+    pub skipped: Option<String>,
     /// Spent on planning since the last phase ended: it counts to the phase that begins.
     pub planned_with: Spent,
     /// Calls of the last reply that have no result yet; the first is being done.

@@ -177,7 +177,17 @@ impl Job {
         }
         match kind {
             Kind::Wrong(reason) => Some(vec![refusal(call, reason)]),
-            Kind::Control(tool) => self.control(tool, call, at),
+            Kind::Control(tool) => match &self.skipped {
+                None => self.control(tool, call, at),
+                // Nothing is called done whose work is still to come.
+                Some(name) => {
+                    let text = format!(
+                        "not run: {} before it in this reply was not run; call both again",
+                        tokens::head(name, 20)
+                    );
+                    Some(vec![returned(call, CallEnd::Skipped, &text)])
+                }
+            },
             Kind::Working(_) if compact::is_full(self) => Some(vec![returned(
                 call,
                 CallEnd::Skipped,

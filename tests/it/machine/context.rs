@@ -75,6 +75,25 @@ fn a_reply_gets_no_more_results_than_the_model_will_see() {
     assert_eq!(world.prompt().matches("</document").count(), ran, "all that was run is seen");
 }
 
+/// A todo is not called done behind work for whose result there was no room.
+#[test]
+fn nothing_is_completed_behind_a_call_that_was_not_run() {
+    let mut spec = spec("context: { budget_tokens: 8000 }\n", &[("north.md", 40)]);
+    spec.instructions.coverage = 0.0;
+    let mut world = World::of(spec);
+    world.page_letters = 1_200;
+    world.in_phase_one();
+    let completed = |world: &World| world.count(|event| matches!(event, Event::TodoCompleted { .. }));
+    let before = completed(&world);
+    let reads = (1..=20).map(|line| read_document("north.md", line, line));
+    world.play([say(reads.chain([call("todo_complete", json!({}))]))]);
+    let results = world.results(21);
+    assert_eq!(results[20], "Skipped: not run: read_document before it in this reply was not run; call both again");
+    assert_eq!(completed(&world), before);
+    world.play([say([read_document("north.md", 20, 20), call("todo_complete", json!({}))])]);
+    assert_eq!(completed(&world), before + 1);
+}
+
 #[test]
 fn the_board_is_bounded_however_much_stands_in_the_list() {
     let mut world = World::with("context: { budget_tokens: 8000 }\n");
