@@ -17,17 +17,6 @@ pub(crate) fn limited(what: impl Display, value: f64, limit: f64, unit: &str) {
     println!("| {what} | {} {unit} | {} {unit} | {verdict} |", shown(value), shown(limit));
 }
 
-/// A figure with one that it must reach, and how often it does.
-pub(crate) fn reached(what: impl Display, value: f64, target: f64, unit: &str) {
-    let verdict = if value >= target { "reached" } else { "MISSED" };
-    println!(
-        "| {what} | {} {unit} | at least {} {unit} | {verdict}, {:.2} × |",
-        shown(value),
-        shown(target),
-        value / target
-    );
-}
-
 /// A figure without one.
 pub(crate) fn plain(what: impl Display, value: f64, unit: &str) {
     println!("| {what} | {} {unit} | | |", shown(value));

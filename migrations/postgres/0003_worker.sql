@@ -92,7 +92,7 @@ begin
 end
 $$;
 
--- As it was, and what the worker before had reserved is free again.
+-- As it was, but that what the worker before had reserved is free again, and that the look for groups is one by index.
 --
 -- Takes up to `most` jobs that may run now for a worker on `machine`. One call is one transaction that waits for nothing
 -- outside the server: a worker that is stopped half way keeps no lock.
@@ -110,9 +110,12 @@ begin
 
     -- Who counts the running jobs of a group does so alone, or two would both take its last place. Each statement here sees
     -- what was committed before it began, and the lock is kept until the commit.
-    has_groups := exists (
-        select 1 from jobs
-        where status = 'queued' and run_after is null and batch is not null and coalesce(group_key, '') > '');
+    -- (In the order of the index, or the planner may look through the whole table for the first.)
+    has_groups := (
+        select coalesce(group_key, '') from jobs
+        where status = 'queued' and run_after is null and batch is not null and coalesce(group_key, '') > ''
+        order by coalesce(group_key, '')
+        limit 1) is not null;
     if has_groups then
         perform pg_advisory_xact_lock(7306075410172543);
     end if;
