@@ -19,6 +19,7 @@ use crate::{
 };
 use chrono::Local;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 const EXAMPLES: &str = "\
@@ -129,19 +130,17 @@ pub(super) async fn run(office: &Office, args: &JobsArgs) -> Result<u8, CliError
 /// The jobs that are asked for, the newest first.
 async fn asked(office: &Office, args: &JobsArgs) -> Result<Vec<Known>, CliError> {
     let one = if let [status] = args.status[..] { Some(status) } else { None };
-    let is_sifted = args.status.len() > 1 || args.needs_review;
+    let is_sifted = args.status.len() > 1;
     // What is sifted here is counted after that.
     let limit = args.limit.filter(|_| !is_sifted);
-    let filter = JobFilter { status: one, since: args.since, limit, ..JobFilter::default() };
+    let filter =
+        JobFilter { status: one, since: args.since, needs_review: args.needs_review, limit, ..JobFilter::default() };
     let mut jobs = match &args.batch {
         Some(name) => office.jobs_of(&office.batch(name).await?, &filter).await?,
         None => office.known(office.store.jobs(&filter).await?).await?,
     };
     if is_sifted {
-        jobs.retain(|job| {
-            let is_asked = args.status.is_empty() || args.status.contains(&job.status());
-            is_asked && (!args.needs_review || job.row.state.hold_reason == Some(HoldReason::Review))
-        });
+        jobs.retain(|job| args.status.contains(&job.status()));
         jobs.truncate(args.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX));
     }
     Ok(jobs)
@@ -150,16 +149,16 @@ async fn asked(office: &Office, args: &JobsArgs) -> Result<Vec<Known>, CliError>
 impl Office {
     /// The ids of all jobs and batches, sorted: a beginning is unambiguous among all, not only among those that are shown.
     pub(super) async fn ids(&self) -> Result<Vec<String>, CliError> {
-        let rows = self.store.jobs(&JobFilter::default()).await?;
-        self.ids_with(&rows).await
+        Ok(Self::ids_with(&self.store.jobs(&JobFilter::default()).await?))
     }
 
     /// The same, where the rows of all jobs are there.
-    pub(super) async fn ids_with(&self, all: &[JobRow]) -> Result<Vec<String>, CliError> {
+    pub(super) fn ids_with(all: &[JobRow]) -> Vec<String> {
+        let batches: BTreeSet<Uuid> = all.iter().filter_map(|row| Some(row.queue.as_ref()?.batch)).collect();
         let mut ids: Vec<String> = all.iter().map(|row| row.job.id.to_string()).collect();
-        ids.extend(self.batch_ids().await?.iter().map(Uuid::to_string));
+        ids.extend(batches.iter().map(Uuid::to_string));
         ids.sort();
-        Ok(ids)
+        ids
     }
 }
 

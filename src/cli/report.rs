@@ -139,7 +139,7 @@ async fn asked(
 ) -> Result<(Asked, Vec<Known>, Vec<String>), CliError> {
     office.adopt().await;
     let all = office.store.jobs(&JobFilter::default()).await?;
-    let ids = office.ids_with(&all).await?;
+    let ids = Office::ids_with(&all);
     let named = !args.jobs.is_empty() || !args.batch.is_empty();
     let since = args.since.or_else(|| (!named).then(|| before(made, USUAL)));
     let mut asked = Asked { since, standings: args.status.clone(), named, older_waiting: 0 };

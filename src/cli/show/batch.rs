@@ -55,7 +55,6 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
     let jobs = office.jobs_of(batch, &JobFilter::default()).await?;
     let sum = |of: fn(&JobState) -> u64| jobs.iter().fold(0_u64, |sum, job| sum.saturating_add(of(&job.row.state)));
     let BatchRow { batch: asked, totals, .. } = batch;
-    let costs = jobs.iter().filter_map(|job| job.row.state.cost_usd).fold(0.0, |sum, cost| sum + cost);
     let shown = Shown {
         batch: asked.id,
         name: asked.name.as_deref(),
@@ -76,7 +75,7 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         tokens_in: sum(|state| state.tokens_in),
         tokens_out: sum(|state| state.tokens_out),
         worked_ms: sum(|state| state.worked_ms),
-        spent_usd: batch.spent_usd.max(costs),
+        spent_usd: batch.spent_usd,
         budget_usd: asked.budget_usd,
         time_window: asked.time_window.as_deref(),
         next: next(totals, &typed_batch(batch, typed)),
