@@ -314,7 +314,9 @@ async fn agrees(store: &dyn Store, id: JobId, told: &Told) -> Result<bool, Store
     let mut state = row.state;
     let expected = &told.checkpoint.state;
     // What stopped a process is not always a fact of the job: a full disk takes no further line.
-    if state.status == JobStatus::Held && expected.status == JobStatus::Running {
+    // Nor is that it waits in the queue for its next worker.
+    let rests = state.status == JobStatus::Held || (state.status == JobStatus::Queued && row.queue.is_some());
+    if rests && expected.status == JobStatus::Running {
         (state.status, state.hold_reason) = (expected.status, expected.hold_reason);
         state.reason.clone_from(&expected.reason);
     }

@@ -32,7 +32,7 @@ async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreErro
         }
         Err(BatchError::Store(error)) => return Err(error),
         Err(error @ (BatchError::Settings { .. } | BatchError::Unwritable { .. })) => {
-            sentences.push(format!("the closing job of batch {name} can't be submitted: {error}"))
+            sentences.push(format!("the closing job of batch {name} can't be submitted: {error}"));
         }
     }
     if desk.store.mark_ended(batch.batch.id).await? {

@@ -7,7 +7,7 @@ use std::{process::Stdio, time::Duration};
 use tokio::{io::AsyncWriteExt, process::Command};
 
 /// How long a command or an answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How long a web address that doesn't take it is left alone, each time.
 const PAUSES: [u64; 3] = [0, 2, 10];
 

@@ -52,7 +52,7 @@ impl Default for Times {
             look: Duration::from_secs(1),
             sweep: Duration::from_secs(4),
             poll: Duration::from_secs(1),
-            wakes_after: Duration::from_secs(60),
+            wakes_after: Duration::from_mins(1),
             lock_again: Duration::from_secs(3),
         }
     }

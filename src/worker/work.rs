@@ -98,12 +98,11 @@ impl Desk {
         let desk = self.clone();
         // A task of its own: what panics in it ends this job's attempt.
         let worked = tokio::spawn(async move { desk.rest(claim).await }).await;
-        let rest = match worked {
-            Ok(rest) => rest,
-            Err(_) => {
-                let why = "the program failed on it with a defect; please report this with the job's journal";
-                self.fail(id, held.load(Ordering::SeqCst), attempts, why).await
-            }
+        let rest = if let Ok(rest) = worked {
+            rest
+        } else {
+            let why = "the program failed on it with a defect; please report this with the job's journal";
+            self.fail(id, held.load(Ordering::SeqCst), attempts, why).await
         };
         self.roster.remove(id);
         rest

@@ -47,7 +47,7 @@ struct Odd {
 #[async_trait]
 impl Model for Odd {
     fn name(&self) -> &str {
-        "offline"
+        Offline.name()
     }
 
     fn window_tokens(&self) -> u64 {
