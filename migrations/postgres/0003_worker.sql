@@ -2,6 +2,11 @@
 
 -- The most that a running job may cost in all, by what it has reserved. What counts of a batch's other jobs is their cost.
 alter table jobs add column may_cost_usd double precision not null default 0;
+-- Turns when the job was claimed last. An attempt that gets further makes the failed ones before it forgotten: what counts
+-- is how many in a row failed at the same place.
+alter table jobs add column turns_at_claim bigint not null default 0;
+alter table jobs add column attempts_in_a_row bigint generated always as
+    (case when turns > turns_at_claim then 0 else attempts end) stored;
 -- A batch's cost is the sum over its jobs; kept twice it could be two.
 alter table batches drop column reserved_usd;
 alter table batches drop column spent_usd;
@@ -159,7 +164,7 @@ begin
         limit most
     )
     update jobs set
-        status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = claimer, may_cost_usd = 0,
+        status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = claimer, may_cost_usd = 0, turns_at_claim = turns,
         lease_until = clock_timestamp() + for_ms * interval '1 millisecond',
         wants = case when wants = 'pause' then null else wants end,
         updated = clock_timestamp()

@@ -2,6 +2,11 @@
 
 -- The most that a running job may cost in all, by what it has reserved. What counts of a batch's other jobs is their cost.
 alter table jobs add column may_cost_usd real not null default 0;
+-- Turns when the job was claimed last. An attempt that gets further makes the failed ones before it forgotten: what counts
+-- is how many in a row failed at the same place.
+alter table jobs add column turns_at_claim integer not null default 0;
+alter table jobs add column attempts_in_a_row integer generated always as
+    (case when turns > turns_at_claim then 0 else attempts end) virtual;
 -- A batch's cost is the sum over its jobs; kept twice it could be two.
 alter table batches drop column reserved_usd;
 alter table batches drop column spent_usd;

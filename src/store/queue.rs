@@ -153,7 +153,7 @@ pub struct QueueEntry {
     pub status: JobStatus,
     pub hold_reason: Option<HoldReason>,
     pub reason: Option<String>,
-    /// Attempts that failed.
+    /// Attempts that failed, one after the other: one that gets further in turns makes those before it forgotten.
     pub attempts: u32,
     pub lease: u64,
     pub worker: Option<Uuid>,

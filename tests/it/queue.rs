@@ -291,6 +291,27 @@ async fn a_job_that_kills_its_workers_is_given_up(place: Place) {
     assert_eq!(store.claim(id(1), A, MINUTE).await, ended);
 }
 
+/// On a night in which workers die all the time, a job that goes on a little each time comes to its end.
+async fn an_attempt_that_gets_further_begins_the_count_anew(place: Place) {
+    let store = place.store().await;
+    store.submit(&batch(1), &[QueuedJob { max_attempts: 2, ..queued(1) }], false).await.unwrap();
+    let mut attempts = Vec::new();
+    for turns in [1, 2, 3, 4, 4, 4] {
+        wait_over(&place).await;
+        let claimed = store.claim_next(A, "here", 1, MINUTE).await.unwrap();
+        let (id, lease) = (claimed[0].id, claimed[0].lease);
+        store.checkpoint(id, lease, &checkpoint(JobState { turns, ..at_work() })).await.unwrap();
+        expire(&place, 1).await;
+        let swept = store.sweep().await.unwrap();
+        let entry = one(&*store, 1).await;
+        attempts.push((entry.attempts, swept.dead.len()));
+        if !swept.dead.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(attempts, [(1, 0), (1, 0), (1, 0), (1, 0), (2, 1)]);
+}
+
 async fn a_job_is_given_back_with_or_without_an_attempt(place: Place) {
     let store = place.store().await;
     store.submit(&batch(1), &[QueuedJob { max_attempts: 2, ..queued(1) }], false).await.unwrap();
@@ -358,6 +379,7 @@ on_both! {
     what_was_done_before_is_linked_and_not_done_again
     a_worker_gets_what_it_needs_and_loses_it_only_by_silence
     a_job_that_kills_its_workers_is_given_up
+    an_attempt_that_gets_further_begins_the_count_anew
     a_job_is_given_back_with_or_without_an_attempt
     held_jobs_wake_by_themselves
 }

@@ -373,7 +373,7 @@ async fn a_call_ends_with_the_time_of_work() {
     let rested = place.run(instructions, &text, &[samples], Arc::new(odd)).await;
     assert_eq!(rested.outcome, Outcome::Held(HoldReason::Limit));
     let Status::Held { detail, .. } = &rested.job.status else { unreachable!("{:?}", rested.job.status) };
-    assert_eq!(detail, "0.3s of work are used; resume with --wall-clock TIME for more");
+    assert_eq!(detail, "300ms of work are used; resume with --wall-clock TIME for more");
     assert!((300..2_000).contains(&rested.job.totals.worked_ms), "{}", rested.job.totals.worked_ms);
 }
 

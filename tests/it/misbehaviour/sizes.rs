@@ -143,19 +143,19 @@ fn a_plan_of_two_hundred_phases_is_worked_in_time() {
 #[test]
 fn outcomes_and_notes_of_a_megabyte_are_cut() {
     let long = "word ".repeat(200_000);
-    let replies = [
-        reply(&[
-            json!({"add_note": {"text": long}}),
-            json!({"add_accomplishment": {"text": long}}),
-            json!({"list_documents": {}}),
-            json!({"todo_complete": {"outcome": long}}),
-            json!({"todo_rewind": {"issue": long}}),
-        ]),
-        blocked(),
+    // One at a time: behind so long a call, nothing else of its reply is run.
+    let calls = [
+        json!({"list_documents": {}}),
+        json!({"add_note": {"text": long}}),
+        json!({"add_accomplishment": {"text": long}}),
+        json!({"todo_complete": {"outcome": long}}),
+        json!({"todo_rewind": {"issue": long}}),
     ];
+    let mut replies: Vec<_> = calls.into_iter().map(|call| reply(&[call])).collect();
+    replies.push(blocked());
     let trial = Trial::new();
     let rest = trial.play(&replies);
-    assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
+    assert_eq!(rest.end(), "blocked after 6 turns: It can't be done.");
     for path in ["progress.md", "workspace_summary.md"] {
         assert!(rest.read(path).len() < 15_000, "{path} has {} bytes", rest.read(path).len());
     }

@@ -105,7 +105,8 @@ fn the_closing_job_has_what_the_others_delivered() {
         let first = store.batch("night").await.unwrap().batch;
         assert_eq!((row.batch.id, row.batch.created), (batch, at("2099-01-01T00:00:00.000Z")));
         assert_eq!((row.batch.instructions.as_str(), row.batch.model.as_str()), ("summarize-documents", "offline"));
-        assert_eq!((row.batch.budget_usd, row.batch.time_window), (Some(3.0), first.time_window));
+        // What the first batch has left of its 3 USD.
+        assert_eq!((row.batch.budget_usd, row.batch.time_window), (Some(2.5), first.time_window));
         let settings: BatchSettings = serde_json::from_value(row.batch.settings).unwrap();
         assert_eq!((settings.instructions.limits.turns, settings.closing), (55, None));
         let manifest: Vec<QueueEntry> = store.manifest(batch).await.unwrap();

@@ -55,25 +55,25 @@ pub(super) const BEAT: &str = "with seen as (
 pub(super) const GIVE_BACK: &str = "with given as (
         update jobs set
             status = case
-                when $4::text is not null and attempts + 1 >= max_attempts then 'failed'
+                when $4::text is not null and attempts_in_a_row + 1 >= max_attempts then 'failed'
                 when wants = 'pause' then 'held'
                 else 'queued' end,
             hold_reason = case
-                when $4 is not null and attempts + 1 >= max_attempts then null
+                when $4 is not null and attempts_in_a_row + 1 >= max_attempts then null
                 when wants = 'pause' then 'paused' end,
             reason = case
-                when $4 is not null and attempts + 1 >= max_attempts
-                then 'given up after attempt ' || (attempts + 1) || ': ' || $4
+                when $4 is not null and attempts_in_a_row + 1 >= max_attempts
+                then 'given up after attempt ' || (attempts_in_a_row + 1) || ': ' || $4
                 else $4 end,
             completed_at = case
-                when $4 is not null and attempts + 1 >= max_attempts then date_trunc('milliseconds', clock_timestamp()) end,
+                when $4 is not null and attempts_in_a_row + 1 >= max_attempts then date_trunc('milliseconds', clock_timestamp()) end,
             run_after = case
-                when $4 is not null and attempts + 1 >= max_attempts or wants = 'pause' or $3 = 0 then null
+                when $4 is not null and attempts_in_a_row + 1 >= max_attempts or wants = 'pause' or $3 = 0 then null
                 else clock_timestamp() + $3 * interval '1 millisecond' end,
             wants = case
-                when $4 is not null and attempts + 1 >= max_attempts or wants = 'pause' then null
+                when $4 is not null and attempts_in_a_row + 1 >= max_attempts or wants = 'pause' then null
                 else wants end,
-            attempts = case when $4 is null then attempts else attempts + 1 end,
+            attempts = case when $4 is null then attempts else attempts_in_a_row + 1 end,
             worker = null, lease_until = null, updated = clock_timestamp()
         where id = $1 and lease = $2 and worker is not null and status = 'running'
         returning status
@@ -93,15 +93,15 @@ pub(super) const SWEEP: &str = "with late as (
      ), taken as (
         update jobs set
             status = case
-                when attempts + 1 >= max_attempts then 'failed' when wants = 'pause' then 'held' else 'queued' end,
-            hold_reason = case when attempts + 1 < max_attempts and wants = 'pause' then 'paused' end,
-            reason = case when attempts + 1 >= max_attempts then $1 end,
-            completed_at = case when attempts + 1 >= max_attempts then date_trunc('milliseconds', now()) end,
+                when attempts_in_a_row + 1 >= max_attempts then 'failed' when wants = 'pause' then 'held' else 'queued' end,
+            hold_reason = case when attempts_in_a_row + 1 < max_attempts and wants = 'pause' then 'paused' end,
+            reason = case when attempts_in_a_row + 1 >= max_attempts then $1 end,
+            completed_at = case when attempts_in_a_row + 1 >= max_attempts then date_trunc('milliseconds', now()) end,
             run_after = case
-                when attempts = 0 or attempts + 1 >= max_attempts or wants = 'pause' then null
-                else now() + least($2 * (1 << least(attempts - 1, 20)::int), $3) * interval '1 millisecond' end,
-            wants = case when attempts + 1 >= max_attempts or wants = 'pause' then null else wants end,
-            attempts = attempts + 1, lease = lease + 1, worker = null, lease_until = null, updated = clock_timestamp()
+                when attempts_in_a_row = 0 or attempts_in_a_row + 1 >= max_attempts or wants = 'pause' then null
+                else now() + least($2 * (1 << least(attempts_in_a_row - 1, 20)::int), $3) * interval '1 millisecond' end,
+            wants = case when attempts_in_a_row + 1 >= max_attempts or wants = 'pause' then null else wants end,
+            attempts = attempts_in_a_row + 1, lease = lease + 1, worker = null, lease_until = null, updated = clock_timestamp()
         from late
         where jobs.id = late.id
         returning jobs.id, status

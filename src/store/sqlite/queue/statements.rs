@@ -75,6 +75,7 @@ pub(super) const CLAIM: Sql = sql!(
     " and batch is not null;
      update jobs set
         status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $1, may_cost_usd = 0,
+        turns_at_claim = turns,
         lease_until = ",
     from_now!("$4"),
     ", wants = case when wants = 'pause' then null else wants end, updated = ",
@@ -143,28 +144,28 @@ pub(super) const WAKE_AT: Sql = sql!(
 pub(super) const GIVE_BACK: Sql = sql!(
     "update jobs set
         status = case
-            when $4 is not null and attempts + 1 >= max_attempts then 'failed'
+            when $4 is not null and attempts_in_a_row + 1 >= max_attempts then 'failed'
             when wants = 'pause' then 'held'
             else 'queued' end,
         hold_reason = case
-            when $4 is not null and attempts + 1 >= max_attempts then null
+            when $4 is not null and attempts_in_a_row + 1 >= max_attempts then null
             when wants = 'pause' then 'paused' end,
         reason = case
-            when $4 is not null and attempts + 1 >= max_attempts
-            then 'given up after attempt ' || (attempts + 1) || ': ' || $4
+            when $4 is not null and attempts_in_a_row + 1 >= max_attempts
+            then 'given up after attempt ' || (attempts_in_a_row + 1) || ': ' || $4
             else $4 end,
-        completed_at = case when $4 is not null and attempts + 1 >= max_attempts then ",
+        completed_at = case when $4 is not null and attempts_in_a_row + 1 >= max_attempts then ",
     now!(),
     " end,
         run_after = case
-            when $4 is not null and attempts + 1 >= max_attempts or wants = 'pause' or $3 = 0 then null
+            when $4 is not null and attempts_in_a_row + 1 >= max_attempts or wants = 'pause' or $3 = 0 then null
             else ",
     from_now!("$3"),
     " end,
         wants = case
-            when $4 is not null and attempts + 1 >= max_attempts or wants = 'pause' then null
+            when $4 is not null and attempts_in_a_row + 1 >= max_attempts or wants = 'pause' then null
             else wants end,
-        attempts = case when $4 is null then attempts else attempts + 1 end,
+        attempts = case when $4 is null then attempts else attempts_in_a_row + 1 end,
         worker = null, lease_until = null, updated = ",
     now!(),
     " where id = $1 and lease = $2 and worker is not null and status = 'running' returning status",
@@ -173,19 +174,19 @@ pub(super) const GIVE_BACK: Sql = sql!(
 
 pub(super) const SWEEP: Sql = sql!(
     "update jobs set
-        status = case when attempts + 1 >= max_attempts then 'failed' when wants = 'pause' then 'held' else 'queued' end,
-        hold_reason = case when attempts + 1 < max_attempts and wants = 'pause' then 'paused' end,
-        reason = case when attempts + 1 >= max_attempts then $1 end,
-        completed_at = case when attempts + 1 >= max_attempts then ",
+        status = case when attempts_in_a_row + 1 >= max_attempts then 'failed' when wants = 'pause' then 'held' else 'queued' end,
+        hold_reason = case when attempts_in_a_row + 1 < max_attempts and wants = 'pause' then 'paused' end,
+        reason = case when attempts_in_a_row + 1 >= max_attempts then $1 end,
+        completed_at = case when attempts_in_a_row + 1 >= max_attempts then ",
     now!(),
     " end,
         run_after = case
-            when attempts = 0 or attempts + 1 >= max_attempts or wants = 'pause' then null
+            when attempts_in_a_row = 0 or attempts_in_a_row + 1 >= max_attempts or wants = 'pause' then null
             else ",
-    from_now!("min($2 * (1 << min(attempts - 1, 20)), $3)"),
+    from_now!("min($2 * (1 << min(attempts_in_a_row - 1, 20)), $3)"),
     " end,
-        wants = case when attempts + 1 >= max_attempts or wants = 'pause' then null else wants end,
-        attempts = attempts + 1, lease = lease + 1, worker = null, lease_until = null, updated = ",
+        wants = case when attempts_in_a_row + 1 >= max_attempts or wants = 'pause' then null else wants end,
+        attempts = attempts_in_a_row + 1, lease = lease + 1, worker = null, lease_until = null, updated = ",
     now!(),
     " where status = 'running' and batch is not null and (lease_until is null or lease_until < ",
     now!(),
