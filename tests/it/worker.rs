@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by them")]
 
 use crate::{
+    remote::server::{Format, Server, Setup},
     store::{Place, at, on_both},
     support::shipped,
 };
@@ -18,7 +19,7 @@ use overnight::{
         state::Status,
     },
     model::{Model, Request, offline::Offline},
-    runner::Outcome,
+    runner::{ModelOptions, Outcome, open_model},
     store::{NewBatch, QueueEntry, QueuedJob, Store, Which},
     worker::{Models, Summary, Supply, Terms, Times, Told, Worker},
 };
@@ -362,6 +363,43 @@ async fn a_stopped_worker_gives_its_jobs_back(place: Place) {
     );
 }
 
+/// Jobs whose model's server is away stay with their worker, held, and go on when it is back: no attempt is used, and nobody
+/// else gets them.
+async fn an_outage_of_the_models_server_is_waited_for(place: Place) {
+    let night = Night::new(place).await;
+    night.submit(1, &[A, B, C], |_, _| {}).await;
+    let server = Server::start(Setup::default());
+    let options = ModelOptions { base_url: Some(server.base_url(Format::OpenAi)), ..ModelOptions::default() };
+    let model = open_model("openai:able-agent", &options).unwrap();
+    let (_keep, stop) = watch::channel(false);
+    let mut terms = night.terms(true);
+    // Without a word of the worker, a sweep would queue them in the middle of the outage.
+    terms.times.wakes_after = Duration::from_secs(1);
+    let worker = night.worker(model, terms, stop);
+    let check = async {
+        while server.counts().requests < 9 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        server.go_away();
+        for label in ["a.md", "b.md", "c.md"] {
+            night.until(1, label, JobStatus::Held).await;
+        }
+        let before: Vec<(JobStatus, u64)> =
+            night.entries(1).await.into_values().map(|entry| (entry.status, entry.lease)).collect();
+        assert_eq!(before, [(JobStatus::Held, 1); 3]);
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let after: Vec<(JobStatus, u64)> =
+            night.entries(1).await.into_values().map(|entry| (entry.status, entry.lease)).collect();
+        assert_eq!(after, before);
+        server.come_back();
+    };
+    let (summary, ()) = tokio::join!(worker.run(), check);
+    assert_eq!(summary.unwrap(), ended(&[("completed", 3)]));
+    for (label, entry) in night.entries(1).await {
+        assert_eq!((entry.status, entry.attempts), (JobStatus::Completed, 0), "{label}");
+    }
+}
+
 /// The time of work ends a call that doesn't come back.
 #[tokio::test]
 async fn a_call_ends_with_the_time_of_work() {
@@ -384,4 +422,5 @@ on_both! {
     a_closed_window_holds_its_batch
     running_jobs_are_cancelled_and_paused
     a_stopped_worker_gives_its_jobs_back
+    an_outage_of_the_models_server_is_waited_for
 }
