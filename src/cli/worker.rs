@@ -17,6 +17,7 @@ use crate::{
 use async_trait::async_trait;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
+use tokio::net::TcpListener;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +48,9 @@ pub(super) struct WorkArgs {
     /// When a batch has ended, run this command with what became of it as JSON on its stdin, or send that to this address
     #[arg(long, value_name = "COMMAND|URL", value_parser = Hook::parse)]
     on_batch_end: Option<Hook>,
+    /// Answer Prometheus at this address, under /metrics, and whether the worker is well under /health: 127.0.0.1:9464
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<String>,
     #[command(flatten)]
     server: Server,
     /// Print the summary as one JSON object
@@ -75,6 +79,12 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         hook: args.on_batch_end.clone(),
         times: Times::default(),
     };
+    let listener = match &args.metrics {
+        None => None,
+        Some(at) => Some(TcpListener::bind(at.as_str()).await.map_err(|error| {
+            CliError::usage(format!("--metrics {}: nothing can be answered there ({error})", out::one_line(at)))
+        })?),
+    };
     let stop = stop::listen()?;
     let store: Arc<dyn Store> = office.store.clone();
     let is_quiet = args.quiet;
@@ -82,6 +92,10 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
     // Schedules say all by themselves but where things are.
     let scheduler = Scheduler { flags, store: store.clone() };
     let worker = Worker::new(store, Arc::new(Shelf { office, scheduler }), terms, stop, tell);
+    let worker = match listener {
+        Some(listener) => worker.read_at(listener),
+        None => worker,
+    };
     let summary = worker.run().await?;
     show(&summary, args.json)?;
     Ok(exit::COMPLETED)

@@ -15,7 +15,9 @@ mod columns;
 mod submission;
 
 pub(super) use changes::Changes;
-pub(super) use columns::{BatchColumns, BeatenColumns, ClaimedColumns, EntryColumns, Stand, SweptColumns, stand};
+pub(super) use columns::{
+    BatchColumns, BeatenColumns, ClaimedColumns, EntryColumns, Stand, SweptColumns, depth, stand,
+};
 pub(super) use submission::{jobs_json, settings_json};
 
 use super::{StoreError, Wish};
@@ -364,6 +366,9 @@ pub trait Queue: Send + Sync {
 
     /// How many jobs of the batch there are in each status; all zero where there is no such batch.
     async fn totals(&self, batch: Uuid) -> Result<Totals, StoreError>;
+
+    /// How many jobs of all batches there are in each status that there is.
+    async fn depth(&self) -> Result<Vec<(JobStatus, u64)>, StoreError>;
 
     /// A batch's jobs, by id.
     async fn manifest(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError>;

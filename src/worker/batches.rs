@@ -80,4 +80,12 @@ impl Batches {
         known.insert(id, batch.clone());
         Ok(batch)
     }
+
+    /// The servers of all models that are known, and whether each is down.
+    pub(super) async fn endpoints(&self) -> BTreeMap<String, bool> {
+        let known = self.known.lock().await;
+        let models = known.values().flat_map(|batch| std::iter::once(&batch.models.first).chain(&batch.models.others));
+        let endpoints = models.filter_map(|model| model.endpoint());
+        endpoints.map(|endpoint| (endpoint.name().to_owned(), endpoint.is_down())).collect()
+    }
 }

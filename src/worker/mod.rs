@@ -7,6 +7,7 @@
 //! - `batches`: what is known of the batches they belong to
 //! - `ends`: what follows when a batch has ended
 //! - `hook`: who else is told of that
+//! - `metrics`: what is counted, for Prometheus
 //! - `terms`: how a worker works, and all of its times
 //!
 //! What a crash leaves behind: rows that say running, with a lease that nobody renews. Any worker's next sweep queues them
@@ -16,6 +17,7 @@ mod batches;
 mod ends;
 mod hook;
 mod make;
+mod metrics;
 mod pulse;
 mod roster;
 mod shift;

@@ -55,6 +55,7 @@ pub(super) async fn beat(desk: Arc<Desk>, reach: Arc<Reach>, tell: Tell) {
         let pause = match desk.store.beat(desk.worker, times.lease_ms()).await {
             Ok(found) => {
                 reach.back(&tell);
+                desk.metrics.beaten();
                 for (id, lease) in desk.roster.beaten(sent, &before, &found) {
                     // Best effort: the next heartbeat finds it again.
                     let _ = desk.store.give_back(id, lease, 0, None).await;

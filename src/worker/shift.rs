@@ -3,7 +3,7 @@
 use super::{
     Rest, Terms, Told,
     batches::{Batches, Supply},
-    ends,
+    ends, metrics,
     pulse::{self, Reach, Tell},
     roster::Roster,
     work::{Claim, Desk},
@@ -18,10 +18,11 @@ use crate::{
 };
 use std::{
     collections::BTreeMap,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 use tokio::{
+    net::TcpListener,
     sync::watch,
     task::{JoinHandle, JoinSet},
 };
@@ -62,6 +63,7 @@ pub struct Worker {
     desk: Arc<Desk>,
     tell: Tell,
     reach: Arc<Reach>,
+    listener: Mutex<Option<TcpListener>>,
 }
 
 impl std::fmt::Debug for Worker {
@@ -98,9 +100,16 @@ impl Worker {
             batches: Batches::default(),
             roster: Roster::default(),
             terms,
+            metrics: Arc::default(),
             stop,
         };
-        Self { desk: Arc::new(desk), tell, reach: Arc::new(Reach::default()) }
+        Self { desk: Arc::new(desk), tell, reach: Arc::new(Reach::default()), listener: Mutex::default() }
+    }
+
+    /// Has the worker's numbers read at an address: `/metrics` and `/health`.
+    #[must_use]
+    pub fn read_at(self, listener: TcpListener) -> Self {
+        Self { listener: Mutex::new(Some(listener)), ..self }
     }
 
     /// Works until it is stopped, or nothing is left to do where that was asked for.
@@ -113,6 +122,8 @@ impl Worker {
             Beside(tokio::spawn(pulse::sweep(desk.clone(), self.tell.clone()))),
             Beside(tokio::spawn(pulse::submit(desk.clone(), self.tell.clone()))),
         ];
+        let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _read = listener.map(|listener| Beside(tokio::spawn(metrics::serve(listener, desk.clone()))));
         let mut jobs = JoinSet::new();
         let mut summary = Summary::default();
         let worked = self.claim_and_wait(&mut jobs, &mut summary).await;
@@ -174,6 +185,7 @@ impl Worker {
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         let lease_ms = desk.terms.times.lease_ms();
         let claimed = desk.store.claim_next(desk.worker, &desk.terms.host, most, lease_ms).await?;
+        desk.metrics.claimed(at.elapsed(), &claimed);
         let count = claimed.len();
         for job in claimed {
             let (id, label) = (job.id, job.label.clone());
@@ -189,6 +201,7 @@ impl Worker {
         // None: the task was ended with the runtime.
         let Some((id, label, rest)) = done else { return };
         summary.count(&rest);
+        self.desk.metrics.rested(&rest);
         (self.tell)(Told::Rested { id, label: &label, rest: &rest });
     }
 

@@ -4,6 +4,7 @@ use super::{
     Terms,
     batches::{Batch, Batches, Supply, Unusable},
     make::{self, make, set_aside},
+    metrics::Metrics,
     roster::Roster,
 };
 use crate::{
@@ -58,6 +59,7 @@ pub(super) struct Desk {
     pub(super) batches: Batches,
     pub(super) roster: Roster,
     pub(super) terms: Terms,
+    pub(super) metrics: Arc<Metrics>,
     pub(super) stop: watch::Receiver<bool>,
 }
 
@@ -188,7 +190,9 @@ impl Desk {
         let words = words(&session, &batch, claimed.wants);
         let is_known = session.job.totals.spent.turns > 0;
         let mut was_waiting = false;
-        let mut watch = |job: &crate::job::state::Job, _: Report<'_>| {
+        let counts = self.metrics.watch();
+        let mut watch = |job: &crate::job::state::Job, report: Report<'_>| {
+            counts.on(&report);
             if job.is_out() != was_waiting {
                 was_waiting = job.is_out();
                 self.roster.set_waiting(id, was_waiting);

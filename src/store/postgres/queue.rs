@@ -16,7 +16,7 @@ use crate::{
         queue::{
             BACKOFF_MS, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
             LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, SweptColumns,
-            Totals, Which, jobs_json, settings_json,
+            Totals, Which, depth, jobs_json, settings_json,
         },
         row::Reader,
         value::{Id, Moment, count, finite, lease_ms, text, text_or_null},
@@ -24,8 +24,8 @@ use crate::{
 };
 use async_trait::async_trait;
 use statements::{
-    BEAT, CANCEL, CLAIM, GIVE_BACK, HAS_WORK, HOLD, KEEP_HELD, MANIFEST, RESUME, RETRY, SUBMIT_BATCH, SUBMIT_GROUPS,
-    SUBMIT_JOBS, SWEEP, WISHES,
+    BEAT, CANCEL, CLAIM, DEPTH, GIVE_BACK, HAS_WORK, HOLD, KEEP_HELD, MANIFEST, RESUME, RETRY, SUBMIT_BATCH,
+    SUBMIT_GROUPS, SUBMIT_JOBS, SWEEP, WISHES,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -335,6 +335,14 @@ impl Queue for PostgresStore {
 
     async fn totals(&self, batch: Uuid) -> Result<Totals, StoreError> {
         self.within(async { Ok(self.stand(batch).await?.totals) }).await
+    }
+
+    async fn depth(&self) -> Result<Vec<(JobStatus, u64)>, StoreError> {
+        self.within(async {
+            let rows = sqlx::query_as(DEPTH).fetch_all(&self.pool).await.map_err(|error| self.failed(error))?;
+            depth(rows, &self.database.name)
+        })
+        .await
     }
 
     async fn manifest(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError> {

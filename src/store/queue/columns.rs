@@ -245,3 +245,9 @@ fn reader(database: &str, id: Id) -> Reader<'_> {
 fn json<T: DeserializeOwned>(read: &Reader<'_>, column: &str, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|_| read.corrupt(column, text))
 }
+
+/// How many jobs there are in each status.
+pub(in crate::store) fn depth(rows: Vec<(String, i64)>, database: &str) -> Result<Vec<(JobStatus, u64)>, StoreError> {
+    let read = Reader { database, row: "the queue".to_owned() };
+    rows.into_iter().map(|(status, jobs)| Ok((read.word("status", &status)?, read.number("jobs", jobs)?))).collect()
+}

@@ -18,7 +18,7 @@ use crate::{
         queue::{
             BACKOFF_MS, BatchColumns, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
             LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Stand, Submitted, Swept,
-            SweptColumns, Totals, Which, jobs_json, settings_json, stand,
+            SweptColumns, Totals, Which, depth, jobs_json, settings_json, stand,
         },
         row::Reader,
         value::{Id, Moment, at_most, count, finite, ids_beginning, lease_ms, text, text_or_null},
@@ -32,8 +32,8 @@ use sqlx::{
     types::Json,
 };
 use statements::{
-    BEAT, CANCEL, CLAIM, DISMISS, END_BATCHES, ENLIST, GIVE_BACK, HAS_WORK, HOLD, IS_UNBOUND, KEEP_HELD, MANIFEST,
-    MARK_ENDED, PLACE, RESERVE, RESUME, RETRY, SET_BUDGET, STAND, SUBMIT, SWEEP, WAKE_AT, WISHES,
+    BEAT, CANCEL, CLAIM, DEPTH, DISMISS, END_BATCHES, ENLIST, GIVE_BACK, HAS_WORK, HOLD, IS_UNBOUND, KEEP_HELD,
+    MANIFEST, MARK_ENDED, PLACE, RESERVE, RESUME, RETRY, SET_BUDGET, STAND, SUBMIT, SWEEP, WAKE_AT, WISHES,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -294,6 +294,11 @@ impl Queue for SqliteStore {
 
     async fn totals(&self, batch: Uuid) -> Result<Totals, StoreError> {
         Ok(self.stand(batch).await?.totals)
+    }
+
+    async fn depth(&self) -> Result<Vec<(JobStatus, u64)>, StoreError> {
+        let rows = sqlx::query_as(DEPTH).fetch_all(&self.readers).await.map_err(|error| self.failed(error))?;
+        depth(rows, &self.database)
     }
 
     async fn manifest(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError> {

@@ -334,3 +334,6 @@ pub(super) const HAS_WORK: &str = "select exists (
         select 1 from jobs
         where batch is not null and (host is null or host = $1)
             and (status in ('queued', 'running') or (status = 'held' and run_after is not null)))";
+
+pub(super) const DEPTH: &str =
+    "select status, count(*) from jobs where batch is not null group by status order by status";

@@ -1,0 +1,245 @@
+//! What a worker counts of its work, as Prometheus reads it, and whether it is well. Names and labels are a promise.
+//!
+//! The numbers are those of this process, from its start; only the states of the queue are the whole database's.
+
+use super::work::{Desk, Rest};
+use crate::{
+    job::{event::Event, failure::FailureKind},
+    runner::Report,
+    store::ClaimedJob,
+};
+use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, routing::get};
+use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// Upper bounds of what a claim takes, in seconds.
+const CLAIM_BOUNDS: [f64; 9] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2.0];
+/// Upper bounds of what a job waits before it is claimed, in seconds.
+const WAIT_BOUNDS: [f64; 10] = [0.01, 0.05, 0.25, 1.0, 10.0, 60.0, 600.0, 3_600.0, 21_600.0, 86_400.0];
+/// Upper bounds of a model call, in seconds.
+const TURN_BOUNDS: [f64; 11] = [0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0];
+
+static META: Metadata<'static> = Metadata::new(module_path!(), Level::INFO, None);
+
+/// All numbers of a worker.
+pub(super) struct Metrics {
+    recorder: PrometheusRecorder,
+    handle: PrometheusHandle,
+    /// When the database took the last heartbeat, in milliseconds after `begun`.
+    beaten_ms: AtomicU64,
+    begun: Instant,
+}
+
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let recorder = builder().build_recorder();
+        let handle = recorder.handle();
+        let metrics = Self { recorder, handle, beaten_ms: AtomicU64::new(0), begun: Instant::now() };
+        metrics.describe();
+        metrics
+    }
+}
+
+fn builder() -> PrometheusBuilder {
+    use metrics_exporter_prometheus::Matcher::Full;
+    let bounds: [(&str, &[f64]); 3] = [
+        ("overnight_claim_seconds", &CLAIM_BOUNDS),
+        ("overnight_wait_seconds", &WAIT_BOUNDS),
+        ("overnight_turn_seconds", &TURN_BOUNDS),
+    ];
+    bounds.into_iter().fold(PrometheusBuilder::new(), |builder, (name, bounds)| {
+        // Only an empty list is refused; then the numbers are a summary.
+        builder.set_buckets_for_metric(Full(name.to_owned()), bounds).unwrap_or_else(|_| PrometheusBuilder::new())
+    })
+}
+
+impl Metrics {
+    fn describe(&self) {
+        let counters = [
+            ("overnight_jobs_rested_total", "Jobs that came to rest here, by how"),
+            ("overnight_turns_total", "Replies of models"),
+            ("overnight_tokens_total", "Tokens, by kind"),
+            (
+                "overnight_cost_microusd_total",
+                "What the replies cost, in millionths of a USD, where the price is known",
+            ),
+            ("overnight_call_failures_total", "Attempts at model calls that failed, by kind"),
+            ("overnight_leases_lost_total", "Jobs that another worker took"),
+        ];
+        for (name, what) in counters {
+            self.recorder.describe_counter(name.into(), None, what.into());
+        }
+        let gauges = [
+            ("overnight_queue_jobs", "Jobs of all batches, by status"),
+            ("overnight_running_jobs", "Jobs that this worker drives"),
+            ("overnight_endpoint_down", "1 where the circuit breaker of a model's server is open"),
+            ("overnight_database_up", "1 while heartbeats are taken"),
+        ];
+        for (name, what) in gauges {
+            self.recorder.describe_gauge(name.into(), None, what.into());
+        }
+        let histograms = [
+            ("overnight_claim_seconds", "What a claim took"),
+            ("overnight_wait_seconds", "How long jobs had waited when they were claimed for the first time"),
+            ("overnight_turn_seconds", "What a model call took, waits for its server included"),
+        ];
+        for (name, what) in histograms {
+            self.recorder.describe_histogram(name.into(), None, what.into());
+        }
+    }
+
+    fn counter(&self, name: &'static str, labels: Vec<Label>) -> Counter {
+        self.recorder.register_counter(&Key::from_parts(name, labels), &META)
+    }
+
+    fn gauge(&self, name: &'static str, labels: Vec<Label>) -> Gauge {
+        self.recorder.register_gauge(&Key::from_parts(name, labels), &META)
+    }
+
+    fn histogram(&self, name: &'static str) -> Histogram {
+        self.recorder.register_histogram(&Key::from_name(name), &META)
+    }
+
+    pub(super) fn claimed(&self, took: Duration, jobs: &[ClaimedJob]) {
+        if jobs.is_empty() {
+            return;
+        }
+        self.histogram("overnight_claim_seconds").record(took);
+        let now = crate::runner::now();
+        for job in jobs.iter().filter(|job| job.workspace.is_empty()) {
+            self.histogram("overnight_wait_seconds").record(Duration::from_millis(now.millis_since(job.created)));
+        }
+    }
+
+    pub(super) fn beaten(&self) {
+        let passed = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.beaten_ms.store(passed, Ordering::Relaxed);
+    }
+
+    pub(super) fn rested(&self, rest: &Rest) {
+        let how = match rest {
+            Rest::Ended(status) => status.name(),
+            Rest::Held(..) => "held",
+            Rest::GivenBack(_) => "given_back",
+            Rest::Failed(_) => "attempt_failed",
+            Rest::Lost(_) => {
+                self.counter("overnight_leases_lost_total", Vec::new()).increment(1);
+                "lost"
+            }
+        };
+        self.counter("overnight_jobs_rested_total", vec![Label::new("how", how)]).increment(1);
+    }
+
+    /// One job's turns, as they come.
+    pub(super) fn watch(self: &Arc<Self>) -> Watch {
+        Watch { metrics: self.clone(), called: Mutex::new(None) }
+    }
+
+    /// Whether the database took a heartbeat lately.
+    fn is_well(&self, patience: Duration) -> bool {
+        let beaten = Duration::from_millis(self.beaten_ms.load(Ordering::Relaxed));
+        self.begun.elapsed().saturating_sub(beaten) < patience
+    }
+}
+
+/// Counts what happens in one job.
+#[derive(Debug)]
+pub(super) struct Watch {
+    metrics: Arc<Metrics>,
+    called: Mutex<Option<Instant>>,
+}
+
+impl Watch {
+    pub(super) fn on(&self, report: &Report<'_>) {
+        let mut called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
+        match report {
+            Report::Calling => *called = Some(Instant::now()),
+            Report::Talk(_) => {}
+            Report::Decided(decision) => {
+                for event in &decision.events {
+                    self.count(event, &mut called);
+                }
+            }
+        }
+    }
+
+    fn count(&self, event: &Event, called: &mut Option<Instant>) {
+        let metrics = &self.metrics;
+        if let Event::ModelReplied { usage, cost_usd, .. } = event {
+            if let Some(called) = called.take() {
+                metrics.histogram("overnight_turn_seconds").record(called.elapsed());
+            }
+            metrics.counter("overnight_turns_total", Vec::new()).increment(1);
+            for (kind, tokens) in [("input", usage.input), ("output", usage.output), ("cached", usage.cached)] {
+                metrics.counter("overnight_tokens_total", vec![Label::new("kind", kind)]).increment(tokens);
+            }
+            metrics.counter("overnight_cost_microusd_total", Vec::new()).increment(micro(cost_usd.unwrap_or(0.0)));
+        } else if let Event::AttemptFailed { kind, .. } = event {
+            metrics.counter("overnight_call_failures_total", vec![Label::new("kind", name(*kind))]).increment(1);
+        }
+    }
+}
+
+/// Millionths.
+fn micro(usd: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates, which is enough here")]
+    let micro = (usd * 1e6).round() as u64;
+    micro
+}
+
+/// As events name it.
+fn name(kind: FailureKind) -> String {
+    serde_json::to_value(kind).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Answers `GET /metrics` and `GET /health` until the worker ends.
+pub(super) async fn serve(listener: tokio::net::TcpListener, desk: Arc<Desk>) {
+    let app = Router::new().route("/metrics", get(page)).route("/health", get(health)).with_state(desk);
+    // Ends only with its listener.
+    let _ = axum::serve(listener, app).await;
+}
+
+async fn page(State(desk): State<Arc<Desk>>) -> impl IntoResponse {
+    let metrics = &desk.metrics;
+    // An outage shows in the gauge for it.
+    if let Ok(depth) = desk.store.depth().await {
+        for (status, jobs) in depth {
+            metrics.gauge("overnight_queue_jobs", vec![Label::new("status", status.name())]).set(precise(jobs));
+        }
+    }
+    metrics.gauge("overnight_running_jobs", Vec::new()).set(precise(desk.roster.len() as u64));
+    for (endpoint, is_down) in desk.batches.endpoints().await {
+        metrics
+            .gauge("overnight_endpoint_down", vec![Label::new("endpoint", endpoint)])
+            .set(f64::from(u8::from(is_down)));
+    }
+    let is_up = metrics.is_well(desk.terms.times.lease);
+    metrics.gauge("overnight_database_up", Vec::new()).set(f64::from(u8::from(is_up)));
+    metrics.handle.run_upkeep();
+    ([("content-type", "text/plain; version=0.0.4")], metrics.handle.render())
+}
+
+async fn health(State(desk): State<Arc<Desk>>) -> (StatusCode, &'static str) {
+    if desk.metrics.is_well(desk.terms.times.lease) {
+        (StatusCode::OK, "ok\n")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "the database takes no heartbeat\n")
+    }
+}
+
+fn precise(number: u64) -> f64 {
+    u32::try_from(number).map_or(f64::MAX, f64::from)
+}
