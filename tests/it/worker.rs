@@ -2,6 +2,7 @@
 //! cost and panic.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by them")]
+#![expect(clippy::float_cmp, reason = "small whole numbers are exact")]
 
 use crate::{
     remote::server::{Format, Server, Setup},
@@ -398,6 +399,46 @@ async fn an_outage_of_the_models_server_is_waited_for(place: Place) {
     for (label, entry) in night.entries(1).await {
         assert_eq!((entry.status, entry.attempts), (JobStatus::Completed, 0), "{label}");
     }
+}
+
+/// What a scrape finds while one job is done and another hangs.
+#[tokio::test]
+async fn a_worker_answers_prometheus() {
+    let night = Night::new(Place::sqlite()).await;
+    night.submit(1, &[A, ("h.md", "# H\n\nThis hangs.\n")], |_, _| {}).await;
+    let odd = Arc::new(Odd { ways: vec![("This hangs", Way::Hangs)], cents: 1.0, ..Odd::default() });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (stopper, stop) = watch::channel(false);
+    let worker = night.worker(odd.clone(), night.terms(false), stop).read_at(listener);
+    let check = async {
+        odd.hung.notified().await;
+        night.until(1, "a.md", JobStatus::Completed).await;
+        let read = async |path: &str| {
+            let answer = reqwest::get(format!("http://{address}{path}")).await.unwrap();
+            (answer.status().as_u16(), answer.text().await.unwrap())
+        };
+        assert_eq!(read("/health").await, (200, "ok\n".to_owned()));
+        let (status, text) = read("/metrics").await;
+        let number = |name: &str| {
+            let line = text.lines().find(|line| line.rsplit_once(' ').is_some_and(|(left, _)| left == name));
+            line.unwrap_or_else(|| panic!("no {name} in {text}")).rsplit_once(' ').unwrap().1.parse::<f64>().unwrap()
+        };
+        assert_eq!(status, 200);
+        assert_eq!(number("overnight_running_jobs"), 1.0);
+        assert_eq!(number("overnight_queue_jobs{status=\"running\"}"), 1.0);
+        assert_eq!(number("overnight_queue_jobs{status=\"completed\"}"), 1.0);
+        assert_eq!(number("overnight_jobs_rested_total{how=\"completed\"}"), 1.0);
+        assert_eq!(number("overnight_database_up"), 1.0);
+        let turns = number("overnight_turns_total");
+        assert!(turns > 10.0, "{turns}");
+        assert_eq!(number("overnight_turn_seconds_count"), turns);
+        assert!((number("overnight_cost_microusd_total") - turns * 10_000.0).abs() < 0.5);
+        assert_eq!(number("overnight_wait_seconds_count"), 2.0);
+        stopper.send_replace(true);
+    };
+    let (summary, ()) = tokio::join!(worker.run(), check);
+    assert_eq!(summary.unwrap(), Summary { given_back: 1, ..ended(&[("completed", 1)]) });
 }
 
 /// The time of work ends a call that doesn't come back.
