@@ -20,6 +20,7 @@ use std::{path::PathBuf, process::ExitCode};
 mod audit;
 mod cancel;
 mod completions;
+mod depot;
 mod doctor;
 mod error;
 mod instructions;

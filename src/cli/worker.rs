@@ -1,7 +1,9 @@
 //! `overnight work`: a worker of the queue.
 
 use super::{
-    CliError, Office, exit, out,
+    CliError, Office,
+    depot::DepotArgs,
+    exit, out,
     server::{self, Server, Target},
     stop,
 };
@@ -47,6 +49,8 @@ pub(super) struct WorkArgs {
     #[arg(long, value_name = "COMMAND|URL", value_parser = Hook::parse)]
     on_batch_end: Option<Hook>,
     #[command(flatten)]
+    depot: DepotArgs,
+    #[command(flatten)]
     server: Server,
     /// Print the summary as one JSON object
     #[arg(long)]
@@ -61,7 +65,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError> {
-    let settings = super::settings(&args.server.put_into(flags))?;
+    let settings = super::settings(&args.depot.put_into(args.server.put_into(flags)))?;
     let workspaces = super::run::workspaces(&settings)?;
     let office = Arc::new(Office::open(settings).await?);
     let terms = Terms {
@@ -70,6 +74,7 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         until_empty: args.until_empty,
         drain_after: args.drain_after,
         workspaces,
+        depot: super::depot::open(&office.settings)?,
         host: host(),
         hook: args.on_batch_end.clone(),
         times: Times::default(),

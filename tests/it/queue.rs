@@ -210,6 +210,7 @@ async fn a_worker_gets_what_it_needs_and_loses_it_only_by_silence(place: Place) 
         attempts: 0,
         max_attempts: 3,
         wants: None,
+        manifest: None,
     };
     assert_eq!((claimed.len(), &claimed[0]), (2, &first));
     assert_eq!(one(&*store, 1).await, running(queued(1), 1, A));
