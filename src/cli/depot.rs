@@ -3,7 +3,7 @@
 use super::CliError;
 use crate::{
     config::{Partial, Settings},
-    depot::Depot,
+    depot::{Depot, DepotError},
 };
 
 /// Where workspaces are kept for other machines.
@@ -28,4 +28,50 @@ pub(super) fn open(settings: &Settings) -> Result<Option<Depot>, CliError> {
             Depot::open(address, settings.cloud().reveal()).map_err(|error| CliError::usage(error.to_string()))
         })
         .transpose()
+}
+
+/// The store of the settings, where a command can't do without one.
+pub(super) fn named(settings: &Settings) -> Result<Depot, CliError> {
+    open(settings)?.ok_or_else(|| {
+        CliError::usage("no workspace store is named: give --workspace-store, or OVERNIGHT_WORKSPACE_STORE".to_owned())
+    })
+}
+
+/// An amount of data, as a person reads it.
+pub(super) fn bytes(count: u64) -> String {
+    let mut unit = (1_u64, "bytes");
+    for larger in [(1 << 10, "KiB"), (1 << 20, "MiB"), (1 << 30, "GiB")] {
+        if count >= larger.0 {
+            unit = larger;
+        }
+    }
+    let (whole, tenths) = (count / unit.0, count % unit.0 * 10 / unit.0);
+    if unit.0 == 1 { format!("{count} {}", unit.1) } else { format!("{whole}.{tenths} {}", unit.1) }
+}
+
+impl From<DepotError> for CliError {
+    fn from(error: DepotError) -> Self {
+        match error {
+            DepotError::Address { .. } => Self::usage(error.to_string()),
+            DepotError::Unreachable { .. }
+            | DepotError::Refused { .. }
+            | DepotError::Missing { .. }
+            | DepotError::Corrupt { .. }
+            | DepotError::Changed { .. }
+            | DepotError::Workspace(_)
+            | DepotError::Lock(_) => Self::failed(error.to_string()),
+            DepotError::Database(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_told_in_their_unit() {
+        let told: Vec<String> = [0, 1023, 1024, 1600, 5 << 20, u64::MAX].map(bytes).to_vec();
+        assert_eq!(told, ["0 bytes", "1023 bytes", "1.0 KiB", "1.5 KiB", "5.0 MiB", "17179869183.9 GiB"]);
+    }
 }

@@ -60,7 +60,7 @@ pub(super) struct WorkArgs {
     quiet: bool,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text.trim()).map_err(|error| format!("{error}; a time is written like 90m or 8h"))
 }
 
