@@ -1,9 +1,11 @@
 //! Which workspace store a command works with.
 
-use super::CliError;
+use super::{CliError, Office};
 use crate::{
     config::{Partial, Settings},
-    depot::{Depot, DepotError},
+    depot::{Depot, DepotError, Keeper, ManifestKey},
+    job::id::JobId,
+    runner::Anchor,
 };
 
 /// Where workspaces are kept for other machines.
@@ -35,6 +37,21 @@ pub(super) fn named(settings: &Settings) -> Result<Depot, CliError> {
     open(settings)?.ok_or_else(|| {
         CliError::usage("no workspace store is named: give --workspace-store, or OVERNIGHT_WORKSPACE_STORE".to_owned())
     })
+}
+
+/// What keeps the workspace of a job that a worker has put into the store, and the journal's end as the database knows it.
+pub(super) async fn keeper(office: &Office, id: JobId) -> Result<(Option<Keeper>, Option<Anchor>), CliError> {
+    let Some(row) = office.store.job(id).await? else { return Ok((None, None)) };
+    let Some(key) = row.queue.as_ref().and_then(|queue| queue.manifest.as_deref()) else { return Ok((None, None)) };
+    let depot = open(&office.settings)?.ok_or_else(|| {
+        CliError::usage(format!(
+            "the workspace of job {id} is in a workspace store: name it with OVERNIGHT_WORKSPACE_STORE or in overnight.yaml"
+        ))
+    })?;
+    let key = ManifestKey::parse(key)?;
+    let manifest = depot.manifest(&key).await?;
+    let keeper = Keeper::new(depot, office.store.clone(), id, Some((key, manifest)));
+    Ok((Some(keeper), super::work::anchor(&row)))
 }
 
 /// An amount of data, as a person reads it.
