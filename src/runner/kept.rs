@@ -12,7 +12,7 @@ use crate::{
 use std::time::{Duration, Instant};
 
 /// The most work that another machine would have to do again.
-const KEPT_EVERY: Duration = Duration::from_secs(60);
+const KEPT_EVERY: Duration = Duration::from_mins(1);
 
 /// What keeps the workspace of a job.
 #[derive(Debug)]

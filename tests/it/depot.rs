@@ -7,21 +7,21 @@ mod bucket;
 
 use crate::{
     cli_run::{Desk, PROGRAM, Ran},
+    store::Place,
     support::wait,
 };
 use bucket::Bucket;
 use overnight::{
     depot::ManifestKey,
     job::{id::JobId, record::JobStatus},
-    store::{self, QueueEntry, Store},
+    store::QueueEntry,
 };
 use serde_json::{Value, json};
-use sqlx::{Connection, SqliteConnection};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Arc, atomic::Ordering},
+    sync::{LazyLock, atomic::Ordering},
     time::Duration,
 };
 
@@ -31,19 +31,28 @@ const DOCUMENTS: [(&str, &str); 3] = [
     ("docs/c.md", "# C\n\nThe door SHALL be shut at night.\n"),
 ];
 
+/// What a night that nobody disturbs delivers, by job.
+static UNDISTURBED: LazyLock<BTreeMap<String, BTreeMap<String, Vec<u8>>>> = LazyLock::new(|| {
+    let night = Night::in_a_folder();
+    night.work("alone");
+    let entries = night.entries().into_iter();
+    entries.map(|(label, (entry, _))| (label, files(&Path::new(&entry.workspace).join("output")))).collect()
+});
+
 /// Two workers' folders, a database and a store.
 struct Night {
     desk: Desk,
+    place: Place,
     bucket: Option<Bucket>,
     address: String,
 }
 
 impl Night {
-    fn with(desk: Desk, bucket: Option<Bucket>, address: String) -> Self {
+    fn with(place: Place, desk: Desk, bucket: Option<Bucket>, address: String) -> Self {
         for (path, text) in DOCUMENTS {
             desk.put(path, text);
         }
-        let night = Self { desk, bucket, address };
+        let night = Self { desk, place, bucket, address };
         let submitted =
             night.run(&["submit", "extract-requirements", "--documents", "docs", "--each", "--batch", "night"]);
         assert_eq!(submitted.code, 0, "{}", submitted.stderr);
@@ -51,17 +60,22 @@ impl Night {
     }
 
     fn in_a_folder() -> Self {
+        Self::in_a_folder_with(Place::sqlite())
+    }
+
+    fn in_a_folder_with(place: Place) -> Self {
         let desk = Desk::new();
         let address = format!("file://{}/store", desk.path().display());
-        Self::with(desk, None, address)
+        Self::with(place, desk, None, address)
     }
 
     fn in_a_bucket() -> Self {
-        Self::with(Desk::new(), Some(Bucket::start()), "s3://nights/some/place".to_owned())
+        Self::with(Place::sqlite(), Desk::new(), Some(Bucket::start()), "s3://nights/some/place".to_owned())
     }
 
     fn variables<'v>(&'v self, more: &[(&'v str, &'v str)]) -> Vec<(&'v str, &'v str)> {
         let mut variables = self.bucket.as_ref().map(Bucket::variables).unwrap_or_default();
+        variables.push(("OVERNIGHT_DATABASE_URL", &self.place.url));
         variables.extend(more);
         variables
     }
@@ -101,19 +115,8 @@ impl Night {
         command.args(self.worker(folder)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn database(&self) -> String {
-        format!("sqlite://{}/workspaces/overnight.db", self.desk.path().display())
-    }
-
-    async fn store(&self) -> Arc<dyn Store> {
-        store::connect(&self.database()).await.unwrap()
-    }
-
     fn sql(&self, sql: &'static str) {
-        wait(async {
-            let mut connection = SqliteConnection::connect(&self.database()).await.unwrap();
-            sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
-        });
+        wait(self.place.sql(sql));
     }
 
     /// What a sweep does when the lease has run out, without the wait.
@@ -124,7 +127,7 @@ impl Night {
     /// The jobs by label, each with the manifest that the database points to.
     fn entries(&self) -> BTreeMap<String, (QueueEntry, Option<ManifestKey>)> {
         wait(async {
-            let store = self.store().await;
+            let store = self.place.store().await;
             let batch = store.batch("night").await.unwrap().batch.id;
             let mut keys: BTreeMap<JobId, Option<String>> = store.pointers().await.unwrap().into_iter().collect();
             let entries = store.manifest(batch).await.unwrap();
@@ -156,16 +159,12 @@ impl Night {
 
     /// The jobs have ended once each, with the deliverables of a night that nobody disturbed, and an unbroken record.
     fn is_as_undisturbed(&self) {
-        let alone = Night::in_a_folder();
-        alone.work("alone");
-        let expected = alone.entries();
         let entries = self.entries();
-        assert_eq!(entries.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        assert_eq!(entries.keys().collect::<Vec<_>>(), UNDISTURBED.keys().collect::<Vec<_>>());
         for (label, (entry, key)) in entries {
             assert_eq!((entry.status, entry.host), (JobStatus::Completed, None), "{label}");
             assert!(key.is_some(), "{label}");
-            let output = |workspace: &str| files(&Path::new(workspace).join("output"));
-            assert_eq!(output(&entry.workspace), output(&expected[&label].0.workspace), "{label}");
+            assert_eq!(files(&Path::new(&entry.workspace).join("output")), UNDISTURBED[&label], "{label}");
             let verified = self.run(&["audit", "verify", &entry.workspace]);
             assert_eq!(verified.code, 0, "{label}: {}{}", verified.stdout, verified.stderr);
             // What the store has of it in the end is all of it.
@@ -246,6 +245,17 @@ fn another_worker_goes_on_from_a_folder() {
 }
 
 #[test]
+fn another_worker_goes_on_with_the_other_database() {
+    let night = || Night::in_a_folder_with(wait(Place::postgres()));
+    killed_and_taken_over(&night, &["depot.manifest=3*off->return", "checkpoint.done=6*off->return"]);
+}
+
+#[test]
+fn a_zombie_leaves_nothing_that_counts_with_the_other_database() {
+    a_zombie_leaves_nothing_that_counts(&Night::in_a_folder_with(wait(Place::postgres())));
+}
+
+#[test]
 fn another_worker_goes_on_from_a_bucket() {
     killed_and_taken_over(&Night::in_a_bucket, &["depot.blocks=6*off->return", "depot.pointed=9*off->return"]);
 }
@@ -276,7 +286,7 @@ fn a_left_behind_workspace_is_moved_aside() {
 /// A worker that stands still past its lease can only leave what nobody points to, and gc takes just that.
 fn a_zombie_leaves_nothing_that_counts(night: &Night) {
     let list = night.desk.path().join("pointed");
-    let points = format!("depot.pointed=return({});depot.blocks=3*off->1*sleep(15000)", list.display());
+    let points = format!("depot.pointed=return({});depot.blocks=3*off->1*sleep(10000)", list.display());
     let mut zombie = night.start("first", &points);
     for _ in 0..600 {
         if std::fs::read_to_string(&list).unwrap_or_default().lines().count() == 3 {
