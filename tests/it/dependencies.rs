@@ -40,7 +40,7 @@ const TWICE: &[(&str, &str)] = &[
     ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
     ("sha2 0.10 0.11", "sqlx"),
     ("similar 2 3", "insta, for tests only"),
-    ("spin 0.9 0.10", "object_store, by way of crc-fast, and sqlx, by way of flume"),
+    ("spin 0.10 0.9", "object_store, by way of crc-fast, and sqlx, by way of flume"),
     ("syn 2 3", "sqlx, htmd, jsonschema and tracing, at build time only"),
 ];
 
