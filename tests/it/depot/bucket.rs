@@ -75,12 +75,11 @@ fn serve(stream: TcpStream, objects: &Objects, is_busy: &AtomicBool) {
                 "POST" => {
                     let text = String::from_utf8(body).unwrap();
                     let named = text.split("<Key>").skip(1).map(|rest| rest.split("</Key>").next().unwrap().to_owned());
-                    let gone: String = named
-                        .map(|key| {
-                            all.remove(&key);
-                            format!("<Deleted><Key>{key}</Key></Deleted>")
-                        })
-                        .collect();
+                    let mut gone = String::new();
+                    for key in named {
+                        all.remove(&key);
+                        write!(gone, "<Deleted><Key>{key}</Key></Deleted>").unwrap();
+                    }
                     (200, format!("<DeleteResult>{gone}</DeleteResult>").into_bytes())
                 }
                 _ => (501, Vec::new()),
