@@ -12,7 +12,7 @@ use crate::{
 use sources::{
     API_KEY_ENV, BASE_URL, BUDGET_TOKENS, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, LOG_FORMAT, MODEL,
     MODELS_FILE, PARALLEL_CALLS, REQUESTS_PER_MINUTE, Sources, TOKENS, TOKENS_PER_MINUTE, TURNS, WALL_CLOCK,
-    WORKSPACES, at_least, duration, folder, line, server, usd, variable,
+    WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd, variable, workspace_store,
 };
 use std::{fmt, path::PathBuf};
 
@@ -24,7 +24,7 @@ mod telemetry;
 mod tests;
 
 pub use database_url::DatabaseUrl;
-pub use keys::{Headers, Keys};
+pub use keys::{Cloud, Headers, Keys};
 
 /// Read in the current folder unless another file is named.
 pub const FILE: &str = "overnight.yaml";
@@ -39,6 +39,7 @@ pub struct Partial {
     pub config: Option<PathBuf>,
     pub database_url: Option<String>,
     pub workspaces: Option<String>,
+    pub workspace_store: Option<String>,
     pub instructions: Option<String>,
     pub model: Option<String>,
     pub budget_tokens: Option<String>,
@@ -146,6 +147,8 @@ impl LogFormat {
 pub struct Settings {
     pub database_url: Setting<DatabaseUrl>,
     pub workspaces: Setting<PathBuf>,
+    /// Where workspaces are kept for other machines; none: a job stays with the machine that has its workspace.
+    pub workspace_store: Setting<Option<String>>,
     /// The folder of instructions files.
     pub instructions: Setting<PathBuf>,
     /// `provider:name`
@@ -174,6 +177,7 @@ pub struct Settings {
     /// Where calls of a model are recorded; only a flag says it.
     pub record: Option<PathBuf>,
     keys: Keys,
+    cloud: Cloud,
     pub log_format: Setting<LogFormat>,
     /// Where traces go, where they go somewhere.
     pub telemetry: Setting<Option<Target>>,
@@ -229,13 +233,19 @@ impl Settings {
         environment: impl Iterator<Item = (String, String)>,
         file: Option<&ConfigFile>,
     ) -> Result<Self, ConfigError> {
-        let mut keys = Keys::default();
-        let environment: Vec<(String, String)> = environment.inspect(|(name, value)| keys.take(name, value)).collect();
+        let (mut keys, mut cloud) = (Keys::default(), Cloud::default());
+        let environment: Vec<(String, String)> = environment
+            .inspect(|(name, value)| {
+                keys.take(name, value);
+                cloud.take(name, value);
+            })
+            .collect();
         let telemetry = telemetry::target(&environment);
         let sources = Sources::new(flags, environment.into_iter(), file)?;
         Ok(Self {
             database_url: sources.setting(&DATABASE_URL, "sqlite://workspaces/overnight.db", DatabaseUrl::parse)?,
             workspaces: sources.setting(&WORKSPACES, "workspaces", folder)?,
+            workspace_store: sources.optional(&WORKSPACE_STORE, workspace_store)?,
             instructions: sources.setting(&INSTRUCTIONS, "instructions", folder)?,
             model: sources.optional(&MODEL, line)?,
             budget_tokens: sources.optional(&BUDGET_TOKENS, |text| at_least(MIN_BUDGET_TOKENS, text))?,
@@ -253,6 +263,7 @@ impl Settings {
             headers: Headers::parse(&flags.headers)?,
             record: flags.record.clone(),
             keys,
+            cloud,
             log_format: sources.setting(&LOG_FORMAT, LogFormat::Text.name(), LogFormat::parse)?,
             telemetry,
         })
@@ -261,6 +272,11 @@ impl Settings {
     /// The key in the environment variable `name`; none where it isn't set or is empty.
     pub fn key(&self, name: &str) -> Option<Key> {
         self.keys.get(name)
+    }
+
+    /// What the environment says of object stores: keys, regions, addresses.
+    pub fn cloud(&self) -> &Cloud {
+        &self.cloud
     }
 
     /// Name, value as it may be shown, and origin of everything.
@@ -274,6 +290,7 @@ impl Settings {
         let mut rows = vec![
             (DATABASE_URL.name, self.database_url.value.to_string(), self.database_url.origin.clone()),
             (WORKSPACES.name, self.workspaces.value.display().to_string(), self.workspaces.origin.clone()),
+            (WORKSPACE_STORE.name, optional(&self.workspace_store, Clone::clone), self.workspace_store.origin.clone()),
             (INSTRUCTIONS.name, self.instructions.value.display().to_string(), self.instructions.origin.clone()),
             (MODEL.name, optional(&self.model, Clone::clone), self.model.origin.clone()),
             (BUDGET_TOKENS.name, optional(&self.budget_tokens, u64::to_string), self.budget_tokens.origin.clone()),

@@ -20,8 +20,11 @@ use std::{path::PathBuf, process::ExitCode};
 mod audit;
 mod cancel;
 mod completions;
+mod depot;
 mod doctor;
 mod error;
+mod fetch;
+mod gc;
 mod instructions;
 mod jobs;
 mod logs;
@@ -31,6 +34,7 @@ mod office;
 mod out;
 mod place;
 mod progress;
+mod prune;
 mod queue;
 mod reindex;
 mod report;
@@ -121,6 +125,12 @@ enum Verb {
     Migrate,
     /// Put the jobs of the workspaces folder back into the database
     Reindex(reindex::ReindexArgs),
+    /// Remove old workspaces of jobs that have ended, but not their archives and deliverables
+    Prune(prune::PruneArgs),
+    /// Delete from the workspace store what no job needs any more
+    Gc(gc::GcArgs),
+    /// Bring a job's workspace out of the workspace store, to look at it
+    Fetch(fetch::FetchArgs),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArgs),
     /// List jobs, the newest first
@@ -205,6 +215,9 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Doctor(args) => doctor::run(flags, &args).await,
         Verb::Migrate => migrate::run(&office(&flags).await?),
         Verb::Reindex(args) => reindex::run(settings(&flags)?, &args).await,
+        Verb::Prune(args) => prune::run(&office(&flags).await?, &args).await,
+        Verb::Gc(args) => gc::run(flags, &args).await,
+        Verb::Fetch(args) => fetch::run(flags, &args).await,
         Verb::Completions(args) => completions::run(&args),
         Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await,
         Verb::Watch(args) => watch::run(&office(&flags).await?, &args).await,

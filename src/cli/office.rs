@@ -1,10 +1,10 @@
 //! What every command works with: settings, the database, and the way from a job's name to its workspace.
 
-use super::{CliError, out, queue::Known};
+use super::{CliError, out, queue::Known, work::anchor};
 use crate::{
     config::Settings,
     job::{id::JobId, record::JobStatus},
-    runner::{adopt, catch_up},
+    runner::{adopt, catch_up, load_from},
     store::{self, Store},
     workspace::lock,
 };
@@ -91,12 +91,20 @@ impl Office {
         let row = &job.row;
         let here = Path::new(&row.job.workspace).to_owned();
         let configured = self.settings.workspaces.value.join(job.same_as().unwrap_or(row.job.id).to_string());
-        [here, configured].into_iter().find(|path| path.is_dir()).ok_or_else(|| {
-            CliError::failed(format!(
-                "the workspace of job {} is not at {}: it was moved or is on another machine",
-                row.job.id,
-                out::one_line(&row.job.workspace)
-            ))
+        // Of a job in a workspace store, a machine may still have what it left behind when another went on.
+        let is_it = |path: &PathBuf| path.is_dir() && (!job.is_stored() || load_from(path, anchor(row)).is_ok());
+        [here, configured].into_iter().find(is_it).ok_or_else(|| {
+            let id = row.job.id;
+            CliError::failed(if job.is_stored() {
+                format!(
+                    "the workspace of job {id} is in the workspace store: `overnight fetch {id}` brings a copy of it"
+                )
+            } else {
+                format!(
+                    "the workspace of job {id} is not at {}: it was moved or is on another machine",
+                    out::one_line(&row.job.workspace)
+                )
+            })
         })
     }
 

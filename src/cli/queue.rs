@@ -37,6 +37,11 @@ impl Known {
         self.queue.as_ref()?.host.as_deref().filter(|host| *host != lock::host())
     }
 
+    /// Its workspace is in a workspace store, and the one on a machine may be behind it.
+    pub fn is_stored(&self) -> bool {
+        self.row.queue.as_ref().is_some_and(|queue| queue.manifest.is_some())
+    }
+
     /// No worker has made its workspace yet.
     pub fn is_unbegun(&self) -> bool {
         self.queue.is_some() && self.row.job.workspace.is_empty()

@@ -32,6 +32,7 @@ pub(super) async fn drive(
 ) -> Result<u8, CliError> {
     let id = session.job.spec.id;
     out::about(id);
+    let (keeper, known) = super::depot::keeper(office, id).await?;
     session.claim(office.store.as_ref()).await.map_err(|error| unclaimed(id, error))?;
     // Before the first word: who reads it may send a signal.
     let stop = stop::listen()?;
@@ -47,6 +48,7 @@ pub(super) async fn drive(
     };
     let mut drive = Drive::new(office.store.as_ref(), models.first, stop, &mut watch)
         .or(models.others)
+        .storing(keeper, known)
         .known(has_answered(session, &office.settings))
         .after(words);
     let outcome = drive.run(session).await;

@@ -1,7 +1,9 @@
 //! `overnight work`: a worker of the queue.
 
 use super::{
-    CliError, Office, exit, out,
+    CliError, Office,
+    depot::DepotArgs,
+    exit, out,
     schedule::Scheduler,
     server::{self, Server, Target},
     stop,
@@ -52,6 +54,8 @@ pub(super) struct WorkArgs {
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<String>,
     #[command(flatten)]
+    depot: DepotArgs,
+    #[command(flatten)]
     server: Server,
     /// Print the summary as one JSON object
     #[arg(long)]
@@ -61,12 +65,12 @@ pub(super) struct WorkArgs {
     quiet: bool,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text.trim()).map_err(|error| format!("{error}; a time is written like 90m or 8h"))
 }
 
 pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError> {
-    let settings = super::settings(&args.server.put_into(flags.clone()))?;
+    let settings = super::settings(&args.depot.put_into(args.server.put_into(flags.clone())))?;
     let workspaces = super::run::workspaces(&settings)?;
     let office = Arc::new(Office::open(settings).await?);
     let terms = Terms {
@@ -75,6 +79,7 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         until_empty: args.until_empty,
         drain_after: args.drain_after,
         workspaces,
+        depot: super::depot::open(&office.settings)?,
         host: host(),
         hook: args.on_batch_end.clone(),
         times: Times::default(),

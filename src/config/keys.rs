@@ -26,6 +26,32 @@ impl fmt::Debug for Keys {
     }
 }
 
+/// The variables of object stores, as their providers name them.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Cloud(Vec<(String, String)>);
+
+/// How the variables of each provider begin.
+const CLOUDS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
+
+impl Cloud {
+    pub(super) fn take(&mut self, name: &str, value: &str) {
+        if CLOUDS.iter().any(|prefix| name.starts_with(prefix)) && !value.trim().is_empty() {
+            self.0.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
+    /// Names and values themselves, for who opens the store.
+    pub fn reveal(&self) -> &[(String, String)] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Cloud {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cloud(…)")
+    }
+}
+
 /// Names and values of headers.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Headers(Vec<(String, String)>);

@@ -38,11 +38,14 @@ pub(super) const REQUESTS_PER_MINUTE: Key = unflagged("requests_per_minute");
 pub(super) const TOKENS_PER_MINUTE: Key = unflagged("tokens_per_minute");
 pub(super) const PARALLEL_CALLS: Key = unflagged("parallel_calls");
 pub(super) const IDLE_TIMEOUT: Key = unflagged("idle_timeout");
+pub(super) const WORKSPACE_STORE: Key =
+    Key { name: "workspace_store", flag: "--workspace-store", given: |p| p.workspace_store.as_ref() };
 pub(super) const LOG_FORMAT: Key = Key { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
 
-const KEYS: [&Key; 17] = [
+const KEYS: [&Key; 18] = [
     &DATABASE_URL,
     &WORKSPACES,
+    &WORKSPACE_STORE,
     &INSTRUCTIONS,
     &MODEL,
     &BUDGET_TOKENS,
@@ -206,6 +209,24 @@ pub(super) fn line(text: &str) -> Result<String, String> {
 
 pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
     line(text).map(PathBuf::from)
+}
+
+/// Where workspaces are kept for other machines. What may be a secret in it is not repeated.
+pub(super) fn workspace_store(text: &str) -> Result<String, String> {
+    let text = line(text)?;
+    if !["s3://", "gs://", "az://", "file://"].iter().any(|scheme| text.starts_with(scheme)) {
+        return Err(format!(
+            "must begin with s3://, gs://, az:// or file://, not '{}'",
+            shown(text.split(':').next().unwrap_or(""))
+        ));
+    }
+    if text.contains(['@', '?', '#', ' ']) {
+        return Err(
+            "must hold no user name, password, query or blank: keys go by variables such as AWS_SECRET_ACCESS_KEY"
+                .to_owned(),
+        );
+    }
+    Ok(text)
 }
 
 pub(super) fn at_least(min: u64, text: &str) -> Result<u64, String> {

@@ -23,6 +23,7 @@ fn defaults() {
     let expected = [
         "database_url = sqlite://workspaces/overnight.db (default)",
         "workspaces = workspaces (default)",
+        "workspace_store = not set (default)",
         "instructions = instructions (default)",
         "model = not set (default)",
         "budget_tokens = not set (default)",
@@ -56,6 +57,8 @@ fn flags_over_environment_over_file_over_defaults() {
         ("OVERNIGHT_PARALLEL_CALLS", "4"),
         ("OVERNIGHT_MODEL", "openai:small"),
         ("OVERNIGHT_TURNS", "50"),
+        ("OVERNIGHT_WORKSPACE_STORE", "s3://nights/a"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://me:secret@traces.example:4318"),
         ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret"),
         ("DATABASE_URL", "postgres://me:secret@db.example/jobs?sslmode=require&password=also"),
@@ -64,6 +67,7 @@ fn flags_over_environment_over_file_over_defaults() {
     let expected = [
         "database_url = postgres://me:***@db.example/jobs?sslmode=require&password=*** (environment, DATABASE_URL)",
         "workspaces = ../work spaces (overnight.yaml:7)",
+        "workspace_store = s3://nights/a (environment, OVERNIGHT_WORKSPACE_STORE)",
         "instructions = instructions (default)",
         "model = offline (command line)",
         "budget_tokens = 32000 (overnight.yaml:8)",
@@ -104,7 +108,7 @@ fn mistakes_are_named_with_their_place() {
         ("\nworkspace: a", "F:2: unknown key 'workspace'; did you mean 'workspaces'?"),
         (
             "colour: red",
-            "F:1: unknown key 'colour'; known here: database_url, workspaces, instructions, model, budget_tokens, turns, cost_usd, wall_clock, tokens, base_url, api_key_env, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, log_format",
+            "F:1: unknown key 'colour'; known here: database_url, workspaces, workspace_store, instructions, model, budget_tokens, turns, cost_usd, wall_clock, tokens, base_url, api_key_env, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, log_format",
         ),
         ("model: a\nmodel: b", "F:2: the key 'model' stands here twice; keep one"),
         ("model: [a]", "F:1: 'model' must be text or a number"),
@@ -114,6 +118,14 @@ fn mistakes_are_named_with_their_place() {
         ("cost_usd: .inf", "F:1: 'cost_usd' must be an amount in USD such as 5.00, not 'inf'"),
         ("wall_clock: 8", "F:1: 'wall_clock' must be a duration with its unit, such as 30m, 8h or 1h30m, not '8'"),
         ("database_url: hunter2", "F:1: 'database_url' must begin with sqlite:, postgres:// or postgresql://"),
+        (
+            "workspace_store: nights",
+            "F:1: 'workspace_store' must begin with s3://, gs://, az:// or file://, not 'nights'",
+        ),
+        (
+            "workspace_store: s3://id:planted@nights",
+            "F:1: 'workspace_store' must hold no user name, password, query or blank: keys go by variables such as AWS_SECRET_ACCESS_KEY",
+        ),
         ("log_format: xml", "F:1: 'log_format' must be text or json, not 'xml'"),
         ("model: a: b", "F:1: not valid YAML: mapping values are not allowed in this context"),
         ("base_url: localhost:8080/v1", "F:1: 'base_url' must begin with http:// or https://, not 'localhost'"),

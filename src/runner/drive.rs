@@ -3,6 +3,7 @@
 use super::{
     RunError,
     clock::now,
+    kept::Keeping,
     lease::{Beat, Kept},
     session::Session,
 };
@@ -76,6 +77,8 @@ pub struct Drive<'a> {
     lags: bool,
     /// By whom the lease is kept; none: by this drive itself.
     pub(super) kept: Option<Kept>,
+    /// By what the workspace is kept for other machines; none: it stays here.
+    pub(super) keeping: Option<Keeping>,
     /// USD that the job may cost before its batch is asked again; none: nobody else spends from its budget.
     pub(super) granted_usd: Option<f64>,
     pub(super) has_spent_all: bool,
@@ -108,6 +111,7 @@ impl<'a> Drive<'a> {
             saved: None,
             lags: true,
             kept: None,
+            keeping: None,
             granted_usd: None,
             has_spent_all: false,
         }
@@ -159,9 +163,11 @@ impl<'a> Drive<'a> {
                 }
                 // A short line may still fit where something long did not; then the workspace alone says why it rests.
                 let _ = session.command(Command::Hold { reason: HoldReason::Disk, detail: detail.clone() });
+                let anchor = self.keep_at_last(session).await;
                 self.tell_lease(0);
                 session
                     .checkpoint_as(self.store, self.extent(), |state| {
+                        anchor(state);
                         state.status = JobStatus::Held;
                         state.hold_reason = Some(HoldReason::Disk);
                         state.reason = Some(detail.clone());
@@ -179,8 +185,10 @@ impl<'a> Drive<'a> {
             Err(
                 error @ (RunError::Workspace(_) | RunError::Archive(_) | RunError::Journal(_) | RunError::Request(_)),
             ) => {
+                let anchor = self.keep_at_last(session).await;
                 self.tell_lease(0);
                 let held = session.checkpoint_as(self.store, self.extent(), |state| {
+                    anchor(state);
                     state.status = JobStatus::Held;
                     state.hold_reason = Some(HoldReason::Paused);
                     state.reason = Some(error.to_string());
@@ -226,10 +234,16 @@ impl<'a> Drive<'a> {
             let ask = session.job.next();
             let answer = match &ask {
                 Ask::Nothing => break,
-                Ask::Model => match self.turn(session, &mut beat).await? {
-                    Some(answer) => answer,
-                    None => continue,
-                },
+                Ask::Model => {
+                    if self.is_keep_due() {
+                        session.journal.sync()?;
+                        self.save(session).await?;
+                    }
+                    match self.turn(session, &mut beat).await? {
+                        Some(answer) => answer,
+                        None => continue,
+                    }
+                }
                 Ask::Decide
                 | Ask::Prepare(_)
                 | Ask::Tool { .. }
@@ -293,6 +307,21 @@ impl<'a> Drive<'a> {
         Ok(())
     }
 
+    /// The same of the workspace store, which is asked before the database.
+    fn unless_final(&mut self, session: &Session, error: RunError) -> Result<(), RunError> {
+        match error {
+            RunError::Store(error) => self.unless_lost(session, error),
+            RunError::Depot(error) if error.retryable() => {
+                if self.outage.replace(Instant::now()).is_none() {
+                    let text = format!("{error}; the job goes on, and what it does is kept there later");
+                    (self.watch)(&session.job, Report::Talk(text));
+                }
+                Ok(())
+            }
+            error => Err(error),
+        }
+    }
+
     pub(super) async fn save(&mut self, session: &Session) -> Result<(), RunError> {
         if self.is_left_alone() {
             self.lags = true;
@@ -303,13 +332,14 @@ impl<'a> Drive<'a> {
                 self.outage = None;
                 Ok(())
             }
-            Err(error) => self.unless_lost(session, error),
+            Err(error) => self.unless_final(session, error),
         }
     }
 
     /// Writes what the database doesn't have. Whatever it takes, it has all rows afterwards, so that its anchor vouches for
-    /// them all.
-    async fn checkpoint(&mut self, session: &Session) -> Result<(), StoreError> {
+    /// them all. It never knows more of the journal than the workspace store has.
+    async fn checkpoint(&mut self, session: &Session) -> Result<(), RunError> {
+        self.keep(session).await?;
         let extent = self.extent();
         if !session.job.is_running() {
             self.tell_lease(0);
@@ -341,14 +371,14 @@ impl<'a> Drive<'a> {
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             match self.checkpoint(session).await {
                 Ok(()) => return Ok(()),
-                Err(error) if error.retryable() => last = Some(error),
-                Err(error) => return Err(error.into()),
+                Err(error) if error.is_retryable() => last = Some(error),
+                Err(error) => return Err(error),
             }
         }
         match last {
             None => Ok(()),
-            Some(error) if *self.stop.borrow() => self.unless_lost(session, error),
-            Some(error) => Err(error.into()),
+            Some(error) if *self.stop.borrow() => self.unless_final(session, error),
+            Some(error) => Err(error),
         }
     }
 }

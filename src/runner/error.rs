@@ -1,6 +1,7 @@
 //! Why a job can't be made, opened or driven.
 
 use crate::{
+    depot::DepotError,
     documents::DocumentError,
     job::instructions::InstructionsError,
     model::ModelError,
@@ -27,6 +28,9 @@ pub enum RunError {
     Lock(#[from] LockError),
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The workspace store did not do what it was asked.
+    #[error(transparent)]
+    Depot(DepotError),
     /// Nothing is wrong with the record; this program is.
     #[error(
         "{file} line {line} can't be read by overnight {}: overnight {version} has worked on this job since ({what}); use that version",
@@ -52,9 +56,29 @@ impl RunError {
             Self::Journal(error) => error.is_disk_full(),
             Self::Archive(error) => error.is_disk_full(),
             Self::Store(error) => matches!(error, StoreError::Full { .. }),
+            Self::Depot(error) => error.is_disk_full(),
             Self::Document(_)
             | Self::Instructions(_)
             | Self::Model(_)
+            | Self::Lock(_)
+            | Self::OtherVersion { .. }
+            | Self::Configuration(_)
+            | Self::Request(_)
+            | Self::NoDecision(_) => false,
+        }
+    }
+
+    /// Whether what is elsewhere, and can't be reached, is all that is missing.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            Self::Store(error) => error.retryable(),
+            Self::Depot(error) => error.retryable(),
+            Self::Document(_)
+            | Self::Instructions(_)
+            | Self::Model(_)
+            | Self::Workspace(_)
+            | Self::Journal(_)
+            | Self::Archive(_)
             | Self::Lock(_)
             | Self::OtherVersion { .. }
             | Self::Configuration(_)
@@ -77,7 +101,18 @@ impl RunError {
             | Self::Archive(_)
             | Self::Lock(_)
             | Self::Store(_)
+            | Self::Depot(_)
             | Self::NoDecision(_) => false,
+        }
+    }
+}
+
+/// The database is the database, whoever asked it.
+impl From<DepotError> for RunError {
+    fn from(error: DepotError) -> Self {
+        match error {
+            DepotError::Database(error) => Self::Store(error),
+            error => Self::Depot(error),
         }
     }
 }

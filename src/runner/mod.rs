@@ -5,6 +5,7 @@
 //! - `inputs`: what a job was given must be what it was
 //! - `session`: one opened workspace, with its lock, journal and state
 //! - `drive`: ask, perform, decide, append, apply
+//! - `kept`: the workspace goes to the workspace store first
 //! - `lease`: how the lease is kept, and wishes are heard, while a job is driven
 //! - `attempt`: one model call, with its budget, its retries and a server that is down
 //! - `perform`: one question answered; `check`: the contract's checks; `models`: a model from its name
@@ -20,6 +21,7 @@ mod create;
 mod drive;
 mod error;
 mod inputs;
+mod kept;
 mod lease;
 mod models;
 mod perform;
@@ -36,4 +38,4 @@ pub use lease::{Kept, Order, Pulse};
 pub use models::{ModelOptions, open_model};
 pub use probe::{Probed, probe};
 pub use reindex::{IndexOutcome, Indexed, Misnamed, Reindexed, adopt, catch_up, is_workspace, reindex};
-pub use session::{Anchor, Loaded, Session, load, save_row};
+pub use session::{Anchor, Loaded, Session, load, load_from, save_row};

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     crash,
     job::{
+        digest::ZERO,
         event::{Decision, Event},
         id::JobId,
         record::{Checkpoint, JobState, JobStatus, NewJob},
@@ -43,6 +44,13 @@ pub struct Loaded {
 pub struct Anchor {
     pub seq: u64,
     pub head: String,
+}
+
+impl Anchor {
+    /// Before the first line.
+    pub(super) fn start() -> Self {
+        Self { seq: 0, head: ZERO.to_owned() }
+    }
 }
 
 /// Builds the state from decisions as they are read.
@@ -107,7 +115,7 @@ pub fn load(path: &Path) -> Result<Loaded, RunError> {
 }
 
 /// [`load`], where the chain must contain `anchor`.
-pub(super) fn load_from(path: &Path, anchor: Option<Anchor>) -> Result<Loaded, RunError> {
+pub fn load_from(path: &Path, anchor: Option<Anchor>) -> Result<Loaded, RunError> {
     let workspace = Workspace::open(path)?;
     let mut replayed = Replayed { anchor, ..Replayed::default() };
     let read =

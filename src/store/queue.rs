@@ -183,6 +183,8 @@ pub struct QueueFacts {
     pub run_after: Option<Timestamp>,
     /// Done before by that job.
     pub same_as: Option<JobId>,
+    /// What the workspace store has of its workspace, by the name of the manifest; none: nothing.
+    pub manifest: Option<String>,
 }
 
 /// A job that a worker has just got, with what it needs beside the batch's row.
@@ -204,6 +206,8 @@ pub struct ClaimedJob {
     pub max_attempts: u32,
     /// A wish to cancel that was left before.
     pub wants: Option<Wish>,
+    /// What the workspace store has of its workspace, by the name of the manifest; none: nothing.
+    pub manifest: Option<String>,
 }
 
 /// A job that a worker still has, as its heartbeat finds it.
@@ -284,6 +288,12 @@ pub trait Queue: Send + Sync {
 
     /// Where a claimed job's workspace is, and the only machine that can open it. `LeaseLost`.
     async fn place(&self, id: JobId, lease: u64, workspace: &str, host: Option<&str>) -> Result<(), StoreError>;
+
+    /// The workspace store has the workspace as `manifest` says: any machine can go on with the job from there. `LeaseLost`.
+    async fn point(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError>;
+
+    /// Every job that the database knows, with the manifest of its workspace where there is one, in no order.
+    async fn pointers(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError>;
 
     /// When a job that is about to be held goes on by itself. Say so before the checkpoint that holds it. `LeaseLost`.
     async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError>;

@@ -58,6 +58,7 @@ pub(super) struct JobColumns {
     max_attempts: i64,
     run_after: Option<Moment>,
     same_as: Option<Id>,
+    manifest: Option<String>,
 }
 
 impl JobColumns {
@@ -76,6 +77,7 @@ impl JobColumns {
                 max_attempts: read.number("max_attempts", self.max_attempts)?,
                 run_after: self.run_after.map(|moment| moment.0),
                 same_as: self.same_as.map(|id| JobId(id.0)),
+                manifest: self.manifest,
             }),
         };
         Ok(JobRow {

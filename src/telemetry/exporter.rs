@@ -208,6 +208,7 @@ impl Post {
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let client = Client::builder()
+            .http1_only()
             .user_agent(concat!("overnight/", env!("CARGO_PKG_VERSION")))
             .timeout(REQUEST)
             // A key that stands in a header is for nobody else.

@@ -98,7 +98,8 @@ async fn run(command: &str, text: &str) -> Result<(), String> {
 }
 
 async fn post(url: &str, text: String) -> Result<(), String> {
-    let client = reqwest::Client::builder().timeout(PATIENCE).build().map_err(|error| error.to_string())?;
+    let client =
+        reqwest::Client::builder().http1_only().timeout(PATIENCE).build().map_err(|error| error.to_string())?;
     let request = client.post(url).header("content-type", "application/json").body(text);
     let response = request.send().await.map_err(|error| error.without_url().to_string())?;
     if response.status().is_success() { Ok(()) } else { Err(format!("it answered {}", response.status())) }

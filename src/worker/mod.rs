@@ -1,7 +1,7 @@
 //! Workers: who takes jobs out of the queue and drives them, many at once, until it is told to stop.
 //!
 //! - `shift`: the loop: claim while there is room, and when to stop
-//! - `work`: one job, from its claim until it rests; `make`: its workspace
+//! - `work`: one job, from its claim until it rests; `open`: its workspace, here or out of the store; `make`: made anew
 //! - `roster`: the jobs that are driven now, and the line to each
 //! - `pulse`: what keeps the leases while jobs are driven: heartbeat, wishes, windows, sweeps
 //! - `batches`: what is known of the batches they belong to
@@ -18,6 +18,7 @@ mod ends;
 mod hook;
 mod make;
 mod metrics;
+mod open;
 mod pulse;
 mod roster;
 mod shift;

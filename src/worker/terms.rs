@@ -1,7 +1,7 @@
 //! How a worker works, and all of its times.
 
 use super::{Hook, Rest};
-use crate::{batch::window::Window, job::id::JobId};
+use crate::{batch::window::Window, depot::Depot, job::id::JobId};
 use std::{path::PathBuf, time::Duration};
 
 /// How a worker works.
@@ -17,6 +17,8 @@ pub struct Terms {
     pub drain_after: Option<Duration>,
     /// Where workspaces are made; absolute.
     pub workspaces: PathBuf,
+    /// Where workspaces are kept for other machines; none: a job stays with the machine that has its workspace.
+    pub depot: Option<Depot>,
     /// The name of this machine.
     pub host: String,
     /// Who is told when a batch has ended.

@@ -3,12 +3,11 @@
 use super::{
     Terms,
     batches::{Batch, Batches, Supply, Unusable},
-    make::{self, make, set_aside},
     metrics::Metrics,
+    open::Opened,
     roster::Roster,
 };
 use crate::{
-    batch::hash_of,
     job::{
         id::JobId,
         record::{Checkpoint, HoldReason, JobState, JobStatus},
@@ -22,7 +21,6 @@ use crate::{
     workspace::{journal::JournalError, lock::LockError},
 };
 use std::{
-    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -36,6 +34,9 @@ use uuid::Uuid;
 const BACKOFF_MS: u64 = 10_000;
 /// The most that a job waits after a failed attempt.
 const LONGEST_BACKOFF_MS: u64 = 600_000;
+
+/// After how long a job that was held because the workspace store doesn't answer goes on by itself.
+const STORE_WAKES: Duration = Duration::from_mins(1);
 
 /// How a claimed job came to rest here.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +74,7 @@ pub(super) struct Claim {
 }
 
 /// Why a job was not driven until it rested.
-enum Refused {
+pub(super) enum Refused {
     Run(RunError),
     /// One sentence: a person must change something, and nobody would get further.
     Person(String),
@@ -141,11 +142,21 @@ impl Desk {
                 let _ = self.store.wake_at(id, lease, wakes).await;
                 self.hold_row(id, lease, HoldReason::Disk, why).await
             }
+            // Where the end of a job has not come to the store, nobody is told of it.
+            Refused::Run(RunError::Depot(error)) if error.retryable() => {
+                let wakes = now().after(STORE_WAKES);
+                // As above.
+                let _ = self.store.wake_at(id, lease, wakes).await;
+                self.hold_row(id, lease, HoldReason::Outage, error.to_string()).await
+            }
             // The drive has held the job, and said why in its row.
             Refused::Run(error) if lease == 0 => Rest::Held(HoldReason::Paused, error.to_string()),
-            Refused::Run(error @ (RunError::OtherVersion { .. } | RunError::Configuration(_) | RunError::Model(_))) => {
-                self.hold_row(id, lease, HoldReason::Paused, error.to_string()).await
-            }
+            Refused::Run(
+                error @ (RunError::OtherVersion { .. }
+                | RunError::Configuration(_)
+                | RunError::Model(_)
+                | RunError::Depot(_)),
+            ) => self.hold_row(id, lease, HoldReason::Paused, error.to_string()).await,
             Refused::Run(
                 error @ (RunError::Document(_)
                 | RunError::Instructions(_)
@@ -178,11 +189,14 @@ impl Desk {
             return Ok(Rest::Ended(JobStatus::Cancelled));
         }
         let path = self.place(&claimed, &row).await?;
-        let mut session = self.open(&claimed, &batch, &path, &row).await?;
+        let Opened { mut session, mut keeper } = self.open(&claimed, &batch, &path, &row).await?;
         session.take(claimed.lease);
         if let Some(ending) = session.job.ended() {
             let status = ending.status;
             // The worker that ended it died before it could say so.
+            if let Some(keeper) = &mut keeper {
+                session.keep(keeper).await?;
+            }
             session.checkpoint(self.store.as_ref(), Extent::All).await?;
             held.store(0, Ordering::SeqCst);
             return Ok(Rest::Ended(status));
@@ -212,6 +226,7 @@ impl Desk {
             .or(batch.models.others.clone())
             .known(is_known)
             .after(words)
+            .storing(keeper, anchor(&row))
             .kept(kept);
         let outcome = drive.run(&mut session).await;
         let has_spent_all = drive.has_spent_all();
@@ -245,80 +260,6 @@ impl Desk {
         self.store.hold(Which::Batch(batch.id), HoldReason::Window, Some(opens)).await?;
         let why = format!("its time window is closed; it goes on by itself at {opens}");
         Err(Refused::Rest(Rest::Held(HoldReason::Window, why)))
-    }
-
-    /// Where the workspace is or will be. It is said before it is made, so that a crash leaves nothing that nobody knows of.
-    async fn place(&self, claimed: &ClaimedJob, row: &JobRow) -> Result<PathBuf, Refused> {
-        let here = self.terms.workspaces.join(claimed.id.to_string());
-        if claimed.workspace.is_empty() {
-            self.store.place(claimed.id, claimed.lease, &here.display().to_string(), Some(&self.terms.host)).await?;
-            return Ok(here);
-        }
-        let placed = PathBuf::from(&claimed.workspace);
-        if placed.is_dir() || (row.state.journal_seq == 0 && placed == here) {
-            return Ok(placed);
-        }
-        if here.is_dir() || row.state.journal_seq == 0 {
-            self.store.place(claimed.id, claimed.lease, &here.display().to_string(), Some(&self.terms.host)).await?;
-            return Ok(here);
-        }
-        Err(Refused::Person(format!(
-            "its workspace is not at {}: put it back there, or retry the job from its beginning",
-            claimed.workspace
-        )))
-    }
-
-    /// Opens the workspace, made where there is none yet. One whose end as failed the database knew is that of an earlier
-    /// try: it is moved aside.
-    async fn open(
-        &self,
-        claimed: &ClaimedJob,
-        batch: &Arc<Batch>,
-        path: &Path,
-        row: &JobRow,
-    ) -> Result<Session, Refused> {
-        if !path.is_dir() {
-            self.make(claimed, batch, path).await?;
-        }
-        let state = &row.state;
-        let anchor =
-            (state.journal_seq > 0).then(|| Anchor { seq: state.journal_seq, head: state.journal_head.clone() });
-        let session = Session::open(path, anchor)?;
-        if session.job.spec.id != claimed.id {
-            let other = session.job.spec.id;
-            return Err(Refused::Person(format!(
-                "{} holds job {other}: put the right workspace there",
-                path.display()
-            )));
-        }
-        if state.journal_seq == 0
-            && let Err(refused) = check_documents(claimed, &session)
-        {
-            drop(session);
-            // Nothing was done in it; it is made anew when the documents are what they were.
-            set_aside(path, now())?;
-            return Err(refused);
-        }
-        let has_failed = session.job.ended().is_some_and(|ending| ending.status == JobStatus::Failed);
-        if !(has_failed && session.is_told()) {
-            return Ok(session);
-        }
-        drop(session);
-        set_aside(path, now())?;
-        self.make(claimed, batch, path).await?;
-        Ok(Session::open(path, None)?)
-    }
-
-    async fn make(&self, claimed: &ClaimedJob, batch: &Arc<Batch>, path: &Path) -> Result<(), Refused> {
-        let (claimed, batch) = (claimed.clone(), batch.clone());
-        let workspaces = path.parent().unwrap_or(&self.terms.workspaces).to_owned();
-        let made = tokio::task::spawn_blocking(move || {
-            make(&make::Order { claimed: &claimed, batch: &batch, workspaces: &workspaces })
-        });
-        match made.await {
-            Ok(made) => Ok(made.map(drop)?),
-            Err(_) => Err(RunError::Request("reading its documents failed with a defect".to_owned()).into()),
-        }
     }
 
     /// Queues the job again; no attempt is used.
@@ -365,17 +306,10 @@ impl Desk {
     }
 }
 
-/// What was submitted must be what is worked on: results of something else would be called this batch's.
-fn check_documents(claimed: &ClaimedJob, session: &Session) -> Result<(), Refused> {
-    let documents = &session.job.spec.documents;
-    let found = hash_of(documents.iter().map(|document| (document.name.as_str(), document.sha256.as_str())));
-    if claimed.documents_sha256.is_none() || claimed.documents_sha256 == found {
-        return Ok(());
-    }
-    Err(Refused::Person(format!(
-        "what lies at {} was changed since it was submitted: put it back as it was and resume the job, or submit it again",
-        claimed.sources.first().map_or("its place", |source| source.rsplit('\0').next().unwrap_or(source))
-    )))
+/// The journal's end as the row knows it; the first row of a job knows no line yet.
+pub(super) fn anchor(row: &JobRow) -> Option<Anchor> {
+    let state = &row.state;
+    (state.journal_seq > 0).then(|| Anchor { seq: state.journal_seq, head: state.journal_head.clone() })
 }
 
 /// What is said to the job before it is driven.

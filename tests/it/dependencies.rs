@@ -42,6 +42,7 @@ const TWICE: &[(&str, &str)] = &[
     ("phf_shared 0.12 0.13", "chrono-tz, by way of phf"),
     ("sha2 0.10 0.11", "sqlx"),
     ("similar 2 3", "insta, for tests only"),
+    ("spin 0.10 0.9", "object_store, by way of crc-fast, and sqlx, by way of flume"),
     ("strum 0.27 0.28", "croner"),
     ("strum_macros 0.27 0.28", "croner, by way of strum, at build time only"),
     ("syn 2 3", "sqlx, htmd, jsonschema and tracing, at build time only"),

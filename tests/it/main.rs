@@ -4,6 +4,7 @@ mod cli_run;
 mod crash;
 mod databases;
 mod dependencies;
+mod depot;
 mod faults;
 mod hostile;
 mod in_part;

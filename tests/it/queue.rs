@@ -188,6 +188,35 @@ async fn what_was_done_before_is_linked_and_not_done_again(place: Place) {
     assert_eq!(state, shown);
 }
 
+/// Who has the lease says what the workspace store has; from then on the job is bound to no machine.
+async fn any_machine_goes_on_with_what_is_in_the_workspace_store(place: Place) {
+    let store = place.store().await;
+    store.submit(&batch(1), &[queued(1), queued(2)], false).await.unwrap();
+    store.claim_next(A, "here", 1, MINUTE).await.unwrap();
+    store.place(id(1), 1, "workspaces/one", Some("here")).await.unwrap();
+    let lost = Err(StoreError::LeaseLost { id: id(1) });
+    assert_eq!(store.point(id(1), 2, "manifests/other").await, lost);
+    let mut pointers = store.pointers().await.unwrap();
+    pointers.sort();
+    assert_eq!(pointers, [(id(1), None), (id(2), None)]);
+    assert_eq!(store.point(id(1), 1, "manifests/one").await, Ok(()));
+    assert_eq!(store.point(id(1), 1, "manifests/two").await, Ok(()));
+    expire(&place, 1).await;
+    store.sweep().await.unwrap();
+    // The worker was lost, and comes back.
+    assert_eq!(store.point(id(1), 1, "manifests/three").await, lost);
+    assert_eq!(store.point(id(1), 2, "manifests/three").await, lost);
+    let row = store.job(id(1)).await.unwrap().unwrap();
+    let queue = row.queue.unwrap();
+    assert_eq!((queue.host, queue.manifest.as_deref()), (None, Some("manifests/two")));
+    let claimed = store.claim_next(B, "there", 1, MINUTE).await.unwrap();
+    assert_eq!((claimed[0].id, claimed[0].lease, claimed[0].host.clone()), (id(1), 3, None));
+    assert_eq!(claimed[0].manifest.as_deref(), Some("manifests/two"));
+    let mut pointers = store.pointers().await.unwrap();
+    pointers.sort();
+    assert_eq!(pointers, [(id(1), Some("manifests/two".to_owned())), (id(2), None)]);
+}
+
 async fn a_worker_gets_what_it_needs_and_loses_it_only_by_silence(place: Place) {
     let store = place.store().await;
     store.submit(&batch(1), &[queued(1), queued(2)], false).await.unwrap();
@@ -210,6 +239,7 @@ async fn a_worker_gets_what_it_needs_and_loses_it_only_by_silence(place: Place) 
         attempts: 0,
         max_attempts: 3,
         wants: None,
+        manifest: None,
     };
     assert_eq!((claimed.len(), &claimed[0]), (2, &first));
     assert_eq!(one(&*store, 1).await, running(queued(1), 1, A));
@@ -375,6 +405,7 @@ async fn held_jobs_wake_by_themselves(place: Place) {
 }
 
 on_both! {
+    any_machine_goes_on_with_what_is_in_the_workspace_store
     a_submission_is_there_whole_and_once
     what_was_done_before_is_linked_and_not_done_again
     a_worker_gets_what_it_needs_and_loses_it_only_by_silence

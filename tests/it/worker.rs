@@ -148,6 +148,7 @@ impl Night {
             until_empty,
             drain_after: None,
             workspaces: self.folder.path().join("workspaces"),
+            depot: None,
             host: "here".to_owned(),
             hook: None,
             times: Times {

@@ -45,6 +45,9 @@ pub(super) struct InQueue<'k> {
     waits: Option<String>,
 }
 
+/// Where a workspace is that no machine can be named for.
+const STORED: &str = "in the workspace store; `overnight fetch` brings a copy";
+
 /// Whether the database's row is all that can be shown of the job here.
 pub(super) fn is_only_a_row(office: &Office, job: &Known) -> bool {
     job.same_as().is_some() || !office.has_workspace(job)
@@ -89,7 +92,7 @@ pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<
         deliverables: &state.deliverables,
         open_todos: &[],
         workspace: office.workspace(job).map_or_else(
-            |_| job.row.job.workspace.clone(),
+            |_| if job.is_stored() { STORED.to_owned() } else { job.row.job.workspace.clone() },
             |path| std::path::absolute(&path).unwrap_or(path).display().to_string(),
         ),
         next: next(job, state.status, state.hold_reason, None).unwrap_or_default(),

@@ -22,6 +22,8 @@ pub(super) fn client() -> Result<&'static reqwest::Client, ModelError> {
         return Ok(client);
     }
     let client = reqwest::Client::builder()
+        // Which version is spoken must not depend on what else is built in: the workspace store's client brings HTTP/2.
+        .http1_only()
         .user_agent(AGENT)
         .connect_timeout(CONNECT)
         .redirect(reqwest::redirect::Policy::none())

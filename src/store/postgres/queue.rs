@@ -180,6 +180,32 @@ impl Queue for PostgresStore {
         .await
     }
 
+    async fn point(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError> {
+        self.within(async {
+            let pointed = sqlx::query(
+                "update jobs set manifest = $3, host = null, updated = clock_timestamp()
+                 where id = $1 and lease = $2 and worker is not null",
+            )
+            .bind(Id(id.0))
+            .bind(count(lease))
+            .bind(text(manifest))
+            .execute(&self.pool)
+            .await
+            .map_err(|error| self.failed(error))?;
+            if pointed.rows_affected() == 0 { Err(StoreError::LeaseLost { id }) } else { Ok(()) }
+        })
+        .await
+    }
+
+    async fn pointers(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError> {
+        self.within(async {
+            let rows = sqlx::query_as("select id, manifest from jobs").fetch_all(&self.pool).await;
+            let rows: Vec<(Id, Option<String>)> = rows.map_err(|error| self.failed(error))?;
+            Ok(rows.into_iter().map(|(id, manifest)| (JobId(id.0), manifest)).collect())
+        })
+        .await
+    }
+
     async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError> {
         self.within(async {
             let set = sqlx::query(

@@ -27,6 +27,7 @@ pub(in crate::store) struct ClaimedColumns {
     attempts: i64,
     max_attempts: i64,
     wants: Option<String>,
+    manifest: Option<String>,
     place_in_line: i64,
 }
 
@@ -53,6 +54,7 @@ impl ClaimedColumns {
             attempts: read.number("attempts", self.attempts)?,
             max_attempts: read.number("max_attempts", self.max_attempts)?,
             wants: wish(self.wants.as_deref(), &read)?,
+            manifest: self.manifest,
         })
     }
 }

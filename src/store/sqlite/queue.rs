@@ -33,7 +33,7 @@ use sqlx::{
 };
 use statements::{
     BEAT, CANCEL, CLAIM, DEPTH, DISMISS, END_BATCHES, ENLIST, GIVE_BACK, HAS_WORK, HOLD, IS_UNBOUND, KEEP_HELD,
-    MANIFEST, MARK_ENDED, PLACE, RESERVE, RESUME, RETRY, SET_BUDGET, STAND, SUBMIT, SWEEP, WAKE_AT, WISHES,
+    MANIFEST, MARK_ENDED, PLACE, POINT, POINTERS, RESERVE, RESUME, RETRY, SET_BUDGET, STAND, SUBMIT, SWEEP, WAKE_AT, WISHES,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -156,6 +156,17 @@ impl Queue for SqliteStore {
     async fn place(&self, id: JobId, lease: u64, workspace: &str, host: Option<&str>) -> Result<(), StoreError> {
         let arguments = bound![Id(id.0), count(lease), text(workspace), host.map(text)];
         self.write(PLACE, arguments, Durability::Now).await?.map(drop).ok_or(StoreError::LeaseLost { id })
+    }
+
+    async fn point(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError> {
+        let arguments = bound![Id(id.0), count(lease), text(manifest)];
+        self.write(POINT, arguments, Durability::Now).await?.map(drop).ok_or(StoreError::LeaseLost { id })
+    }
+
+    async fn pointers(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError> {
+        let rows: Vec<(Id, Option<String>)> =
+            sqlx::query_as(POINTERS).fetch_all(&self.readers).await.map_err(|error| self.failed(error))?;
+        Ok(rows.into_iter().map(|(id, manifest)| (JobId(id.0), manifest)).collect())
     }
 
     async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError> {

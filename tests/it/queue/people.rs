@@ -117,6 +117,7 @@ async fn jobs_of_the_queue_are_listed_with_what_it_knows_of_them(place: Place) {
         max_attempts: 3,
         run_after: None,
         same_as: None,
+        manifest: None,
     };
     let first = QueueFacts { priority: 3, group: Some("a".to_owned()), host: Some("here".to_owned()), ..facts(1, 1) };
     let third = QueueFacts { label: String::new(), max_attempts: 7, run_after: Some(at(FUTURE)), ..facts(3, 1) };

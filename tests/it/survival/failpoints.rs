@@ -23,8 +23,15 @@ use std::{
 /// What went wrong, and where it was killed.
 type Faults = Mutex<Vec<String>>;
 
-/// Places that these jobs don't reach: those of the other database.
-const UNREACHED: [&str; 2] = ["store.checkpoint.job", "store.checkpoint.phases"];
+/// Places that these jobs don't reach: those of the other database, and of a workspace store (`depot.rs`).
+const UNREACHED: [&str; 6] = [
+    "depot.blocks",
+    "depot.manifest",
+    "depot.pointed",
+    "depot.restored",
+    "store.checkpoint.job",
+    "store.checkpoint.phases",
+];
 
 /// Every place that the source names.
 static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {

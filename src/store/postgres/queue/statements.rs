@@ -39,7 +39,7 @@ pub(super) const SUBMIT_JOBS: &str = "insert into jobs (id, created, instruction
 
 pub(super) const CLAIM: &str =
     "select id, lease, batch, created, label, sources, documents, documents_sha256, workspace, host, attempts,
-        max_attempts, wants, place_in_line
+        max_attempts, wants, manifest, place_in_line
      from overnight_claim($1, $2, $3, $4)";
 
 pub(super) const BEAT: &str = "with seen as (

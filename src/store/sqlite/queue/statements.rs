@@ -108,7 +108,7 @@ pub(super) const CLAIM: Sql = sql!(
         )
         select id from candidates where place <= room order by place_in_line, id limit $3)
      returning id, lease, batch, created, label, sources, documents, documents_sha256, workspace, host, attempts,
-        max_attempts, wants, place_in_line"
+        max_attempts, wants, manifest, place_in_line"
 );
 
 pub(super) const ENLIST: Sql = sql!(
@@ -131,6 +131,12 @@ pub(super) const BEAT: Sql = sql!(
 
 pub(super) const PLACE: Sql = sql!(
     "update jobs set workspace = $3, host = $4, updated = ",
+    now!(),
+    " where id = $1 and lease = $2 and worker is not null returning lease"
+);
+
+pub(super) const POINT: Sql = sql!(
+    "update jobs set manifest = $3, host = null, updated = ",
     now!(),
     " where id = $1 and lease = $2 and worker is not null returning lease"
 );
@@ -329,6 +335,8 @@ pub(super) const MANIFEST: &str = "select jobs.*, job_groups.at_once
      from jobs left join job_groups on job_groups.key = jobs.group_key
      where batch = $1
      order by id";
+
+pub(super) const POINTERS: &str = "select id, manifest from jobs";
 
 pub(super) const HAS_WORK: &str = "select exists (
         select 1 from jobs

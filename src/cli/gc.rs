@@ -1,0 +1,66 @@
+//! `overnight gc`: what no job needs any more is deleted from the workspace store.
+
+use super::{
+    CliError, Office,
+    depot::{self, DepotArgs, bytes},
+    exit, out,
+    progress::counted,
+};
+use crate::config::Partial;
+use serde_json::json;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight gc --workspace-store s3://nights/jobs --dry-run
+  overnight gc --grace 1h
+
+Kept are the workspaces as the database has them, of each job the last. A job that this database doesn't know may be another
+database's: all of its workspaces are kept.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct GcArgs {
+    /// Delete only what is older; under an hour only while no worker is at work
+    #[arg(long, value_name = "TIME", default_value = "24h", value_parser = super::worker::duration)]
+    grace: Duration,
+    /// Say what would be deleted, and delete nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    depot: DepotArgs,
+    /// Print what was deleted as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
+    let office = Office::open(super::settings(&args.depot.put_into(flags))?).await?;
+    let depot = depot::named(&office.settings)?;
+    let cleared = depot.clear(office.store.as_ref(), args.grace, chrono::Utc::now(), args.dry_run).await?;
+    if args.json {
+        out::json(&json!({
+            "dry_run": args.dry_run,
+            "manifests": cleared.manifests,
+            "blocks": cleared.blocks,
+            "bytes": cleared.bytes,
+            "unknown_jobs": cleared.unknown_jobs,
+        }))?;
+        return Ok(exit::COMPLETED);
+    }
+    if cleared.unknown_jobs > 0 {
+        out::talk(&format!(
+            "kept: {} that this database doesn't know, and that may be another's",
+            counted(cleared.unknown_jobs, "job")
+        ));
+    }
+    let would = if args.dry_run { "would delete" } else { "deleted" };
+    out::result(&format!(
+        "{would} {} and {} from {} ({})\n",
+        counted(cleared.manifests, "manifest"),
+        counted(cleared.blocks, "block"),
+        depot.shown(),
+        bytes(cleared.bytes)
+    ))?;
+    Ok(exit::COMPLETED)
+}

@@ -1,0 +1,33 @@
+//! Workspaces in an object store (SPEC: many machines): what a job's folder holds at each checkpoint, so that any machine
+//! can go on with the job from there.
+//!
+//! - `open`: the store behind its address, and what is asked of it
+//! - `manifest`: which files a workspace had, block by block
+//! - `keep`: a workspace that goes up, again and again, in as few blocks as have changed
+//! - `restore`: a workspace that comes down into a fresh folder
+//! - `sweep`: what no job needs any more
+//! - `error`: what can go wrong
+//!
+//! Names in the store: `objects/ab/<sha256>` is a block of a file, known by its content; `manifests/<job>/<lease>-<seq>-<sha256>.json`
+//! is a manifest, known by its content too. Neither is ever changed.
+//!
+//! What must hold:
+//! - The order is blocks, manifest, pointer in the database (fenced by the lease), rows. So a pointer always leads to all of
+//!   its blocks, the database never knows more of a journal than its manifest has, and a worker that has lost its lease can
+//!   only leave what nobody points to.
+//! - A block is taken to be in the store only where the manifest that the database points to has it, or where it went up
+//!   less than an hour ago: so a sweep with a grace time of an hour or more never takes what somebody counts on.
+//! - A manifest is foreign input, and so is every block: paths are confined, and nothing is believed before its hash is right.
+
+mod error;
+mod keep;
+mod manifest;
+mod open;
+mod restore;
+mod sweep;
+
+pub use error::DepotError;
+pub use keep::{End, Keeper};
+pub use manifest::{Manifest, ManifestKey};
+pub use open::Depot;
+pub use sweep::Cleared;

@@ -1,0 +1,207 @@
+//! The store behind an address, and the few things that are asked of it.
+
+use super::{
+    DepotError,
+    error::told,
+    manifest::{MOST_MANIFEST, Manifest, ManifestKey},
+};
+use object_store::{
+    BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig, aws::AmazonS3Builder,
+    azure::MicrosoftAzureBuilder, gcp::GoogleCloudStorageBuilder, local::LocalFileSystem, path::Path as Name,
+};
+use std::{fmt, sync::Arc, time::Duration};
+
+/// How long one request may take; a block of a megabyte has to get through a slow line.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How often, and for how long, a request is tried. Who asked tries again at the next checkpoint.
+const TRIES: usize = 3;
+const TRIED_FOR: Duration = Duration::from_secs(15);
+
+/// A workspace store.
+#[derive(Clone)]
+pub struct Depot {
+    objects: Arc<dyn ObjectStore>,
+    /// What every name begins with; empty, or ends with a slash.
+    prefix: String,
+    shown: String,
+}
+
+impl fmt::Debug for Depot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Depot").field("store", &self.shown).finish_non_exhaustive()
+    }
+}
+
+/// Something in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stored {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    pub(super) modified: chrono::DateTime<chrono::Utc>,
+}
+
+/// Applies the variables that a builder knows by its own names.
+macro_rules! with_variables {
+    ($builder:expr, $variables:expr, $prefix:literal) => {{
+        let mut builder = $builder.with_client_options(client()).with_retry(retry());
+        for (name, value) in $variables.iter().filter(|(name, _)| name.starts_with($prefix)) {
+            if let Ok(key) = name.to_ascii_lowercase().parse() {
+                builder = builder.with_config(key, value);
+            }
+        }
+        builder
+    }};
+}
+
+impl Depot {
+    /// Opens the store at `address`; `variables` are those of the environment that its provider knows. Whether it is there
+    /// shows at the first request.
+    pub fn open(address: &str, variables: &[(String, String)]) -> Result<Self, DepotError> {
+        let shown = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/').to_owned();
+        let wrong = |detail: String| DepotError::Address { store: shown.clone(), detail };
+        let refused = |error: object_store::Error| wrong(told(&error));
+        let (scheme, rest) = shown.split_once("://").unwrap_or_default();
+        let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+        if bucket.is_empty() && scheme != "file" {
+            return Err(wrong(format!("name the bucket, such as {scheme}://bucket/folder")));
+        }
+        let place = format!("{scheme}://{bucket}");
+        let objects: Arc<dyn ObjectStore> = match scheme {
+            "file" => return Self::folder(&shown, rest),
+            "s3" => {
+                let builder = with_variables!(AmazonS3Builder::new(), variables, "AWS_");
+                Arc::new(builder.with_url(place).build().map_err(refused)?)
+            }
+            "gs" => {
+                let builder = with_variables!(GoogleCloudStorageBuilder::new(), variables, "GOOGLE_");
+                Arc::new(builder.with_url(place).build().map_err(refused)?)
+            }
+            "az" => {
+                let builder = with_variables!(MicrosoftAzureBuilder::new(), variables, "AZURE_");
+                Arc::new(builder.with_url(place).build().map_err(refused)?)
+            }
+            _ => return Err(wrong("it must begin with s3://, gs://, az:// or file://".to_owned())),
+        };
+        let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+        Ok(Self { objects, prefix, shown })
+    }
+
+    /// A folder: one that all machines see, or for one machine.
+    fn folder(shown: &str, path: &str) -> Result<Self, DepotError> {
+        let wrong = |detail: String| DepotError::Address { store: shown.to_owned(), detail };
+        if !path.starts_with('/') {
+            return Err(wrong("a folder is named with its whole path, such as file:///mnt/overnight".to_owned()));
+        }
+        std::fs::create_dir_all(path).map_err(|error| wrong(error.to_string()))?;
+        let folder = LocalFileSystem::new_with_prefix(path).map_err(|error| wrong(told(&error)))?;
+        Ok(Self { objects: Arc::new(folder.with_fsync(true)), prefix: String::new(), shown: shown.to_owned() })
+    }
+
+    /// The address, as it may be shown.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    fn name(&self, name: &str) -> Name {
+        Name::from(format!("{}{name}", self.prefix))
+    }
+
+    pub(super) fn corrupt(&self, name: &str, what: impl Into<String>) -> DepotError {
+        DepotError::Corrupt { store: self.shown.clone(), name: name.to_owned(), what: what.into() }
+    }
+
+    fn failed(&self, name: &str, error: &object_store::Error) -> DepotError {
+        use object_store::Error;
+        let (store, detail) = (self.shown.clone(), told(error));
+        match error {
+            Error::NotFound { .. } => DepotError::Missing { store, name: name.to_owned() },
+            Error::Generic { .. } | Error::JoinError { .. } => DepotError::Unreachable { store, detail },
+            // What else there is: permissions, preconditions, what isn't supported.
+            _ => DepotError::Refused { store, detail },
+        }
+    }
+
+    pub(super) async fn put(&self, name: &str, content: Vec<u8>) -> Result<(), DepotError> {
+        let put = self.objects.put(&self.name(name), content.into()).await;
+        match put {
+            Ok(_) => Ok(()),
+            // That a bucket is missing is nothing that is missing in it.
+            Err(error @ object_store::Error::NotFound { .. }) => {
+                Err(DepotError::Refused { store: self.shown.clone(), detail: told(&error) })
+            }
+            Err(error) => Err(self.failed(name, &error)),
+        }
+    }
+
+    /// The whole of something that has no more than `most` bytes.
+    pub(super) async fn get(&self, name: &str, most: u64) -> Result<Vec<u8>, DepotError> {
+        let found = self.objects.get(&self.name(name)).await.map_err(|error| self.failed(name, &error))?;
+        if found.meta.size > most {
+            return Err(self.corrupt(name, format!("it has {} bytes, and should have {most} at most", found.meta.size)));
+        }
+        let bytes = found.bytes().await.map_err(|error| self.failed(name, &error))?;
+        Ok(bytes.to_vec())
+    }
+
+    /// The names of the folders directly in `folder`, and what lies directly in it.
+    pub(super) async fn list(&self, folder: &str) -> Result<(Vec<String>, Vec<Stored>), DepotError> {
+        let found = self.objects.list_with_delimiter(Some(&self.name(folder))).await;
+        let found = found.map_err(|error| self.failed(folder, &error))?;
+        let own = |name: &Name| name.as_ref().strip_prefix(&self.prefix).map(str::to_owned);
+        let folders = found.common_prefixes.iter().filter_map(own).collect();
+        let stored = found.objects.into_iter().filter_map(|meta| {
+            Some(Stored { name: own(&meta.location)?, bytes: meta.size, modified: meta.last_modified })
+        });
+        Ok((folders, stored.collect()))
+    }
+
+    pub(super) async fn delete(&self, name: &str) -> Result<(), DepotError> {
+        match self.objects.delete(&self.name(name)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.failed(name, &error)),
+        }
+    }
+
+    /// The manifest with this name, checked.
+    pub async fn manifest(&self, key: &ManifestKey) -> Result<Manifest, DepotError> {
+        let text = self.get(key.as_str(), MOST_MANIFEST).await?;
+        Manifest::parse(key, &text).map_err(|what| self.corrupt(key.as_str(), what))
+    }
+}
+
+fn client() -> ClientOptions {
+    ClientOptions::new().with_timeout(PATIENCE)
+}
+
+fn retry() -> RetryConfig {
+    RetryConfig { backoff: BackoffConfig::default(), max_retries: TRIES, retry_timeout: TRIED_FOR }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_checked_when_they_are_opened() {
+        let error = |address: &str| Depot::open(address, &[]).unwrap_err().to_string();
+        assert_eq!(
+            error("file://mnt/x"),
+            "can't open the workspace store file://mnt/x: a folder is named with its whole path, such as file:///mnt/overnight"
+        );
+        assert_eq!(
+            error("s3:///x"),
+            "can't open the workspace store s3:///x: name the bucket, such as s3://bucket/folder"
+        );
+        assert_eq!(
+            error("ftp://a/b?key=SECRET"),
+            "can't open the workspace store ftp://a/b: it must begin with s3://, gs://, az:// or file://"
+        );
+        let keys = [
+            ("AWS_ACCESS_KEY_ID".to_owned(), "id".to_owned()),
+            ("AWS_SECRET_ACCESS_KEY".to_owned(), "SECRET".to_owned()),
+        ];
+        let depot = Depot::open("s3://bucket/a/b/", &keys).unwrap();
+        assert_eq!((depot.shown(), depot.prefix.as_str()), ("s3://bucket/a/b", "a/b/"));
+        assert_eq!(format!("{depot:?}"), "Depot { store: \"s3://bucket/a/b\", .. }");
+    }
+}
