@@ -26,5 +26,6 @@ mod survival;
 mod tamper;
 mod telemetry;
 mod tidy;
+mod together;
 mod verify;
 mod worker;
