@@ -14,6 +14,7 @@ use tokio::{
     sync::{mpsc, oneshot},
     time::timeout,
 };
+use uuid::Uuid;
 
 /// Checkpoints in one transaction at most, so that the first doesn't wait for ever.
 const MOST_TOGETHER: usize = 128;
@@ -93,7 +94,7 @@ impl Line {
         asked.retain(Asked::is_awaited);
         if asked.len() > 1 {
             asked.sort_unstable_by_key(|asked| asked.id.0);
-            match self.together(&asked).await {
+            match self.transact(&asked).await {
                 Ok(written) => {
                     for asked in asked {
                         let is_written = written.contains(&asked.id.0);
@@ -113,62 +114,69 @@ impl Line {
         }
         for asked in asked {
             if asked.is_awaited() {
-                let result = self.alone(&asked).await;
-                asked.answer(result.map_err(|failure| failure.error));
+                let result = self.transact(std::slice::from_ref(&asked)).await;
+                asked.answer(result.map(|written| !written.is_empty()).map_err(|failure| failure.error));
             }
         }
     }
 
-    async fn alone(&mut self, asked: &Asked) -> Result<bool, Failure> {
-        self.on(async |connection: &mut PgConnection| {
-            if asked.checkpoint.phases.is_empty() && asked.checkpoint.todos.is_empty() {
-                // One statement is a transaction of its own.
-                crash::point("store.commit.before");
-                let written = checkpoint::write(connection, asked.id, asked.lease, &asked.checkpoint).await;
-                crash::point("store.commit.done");
-                return written;
-            }
-            let mut transaction = connection.begin().await?;
-            let written = checkpoint::write(&mut transaction, asked.id, asked.lease, &asked.checkpoint).await?;
-            crash::point("store.commit.before");
-            transaction.commit().await?;
-            crash::point("store.commit.done");
-            Ok(written)
-        })
-        .await
-    }
-
-    /// The ids of those that were written; the others have lost their leases.
-    async fn together(&mut self, asked: &[Asked]) -> Result<BTreeSet<uuid::Uuid>, Failure> {
-        self.on(async |connection: &mut PgConnection| {
-            crash::point("store.commit.before");
-            let written = group::write(connection, asked).await;
-            crash::point("store.commit.done");
-            written
-        })
-        .await
-    }
-
-    /// Does something on the connection, which is kept when that went well.
-    async fn on<T>(
-        &mut self,
-        work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, sqlx::Error>,
-    ) -> Result<T, Failure> {
+    /// The ids of those that were written; the others have lost their leases. The connection is kept when that went well. One
+    /// that broke since it was last used is replaced once: a checkpoint can be repeated.
+    async fn transact(&mut self, asked: &[Asked]) -> Result<BTreeSet<Uuid>, Failure> {
         let worked = timeout(CALL, async {
-            let (mut connection, is_new) = self.kept.connection(&self.pool).await?;
-            if is_new {
-                sqlx::raw_sql(SETTINGS).execute(&mut connection).await?;
+            let (connection, is_new) = self.kept.connection(&self.pool).await?;
+            match self.transact_on(connection, is_new, asked).await {
+                Err(error) if !is_new && is_broken(&error) => {
+                    let connection = self.pool.acquire().await?.detach();
+                    self.transact_on(connection, true, asked).await
+                }
+                done => done,
             }
-            let done = work(&mut connection).await?;
-            self.kept.put_back(connection);
-            Ok(done)
         });
         match worked.await {
-            Ok(Ok(done)) => Ok(done),
+            Ok(Ok(written)) => Ok(written),
             Ok(Err(error)) => Err(Failure { is_of_one: is_of_one(&error), error: self.database.failed(error) }),
             Err(_) => Err(Failure { is_of_one: false, error: self.database.silent(CALL) }),
         }
     }
+
+    async fn transact_on(
+        &mut self,
+        mut connection: PgConnection,
+        is_new: bool,
+        asked: &[Asked],
+    ) -> Result<BTreeSet<Uuid>, sqlx::Error> {
+        if is_new {
+            sqlx::raw_sql(SETTINGS).execute(&mut connection).await?;
+        }
+        let written = match asked {
+            [one] => alone(&mut connection, one).await?.then_some(one.id.0).into_iter().collect(),
+            many => {
+                crash::point("store.commit.before");
+                let written = group::write(&mut connection, many).await?;
+                crash::point("store.commit.done");
+                written
+            }
+        };
+        self.kept.put_back(connection);
+        Ok(written)
+    }
+}
+
+async fn alone(connection: &mut PgConnection, asked: &Asked) -> Result<bool, sqlx::Error> {
+    if asked.checkpoint.phases.is_empty() && asked.checkpoint.todos.is_empty() {
+        // One statement is a transaction of its own.
+        crash::point("store.commit.before");
+        let written = checkpoint::write(connection, asked.id, asked.lease, &asked.checkpoint).await?;
+        crash::point("store.commit.done");
+        return Ok(written);
+    }
+    let mut transaction = connection.begin().await?;
+    let written = checkpoint::write(&mut transaction, asked.id, asked.lease, &asked.checkpoint).await?;
+    crash::point("store.commit.before");
+    transaction.commit().await?;
+    crash::point("store.commit.done");
+    Ok(written)
 }
 
 /// Why a transaction failed, and whether one of its checkpoints may have spoilt it for all.
@@ -184,6 +192,17 @@ fn is_of_one(error: &sqlx::Error) -> bool {
             !error.code().is_some_and(|code| matches!(code.get(..2), Some("08" | "53" | "57")))
         }
         sqlx::Error::Encode(_) => true,
+        _ => false,
+    }
+}
+
+/// The connection is gone, perhaps since long before.
+fn is_broken(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => true,
+        sqlx::Error::Database(error) => {
+            error.code().is_some_and(|code| code.starts_with("08") || code.starts_with("57P"))
+        }
         _ => false,
     }
 }
