@@ -14,6 +14,7 @@ mod queue;
 mod row;
 mod schedules;
 mod sqlite;
+mod told;
 mod value;
 
 pub use connect::connect;

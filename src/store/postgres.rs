@@ -5,8 +5,11 @@
 
 mod changes;
 mod checkpoint;
+mod group;
+mod kept;
 mod queue;
 mod schedules;
+mod together;
 
 use super::{
     JobFilter, JobRow, Store, StoreError, Wish,
@@ -24,12 +27,15 @@ use crate::{
     },
 };
 use async_trait::async_trait;
+use kept::Kept;
 use sqlx::{
     ConnectOptions, Connection, PgConnection, PgPool, Postgres, QueryBuilder, Transaction,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 use std::{fmt, str::FromStr, sync::OnceLock, time::Duration};
+use together::Together;
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
@@ -55,6 +61,10 @@ pub(super) struct PostgresStore {
     options: PgConnectOptions,
     /// There when somebody has first waited for one.
     changes: OnceLock<Changes>,
+    /// Writes checkpoints.
+    together: Together,
+    /// For the claims of [`queue`], of which a worker makes one at a time.
+    claims: Mutex<Kept>,
 }
 
 impl fmt::Debug for PostgresStore {
@@ -96,7 +106,14 @@ impl PostgresStore {
                 })
             })
             .connect_lazy_with(options.clone());
-        let store = Self { pool, database, options, changes: OnceLock::new() };
+        let store = Self {
+            together: Together::new(pool.clone(), database.clone()),
+            pool,
+            database,
+            options,
+            changes: OnceLock::new(),
+            claims: Mutex::default(),
+        };
         store.migrate().await?;
         Ok(store)
     }
@@ -251,25 +268,7 @@ impl Store for PostgresStore {
     }
 
     async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
-        self.within(async {
-            if checkpoint.phases.is_empty() && checkpoint.todos.is_empty() {
-                // One statement is a transaction of its own.
-                let mut connection = self.pool.acquire().await.map_err(|error| self.failed(error))?;
-                crash::point("store.commit.before");
-                let written = checkpoint::write(&mut connection, id, lease, checkpoint).await;
-                crash::point("store.commit.done");
-                let written = written.map_err(|error| self.failed(error))?;
-                return if written { Ok(()) } else { Err(StoreError::LeaseLost { id }) };
-            }
-            let mut transaction = self.begin().await?;
-            let written =
-                checkpoint::write(&mut transaction, id, lease, checkpoint).await.map_err(|error| self.failed(error))?;
-            if !written {
-                return Err(StoreError::LeaseLost { id });
-            }
-            self.commit(transaction).await
-        })
-        .await
+        self.within(self.together.write(id, lease, checkpoint)).await
     }
 
     async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError> {

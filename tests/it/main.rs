@@ -27,5 +27,6 @@ mod survival;
 mod tamper;
 mod telemetry;
 mod tidy;
+mod together;
 mod verify;
 mod worker;

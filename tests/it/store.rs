@@ -102,7 +102,7 @@ pub(crate) fn id(number: u32) -> JobId {
     format!("{number:08}-0000-7000-8000-0123456789ab").parse().unwrap()
 }
 
-fn new_job(number: u32) -> NewJob {
+pub(crate) fn new_job(number: u32) -> NewJob {
     NewJob {
         id: id(number),
         created: at(&format!("2026-11-21T03:{:02}:07.123Z", number % 60)),
@@ -210,7 +210,7 @@ fn rewound(number: u32, attempt: u32) -> PhaseRow {
     }
 }
 
-fn todo(phase: u32, attempt: u32, number: u32) -> TodoRow {
+pub(crate) fn todo(phase: u32, attempt: u32, number: u32) -> TodoRow {
     TodoRow {
         phase,
         attempt,

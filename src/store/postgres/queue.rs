@@ -110,14 +110,17 @@ impl Queue for PostgresStore {
         for_ms: u64,
     ) -> Result<Vec<ClaimedJob>, StoreError> {
         self.within(async {
+            let mut kept = self.claims.lock().await;
+            let (mut connection, _) = kept.connection(&self.pool).await.map_err(|error| self.failed(error))?;
             let rows: Vec<ClaimedColumns> = sqlx::query_as(CLAIM)
                 .bind(Id(worker))
                 .bind(text(host))
                 .bind(i64::from(most))
                 .bind(lease_ms(for_ms))
-                .fetch_all(&self.pool)
+                .fetch_all(&mut connection)
                 .await
                 .map_err(|error| self.failed(error))?;
+            kept.put_back(connection);
             ClaimedColumns::in_line(rows, &self.database.name)
         })
         .await
