@@ -44,8 +44,8 @@ fn told(number: u32) -> Checkpoint {
         0 => completed(),
         _ => JobState { turns: number.into(), reason: Some(format!("\"{number}\" {{}} \\ é\n")), ..at_work() },
     };
-    let phases = if number % 4 == 0 { vec![phase(0, 1), phase(number, 2)] } else { vec![] };
-    let todos = if number % 5 == 0 { vec![todo(0, 1, 1), todo(number, 2, number)] } else { vec![] };
+    let phases = if number.is_multiple_of(4) { vec![phase(0, 1), phase(number, 2)] } else { vec![] };
+    let todos = if number.is_multiple_of(5) { vec![todo(0, 1, 1), todo(number, 2, number)] } else { vec![] };
     Checkpoint { state, phases, todos }
 }
 
