@@ -202,6 +202,8 @@ impl<'a> Drive<'a> {
     }
 
     async fn work(&mut self, session: &mut Session) -> Result<Outcome, RunError> {
+        // Making and opening the workspace may have taken longer than a lease.
+        self.await_pulse(session).await?;
         for word in std::mem::take(&mut self.words) {
             session.command(word)?;
         }

@@ -40,6 +40,8 @@ const TWICE: &[(&str, &str)] = &[
     ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
     ("phf 0.12 0.13", "chrono-tz"),
     ("phf_shared 0.12 0.13", "chrono-tz, by way of phf"),
+    ("rand 0.10 0.9", "metrics-exporter-prometheus, by way of metrics-util"),
+    ("rand_core 0.10 0.9", "metrics-exporter-prometheus, by way of rand"),
     ("sha2 0.10 0.11", "sqlx"),
     ("similar 2 3", "insta, for tests only"),
     ("spin 0.10 0.9", "object_store, by way of crc-fast, and sqlx, by way of flume"),
