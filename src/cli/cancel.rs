@@ -17,7 +17,7 @@ use crate::{
         state::Status,
         step::Command,
     },
-    runner::{RunError, Session},
+    runner::{Anchor, RunError, Session},
     store::{BatchRow, Totals, Which, Wish},
     workspace::lock::LockError,
 };
@@ -184,7 +184,7 @@ async fn unworked(office: &Office, job: &Known, wish: Wish) -> Result<Reached, C
     }
     let path = office.workspace(job)?;
     // Asked here rather than in `work::open`, for which a lock is an error.
-    let mut session = match Session::open(&path, work::anchor(&job.row)) {
+    let mut session = match Session::open(&path, Anchor::of(&job.row)) {
         Err(RunError::Lock(LockError::Held { .. })) => {
             office.store.want(id, wish).await.map_err(|error| CliError::usage(error.to_string()))?;
             return Ok(Reached::Asked);

@@ -51,7 +51,7 @@ pub(super) async fn keeper(office: &Office, id: JobId) -> Result<(Option<Keeper>
     let key = ManifestKey::parse(key)?;
     let manifest = depot.manifest(&key).await?;
     let keeper = Keeper::new(depot, office.store.clone(), id, Some((key, manifest)));
-    Ok((Some(keeper), super::work::anchor(&row)))
+    Ok((Some(keeper), Anchor::of(&row)))
 }
 
 /// An amount of data, as a person reads it.

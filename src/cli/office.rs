@@ -1,10 +1,10 @@
 //! What every command works with: settings, the database, and the way from a job's name to its workspace.
 
-use super::{CliError, out, queue::Known, work::anchor};
+use super::{CliError, out, queue::Known};
 use crate::{
     config::Settings,
     job::{id::JobId, record::JobStatus},
-    runner::{adopt, catch_up, load_from},
+    runner::{Anchor, adopt, catch_up, load_from},
     store::{self, Store},
     workspace::lock,
 };
@@ -92,7 +92,7 @@ impl Office {
         let here = Path::new(&row.job.workspace).to_owned();
         let configured = self.settings.workspaces.value.join(job.same_as().unwrap_or(row.job.id).to_string());
         // Of a job in a workspace store, a machine may still have what it left behind when another went on.
-        let is_it = |path: &PathBuf| path.is_dir() && (!job.is_stored() || load_from(path, anchor(row)).is_ok());
+        let is_it = |path: &PathBuf| path.is_dir() && (!job.is_stored() || load_from(path, Anchor::of(row)).is_ok());
         [here, configured].into_iter().find(is_it).ok_or_else(|| {
             let id = row.job.id;
             CliError::failed(if job.is_stored() {

@@ -114,16 +114,10 @@ fn stopped(id: JobId, error: &RunError) -> CliError {
     })
 }
 
-/// The journal's end as the row knows it; the first row of a job knows no line yet.
-pub(super) fn anchor(row: &JobRow) -> Option<Anchor> {
-    let state = &row.state;
-    (state.journal_seq > 0).then(|| Anchor { seq: state.journal_seq, head: state.journal_head.clone() })
-}
-
 /// Opens the workspace of the job in `row`, with its lock. A broken journal ends the job as failed.
 pub(super) async fn open(office: &Office, row: &JobRow, path: &Path) -> Result<Session, CliError> {
     let id = row.job.id;
-    match Session::open(path, anchor(row)) {
+    match Session::open(path, Anchor::of(row)) {
         Ok(session) if session.job.spec.id == id => Ok(session),
         Ok(session) => Err(CliError::failed(format!(
             "{} holds job {}, not {id}: put the right workspace there",

@@ -18,7 +18,7 @@ use crate::{
         state::Job,
         step::{Answer, Command},
     },
-    store::{Store, StoreError},
+    store::{JobRow, Store, StoreError},
     tool::{Library, Planned},
     workspace::{
         Workspace, chain,
@@ -47,6 +47,12 @@ pub struct Anchor {
 }
 
 impl Anchor {
+    /// As the row knows it; the first row of a job knows no line yet.
+    pub fn of(row: &JobRow) -> Option<Self> {
+        let state = &row.state;
+        (state.journal_seq > 0).then(|| Self { seq: state.journal_seq, head: state.journal_head.clone() })
+    }
+
     /// Before the first line.
     pub(super) fn start() -> Self {
         Self { seq: 0, head: ZERO.to_owned() }

@@ -21,7 +21,7 @@ pub use connect::connect;
 pub use error::StoreError;
 pub use queue::{
     BatchRow, Beaten, ClaimedJob, Group, NewBatch, Queue, QueueEntry, QueueFacts, QueuedJob, Submitted, Swept, Totals,
-    Which,
+    Which, backoff_ms,
 };
 pub use schedules::{CommandLine, NewSchedule, ScheduleRow, Schedules};
 

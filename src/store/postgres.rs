@@ -223,7 +223,7 @@ impl Store for PostgresStore {
             let mut transaction = self.begin().await?;
             let lease: Option<i64> = sqlx::query_scalar(
                 "update jobs set
-                status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $2,
+                status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $2, turns_at_claim = turns,
                 lease_until = clock_timestamp() + $3 * interval '1 millisecond',
                 run_after = null, may_cost_usd = 0, wants = case when wants = 'pause' then null else wants end,
                 updated = clock_timestamp()

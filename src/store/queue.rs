@@ -255,12 +255,17 @@ pub(super) const DEAD: &str =
 /// The reason of a job that was cancelled before any worker had begun it.
 pub(super) const NEVER_BEGUN: &str = "cancelled before it was begun";
 
-/// How long a job waits after the second lost attempt; twice as long after each further one. After the first it may go on at
-/// once, because most workers die through no fault of the job.
+/// How long a job waits after its first failed attempt; twice as long after each further one. After a lost worker, it is one
+/// step less, and none at first, because most workers die through no fault of the job.
 pub(super) const BACKOFF_MS: i64 = 10_000;
 
-/// The most that a job waits after a lost attempt.
+/// The most that a job waits after an attempt.
 pub(super) const LONGEST_BACKOFF_MS: i64 = 600_000;
+
+/// How many milliseconds a job waits after an attempt that failed, where `before` had failed before it.
+pub fn backoff_ms(before: u32) -> u64 {
+    BACKOFF_MS.saturating_mul(1 << before.min(20)).min(LONGEST_BACKOFF_MS).unsigned_abs()
+}
 
 /// The database as a queue.
 #[async_trait]

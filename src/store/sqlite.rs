@@ -56,7 +56,7 @@ const CREATE: Sql = sql!(
 
 const CLAIM: Sql = sql!(
     "update jobs set
-        status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = ?2,
+        status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = ?2, turns_at_claim = turns,
         lease_until = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', format('+%d.%03d seconds', ?3 / 1000, ?3 % 1000)),
         run_after = null, may_cost_usd = 0, wants = case when wants = 'pause' then null else wants end,
         updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')

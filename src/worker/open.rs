@@ -3,7 +3,7 @@
 use super::{
     batches::Batch,
     make::{self, make, set_aside},
-    work::{Desk, Refused, anchor},
+    work::{Desk, Refused},
 };
 use crate::{
     batch::hash_of,
@@ -82,7 +82,7 @@ impl Desk {
         if !path.is_dir() {
             self.make(claimed, batch, path).await?;
         }
-        let session = Session::open(path, anchor(row))?;
+        let session = Session::open(path, Anchor::of(row))?;
         if session.job.spec.id != claimed.id {
             let other = session.job.spec.id;
             return Err(Refused::Person(format!(
@@ -126,7 +126,7 @@ impl Desk {
         }
         let manifest = depot.manifest(&key).await.map_err(RunError::from)?;
         let end = Anchor { seq: manifest.seq, head: manifest.head.clone() };
-        let told = anchor(row).filter(|told| told.seq > manifest.seq);
+        let told = Anchor::of(row).filter(|told| told.seq > manifest.seq);
         if path.is_dir() {
             if is_worked_on(path) {
                 return Err(RunError::Lock(LockError::Held { job: claimed.id.to_string(), holder: None }).into());

@@ -17,7 +17,7 @@ use crate::{
         time::Timestamp,
     },
     runner::{Anchor, Drive, Kept, Outcome, Report, RunError, Session, now, save_row},
-    store::{ClaimedJob, JobRow, Store, StoreError, Which, Wish},
+    store::{ClaimedJob, Store, StoreError, Which, Wish, backoff_ms},
     workspace::{journal::JournalError, lock::LockError},
 };
 use std::{
@@ -29,11 +29,6 @@ use std::{
 };
 use tokio::sync::watch;
 use uuid::Uuid;
-
-/// How long a job waits after its first failed attempt; twice as long after each further one.
-const BACKOFF_MS: u64 = 10_000;
-/// The most that a job waits after a failed attempt.
-const LONGEST_BACKOFF_MS: u64 = 600_000;
 
 /// After how long a job that was held because the workspace store doesn't answer goes on by itself.
 const STORE_WAKES: Duration = Duration::from_mins(1);
@@ -226,7 +221,7 @@ impl Desk {
             .or(batch.models.others.clone())
             .known(is_known)
             .after(words)
-            .storing(keeper, anchor(&row))
+            .storing(keeper, Anchor::of(&row))
             .kept(kept);
         let outcome = drive.run(&mut session).await;
         let has_spent_all = drive.has_spent_all();
@@ -273,8 +268,7 @@ impl Desk {
 
     /// An attempt has failed.
     async fn fail(&self, id: JobId, lease: u64, attempts: u32, why: &str) -> Rest {
-        let after_ms = BACKOFF_MS.saturating_mul(1 << attempts.min(20)).min(LONGEST_BACKOFF_MS);
-        match self.store.give_back(id, lease, after_ms, Some(why)).await {
+        match self.store.give_back(id, lease, backoff_ms(attempts), Some(why)).await {
             Ok(_) => Rest::Failed(why.to_owned()),
             Err(error) => Rest::Lost(error.to_string()),
         }
@@ -304,12 +298,6 @@ impl Desk {
             Err(error) => self.give_up(id, lease, &error.to_string()).await,
         }
     }
-}
-
-/// The journal's end as the row knows it; the first row of a job knows no line yet.
-pub(super) fn anchor(row: &JobRow) -> Option<Anchor> {
-    let state = &row.state;
-    (state.journal_seq > 0).then(|| Anchor { seq: state.journal_seq, head: state.journal_head.clone() })
 }
 
 /// What is said to the job before it is driven.

@@ -40,6 +40,7 @@ struct Job {
     is_late: bool,
     /// As of the last checkpoint.
     turns: u64,
+    turns_at_claim: u64,
     cost_usd: f64,
     has_journal: bool,
     /// What was reserved since the claim.
@@ -72,6 +73,7 @@ impl Job {
 
     fn start(&mut self, worker: u128) {
         self.may_cost_usd = 0.0;
+        self.turns_at_claim = self.turns;
         self.free(JobStatus::Running);
         let entry = &mut self.entry;
         entry.worker = Some(Uuid::from_u128(worker));
@@ -82,9 +84,16 @@ impl Job {
         entry.wants = entry.wants.filter(|wish| *wish == Wish::Cancel);
     }
 
+    /// Attempts that got no further, without a break: one that got further begins the count anew.
+    fn attempts_in_a_row(&self) -> u32 {
+        if self.turns > self.turns_at_claim { 0 } else { self.entry.attempts }
+    }
+
     /// Without a worker again: where an attempt is lost with it, perhaps for ever.
     fn stop(&mut self, costs_attempt: bool, reason: Option<&str>, dead: &str, wait: Option<Timestamp>) {
-        self.entry.attempts += u32::from(costs_attempt);
+        if costs_attempt {
+            self.entry.attempts = self.attempts_in_a_row() + 1;
+        }
         let is_dead = costs_attempt && self.entry.attempts >= self.entry.job.max_attempts;
         let is_paused = !is_dead && self.entry.wants == Some(Wish::Pause);
         self.free(match (is_dead, is_paused) {
@@ -221,6 +230,7 @@ impl Model {
                         line,
                         is_late: false,
                         turns: 0,
+                        turns_at_claim: 0,
                         cost_usd: 0.0,
                         has_journal: false,
                         may_cost_usd: 0.0,
@@ -297,7 +307,7 @@ impl Model {
                 if !job.has(lease.number(job.entry.lease)) {
                     return Told::Status(Err(job.lost()));
                 }
-                let dead = format!("given up after attempt {}: it broke", job.entry.attempts + 1);
+                let dead = format!("given up after attempt {}: it broke", job.attempts_in_a_row() + 1);
                 let wait = (!at_once).then(|| time(false));
                 job.stop(*is_failed, is_failed.then_some("it broke"), &dead, wait);
                 Told::Status(Ok(job.entry.status))
@@ -486,7 +496,7 @@ impl Model {
             let id = job.entry.job.id;
             if job.entry.status == JobStatus::Running && job.is_late {
                 let dead = "given up: each time, the worker that had it died or stopped answering; `overnight retry` queues it again";
-                let wait = (job.entry.attempts > 0).then(|| time(false));
+                let wait = (job.attempts_in_a_row() > 0).then(|| time(false));
                 job.stop(true, None, dead, wait);
                 job.entry.lease += 1;
                 let list = match job.entry.hold_reason {

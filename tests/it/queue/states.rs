@@ -2,6 +2,7 @@
 //! and all that is known of each job after each step, must be the same. Time passes by setting deadlines back.
 
 use super::{FUTURE, PAST, Place, at, at_work, batch, batch_id, checkpoint, id, model::Model, queued};
+use crate::support::cases;
 use overnight::{
     job::{
         digest::sha256,
@@ -431,7 +432,7 @@ fn both_databases_do_as_the_model_says() {
         }
         places
     });
-    let config = Config { cases: 60, failure_persistence: None, ..Config::default() };
+    let config = Config { cases: cases(60), failure_persistence: None, ..Config::default() };
     let result =
         TestRunner::new(config).run(&vec(any_step(), 10..100), |steps| runtime.block_on(play(&places, &steps)));
     assert!(result.is_ok(), "{}", result.unwrap_err());
