@@ -1,43 +1,36 @@
-//! The spans of the work on one job, on their way to the collector that the environment names. Without one, nothing is done.
+//! The way to the collector that the environment names, and what is said of it. Without one, nothing is done.
 
-use super::out;
-use crate::{
-    job::state::Job,
-    runner::{Report, now},
-    telemetry::{Exporter, Spans, Target},
-};
+use super::{Office, out};
+use crate::telemetry::{Exporter, Feed};
 
 /// What is told to a collector.
 #[derive(Debug)]
 pub(super) struct Traces {
-    way: Option<(Spans, Exporter)>,
+    exporter: Option<Exporter>,
     is_quiet: bool,
 }
 
 impl Traces {
     /// A target that can't be used is no reason not to work: it is told, and that is all.
-    pub(super) fn begin(target: Option<&Target>, job: &Job, model: &str, is_quiet: bool) -> Self {
-        let way = match target.map(Exporter::start) {
+    pub(super) fn begin(office: &Office, is_quiet: bool) -> Self {
+        let exporter = match office.settings.telemetry.value.as_ref().map(Exporter::start) {
             None => None,
-            Some(Ok(exporter)) => Some((Spans::begin(job, model, now()), exporter)),
+            Some(Ok(exporter)) => Some(exporter),
             Some(Err(sentence)) => {
                 tell(&sentence, is_quiet);
                 None
             }
         };
-        Self { way, is_quiet }
+        Self { exporter, is_quiet }
     }
 
-    pub(super) fn on(&mut self, job: &Job, report: &Report<'_>) {
-        if let Some((spans, exporter)) = &mut self.way {
-            exporter.send(spans.on(job, report, now));
-        }
+    pub(super) fn feed(&self) -> Option<Feed> {
+        self.exporter.as_ref().map(Exporter::feed)
     }
 
-    /// The work is over. `is_broken`: not because the job came to rest.
-    pub(super) async fn end(self, job: &Job, is_broken: bool) {
-        let Some((spans, mut exporter)) = self.way else { return };
-        exporter.send(spans.finish(job, is_broken, now()));
+    /// The work is over, and all feeds are gone.
+    pub(super) async fn end(self) {
+        let Some(exporter) = self.exporter else { return };
         if let Some(sentence) = exporter.finish().await {
             tell(&sentence, self.is_quiet);
         }

@@ -6,6 +6,7 @@ use crate::{
     job::{id::JobId, record::JobStatus, rows::Extent, step::Command},
     runner::{Anchor, Drive, Outcome, RunError, Session, save_row},
     store::{JobRow, StoreError},
+    telemetry::Trace,
     workspace::{journal::JournalError, lock::LockError},
 };
 use std::path::Path;
@@ -40,10 +41,12 @@ pub(super) async fn drive(
     if !show.quiet {
         super::server::warn_of_price(&models, session.job.limits.cost_usd);
     }
-    let target = office.settings.telemetry.value.as_ref();
-    let mut traces = Traces::begin(target, &session.job, models.first.name(), show.quiet);
+    let traces = Traces::begin(office, show.quiet);
+    let mut trace = traces.feed().map(|feed| Trace::begin(feed, &session.job, models.first.name()));
     let mut watch = |job: &crate::job::state::Job, report: crate::runner::Report<'_>| {
-        traces.on(job, &report);
+        if let Some(trace) = &mut trace {
+            trace.on(job, &report);
+        }
         progress.show(job, &report);
     };
     let mut drive = Drive::new(office.store.as_ref(), models.first, stop, &mut watch)
@@ -53,7 +56,10 @@ pub(super) async fn drive(
         .after(words);
     let outcome = drive.run(session).await;
     progress.end();
-    traces.end(&session.job, outcome.is_err()).await;
+    if let Some(trace) = trace {
+        trace.end(&session.job, outcome.is_err());
+    }
+    traces.end().await;
     let outcome = outcome.map_err(|error| stopped(id, &error))?;
     result::show(&session.job, path, outcome, show.json)?;
     if outcome == Outcome::Interrupted {

@@ -7,6 +7,7 @@ use super::{
     schedule::Scheduler,
     server::{self, Server, Target},
     stop,
+    traces::Traces,
 };
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
@@ -73,6 +74,7 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
     let settings = super::settings(&args.depot.put_into(args.server.put_into(flags.clone())))?;
     let workspaces = super::run::workspaces(&settings)?;
     let office = Arc::new(Office::open(settings).await?);
+    let traces = Traces::begin(&office, args.quiet);
     let terms = Terms {
         concurrency: args.concurrency as usize,
         window: args.window.clone(),
@@ -82,6 +84,7 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         depot: super::depot::open(&office.settings)?,
         host: host(),
         hook: args.on_batch_end.clone(),
+        traces: traces.feed(),
         times: Times::default(),
     };
     let listener = match &args.metrics {
@@ -101,7 +104,10 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         Some(listener) => worker.read_at(listener),
         None => worker,
     };
-    let summary = worker.run().await?;
+    let summary = worker.run().await;
+    drop(worker);
+    traces.end().await;
+    let summary = summary?;
     show(&summary, args.json)?;
     Ok(exit::COMPLETED)
 }

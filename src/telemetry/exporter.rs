@@ -67,17 +67,22 @@ impl Target {
 /// The way to a collector, while there is work.
 #[derive(Debug)]
 pub struct Exporter {
-    queue: mpsc::Sender<Span>,
+    feed: Feed,
     done: oneshot::Receiver<()>,
-    tally: Arc<Tally>,
-    /// Spans that were handed over.
-    handed: u64,
     shown: String,
+}
+
+/// Where one of those at work hands its spans over.
+#[derive(Clone, Debug)]
+pub struct Feed {
+    queue: mpsc::Sender<Span>,
+    tally: Arc<Tally>,
 }
 
 /// What became of the spans.
 #[derive(Debug, Default)]
 struct Tally {
+    handed: AtomicU64,
     arrived: AtomicU64,
     /// Why the first of those that did not arrive didn't.
     fault: Mutex<Option<String>>,
@@ -112,32 +117,40 @@ impl Exporter {
                 let _ = finished.send(());
             })
             .map_err(|error| failed(&format!("the system gives no thread ({error})")))?;
-        Ok(Self { queue, done, tally, handed: 0, shown })
+        Ok(Self { feed: Feed { queue, tally }, done, shown })
     }
 
+    pub fn feed(&self) -> Feed {
+        self.feed.clone()
+    }
+
+    /// Sends what is left, within a few seconds, when all feeds are gone. What did not arrive, in a sentence.
+    pub async fn finish(self) -> Option<String> {
+        let Feed { queue, tally } = self.feed;
+        drop(queue);
+        if timeout(FLUSH, self.done).await.is_err() {
+            tally.fault("it did not answer in time");
+        }
+        let handed = tally.handed.load(Ordering::Acquire);
+        let lost = handed.saturating_sub(tally.arrived.load(Ordering::Acquire));
+        if lost == 0 {
+            return None;
+        }
+        let fault = tally.fault.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let why = fault.unwrap_or_else(|| "it is not known why".to_owned());
+        Some(format!("{lost} of {handed} spans did not reach {}: {why}", self.shown))
+    }
+}
+
+impl Feed {
     /// Hands spans over; never waits.
-    pub fn send(&mut self, spans: Vec<Span>) {
+    pub fn send(&self, spans: Vec<Span>) {
         for span in spans {
-            self.handed += 1;
+            self.tally.handed.fetch_add(1, Ordering::Release);
             if self.queue.try_send(span).is_err() {
                 self.tally.fault("more came than it took");
             }
         }
-    }
-
-    /// Sends what is left, within a few seconds. What did not arrive, in a sentence.
-    pub async fn finish(self) -> Option<String> {
-        drop(self.queue);
-        if timeout(FLUSH, self.done).await.is_err() {
-            self.tally.fault("it did not answer in time");
-        }
-        let lost = self.handed.saturating_sub(self.tally.arrived.load(Ordering::Acquire));
-        if lost == 0 {
-            return None;
-        }
-        let fault = self.tally.fault.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        let why = fault.unwrap_or_else(|| "it is not known why".to_owned());
-        Some(format!("{lost} of {} spans did not reach {}: {why}", self.handed, self.shown))
     }
 }
 

@@ -1,7 +1,7 @@
 //! How a worker works, and all of its times.
 
 use super::{Hook, Rest};
-use crate::{batch::window::Window, depot::Depot, job::id::JobId};
+use crate::{batch::window::Window, depot::Depot, job::id::JobId, telemetry::Feed};
 use std::{path::PathBuf, time::Duration};
 
 /// How a worker works.
@@ -23,6 +23,8 @@ pub struct Terms {
     pub host: String,
     /// Who is told when a batch has ended.
     pub hook: Option<Hook>,
+    /// Where the spans of its jobs go.
+    pub traces: Option<Feed>,
     pub times: Times,
 }
 

@@ -18,6 +18,7 @@ use crate::{
     },
     runner::{Anchor, Drive, Kept, Outcome, Report, RunError, Session, now, save_row},
     store::{ClaimedJob, Store, StoreError, Which, Wish, backoff_ms},
+    telemetry::Trace,
     workspace::{journal::JournalError, lock::LockError},
 };
 use std::{
@@ -200,8 +201,13 @@ impl Desk {
         let is_known = session.job.totals.spent.turns > 0;
         let mut was_waiting = false;
         let counts = self.metrics.watch();
+        let mut trace =
+            self.terms.traces.clone().map(|feed| Trace::begin(feed, &session.job, batch.models.first.name()));
         let mut watch = |job: &crate::job::state::Job, report: Report<'_>| {
             counts.on(&report);
+            if let Some(trace) = &mut trace {
+                trace.on(job, &report);
+            }
             if job.is_out() != was_waiting {
                 was_waiting = job.is_out();
                 self.roster.set_waiting(id, was_waiting);
@@ -226,6 +232,9 @@ impl Desk {
         let outcome = drive.run(&mut session).await;
         let has_spent_all = drive.has_spent_all();
         drop(drive);
+        if let Some(trace) = trace {
+            trace.end(&session.job, outcome.is_err());
+        }
         if has_spent_all {
             // The others would each find out for themselves.
             self.store.hold(Which::Batch(batch.id), HoldReason::Budget, None).await?;

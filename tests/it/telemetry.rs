@@ -172,6 +172,37 @@ fn a_collector_gets_the_spans_of_the_work() {
     );
 }
 
+/// How many spans of each name each trace has; the traces in no order.
+fn counted(spans: &[Value]) -> Vec<BTreeMap<String, u32>> {
+    let mut traces: BTreeMap<&str, BTreeMap<String, u32>> = BTreeMap::new();
+    for span in spans {
+        let names = traces.entry(span["traceId"].as_str().unwrap()).or_default();
+        *names.entry(span["name"].as_str().unwrap().to_owned()).or_default() += 1;
+    }
+    let mut traces: Vec<_> = traces.into_values().collect();
+    traces.sort_unstable();
+    traces
+}
+
+#[test]
+fn a_workers_jobs_have_the_spans_that_run_gives() {
+    let [worked, ran] = [(); 2].map(|()| Collector::start(Manner::Answers(200, "{}")));
+    let desk = Desk::new();
+    let to = |collector: &Collector, arguments: &[&str]| {
+        let told = desk.run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.address)], arguments);
+        assert_eq!(told.code, 0, "{}", told.stderr);
+        assert!(!told.stderr.contains("spans did not reach"), "{}", told.stderr);
+    };
+    to(&worked, &["submit", "extract-requirements", "--documents", "docs", "--each"]);
+    assert_eq!(worked.spans(), [Value::Null; 0]);
+    to(&worked, &["work", "--until-empty", "--concurrency", "2"]);
+    for document in ["docs/a.md", "docs/b.md"] {
+        to(&ran, &["run", "extract-requirements", "--documents", document]);
+    }
+    let expected = counted(&ran.spans());
+    assert_eq!((expected.len(), counted(&worked.spans())), (2, expected));
+}
+
 #[test]
 fn a_collector_that_misbehaves_is_told_of_once_and_changes_nothing() {
     let expected = steady(&desk().run_with(&[], &RUN));
@@ -219,7 +250,7 @@ fn a_collector_that_misbehaves_is_told_of_once_and_changes_nothing() {
 fn more_than_it_takes() {
     let collector = Collector::start(Manner::Hangs);
     let target = Target { url: collector.address.clone(), headers: Vec::new(), resource: Vec::new() };
-    let mut exporter = Exporter::start(&target).unwrap();
+    let exporter = Exporter::start(&target).unwrap();
     let now = overnight::runner::now();
     let span = |number| Span {
         job: JobId(uuid::Uuid::nil()),
@@ -232,7 +263,7 @@ fn more_than_it_takes() {
         attributes: Vec::new(),
         error: None,
     };
-    exporter.send((1..=5_000).map(span).collect());
+    exporter.feed().send((1..=5_000).map(span).collect());
     let said = crate::support::wait(exporter.finish());
     let expected = format!("5000 of 5000 spans did not reach {}/: more came than it took", collector.address);
     assert_eq!(said.as_deref(), Some(expected.as_str()));

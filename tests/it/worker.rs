@@ -143,6 +143,7 @@ impl Night {
 
     fn terms(&self, until_empty: bool) -> Terms {
         Terms {
+            traces: None,
             concurrency: 3,
             window: None,
             until_empty,
