@@ -326,7 +326,7 @@ pub trait Queue: Send + Sync {
     /// Queues failed jobs again, with no attempt used; their batches have not ended then. Returns how many.
     async fn retry(&self, which: Which) -> Result<u64, StoreError>;
 
-    /// Holds queued jobs, until `until` where that is given; leaves running ones a wish to pause where the reason is
+    /// Holds queued jobs, until `until` or their later time where that is given; leaves running ones a wish to pause where the reason is
     /// `Paused`. Returns how many of both.
     async fn hold(&self, which: Which, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError>;
 

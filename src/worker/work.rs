@@ -14,7 +14,6 @@ use crate::{
         rows::Extent,
         state::Status,
         step::Command,
-        time::Timestamp,
     },
     runner::{Anchor, Drive, Kept, Outcome, Report, RunError, Session, now, save_row},
     store::{ClaimedJob, Store, StoreError, Which, Wish, backoff_ms},
@@ -255,15 +254,20 @@ impl Desk {
         })
     }
 
-    /// Gives a job back whose batch has a window that is closed, and holds the batch until it opens.
+    /// Holds a job whose batch has a window that is closed, and what else of the batch is queued, until it opens. What a
+    /// person has cancelled needs no window.
     async fn refuse_closed(&self, claimed: &ClaimedJob, batch: &Batch) -> Result<(), Refused> {
         let at = now();
         let Some(window) = batch.window.as_ref().filter(|window| !window.is_open(at)) else { return Ok(()) };
-        let opens: Timestamp = window.opens_after(at);
-        self.store.give_back(claimed.id, claimed.lease, 0, None).await?;
+        if claimed.wants == Some(Wish::Cancel) {
+            return Ok(());
+        }
+        let opens = window.opens_after(at);
         self.store.hold(Which::Batch(batch.id), HoldReason::Window, Some(opens)).await?;
+        self.store.wake_at(claimed.id, claimed.lease, opens).await?;
+        // Not given back, where it would be claimed again at once.
         let why = format!("its time window is closed; it goes on by itself at {opens}");
-        Err(Refused::Rest(Rest::Held(HoldReason::Window, why)))
+        Err(Refused::Rest(self.hold_row(claimed.id, claimed.lease, HoldReason::Window, why).await))
     }
 
     /// Queues the job again; no attempt is used.

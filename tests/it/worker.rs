@@ -298,16 +298,19 @@ async fn a_closed_window_holds_its_batch(place: Place) {
     let hour = (now.utc().format("%H").to_string().parse::<u32>().unwrap() + 12) % 24;
     let text = format!("{hour:02}:00-{hour:02}:30 UTC");
     let opens = Window::parse(&text).unwrap().opens_after(now);
-    night.submit(1, &[A, B], |batch, _| batch.time_window = Some(text)).await;
+    let names: Vec<String> = (0..30).map(|number| format!("a{number}.md")).collect();
+    let documents: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), A.1)).collect();
+    night.submit(1, &documents, |batch, _| batch.time_window = Some(text)).await;
     night.submit(2, &[C], |_, _| {}).await;
     let (stopper, stop) = watch::channel(false);
     let worker = night.worker(Arc::new(Offline), night.terms(true), stop);
     let check = async {
         night.until(2, "c.md", JobStatus::Completed).await;
-        for label in ["a.md", "b.md"] {
+        for label in &names {
             let entry = night.until(1, label, JobStatus::Held).await;
             assert_eq!((entry.hold_reason, entry.job.run_after), (Some(HoldReason::Window), Some(opens)));
             assert_eq!((entry.attempts, entry.workspace.as_str()), (0, ""));
+            assert!(entry.lease <= 1, "{label} was begun {} times", entry.lease);
         }
         // It still waits for the window: that is work left to do.
         stopper.send_replace(true);

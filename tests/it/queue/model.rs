@@ -343,7 +343,9 @@ impl Model {
                         job.free(JobStatus::Held);
                         job.entry.hold_reason = Some(*reason);
                         job.entry.reason = None;
-                        job.entry.job.run_after = until.map(time);
+                        let until = until.map(time);
+                        job.entry.job.run_after =
+                            until.map(|until| job.entry.job.run_after.map_or(until, |at| at.max(until)));
                         count += 1;
                     } else if job.entry.status == JobStatus::Running
                         && job.entry.wants.is_none()

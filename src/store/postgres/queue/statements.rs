@@ -141,7 +141,7 @@ pub(super) const HOLD: &str = "with held as (
             status = case when status = 'queued' then 'held' else status end,
             hold_reason = case when status = 'queued' then $3 else hold_reason end,
             reason = case when status = 'queued' then null else reason end,
-            run_after = case when status = 'queued' then $4 else run_after end,
+            run_after = case when status = 'queued' and $4 < run_after then run_after when status = 'queued' then $4 else run_after end,
             wants = case when status = 'running' then 'pause' else wants end,
             updated = clock_timestamp()
         where id in (

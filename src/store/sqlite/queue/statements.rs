@@ -225,7 +225,7 @@ pub(super) const HOLD: Sql = sql!(
         status = case when status = 'queued' then 'held' else status end,
         hold_reason = case when status = 'queued' then $3 else hold_reason end,
         reason = case when status = 'queued' then null else reason end,
-        run_after = case when status = 'queued' then $4 else run_after end,
+        run_after = case when status = 'queued' then iif($4 < run_after, run_after, $4) else run_after end,
         wants = case when status = 'running' then 'pause' else wants end,
         updated = ",
     now!(),
