@@ -18,14 +18,20 @@ mod server;
 mod still;
 #[path = "../speed/table.rs"]
 mod table;
+mod takeover;
 
 use load::Ground;
 
 /// A part's name, and the part.
 type Part = (&'static str, fn(&Ground));
 
-const PARTS: [Part; 4] =
-    [("rates", rates::measure), ("latency", latency::measure), ("still", still::measure), ("growth", growth::measure)];
+const PARTS: [Part; 5] = [
+    ("rates", rates::measure),
+    ("latency", latency::measure),
+    ("still", still::measure),
+    ("growth", growth::measure),
+    ("takeover", takeover::measure),
+];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
