@@ -105,6 +105,8 @@ command -v cargo >/dev/null || fail 'cargo is missing: install Rust (https://rus
 find_postgres || step 'install PostgreSQL' install_postgres || true
 [[ -n $bin ]] || find_postgres \
     || fail "PostgreSQL's programs (initdb, postgres, pg_ctl) are missing: install the package postgresql"
+# For tests that need a server of their own, which they stop and start.
+export OVERNIGHT_TEST_POSTGRES_PROGRAMS=$bin
 step 'start PostgreSQL' start_postgres
 if (($# == 0)); then
     step 'rustfmt and clippy' install_components
