@@ -12,6 +12,8 @@ use std::{
 
 pub(super) const WORKERS: usize = 3;
 pub(super) const AT_ONCE: usize = 4;
+/// How long to look away from the workers.
+const GLANCE: Duration = Duration::from_millis(100);
 /// A worker that is asked to end does so within this time.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -71,6 +73,14 @@ impl<'d> Crew<'d> {
         }
     }
 
+    pub(super) fn tend_for(&mut self, time: Duration) {
+        let since = Instant::now();
+        while since.elapsed() < time {
+            std::thread::sleep(GLANCE);
+            self.tend();
+        }
+    }
+
     fn reap(&mut self) {
         let ends = &mut self.ends;
         self.workers.retain_mut(|worker| {
@@ -127,7 +137,7 @@ impl<'d> Crew<'d> {
         while self.end("-TERM", |_| 0) {}
         let since = Instant::now();
         while !self.workers.is_empty() && since.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(GLANCE);
             self.reap();
         }
         let ended = self.ends.values().sum::<usize>() - before;

@@ -44,17 +44,17 @@ pub(super) struct Storm {
 }
 
 impl Storm {
-    /// Until its time is over, or no job is left. How many blows of each kind there were.
+    /// Until its time is over and each kind was dealt, or no job is left. How many blows of each kind there were.
     pub(super) fn rage(&self, crew: &mut Crew<'_>, server: &Server, url: &str) -> BTreeMap<Blow, usize> {
         let rng = RefCell::new(Rng::with_seed(self.seed));
         let pick = |count: usize| rng.borrow_mut().usize(0..count);
         let mut counts = BTreeMap::new();
         let mut deck: Vec<Blow> = Vec::new();
         let since = Instant::now();
-        while since.elapsed() < self.lasts && trail::open_jobs(url) > 0 {
+        let is_over = |counts: &BTreeMap<_, _>| since.elapsed() >= self.lasts && counts.len() == self.blows.len();
+        while !is_over(&counts) && trail::open_jobs(url) > 0 {
             let pause = rng.borrow_mut().u64(self.pause_ms.clone());
-            std::thread::sleep(Duration::from_millis(pause));
-            crew.tend();
+            crew.tend_for(Duration::from_millis(pause));
             if deck.is_empty() {
                 deck = self.blows.iter().flat_map(|(blow, count)| vec![*blow; *count]).collect();
                 rng.borrow_mut().shuffle(&mut deck);
