@@ -9,6 +9,7 @@
 //! - `desk`: the folder, and the program in it; `crew`: the workers; `storm`: the blows
 //! - `trail`: the database past the program; `check`: what must hold afterwards
 
+#![expect(clippy::print_stdout, reason = "what was done, and how long it took, is told")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by them")]
 
 mod check;

@@ -25,8 +25,10 @@ impl Server {
     /// With settings of one's own (`-c name=value …`). `None`: PostgreSQL's programs are missing.
     pub(crate) fn start(settings: &str) -> Option<Self> {
         let bin = programs()?;
-        // Not under TMPDIR: a socket's path may have about 100 bytes, and the account must reach it.
-        let folder = tempfile::Builder::new().prefix("overnight-postgres.").tempdir_in("/tmp").unwrap();
+        // Not under TMPDIR: a socket's path may have about 100 bytes, and the account must reach it. `test.sh` stops what
+        // is still running in its folder at its end.
+        let parent = std::env::var_os("OVERNIGHT_TEST_POSTGRES_FOLDER").unwrap_or_else(|| "/tmp".into());
+        let folder = tempfile::Builder::new().prefix("overnight-postgres.").tempdir_in(parent).unwrap();
         if is_root() {
             assert!(Command::new("chown").arg("postgres").arg(folder.path()).status().unwrap().success());
         }

@@ -12,6 +12,7 @@ use overnight::{
     workspace::{Workspace, journal},
 };
 use std::{collections::BTreeMap, fs};
+use uuid::Uuid;
 
 /// A stamp has milliseconds, the database's clock microseconds.
 const GRAIN: i64 = 1000;
@@ -81,15 +82,8 @@ fn journal(desk: &Desk, entry: &QueueEntry, told: &Told, name: &str, found: &mut
                 faults.push(format!("{name}: line {seq} is of lease {lease}, the one before of {last}"));
             }
             last = last.max(lease);
-            match told.leases.get(&lease) {
-                // The making of the workspace, which is nobody's before its row names it.
-                None if (seq, lease) == (1, 0) => {}
-                None => faults.push(format!("{name}: line {seq} is of lease {lease}, which nobody was given")),
-                Some(span) if at + GRAIN < span.from || at > span.until => faults.push(format!(
-                    "{name}: line {seq} at {at} is of lease {lease}, which was held from {} to {}: {:?}",
-                    span.from, span.until, decision.events
-                )),
-                Some(_) => {}
+            if let Some(fault) = out_of_lease(seq, lease, at, told) {
+                faults.push(format!("{name}: {fault}: {:?}", decision.events));
             }
             Ok(())
         });
@@ -101,4 +95,50 @@ fn journal(desk: &Desk, entry: &QueueEntry, told: &Told, name: &str, found: &mut
     if ends != 1 {
         faults.push(format!("{name}: its journal has {ends} ends"));
     }
+}
+
+/// What is wrong with line `seq`, stamped `at`: its lease was not its worker's then.
+fn out_of_lease(seq: u64, lease: u64, at: i64, told: &Told) -> Option<String> {
+    // The making of the workspace, which is nobody's before its row names it.
+    if (seq, lease) == (1, 0) {
+        return None;
+    }
+    let Some(span) = told.leases.get(&lease) else {
+        return Some(format!("line {seq} is of lease {lease}, which nobody was given"));
+    };
+    let is_within = at + GRAIN >= span.from && at <= span.until;
+    let fault = || format!("line {seq} at {at} is of lease {lease}, held from {} to {}", span.from, span.until);
+    (!is_within).then(fault)
+}
+
+#[test]
+fn a_line_of_a_lease_that_was_not_or_no_longer_held_is_found() {
+    let (one, other) = (Some(Uuid::from_u128(1)), Some(Uuid::from_u128(2)));
+    let mut told = Told::default();
+    for (at, lease, worker, status) in [
+        (1_000_000, 1, one, "running"),
+        (2_000_000, 1, None, "queued"),
+        (3_000_000, 2, other, "running"),
+        (4_000_000, 3, one, "running"),
+        (5_000_000, 3, None, "completed"),
+    ] {
+        told.add(at, lease, worker, status);
+    }
+    assert_eq!((told.ends, told.faults.len()), (1, 0));
+    for (seq, lease, at, is_right) in [
+        (1, 0, 500_000, true),
+        (2, 0, 500_000, false),
+        (2, 1, 999_500, true),
+        (2, 1, 998_000, false),
+        (3, 1, 2_000_001, false),
+        (4, 2, 3_500_000, true),
+        (4, 2, 4_000_001, false),
+        (5, 3, 5_000_000, true),
+        (6, 3, 5_000_001, false),
+        (6, 4, 5_000_000, false),
+    ] {
+        assert_eq!(out_of_lease(seq, lease, at, &told).is_none(), is_right, "line {seq} of lease {lease} at {at}");
+    }
+    told.add(6_000_000, 3, one, "running");
+    assert_eq!(told.faults.len(), 1);
 }

@@ -1,6 +1,7 @@
 //! A folder to work in, and the program run there with one database or another.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
+#![expect(clippy::print_stdout, reason = "a test that fails tells what it keeps")]
 
 use crate::{cli_run::PROGRAM, support::wait};
 use overnight::{
@@ -9,6 +10,7 @@ use overnight::{
 };
 use std::{
     collections::BTreeMap,
+    fmt::Write,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -28,7 +30,7 @@ impl Folder {
             let mut text = format!("# Document {job}\n\n");
             for part in 0..2 + job % 5 {
                 let word = words[(job + part) % words.len()];
-                text.push_str(&format!("The part {part} of {job} {word} hold for {} hours.\n\n", part + 1));
+                let _ = writeln!(text, "The part {part} of {job} {word} hold for {} hours.\n", part + 1);
             }
             fs::write(folder.path().join(format!("docs/d{job:04}.md")), text).unwrap();
         }

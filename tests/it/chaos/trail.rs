@@ -96,7 +96,7 @@ pub(super) fn read(url: &str) -> (BTreeMap<Uuid, Told>, String) {
 }
 
 impl Told {
-    fn add(&mut self, at: i64, lease: u64, worker: Option<Uuid>, status: &str) {
+    pub(super) fn add(&mut self, at: i64, lease: u64, worker: Option<Uuid>, status: &str) {
         self.ends += usize::from(!["queued", "running", "held"].contains(&status));
         let last = self.leases.last_entry().map(|last| (*last.key(), *last.get()));
         let is_open = last.is_some_and(|(_, span)| span.until == i64::MAX);
