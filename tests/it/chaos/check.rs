@@ -83,7 +83,8 @@ fn journal(desk: &Desk, entry: &QueueEntry, told: &Told, name: &str, found: &mut
             }
             last = last.max(lease);
             if let Some(fault) = out_of_lease(seq, lease, at, told) {
-                faults.push(format!("{name}: {fault}: {:?}", decision.events));
+                let events: String = format!("{:?}", decision.events).chars().take(100).collect();
+                faults.push(format!("{name}: {fault}: {events}"));
             }
             Ok(())
         });
