@@ -4,7 +4,8 @@
 //! that had lost its lease.
 //!
 //! `OVERNIGHT_TEST_CHAOS` says how many jobs, and how many seconds of storm (`300 600`); `OVERNIGHT_TEST_SEED` repeats the
-//! order of blows. What fails is kept, and told with its seed.
+//! order of blows. What fails is told with its seed, and its folder is kept: the workspaces, what the workers said, and in
+//! `trail.txt` every lease that was given and taken.
 //!
 //! - `desk`: the folder, and the program in it; `crew`: the workers; `storm`: the blows
 //! - `trail`: the database past the program; `check`: what must hold afterwards
@@ -23,7 +24,8 @@ use crate::{
     remote::server::{Format, Server, Setup},
 };
 use crew::{AT_ONCE, Crew, WORKERS};
-use desk::{Desk, Folder};
+use desk::{Desk, Folder, Left};
+use overnight::job::record::JobStatus;
 use std::time::{Duration, Instant};
 use storm::{Blow, Storm};
 
@@ -44,6 +46,8 @@ fn trial(jobs: usize, storm: &Storm) {
     let since = Instant::now();
     calm.run(&["work", "--until-empty", "--quiet"]);
     let expected = calm.left();
+    let is_whole = |left: &Left| left.status == JobStatus::Completed && !left.files.is_empty();
+    assert!(expected.len() == jobs && expected.values().all(is_whole), "not all was done without a storm");
     let turns = quick.counts().completed;
     println!("undisturbed, on SQLite: {turns} turns in {:.0?}", since.elapsed());
 
@@ -57,7 +61,7 @@ fn trial(jobs: usize, storm: &Storm) {
     let since = Instant::now();
     let mut crew = Crew::new(&desk);
     let blows = storm.rage(&mut crew, &server, &desk.url);
-    println!("{blows:?} within {:.0?}; a turn takes {delay:.0?}", since.elapsed());
+    println!("{blows:?} within {:.0?}; a turn takes {delay:.1?}", since.elapsed());
     crew.go_on();
     let calm = (Instant::now(), storm.lasts + CALM);
     while trail::open_jobs(&desk.url) > 0 {
