@@ -52,10 +52,14 @@ as_account() {
 stop_postgres() {
     local code=$?
     trap - EXIT INT TERM HUP
+    local data
     if [[ -n $folder ]]; then
-        if [[ -f $folder/data/postmaster.pid ]]; then
-            as_account "$bin/pg_ctl" stop --pgdata="$folder/data" --mode=immediate --silent || true
-        fi
+        # Those of tests that could not end as well.
+        for data in "$folder"/data "$folder"/*/data; do
+            if [[ -f $data/postmaster.pid ]]; then
+                as_account "$bin/pg_ctl" stop --pgdata="$data" --mode=immediate --silent || true
+            fi
+        done
         rm -rf -- "$folder"
     fi
     exit "$code"
@@ -106,6 +110,8 @@ find_postgres || step 'install PostgreSQL' install_postgres || true
 [[ -n $bin ]] || find_postgres \
     || fail "PostgreSQL's programs (initdb, postgres, pg_ctl) are missing: install the package postgresql"
 step 'start PostgreSQL' start_postgres
+# For tests that need a server of their own, which they stop and start: its programs, and where to put it.
+export OVERNIGHT_TEST_POSTGRES_PROGRAMS=$bin OVERNIGHT_TEST_POSTGRES_FOLDER=$folder
 if (($# == 0)); then
     step 'rustfmt and clippy' install_components
     step 'cargo fmt' cargo fmt --check

@@ -14,6 +14,7 @@ mod load;
 #[expect(dead_code, reason = "the other bench uses it")]
 mod measure;
 mod rates;
+#[path = "../../tests/it/postgres.rs"]
 mod server;
 mod still;
 #[path = "../speed/table.rs"]
@@ -47,7 +48,7 @@ fn main() {
             return;
         }
     }
-    let Some(server) = server::Server::start() else {
+    let Some(server) = server::Server::start("-c shared_buffers=512MB -c max_wal_size=4GB") else {
         println!("PostgreSQL's programs (initdb, postgres, pg_ctl) are missing: install the package postgresql");
         return;
     };

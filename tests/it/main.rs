@@ -1,4 +1,5 @@
 mod batches;
+mod chaos;
 mod cli_audit;
 mod cli_run;
 mod crash;
@@ -13,6 +14,7 @@ mod machine;
 mod misbehaviour;
 mod offline;
 mod plans;
+mod postgres;
 mod queue;
 mod remote;
 mod replies;

@@ -1,5 +1,10 @@
-//! A PostgreSQL server of the bench's own, with every commit on the disk (`fsync` on), gone when dropped. Found and started
-//! as `test.sh` does it: PostgreSQL's programs refuse root, so root uses the account that the package brings.
+//! A PostgreSQL server of one's own, with every commit on the disk (`fsync` on), gone when dropped. Found and started as
+//! `test.sh` does it: PostgreSQL's programs refuse root, so root uses the account that the package brings.
+//!
+//! Benchmarks include this file by its path: nothing here uses the tests around it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+#![allow(dead_code, reason = "tests use some of it, measurements some other")]
 
 use std::{
     net::TcpListener,
@@ -17,15 +22,17 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// `None`: PostgreSQL's programs are missing.
-    pub(crate) fn start() -> Option<Self> {
+    /// With settings of one's own (`-c name=value …`). `None`: PostgreSQL's programs are missing.
+    pub(crate) fn start(settings: &str) -> Option<Self> {
         let bin = programs()?;
-        // Not under TMPDIR: a socket's path may have about 100 bytes, and the account must reach it.
-        let folder = tempfile::Builder::new().prefix("overnight-bench.").tempdir_in("/tmp").unwrap();
+        // Not under TMPDIR: a socket's path may have about 100 bytes, and the account must reach it. `test.sh` stops what
+        // is still running in its folder at its end.
+        let parent = std::env::var_os("OVERNIGHT_TEST_POSTGRES_FOLDER").unwrap_or_else(|| "/tmp".into());
+        let folder = tempfile::Builder::new().prefix("overnight-postgres.").tempdir_in(parent).unwrap();
         if is_root() {
             assert!(Command::new("chown").arg("postgres").arg(folder.path()).status().unwrap().success());
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = port();
         let server = Self { bin, folder, port };
         let data = server.data();
         let mut initdb = server.program("initdb");
@@ -34,12 +41,15 @@ impl Server {
         let sockets = server.folder.path().display();
         let options = format!(
             "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={sockets} -c max_connections=200 \
-             -c shared_buffers=512MB -c max_wal_size=4GB"
+             {settings}"
         );
-        let mut start = server.program("pg_ctl");
-        start.args(["start", "--wait", "--silent", "--options", &options, "--log"]).arg(data.join("server.log"));
-        run(start.arg("--pgdata").arg(&data));
+        run(server.control("start").args(["--wait", "--options", &options]));
         Some(server)
+    }
+
+    /// As after a power cut: every connection is gone, and the server goes on from its log. Returns when it answers again.
+    pub(crate) fn restart(&self) {
+        run(self.control("restart").args(["--wait", "--mode=immediate"]));
     }
 
     pub(crate) fn url(&self) -> String {
@@ -69,6 +79,12 @@ impl Server {
         Duration::from_millis(ticks * 10)
     }
 
+    fn control(&self, word: &str) -> Command {
+        let mut control = self.program("pg_ctl");
+        control.args([word, "--silent", "--log"]).arg(self.data().join("server.log")).arg("--pgdata").arg(self.data());
+        control
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
@@ -89,8 +105,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let mut stop = self.program("pg_ctl");
-        let _ = stop.args(["stop", "--mode=immediate", "--silent", "--pgdata"]).arg(self.data()).status();
+        let _ = self.control("stop").arg("--mode=immediate").status();
     }
 }
 
@@ -98,16 +113,23 @@ fn run(command: &mut Command) {
     assert!(command.status().unwrap().success(), "{command:?}");
 }
 
+/// A free one, and none that the system gives to who calls: it must be free again at a restart.
+fn port() -> u16 {
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    std::iter::repeat_with(|| fastrand::u16(20_000..32_000)).take(1000).find(is_free).unwrap()
+}
+
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// The newest that is installed.
+/// Those that `test.sh` found, or the newest that is installed.
 fn programs() -> Option<PathBuf> {
     let mut places: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
         .map(|versions| versions.filter_map(|version| Some(version.ok()?.path().join("bin"))).collect())
         .unwrap_or_default();
     places.sort();
+    places.extend(std::env::var_os("OVERNIGHT_TEST_POSTGRES_PROGRAMS").map(PathBuf::from));
     places.reverse();
     let path = std::env::var_os("PATH").unwrap_or_default();
     places.extend(std::env::split_paths(&path));
