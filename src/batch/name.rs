@@ -7,6 +7,8 @@ use crate::job::instructions::amount::shown;
 pub const MOST_LETTERS: usize = 200;
 /// Digits of an id.
 const ID_DIGITS: usize = 32;
+/// The first of them, for a few thousand years: an id begins with its time.
+const FIRST_DIGIT: char = '0';
 
 /// `name` without blanks around it, where a batch may be called so. The error is a fragment.
 pub fn checked_name(name: &str) -> Result<&str, String> {
@@ -25,7 +27,8 @@ pub fn checked_name(name: &str) -> Result<&str, String> {
         return Err(format!("'{name}' stands for the newest batch: choose another name"));
     }
     let digits = name.chars().filter(|&letter| letter != '-');
-    if digits.clone().count() <= ID_DIGITS && digits.clone().all(|digit| digit.is_ascii_hexdigit()) {
+    let is_id = digits.clone().count() <= ID_DIGITS && digits.clone().all(|digit| digit.is_ascii_hexdigit());
+    if is_id && digits.clone().next().is_none_or(|first| first == FIRST_DIGIT) {
         return Err(format!("'{name}' could be the beginning of an id: put a word to it"));
     }
     Ok(name)
@@ -37,7 +40,7 @@ mod tests {
 
     #[test]
     fn names_are_told_from_ids() {
-        for name in ["contracts", "night of 2026-11-21", "a/b", "“x”", "last night", "x"] {
+        for name in ["contracts", "night of 2026-11-21", "2026-11-21", "cafe", "a/b", "“x”", "last night", "x"] {
             assert_eq!(checked_name(&format!(" {name} ")), Ok(name));
         }
         let long = "x".repeat(201);
@@ -48,7 +51,6 @@ mod tests {
             (&long, "has 201 letters, and 200 are the most"),
             ("Last", "'Last' stands for the newest batch: choose another name"),
             ("0193", "'0193' could be the beginning of an id: put a word to it"),
-            ("2026-11-21", "'2026-11-21' could be the beginning of an id: put a word to it"),
             ("---", "'---' could be the beginning of an id: put a word to it"),
         ] {
             assert_eq!(checked_name(name), Err(why.to_owned()));

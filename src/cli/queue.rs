@@ -7,7 +7,10 @@ use crate::{
     store::{BatchRow, JobFilter, JobRow, Which},
     workspace::lock,
 };
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::Path,
+};
 use uuid::Uuid;
 
 /// A job as the database has it.
@@ -42,9 +45,11 @@ impl Known {
         self.row.queue.as_ref().is_some_and(|queue| queue.manifest.is_some())
     }
 
-    /// No worker has made its workspace yet.
+    /// No worker has made its workspace yet, though one may have said where it would be.
     pub fn is_unbegun(&self) -> bool {
-        self.queue.is_some() && self.row.job.workspace.is_empty()
+        let (job, state) = (&self.row.job, &self.row.state);
+        let is_made = state.journal_seq > 0 || Path::new(&job.workspace).is_dir();
+        self.queue.is_some() && (job.workspace.is_empty() || !is_made)
     }
 }
 

@@ -140,7 +140,7 @@ impl Supply for Shelf {
 }
 
 fn tell(told: &Told<'_>, is_quiet: bool) {
-    if is_quiet {
+    if is_quiet && !matches!(told, Told::Fault(_)) {
         return;
     }
     let say = |level, event, id: JobId, label: &str, text: &str, rest: Option<serde_json::Value>| {
@@ -164,6 +164,7 @@ fn tell(told: &Told<'_>, is_quiet: bool) {
             say(level, "rested", *id, label, &text, Some(json!(name)));
         }
         Told::Note(sentence) => out::talk(sentence),
+        Told::Fault(sentence) => out::say(&out::Said::new(out::Level::Warn, "fault", sentence)),
     }
 }
 

@@ -19,8 +19,8 @@ use super::source;
 const IGNORE_FILE: &str = ".overnightignore";
 /// What stands beside the documents in a workspace: their extracted text (SPEC 2).
 const TEXT_FOLDER: &str = ".text";
-/// The longest part of a name, in bytes (SPEC 2).
-const MAX_NAME_BYTES: usize = 255;
+/// The longest part of a name, in bytes: with `.txt`, for its text, it must be a name as well (SPEC 2).
+const MAX_NAME_BYTES: usize = 255 - ".txt".len();
 
 /// One document.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use super::{
     drive::{Drive, Report, stopped},
     lease::Beat,
     session::Session,
+    share::Share,
 };
 use crate::{
     context::{
@@ -33,8 +34,6 @@ use std::{
 const TICK: Duration = Duration::from_secs(1);
 /// The same, while the job is held because its server is down.
 const HELD_TICK: Duration = Duration::from_secs(2);
-/// How many calls are reserved together of a budget that is shared.
-const RESERVED_CALLS: f64 = 8.0;
 /// Attempts at one turn after which the server counts as down for this job, whatever it answers.
 const MOST_ATTEMPTS: u32 = 10;
 
@@ -50,7 +49,7 @@ enum Called {
 
 /// What came of a wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Waited {
+pub(super) enum Waited {
     Through,
     /// The work is to stop, or the job's state is not what it was.
     Over,
@@ -68,9 +67,13 @@ impl Drive<'_> {
                 return Ok(None);
             }
         }
-        if let Some(detail) = self.over_batch_budget(session, beat).await? {
-            self.hold(session, HoldReason::Budget, detail).await?;
-            return Ok(None);
+        match self.share(session, beat).await? {
+            Share::Room => {}
+            Share::Later => return Ok(None),
+            Share::Spent(detail) => {
+                self.hold(session, HoldReason::Budget, detail).await?;
+                return Ok(None);
+            }
         }
         match self.call(session, beat, None).await? {
             Called::Replied(answer) => {
@@ -86,40 +89,6 @@ impl Drive<'_> {
             Called::Down => self.out(session, "other jobs' calls failed").await.map(|()| None),
             Called::Left => Ok(None),
         }
-    }
-
-    /// Why the next call doesn't fit in the budget that the jobs of the batch share. It is reserved before the call, and a few
-    /// more with it where there is room.
-    async fn over_batch_budget(&mut self, session: &Session, beat: &mut Beat) -> Result<Option<String>, RunError> {
-        let cost = self.model.cost(&session.job.expected_call());
-        let (Some(granted), Some(cost)) = (self.granted_usd, cost) else { return Ok(None) };
-        let spent = session.job.totals.spent.cost_usd;
-        if spent + cost <= granted {
-            return Ok(None);
-        }
-        for calls in [RESERVED_CALLS, 1.0] {
-            let asked = spent + calls * cost;
-            loop {
-                self.keep_lease(session, beat).await?;
-                match self.store.reserve(session.job.spec.id, session.lease, asked).await {
-                    Ok(true) => {
-                        self.granted_usd = Some(asked);
-                        return Ok(None);
-                    }
-                    Ok(false) => break,
-                    Err(error) => self.unless_lost(session, error)?,
-                }
-                tokio::select! {
-                    () = tokio::time::sleep(super::drive::RETRY_AFTER) => {}
-                    // Nothing is called any more.
-                    () = stopped(&mut self.stop) => return Ok(None),
-                }
-            }
-        }
-        self.has_spent_all = true;
-        Ok(Some(format!(
-            "the budget of its batch has no room for the next call, which costs about {cost:.4} USD; `overnight resume BATCH --budget-usd N` gives it more"
-        )))
     }
 
     /// One attempt, by way of the queue of its server.
@@ -249,7 +218,12 @@ impl Drive<'_> {
     }
 
     /// Waits, while wishes are heard and the lease is kept.
-    async fn wait(&mut self, session: &mut Session, beat: &mut Beat, time: Duration) -> Result<Waited, RunError> {
+    pub(super) async fn wait(
+        &mut self,
+        session: &mut Session,
+        beat: &mut Beat,
+        time: Duration,
+    ) -> Result<Waited, RunError> {
         let until = Instant::now() + time;
         loop {
             let left = until.saturating_duration_since(Instant::now());

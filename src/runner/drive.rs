@@ -156,9 +156,10 @@ impl<'a> Drive<'a> {
     pub async fn run(&mut self, session: &mut Session) -> Result<Outcome, RunError> {
         match self.work(session).await {
             Err(error) if error.is_disk_full() => {
-                let detail = format!("{error}; make room and resume");
+                let mut detail = format!("{error}; make room and resume");
                 if self.kept.is_some() {
                     // Room may be made without a word to the queue.
+                    detail = format!("{error}; make room: it goes on by itself in a few minutes");
                     let _ = self.store.wake_at(session.job.spec.id, session.lease, now().after(DISK_WAKES)).await;
                 }
                 // A short line may still fit where something long did not; then the workspace alone says why it rests.

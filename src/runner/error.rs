@@ -48,6 +48,9 @@ pub enum RunError {
     NoDecision(String),
 }
 
+/// `ENFILE` and `EMFILE`, of the machine and of the process.
+const OUT_OF_FILES: [i32; 2] = [23, 24];
+
 impl RunError {
     /// Whether it is room on the disk, and nothing else, that is missing.
     pub fn is_disk_full(&self) -> bool {
@@ -66,6 +69,19 @@ impl RunError {
             | Self::Request(_)
             | Self::NoDecision(_) => false,
         }
+    }
+
+    /// Whether this process, or the machine, has too many files open: nothing is wrong with the job.
+    pub fn is_out_of_files(&self) -> bool {
+        let mut next: Option<&dyn std::error::Error> = Some(self);
+        while let Some(error) = next {
+            let code = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
+            if code.is_some_and(|code| OUT_OF_FILES.contains(&code)) {
+                return true;
+            }
+            next = error.source();
+        }
+        false
     }
 
     /// Whether what is elsewhere, and can't be reached, is all that is missing.

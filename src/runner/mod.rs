@@ -8,6 +8,7 @@
 //! - `kept`: the workspace goes to the workspace store first
 //! - `lease`: how the lease is kept, and wishes are heard, while a job is driven
 //! - `attempt`: one model call, with its budget, its retries and a server that is down
+//! - `share`: its part of the budget that its batch's jobs have together
 //! - `perform`: one question answered; `check`: the contract's checks; `models`: a model from its name
 //! - `probe`: a model tried with a tiny call
 //! - `clock`: the only clock
@@ -28,6 +29,7 @@ mod perform;
 mod probe;
 mod reindex;
 mod session;
+mod share;
 mod versions;
 
 pub use clock::now;

@@ -20,8 +20,8 @@ mod value;
 pub use connect::connect;
 pub use error::StoreError;
 pub use queue::{
-    BatchRow, Beaten, ClaimedJob, Group, NewBatch, Queue, QueueEntry, QueueFacts, QueuedJob, Submitted, Swept, Totals,
-    Which, backoff_ms,
+    BatchRow, Beaten, ClaimedJob, Grant, Group, NewBatch, Queue, QueueEntry, QueueFacts, QueuedJob, Submitted, Swept,
+    Totals, Which, backoff_ms,
 };
 pub use schedules::{CommandLine, NewSchedule, ScheduleRow, Schedules};
 

@@ -267,6 +267,27 @@ pub fn backoff_ms(before: u32) -> u64 {
     BACKOFF_MS.saturating_mul(1 << before.min(20)).min(LONGEST_BACKOFF_MS).unsigned_abs()
 }
 
+/// What the budget of a batch says to one of its jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// What the jobs have cost leaves no room.
+    Spent,
+    /// There is room, but that other jobs have reserved it, and may not need it.
+    Later,
+    Granted,
+}
+
+impl Grant {
+    /// As both databases number it.
+    pub(super) fn of(number: i64) -> Self {
+        match number {
+            ..=0 => Self::Spent,
+            1 => Self::Later,
+            2.. => Self::Granted,
+        }
+    }
+}
+
 /// The database as a queue.
 #[async_trait]
 pub trait Queue: Send + Sync {
@@ -282,7 +303,8 @@ pub trait Queue: Send + Sync {
     -> Result<Vec<ClaimedJob>, StoreError>;
 
     /// Makes a worker known, or known again. `id` is fresh for each process.
-    async fn enlist(&self, worker: Uuid, host: &str, pid: u32) -> Result<(), StoreError>;
+    /// Only one with a workspace store (`has_depot`) is given jobs whose workspace is there.
+    async fn enlist(&self, worker: Uuid, host: &str, pid: u32, has_depot: bool) -> Result<(), StoreError>;
 
     /// Forgets a worker that stops. Its jobs should be given back before.
     async fn dismiss(&self, worker: Uuid) -> Result<(), StoreError>;
@@ -320,8 +342,8 @@ pub trait Queue: Send + Sync {
     async fn sweep(&self) -> Result<Swept, StoreError>;
 
     /// Whether a worker on `host` could still come to work on something without a person: jobs that are queued, running, or held
-    /// until their time, on no machine or on that one.
-    async fn has_work(&self, host: &str) -> Result<bool, StoreError>;
+    /// until their time, on no machine or on that one, in the workspace store only where it has that.
+    async fn has_work(&self, host: &str, has_depot: bool) -> Result<bool, StoreError>;
 
     /// Queues failed jobs again, with no attempt used; their batches have not ended then. Returns how many.
     async fn retry(&self, which: Which) -> Result<u64, StoreError>;
@@ -355,11 +377,11 @@ pub trait Queue: Send + Sync {
     async fn keep_held(&self, ids: &[JobId], for_ms: u64) -> Result<Vec<JobId>, StoreError>;
 
     /// Asks whether a job may go on until it has cost `may_cost_usd` in all, so that its batch as a whole stays within the
-    /// budget: what all jobs have cost, and what the running ones may cost at most. True: it counts as that dear until it
-    /// stops running or asks again. False: nothing is changed. True at once where the batch has no budget. `LeaseLost`.
+    /// budget: what all jobs have cost, and what the running ones may cost at most. Granted, it counts as that dear until it
+    /// stops running or asks again; otherwise nothing is changed. Granted at once where the batch has no budget. `LeaseLost`.
     ///
     /// Each call looks at all jobs of the batch: ask for a few model calls together rather than for each.
-    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<bool, StoreError>;
+    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<Grant, StoreError>;
 
     /// Sets a batch's budget; `None`, or what is no number: without bound. Jobs that are held for the old one stay so until
     /// `resume`. `NoBatch`.

@@ -85,6 +85,8 @@ pub(super) struct SqliteStore {
     /// The file's path, for errors.
     database: String,
     changes: Changes,
+    /// Which file it was when it was opened.
+    file: Option<(u64, u64)>,
 }
 
 impl fmt::Debug for SqliteStore {
@@ -129,7 +131,22 @@ impl SqliteStore {
             .test_before_acquire(false)
             .acquire_timeout(BUSY * 3)
             .connect_lazy_with(options.create_if_missing(false));
-        Ok(Self { writer: Writer::new(connection, database.clone()), readers, database, changes: Changes::default() })
+        let file = identity(path);
+        let writer = Writer::new(connection, database.clone());
+        Ok(Self { writer, readers, database, changes: Changes::default(), file })
+    }
+
+    /// An error where the file was removed, or another put in its place: what is written still goes to the old one, which
+    /// nobody else sees.
+    fn is_there(&self) -> Result<(), StoreError> {
+        if self.file == identity(Path::new(&self.database)) {
+            return Ok(());
+        }
+        let detail =
+            "its file was removed or replaced while it was in use: start again, and `overnight reindex` brings \
+                      back what the workspaces know"
+                .to_owned();
+        Err(StoreError::Connect { database: self.database.clone(), detail })
     }
 
     fn failed(&self, error: sqlx::Error) -> StoreError {
@@ -413,4 +430,10 @@ fn failed(database: &str, error: sqlx::Error) -> StoreError {
         Some(11 | 26) => StoreError::Connect { database, detail: format!("{detail}; {RUINED}") },
         _ => StoreError::Sql { database, detail },
     }
+}
+
+/// The device of a file, and its number there.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }

@@ -45,7 +45,7 @@ async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreErro
         if let Some(hook) = &desk.terms.hook
             && let Err(why) = hook.tell(batch).await
         {
-            tell(Told::Note(format!("the hook was not told that batch {name} has ended: {why}")));
+            tell(Told::Fault(format!("the hook for the end of batch {name} failed: {why}")));
         }
     }
     Ok(())

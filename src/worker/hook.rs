@@ -101,8 +101,14 @@ async fn post(url: &str, text: String) -> Result<(), String> {
     let client =
         reqwest::Client::builder().http1_only().timeout(PATIENCE).build().map_err(|error| error.to_string())?;
     let request = client.post(url).header("content-type", "application/json").body(text);
-    let response = request.send().await.map_err(|error| error.without_url().to_string())?;
+    let response = request.send().await.map_err(|error| chain(&error.without_url()))?;
     if response.status().is_success() { Ok(()) } else { Err(format!("it answered {}", response.status())) }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    std::iter::successors(error.source(), |error| error.source())
+        .fold(error.to_string(), |told, cause| format!("{told}: {cause}"))
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use crate::{
     store::ClaimedJob,
 };
 use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, routing::get};
+use hyper::server::conn::http1;
+use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use std::{
@@ -18,6 +20,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
+use tokio::sync::Semaphore;
 
 /// Upper bounds of what a claim takes, in seconds.
 const CLAIM_BOUNDS: [f64; 9] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2.0];
@@ -205,11 +208,28 @@ fn name(kind: FailureKind) -> String {
     serde_json::to_value(kind).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// Answers `GET /metrics` and `GET /health` until the worker ends.
+/// Connections that are answered at once. Who connects takes files away from the jobs: the others wait.
+const MOST_READERS: usize = 32;
+
+/// Answers `GET /metrics` and `GET /health` until the worker ends. (`axum::serve` bounds neither time nor number.)
 pub(super) async fn serve(listener: tokio::net::TcpListener, desk: Arc<Desk>) {
+    let patience = desk.terms.times.reader;
     let app = Router::new().route("/metrics", get(page)).route("/health", get(health)).with_state(desk);
-    // Ends only with its listener.
-    let _ = axum::serve(listener, app).await;
+    let room = Arc::new(Semaphore::new(MOST_READERS));
+    while let Ok(permit) = room.clone().acquire_owned().await {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of files, or the other side is gone: neither is over by asking at once.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let service = TowerToHyperService::new(app.clone());
+        tokio::spawn(async move {
+            let answer = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
+            // Whatever went wrong, there is nobody to tell.
+            let _ = tokio::time::timeout(patience, answer).await;
+            drop(permit);
+        });
+    }
 }
 
 async fn page(State(desk): State<Arc<Desk>>) -> impl IntoResponse {

@@ -115,7 +115,7 @@ impl Worker {
     /// Works until it is stopped, or nothing is left to do where that was asked for.
     pub async fn run(&self) -> Result<Summary, StoreError> {
         let desk = &self.desk;
-        desk.store.enlist(desk.worker, &desk.terms.host, std::process::id()).await?;
+        desk.store.enlist(desk.worker, &desk.terms.host, std::process::id(), desk.terms.depot.is_some()).await?;
         let beside = [
             Beside(tokio::spawn(pulse::beat(desk.clone(), self.reach.clone(), self.tell.clone()))),
             Beside(tokio::spawn(pulse::look(desk.clone()))),
@@ -209,7 +209,7 @@ impl Worker {
     async fn is_empty(&self) -> bool {
         // What follows a batch is work as well.
         ends::settle(&self.desk, &self.tell).await;
-        match self.desk.store.has_work(&self.desk.terms.host).await {
+        match self.desk.store.has_work(&self.desk.terms.host, self.desk.terms.depot.is_some()).await {
             Ok(has_work) => !has_work,
             Err(error) => {
                 self.reach.lost(&self.tell, &error);

@@ -45,6 +45,8 @@ pub struct Times {
     pub wakes_after: Duration,
     /// After how long a workspace that another process has open is tried again.
     pub lock_again: Duration,
+    /// How long who reads metrics may take to ask, and to be answered.
+    pub reader: Duration,
 }
 
 impl Default for Times {
@@ -58,6 +60,7 @@ impl Default for Times {
             poll: Duration::from_secs(1),
             wakes_after: Duration::from_mins(1),
             lock_again: Duration::from_secs(3),
+            reader: Duration::from_secs(10),
         }
     }
 }
@@ -82,4 +85,6 @@ pub enum Told<'t> {
     },
     /// One sentence that a person may want to know.
     Note(String),
+    /// One sentence on what was asked for and did not happen.
+    Fault(String),
 }

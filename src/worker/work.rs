@@ -33,6 +33,9 @@ use uuid::Uuid;
 /// After how long a job that was held because the workspace store doesn't answer goes on by itself.
 const STORE_WAKES: Duration = Duration::from_mins(1);
 
+/// How long a job is left to others when this process has no files left.
+const OTHERS_FIRST: Duration = Duration::from_secs(10);
+
 /// How a claimed job came to rest here.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rest {
@@ -130,8 +133,12 @@ impl Desk {
                     Err(error) => Rest::Lost(error.to_string()),
                 }
             }
+            Refused::Run(error) if error.is_out_of_files() => {
+                let why = format!("{error}; this machine has too many files open (ulimit -n)");
+                self.give_back(id, lease, OTHERS_FIRST, &why).await
+            }
             Refused::Run(error) if error.is_disk_full() => {
-                let why = format!("{error}; make room");
+                let why = format!("{error}; make room: it goes on by itself in a few minutes");
                 let wakes = now().after(Duration::from_mins(5));
                 // Where this fails, it is held until a person comes; the sentence says for what.
                 let _ = self.store.wake_at(id, lease, wakes).await;
@@ -197,7 +204,6 @@ impl Desk {
             return Ok(Rest::Ended(status));
         }
         let words = words(&session, &batch, claimed.wants);
-        let is_known = session.job.totals.spent.turns > 0;
         let mut was_waiting = false;
         let counts = self.metrics.watch();
         let mut trace =
@@ -224,7 +230,8 @@ impl Desk {
         };
         let mut drive = Drive::new(self.store.as_ref(), batch.models.first.clone(), self.stop.clone(), &mut watch)
             .or(batch.models.others.clone())
-            .known(is_known)
+            // Whoever submitted it is gone: what can't be reached is waited for, also at first.
+            .known(true)
             .after(words)
             .storing(keeper, Anchor::of(&row))
             .kept(kept);

@@ -209,6 +209,7 @@ async fn any_machine_goes_on_with_what_is_in_the_workspace_store(place: Place) {
     let row = store.job(id(1)).await.unwrap().unwrap();
     let queue = row.queue.unwrap();
     assert_eq!((queue.host, queue.manifest.as_deref()), (None, Some("manifests/two")));
+    store.enlist(B, "there", 2, true).await.unwrap();
     let claimed = store.claim_next(B, "there", 1, MINUTE).await.unwrap();
     assert_eq!((claimed[0].id, claimed[0].lease, claimed[0].host.clone()), (id(1), 3, None));
     assert_eq!(claimed[0].manifest.as_deref(), Some("manifests/two"));
@@ -220,8 +221,8 @@ async fn any_machine_goes_on_with_what_is_in_the_workspace_store(place: Place) {
 async fn a_worker_gets_what_it_needs_and_loses_it_only_by_silence(place: Place) {
     let store = place.store().await;
     store.submit(&batch(1), &[queued(1), queued(2)], false).await.unwrap();
-    store.enlist(A, "here", 77).await.unwrap();
-    store.enlist(A, "here", 77).await.unwrap();
+    store.enlist(A, "here", 77, false).await.unwrap();
+    store.enlist(A, "here", 77, false).await.unwrap();
     assert_eq!(store.claim_next(A, "here", 0, MINUTE).await, Ok(vec![]));
     let claimed = store.claim_next(A, "here", 5, MINUTE).await.unwrap();
     let job = queued(1);

@@ -42,6 +42,8 @@ enum Way {
 struct Odd {
     ways: Vec<(&'static str, Way)>,
     cents: f64,
+    /// Of each token, so that a call may cost less than was expected.
+    token_cents: f64,
     /// Told when a call hangs.
     hung: Notify,
 }
@@ -68,8 +70,9 @@ impl Model for Odd {
         }
     }
 
-    fn cost(&self, _: &Usage) -> Option<f64> {
-        Some(self.cents / 100.0)
+    fn cost(&self, usage: &Usage) -> Option<f64> {
+        let tokens = u32::try_from(usage.input + usage.output).unwrap();
+        Some((self.cents + self.token_cents * f64::from(tokens)) / 100.0)
     }
 }
 
@@ -157,6 +160,7 @@ impl Night {
                 look: Duration::from_millis(100),
                 sweep: Duration::from_millis(300),
                 poll: Duration::from_millis(200),
+                reader: Duration::from_millis(500),
                 ..Times::default()
             },
         }
@@ -290,6 +294,24 @@ async fn a_batch_budget_stops_the_batch_and_not_the_worker(place: Place) {
     assert_eq!(night.work(odd()).await, ended(&[("completed", 4)]));
 }
 
+/// What jobs have reserved and don't need is left to the others.
+async fn a_batch_budget_is_used_up_before_it_holds(place: Place) {
+    let night = Night::new(place).await;
+    let names: Vec<String> = (0..12).map(|number| format!("a{number}.md")).collect();
+    let documents: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), A.1)).collect();
+    night.submit(1, &documents, |batch, _| batch.budget_usd = Some(3.0)).await;
+    let odd = || Odd { token_cents: 0.000_5, ..Odd::default() };
+    let summary = night.work(odd()).await;
+    let spent = night.store.batch("night 1").await.unwrap().spent_usd;
+    assert!((2.8..3.0).contains(&spent), "{spent} {summary:?}");
+    night.store.set_budget(crate::queue::batch_id(1), None).await.unwrap();
+    night.store.resume(Which::Batch(crate::queue::batch_id(1))).await.unwrap();
+    night.work(odd()).await;
+    for (label, entry) in night.entries(1).await {
+        assert_eq!(entry.status, JobStatus::Completed, "{label}");
+    }
+}
+
 /// Outside its window nothing of a batch is begun, and it needs nobody to go on.
 async fn a_closed_window_holds_its_batch(place: Place) {
     let night = Night::new(place).await;
@@ -419,6 +441,11 @@ async fn a_worker_answers_prometheus() {
     let check = async {
         odd.hung.notified().await;
         night.until(1, "a.md", JobStatus::Completed).await;
+        // Who connects and says nothing is in nobody's way for long.
+        let mut silent = Vec::new();
+        for _ in 0..100 {
+            silent.push(tokio::net::TcpStream::connect(address).await.unwrap());
+        }
         let read = async |path: &str| {
             let answer = reqwest::get(format!("http://{address}{path}")).await.unwrap();
             (answer.status().as_u16(), answer.text().await.unwrap())
@@ -465,6 +492,7 @@ on_both! {
     a_batch_is_worked_to_its_end
     a_poisonous_job_harms_nobody_else
     a_batch_budget_stops_the_batch_and_not_the_worker
+    a_batch_budget_is_used_up_before_it_holds
     a_closed_window_holds_its_batch
     running_jobs_are_cancelled_and_paused
     a_stopped_worker_gives_its_jobs_back

@@ -14,7 +14,7 @@ use crate::{
     store::{
         StoreError,
         queue::{
-            BACKOFF_MS, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
+            BACKOFF_MS, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns, Grant,
             LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, SweptColumns,
             Totals, Which, depth, jobs_json, settings_json,
         },
@@ -126,16 +126,17 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn enlist(&self, worker: Uuid, host: &str, pid: u32) -> Result<(), StoreError> {
+    async fn enlist(&self, worker: Uuid, host: &str, pid: u32, has_depot: bool) -> Result<(), StoreError> {
         self.within(async {
             sqlx::query(
-                "insert into workers (id, host, pid, started, seen)
-                 values ($1, $2, $3, clock_timestamp(), clock_timestamp())
+                "insert into workers (id, host, pid, has_depot, started, seen)
+                 values ($1, $2, $3, $4, clock_timestamp(), clock_timestamp())
                  on conflict (id) do update set seen = excluded.seen",
             )
             .bind(Id(worker))
             .bind(text(host))
             .bind(i64::from(pid))
+            .bind(has_depot)
             .execute(&self.pool)
             .await
             .map(drop)
@@ -262,9 +263,9 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn has_work(&self, host: &str) -> Result<bool, StoreError> {
+    async fn has_work(&self, host: &str, has_depot: bool) -> Result<bool, StoreError> {
         self.within(async {
-            let found = sqlx::query_scalar(HAS_WORK).bind(text(host)).fetch_one(&self.pool).await;
+            let found = sqlx::query_scalar(HAS_WORK).bind(text(host)).bind(has_depot).fetch_one(&self.pool).await;
             found.map_err(|error| self.failed(error))
         })
         .await
@@ -338,7 +339,7 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<bool, StoreError> {
+    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<Grant, StoreError> {
         self.within(self.reserved(id, lease, may_cost_usd)).await
     }
 

@@ -17,7 +17,7 @@ use crate::{
         connect::LAST,
         queue::{
             BACKOFF_MS, BatchColumns, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
-            LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Stand, Submitted, Swept,
+            Grant, LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Stand, Submitted, Swept,
             SweptColumns, Totals, Which, depth, jobs_json, settings_json, stand,
         },
         row::Reader,
@@ -135,13 +135,14 @@ impl Queue for SqliteStore {
         most: u32,
         for_ms: u64,
     ) -> Result<Vec<ClaimedJob>, StoreError> {
+        self.is_there()?;
         let arguments = bound![Id(worker), text(host), i64::from(most), lease_ms(for_ms)];
         let rows: Vec<ClaimedColumns> = self.read(CLAIM, arguments, Durability::Now).await?;
         ClaimedColumns::in_line(rows, &self.database)
     }
 
-    async fn enlist(&self, worker: Uuid, host: &str, pid: u32) -> Result<(), StoreError> {
-        let arguments = bound![Id(worker), text(host), i64::from(pid)];
+    async fn enlist(&self, worker: Uuid, host: &str, pid: u32, has_depot: bool) -> Result<(), StoreError> {
+        let arguments = bound![Id(worker), text(host), i64::from(pid), has_depot];
         self.rows(ENLIST, arguments, Durability::Soon).await.map(drop)
     }
 
@@ -196,8 +197,8 @@ impl Queue for SqliteStore {
         swept
     }
 
-    async fn has_work(&self, host: &str) -> Result<bool, StoreError> {
-        let found = sqlx::query_scalar(HAS_WORK).bind(text(host)).fetch_one(&self.readers).await;
+    async fn has_work(&self, host: &str, has_depot: bool) -> Result<bool, StoreError> {
+        let found = sqlx::query_scalar(HAS_WORK).bind(text(host)).bind(has_depot).fetch_one(&self.readers).await;
         found.map_err(|error| self.failed(error))
     }
 
@@ -240,7 +241,7 @@ impl Queue for SqliteStore {
         Ok(kept)
     }
 
-    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<bool, StoreError> {
+    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<Grant, StoreError> {
         let is_unbound = sqlx::query_scalar(IS_UNBOUND)
             .bind(Id(id.0))
             .bind(count(lease))
@@ -248,11 +249,11 @@ impl Queue for SqliteStore {
             .await
             .map_err(|error| self.failed(error))?;
         if is_unbound.ok_or(StoreError::LeaseLost { id })? {
-            return Ok(true);
+            return Ok(Grant::Granted);
         }
         let arguments = bound![Id(id.0), count(lease), at_most(may_cost_usd)];
         let granted = self.write(RESERVE, arguments, Durability::Soon).await?.ok_or(StoreError::LeaseLost { id })?;
-        Ok(granted > 0)
+        Ok(Grant::of(granted))
     }
 
     async fn set_budget(&self, batch: Uuid, usd: Option<f64>) -> Result<(), StoreError> {

@@ -166,3 +166,17 @@ fn a_report_of_many_jobs_asks_the_database_for_all_at_once() {
     let text = desk.says(0, &["report", "night"]);
     assert!(text.contains("Report on 2000 jobs of batch 'night'"), "{text}");
 }
+
+/// A workspace that no worker could make was never anywhere.
+#[test]
+fn a_job_that_was_never_begun_has_no_workspace_that_is_gone() {
+    let desk = crate::cli_run::Desk::new();
+    let ran = |arguments: &[&str]| desk.run_with(&[], arguments);
+    let submit = ["submit", "extract-requirements", "--documents", "docs", "--each", "--batch", "night"];
+    assert_eq!(ran(&[&submit[..], &["--max-attempts", "1"]].concat()).code, 0);
+    std::fs::remove_file(desk.path().join("docs/a.md")).unwrap();
+    assert_eq!(ran(&["work", "--until-empty", "-q"]).code, 0);
+    let report: Value = serde_json::from_str(&ran(&["report", "night", "--json"]).stdout).unwrap();
+    let whys: Vec<&Value> = report["needs_person"].as_array().unwrap().iter().map(|need| &need["why"]).collect();
+    assert_eq!(whys, ["failed", "notes"], "{report}");
+}

@@ -6,7 +6,7 @@ use super::{
 };
 use overnight::{
     job::record::{HoldReason, JobState, JobStatus},
-    store::{NewBatch, QueuedJob, Store, StoreError, Which},
+    store::{Grant, NewBatch, QueuedJob, Store, StoreError, Which},
 };
 use std::sync::Arc;
 
@@ -24,40 +24,40 @@ fn cost(usd: f64, state: JobState) -> JobState {
 async fn running_jobs_count_with_what_they_may_cost_and_others_with_what_they_did(place: Place) {
     let store = place.store().await;
     begun(&*store, Some(10.0), 4).await;
-    assert_eq!(store.reserve(id(1), 1, 4.0).await, Ok(true));
-    assert_eq!(store.reserve(id(2), 1, 4.0).await, Ok(true));
-    assert_eq!(store.reserve(id(3), 1, 2.5).await, Ok(false));
+    assert_eq!(store.reserve(id(1), 1, 4.0).await, Ok(Grant::Granted));
+    assert_eq!(store.reserve(id(2), 1, 4.0).await, Ok(Grant::Granted));
+    assert_eq!(store.reserve(id(3), 1, 2.5).await, Ok(Grant::Later));
     // Nothing was taken by that, and who asks again asks for less or more in all, not on top.
-    assert_eq!(store.reserve(id(3), 1, 2.0).await, Ok(true));
-    assert_eq!(store.reserve(id(1), 1, 3.0).await, Ok(true));
-    assert_eq!(store.reserve(id(4), 1, 1.0).await, Ok(true));
-    assert_eq!(store.reserve(id(4), 1, 1.01).await, Ok(false));
+    assert_eq!(store.reserve(id(3), 1, 2.0).await, Ok(Grant::Granted));
+    assert_eq!(store.reserve(id(1), 1, 3.0).await, Ok(Grant::Granted));
+    assert_eq!(store.reserve(id(4), 1, 1.0).await, Ok(Grant::Granted));
+    assert_eq!(store.reserve(id(4), 1, 1.01).await, Ok(Grant::Later));
     // The end of a job frees what it has not used, as do its hold and its loss.
     store.checkpoint(id(1), 1, &checkpoint(cost(0.5, completed()))).await.unwrap();
-    assert_eq!(store.reserve(id(4), 1, 3.5).await, Ok(true));
+    assert_eq!(store.reserve(id(4), 1, 3.5).await, Ok(Grant::Granted));
     let held = JobState { status: JobStatus::Held, hold_reason: Some(HoldReason::Budget), ..at_work() };
     store.checkpoint(id(2), 1, &checkpoint(cost(1.0, held))).await.unwrap();
-    assert_eq!(store.reserve(id(4), 1, 6.51).await, Ok(false));
-    assert_eq!(store.reserve(id(4), 1, 6.5).await, Ok(true));
+    assert_eq!(store.reserve(id(4), 1, 6.51).await, Ok(Grant::Later));
+    assert_eq!(store.reserve(id(4), 1, 6.5).await, Ok(Grant::Granted));
     store.give_back(id(3), 1, 0, None).await.unwrap();
-    assert_eq!(store.reserve(id(4), 1, 8.5).await, Ok(true));
+    assert_eq!(store.reserve(id(4), 1, 8.5).await, Ok(Grant::Granted));
     // Who costs more than was said counts with what it has cost; who comes anew has reserved nothing yet.
     store.checkpoint(id(4), 1, &checkpoint(cost(8.75, at_work()))).await.unwrap();
     assert_eq!(ids(&store.claim_next(B, "here", 9, MINUTE).await.unwrap()), [id(3)]);
-    assert_eq!(store.reserve(id(3), 2, -5.0).await, Ok(false));
+    assert_eq!(store.reserve(id(3), 2, -5.0).await, Ok(Grant::Spent));
     let row = store.batch("night 1").await.unwrap();
     assert_eq!((row.spent_usd, row.batch.budget_usd), (10.25, Some(10.0)));
 
     store.set_budget(batch_id(1), Some(11.0)).await.unwrap();
-    assert_eq!(store.reserve(id(3), 2, 0.75).await, Ok(true));
+    assert_eq!(store.reserve(id(3), 2, 0.75).await, Ok(Grant::Granted));
     for too_much in [0.76, f64::INFINITY, f64::NAN, f64::MAX] {
-        assert_eq!(store.reserve(id(3), 2, too_much).await, Ok(false), "{too_much}");
+        assert_eq!(store.reserve(id(3), 2, too_much).await, Ok(Grant::Spent), "{too_much}");
     }
     // Raising it queues nothing: that is for somebody to say.
     assert_eq!(one(&*store, 2).await.status, JobStatus::Held);
     assert_eq!(store.resume(Which::Batch(batch_id(1))).await, Ok(1));
     store.set_budget(batch_id(1), None).await.unwrap();
-    assert_eq!(store.reserve(id(3), 2, 1e9).await, Ok(true));
+    assert_eq!(store.reserve(id(3), 2, 1e9).await, Ok(Grant::Granted));
     assert_eq!(store.batch("night 1").await.unwrap().batch.budget_usd, None);
     let missing = StoreError::NoBatch { name: batch_id(9).to_string(), many: false };
     assert_eq!(store.set_budget(batch_id(9), Some(1.0)).await, Err(missing));
@@ -74,7 +74,7 @@ async fn only_who_has_the_job_reserves_for_it(place: Place) {
         assert_eq!(store.reserve(id(1), 0, 0.0).await, lost(1));
         assert_eq!(store.reserve(id(1), 2, 0.0).await, lost(1));
         assert_eq!(store.reserve(id(7), 1, 0.0).await, lost(7));
-        assert_eq!(store.reserve(id(1), 1, 0.0).await, Ok(true));
+        assert_eq!(store.reserve(id(1), 1, 0.0).await, Ok(Grant::Granted));
     }
     store.checkpoint(id(1), 1, &checkpoint(completed())).await.unwrap();
     assert_eq!(store.reserve(id(1), 1, 0.0).await, Err(StoreError::LeaseLost { id: id(1) }));
@@ -84,9 +84,9 @@ async fn sums_of_tenths_come_out_even(place: Place) {
     let store = place.store().await;
     begun(&*store, Some(0.3), 4).await;
     for number in 1..=3 {
-        assert_eq!(store.reserve(id(number), 1, 0.1).await, Ok(true));
+        assert_eq!(store.reserve(id(number), 1, 0.1).await, Ok(Grant::Granted));
     }
-    assert_eq!(store.reserve(id(4), 1, 0.000_001).await, Ok(false));
+    assert_eq!(store.reserve(id(4), 1, 0.000_001).await, Ok(Grant::Later));
 }
 
 async fn two_can_not_both_take_the_last_dollar(place: Place) {
@@ -98,7 +98,7 @@ async fn two_can_not_both_take_the_last_dollar(place: Place) {
         let store = Arc::clone(&stores[number as usize % 3]);
         tasks.spawn(async move { store.reserve(id(number), 1, 1.0).await.unwrap() });
     }
-    let granted = tasks.join_all().await.into_iter().filter(|is_granted| *is_granted).count();
+    let granted = tasks.join_all().await.into_iter().filter(|grant| *grant == Grant::Granted).count();
     assert_eq!(granted, 7);
 }
 

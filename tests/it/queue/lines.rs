@@ -40,6 +40,21 @@ async fn who_comes_back_keeps_its_place(place: Place) {
     assert_eq!(ids(&store.claim_next(B, "here", 9, MINUTE).await.unwrap()), [1, 2, 3].map(id));
 }
 
+/// A worker without the workspace store could only put such a job down again.
+async fn a_job_in_the_workspace_store_waits_for_a_worker_that_has_one(place: Place) {
+    let store = place.store().await;
+    store.enlist(A, "here", 1, true).await.unwrap();
+    store.enlist(B, "here", 2, false).await.unwrap();
+    store.submit(&batch(1), &[queued(1), queued(2)], false).await.unwrap();
+    store.claim_next(A, "here", 1, MINUTE).await.unwrap();
+    store.point(id(1), 1, "manifests/x").await.unwrap();
+    store.give_back(id(1), 1, 0, None).await.unwrap();
+    assert_eq!(ids(&store.claim_next(B, "here", 9, MINUTE).await.unwrap()), [id(2)]);
+    store.checkpoint(id(2), 1, &checkpoint(completed())).await.unwrap();
+    assert_eq!([store.has_work("here", false).await, store.has_work("here", true).await], [Ok(false), Ok(true)]);
+    assert_eq!(ids(&store.claim_next(A, "here", 9, MINUTE).await.unwrap()), [id(1)]);
+}
+
 async fn a_job_waits_for_its_time_and_its_machine(place: Place) {
     let store = place.store().await;
     let after = |number, time| QueuedJob { run_after: Some(at(time)), ..queued(number) };
@@ -131,6 +146,7 @@ async fn no_two_get_the_same_job(place: Place) {
 }
 
 on_both! {
+    a_job_in_the_workspace_store_waits_for_a_worker_that_has_one
     first_come_first_served_but_for_priority
     who_comes_back_keeps_its_place
     a_job_waits_for_its_time_and_its_machine

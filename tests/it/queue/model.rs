@@ -10,7 +10,7 @@ use overnight::{
         record::{HoldReason, JobStatus},
         time::Timestamp,
     },
-    store::{Beaten, QueueEntry, StoreError, Submitted, Swept, Wish},
+    store::{Beaten, Grant, QueueEntry, StoreError, Submitted, Swept, Wish},
 };
 use proptest::sample::Index;
 use std::collections::BTreeMap;
@@ -426,15 +426,18 @@ impl Model {
                     return Told::Granted(Err(job.lost()));
                 }
                 let Some(budget) = self.batches[job.batch as usize].budget_usd else {
-                    return Told::Granted(Ok(true));
+                    return Told::Granted(Ok(Grant::Granted));
                 };
                 let others = self.jobs.iter().filter(|other| other.batch == job.batch);
-                let others = others.filter(|other| other.entry.job.id != job.entry.job.id).map(Job::counts_usd);
-                let is_granted = others.sum::<f64>() + job.cost_usd.max(usd(*quarters)) <= budget;
-                if is_granted {
+                let others: Vec<&Job> = others.filter(|other| other.entry.job.id != job.entry.job.id).collect();
+                let own = job.cost_usd.max(usd(*quarters));
+                let may_cost: f64 = others.iter().map(|other| other.counts_usd()).sum();
+                let spent: f64 = others.iter().map(|other| other.cost_usd).sum();
+                if may_cost + own <= budget {
                     self.jobs[at as usize].may_cost_usd = usd(*quarters);
+                    return Told::Granted(Ok(Grant::Granted));
                 }
-                Told::Granted(Ok(is_granted))
+                Told::Granted(Ok(if spent + own <= budget { Grant::Later } else { Grant::Spent }))
             }
             Step::SetBudget { job, quarters } => {
                 let batch = self.picked(*job).batch;

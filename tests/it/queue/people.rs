@@ -180,7 +180,7 @@ async fn batches_are_found_by_what_a_person_types(place: Place) {
 async fn people_read_views(place: Place) {
     let store = place.store().await;
     store.submit(&batch(1), &(1..=3).map(queued).collect::<Vec<_>>(), false).await.unwrap();
-    store.enlist(A, "here", 1).await.unwrap();
+    store.enlist(A, "here", 1, false).await.unwrap();
     store.claim_next(A, "here", 2, MINUTE).await.unwrap();
     let ended = super::QueueEntry { ..one(&*store, 1).await };
     let rewound = overnight::job::record::PhaseRow {

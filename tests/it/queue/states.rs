@@ -11,7 +11,8 @@ use overnight::{
         time::Timestamp,
     },
     store::{
-        Beaten, Group, JobFilter, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Which, Wish,
+        Beaten, Grant, Group, JobFilter, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Which,
+        Wish,
     },
 };
 use proptest::{
@@ -165,7 +166,7 @@ pub(super) enum Told {
     Status(Result<JobStatus, StoreError>),
     Swept(Swept),
     Count(u64),
-    Granted(Result<bool, StoreError>),
+    Granted(Result<Grant, StoreError>),
     Jobs(Vec<JobId>),
     Batches(Vec<Uuid>),
     Marked(bool),

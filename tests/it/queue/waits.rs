@@ -123,7 +123,7 @@ async fn a_night_of_work_tells_nobody_but_of_what_may_be_claimed(place: Place) {
     store.submit(&batch(1), &jobs, true).await.unwrap();
     assert_eq!(told.times().await, 0);
 
-    store.enlist(A, "here", 1).await.unwrap();
+    store.enlist(A, "here", 1, false).await.unwrap();
     assert_eq!(store.claim_next(A, "here", 9, MINUTE).await.unwrap().len(), 5);
     assert_eq!(store.claim_next(B, "here", 9, MINUTE).await.unwrap().len(), 0);
     store.beat(A, MINUTE).await.unwrap();
@@ -161,6 +161,28 @@ async fn a_broken_connection_is_made_anew() {
     assert!(store.changed(LONG).await);
     place.store().await.submit(&batch(1), &[queued(1)], false).await.unwrap();
     assert!(store.changed(LONG).await);
+}
+
+/// What is written into a file that nobody else can open is lost.
+#[tokio::test]
+async fn nothing_is_claimed_from_a_file_that_was_removed_or_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("overnight.db");
+    let url = format!("sqlite://{}", path.display());
+    let store = overnight::store::connect(&url).await.unwrap();
+    store.submit(&batch(1), &[queued(1), queued(2)], false).await.unwrap();
+    assert_eq!(store.claim_next(A, "here", 1, MINUTE).await.unwrap().len(), 1);
+    let removed = overnight::store::StoreError::Connect {
+        database: path.display().to_string(),
+        detail:
+            "its file was removed or replaced while it was in use: start again, and `overnight reindex` brings back \
+                 what the workspaces know"
+                .to_owned(),
+    };
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(store.claim_next(A, "here", 1, MINUTE).await, Err(removed.clone()));
+    let _new = overnight::store::connect(&url).await.unwrap();
+    assert_eq!(store.claim_next(A, "here", 1, MINUTE).await, Err(removed));
 }
 
 on_both! {

@@ -7,7 +7,7 @@ use crate::{
         BatchRow, StoreError,
         connect::LAST,
         postgres::PostgresStore,
-        queue::{BatchColumns, Stand, stand},
+        queue::{BatchColumns, Grant, Stand, stand},
         value::{Id, at_most, count, finite, ids_beginning, text},
     },
 };
@@ -59,14 +59,15 @@ impl PostgresStore {
         marked.map_err(|error| self.failed(error))
     }
 
-    pub(super) async fn reserved(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<bool, StoreError> {
-        let reserved: Result<Option<bool>, _> = sqlx::query_scalar("select overnight_reserve($1, $2, $3)")
+    pub(super) async fn reserved(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<Grant, StoreError> {
+        let reserved: Result<Option<i32>, _> = sqlx::query_scalar("select overnight_reserve($1, $2, $3)")
             .bind(Id(id.0))
             .bind(count(lease))
             .bind(at_most(may_cost_usd))
             .fetch_one(&self.pool)
             .await;
-        reserved.map_err(|error| self.failed(error))?.ok_or(StoreError::LeaseLost { id })
+        let reserved = reserved.map_err(|error| self.failed(error))?.ok_or(StoreError::LeaseLost { id })?;
+        Ok(Grant::of(reserved.into()))
     }
 
     pub(super) async fn budget_set(&self, batch: Uuid, usd: Option<f64>) -> Result<(), StoreError> {

@@ -221,7 +221,7 @@ pub(super) const MANIFEST: &str = "select jobs.*, job_groups.at_once
 
 pub(super) const HAS_WORK: &str = "select exists (
         select 1 from jobs
-        where batch is not null and (host is null or host = $1)
+        where batch is not null and (host is null or host = $1) and (manifest is null or $2)
             and (status in ('queued', 'running') or (status = 'held' and run_after is not null)))";
 
 pub(super) const DEPTH: &str =

@@ -102,6 +102,7 @@ pub(super) const CLAIM: Sql = sql!(
                 select waits.id from jobs as waits indexed by jobs_to_claim where ",
     waiting!(),
     " and coalesce(waits.group_key, '') = rooms.key and coalesce(waits.host, '') = machines.host
+                    and (waits.manifest is null or exists (select 1 from workers where id = $1 and has_depot))
                 order by waits.place_in_line, waits.id
                 limit $3)
             where rooms.room > 0
@@ -112,7 +113,7 @@ pub(super) const CLAIM: Sql = sql!(
 );
 
 pub(super) const ENLIST: Sql = sql!(
-    "insert into workers (id, host, pid, started, seen) values ($1, $2, $3, ",
+    "insert into workers (id, host, pid, has_depot, started, seen) values ($1, $2, $3, $4, ",
     now!(),
     ", ",
     now!(),
@@ -308,7 +309,11 @@ pub(super) const RESERVE: Sql = sql!(
         from jobs as others where others.batch = jobs.batch and others.id <> $1)
         + max(coalesce(cost_usd, 0), $3) <= (
             select coalesce(budget_usd, 9e999) from batches where id = jobs.batch) + 1e-9;
-     select changes() from jobs where id = $1 and lease = $2 and worker is not null and status = 'running'"
+     select case when changes() > 0 then 2 else (
+        select coalesce(sum(cost_usd), 0) from jobs as others where others.batch = jobs.batch and others.id <> $1)
+        + max(coalesce(cost_usd, 0), $3) <= (
+            select coalesce(budget_usd, 9e999) from batches where id = jobs.batch) + 1e-9 end
+     from jobs where id = $1 and lease = $2 and worker is not null and status = 'running'"
 );
 
 pub(super) const SET_BUDGET: Sql = sql!("update batches set budget_usd = $2 where id = $1 returning 1");
@@ -340,7 +345,7 @@ pub(super) const POINTERS: &str = "select id, manifest from jobs";
 
 pub(super) const HAS_WORK: &str = "select exists (
         select 1 from jobs
-        where batch is not null and (host is null or host = $1)
+        where batch is not null and (host is null or host = $1) and (manifest is null or $2)
             and (status in ('queued', 'running') or (status = 'held' and run_after is not null)))";
 
 pub(super) const DEPTH: &str =
