@@ -159,6 +159,12 @@ async fn job_again(office: &Office, job: &Known) -> Result<u8, CliError> {
 async fn batch_again(office: &Office, batch: &BatchRow, budget_usd: Option<f64>) -> Result<u8, CliError> {
     let words = batch_words(batch);
     if let Some(usd) = budget_usd {
+        if usd <= batch.spent_usd {
+            return Err(CliError::usage(format!(
+                "--budget-usd {usd}: the jobs of {words} have cost {:.2} USD already; give more than that",
+                batch.spent_usd
+            )));
+        }
         office.set_budget(batch, usd).await?;
     }
     let queued = office.store.resume(Which::Batch(batch.batch.id)).await?;

@@ -8,7 +8,7 @@ mod scheduled;
 mod told;
 
 use super::{
-    CliError, Office, exit, instructions, out,
+    CliError, Office, exit, instructions, named, out,
     run::{Bounds, tell_left_out},
     server,
 };
@@ -17,7 +17,7 @@ use crate::{
     config::Partial,
     documents,
     runner::{RunError, now},
-    store::{NewBatch, QueuedJob, Store},
+    store::{NewBatch, QueuedJob, Store, StoreError},
 };
 use asked::Asked;
 use chrono::Local;
@@ -121,10 +121,31 @@ pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliErro
         told::dry_run(&ready.submission, &ready.asked, &ready.looked, args)?;
         return Ok(exit::COMPLETED);
     };
+    tell_namesake(office, ready.batch.name.as_deref()).await?;
     put::put(&*office.store, &ready.batch, &ready.jobs, args.dedupe).await?;
-    let manifest = office.store.manifest(ready.batch.id).await?;
-    told::submitted(&ready.submission, &ready.batch, &ready.jobs, &manifest, &ready.looked, args.json)?;
-    Ok(exit::COMPLETED)
+    let told = async {
+        let manifest = office.store.manifest(ready.batch.id).await?;
+        told::submitted(&ready.submission, &ready.batch, &ready.jobs, &manifest, &ready.looked, args.json)
+    };
+    told.await.map(|()| exit::COMPLETED).map_err(|CliError { message, code }| {
+        let id = ready.batch.id;
+        CliError { message: format!("batch {id} is in the queue, don't submit it again; but {message}"), code }
+    })
+}
+
+/// Another batch of the same name that is still at work would be hidden by this one.
+async fn tell_namesake(office: &Office, name: Option<&str>) -> Result<(), CliError> {
+    let Some(name) = name else { return Ok(()) };
+    match office.store.batch(name).await {
+        Ok(row) if row.batch.name.as_deref() == Some(name) && row.ended.is_none() => out::talk(&format!(
+            "another batch is called {} and has not ended: that name means the new one now, so call the other {}",
+            named::batch_words(&row).trim_start_matches("batch "),
+            row.batch.id
+        )),
+        Ok(_) | Err(StoreError::NoBatch { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
 }
 
 /// Looks for all that can be wrong, and makes the batch `id`. Without a store, the one that the settings name is opened.

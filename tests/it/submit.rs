@@ -563,3 +563,38 @@ fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
     // The database may have been made; there is no batch in it.
     assert_eq!(wait(async { desk.store().await.batches(1).await.unwrap() }), vec![]);
 }
+
+/// A name means the newest batch: who gives it to another one hears of the one that it hides.
+#[test]
+fn a_second_batch_of_one_name_tells_of_the_first() {
+    let desk = Desk::new();
+    let submit = ["extract-requirements", "--documents", "docs", "--each", "--batch", "tri"];
+    let first = desk.submitted(&submit);
+    let ran = desk.submit(&[&submit[..], &["--json"]].concat());
+    assert_eq!(ran.code, 0);
+    assert_eq!(
+        ran.stderr,
+        format!(
+            "another batch is called 'tri' and has not ended: that name means the new one now, so call the other {}\n",
+            text(&first["batch"])
+        )
+    );
+}
+
+/// A script that tries again after an error would queue everything twice.
+#[test]
+fn a_batch_whose_summary_can_not_be_written_is_queued_all_the_same() {
+    let desk = Desk::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(crate::cli_run::PROGRAM)
+        .current_dir(desk.path())
+        .env_clear()
+        .args(["submit", "extract-requirements", "--documents", "docs", "--batch", "tri"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    let (batch, _) = desk.last();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let begins = format!("error: batch {} is in the queue, don't submit it again; but ", batch.id);
+    assert!(output.status.code() == Some(1) && said.starts_with(&begins), "{said}");
+}
