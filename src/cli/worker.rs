@@ -11,16 +11,19 @@ use super::{
 };
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
-    config::Partial,
+    config::{Partial, Settings},
     job::id::JobId,
-    store::Store,
+    store::{self, Store},
     worker::{Hook, Models, Rest, Summary, Supply, Terms, Times, Told, Worker},
     workspace::lock::host,
 };
 use async_trait::async_trait;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
+
+/// How soon a database that doesn't answer is asked again.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,7 +76,10 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError> {
     let settings = super::settings(&args.depot.put_into(args.server.put_into(flags.clone())))?;
     let workspaces = super::run::workspaces(&settings)?;
-    let office = Arc::new(Office::open(settings).await?);
+    // Before anything that takes its time.
+    let stop = stop::listen()?;
+    let Some(store) = connected(&settings, args.until_empty, stop.clone()).await? else { return Ok(exit::COMPLETED) };
+    let office = Arc::new(Office { settings, store });
     let traces = Traces::begin(&office, args.quiet);
     let terms = Terms {
         concurrency: args.concurrency as usize,
@@ -93,7 +99,6 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
             CliError::usage(format!("--metrics {}: nothing can be answered there ({error})", out::one_line(at)))
         })?),
     };
-    let stop = stop::listen()?;
     let store: Arc<dyn Store> = office.store.clone();
     let is_quiet = args.quiet;
     let tell = Arc::new(move |told: Told<'_>| tell(&told, is_quiet));
@@ -110,6 +115,31 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
     let summary = summary?;
     show(&summary, args.json)?;
     Ok(exit::COMPLETED)
+}
+
+/// The database. One that doesn't answer is waited for, as it would be later; who works until all is done hears of it
+/// instead. None: the worker is to stop.
+async fn connected(
+    settings: &Settings,
+    until_empty: bool,
+    mut stop: watch::Receiver<bool>,
+) -> Result<Option<Arc<dyn Store>>, CliError> {
+    let mut is_told = false;
+    loop {
+        let error = match store::connect(settings.database_url.value.reveal()).await {
+            Ok(store) => return Ok(Some(store)),
+            Err(error) if error.retryable() && !until_empty => error,
+            Err(error) => return Err(error.into()),
+        };
+        if !is_told {
+            is_told = true;
+            out::say(&out::Said::new(out::Level::Warn, "database", &format!("{error}; it is waited for")));
+        }
+        tokio::select! {
+            () = tokio::time::sleep(TRY_AGAIN) => {}
+            _ = stop.wait_for(|stops| *stops) => return Ok(None),
+        }
+    }
 }
 
 /// Models with this process's keys and headers, and submissions with its settings.

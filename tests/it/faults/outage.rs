@@ -218,3 +218,21 @@ fn a_database_that_is_away_from_the_start_is_named_at_once() {
     }
     assert_eq!(super::desk::tree(&desk.workspaces()).len(), 0);
 }
+
+/// A worker outlives its database, also at first; who wants it to stop is heard.
+#[test]
+fn a_worker_waits_for_its_database() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let desk = Desk::on(format!("postgres://nobody@{gone}/overnight"));
+    let (mut child, mut talk) = desk.start(&["work"]);
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut talk, &mut line).unwrap();
+    assert!(line.ends_with("; it is waited for\n"), "{line}");
+    std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    let mut rest = String::new();
+    talk.read_to_string(&mut rest).unwrap();
+    assert_eq!((child.wait().unwrap().code(), rest.as_str()), (Some(0), "stopping; once more to end at once\n"));
+    // Who works until all is done hears of it instead.
+    let ran = desk.run(&["work", "--until-empty"]);
+    assert_eq!((ran.code, ran.stderr), (1, format!("error: {}\n", line.trim_end_matches("; it is waited for\n"))));
+}
