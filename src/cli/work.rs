@@ -34,6 +34,7 @@ pub(super) async fn drive(
     let id = session.job.spec.id;
     out::about(id);
     let (keeper, known) = super::depot::keeper(office, id).await?;
+    let is_of_batch = office.store.job(id).await?.is_some_and(|row| row.queue.is_some());
     session.claim(office.store.as_ref()).await.map_err(|error| unclaimed(id, error))?;
     // Before the first word: who reads it may send a signal.
     let stop = stop::listen()?;
@@ -52,6 +53,7 @@ pub(super) async fn drive(
     let mut drive = Drive::new(office.store.as_ref(), models.first, stop, &mut watch)
         .or(models.others)
         .storing(keeper, known)
+        .sharing(is_of_batch)
         .known(has_answered(session, &office.settings))
         .after(words);
     let outcome = drive.run(session).await;

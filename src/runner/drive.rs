@@ -147,6 +147,13 @@ impl<'a> Drive<'a> {
         self
     }
 
+    /// The job is one of a batch: what its calls may cost is asked of the batch's budget.
+    #[must_use]
+    pub fn sharing(mut self, is_shared: bool) -> Self {
+        self.granted_usd = self.granted_usd.or(is_shared.then_some(0.0));
+        self
+    }
+
     /// Whether the job was held because the budget of its batch has no room.
     pub fn has_spent_all(&self) -> bool {
         self.has_spent_all
