@@ -1,4 +1,4 @@
-//! `overnight retry`: failed jobs of a batch are queued again. A job of `overnight run` belongs to no queue.
+//! `overnight retry`: failed jobs of a batch are queued again, and so is a held one whose workspace is gone. A job of `overnight run` belongs to no queue.
 
 use super::{
     CliError, Office,
@@ -9,12 +9,12 @@ use super::{
     progress::counted,
     queue::Known,
 };
-use crate::store::Which;
+use crate::{job::record::JobStatus, store::Which};
 
 const EXAMPLES: &str = "\
 Examples:
   overnight retry contracts        # all failed jobs of the batch of this name
-  overnight retry 0193
+  overnight retry 0193             # failed, or held because its workspace is gone: from its beginning
 
 The jobs are queued with no attempt used; a worker (`overnight work`) takes them.";
 
@@ -38,6 +38,11 @@ pub(super) async fn run(office: &Office, args: &RetryArgs) -> Result<u8, CliErro
             if job.queue.is_none() {
                 return Err(CliError::usage(alone(&job)));
             }
+            if is_lost(office, &job) && office.store.begin_anew(id).await? {
+                let anew = "its workspace is gone, and it is queued again from its beginning";
+                out::result(&format!("job {id}: {anew}; a worker takes it (`overnight work`)\n"))?;
+                return Ok(exit::COMPLETED);
+            }
             let nothing = format!("job {id} has not failed: it is {}", job.status());
             (Which::Job(id), format!(" ({id})"), nothing)
         }
@@ -53,6 +58,14 @@ pub(super) async fn run(office: &Office, args: &RetryArgs) -> Result<u8, CliErro
         it_or_them(queued)
     ))?;
     Ok(exit::COMPLETED)
+}
+
+/// Whether the job is held, and its workspace, which would be here, is neither here nor in a workspace store: nobody can go on
+/// with it.
+fn is_lost(office: &Office, job: &Known) -> bool {
+    let is_held = job.status() == JobStatus::Held && job.queue.is_some() && job.same_as().is_none();
+    let would_be_here = job.elsewhere().is_none() && !job.is_stored() && !job.is_unbegun();
+    is_held && would_be_here && office.workspace(job).is_err()
 }
 
 /// What to do about a job that is in no batch.
