@@ -9,7 +9,7 @@ use super::{
     progress::counted,
     queue::Known,
 };
-use crate::{job::record::JobStatus, store::Which};
+use crate::store::Which;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,7 +38,8 @@ pub(super) async fn run(office: &Office, args: &RetryArgs) -> Result<u8, CliErro
             if job.queue.is_none() {
                 return Err(CliError::usage(alone(&job)));
             }
-            if is_lost(office, &job) && office.store.begin_anew(id).await? {
+            let is_lost = job.is_held_here() && office.workspace(&job).is_err();
+            if is_lost && office.store.begin_anew(id).await? {
                 let anew = "its workspace is gone, and it is queued again from its beginning";
                 out::result(&format!("job {id}: {anew}; a worker takes it (`overnight work`)\n"))?;
                 return Ok(exit::COMPLETED);
@@ -58,14 +59,6 @@ pub(super) async fn run(office: &Office, args: &RetryArgs) -> Result<u8, CliErro
         it_or_them(queued)
     ))?;
     Ok(exit::COMPLETED)
-}
-
-/// Whether the job is held, and its workspace, which would be here, is neither here nor in a workspace store: nobody can go on
-/// with it.
-fn is_lost(office: &Office, job: &Known) -> bool {
-    let is_held = job.status() == JobStatus::Held && job.queue.is_some() && job.same_as().is_none();
-    let would_be_here = job.elsewhere().is_none() && !job.is_stored() && !job.is_unbegun();
-    is_held && would_be_here && office.workspace(job).is_err()
 }
 
 /// What to do about a job that is in no batch.

@@ -106,6 +106,7 @@ fn a_job_whose_workspace_is_lost_is_begun_anew() {
          retry {id}` has it done from its beginning\n"
     );
     assert!(said.contains(&why), "{said}");
+    assert_eq!(desk.json(&["show", &id, "--json"])["next"][0], format!("overnight retry {id}"));
     // A batch is not begun anew as a whole.
     assert!(desk.refuses(2, &["retry", "night"]).contains("no job of batch 'night' has failed"));
     assert_eq!(
