@@ -59,6 +59,7 @@ pub(super) async fn run(flags: Partial, args: &DoctorArgs) -> Result<u8, CliErro
             "database",
             match &office {
                 Ok(_) => Ok(format!("{} answers; its schema is up to date", settings.database_url.value)),
+                Err(error) if error.message.contains("--database-url") => Err(error.message.clone()),
                 Err(error) => Err(format!("{error}; set --database-url, OVERNIGHT_DATABASE_URL or database_url")),
             },
         ),

@@ -56,6 +56,7 @@ impl From<StoreError> for CliError {
             | StoreError::Ambiguous { .. }
             | StoreError::NoBatch { .. }
             | StoreError::Connect { .. }
+            | StoreError::Foreign { .. }
             | StoreError::Newer { .. } => Self::usage(error.to_string()),
             StoreError::Unreachable { .. }
             | StoreError::Full { .. }

@@ -1,6 +1,6 @@
 //! What a person means by a name: a job or a batch.
 
-use super::{CliError, Office, queue::Known, table::cut};
+use super::{CliError, Office, out, queue::Known, table::cut};
 use crate::store::{BatchRow, StoreError};
 use uuid::Uuid;
 
@@ -20,6 +20,14 @@ impl Office {
     /// The job or the batch that a person named. A job by its id, by any unambiguous beginning of it, or as `last`; a batch by
     /// its name, its id or a beginning of that. What could be both is an error that names both.
     pub(super) async fn named(&self, name: &str) -> Result<Named, CliError> {
+        let named = self.found(name).await?;
+        if let Named::Batch(batch) = &named {
+            self.tell_of_namesakes(batch, name).await?;
+        }
+        Ok(named)
+    }
+
+    async fn found(&self, name: &str) -> Result<Named, CliError> {
         self.adopt().await;
         let job = match self.store.find(name).await {
             Ok(id) => Ok(id),
@@ -71,11 +79,27 @@ impl Office {
 
     /// The batch that a person named.
     pub(super) async fn batch(&self, name: &str) -> Result<BatchRow, CliError> {
-        self.store.batch(name).await.map_err(|error| {
+        let batch = self.store.batch(name).await.map_err(|error| {
             // Whatever was typed, it is told in one line.
             let many = if let StoreError::NoBatch { many, .. } = error { Some(many) } else { None };
-            many.map_or(error, |many| StoreError::NoBatch { name: short(name), many }).into()
-        })
+            CliError::from(many.map_or(error, |many| StoreError::NoBatch { name: short(name), many }))
+        })?;
+        self.tell_of_namesakes(&batch, name).await?;
+        Ok(batch)
+    }
+
+    /// Says so where other batches have the name by which this one was found.
+    async fn tell_of_namesakes(&self, batch: &BatchRow, typed: &str) -> Result<(), CliError> {
+        let Some(name) = batch.batch.name.as_deref().filter(|name| *name == typed.trim()) else { return Ok(()) };
+        let all = self.store.namesakes(name).await?;
+        if all > 1 {
+            out::talk(&format!(
+                "{all} batches are called {}: this is the newest, {}; name another by its id",
+                short(name),
+                batch.batch.id
+            ));
+        }
+        Ok(())
     }
 }
 

@@ -45,6 +45,12 @@ impl Known {
         self.row.queue.as_ref().is_some_and(|queue| queue.manifest.is_some())
     }
 
+    /// Held, with a workspace that only this machine can have: where it isn't here, nobody can go on with it.
+    pub fn is_held_here(&self) -> bool {
+        let is_held = self.status() == JobStatus::Held && self.queue.is_some() && self.same_as().is_none();
+        is_held && self.elsewhere().is_none() && !self.is_stored() && !self.is_unbegun()
+    }
+
     /// No worker has made its workspace yet, though one may have said where it would be.
     pub fn is_unbegun(&self) -> bool {
         let (job, state) = (&self.row.job, &self.row.state);

@@ -1,4 +1,4 @@
-//! `overnight retry`: failed jobs of a batch are queued again. A job of `overnight run` belongs to no queue.
+//! `overnight retry`: failed jobs of a batch are queued again, and so is a held one whose workspace is gone. A job of `overnight run` belongs to no queue.
 
 use super::{
     CliError, Office,
@@ -14,7 +14,7 @@ use crate::store::Which;
 const EXAMPLES: &str = "\
 Examples:
   overnight retry contracts        # all failed jobs of the batch of this name
-  overnight retry 0193
+  overnight retry 0193             # failed, or held because its workspace is gone: from its beginning
 
 The jobs are queued with no attempt used; a worker (`overnight work`) takes them.";
 
@@ -37,6 +37,12 @@ pub(super) async fn run(office: &Office, args: &RetryArgs) -> Result<u8, CliErro
             let id = job.id();
             if job.queue.is_none() {
                 return Err(CliError::usage(alone(&job)));
+            }
+            let is_lost = job.is_held_here() && office.workspace(&job).is_err();
+            if is_lost && office.store.begin_anew(id).await? {
+                let anew = "its workspace is gone, and it is queued again from its beginning";
+                out::result(&format!("job {id}: {anew}; a worker takes it (`overnight work`)\n"))?;
+                return Ok(exit::COMPLETED);
             }
             let nothing = format!("job {id} has not failed: it is {}", job.status());
             (Which::Job(id), format!(" ({id})"), nothing)

@@ -92,6 +92,10 @@ pub(super) fn cut(text: &str, width: usize) -> String {
         room -= needed;
         kept.push(letter);
     }
+    // A sign may make the one before it wider.
+    while kept.width() > width.saturating_sub(1) {
+        kept.pop();
+    }
     if width > 0 {
         kept.push('…');
     }
@@ -137,6 +141,12 @@ mod tests {
         let mut table = Table::new(&[("A", Side::Left), ("B", Side::Left)]);
         table.row(vec!["x\u{1b}[2J\ny".to_owned(), "z".to_owned()]);
         assert_eq!(table.render(None), "A       B\nx[2J y  z\n");
+    }
+
+    #[test]
+    fn a_sign_that_widens_the_one_before_it_is_counted() {
+        assert_eq!(cut("🕯\u{fe0f}！x", 2), "🕯…");
+        assert_eq!(cut("🕯\u{fe0f}！x", 3), "🕯\u{fe0f}…");
     }
 
     proptest! {

@@ -206,6 +206,7 @@ fn show(summary: &Summary, as_json: bool) -> Result<(), CliError> {
             "given_back": summary.given_back,
             "failed_attempts": summary.failed_attempts,
             "lost": summary.lost,
+            "elsewhere": summary.elsewhere,
         }));
     }
     let mut parts: Vec<String> = summary.ended.iter().map(|(name, count)| format!("{count} {name}")).collect();

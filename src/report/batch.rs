@@ -1,12 +1,13 @@
 //! What a report says of batches as such: what they were given, what they spent, and what of them waits in the queue.
 
-use super::facts::JobFacts;
+use super::{facts::JobFacts, words::short};
 use crate::{
     job::{
         record::{HoldReason, JobStatus},
         time::Timestamp,
     },
     store::BatchRow,
+    workspace::lock,
 };
 use serde::Serialize;
 use uuid::Uuid;
@@ -65,10 +66,12 @@ impl BatchFacts {
 }
 
 /// Jobs of batches that wait alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     pub status: JobStatus,
     pub hold_reason: Option<HoldReason>,
+    /// The other machine that has their workspaces: only workers there can go on with them. Null: any worker here can.
+    pub host: Option<String>,
     pub jobs: u64,
     /// When the first of them goes on by itself. Null: a worker has to come, or a person.
     pub until: Option<Timestamp>,
@@ -77,24 +80,57 @@ pub struct Waiting {
 impl Waiting {
     /// In the order of the statuses' names, those that go on by themselves last.
     pub fn of(jobs: &[JobFacts]) -> Vec<Self> {
+        let of_batches = jobs.iter().filter(|job| job.batch.is_some());
+        Self::summed(of_batches.map(|job| Self {
+            status: job.status,
+            hold_reason: job.hold_reason,
+            host: job.host.clone(),
+            jobs: 1,
+            until: job.run_after,
+        }))
+    }
+
+    /// One for each way in which some of these wait; those that don't wait are left out.
+    pub fn summed(all: impl Iterator<Item = Self>) -> Vec<Self> {
+        let here = lock::host();
         let mut sums: Vec<Self> = Vec::new();
-        let waits = |job: &&JobFacts| job.batch.is_some() && matches!(job.status, JobStatus::Queued | JobStatus::Held);
-        for job in jobs.iter().filter(waits) {
-            let of = |sum: &&mut Self| {
-                (sum.status, sum.hold_reason, sum.until.is_some())
-                    == (job.status, job.hold_reason, job.run_after.is_some())
+        for one in all.filter(|one| matches!(one.status, JobStatus::Queued | JobStatus::Held)) {
+            let one = Self { host: one.host.filter(|host| *host != here), ..one };
+            let is_alike = |sum: &&mut Self| {
+                (sum.status, sum.hold_reason, &sum.host, sum.until.is_some())
+                    == (one.status, one.hold_reason, &one.host, one.until.is_some())
             };
-            match sums.iter_mut().find(of) {
+            match sums.iter_mut().find(is_alike) {
                 Some(sum) => {
-                    sum.jobs += 1;
-                    sum.until = sum.until.min(job.run_after);
+                    sum.jobs += one.jobs;
+                    sum.until = sum.until.min(one.until);
                 }
-                None => {
-                    sums.push(Self { status: job.status, hold_reason: job.hold_reason, jobs: 1, until: job.run_after });
-                }
+                None => sums.push(one),
             }
         }
-        sums.sort_by_key(|sum| (sum.status == JobStatus::Held, sum.hold_reason.map(HoldReason::name), sum.until));
+        sums.sort_by(|a, b| {
+            let key = |sum: &Self| (sum.status == JobStatus::Held, sum.hold_reason.map(HoldReason::name), sum.until);
+            key(a).cmp(&key(b)).then_with(|| a.host.cmp(&b.host))
+        });
         sums
+    }
+
+    /// What they wait for.
+    pub fn words(&self, time: &dyn Fn(Timestamp) -> String) -> String {
+        let there = self.host.as_deref().map(short);
+        match (self.until.map(time), self.hold_reason, there) {
+            (Some(until), None, None) => format!("for a time; the first until {until}"),
+            (Some(until), None, Some(host)) => {
+                format!("for a time, and then for a worker on {host}; the first until {until}")
+            }
+            (Some(until), Some(_), None) => format!("goes on by itself; the first at {until}"),
+            (Some(until), Some(_), Some(host)) => {
+                format!("goes on by itself, with a worker on {host}; the first at {until}")
+            }
+            (None, None, None) => "for a worker".to_owned(),
+            (None, None, Some(host)) => format!("for a worker on {host}, which has the workspace"),
+            (None, Some(_), None) => "for a person".to_owned(),
+            (None, Some(_), Some(host)) => format!("for a person, and then for a worker on {host}"),
+        }
     }
 }

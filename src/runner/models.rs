@@ -8,7 +8,7 @@ use crate::{
     model::{
         Model, ModelError,
         endpoint::Pace,
-        offline::Offline,
+        offline::{Offline, Priced},
         remote::{self, Key, Remote, Timeouts, wire::Wire},
         replay::Replay,
         scripted::Scripted,
@@ -70,7 +70,10 @@ impl fmt::Debug for ModelOptions<'_> {
 pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Model>, RunError> {
     let (provider, rest) = name.split_once(':').unwrap_or((name, ""));
     match (provider, rest) {
-        ("offline", "") => Ok(Arc::new(Offline)),
+        ("offline", "") => Ok(match table::lookup(name, options.models.as_ref()).price {
+            Some(price) => Arc::new(Priced(price)),
+            None => Arc::new(Offline),
+        }),
         ("scripted", file) if !file.is_empty() => {
             let text = std::fs::read_to_string(file).map_err(|error| ModelError::Script {
                 file: file.to_owned(),

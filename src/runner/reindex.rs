@@ -221,6 +221,7 @@ fn is_one_rows_fault(error: &StoreError) -> bool {
         StoreError::Connect { .. }
         | StoreError::Unreachable { .. }
         | StoreError::Full { .. }
+        | StoreError::Foreign { .. }
         | StoreError::Newer { .. } => false,
     }
 }

@@ -7,6 +7,9 @@ use std::{fmt, path::PathBuf, sync::Arc};
 /// The name of the newest job.
 pub(super) const LAST: &str = "last";
 
+/// What stands in a password's place.
+const HIDDEN: &str = "***";
+
 const ALLOWED: &str = "a database URL is sqlite://PATH, such as sqlite://workspaces/overnight.db, or postgres://USER:PASSWORD@HOST/DATABASE";
 
 /// Opens the database at `url` and brings its schema up to this program's. `sqlite://PATH` takes the path as it stands,
@@ -83,15 +86,40 @@ impl Secrets {
         Self(secrets)
     }
 
-    /// `text` without them.
+    /// `text` without them, where it holds them as it would hold a password: a password may be a word, and a sentence that
+    /// misses its words would give it away.
     pub(super) fn hidden(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
+        self.0.iter().fold(text.to_owned(), |text, secret| hidden(&text, secret))
     }
+}
+
+/// Letters of a password that is known wherever it stands.
+const UNMISTAKABLE: usize = 6;
+
+/// `text` with `***` in place of `secret`: in a URL, and, where it is no word or number, wherever it stands by itself.
+fn hidden(text: &str, secret: &str) -> String {
+    let kinds = [char::is_alphabetic, char::is_numeric, |letter: char| !letter.is_alphanumeric()];
+    let is_mixed = kinds.iter().filter(|is_of_kind| secret.chars().any(is_of_kind)).count() > 1;
+    let is_unmistakable = is_mixed && secret.chars().count() >= UNMISTAKABLE;
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(place) = rest.find(secret) {
+        let after = &rest[place + secret.len()..];
+        shown.push_str(&rest[..place]);
+        let is_apart = !shown.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
+        let is_login = shown.ends_with(':') && after.starts_with('@');
+        let is_named = shown.to_lowercase().ends_with("password=");
+        let is_it = is_apart && (is_login || is_named || is_unmistakable);
+        shown.push_str(if is_it { HIDDEN } else { secret });
+        rest = after;
+    }
+    shown.push_str(rest);
+    shown
 }
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
+        f.write_str(HIDDEN)
     }
 }
 
@@ -158,9 +186,27 @@ mod tests {
     #[test]
     fn secrets_are_hidden_as_written_and_as_meant() {
         let secrets = Secrets::of("me:p%40ss:w@host/db?application_name=x&password=other");
-        assert_eq!(secrets.hidden("p%40ss:w, p@ss:w and other, but not me"), "***, *** and ***, but not me");
+        assert_eq!(secrets.hidden("p%40ss:w, p@ss:w and 'p@ss:w', but not me"), "***, *** and '***', but not me");
+        assert_eq!(
+            secrets.hidden("//me:p@ss:w@host/db?password=other&x, with other words, up@ss:w"),
+            "//me:***@host/db?password=***&x, with other words, up@ss:w"
+        );
         assert_eq!(format!("{secrets:?}"), "***");
         assert_eq!(Secrets::of("host/db").hidden("host/db"), "host/db");
+    }
+
+    #[test]
+    fn a_password_that_is_a_word_or_a_number_is_hidden_in_a_url_only() {
+        let told = "no schema has been selected to create in; another at 127.0.0.1:5432";
+        for password in ["no", "schema", "in", "5432", "a", ":", "selected"] {
+            let secrets = Secrets::of(&format!("me:{password}@host/db"));
+            assert_eq!(secrets.hidden(told), told, "{password}");
+            assert_eq!(
+                secrets.hidden(&format!("postgres://me:{password}@host/db?password={password}")),
+                "postgres://me:***@host/db?password=***",
+                "{password}"
+            );
+        }
     }
 
     proptest! {

@@ -16,6 +16,12 @@ pub enum StoreError {
     /// The database's disk is full.
     #[error("no room left for database {database}: {detail}")]
     Full { database: String, detail: String },
+    /// Made by another program.
+    #[error(
+        "the database {database} isn't overnight's: it has tables of another program; name another with \
+         OVERNIGHT_DATABASE_URL or --database-url"
+    )]
+    Foreign { database: String },
     /// Made by a later version of this program.
     #[error(
         "database {database} was made by a newer overnight (its schema is {found}, this program knows up to {known}): \
@@ -50,6 +56,7 @@ impl StoreError {
             Self::Unreachable { .. } => true,
             Self::Connect { .. }
             | Self::Full { .. }
+            | Self::Foreign { .. }
             | Self::Newer { .. }
             | Self::LeaseLost { .. }
             | Self::Ended { .. }

@@ -9,6 +9,7 @@
 
 mod connect;
 mod error;
+mod people;
 mod postgres;
 mod queue;
 mod row;
@@ -16,9 +17,11 @@ mod schedules;
 mod sqlite;
 mod told;
 mod value;
+mod whose;
 
 pub use connect::connect;
 pub use error::StoreError;
+pub use people::People;
 pub use queue::{
     BatchRow, Beaten, ClaimedJob, Grant, Group, NewBatch, Queue, QueueEntry, QueueFacts, QueuedJob, Submitted, Swept,
     Totals, Which, backoff_ms,
@@ -87,7 +90,7 @@ pub struct JobRow {
 
 /// A database of jobs.
 #[async_trait]
-pub trait Store: Queue + Schedules + Send + Sync + std::fmt::Debug {
+pub trait Store: Queue + Schedules + People + Send + Sync + std::fmt::Debug {
     /// Writes the first row of a job, queued. Does nothing where the id is there already.
     async fn create(&self, job: &NewJob) -> Result<(), StoreError>;
 

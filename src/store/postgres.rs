@@ -7,6 +7,7 @@ mod changes;
 mod checkpoint;
 mod group;
 mod kept;
+mod people;
 mod queue;
 mod schedules;
 mod together;
@@ -18,6 +19,7 @@ use super::{
     queue::Changes,
     row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
+    whose::{self, Found},
 };
 use crate::{
     crash,
@@ -139,12 +141,8 @@ impl PostgresStore {
 
     /// Brings the schema up to this program's.
     async fn migrate(&self) -> Result<(), StoreError> {
-        let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
-        let found = self.version().await?;
-        if found > known {
-            return Err(StoreError::Newer { database: self.database.name.clone(), found, known });
-        }
-        if found == known {
+        let known = whose::known(&MIGRATIONS);
+        if self.look().await?.version(&self.database.name, known)? == known {
             return Ok(());
         }
         // The migrator's own lock keeps two processes apart that find the same new database.
@@ -161,19 +159,26 @@ impl PostgresStore {
         })
     }
 
-    /// The newest migration that the database has seen; 0 for a new one.
-    async fn version(&self) -> Result<i64, StoreError> {
-        let kept: bool = sqlx::query_scalar("select to_regclass('_sqlx_migrations') is not null")
-            .fetch_one(&self.pool)
-            .await
-            .map_err(|error| self.failed(error))?;
-        if !kept {
-            return Ok(0);
-        }
-        sqlx::query_scalar("select coalesce(max(version), 0) from _sqlx_migrations")
-            .fetch_one(&self.pool)
-            .await
-            .map_err(|error| self.failed(error))
+    /// What is there. Other schemas, and tables that are in nobody's way, are no concern.
+    async fn look(&self) -> Result<Found, StoreError> {
+        let failed = |error| self.failed(error);
+        // Before the migrations: another process that makes these tables now tells its migrations with them.
+        let in_the_way = "select exists (select 1 from pg_class
+            where relnamespace = to_regnamespace(quote_ident(current_schema())) and relname = any($1))";
+        let has_tables = sqlx::query_scalar(in_the_way).bind(whose::names(&MIGRATIONS)).fetch_one(&self.pool);
+        let has_tables = has_tables.await.map_err(failed)?;
+        // In the schema where tables are made, or in another one of the path.
+        let kept = "select relnamespace = to_regnamespace(quote_ident(current_schema())) from pg_class
+            where oid = to_regclass('_sqlx_migrations')";
+        let kept: Option<Option<bool>> = sqlx::query_scalar(kept).fetch_optional(&self.pool).await.map_err(failed)?;
+        let Some(is_here) = kept.map(|is_here| is_here == Some(true)) else {
+            return Ok(Found { has_tables, is_ours: false, has_migrations: false, newest: 0 });
+        };
+        let seen = "select count(*) > 0, coalesce(bool_or(checksum = $1), false), coalesce(max(version), 0)
+            from _sqlx_migrations";
+        let seen = sqlx::query_as(seen).bind(whose::first(&MIGRATIONS)).fetch_one(&self.pool);
+        let (has_any, is_ours, newest): (bool, bool, i64) = seen.await.map_err(failed)?;
+        Ok(Found { has_tables, is_ours, has_migrations: is_here && has_any, newest })
     }
 
     /// Why a write found no row that it may change.
@@ -496,8 +501,8 @@ impl Database {
             (_, "53100") => StoreError::Full { database, detail },
             // Connection broken, too busy, deadlock or serialization, shutting down or a statement that took too long.
             ("08" | "53" | "40" | "57", _) | (_, "55P03") => StoreError::Unreachable { database, detail },
-            // Who may log in, to which database, and what they may do there.
-            ("28" | "3D", _) | (_, "42501") => StoreError::Connect { database, detail },
+            // Who may log in, to which database and which schema, and what they may do there.
+            ("28" | "3D" | "3F", _) | (_, "42501") => StoreError::Connect { database, detail },
             _ => StoreError::Sql { database, detail },
         }
     }

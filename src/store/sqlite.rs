@@ -6,8 +6,10 @@
 
 mod changes;
 mod checkpoint;
+mod people;
 mod queue;
 mod schedules;
+mod whose;
 mod writer;
 
 use super::{
@@ -16,6 +18,7 @@ use super::{
     error::told,
     row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
+    whose::known,
 };
 use crate::job::{
     id::JobId,
@@ -35,6 +38,7 @@ use std::{
     time::{Duration, Instant},
 };
 use uuid::Uuid;
+use whose::{look, refuse_foreign};
 use writer::{Durability, Sql, Writer, sql};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -104,13 +108,10 @@ impl SqliteStore {
                 detail: format!("its folder can't be made: {error}"),
             })?;
         }
-        let options = SqliteConnectOptions::new()
-            .filename(path)
-            .create_if_missing(true)
-            .foreign_keys(true)
-            .busy_timeout(BUSY)
-            .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full);
+        let options =
+            SqliteConnectOptions::new().filename(path).create_if_missing(true).foreign_keys(true).busy_timeout(BUSY);
+        refuse_foreign(&options, path, &database).await?;
+        let options = options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);
         // Turning a new file to write-ahead logging doesn't wait for a process that does the same; so wait here.
         let since = Instant::now();
         let mut connection = loop {
@@ -372,12 +373,9 @@ fn listed(filter: &JobFilter) -> QueryBuilder<Sqlite> {
 
 /// Brings the schema up to this program's.
 async fn migrate(connection: &mut SqliteConnection, database: &str) -> Result<(), StoreError> {
-    let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
-    let found = version(connection).await.map_err(|error| failed(database, error))?;
-    if found > known {
-        return Err(StoreError::Newer { database: database.to_owned(), found, known });
-    }
-    if found == known {
+    let newest = known(&MIGRATIONS);
+    let found = look(connection).await.map_err(|error| failed(database, error))?;
+    if found.version(database, newest)? == newest {
         return Ok(());
     }
     // All in one transaction, because two processes may find the same new file.
@@ -387,17 +385,6 @@ async fn migrate(connection: &mut SqliteConnection, database: &str) -> Result<()
         error => StoreError::Sql { database: database.to_owned(), detail: error.to_string() },
     })?;
     transaction.commit().await.map_err(|error| failed(database, error))
-}
-
-/// The newest migration that the database has seen; 0 for a new one.
-async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    let kept: bool = sqlx::query_scalar("select exists (select 1 from sqlite_schema where name = '_sqlx_migrations')")
-        .fetch_one(&mut *connection)
-        .await?;
-    if !kept {
-        return Ok(0);
-    }
-    sqlx::query_scalar("select coalesce(max(version), 0) from _sqlx_migrations").fetch_one(connection).await
 }
 
 const IOERR_SHMSIZE: u32 = 4874;

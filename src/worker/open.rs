@@ -60,8 +60,8 @@ impl Desk {
             return Ok(here);
         }
         Err(Refused::Person(format!(
-            "its workspace is not at {}: put it back there, or retry the job from its beginning",
-            claimed.workspace
+            "its workspace is not at {}: put it back there and resume the job, or `overnight retry {}` has it done from its beginning",
+            claimed.workspace, claimed.id
         )))
     }
 

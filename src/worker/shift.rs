@@ -13,11 +13,12 @@ use crate::{
         id::JobId,
         record::{HoldReason, JobStatus},
     },
+    report::words::{counted, short},
     runner::now,
     store::{Store, StoreError},
 };
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -44,17 +45,53 @@ pub struct Summary {
     pub given_back: u64,
     pub failed_attempts: u64,
     pub lost: u64,
+    /// Jobs that wait for a worker on another machine, which has their workspaces; by machine, where there was nothing else
+    /// left to do.
+    pub elsewhere: BTreeMap<String, u64>,
 }
 
-impl Summary {
-    fn count(&mut self, rest: &Rest) {
-        match rest {
-            Rest::Ended(status) => *self.ended.entry(JobStatus::name(*status)).or_default() += 1,
-            Rest::Held(reason, _) => *self.held.entry(HoldReason::name(*reason)).or_default() += 1,
-            Rest::GivenBack(_) => self.given_back += 1,
-            Rest::Failed(_) => self.failed_attempts += 1,
-            Rest::Lost(_) => self.lost += 1,
+/// How the jobs came to rest, each for the last time: who was held first and has ended since has ended. Attempts that
+/// failed are counted each, whatever came after them.
+#[derive(Debug, Default)]
+struct Rests {
+    last: HashMap<JobId, Last>,
+    failed_attempts: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Last {
+    Ended(JobStatus),
+    Held(HoldReason),
+    GivenBack,
+    Failed,
+    Lost,
+}
+
+impl Rests {
+    fn add(&mut self, id: JobId, rest: &Rest) {
+        let last = match rest {
+            Rest::Ended(status) => Last::Ended(*status),
+            Rest::Held(reason, _) => Last::Held(*reason),
+            Rest::GivenBack(_) => Last::GivenBack,
+            Rest::Failed(_) => Last::Failed,
+            Rest::Lost(_) => Last::Lost,
+        };
+        self.failed_attempts += u64::from(matches!(last, Last::Failed));
+        self.last.insert(id, last);
+    }
+
+    fn summary(&self) -> Summary {
+        let mut summary = Summary { failed_attempts: self.failed_attempts, ..Summary::default() };
+        for last in self.last.values() {
+            match last {
+                Last::Ended(status) => *summary.ended.entry(JobStatus::name(*status)).or_default() += 1,
+                Last::Held(reason) => *summary.held.entry(HoldReason::name(*reason)).or_default() += 1,
+                Last::GivenBack => summary.given_back += 1,
+                Last::Failed => {}
+                Last::Lost => summary.lost += 1,
+            }
         }
+        summary
     }
 }
 
@@ -125,11 +162,15 @@ impl Worker {
         let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _read = listener.map(|listener| Beside(tokio::spawn(metrics::serve(listener, desk.clone()))));
         let mut jobs = JoinSet::new();
-        let mut summary = Summary::default();
-        let worked = self.claim_and_wait(&mut jobs, &mut summary).await;
+        let mut rests = Rests::default();
+        let worked = self.claim_and_wait(&mut jobs, &mut rests).await;
         // What runs has heard of the stop, or is waited for.
         while let Some(done) = jobs.join_next().await {
-            self.done(done.ok(), &mut summary);
+            self.done(done.ok(), &mut rests);
+        }
+        let mut summary = rests.summary();
+        if desk.terms.until_empty && worked.is_ok() {
+            summary.elsewhere = self.tell_of_others().await;
         }
         drop(beside);
         // Best effort: who doesn't beat is forgotten.
@@ -137,13 +178,28 @@ impl Worker {
         worked.map(|()| summary)
     }
 
-    async fn claim_and_wait(&self, jobs: &mut JoinSet<Done>, summary: &mut Summary) -> Result<(), StoreError> {
+    /// Says what stays in the queue for other machines.
+    async fn tell_of_others(&self) -> BTreeMap<String, u64> {
+        // Best effort: the work is done.
+        let others = self.desk.store.elsewhere(&self.desk.terms.host).await.unwrap_or_default();
+        for (host, jobs) in &others {
+            let (stay, their) = if *jobs == 1 { ("stays", "its workspace") } else { ("stay", "their workspaces") };
+            (self.tell)(Told::Note(format!(
+                "{} {stay} in the queue for a worker on {}, which has {their}: run `overnight work` there",
+                counted(*jobs, "job"),
+                short(host)
+            )));
+        }
+        others.into_iter().collect()
+    }
+
+    async fn claim_and_wait(&self, jobs: &mut JoinSet<Done>, rests: &mut Rests) -> Result<(), StoreError> {
         let desk = &self.desk;
         let mut stop = desk.stop.clone();
         let begun = Instant::now();
         loop {
             while let Some(done) = jobs.try_join_next() {
-                self.done(done.ok(), summary);
+                self.done(done.ok(), rests);
             }
             if *stop.borrow() {
                 return Ok(());
@@ -172,7 +228,7 @@ impl Worker {
             }
             tokio::select! {
                 stopped = stop.wait_for(|stops| *stops) => if stopped.is_err() { return Ok(()) },
-                Some(done) = jobs.join_next(), if !jobs.is_empty() => self.done(done.ok(), summary),
+                Some(done) = jobs.join_next(), if !jobs.is_empty() => self.done(done.ok(), rests),
                 () = wait(desk, pause) => {}
             }
         }
@@ -197,10 +253,10 @@ impl Worker {
         Ok(count)
     }
 
-    fn done(&self, done: Option<Done>, summary: &mut Summary) {
+    fn done(&self, done: Option<Done>, rests: &mut Rests) {
         // None: the task was ended with the runtime.
         let Some((id, label, rest)) = done else { return };
-        summary.count(&rest);
+        rests.add(id, &rest);
         self.desk.metrics.rested(&rest);
         (self.tell)(Told::Rested { id, label: &label, rest: &rest });
     }

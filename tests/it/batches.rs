@@ -5,7 +5,9 @@
 
 mod asked;
 mod listed;
+mod rehearsed;
 mod reported;
+mod waiting;
 mod watched;
 
 use crate::{

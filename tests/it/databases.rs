@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod foreign;
+
 use crate::{
     store::postgres_url,
     support::{Place, shipped, wait},

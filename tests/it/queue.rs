@@ -6,6 +6,7 @@
 mod budget;
 mod ends;
 mod lines;
+mod lost;
 mod model;
 mod people;
 mod size;

@@ -366,6 +366,26 @@ async fn running_jobs_are_cancelled_and_paused(place: Place) {
     assert_eq!(night.work(Offline).await, ended(&[("completed", 1)]));
 }
 
+/// A job that was held and went on is told as what it came to, and not as held besides.
+async fn a_job_counts_by_its_last_rest(place: Place) {
+    let night = Night::new(place).await;
+    night.submit(1, &[A, B], |_, _| {}).await;
+    let odd = Arc::new(Odd { ways: vec![("documents", Way::Hangs)], ..Odd::default() });
+    let (_keep, stop) = watch::channel(false);
+    let worker = night.worker(odd.clone(), night.terms(true), stop);
+    let check = async {
+        night.until(1, "a.md", JobStatus::Running).await;
+        let b = night.until(1, "b.md", JobStatus::Running).await.job.id;
+        assert_eq!(night.store.hold(Which::Job(b), HoldReason::Paused, None).await, Ok(1));
+        night.until(1, "b.md", JobStatus::Held).await;
+        assert_eq!(night.store.resume(Which::Job(b)).await, Ok(1));
+        night.until(1, "b.md", JobStatus::Running).await;
+        assert_eq!(night.store.cancel(Which::Batch(crate::queue::batch_id(1))).await, Ok(2));
+    };
+    let (summary, ()) = tokio::join!(worker.run(), check);
+    assert_eq!(summary.unwrap(), ended(&[("cancelled", 2)]));
+}
+
 /// A stop gives the jobs back at once, with no attempt used.
 async fn a_stopped_worker_gives_its_jobs_back(place: Place) {
     let night = Night::new(place).await;
@@ -495,6 +515,7 @@ on_both! {
     a_batch_budget_is_used_up_before_it_holds
     a_closed_window_holds_its_batch
     running_jobs_are_cancelled_and_paused
+    a_job_counts_by_its_last_rest
     a_stopped_worker_gives_its_jobs_back
     an_outage_of_the_models_server_is_waited_for
 }

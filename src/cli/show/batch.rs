@@ -14,6 +14,7 @@ use crate::{
         rows::duration,
         time::Timestamp,
     },
+    report::batch::Waiting,
     store::{BatchRow, JobFilter, Totals},
 };
 use serde::Serialize;
@@ -48,6 +49,8 @@ struct Shown<'b> {
     budget_usd: Option<f64>,
     /// When jobs may be started, as it was typed.
     time_window: Option<&'b str>,
+    /// Jobs that nobody works on, by what they wait for.
+    waiting: Vec<Waiting>,
     next: Vec<String>,
 }
 
@@ -55,6 +58,13 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
     let jobs = office.jobs_of(batch, &JobFilter::default()).await?;
     let sum = |of: fn(&JobState) -> u64| jobs.iter().fold(0_u64, |sum, job| sum.saturating_add(of(&job.row.state)));
     let BatchRow { batch: asked, totals, .. } = batch;
+    let waiting = Waiting::summed(jobs.iter().map(|job| Waiting {
+        status: job.status(),
+        hold_reason: job.row.state.hold_reason,
+        host: job.queue.as_ref().and_then(|queue| queue.host.clone()),
+        jobs: 1,
+        until: job.queue.as_ref().and_then(|queue| queue.run_after),
+    }));
     let shown = Shown {
         batch: asked.id,
         name: asked.name.as_deref(),
@@ -78,7 +88,8 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         spent_usd: batch.spent_usd,
         budget_usd: asked.budget_usd,
         time_window: asked.time_window.as_deref(),
-        next: next(totals, &typed_batch(batch, typed)),
+        next: next(totals, &waiting, &typed_batch(batch, typed)),
+        waiting,
     };
     if as_json {
         out::json(&shown)?;
@@ -88,13 +99,15 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
     Ok(exit::COMPLETED)
 }
 
-fn next(totals: &Totals, name: &str) -> Vec<String> {
+fn next(totals: &Totals, waiting: &[Waiting], name: &str) -> Vec<String> {
     let mut commands = Vec::new();
     if totals.running > 0 {
         commands.push(format!("overnight watch {name}"));
     }
     if totals.queued > 0 {
-        commands.push("overnight work".to_owned());
+        if waiting.iter().any(|sum| sum.status == JobStatus::Queued && sum.host.is_none()) {
+            commands.push("overnight work".to_owned());
+        }
         commands.push(format!("overnight pause {name}"));
     }
     if totals.held > 0 {
@@ -138,6 +151,16 @@ impl Shown<'_> {
         }
         if self.jobs == 0 {
             text.push_str("  none\n");
+        }
+        // What its number doesn't tell: a machine, a time.
+        let told = self.waiting.iter().filter(|sum| sum.host.is_some() || sum.until.is_some());
+        for (place, sum) in told.enumerate() {
+            let standing = match sum.hold_reason {
+                Some(reason) => format!("{} ({reason})", sum.status),
+                None => sum.status.to_string(),
+            };
+            let head = if place == 0 { "\nWaits\n" } else { "" };
+            let _ = writeln!(text, "{head}  {:<13}  {}: {}", standing, sum.jobs, sum.words(&when::minute));
         }
         let budget = self.budget_usd.map(|usd| format!(" of a budget of {usd:.2}")).unwrap_or_default();
         let _ = write!(

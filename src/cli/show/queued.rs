@@ -146,6 +146,10 @@ pub(super) fn next(
         JobStatus::Running if here == Some(true) => vec![work, resume, cancel],
         JobStatus::Running if is_here => return None,
         JobStatus::Running => vec![pause, cancel],
+        // Its workspace should be here, and isn't.
+        JobStatus::Held if !is_here && job.is_held_here() => {
+            vec![format!("overnight retry {name}"), resume, cancel]
+        }
         JobStatus::Held if hold == Some(HoldReason::Paused) => {
             vec![resume, format!("overnight resume {}", queue.batch), cancel]
         }

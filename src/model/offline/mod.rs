@@ -22,6 +22,7 @@ mod plain;
 mod plain_look;
 mod plans;
 mod position;
+mod priced;
 mod quantity;
 mod quotations;
 mod records;
@@ -34,6 +35,8 @@ mod stretch;
 pub mod summary;
 mod wording;
 mod words;
+
+pub use priced::Priced;
 
 use super::{Failure, Model, Request, scripted::prompt_tokens};
 use crate::context::{

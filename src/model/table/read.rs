@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 const MOST_LETTERS: usize = 200;
 /// USD per million tokens.
 const MOST_PRICE: f64 = 1_000_000.0;
+/// The model without a server: it may be given a price, to rehearse what a night may cost. Nothing else can be said of it.
+const OFFLINE: &str = "offline";
 /// Fewer tokens are no window and no reply to work with.
 const LEAST_TOKENS: u64 = 16;
 
@@ -43,8 +45,10 @@ fn entry(at: &At<'_>) -> Result<Entry, Wrong> {
     ])?;
     let pattern_at = table.required("match")?;
     let pattern = pattern_at.line(MOST_LETTERS)?.to_lowercase();
-    if !pattern.contains(':') {
-        return Err(pattern_at.wrong("must be provider:name, such as \"openai:gpt-4o*\""));
+    if pattern == OFFLINE {
+        at.table(&["match", "price"])?;
+    } else if !pattern.contains(':') {
+        return Err(pattern_at.wrong("must be provider:name, such as \"openai:gpt-4o*\", or offline"));
     }
     let glob = GlobBuilder::new(&pattern)
         .empty_alternates(true)

@@ -100,7 +100,7 @@ fn a_wrong_table_is_one_sentence_with_its_line() {
         ("version: 1\nmodels:\n  - window_tokens: 5k", "m.yaml:3: the key 'match' is missing in 'models[0]'"),
         (
             "version: 1\nmodels:\n  - match: gpt-4o",
-            "m.yaml:3: 'models[0].match' must be provider:name, such as \"openai:gpt-4o*\"",
+            "m.yaml:3: 'models[0].match' must be provider:name, such as \"openai:gpt-4o*\", or offline",
         ),
         (
             "version: 1\nmodels:\n  - match: \"openai:[\"",

@@ -66,15 +66,10 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
 
 pub(super) fn waiting(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table = Table::new(&[("STATUS", Side::Words), ("JOBS", Side::Number), ("WAITS", Side::Sentence)]);
-    let rows = report.waiting.iter().map(|sum| {
-        let waits = match (sum.until, sum.hold_reason) {
-            (Some(until), None) => format!("for a time; the first until {}", (style.minute)(until)),
-            (Some(until), Some(_)) => format!("goes on by itself; the first at {}", (style.minute)(until)),
-            (None, None) => "for a worker".to_owned(),
-            (None, Some(_)) => "for a person".to_owned(),
-        };
-        vec![standing(sum.status.name(), sum.hold_reason), sum.jobs.to_string(), waits]
-    });
+    let rows = report
+        .waiting
+        .iter()
+        .map(|sum| vec![standing(sum.status.name(), sum.hold_reason), sum.jobs.to_string(), sum.words(style.minute)]);
     section("Waiting", table.with(rows))
 }
 

@@ -76,9 +76,9 @@ fn report_of_a_batch_adds_up_with_the_queue() {
     assert_eq!(
         report["waiting"],
         json!([
-            {"status": "queued", "hold_reason": null, "jobs": 1, "until": null},
-            {"status": "queued", "hold_reason": null, "jobs": 1, "until": FUTURE},
-            {"status": "held", "hold_reason": "paused", "jobs": 2, "until": null},
+            {"status": "queued", "hold_reason": null, "host": null, "jobs": 1, "until": null},
+            {"status": "queued", "hold_reason": null, "host": null, "jobs": 1, "until": FUTURE},
+            {"status": "held", "hold_reason": "paused", "host": null, "jobs": 2, "until": null},
         ])
     );
     let record = |job: &Value| job["record"].as_str().unwrap().to_owned();

@@ -1,0 +1,29 @@
+//! What people ask of the queue, and want of it, beside its daily work.
+
+use super::StoreError;
+use crate::job::id::JobId;
+use async_trait::async_trait;
+
+/// How many batches have a name.
+pub(super) const NAMESAKES: &str = "select count(*) from batches where name = $1";
+
+/// What would be worked on without a person, and only on other machines, by machine.
+pub(super) const ELSEWHERE: &str = "select host, count(*) from jobs
+     where batch is not null and host <> $1 and (status = 'queued' or (status = 'held' and run_after is not null))
+     group by host
+     order by host";
+
+/// The database, asked by people.
+#[async_trait]
+pub trait People: Send + Sync {
+    /// How many batches are called `name`.
+    async fn namesakes(&self, name: &str) -> Result<u64, StoreError>;
+
+    /// How many jobs wait for a worker on another machine than `host`, because it has their workspaces; by machine.
+    async fn elsewhere(&self, host: &str) -> Result<Vec<(String, u64)>, StoreError>;
+
+    /// Queues a held job of a batch as if nobody had ever begun it: with no workspace, no attempt and no record, for any
+    /// worker. For a job whose workspace is gone. False, with nothing written, where it isn't held, has no workspace or has
+    /// one in a workspace store. What it has cost is counted until its first checkpoint.
+    async fn begin_anew(&self, id: JobId) -> Result<bool, StoreError>;
+}
