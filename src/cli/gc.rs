@@ -36,7 +36,7 @@ pub(super) struct GcArgs {
 
 pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
     let office = Office::open(super::settings(&args.depot.put_into(flags))?).await?;
-    let depot = depot::named(&office.settings)?;
+    let depot = depot::named(&office.settings).await?;
     let cleared = depot.clear(office.store.as_ref(), args.grace, chrono::Utc::now(), args.dry_run).await?;
     if args.json {
         out::json(&json!({

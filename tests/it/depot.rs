@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod bucket;
+mod lost;
 
 use crate::{
     cli_run::{Desk, PROGRAM, Ran},
