@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod bucket;
+mod cleared;
 mod lost;
 
 use crate::{
