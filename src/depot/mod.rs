@@ -6,6 +6,7 @@
 //! - `manifest`: which files a workspace had, block by block
 //! - `keep`: a workspace that goes up, again and again, in as few blocks as have changed
 //! - `restore`: a workspace that comes down into a fresh folder
+//! - `delivered`: no more of it than what its job delivered
 //! - `sweep`: what no job needs any more
 //! - `error`: what can go wrong
 //!
@@ -21,6 +22,7 @@
 //! - Nothing goes into a folder that has lost its marker: a share that is not mounted is an outage, and no empty store.
 //! - A manifest is foreign input, and so is every block: paths are confined, and nothing is believed before its hash is right.
 
+mod delivered;
 mod error;
 mod keep;
 mod manifest;

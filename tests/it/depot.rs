@@ -5,6 +5,7 @@
 
 mod bucket;
 mod cleared;
+mod delivered;
 mod lost;
 
 use crate::{
