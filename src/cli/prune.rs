@@ -5,7 +5,7 @@ use crate::{
     job::id::JobId,
     runner::now,
     store::{JobFilter, JobRow},
-    workspace::{Workspace, lock::Hold},
+    workspace::{Workspace, lock::Hold, prune::Pruned},
 };
 use serde_json::json;
 use std::time::Duration;
@@ -16,8 +16,8 @@ Examples:
   overnight prune --older-than 1y --archives
 
 What is kept of each: output/, job.yaml, journal.jsonl and archive/, so that the job can still be shown and its deliverables
-are where they were; its record can't be verified against its documents any more. With --archives only output/ and job.yaml
-are kept. Only workspaces on this machine are looked at, and only of jobs that have ended.";
+are where they were; `overnight audit verify` says what can still be checked. With --archives only output/ and job.yaml are
+kept. In pruned.json stands what was removed, and when. Only workspaces on this machine are looked at, and only of jobs that have ended.";
 
 /// What is kept of a pruned workspace. The lock stays, so that nobody else can take another.
 const KEPT: [&str; 5] = ["output", "job.yaml", ".lock", "archive", "journal.jsonl"];
@@ -80,6 +80,14 @@ fn has_ended(row: &JobRow, least: u64) -> bool {
     ended.is_some_and(|at| now().millis_since(at) >= least)
 }
 
+/// Says so where a workspace was pruned, before it is shown.
+pub(super) fn tell(path: &std::path::Path) {
+    if let Some(pruned) = Workspace::open(path).ok().and_then(|workspace| Pruned::read(&workspace)) {
+        let removed: Vec<String> = pruned.removed.iter().map(|name| out::one_line(name)).collect();
+        out::talk(&format!("the workspace was pruned at {}: {} are gone", pruned.at, removed.join(", ")));
+    }
+}
+
 /// Prunes one workspace, while nobody works on it; what keeps it from being done, otherwise.
 fn prune(path: &std::path::Path, id: JobId, kept: &[&str], dry: bool) -> Result<u64, String> {
     let workspace = Workspace::open(path).map_err(|error| error.to_string())?;
@@ -87,7 +95,7 @@ fn prune(path: &std::path::Path, id: JobId, kept: &[&str], dry: bool) -> Result<
     // The row may be wrong about a folder; the folder is not.
     let job = crate::runner::load(path).map(|loaded| (loaded.job.spec.id, loaded.job.ended().is_some()));
     match job {
-        Ok((found, true)) if found == id => workspace.prune(kept, dry).map_err(|error| error.to_string()),
+        Ok((found, true)) if found == id => workspace.prune(kept, now(), dry).map_err(|error| error.to_string()),
         Ok((found, true)) => Err(format!("{} holds job {found}", path.display())),
         Ok((_, false)) => Err("its workspace says that it has not ended".to_owned()),
         // A job that was pruned with its archives has no journal to be read.
