@@ -4,6 +4,8 @@
 
 mod brought;
 
+pub use brought::brought;
+
 use super::{BatchError, BatchSettings, Submission, closing_names::Names, inspect};
 use crate::{
     depot::Depot,

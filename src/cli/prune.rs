@@ -2,13 +2,14 @@
 
 use super::{CliError, Office, depot::bytes, exit, out, progress::counted};
 use crate::{
+    batch::brought,
     job::id::JobId,
     runner::now,
     store::{JobFilter, JobRow},
     workspace::{Workspace, lock::Hold, prune::Pruned},
 };
 use serde_json::json;
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +48,7 @@ pub(super) async fn run(office: &Office, args: &PruneArgs) -> Result<u8, CliErro
     let (mut pruned, mut freed, mut left) = (Vec::new(), 0, 0);
     let mut rows = office.store.jobs(&JobFilter::default()).await?;
     rows.retain(|row| has_ended(row, least));
+    let ended: HashSet<JobId> = rows.iter().map(|row| row.job.id).collect();
     for known in office.known(rows).await? {
         let id = known.id();
         if known.same_as().is_some() || known.is_unbegun() {
@@ -66,6 +68,24 @@ pub(super) async fn run(office: &Office, args: &PruneArgs) -> Result<u8, CliErro
             }
         }
     }
+    // What closing jobs read, and was brought for them.
+    for (folder, job) in brought(&office.settings.workspaces.value) {
+        if !ended.contains(&job) {
+            continue;
+        }
+        match remove(&folder, args.dry_run) {
+            Ok(bytes) => {
+                freed += bytes;
+                if !pruned.contains(&job) {
+                    pruned.push(job);
+                }
+            }
+            Err(why) => {
+                left += 1;
+                out::talk(&format!("left as it is: what was brought for job {job} ({why})"));
+            }
+        }
+    }
     if args.json {
         out::json(&json!({"dry_run": args.dry_run, "jobs": pruned, "bytes": freed, "left": left}))?;
     } else {
@@ -73,6 +93,17 @@ pub(super) async fn run(office: &Office, args: &PruneArgs) -> Result<u8, CliErro
         out::result(&format!("{would} {} of {}\n", bytes(freed), counted(pruned.len() as u64, "job")))?;
     }
     Ok(if left == 0 { exit::COMPLETED } else { exit::FAILED })
+}
+
+/// Removes a folder; its bytes.
+fn remove(folder: &std::path::Path, dry: bool) -> Result<u64, String> {
+    let mut bytes = 0;
+    let opened = Workspace::open(folder).and_then(|root| root.walk(".", &mut |_, _, metadata| bytes += metadata.len()));
+    opened.map_err(|error| error.to_string())?;
+    if !dry {
+        std::fs::remove_dir_all(folder).map_err(|error| error.to_string())?;
+    }
+    Ok(bytes)
 }
 
 fn has_ended(row: &JobRow, least: u64) -> bool {

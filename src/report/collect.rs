@@ -189,7 +189,7 @@ fn planned<'j>(
             // The contract lets no other path through; a row or a journal that was tampered with might.
             match ModelPath::parse(&target) {
                 Ok(_) if targets.insert(target.clone()) => {
-                    copies.push(Copy { job, brought: brought.get(&job.id), file, target })
+                    copies.push(Copy { job, brought: brought.get(&job.id), file, target });
                 }
                 Ok(_) => faults.push(format!("job {}: {} is named twice", job.id, one_line(&file.path))),
                 Err(error) => faults.push(format!("job {}: {error}", job.id)),

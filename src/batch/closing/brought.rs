@@ -1,5 +1,5 @@
 //! Deliverables whose workspaces are not on the closing worker's machine: they come out of the workspace store into
-//! `delivered/<batch>/<job>/` below the workspaces' folder. The closing job's sources name them there, so that they stay.
+//! `delivered/<batch>/<job>/` below the workspaces' folder. The closing job's sources name them there, so that they stay until that job is pruned.
 
 use super::{BatchError, Sources};
 use crate::{
@@ -13,6 +13,17 @@ use uuid::Uuid;
 
 /// Below the workspaces' folder.
 const DELIVERED: &str = "delivered";
+
+/// What was brought for closing jobs below the workspaces' folder: each folder, with the closing job that reads it.
+pub fn brought(workspaces: &Path) -> Vec<(PathBuf, JobId)> {
+    let folders = std::fs::read_dir(workspaces.join(DELIVERED)).into_iter().flatten().flatten();
+    let folders = folders.filter(|folder| folder.file_type().is_ok_and(|kind| kind.is_dir()));
+    let named = folders.filter_map(|folder| {
+        let batch: Uuid = folder.file_name().to_str()?.parse().ok()?;
+        Some((folder.path(), super::ids(batch).1))
+    });
+    named.collect()
+}
 
 /// The folder with what the job of `row` delivered, brought from the store where `here` doesn't have it all; or why it can't
 /// be had. `None`: there is no need of it, or no store that has it.

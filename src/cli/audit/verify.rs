@@ -4,7 +4,7 @@ use crate::{
     audit::verify::{Fault, Verified, verify},
     cli::{CliError, Office, exit, out, place::Place, progress::counted, queue::Known},
     config::Settings,
-    job::{id::JobId, record::Delivered},
+    job::{id::JobId, record::Delivered, time::Timestamp},
     runner::is_workspace,
     store::{JobFilter, JobRow},
     workspace::{Workspace, chain::LIVE, lock::is_worked_on, prune::Pruned},
@@ -47,8 +47,8 @@ struct Checked {
     anchored: bool,
     /// A process works on the job, so that its files change while they are compared: what doesn't fit says nothing.
     busy: bool,
-    /// What is there is as it was left, and the rest was pruned; `verified` says what, and when.
-    pruned: bool,
+    /// When what is not there was pruned; what is there is as it was left. `verified` says what is gone.
+    pruned: Option<Timestamp>,
     verified: Option<Verified>,
     faults: Vec<Fault>,
     /// How many deliverables are as the database has them.
@@ -88,11 +88,11 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
             out::talk("there is no job yet");
         }
     }
-    let is_fault = |checked: &Checked| !checked.ok && !checked.busy && !checked.pruned;
+    let is_fault = |checked: &Checked| !checked.ok && !checked.busy && checked.pruned.is_none();
     Ok(match checked.iter().any(is_fault) {
         true => exit::FAILED,
         false if checked.iter().any(|checked| checked.busy) => exit::HELD,
-        false if checked.iter().any(|checked| checked.pruned) => exit::PARTIAL_OR_BLOCKED,
+        false if checked.iter().any(|checked| checked.pruned.is_some()) => exit::PARTIAL_OR_BLOCKED,
         false => exit::COMPLETED,
     })
 }
@@ -106,19 +106,21 @@ fn check(path: &Path, row: Option<&JobRow>) -> Checked {
         Ok(verified) => (Some(verified), Vec::new()),
         Err(faults) => (None, faults),
     };
-    let mut pruned = verified.as_ref().is_some_and(|verified| verified.pruned.is_some());
-    if pruned && let Some(row) = row {
+    let mut pruned = verified.as_ref().and_then(|verified| Some(verified.pruned.as_ref()?.at));
+    if pruned.is_some()
+        && let Some(row) = row
+    {
         // What held them may be gone; the database has their hashes as well.
         faults = delivered(path, row);
         if !faults.is_empty() {
-            (verified, pruned) = (None, false);
+            (verified, pruned) = (None, None);
         }
     }
     let busy = verified.is_none() && was_worked_on;
     Checked {
         job: row.map(|row| row.job.id),
         workspace: path.display().to_string(),
-        ok: verified.is_some() && !pruned,
+        ok: verified.is_some() && pruned.is_none(),
         anchored: anchor.is_some(),
         busy,
         pruned,
@@ -153,7 +155,7 @@ fn check_job(office: &Office, job: &Known) -> Checked {
             ok: false,
             anchored: false,
             busy: false,
-            pruned: false,
+            pruned: None,
             verified: None,
             faults: vec![Fault { file: ".".to_owned(), line: None, what: error.message }],
             deliverables: None,

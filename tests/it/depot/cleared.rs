@@ -1,7 +1,5 @@
 //! What gc takes, and what it leaves where that can't be known.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use super::{Night, files};
 use crate::{
     cli_run::{PROGRAM, Ran},

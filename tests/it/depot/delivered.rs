@@ -126,9 +126,16 @@ fn a_closing_job_reads_what_is_only_in_the_store(night: &Night) {
         std::fs::read_dir(night.desk.path().join("second/delivered")).unwrap().map(|batch| batch.unwrap().path());
     let brought: usize = brought.map(|batch| std::fs::read_dir(batch).unwrap().count()).sum();
     assert_eq!(brought, ended);
+    let prune = |more: &[&str]| night.run(&[&["prune", "--older-than", "0s", "--workspaces", "second"], more].concat());
+    assert_eq!(prune(&["--dry-run"]).code, 0);
+    assert!(night.desk.path().join("second/delivered").read_dir().unwrap().next().is_some());
     // A folder for what was brought is nothing that a command stumbles over.
     let ran = night.run(&["jobs", "--workspaces", "second"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    // It goes with the closing job's workspace.
+    let ran = prune(&[]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert!(night.desk.path().join("second/delivered").read_dir().unwrap().next().is_none());
 }
 
 #[test]
