@@ -26,7 +26,7 @@ struct Marker {
 
 impl Depot {
     /// For who writes: the store is there, and is the one that it was when this was first called. One that nobody has used
-    /// yet is begun, and made where it is a folder; not so where the database has workspaces in it, because then it is lost.
+    /// yet is begun. A folder is then made; not so where the database has workspaces in a store, because then it is lost.
     pub async fn ready(&self, store: &dyn Store) -> Result<(), DepotError> {
         if self.known.get().is_some() {
             // A mount can go at any time, a bucket doesn't.
@@ -53,7 +53,7 @@ impl Depot {
 
     async fn begin(&self, store: &dyn Store) -> Result<(), DepotError> {
         // Whoever used it before there were markers, or a person who wants a new one, has left a folder.
-        if !self.is_used().await? && store.pointers().await?.iter().any(|(_, key)| key.is_some()) {
+        if self.is_folder() && !self.is_used().await? && store.pointers().await?.iter().any(|(_, key)| key.is_some()) {
             return Err(self.lost());
         }
         self.make_folder()?;
@@ -109,9 +109,13 @@ impl Depot {
     pub(super) fn lost(&self) -> DepotError {
         DepotError::Lost {
             store: self.shown().to_owned(),
-            what: format!(
-                "has no marker of a workspace store any more: is it mounted? (a new one is begun by a folder '{OBJECTS}' in it)"
-            ),
+            what: if self.is_folder() {
+                format!(
+                    "has no marker of a workspace store any more: is it mounted? (a new one is begun by a folder '{OBJECTS}' in it)"
+                )
+            } else {
+                "is none yet: no worker has used it, or its address is another".to_owned()
+            },
         }
     }
 }

@@ -193,3 +193,18 @@ fn who_looks_or_cleans_makes_nothing() {
     night.told(&["gc", "--grace", "0s"]);
     night.is_as_undisturbed();
 }
+
+#[test]
+fn a_bucket_that_no_worker_has_used_is_no_store_yet() {
+    let night = Night::in_a_bucket();
+    let ran = night.run(&["gc", "--workspace-store", &night.address]);
+    let expected = format!(
+        "error: the workspace store {} is none yet: no worker has used it, or its address is another\n",
+        night.address
+    );
+    assert_eq!((ran.code, ran.stderr), (2, expected));
+    assert_eq!(night.stored().len(), 0);
+    night.work("first");
+    assert!(night.stored().contains(MARKER));
+    night.told(&["gc"]);
+}
