@@ -14,7 +14,10 @@ mod chain;
 mod files;
 mod told;
 
-use crate::workspace::rooted::Workspace;
+use crate::workspace::{
+    prune::{PRUNED, Pruned},
+    rooted::Workspace,
+};
 use serde::Serialize;
 use std::{fmt, path::Path};
 
@@ -29,6 +32,8 @@ pub struct Verified {
     /// SHA-256 and number of the journal's last line.
     pub head: String,
     pub seq: u64,
+    /// What `overnight prune` removed, which can't be checked any more.
+    pub pruned: Option<Pruned>,
 }
 
 /// One thing that is not as it was left.
@@ -41,10 +46,15 @@ pub struct Fault {
     pub what: String,
 }
 
+/// How faults begin that say that something is not there.
+const MISSING: &str = "missing";
+/// What is said where the journal's first line is not there.
+const NO_JOB: &str = "no job_created is in the journal: the task and the inputs can't be checked";
+
 impl Fault {
     fn is_missing_archive(&self) -> bool {
         let folder = self.file.strip_prefix("archive/").is_some_and(|name| !name.contains('/'));
-        folder && self.what.starts_with("missing")
+        folder && self.what.starts_with(MISSING)
     }
 }
 
@@ -65,41 +75,54 @@ pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<
         Ok(workspace) => workspace,
         Err(error) => {
             faults.add(".", None, error.to_string());
-            return Err(faults.0);
+            return Err(faults.found);
         }
     };
+    faults.pruned = Pruned::read(&workspace);
     let archives = chain::archives(&workspace, &mut faults);
     let record = chain::read(&workspace, &archives, anchor, &mut faults);
     let mut files = files::check_archives(&workspace, &archives, &record, &mut faults);
     files += files::check_inputs(&workspace, &record, &mut faults);
     files += files::check_root(&workspace, &record, &mut faults);
     files += files::check_results(&workspace, &archives, &record, &mut faults);
-    if faults.0.is_empty() {
+    if faults.found.is_empty() {
         Ok(Verified {
             lines: record.lines,
             archives: archives.len() as u64,
             files,
             head: record.end.head,
             seq: record.end.seq,
+            pruned: faults.pruned,
         })
     } else {
         // What follows from a whole archive's absence is said after it.
-        faults.0.sort_by_key(|fault| !(fault.is_missing_archive()));
-        Err(faults.0)
+        faults.found.sort_by_key(|fault| !(fault.is_missing_archive()));
+        Err(faults.found)
     }
 }
 
 /// The faults so far. A ruined workspace has no more of them than a person reads.
 #[derive(Debug, Default)]
-struct Faults(Vec<Fault>);
+struct Faults {
+    found: Vec<Fault>,
+    pruned: Option<Pruned>,
+}
 
 impl Faults {
     const MOST: usize = 1000;
 
     fn add(&mut self, file: &str, line: Option<u64>, what: impl Into<String>) {
-        if self.0.len() < Self::MOST {
-            self.0.push(Fault { file: file.to_owned(), line, what: what.into() });
+        let fault = Fault { file: file.to_owned(), line, what: what.into() };
+        if self.found.len() < Self::MOST && !self.is_pruned(&fault) {
+            self.found.push(fault);
         }
+    }
+
+    /// Whether it follows from what was pruned. A record of that can be forged, and so all is never said to be well with one.
+    fn is_pruned(&self, fault: &Fault) -> bool {
+        let Some(pruned) = &self.pruned else { return false };
+        let is_gone = fault.what.starts_with(MISSING) || fault.what == NO_JOB;
+        fault.file == PRUNED || (is_gone && pruned.has(&fault.file))
     }
 }
 

@@ -2,8 +2,13 @@
 //! for it. Its batch and job have names that follow from the first batch's, so that two workers that find the same batch
 //! ended submit one closing job between them.
 
+mod brought;
+
+pub use brought::brought;
+
 use super::{BatchError, BatchSettings, Submission, closing_names::Names, inspect};
 use crate::{
+    depot::Depot,
     documents::Found,
     job::{
         digest::sha256,
@@ -39,6 +44,15 @@ pub enum Closed {
     },
 }
 
+/// Where deliverables are looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources<'s> {
+    /// Where workspaces are that aren't where their rows say.
+    pub workspaces: &'s Path,
+    /// Where they are that aren't on this machine at all.
+    pub depot: Option<&'s Depot>,
+}
+
 /// One file that a job delivered.
 struct Deliverable {
     /// The job of the batch.
@@ -49,12 +63,12 @@ struct Deliverable {
     bytes: u64,
 }
 
-/// Submits the closing job of `batch`, if it has one and all its jobs have ended. `workspaces` is where workspaces are that
-/// aren't where their rows say. Doing so again changes nothing.
+/// Submits the closing job of `batch`, if it has one and all its jobs have ended. Doing so again changes nothing. A workspace
+/// store that can't be reached is an error: what it has is not left out for good.
 pub async fn close(
     store: &dyn Store,
     batch: &BatchRow,
-    workspaces: &Path,
+    sources: Sources<'_>,
     now: Timestamp,
 ) -> Result<Closed, BatchError> {
     let first = &batch.batch;
@@ -66,7 +80,7 @@ pub async fn close(
         return Ok(Closed::TooEarly);
     }
     let mut notes = Vec::new();
-    let delivered = delivered(store, &entries, workspaces, &mut notes).await?;
+    let delivered = delivered(store, first.id, &entries, sources, now, &mut notes).await?;
     let found: Vec<Found> = delivered
         .all()
         .map(|(name, one)| Found { path: one.place.clone(), name: name.clone(), bytes: one.bytes })
@@ -112,15 +126,25 @@ pub async fn close(
 /// What the jobs that completed, wholly or in part, delivered, as it lies there now.
 async fn delivered(
     store: &dyn Store,
+    batch: Uuid,
     entries: &[QueueEntry],
-    workspaces: &Path,
+    sources: Sources<'_>,
+    now: Timestamp,
     notes: &mut Vec<String>,
 ) -> Result<Names<Deliverable>, BatchError> {
     let mut names = Names::new();
     for entry in entries.iter().filter(|entry| has_result(entry.status)) {
         let job = entry.job.id;
         let Some(row) = store.job(job).await? else { continue };
-        let opened = Workspace::open(&folder(entry, workspaces)).ok();
+        let here = Workspace::open(&folder(entry, sources.workspaces)).ok();
+        let opened = match brought::bring(store, &row, batch, sources, here.as_ref(), now).await? {
+            Some(Ok(brought)) => Some(brought),
+            Some(Err(why)) => {
+                notes.push(format!("job {job}: what it delivered can't be had from the workspace store: {why}"));
+                here
+            }
+            None => here,
+        };
         for Delivered { path, sha256, .. } in &row.state.deliverables {
             let mut note = |what: &str| notes.push(format!("job {job}: {path} {what}"));
             // Opened as a model's file is: a row that was tampered with leads nowhere else.

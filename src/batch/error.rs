@@ -1,6 +1,6 @@
 //! Why a batch can't be made.
 
-use crate::store::StoreError;
+use crate::{depot::DepotError, store::StoreError};
 use uuid::Uuid;
 
 /// What stops a submission; each is one sentence.
@@ -8,6 +8,9 @@ use uuid::Uuid;
 pub enum BatchError {
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What jobs delivered can't be had from the workspace store now.
+    #[error(transparent)]
+    Depot(#[from] DepotError),
     /// Another version wrote them, or somebody changed the row.
     #[error("the settings of batch {batch} can't be read ({why}): use the version of overnight that submitted it")]
     Settings { batch: Uuid, why: String },

@@ -1,6 +1,6 @@
 //! Which workspace store a command works with.
 
-use super::{CliError, Office};
+use super::{CliError, Office, out};
 use crate::{
     config::{Partial, Settings},
     depot::{Depot, DepotError, Keeper, ManifestKey},
@@ -32,11 +32,27 @@ pub(super) fn open(settings: &Settings) -> Result<Option<Depot>, CliError> {
         .transpose()
 }
 
-/// The store of the settings, where a command can't do without one.
-pub(super) fn named(settings: &Settings) -> Result<Depot, CliError> {
-    open(settings)?.ok_or_else(|| {
+/// The store of the settings, where a command can't do without one. It is there already: nothing is made.
+pub(super) async fn named(settings: &Settings) -> Result<Depot, CliError> {
+    let depot = open(settings)?.ok_or_else(|| {
         CliError::usage("no workspace store is named: give --workspace-store, or OVERNIGHT_WORKSPACE_STORE".to_owned())
-    })
+    })?;
+    depot.look().await?;
+    Ok(depot)
+}
+
+/// The store of the settings, for a worker: a folder is made or found at once, so that a wrong one is told at the beginning.
+/// One that is lost may come back.
+pub(super) async fn begun(office: &Office) -> Result<Option<Depot>, CliError> {
+    let depot = open(&office.settings)?;
+    if let Some(depot) = depot.as_ref().filter(|depot| depot.is_folder()) {
+        match depot.ready(office.store.as_ref()).await {
+            Ok(()) => {}
+            Err(error) if error.retryable() => out::talk(&format!("{error}; jobs are held until it is back")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(depot)
 }
 
 /// What keeps the workspace of a job that a worker has put into the store, and the journal's end as the database knows it.
@@ -48,6 +64,7 @@ pub(super) async fn keeper(office: &Office, id: JobId) -> Result<(Option<Keeper>
             "the workspace of job {id} is in a workspace store: name it with OVERNIGHT_WORKSPACE_STORE or in overnight.yaml"
         ))
     })?;
+    depot.look().await?;
     let key = ManifestKey::parse(key)?;
     let manifest = depot.manifest(&key).await?;
     let keeper = Keeper::new(depot, office.store.clone(), id, Some((key, manifest)));
@@ -69,7 +86,7 @@ pub(super) fn bytes(count: u64) -> String {
 impl From<DepotError> for CliError {
     fn from(error: DepotError) -> Self {
         match error {
-            DepotError::Address { .. } => Self::usage(error.to_string()),
+            DepotError::Address { .. } | DepotError::Lost { .. } => Self::usage(error.to_string()),
             DepotError::Unreachable { .. }
             | DepotError::Refused { .. }
             | DepotError::Missing { .. }

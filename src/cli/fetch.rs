@@ -35,7 +35,7 @@ pub(super) struct FetchArgs {
 
 pub(super) async fn run(flags: Partial, args: &FetchArgs) -> Result<u8, CliError> {
     let office = Office::open(super::settings(&args.depot.put_into(flags))?).await?;
-    let depot = depot::named(&office.settings)?;
+    let depot = depot::named(&office.settings).await?;
     let mut id = office.store.find(&args.job).await?;
     let mut row = office.store.job(id).await?;
     // What was done before by another job is that job's.

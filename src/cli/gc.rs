@@ -10,6 +10,9 @@ use crate::config::Partial;
 use serde_json::json;
 use std::time::Duration;
 
+/// A shorter grace takes blocks that workers count on.
+const LEAST_BESIDE_WORKERS: Duration = Duration::from_hours(1);
+
 const EXAMPLES: &str = "\
 Examples:
   overnight gc --workspace-store s3://nights/jobs --dry-run
@@ -21,7 +24,7 @@ database's: all of its workspaces are kept.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct GcArgs {
-    /// Delete only what is older; under an hour only while no worker is at work
+    /// Delete only what is older; under an hour is refused while workers are at work
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = super::worker::duration)]
     grace: Duration,
     /// Say what would be deleted, and delete nothing
@@ -36,8 +39,23 @@ pub(super) struct GcArgs {
 
 pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
     let office = Office::open(super::settings(&args.depot.put_into(flags))?).await?;
-    let depot = depot::named(&office.settings)?;
+    let depot = depot::named(&office.settings).await?;
+    if args.grace < LEAST_BESIDE_WORKERS && !args.dry_run {
+        let workers = office.store.workers_at_work().await?;
+        if workers > 0 {
+            return Err(CliError::usage(format!(
+                "{} seen within the last minute, and a grace of less than an hour may take from workers what they count on: stop them, or give --grace 1h or more",
+                if workers == 1 { "a worker was".to_owned() } else { format!("{workers} workers were") }
+            )));
+        }
+    }
     let cleared = depot.clear(office.store.as_ref(), args.grace, chrono::Utc::now(), args.dry_run).await?;
+    for (id, why) in &cleared.broken {
+        out::talk(&format!(
+            "job {id}: {why}: no block was deleted, because what it needs isn't known; bring it back from a copy of the store"
+        ));
+    }
+    let code = if cleared.broken.is_empty() { exit::COMPLETED } else { exit::FAILED };
     if args.json {
         out::json(&json!({
             "dry_run": args.dry_run,
@@ -45,8 +63,9 @@ pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
             "blocks": cleared.blocks,
             "bytes": cleared.bytes,
             "unknown_jobs": cleared.unknown_jobs,
+            "broken": cleared.broken.iter().map(|(id, why)| json!({"job": id, "why": why})).collect::<Vec<_>>(),
         }))?;
-        return Ok(exit::COMPLETED);
+        return Ok(code);
     }
     if cleared.unknown_jobs > 0 {
         out::talk(&format!(
@@ -62,5 +81,5 @@ pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
         depot.shown(),
         bytes(cleared.bytes)
     ))?;
-    Ok(exit::COMPLETED)
+    Ok(code)
 }

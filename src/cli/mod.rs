@@ -221,7 +221,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Completions(args) => completions::run(&args),
         Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await,
         Verb::Watch(args) => watch::run(&office(&flags).await?, &args).await,
-        Verb::Report(args) => report::run(&office(&flags).await?, &args).await,
+        Verb::Report(args) => report::run(&office(&args.put_into(flags)).await?, &args).await,
         // These open a database only for a job that is named by its id.
         Verb::Show(args) => show::run(settings(&flags)?, &args).await,
         Verb::Logs(args) => logs::run(settings(&flags)?, &args).await,

@@ -1,10 +1,12 @@
 //! `overnight report`: what became of many jobs. The facts are gathered here; what they add up to, and all forms but the
 //! terminal's, are `crate::report`'s.
 
+mod brought;
 mod text;
 
-use super::{CliError, Office, exit, jobs, named::Named, out, queue::Known, table, when};
+use super::{CliError, Office, depot::DepotArgs, exit, jobs, named::Named, out, queue::Known, table, when};
 use crate::{
+    config::Partial,
     job::{id::JobId, time::Timestamp},
     report::{
         batch::BatchFacts,
@@ -20,6 +22,7 @@ use crate::{
     store::{JobFilter, JobRow},
     workspace::Workspace,
 };
+use brought::Shelf;
 use chrono::Local;
 use std::{
     collections::BTreeMap,
@@ -70,6 +73,14 @@ pub(super) struct ReportArgs {
     /// Copy all deliverables of these jobs into this folder, with index.csv and index.json
     #[arg(long, value_name = "DIR")]
     collect: Option<PathBuf>,
+    #[command(flatten)]
+    depot: DepotArgs,
+}
+
+impl ReportArgs {
+    pub(super) fn put_into(&self, flags: Partial) -> Partial {
+        self.depot.put_into(flags)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -102,9 +113,15 @@ pub(super) async fn run(office: &Office, args: &ReportArgs) -> Result<u8, CliErr
     let (mut asked, jobs, ids) = asked(office, args, made).await?;
     let batches = office.batches_of(&jobs).await?;
     let mut facts: Vec<JobFacts> = Vec::with_capacity(jobs.len());
+    let mut stored = Vec::new();
     for job in jobs {
         let job = office.caught_up_quietly(job).await;
-        facts.push(read(&job.row, job.queue.as_ref(), &office.place(&job), office.is_interrupted(&job)));
+        let key = office.stored_at(&job).await?;
+        let place = office.place(&job, key.is_some());
+        facts.push(read(&job.row, job.queue.as_ref(), &place, office.is_interrupted(&job)));
+        if let (Place::Stored(_), Some(key)) = (place, key) {
+            stored.push((job, key));
+        }
     }
     asked.standings.dedup();
     let mut report = Report::of(made, &asked, facts);
@@ -112,7 +129,12 @@ pub(super) async fn run(office: &Office, args: &ReportArgs) -> Result<u8, CliErr
     report.batches = batches.into_iter().map(BatchFacts::of).filter(is_told).collect();
     let id = |id: JobId| jobs::short(&id.to_string(), &ids).to_owned();
     if let Some(folder) = &args.collect {
-        report.collected = Some(collect(&report.jobs, folder, made, &id)?);
+        let is_told = |job: &Known| report.jobs.iter().any(|told| told.id == job.id() && !told.deliverables.is_empty());
+        stored.retain(|(job, _)| is_told(job));
+        let shelf = Shelf::fill(office, &stored, folder).await?;
+        let collected = collect(&report.jobs, &shelf.brought, folder, made, &id);
+        shelf.clear();
+        report.collected = Some(collected?);
     }
     let page = || Page::of(&report, &Style { minute: &when::minute, id: &id });
     let room = if args.output.is_none() { table::room() } else { None };
@@ -190,11 +212,12 @@ impl Office {
     }
 
     /// Where the job's workspace is, for a report.
-    fn place(&self, job: &Known) -> Place {
+    fn place(&self, job: &Known, is_stored: bool) -> Place {
         match self.workspace(job) {
             Ok(path) => Place::Here(path),
             Err(_) if job.elsewhere().is_some() => Place::Elsewhere,
             Err(_) if job.is_unbegun() => Place::NotBegun,
+            Err(error) if is_stored => Place::Stored(error.message),
             Err(error) => Place::Gone(error.message),
         }
     }

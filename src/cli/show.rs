@@ -129,6 +129,7 @@ pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliEr
         let interrupted = office.is_interrupted(&job);
         (Place { path: office.workspace(&job)?, job: Some(job) }, interrupted)
     };
+    super::prune::tell(&place.path);
     let timeline = timeline(&place.path)?;
     let shown = shown(&place, &timeline, interrupted);
     if args.json {

@@ -260,6 +260,7 @@ fn closing(then: Asked) -> Closing {
 fn of_batch(error: BatchError) -> CliError {
     match error {
         BatchError::Store(error) => error.into(),
+        BatchError::Depot(error) => error.into(),
         BatchError::Settings { .. } | BatchError::Unwritable { .. } => CliError::failed(error.to_string()),
     }
 }

@@ -87,7 +87,7 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         until_empty: args.until_empty,
         drain_after: args.drain_after,
         workspaces,
-        depot: super::depot::open(&office.settings)?,
+        depot: super::depot::begun(&office).await?,
         host: host(),
         hook: args.on_batch_end.clone(),
         traces: traces.feed(),

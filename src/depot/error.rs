@@ -14,6 +14,9 @@ pub enum DepotError {
     /// Down, busy or cut off.
     #[error("the workspace store {store} doesn't answer: {detail}")]
     Unreachable { store: String, detail: String },
+    /// Its marker is gone, or is another's: what should be mounted there is not.
+    #[error("the workspace store {store} {what}")]
+    Lost { store: String, what: String },
     /// It answers, and does not do what it was asked.
     #[error("the workspace store {store} refused: {detail}")]
     Refused { store: String, detail: String },
@@ -36,7 +39,7 @@ impl DepotError {
     /// Whether the same call can succeed later without anybody's help.
     pub fn retryable(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::Changed { .. } => true,
+            Self::Unreachable { .. } | Self::Lost { .. } | Self::Changed { .. } => true,
             Self::Database(error) => error.retryable(),
             Self::Address { .. }
             | Self::Refused { .. }

@@ -74,6 +74,7 @@ impl Keeper {
 
     /// Has the store, and then the database, know the workspace as it is. Nobody may write in it meanwhile.
     pub async fn keep(&mut self, workspace: &Workspace, end: End<'_>) -> Result<(), DepotError> {
+        self.depot.ready(self.store.as_ref()).await?;
         let mut manifest = Manifest::new(self.id, end.lease, end.seq, end.head);
         let found = files(workspace)?;
         let mut rising = JoinSet::new();
@@ -98,6 +99,8 @@ impl Keeper {
         }
         self.depot.put(key.as_str(), text).await?;
         crash::point("depot.manifest");
+        // What went up, went into the store, and the pointer leads there.
+        self.depot.ready(self.store.as_ref()).await?;
         self.store.point(self.id, end.lease, key.as_str()).await?;
         crash::point("depot.pointed");
         self.held = manifest.blocks().map(|block| block.sha256.clone()).collect();

@@ -2,14 +2,16 @@
 //! can go on with the job from there.
 //!
 //! - `open`: the store behind its address, and what is asked of it
+//! - `marker`: by what a store is known as the one that it was
 //! - `manifest`: which files a workspace had, block by block
 //! - `keep`: a workspace that goes up, again and again, in as few blocks as have changed
 //! - `restore`: a workspace that comes down into a fresh folder
+//! - `delivered`: no more of it than what its job delivered
 //! - `sweep`: what no job needs any more
 //! - `error`: what can go wrong
 //!
 //! Names in the store: `objects/ab/<sha256>` is a block of a file, known by its content; `manifests/<job>/<lease>-<seq>-<sha256>.json`
-//! is a manifest, known by its content too. Neither is ever changed.
+//! is a manifest, known by its content too. Neither is ever changed. `workspace-store.json` is the store's marker.
 //!
 //! What must hold:
 //! - The order is blocks, manifest, pointer in the database (fenced by the lease), rows. So a pointer always leads to all of
@@ -17,11 +19,14 @@
 //!   only leave what nobody points to.
 //! - A block is taken to be in the store only where the manifest that the database points to has it, or where it went up
 //!   less than an hour ago: so a sweep with a grace time of an hour or more never takes what somebody counts on.
+//! - Nothing goes into a folder that has lost its marker: a share that is not mounted is an outage, and no empty store.
 //! - A manifest is foreign input, and so is every block: paths are confined, and nothing is believed before its hash is right.
 
+mod delivered;
 mod error;
 mod keep;
 mod manifest;
+mod marker;
 mod open;
 mod restore;
 mod sweep;

@@ -4,12 +4,19 @@ use super::{
     DepotError,
     error::told,
     manifest::{MOST_MANIFEST, Manifest, ManifestKey},
+    marker::MARKER,
 };
 use object_store::{
     BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig, aws::AmazonS3Builder,
     azure::MicrosoftAzureBuilder, gcp::GoogleCloudStorageBuilder, local::LocalFileSystem, path::Path as Name,
 };
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt, io,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+use uuid::Uuid;
 
 /// How long one request may take; a block of a megabyte has to get through a slow line.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -20,10 +27,20 @@ const TRIED_FOR: Duration = Duration::from_secs(15);
 /// A workspace store.
 #[derive(Clone)]
 pub struct Depot {
-    objects: Arc<dyn ObjectStore>,
+    place: Place,
     /// What every name begins with; empty, or ends with a slash.
     prefix: String,
     shown: String,
+    /// By what it was known when it was first used.
+    pub(super) known: Arc<OnceLock<Uuid>>,
+}
+
+/// Where things lie.
+#[derive(Clone)]
+enum Place {
+    Bucket(Arc<dyn ObjectStore>),
+    /// It can come and go at any time: a share that is mounted.
+    Folder(PathBuf),
 }
 
 impl fmt::Debug for Depot {
@@ -66,7 +83,7 @@ impl Depot {
             return Err(wrong(format!("name the bucket, such as {scheme}://bucket/folder")));
         }
         let place = format!("{scheme}://{bucket}");
-        let objects: Arc<dyn ObjectStore> = match scheme {
+        let bucket: Arc<dyn ObjectStore> = match scheme {
             "file" => return Self::folder(&shown, rest),
             "s3" => {
                 let builder = with_variables!(AmazonS3Builder::new(), variables, "AWS_");
@@ -83,7 +100,7 @@ impl Depot {
             _ => return Err(wrong("it must begin with s3://, gs://, az:// or file://".to_owned())),
         };
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
-        Ok(Self { objects, prefix, shown })
+        Ok(Self { place: Place::Bucket(bucket), prefix, shown, known: Arc::default() })
     }
 
     /// A folder: one that all machines see, or for one machine.
@@ -92,9 +109,45 @@ impl Depot {
         if !path.starts_with('/') {
             return Err(wrong("a folder is named with its whole path, such as file:///mnt/overnight".to_owned()));
         }
-        std::fs::create_dir_all(path).map_err(|error| wrong(error.to_string()))?;
-        let folder = LocalFileSystem::new_with_prefix(path).map_err(|error| wrong(told(&error)))?;
-        Ok(Self { objects: Arc::new(folder.with_fsync(true)), prefix: String::new(), shown: shown.to_owned() })
+        let place = Place::Folder(PathBuf::from(path));
+        Ok(Self { place, prefix: String::new(), shown: shown.to_owned(), known: Arc::default() })
+    }
+
+    pub fn is_folder(&self) -> bool {
+        matches!(self.place, Place::Folder(_))
+    }
+
+    /// Makes the folder of a store that is used for the first time.
+    pub(super) fn make_folder(&self) -> Result<(), DepotError> {
+        let Place::Folder(path) = &self.place else { return Ok(()) };
+        std::fs::create_dir_all(path)
+            .map_err(|error| DepotError::Address { store: self.shown.clone(), detail: error.to_string() })
+    }
+
+    /// What is asked. A folder must be there, and is never made by that.
+    pub(super) async fn objects(&self) -> Result<Arc<dyn ObjectStore>, DepotError> {
+        let path = match &self.place {
+            Place::Bucket(objects) => return Ok(objects.clone()),
+            Place::Folder(path) => path.clone(),
+        };
+        // A share that hangs must not hold up others.
+        let opened = tokio::task::spawn_blocking(move || {
+            if !std::fs::metadata(&path)?.is_dir() {
+                return Err(io::ErrorKind::NotADirectory.into());
+            }
+            LocalFileSystem::new_with_prefix(path).map_err(|error| io::Error::other(told(&error)))
+        });
+        let store = self.shown.clone();
+        let opened = opened.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        match opened {
+            Ok(folder) => Ok(Arc::new(folder.with_fsync(true))),
+            Err(error) => Err(match error.kind() {
+                io::ErrorKind::NotFound => self.lost(),
+                io::ErrorKind::NotADirectory => DepotError::Address { store, detail: error.to_string() },
+                io::ErrorKind::PermissionDenied => DepotError::Refused { store, detail: error.to_string() },
+                _ => DepotError::Unreachable { store, detail: error.to_string() },
+            }),
+        }
     }
 
     /// The address, as it may be shown.
@@ -102,7 +155,7 @@ impl Depot {
         &self.shown
     }
 
-    fn name(&self, name: &str) -> Name {
+    pub(super) fn name(&self, name: &str) -> Name {
         Name::from(format!("{}{name}", self.prefix))
     }
 
@@ -122,20 +175,41 @@ impl Depot {
     }
 
     pub(super) async fn put(&self, name: &str, content: Vec<u8>) -> Result<(), DepotError> {
-        let put = self.objects.put(&self.name(name), content.into()).await;
-        match put {
-            Ok(_) => Ok(()),
+        if self.is_folder() {
+            self.stands().await?;
+        }
+        self.put_plainly(name, content).await
+    }
+
+    /// [`Self::put`], whether or not the store has its marker.
+    pub(super) async fn put_plainly(&self, name: &str, content: Vec<u8>) -> Result<(), DepotError> {
+        let put = self.objects().await?.put(&self.name(name), content.into()).await;
+        put.map(drop).map_err(|error| self.not_put(name, &error))
+    }
+
+    pub(super) fn not_put(&self, name: &str, error: &object_store::Error) -> DepotError {
+        match error {
             // That a bucket is missing is nothing that is missing in it.
-            Err(error @ object_store::Error::NotFound { .. }) => {
-                Err(DepotError::Refused { store: self.shown.clone(), detail: told(&error) })
+            object_store::Error::NotFound { .. } => {
+                DepotError::Refused { store: self.shown.clone(), detail: told(error) }
             }
-            Err(error) => Err(self.failed(name, &error)),
+            error => self.failed(name, error),
         }
     }
 
     /// The whole of something that has no more than `most` bytes.
     pub(super) async fn get(&self, name: &str, most: u64) -> Result<Vec<u8>, DepotError> {
-        let found = self.objects.get(&self.name(name)).await.map_err(|error| self.failed(name, &error))?;
+        let found = match self.objects().await?.get(&self.name(name)).await {
+            Ok(found) => found,
+            Err(error) => {
+                let is_missing = matches!(error, object_store::Error::NotFound { .. });
+                if is_missing && self.is_folder() && self.known.get().is_some() && name != MARKER {
+                    // What is missing with all else is not missing in the store. (The marker itself is not asked for here.)
+                    Box::pin(self.stands()).await?;
+                }
+                return Err(self.failed(name, &error));
+            }
+        };
         if found.meta.size > most {
             return Err(self.corrupt(name, format!("it has {} bytes, and should have {most} at most", found.meta.size)));
         }
@@ -145,7 +219,7 @@ impl Depot {
 
     /// The names of the folders directly in `folder`, and what lies directly in it.
     pub(super) async fn list(&self, folder: &str) -> Result<(Vec<String>, Vec<Stored>), DepotError> {
-        let found = self.objects.list_with_delimiter(Some(&self.name(folder))).await;
+        let found = self.objects().await?.list_with_delimiter(Some(&self.name(folder))).await;
         let found = found.map_err(|error| self.failed(folder, &error))?;
         let own = |name: &Name| name.as_ref().strip_prefix(&self.prefix).map(str::to_owned);
         let folders = found.common_prefixes.iter().filter_map(own).collect();
@@ -156,7 +230,7 @@ impl Depot {
     }
 
     pub(super) async fn delete(&self, name: &str) -> Result<(), DepotError> {
-        match self.objects.delete(&self.name(name)).await {
+        match self.objects().await?.delete(&self.name(name)).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(self.failed(name, &error)),
         }

@@ -2,10 +2,10 @@
 
 use super::{
     Depot, DepotError,
-    manifest::{MANIFESTS, ManifestKey, OBJECTS},
+    manifest::{MANIFESTS, Manifest, ManifestKey, OBJECTS},
     open::Stored,
 };
-use crate::{job::id::JobId, store::Store};
+use crate::{crash, job::id::JobId, store::Store};
 use chrono::{DateTime, Utc};
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -13,18 +13,21 @@ use std::{
 };
 
 /// What was deleted, or would be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleared {
     pub manifests: u64,
     pub blocks: u64,
     pub bytes: u64,
     /// Jobs in the store that this database doesn't know. Another may: all of theirs stays.
     pub unknown_jobs: u64,
+    /// Jobs whose manifest can't be had, with a sentence each. What they need isn't known, so that no block was deleted.
+    pub broken: Vec<(JobId, String)>,
 }
 
 impl Depot {
     /// Deletes blocks and manifests that no job's pointer reaches and that are older than `grace`; `dry`: says what it
-    /// would delete. An hour of grace or more takes nothing from workers that are at work.
+    /// would delete. An hour of grace or more takes nothing from workers that are at work. Where a job's manifest can't be
+    /// had, no block is deleted, and nothing of that job.
     pub async fn clear(
         &self,
         store: &dyn Store,
@@ -46,32 +49,44 @@ impl Depot {
         let mut reached: HashSet<String> = HashSet::new();
         let mut unknown = BTreeSet::new();
         let mut lost = Vec::new();
-        let mut keys: BTreeSet<String> = known.values().flatten().cloned().collect();
+        let mut pointed: BTreeSet<(JobId, String)> =
+            known.iter().filter_map(|(id, key)| Some((*id, key.clone()?))).collect();
+        let keys: BTreeSet<String> = pointed.iter().map(|(_, key)| key.clone()).collect();
         for stored in manifests {
             // What is not called like a manifest is nothing that this program put there.
             let Some(key) = ManifestKey::read(&stored.name) else { continue };
             if known.contains_key(&key.job) {
                 if is_old(&stored) && !keys.contains(&stored.name) {
-                    lost.push(stored);
+                    lost.push((key.job, stored));
                 }
             } else {
                 unknown.insert(key.job);
-                keys.insert(stored.name);
+                pointed.insert((key.job, stored.name));
             }
         }
-        for key in &keys {
-            let manifest = self.manifest(&ManifestKey::parse(key)?).await?;
-            reached.extend(manifest.blocks().map(|block| block.sha256.clone()));
+        let mut broken = BTreeMap::new();
+        for (id, key) in &pointed {
+            crash::point("depot.cleared");
+            match self.pointed(store, *id, key, &mut lost).await? {
+                Ok(manifest) => reached.extend(manifest.blocks().map(|block| block.sha256.clone())),
+                Err(sentence) => {
+                    broken.insert(*id, sentence);
+                }
+            }
         }
+        // What such a job has left is what it could be mended from.
+        lost.retain(|(id, _)| !broken.contains_key(id));
         blocks.retain(|stored| {
             let hash = stored.name.rsplit('/').next().unwrap_or_default();
-            !reached.contains(hash)
+            broken.is_empty() && !reached.contains(hash)
         });
+        let lost = lost.into_iter().map(|(_, stored)| stored).collect::<Vec<_>>();
         let cleared = Cleared {
             manifests: lost.len() as u64,
             blocks: blocks.len() as u64,
             bytes: lost.iter().chain(&blocks).map(|stored| stored.bytes).sum(),
             unknown_jobs: unknown.len() as u64,
+            broken: broken.into_iter().collect(),
         };
         if !dry {
             // Manifests first: a block that is gone is then missed by nobody.
@@ -80,5 +95,42 @@ impl Depot {
             }
         }
         Ok(cleared)
+    }
+
+    /// The manifest of a job, or why it can't be had. A job may have gone on since its pointer was read.
+    async fn pointed(
+        &self,
+        store: &dyn Store,
+        id: JobId,
+        key: &str,
+        lost: &mut Vec<(JobId, Stored)>,
+    ) -> Result<Result<Manifest, String>, DepotError> {
+        let first = match self.at(id, key).await? {
+            Err(why) => why,
+            manifest => return Ok(manifest),
+        };
+        let now = store.job(id).await?.and_then(|row| row.queue?.manifest);
+        match now {
+            Some(now) if now != key => {
+                // It was listed before anything pointed to it.
+                lost.retain(|(_, stored)| stored.name != now);
+                self.at(id, &now).await
+            }
+            Some(_) | None => Ok(Err(first)),
+        }
+    }
+
+    async fn at(&self, id: JobId, key: &str) -> Result<Result<Manifest, String>, DepotError> {
+        let read = match ManifestKey::parse(key) {
+            Ok(key) if key.job == id => self.manifest(&key).await,
+            Ok(key) => {
+                return Ok(Err(format!("the database says that its workspace is {key}, which is another job's")));
+            }
+            Err(error) => Err(error),
+        };
+        match read {
+            Err(error @ (DepotError::Missing { .. } | DepotError::Corrupt { .. })) => Ok(Err(error.to_string())),
+            read => read.map(Ok),
+        }
     }
 }

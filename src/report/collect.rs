@@ -15,7 +15,7 @@ use crate::{
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Bytes of an index that is read.
@@ -33,16 +33,22 @@ pub enum CollectError {
     Failed(#[from] WorkspaceError),
 }
 
+/// Folders with what was brought of jobs whose workspaces are not here, as it lies in their workspaces; or why it can't be
+/// had, in one sentence.
+pub type Brought = BTreeMap<JobId, Result<PathBuf, String>>;
+
 /// One copy to be made.
 struct Copy<'j> {
     job: &'j JobFacts,
+    brought: Option<&'j Result<PathBuf, String>>,
     file: &'j super::facts::FileFacts,
     target: String,
 }
 
-/// Copies the deliverables of `jobs` into `folder`. `short` gives a job's id as short as it is unambiguous.
+/// Copies the deliverables of `jobs`, or what was `brought` of them, into `folder`. `short` gives a job's id as short as it is unambiguous.
 pub fn collect(
     jobs: &[JobFacts],
+    brought: &Brought,
     folder: &Path,
     made: Timestamp,
     short: &dyn Fn(JobId) -> String,
@@ -58,7 +64,7 @@ pub fn collect(
         known.entry(entry.path.as_deref().unwrap_or_default()).or_default().push(entry);
     }
     let known = |copy: &Copy<'_>| known.get(copy.target.as_str()).map_or(&[][..], Vec::as_slice);
-    let (copies, mut faults) = planned(jobs, &old, short);
+    let (copies, mut faults) = planned(jobs, brought, &old, short);
     for copy in &copies {
         if root.exists(&copy.target)? && !known(copy).iter().any(|entry| kept(&root, entry).is_some()) {
             return Err(CollectError::Refused(format!(
@@ -153,7 +159,12 @@ fn known(root: &Workspace, shown: &str) -> Result<Vec<Entry>, CollectError> {
 }
 
 /// Where each deliverable goes, and what can't go anywhere.
-fn planned<'j>(jobs: &'j [JobFacts], old: &[Entry], short: &dyn Fn(JobId) -> String) -> (Vec<Copy<'j>>, Vec<String>) {
+fn planned<'j>(
+    jobs: &'j [JobFacts],
+    brought: &'j Brought,
+    old: &[Entry],
+    short: &dyn Fn(JobId) -> String,
+) -> (Vec<Copy<'j>>, Vec<String>) {
     let mut folders: BTreeMap<String, JobId> = BTreeMap::new();
     let mut of_job: BTreeMap<JobId, String> = BTreeMap::new();
     for entry in old {
@@ -177,7 +188,9 @@ fn planned<'j>(jobs: &'j [JobFacts], old: &[Entry], short: &dyn Fn(JobId) -> Str
             let target = format!("{folder}/{below}");
             // The contract lets no other path through; a row or a journal that was tampered with might.
             match ModelPath::parse(&target) {
-                Ok(_) if targets.insert(target.clone()) => copies.push(Copy { job, file, target }),
+                Ok(_) if targets.insert(target.clone()) => {
+                    copies.push(Copy { job, brought: brought.get(&job.id), file, target });
+                }
                 Ok(_) => faults.push(format!("job {}: {} is named twice", job.id, one_line(&file.path))),
                 Err(error) => faults.push(format!("job {}: {error}", job.id)),
             }
@@ -217,13 +230,15 @@ fn intended(copy: &Copy<'_>) -> Made {
 
 /// Copies one file, hashed on its way. `None`: it can't be read.
 fn copy_one(root: &Workspace, copy: &Copy<'_>) -> Result<Option<Made>, CollectError> {
-    // What lies here under the path that another machine has it at is something else.
-    if copy.file.state == FileState::Elsewhere {
-        return Ok(None);
-    }
-    let Ok((mut source, _)) =
-        Workspace::open(Path::new(&copy.job.workspace)).and_then(|workspace| workspace.stream(&copy.file.path))
-    else {
+    let place = match (copy.brought, copy.file.state) {
+        (Some(Ok(place)), _) => place,
+        // What lies here under the path that another machine has it at is something else.
+        (Some(Err(_)), _) | (None, FileState::Elsewhere | FileState::Stored) => return Ok(None),
+        (None, FileState::AsDelivered | FileState::Changed | FileState::Missing | FileState::Unreadable) => {
+            Path::new(&copy.job.workspace)
+        }
+    };
+    let Ok((mut source, _)) = Workspace::open(place).and_then(|workspace| workspace.stream(&copy.file.path)) else {
         return Ok(None);
     };
     let written = root.write_from(&copy.target, &mut source as &mut dyn io::Read)?;
@@ -236,6 +251,8 @@ fn state(copy: &Copy<'_>, made: Option<&Made>) -> FileState {
         Some(_) => FileState::Changed,
         None if copy.file.state == FileState::Unreadable => FileState::Unreadable,
         None if copy.file.state == FileState::Elsewhere => FileState::Elsewhere,
+        // The store was looked at, and doesn't have it.
+        None if copy.file.state == FileState::Stored && !matches!(copy.brought, Some(Ok(_))) => FileState::Stored,
         None => FileState::Missing,
     }
 }
@@ -247,6 +264,12 @@ fn fault(copy: &Copy<'_>, made: Option<&Made>) -> Option<String> {
         FileState::Missing => "is missing",
         FileState::Unreadable => "can't be read",
         FileState::Elsewhere => "is on another machine: collect it there",
+        FileState::Stored => match copy.brought {
+            Some(Err(why)) => &format!("can't be had: {why}"),
+            Some(Ok(_)) | None => {
+                "is in the workspace store: name that with --workspace-store, or OVERNIGHT_WORKSPACE_STORE"
+            }
+        },
     };
     Some(format!("job {}: {} {what}", copy.job.id, one_line(&copy.file.path)))
 }

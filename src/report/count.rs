@@ -162,6 +162,8 @@ pub struct Files {
     pub unreadable: u64,
     /// On other machines.
     pub elsewhere: u64,
+    /// In the workspace store.
+    pub stored: u64,
 }
 
 impl Report {
@@ -392,6 +394,7 @@ impl Files {
                     FileState::Missing => sums.missing += 1,
                     FileState::Unreadable => sums.unreadable += 1,
                     FileState::Elsewhere => sums.elsewhere += 1,
+                    FileState::Stored => sums.stored += 1,
                 }
             }
         }

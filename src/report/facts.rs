@@ -106,6 +106,8 @@ pub enum FileState {
     Unreadable,
     /// Its workspace is on another machine.
     Elsewhere,
+    /// Its workspace is in a workspace store, and not here.
+    Stored,
 }
 
 impl FileState {
@@ -116,6 +118,7 @@ impl FileState {
             Self::Missing => "missing",
             Self::Unreadable => "unreadable",
             Self::Elsewhere => "on another machine",
+            Self::Stored => "in the workspace store",
         }
     }
 }

@@ -109,7 +109,7 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
     }
     // A workspace that is gone was told already.
     if job.record != Record::Gone {
-        let is_lost = |state| !matches!(state, FileState::AsDelivered | FileState::Elsewhere);
+        let is_lost = |state| !matches!(state, FileState::AsDelivered | FileState::Elsewhere | FileState::Stored);
         let lost = job.deliverables.iter().filter(|file| is_lost(file.state));
         let lost: Vec<String> = lost.map(|file| format!("{}: {}", file.path, file.state.name())).collect();
         if !lost.is_empty() {

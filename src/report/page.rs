@@ -307,6 +307,7 @@ fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section> {
         (sums.missing, "missing"),
         (sums.unreadable, "unreadable"),
         (sums.elsewhere, "on other machines, and not looked at"),
+        (sums.stored, "in the workspace store, and not looked at"),
     ];
     let lost: Vec<String> =
         lost.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();

@@ -39,6 +39,8 @@ pub enum Place {
     Here(PathBuf),
     /// It should be here, and is not. One sentence.
     Gone(String),
+    /// It is in a workspace store, and not here. One sentence.
+    Stored(String),
     /// Another machine has it.
     Elsewhere,
     /// No worker has made it yet.
@@ -49,7 +51,7 @@ pub enum Place {
 pub fn read(row: &JobRow, queue: Option<&QueueFacts>, place: &Place, interrupted: bool) -> JobFacts {
     let is_linked = queue.is_some_and(|queue| queue.same_as.is_some());
     let (told, record, fault) = match place {
-        Place::Gone(sentence) => (Told::default(), Record::Gone, Some(sentence.clone())),
+        Place::Gone(sentence) | Place::Stored(sentence) => (Told::default(), Record::Gone, Some(sentence.clone())),
         Place::Elsewhere => (Told::default(), Record::Elsewhere, None),
         Place::NotBegun => (Told::default(), Record::NotBegun, None),
         Place::Here(_) if is_linked => (Told::default(), Record::Linked, None),
@@ -63,11 +65,11 @@ pub fn read(row: &JobRow, queue: Option<&QueueFacts>, place: &Place, interrupted
     let is_told = record == Record::Whole;
     let path = match place {
         Place::Here(path) => Some(path),
-        Place::Gone(_) | Place::Elsewhere | Place::NotBegun => None,
+        Place::Gone(_) | Place::Stored(_) | Place::Elsewhere | Place::NotBegun => None,
     };
     let worked_on = !is_linked && path.is_some_and(|path| is_worked_on(path));
     let workspace = path.and_then(|path| Workspace::open(path).ok());
-    let deliverables = files(&row.state.deliverables, workspace.as_ref(), record == Record::Elsewhere);
+    let deliverables = files(&row.state.deliverables, workspace.as_ref(), place);
     let JobRow { job, state, .. } = row;
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
     let (checks, open_todos) = told.ending.map(|ending| (ending.checks, ending.open_todos)).unwrap_or_default();
@@ -214,10 +216,14 @@ impl Told {
 }
 
 /// Each deliverable with its hash compared.
-fn files(delivered: &[Delivered], workspace: Option<&Workspace>, is_elsewhere: bool) -> Vec<FileFacts> {
+fn files(delivered: &[Delivered], workspace: Option<&Workspace>, place: &Place) -> Vec<FileFacts> {
+    let absent = match place {
+        Place::Elsewhere => FileState::Elsewhere,
+        Place::Stored(_) => FileState::Stored,
+        Place::Here(_) | Place::Gone(_) | Place::NotBegun => FileState::Missing,
+    };
     let state = |file: &Delivered| match workspace.map(|workspace| workspace.hash(&file.path)) {
-        None if is_elsewhere => FileState::Elsewhere,
-        None => FileState::Missing,
+        None => absent,
         Some(Ok(found)) if found.sha256 == file.sha256 => FileState::AsDelivered,
         Some(Ok(_)) => FileState::Changed,
         Some(Err(error)) if error.is_not_found() => FileState::Missing,

@@ -309,6 +309,9 @@ pub trait Queue: Send + Sync {
     /// Forgets a worker that stops. Its jobs should be given back before.
     async fn dismiss(&self, worker: Uuid) -> Result<(), StoreError>;
 
+    /// How many workers were seen within the last minute, or have a lease that has not run out.
+    async fn workers_at_work(&self) -> Result<u64, StoreError>;
+
     /// Renews all leases of a worker, and tells what it still has, by id. What isn't named is lost: stop, and write nothing
     /// more. Count the new deadline from when this was sent.
     async fn beat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<Beaten>, StoreError>;

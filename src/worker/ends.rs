@@ -3,7 +3,7 @@
 
 use super::{pulse::Tell, terms::Told, work::Desk};
 use crate::{
-    batch::{BatchError, Closed, close},
+    batch::{BatchError, Closed, Sources, close},
     runner::now,
     store::{BatchRow, StoreError},
 };
@@ -19,7 +19,8 @@ pub(super) async fn settle(desk: &Desk, tell: &Tell) {
 async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreError> {
     let name = batch.batch.name.clone().unwrap_or_else(|| batch.batch.id.to_string());
     let mut sentences = Vec::new();
-    match close(desk.store.as_ref(), batch, &desk.terms.workspaces, now()).await {
+    let sources = Sources { workspaces: &desk.terms.workspaces, depot: desk.terms.depot.as_ref() };
+    match close(desk.store.as_ref(), batch, sources, now()).await {
         Ok(Closed::NotAsked) => {}
         Ok(Closed::TooEarly) => return Ok(()),
         Ok(Closed::Nothing { notes }) => {
@@ -31,6 +32,11 @@ async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreErro
             sentences.extend(notes);
         }
         Err(BatchError::Store(error)) => return Err(error),
+        // Until the store is back.
+        Err(BatchError::Depot(error)) => {
+            tell(Told::Note(format!("the closing job of batch {name} has to wait: {error}")));
+            return Ok(());
+        }
         Err(error @ (BatchError::Settings { .. } | BatchError::Unwritable { .. })) => {
             sentences.push(format!("the closing job of batch {name} can't be submitted: {error}"));
         }

@@ -124,6 +124,7 @@ impl Desk {
                 "the database says that its workspace is {key}, which is another job's"
             )));
         }
+        depot.ready(self.store.as_ref()).await.map_err(RunError::from)?;
         let manifest = depot.manifest(&key).await.map_err(RunError::from)?;
         let end = Anchor { seq: manifest.seq, head: manifest.head.clone() };
         let told = Anchor::of(row).filter(|told| told.seq > manifest.seq);

@@ -16,7 +16,7 @@ pub mod lock;
 pub mod manifest;
 pub mod names;
 mod placement;
-mod prune;
+pub mod prune;
 pub mod rooted;
 mod unnamed;
 

@@ -1,15 +1,54 @@
-//! An old workspace that gives its room back, but for what is named.
+//! An old workspace that gives its room back, but for what is named; and the record that it keeps of that, so that nobody
+//! takes what is gone for tampering.
 
 use super::{
     error::WorkspaceError,
     rooted::{self, Workspace},
 };
+use crate::job::time::Timestamp;
 use cap_std::fs::Metadata;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The record's name.
+pub const PRUNED: &str = "pruned.json";
+/// The one format there is.
+const FORMAT: u32 = 1;
+/// Bytes of a record that is read.
+const MOST_RECORD: u64 = 256 * 1024;
+/// What is never pruned, whatever a record says.
+const NEVER: [&str; 3] = ["output", "job.yaml", ".lock"];
+
+/// That a workspace was pruned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pruned {
+    format: u32,
+    /// The last time.
+    pub at: Timestamp,
+    /// Names in the workspace's own folder, sorted.
+    pub removed: BTreeSet<String>,
+}
+
+impl Pruned {
+    /// The record of a workspace, where it has one that can be read.
+    pub fn read(workspace: &Workspace) -> Option<Self> {
+        let text = workspace.read_text_at_most(PRUNED, MOST_RECORD).ok()?;
+        let record: Self = serde_json::from_str(&text).ok()?;
+        let is_ours = record.format == FORMAT && !record.removed.iter().any(|name| NEVER.contains(&name.as_str()));
+        is_ours.then_some(record)
+    }
+
+    /// Whether that was removed.
+    pub fn has(&self, path: &str) -> bool {
+        self.removed.contains(path.split('/').next().unwrap_or(path))
+    }
+}
 
 impl Workspace {
-    /// Removes everything that doesn't lie in the workspace's own folder under one of these names; `dry`: nothing. How many
-    /// bytes that frees. Only for who holds the lock.
-    pub fn prune(&self, kept: &[&str], dry: bool) -> Result<u64, WorkspaceError> {
+    /// Removes everything that doesn't lie in the workspace's own folder under one of these names, and records that first;
+    /// `dry`: nothing. How many bytes that frees. Only for who holds the lock.
+    pub fn prune(&self, kept: &[&str], now: Timestamp, dry: bool) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("remove", ".", error);
         let mut freed = 0;
         let mut count = |_: &str, metadata: &Metadata| freed += metadata.len();
@@ -17,7 +56,7 @@ impl Workspace {
         for item in self.root.entries().map_err(failed)? {
             let item = item.map_err(failed)?;
             let name = item.file_name().to_string_lossy().into_owned();
-            if kept.contains(&name.as_str()) {
+            if name == PRUNED || kept.contains(&name.as_str()) {
                 continue;
             }
             let metadata = item.metadata().map_err(failed)?;
@@ -28,9 +67,14 @@ impl Workspace {
             }
             gone.push((name, metadata.is_dir()));
         }
-        if dry {
+        if dry || gone.is_empty() {
             return Ok(freed);
         }
+        let mut removed = Pruned::read(self).map(|before| before.removed).unwrap_or_default();
+        removed.extend(gone.iter().map(|(name, _)| name.clone()));
+        // Names and a moment only: it can always be written.
+        let record = serde_json::to_vec_pretty(&Pruned { format: FORMAT, at: now, removed }).unwrap_or_default();
+        self.write(PRUNED, &record)?;
         for (name, is_folder) in gone {
             let removed = if is_folder { self.root.remove_dir_all(&name) } else { self.root.remove_file(&name) };
             removed.map_err(|error| WorkspaceError::from_io("remove", &name, error))?;

@@ -4,6 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod bucket;
+mod cleared;
+mod delivered;
+mod lost;
+mod pruned;
 
 use crate::{
     cli_run::{Desk, PROGRAM, Ran},
@@ -459,7 +463,8 @@ fn old_workspaces_are_pruned() {
     let after = files(&night.desk.path().join("first"));
     let gone: BTreeMap<&String, &Vec<u8>> = before.iter().filter(|(name, _)| !after.contains_key(*name)).collect();
     assert_eq!(did["bytes"], gone.values().map(|content| content.len()).sum::<usize>());
-    assert!(after.iter().all(|(name, content)| before[name] == *content));
+    let is_record = |name: &str| name.ends_with("/pruned.json");
+    assert!(after.iter().all(|(name, content)| is_record(name) || before[name] == *content));
     for name in gone.keys() {
         let (job, rest) = name.split_once('/').unwrap();
         assert!(ended.iter().any(|(id, _)| id.to_string() == job), "{name}");
@@ -480,6 +485,6 @@ fn old_workspaces_are_pruned() {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         left.sort();
-        assert_eq!(left, [".lock", "job.yaml", "output"]);
+        assert_eq!(left, [".lock", "job.yaml", "output", "pruned.json"]);
     }
 }

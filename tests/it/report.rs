@@ -158,7 +158,7 @@ fn report_numbers_are_those_of_the_database_and_the_workspaces() {
             "jobs": rows.iter().filter(|row| !row.state.deliverables.is_empty()).count(),
             "files": files.len(),
             "bytes": files.iter().map(|file| file.bytes).sum::<u64>(),
-            "changed": 1, "missing": 1, "unreadable": 0, "elsewhere": 0,
+            "changed": 1, "missing": 1, "unreadable": 0, "elsewhere": 0, "stored": 0,
         })
     );
 

@@ -1,7 +1,7 @@
 //! The files' part of verifying: each file against the hash that the journal or a manifest holds of it.
 
 use super::{
-    Faults,
+    Faults, NO_JOB,
     chain::{Archive, Record},
     told::Copies,
 };
@@ -130,7 +130,7 @@ fn results(manifest: &Manifest) -> BTreeMap<&str, &str> {
 pub(super) fn check_inputs(workspace: &Workspace, record: &Record, faults: &mut Faults) -> u64 {
     let Some((hash, spec)) = &record.told.spec else {
         // Where a part of the journal is missing, this follows from it, and yet it is to be known.
-        faults.add(LIVE, None, "no job_created is in the journal: the task and the inputs can't be checked");
+        faults.add(LIVE, None, NO_JOB);
         return 0;
     };
     let expected = BTreeMap::from([(JOB_FILE.to_owned(), hash.clone())]);

@@ -156,6 +156,7 @@ fn a_sound_workspace_is_verified_also_as_a_copy_and_without_anchor() {
         files: 2 + 6 + 6 + 2 + 3,
         head: job.journal.head().into(),
         seq: 11,
+        pruned: None,
     };
     assert_eq!(job.verify(), Ok(expected.clone()));
     let copy = TempDir::new().unwrap();

@@ -4,10 +4,10 @@ use crate::{
     audit::verify::{Fault, Verified, verify},
     cli::{CliError, Office, exit, out, place::Place, progress::counted, queue::Known},
     config::Settings,
-    job::id::JobId,
+    job::{id::JobId, record::Delivered, time::Timestamp},
     runner::is_workspace,
     store::{JobFilter, JobRow},
-    workspace::lock::is_worked_on,
+    workspace::{Workspace, chain::LIVE, lock::is_worked_on, prune::Pruned},
 };
 use serde::Serialize;
 use std::path::Path;
@@ -18,8 +18,8 @@ Examples:
   overnight audit verify --all
   overnight audit verify ./copied-workspace    # needs no database
 
-Exit code 0: all is as it was left; 1: something is not, and stdout names it, the first fault first; 4: a process works on
-the job, and what it is changing can't be judged.
+Exit code 0: all is as it was left; 1: something is not, and stdout names it, the first fault first; 3: the workspace was
+pruned, and what is still there is as it was left; 4: a process works on the job, and what it is changing can't be judged.
 The end of a journal is vouched for by the database alone: that lines at its end are gone can't be seen in a copied folder.";
 
 #[derive(Debug, clap::Args)]
@@ -47,8 +47,13 @@ struct Checked {
     anchored: bool,
     /// A process works on the job, so that its files change while they are compared: what doesn't fit says nothing.
     busy: bool,
+    /// When what is not there was pruned; what is there is as it was left. `verified` says what is gone.
+    pruned: Option<Timestamp>,
     verified: Option<Verified>,
     faults: Vec<Fault>,
+    /// How many deliverables are as the database has them.
+    #[serde(skip)]
+    deliverables: Option<u64>,
 }
 
 pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, CliError> {
@@ -83,10 +88,11 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
             out::talk("there is no job yet");
         }
     }
-    let is_fault = |checked: &Checked| !checked.ok && !checked.busy;
+    let is_fault = |checked: &Checked| !checked.ok && !checked.busy && checked.pruned.is_none();
     Ok(match checked.iter().any(is_fault) {
         true => exit::FAILED,
         false if checked.iter().any(|checked| checked.busy) => exit::HELD,
+        false if checked.iter().any(|checked| checked.pruned.is_some()) => exit::PARTIAL_OR_BLOCKED,
         false => exit::COMPLETED,
     })
 }
@@ -96,20 +102,48 @@ fn check(path: &Path, row: Option<&JobRow>) -> Checked {
     let anchor = row.map(|row| &row.state).filter(|state| state.journal_seq > 0);
     let was_worked_on = is_worked_on(path);
     let result = verify(path, anchor.map(|state| (state.journal_seq, state.journal_head.as_str())));
-    let (verified, faults) = match result {
+    let (mut verified, mut faults) = match result {
         Ok(verified) => (Some(verified), Vec::new()),
         Err(faults) => (None, faults),
     };
+    let mut pruned = verified.as_ref().and_then(|verified| Some(verified.pruned.as_ref()?.at));
+    if pruned.is_some()
+        && let Some(row) = row
+    {
+        // What held them may be gone; the database has their hashes as well.
+        faults = delivered(path, row);
+        if !faults.is_empty() {
+            (verified, pruned) = (None, None);
+        }
+    }
     let busy = verified.is_none() && was_worked_on;
     Checked {
         job: row.map(|row| row.job.id),
         workspace: path.display().to_string(),
-        ok: verified.is_some(),
+        ok: verified.is_some() && pruned.is_none(),
         anchored: anchor.is_some(),
         busy,
+        pruned,
         verified,
         faults: if busy { Vec::new() } else { faults },
+        deliverables: row.map(|row| row.state.deliverables.len() as u64),
     }
+}
+
+/// Each deliverable against the database.
+fn delivered(path: &Path, row: &JobRow) -> Vec<Fault> {
+    let workspace = Workspace::open(path);
+    let fault = |file: &Delivered| {
+        let what = match workspace.as_ref().map(|workspace| workspace.hash(&file.path)) {
+            Ok(Ok(found)) if found.sha256 == file.sha256 => return None,
+            Ok(Ok(_)) => "changed: the database holds another SHA-256 of it".to_owned(),
+            Ok(Err(error)) if error.is_not_found() => "missing: the database has it".to_owned(),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        Some(Fault { file: file.path.clone(), line: None, what })
+    };
+    row.state.deliverables.iter().filter_map(fault).collect()
 }
 
 fn check_job(office: &Office, job: &Known) -> Checked {
@@ -121,10 +155,18 @@ fn check_job(office: &Office, job: &Known) -> Checked {
             ok: false,
             anchored: false,
             busy: false,
+            pruned: None,
             verified: None,
             faults: vec![Fault { file: ".".to_owned(), line: None, what: error.message }],
+            deliverables: None,
         },
     }
+}
+
+/// That a workspace was pruned, as the beginning of a sentence.
+pub(in crate::cli) fn told(pruned: &Pruned) -> String {
+    let removed: Vec<String> = pruned.removed.iter().map(|name| out::one_line(name)).collect();
+    format!("pruned at {}, so that {} can't be checked any more", pruned.at, removed.join(", "))
 }
 
 impl Checked {
@@ -132,6 +174,21 @@ impl Checked {
     fn text(&self, with_id: bool) -> String {
         let id = self.job.filter(|_| with_id).map(|id| format!("{id} ")).unwrap_or_default();
         match &self.verified {
+            Some(Verified { pruned: Some(pruned), .. }) if pruned.has(LIVE) => {
+                let what = match self.deliverables {
+                    Some(count) => format!("as the database has them are {}", counted(count, "deliverable")),
+                    None => "its deliverables can be checked against the database alone".to_owned(),
+                };
+                format!("{id}{}: {what}\n", told(pruned))
+            }
+            Some(verified @ Verified { pruned: Some(pruned), .. }) => format!(
+                "{id}{}: as they were left are {}, {}, {}, head {}\n",
+                told(pruned),
+                counted(verified.lines, "line"),
+                counted(verified.archives, "archive"),
+                counted(verified.files, "file"),
+                verified.head
+            ),
             Some(verified) => format!(
                 "{id}ok: {}, {}, {}, head {}\n",
                 counted(verified.lines, "line"),

@@ -25,7 +25,7 @@ use crate::{
 use async_trait::async_trait;
 use statements::{
     BEAT, CANCEL, CLAIM, DEPTH, GIVE_BACK, HAS_WORK, HOLD, KEEP_HELD, MANIFEST, RESUME, RETRY, SUBMIT_BATCH,
-    SUBMIT_GROUPS, SUBMIT_JOBS, SWEEP, WISHES,
+    SUBMIT_GROUPS, SUBMIT_JOBS, SWEEP, WISHES, WORKERS_AT_WORK,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -149,6 +149,14 @@ impl Queue for PostgresStore {
         self.within(async {
             let gone = sqlx::query("delete from workers where id = $1").bind(Id(worker)).execute(&self.pool).await;
             gone.map(drop).map_err(|error| self.failed(error))
+        })
+        .await
+    }
+
+    async fn workers_at_work(&self) -> Result<u64, StoreError> {
+        self.within(async {
+            let found = sqlx::query_scalar(WORKERS_AT_WORK).fetch_one(&self.pool).await;
+            found.map(i64::unsigned_abs).map_err(|error| self.failed(error))
         })
         .await
     }

@@ -34,7 +34,7 @@ use sqlx::{
 use statements::{
     BEAT, CANCEL, CLAIM, DEPTH, DISMISS, END_BATCHES, ENLIST, GIVE_BACK, HAS_WORK, HOLD, IS_UNBOUND, KEEP_HELD,
     MANIFEST, MARK_ENDED, PLACE, POINT, POINTERS, RESERVE, RESUME, RETRY, SET_BUDGET, STAND, SUBMIT, SWEEP, WAKE_AT,
-    WISHES,
+    WISHES, WORKERS_AT_WORK,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -148,6 +148,11 @@ impl Queue for SqliteStore {
 
     async fn dismiss(&self, worker: Uuid) -> Result<(), StoreError> {
         self.rows(DISMISS, bound![Id(worker)], Durability::Soon).await.map(drop)
+    }
+
+    async fn workers_at_work(&self) -> Result<u64, StoreError> {
+        let found = sqlx::query_scalar(WORKERS_AT_WORK).fetch_one(&self.readers).await;
+        found.map(i64::unsigned_abs).map_err(|error| self.failed(error))
     }
 
     async fn beat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<Beaten>, StoreError> {

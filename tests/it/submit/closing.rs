@@ -3,7 +3,7 @@
 use super::{Desk, PathBuf, Store, Timestamp, at, json, now, sha256, wait};
 use crate::store::{A, MINUTE, at_work, checkpoint};
 use overnight::{
-    batch::{BatchSettings, Closed, close},
+    batch::{BatchSettings, Closed, Sources, close},
     documents::gather,
     job::record::{Delivered, JobState, JobStatus},
     store::{BatchRow, ClaimedJob, QueueEntry},
@@ -33,7 +33,8 @@ async fn end(desk: &Desk, store: &dyn Store, job: &ClaimedJob, status: JobStatus
 async fn closed(desk: &Desk, store: &dyn Store, batch: &str) -> Closed {
     let row: BatchRow = store.batch(batch).await.unwrap();
     let later: Timestamp = at("2099-01-01T00:00:00.000Z");
-    close(store, &row, &desk.path().join("workspaces"), later).await.unwrap()
+    let sources = Sources { workspaces: &desk.path().join("workspaces"), depot: None };
+    close(store, &row, sources, later).await.unwrap()
 }
 
 #[test]

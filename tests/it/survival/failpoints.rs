@@ -24,8 +24,9 @@ use std::{
 type Faults = Mutex<Vec<String>>;
 
 /// Places that these jobs don't reach: those of the other database, and of a workspace store (`depot.rs`).
-const UNREACHED: [&str; 6] = [
+const UNREACHED: [&str; 7] = [
     "depot.blocks",
+    "depot.cleared",
     "depot.manifest",
     "depot.pointed",
     "depot.restored",

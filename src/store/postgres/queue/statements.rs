@@ -42,6 +42,12 @@ pub(super) const CLAIM: &str =
         max_attempts, wants, manifest, place_in_line
      from overnight_claim($1, $2, $3, $4)";
 
+/// (A person's own process has a lease and is not enlisted.)
+pub(super) const WORKERS_AT_WORK: &str = "select count(*) from (
+        select id from workers where seen > now() - interval '1 minute'
+        union select worker from jobs where status = 'running' and worker is not null and lease_until > now()
+    ) at_work";
+
 pub(super) const BEAT: &str = "with seen as (
         update workers set seen = clock_timestamp() where id = $1
      ), mine as (

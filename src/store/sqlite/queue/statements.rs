@@ -122,6 +122,15 @@ pub(super) const ENLIST: Sql = sql!(
 
 pub(super) const DISMISS: Sql = sql!("delete from workers where id = $1");
 
+/// (A person's own process has a lease and is not enlisted.)
+pub(super) const WORKERS_AT_WORK: &str = concat!(
+    "select count(*) from (
+        select id from workers where seen > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 minute')
+        union select worker from jobs where status = 'running' and worker is not null and lease_until > ",
+    now!(),
+    ")"
+);
+
 pub(super) const BEAT: Sql = sql!(
     "update workers set seen = ",
     now!(),
