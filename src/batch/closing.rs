@@ -94,7 +94,7 @@ pub async fn close(
     if inspected.documents.is_empty() {
         return Ok(Closed::Nothing { notes });
     }
-    let (id, job) = ids(first.id);
+    let (id, job) = closing_ids(first.id);
     let name = first.name.clone().unwrap_or_else(|| first.id.to_string());
     let submission = Submission {
         id,
@@ -190,7 +190,7 @@ fn folder(entry: &QueueEntry, workspaces: &Path) -> PathBuf {
 
 /// The names of the closing batch and of its job. The batch's has no beginning in common with the first one's, which people
 /// may be naming by that; the job's says, as all jobs' do, roughly when it was made.
-fn ids(first: Uuid) -> (Uuid, JobId) {
+pub fn closing_ids(first: Uuid) -> (Uuid, JobId) {
     let part = |what: &str| -> u128 {
         let digest = sha256(format!("{first} {what}").as_bytes());
         u128::from_str_radix(&digest[..32], 16).unwrap_or_default()
@@ -209,11 +209,11 @@ mod tests {
     #[test]
     fn names_follow_from_the_first_batch() {
         let first: Uuid = "019ab3c0-1234-7000-8000-000000000001".parse().unwrap();
-        let (batch, job) = ids(first);
-        assert_eq!((batch, job), ids(first));
+        let (batch, job) = closing_ids(first);
+        assert_eq!((batch, job), closing_ids(first));
         assert_eq!((batch.get_version_num(), job.0.get_version_num()), (8, 7));
         assert!(job.to_string().starts_with("019ab3c0-1234-7"), "{job}");
-        let (other, _) = ids("019ab3c0-1234-7000-8000-000000000002".parse().unwrap());
+        let (other, _) = closing_ids("019ab3c0-1234-7000-8000-000000000002".parse().unwrap());
         assert_ne!(batch, other);
     }
 }

@@ -1,7 +1,10 @@
 //! What a person means by a name: a job or a batch.
 
 use super::{CliError, Office, out, queue::Known, table::cut};
-use crate::store::{BatchRow, StoreError};
+use crate::{
+    batch::closing_ids,
+    store::{BatchRow, StoreError},
+};
 use uuid::Uuid;
 
 /// Letters of a batch's name or a job's label in a sentence.
@@ -74,6 +77,15 @@ impl Office {
                 )))
             }
             (Err(StoreError::NotFound { .. }), Err(error)) | (Err(error), Err(_)) => Err(error.into()),
+        }
+    }
+
+    /// The closing job of a batch, where it was submitted.
+    pub(super) async fn closing(&self, batch: &BatchRow) -> Result<Option<Known>, CliError> {
+        let (_, id) = closing_ids(batch.batch.id);
+        match self.store.job(id).await? {
+            Some(row) => self.known_one(row).await.map(Some),
+            None => Ok(None),
         }
     }
 

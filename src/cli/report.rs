@@ -193,10 +193,14 @@ async fn named_jobs(office: &Office, args: &ReportArgs) -> Result<Vec<Known>, Cl
             }
         }
     }
+    // A batch's last word is its closing job's, which is in a batch of its own.
+    let mut closing = Vec::new();
     for batch in &batches {
+        closing.extend(office.closing(batch).await?.map(|closing| (closing.id(), closing)));
         let of_batch = office.jobs_of(batch, &JobFilter::default()).await?;
         jobs.extend(of_batch.into_iter().map(|job| (job.id(), job)));
     }
+    jobs.extend(closing);
     Ok(jobs.into_values().collect())
 }
 

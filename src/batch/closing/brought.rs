@@ -20,7 +20,7 @@ pub fn brought(workspaces: &Path) -> Vec<(PathBuf, JobId)> {
     let folders = folders.filter(|folder| folder.file_type().is_ok_and(|kind| kind.is_dir()));
     let named = folders.filter_map(|folder| {
         let batch: Uuid = folder.file_name().to_str()?.parse().ok()?;
-        Some((folder.path(), super::ids(batch).1))
+        Some((folder.path(), super::closing_ids(batch).1))
     });
     named.collect()
 }

@@ -10,6 +10,7 @@ use crate::{
         when,
     },
     job::{
+        id::JobId,
         record::{JobState, JobStatus},
         rows::duration,
         time::Timestamp,
@@ -49,9 +50,18 @@ struct Shown<'b> {
     budget_usd: Option<f64>,
     /// When jobs may be started, as it was typed.
     time_window: Option<&'b str>,
+    /// The job over all deliverables, once it is submitted.
+    closing: Option<Closing>,
     /// Jobs that nobody works on, by what they wait for.
     waiting: Vec<Waiting>,
     next: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Closing {
+    job: JobId,
+    batch: Option<Uuid>,
+    status: JobStatus,
 }
 
 pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json: bool) -> Result<u8, CliError> {
@@ -88,6 +98,11 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         spent_usd: batch.spent_usd,
         budget_usd: asked.budget_usd,
         time_window: asked.time_window.as_deref(),
+        closing: office.closing(batch).await?.map(|job| Closing {
+            job: job.id(),
+            batch: job.queue.as_ref().map(|queue| queue.batch),
+            status: job.status(),
+        }),
         next: next(totals, &waiting, &typed_batch(batch, typed)),
         waiting,
     };
@@ -151,6 +166,9 @@ impl Shown<'_> {
         }
         if self.jobs == 0 {
             text.push_str("  none\n");
+        }
+        if let Some(Closing { job, status, .. }) = &self.closing {
+            let _ = writeln!(text, "\nThen, over their deliverables\n  {:<12}  job {job}", status.name());
         }
         // What its number doesn't tell: a machine, a time.
         let told = self.waiting.iter().filter(|sum| sum.host.is_some() || sum.until.is_some());

@@ -1,6 +1,6 @@
 //! `--then`: one more job over what a batch delivered.
 
-use super::{Desk, PathBuf, Store, Timestamp, at, json, now, sha256, wait};
+use super::{Desk, PathBuf, Store, Timestamp, Value, at, json, now, sha256, wait};
 use crate::store::{A, MINUTE, at_work, checkpoint};
 use overnight::{
     batch::{BatchSettings, Closed, Sources, close},
@@ -139,6 +139,17 @@ fn the_closing_job_has_what_the_others_delivered() {
         assert_eq!(store.manifest(batch).await.unwrap(), manifest);
         assert_eq!(closed(&desk, &*store, "night, then").await, Closed::NotAsked);
     });
+    // Who asks for the batch hears of it, and has its result with the others'.
+    let told = |words: &[&str]| -> Value {
+        let ran = desk.run_with(&[], &[words, &["--json"]].concat());
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| unreachable!("{ran:?}"))
+    };
+    let closing = &told(&["show", "night"])["closing"];
+    assert_eq!((&closing["status"], &closing["batch"]), (&json!("queued"), &told(&["show", "night, then"])["batch"]));
+    let report = told(&["report", "night"]);
+    let names: Vec<&Value> = report["batches"].as_array().unwrap().iter().map(|batch| &batch["name"]).collect();
+    assert_eq!(names, ["night", "night, then"]);
+    assert!(report["jobs"].as_array().unwrap().iter().any(|job| job["id"] == closing["job"]));
 }
 
 #[test]
