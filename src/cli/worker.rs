@@ -188,6 +188,7 @@ fn tell(told: &Told<'_>, is_quiet: bool) {
                 Rest::Ended(status) => (out::Level::Info, status.name(), status.name().to_owned()),
                 Rest::Held(reason, why) => (out::Level::Warn, "held", format!("held ({reason}): {why}")),
                 Rest::GivenBack(why) => (out::Level::Info, "given_back", format!("given back: {why}")),
+                Rest::GivenUp(why) => (out::Level::Warn, "failed", format!("failed: {why}")),
                 Rest::Failed(why) => (out::Level::Warn, "attempt_failed", format!("an attempt failed: {why}")),
                 Rest::Lost(why) => (out::Level::Warn, "lost", format!("left: {why}")),
             };

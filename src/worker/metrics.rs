@@ -138,6 +138,7 @@ impl Metrics {
             Rest::Held(..) => "held",
             Rest::GivenBack(_) => "given_back",
             Rest::Failed(_) => "attempt_failed",
+            Rest::GivenUp(_) => "failed",
             Rest::Lost(_) => {
                 self.counter("overnight_leases_lost_total", Vec::new()).increment(1);
                 "lost"

@@ -54,40 +54,48 @@ pub struct Summary {
 /// failed are counted each, whatever came after them.
 #[derive(Debug, Default)]
 struct Rests {
+    ended: BTreeMap<&'static str, u64>,
+    /// Of those that have not ended.
     last: HashMap<JobId, Last>,
     failed_attempts: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Last {
-    Ended(JobStatus),
     Held(HoldReason),
     GivenBack,
-    Failed,
     Lost,
 }
 
 impl Rests {
     fn add(&mut self, id: JobId, rest: &Rest) {
+        self.failed_attempts += u64::from(matches!(rest, Rest::Failed(_) | Rest::GivenUp(_)));
         let last = match rest {
-            Rest::Ended(status) => Last::Ended(*status),
+            Rest::Ended(status) => return self.end(id, *status),
+            Rest::GivenUp(_) => return self.end(id, JobStatus::Failed),
+            Rest::Failed(_) => {
+                self.last.remove(&id);
+                return;
+            }
             Rest::Held(reason, _) => Last::Held(*reason),
             Rest::GivenBack(_) => Last::GivenBack,
-            Rest::Failed(_) => Last::Failed,
             Rest::Lost(_) => Last::Lost,
         };
-        self.failed_attempts += u64::from(matches!(last, Last::Failed));
         self.last.insert(id, last);
     }
 
+    fn end(&mut self, id: JobId, status: JobStatus) {
+        self.last.remove(&id);
+        *self.ended.entry(JobStatus::name(status)).or_default() += 1;
+    }
+
     fn summary(&self) -> Summary {
-        let mut summary = Summary { failed_attempts: self.failed_attempts, ..Summary::default() };
+        let (ended, failed_attempts) = (self.ended.clone(), self.failed_attempts);
+        let mut summary = Summary { ended, failed_attempts, ..Summary::default() };
         for last in self.last.values() {
             match last {
-                Last::Ended(status) => *summary.ended.entry(JobStatus::name(*status)).or_default() += 1,
                 Last::Held(reason) => *summary.held.entry(HoldReason::name(*reason)).or_default() += 1,
                 Last::GivenBack => summary.given_back += 1,
-                Last::Failed => {}
                 Last::Lost => summary.lost += 1,
             }
         }

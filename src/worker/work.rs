@@ -43,8 +43,10 @@ pub enum Rest {
     Held(HoldReason, String),
     /// Queued again, with no attempt used.
     GivenBack(String),
-    /// An attempt failed: the job is queued again, or has failed for good.
+    /// An attempt failed: the job is queued again.
     Failed(String),
+    /// The last attempt failed, and with it the job.
+    GivenUp(String),
     /// Another has it, or the database can't be reached: its lease runs out.
     Lost(String),
 }
@@ -129,7 +131,7 @@ impl Desk {
                 held.store(0, Ordering::SeqCst);
                 let why = format!("{error}; the job ends as failed, because it can't be known what was done");
                 match save_row(self.store.as_ref(), id, &error.to_string()).await {
-                    Ok(()) => Rest::Failed(why),
+                    Ok(()) => Rest::GivenUp(why),
                     Err(error) => Rest::Lost(error.to_string()),
                 }
             }
@@ -289,6 +291,7 @@ impl Desk {
     /// An attempt has failed.
     async fn fail(&self, id: JobId, lease: u64, attempts: u32, why: &str) -> Rest {
         match self.store.give_back(id, lease, backoff_ms(attempts), Some(why)).await {
+            Ok(JobStatus::Failed) => Rest::GivenUp(why.to_owned()),
             Ok(_) => Rest::Failed(why.to_owned()),
             Err(error) => Rest::Lost(error.to_string()),
         }

@@ -250,7 +250,7 @@ async fn a_poisonous_job_harms_nobody_else(place: Place) {
     night.submit(2, &[("gone.md", ""), C], missing).await;
     let odd = Odd { ways: vec![("This is poison", Way::Panics)], ..Odd::default() };
     let summary = night.work(odd).await;
-    assert_eq!(summary, Summary { failed_attempts: 2, ..ended(&[("completed", 3)]) });
+    assert_eq!(summary, Summary { failed_attempts: 2, ..ended(&[("completed", 3), ("failed", 2)]) });
     let reasons: Vec<_> = [1, 2].map(|number| night.entries(number)).into_iter().collect::<Vec<_>>();
     let mut failed = Vec::new();
     for entries in reasons {
