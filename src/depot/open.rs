@@ -12,7 +12,7 @@ use object_store::{
 };
 use std::{
     fmt, io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -175,10 +175,15 @@ impl Depot {
     }
 
     pub(super) async fn put(&self, name: &str, content: Vec<u8>) -> Result<(), DepotError> {
-        if self.is_folder() {
-            self.stands().await?;
+        let Place::Folder(path) = &self.place else { return self.put_plainly(name, content).await };
+        self.stands().await?;
+        let put = self.put_plainly(name, content).await;
+        // It may have gone meanwhile: what lies where it was then, its folders included, was made by this.
+        if let Err(lost) = self.stands().await {
+            take_back(path, name);
+            return Err(lost);
         }
-        self.put_plainly(name, content).await
+        put
     }
 
     /// [`Self::put`], whether or not the store has its marker.
@@ -240,6 +245,17 @@ impl Depot {
     pub async fn manifest(&self, key: &ManifestKey) -> Result<Manifest, DepotError> {
         let text = self.get(key.as_str(), MOST_MANIFEST).await?;
         Manifest::parse(key, &text).map_err(|what| self.corrupt(key.as_str(), what))
+    }
+}
+
+/// Removes the file `name` below `root`, and the folders on the way to it that are empty then. Best effort.
+fn take_back(root: &Path, name: &str) {
+    let file = root.join(name);
+    let _ = std::fs::remove_file(&file);
+    for folder in file.ancestors().skip(1).take_while(|folder| *folder != root) {
+        if std::fs::remove_dir(folder).is_err() {
+            return;
+        }
     }
 }
 

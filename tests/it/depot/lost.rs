@@ -27,10 +27,16 @@ impl Night {
         }
     }
 
-    /// Nothing was made where it was; it comes back.
+    /// Nothing was made where it was, or what was on its way is taken back, but for the folder itself; it comes back.
     fn mount(&self, left_folder: bool) {
-        assert_eq!(self.folder().exists(), left_folder);
-        if left_folder {
+        for _ in 0..100 {
+            let found = std::fs::read_dir(self.folder()).map(Iterator::count);
+            if found.is_err() || found.is_ok_and(|found| found == 0) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        if left_folder || self.folder().exists() {
             std::fs::remove_dir(self.folder()).unwrap();
         }
         std::fs::rename(self.desk.path().join("away"), self.folder()).unwrap();
