@@ -115,8 +115,8 @@ begin
     into others, spent
     from jobs where batch = its_batch and id <> wanted;
     own := (select greatest(cost_usd, may) from jobs where id = wanted);
-    -- Sums of tenths are not exact.
-    if others + own > bound + 1e-9 then
+    -- Who asks for less than it has gives something back. (Sums of tenths are not exact.)
+    if others + own > bound + 1e-9 and may > (select may_cost_usd from jobs where id = wanted) then
         return case when spent + own > bound + 1e-9 then 0 else 1 end;
     end if;
     update jobs set may_cost_usd = may where id = wanted;

@@ -52,6 +52,11 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Tokens that a reply has at most; `None` where nothing bounds it.
+    fn most_output(&self) -> Option<u64> {
+        None
+    }
+
     /// USD of one call; `None` where the price isn't known.
     fn cost(&self, usage: &Usage) -> Option<f64>;
 }

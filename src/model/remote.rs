@@ -275,6 +275,10 @@ impl Model for Remote {
         self.quirks.window_tokens
     }
 
+    fn most_output(&self) -> Option<u64> {
+        Some(self.quirks.output_tokens)
+    }
+
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         let (outcome, note) = self.attempt(&request).await;
         let mut heard = outcome?;

@@ -7,7 +7,7 @@ use super::{
     lease::Beat,
     session::Session,
 };
-use crate::store::Grant;
+use crate::{context::message::Usage, store::Grant};
 use std::time::Duration;
 
 /// How many calls are reserved together.
@@ -27,7 +27,10 @@ pub(super) enum Share {
 impl Drive<'_> {
     /// Whether the next call fits.
     pub(super) async fn share(&mut self, session: &mut Session, beat: &mut Beat) -> Result<Share, RunError> {
-        let cost = self.model.cost(&session.job.expected_call());
+        // At worst: as long a reply as there may be, where that is known.
+        let expected = session.job.expected_call();
+        let output = expected.output.max(self.model.most_output().unwrap_or_default());
+        let cost = self.model.cost(&Usage { output, ..expected });
         let (Some(granted), Some(cost)) = (self.granted_usd, cost) else { return Ok(Share::Room) };
         let spent = session.job.totals.spent.cost_usd;
         if spent + cost <= granted {
@@ -53,7 +56,7 @@ impl Drive<'_> {
         }
         self.has_spent_all = true;
         Ok(Share::Spent(format!(
-            "the budget of its batch has no room for the next call, which costs about {cost:.4} USD; `overnight resume BATCH --budget-usd N` gives it more"
+            "the budget of its batch has no room for the next call, which may cost {cost:.4} USD; `overnight resume BATCH --budget-usd N` gives it more"
         )))
     }
 

@@ -381,7 +381,8 @@ pub trait Queue: Send + Sync {
 
     /// Asks whether a job may go on until it has cost `may_cost_usd` in all, so that its batch as a whole stays within the
     /// budget: what all jobs have cost, and what the running ones may cost at most. Granted, it counts as that dear until it
-    /// stops running or asks again; otherwise nothing is changed. Granted at once where the batch has no budget. `LeaseLost`.
+    /// stops running or asks again; otherwise nothing is changed. Granted at once where the batch has no budget, and always to who
+    /// asks for less than it has. `LeaseLost`.
     ///
     /// Each call looks at all jobs of the batch: ask for a few model calls together rather than for each.
     async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<Grant, StoreError>;

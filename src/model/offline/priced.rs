@@ -25,6 +25,11 @@ impl Model for Priced {
         Offline.reply(request).await
     }
 
+    /// Of documents with a few hundred statements. Those of larger ones are longer, and can overrun a batch's budget by a call.
+    fn most_output(&self) -> Option<u64> {
+        Some(4_096)
+    }
+
     fn cost(&self, usage: &Usage) -> Option<f64> {
         Some(self.0.cost(usage))
     }

@@ -44,7 +44,7 @@ async fn running_jobs_count_with_what_they_may_cost_and_others_with_what_they_di
     // Who costs more than was said counts with what it has cost; who comes anew has reserved nothing yet.
     store.checkpoint(id(4), 1, &checkpoint(cost(8.75, at_work()))).await.unwrap();
     assert_eq!(ids(&store.claim_next(B, "here", 9, MINUTE).await.unwrap()), [id(3)]);
-    assert_eq!(store.reserve(id(3), 2, -5.0).await, Ok(Grant::Spent));
+    assert_eq!(store.reserve(id(3), 2, 0.01).await, Ok(Grant::Spent));
     let row = store.batch("night 1").await.unwrap();
     assert_eq!((row.spent_usd, row.batch.budget_usd), (10.25, Some(10.0)));
 
@@ -61,6 +61,20 @@ async fn running_jobs_count_with_what_they_may_cost_and_others_with_what_they_di
     assert_eq!(store.batch("night 1").await.unwrap().batch.budget_usd, None);
     let missing = StoreError::NoBatch { name: batch_id(9).to_string(), many: false };
     assert_eq!(store.set_budget(batch_id(9), Some(1.0)).await, Err(missing));
+}
+
+/// Where a call cost more than was expected, who has no need of its reservation can give it back all the same.
+async fn what_is_not_needed_is_given_back_also_beyond_the_budget(place: Place) {
+    let store = place.store().await;
+    begun(&*store, Some(10.0), 3).await;
+    for number in 1..=3 {
+        assert_eq!(store.reserve(id(number), 1, 3.0).await, Ok(Grant::Granted));
+    }
+    store.checkpoint(id(1), 1, &checkpoint(cost(5.5, at_work()))).await.unwrap();
+    assert_eq!(store.reserve(id(1), 1, 6.0).await, Ok(Grant::Later));
+    assert_eq!(store.reserve(id(2), 1, 2.0).await, Ok(Grant::Granted));
+    assert_eq!(store.reserve(id(3), 1, 2.0).await, Ok(Grant::Granted));
+    assert_eq!(store.reserve(id(1), 1, 6.0).await, Ok(Grant::Granted));
 }
 
 async fn only_who_has_the_job_reserves_for_it(place: Place) {
@@ -127,6 +141,7 @@ async fn who_waits_in_memory_keeps_its_jobs_held(place: Place) {
 }
 
 on_both! {
+    what_is_not_needed_is_given_back_also_beyond_the_budget
     running_jobs_count_with_what_they_may_cost_and_others_with_what_they_did
     only_who_has_the_job_reserves_for_it
     sums_of_tenths_come_out_even

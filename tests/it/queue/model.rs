@@ -433,7 +433,7 @@ impl Model {
                 let own = job.cost_usd.max(usd(*quarters));
                 let may_cost: f64 = others.iter().map(|other| other.counts_usd()).sum();
                 let spent: f64 = others.iter().map(|other| other.cost_usd).sum();
-                if may_cost + own <= budget {
+                if usd(*quarters) <= job.may_cost_usd || may_cost + own <= budget {
                     self.jobs[at as usize].may_cost_usd = usd(*quarters);
                     return Told::Granted(Ok(Grant::Granted));
                 }

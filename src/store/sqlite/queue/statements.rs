@@ -312,12 +312,12 @@ pub(super) const IS_UNBOUND: &str = "select batches.budget_usd is null
 /// (Sums of tenths are not exact.)
 pub(super) const RESERVE: Sql = sql!(
     "update jobs set may_cost_usd = $3
-     where id = $1 and lease = $2 and worker is not null and status = 'running' and (
+     where id = $1 and lease = $2 and worker is not null and status = 'running' and ($3 <= may_cost_usd or (
         select coalesce(sum(case when others.status = 'running'
             then max(coalesce(others.cost_usd, 0), others.may_cost_usd) else others.cost_usd end), 0)
         from jobs as others where others.batch = jobs.batch and others.id <> $1)
         + max(coalesce(cost_usd, 0), $3) <= (
-            select coalesce(budget_usd, 9e999) from batches where id = jobs.batch) + 1e-9;
+            select coalesce(budget_usd, 9e999) from batches where id = jobs.batch) + 1e-9);
      select case when changes() > 0 then 2 else (
         select coalesce(sum(cost_usd), 0) from jobs as others where others.batch = jobs.batch and others.id <> $1)
         + max(coalesce(cost_usd, 0), $3) <= (
