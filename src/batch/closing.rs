@@ -4,7 +4,7 @@
 
 mod brought;
 
-pub use brought::brought;
+pub use brought::{brought, result_manifest};
 
 use super::{BatchError, BatchSettings, Submission, closing_names::Names, inspect};
 use crate::{

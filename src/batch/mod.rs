@@ -23,7 +23,7 @@ mod submission;
 pub mod window;
 mod zone;
 
-pub use closing::{Closed, Sources, brought, close, closing_ids};
+pub use closing::{Closed, Sources, brought, close, closing_ids, result_manifest};
 pub use error::BatchError;
 pub use estimate::Estimate;
 pub use inspect::{Document, Inspected, hash_of, inspect};

@@ -5,7 +5,7 @@ use super::{BatchError, Sources};
 use crate::{
     depot::{DepotError, ManifestKey},
     job::{id::JobId, time::Timestamp},
-    store::{JobRow, Store},
+    store::{JobRow, Store, StoreError},
     workspace::{Workspace, WorkspaceError},
 };
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(super) async fn bring(
     let Some(depot) = sources.depot.filter(|_| !row.state.deliverables.is_empty() && !has_all(here, row)) else {
         return Ok(None);
     };
-    let Some(key) = key(store, row).await? else { return Ok(None) };
+    let Some(key) = result_manifest(store, row).await? else { return Ok(None) };
     let into = place(sources.workspaces, batch, row.job.id);
     if !into.is_dir() {
         let brought = async {
@@ -70,7 +70,7 @@ fn has_all(here: Option<&Workspace>, row: &JobRow) -> bool {
 }
 
 /// The manifest of the workspace that the result lies in: that of the job that did the work.
-async fn key(store: &dyn Store, row: &JobRow) -> Result<Option<String>, BatchError> {
+pub async fn result_manifest(store: &dyn Store, row: &JobRow) -> Result<Option<String>, StoreError> {
     let Some(queue) = &row.queue else { return Ok(None) };
     let Some(done) = queue.same_as else { return Ok(queue.manifest.clone()) };
     Ok(store.job(done).await?.and_then(|row| row.queue?.manifest))

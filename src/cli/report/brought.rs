@@ -2,6 +2,7 @@
 //! they were collected.
 
 use crate::{
+    batch::result_manifest,
     cli::{CliError, Office, depot, out, queue::Known},
     depot::ManifestKey,
     report::collect::Brought,
@@ -56,9 +57,6 @@ impl Shelf {
 impl Office {
     /// The manifest of the workspace that a job's result lies in, where that is in a workspace store.
     pub(super) async fn stored_at(&self, job: &Known) -> Result<Option<String>, CliError> {
-        let Some(done) = job.same_as() else {
-            return Ok(job.row.queue.as_ref().and_then(|queue| queue.manifest.clone()));
-        };
-        Ok(self.store.job(done).await?.and_then(|row| row.queue?.manifest))
+        Ok(result_manifest(self.store.as_ref(), &job.row).await?)
     }
 }

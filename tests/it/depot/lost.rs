@@ -8,7 +8,7 @@ use overnight::{
     store::QueueEntry,
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, process::Child, time::Duration};
 
 const MARKER: &str = "workspace-store.json";
 const GONE: &str =
@@ -40,6 +40,20 @@ impl Night {
             std::fs::remove_dir(self.folder()).unwrap();
         }
         std::fs::rename(self.desk.path().join("away"), self.folder()).unwrap();
+    }
+
+    /// A worker that has put each job into the store once, and is on its way to it again.
+    fn on_its_way(&self) -> Child {
+        let list = self.desk.path().join("pointed");
+        let points = format!("depot.pointed=return({});depot.blocks=3*off->1*sleep(2000)", list.display());
+        let worker = self.start("first", &points);
+        for _ in 0..600 {
+            if std::fs::read_to_string(&list).unwrap_or_default().lines().count() == 3 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        worker
     }
 
     /// Waits until a job is held.
@@ -74,15 +88,7 @@ impl Night {
 fn a_store_that_goes_while_a_worker_works_is_an_outage() {
     for leaves_folder in [true, false] {
         let night = Night::in_a_folder();
-        let list = night.desk.path().join("pointed");
-        let points = format!("depot.pointed=return({});depot.blocks=3*off->1*sleep(2000)", list.display());
-        let mut worker = night.start("first", &points);
-        for _ in 0..600 {
-            if std::fs::read_to_string(&list).unwrap_or_default().lines().count() == 3 {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        let mut worker = night.on_its_way();
         night.unmount(leaves_folder);
         let before = night.pointers();
         let held = night.held();
@@ -121,15 +127,7 @@ fn a_worker_that_starts_without_its_store_waits_for_it() {
 #[test]
 fn another_store_at_the_same_place_is_an_outage() {
     let night = Night::in_a_folder();
-    let list = night.desk.path().join("pointed");
-    let points = format!("depot.pointed=return({});depot.blocks=3*off->1*sleep(2000)", list.display());
-    let mut worker = night.start("first", &points);
-    for _ in 0..600 {
-        if std::fs::read_to_string(&list).unwrap_or_default().lines().count() == 3 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let mut worker = night.on_its_way();
     night.unmount(true);
     let other = json!({"format": 1, "id": "019ab3c0-1234-7000-8000-000000000001"}).to_string();
     std::fs::write(night.folder().join(MARKER), &other).unwrap();
