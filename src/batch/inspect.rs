@@ -3,7 +3,7 @@
 
 use crate::{
     context::tokens::estimate,
-    documents::{DocumentError, Found, MAX_BYTES, extract},
+    documents::{Found, MAX_BYTES, Refusal, extract},
     job::digest::sha256,
 };
 use std::{
@@ -77,8 +77,7 @@ fn document(found: &Found) -> Result<Document, String> {
     let path = std::path::absolute(&found.path).map_err(unreadable)?;
     let path = path.into_os_string().into_string().map_err(|_| "its path isn't valid UTF-8".to_owned())?;
     if found.bytes > MAX_BYTES {
-        let too_large = DocumentError::TooLarge { name: found.name.clone(), bytes: found.bytes, limit: MAX_BYTES };
-        return Err(too_large.fragment());
+        return Err(Refusal::TooLarge { bytes: found.bytes, limit: MAX_BYTES }.fragment());
     }
     let bytes = std::fs::read(&found.path).map_err(unreadable)?;
     let extracted = extract(&found.name, &bytes).map_err(|error| error.fragment())?;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use super::error::DocumentError;
+use super::refusal::Refusal;
 
 /// A document's characters.
 #[derive(Debug)]
@@ -26,38 +26,33 @@ const CONTROLS_ONE_IN: usize = 20;
 
 /// Decodes `bytes`. `declared` is the label that the document itself gives, if any; it is believed only where the bytes
 /// don't show better.
-pub(super) fn decode<'a>(name: &str, bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<'a>, DocumentError> {
+pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<'a>, Refusal> {
     if bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
-        return Err(binary(name, "it may be UTF-32, which is not read"));
+        return Err(binary("it may be UTF-32, which is not read"));
     }
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         let why = if encoding == UTF_8 { None } else { Some("by its byte order mark") };
-        return read_as(name, encoding, &bytes[mark..], why);
+        return read_as(encoding, &bytes[mark..], why);
     }
     if let Some(encoding) = utf_16_without_mark(bytes) {
-        return read_as(name, encoding, bytes, Some("by its zero bytes"));
+        return read_as(encoding, bytes, Some("by its zero bytes"));
     }
-    refuse_binary(name, bytes)?;
+    refuse_binary(bytes)?;
     let utf_8 = mostly_utf_8(bytes);
     if utf_8 && !looks_like_iso_2022_jp(bytes) {
-        return read_as(name, UTF_8, bytes, None);
+        return read_as(UTF_8, bytes, None);
     }
     if let Some(encoding) = declared.and_then(|label| Encoding::for_label(label.as_bytes())).filter(|e| *e != UTF_8) {
-        return read_as(name, encoding, bytes, Some("as it declares"));
+        return read_as(encoding, bytes, Some("as it declares"));
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     // ASCII tells nothing, and frequencies don't change after a megabyte; the detector is slow.
     let telling = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(GUESS_BEFORE);
     detector.feed(&bytes[telling..bytes.len().min(telling + GUESS_BYTES)], true);
-    read_as(name, detector.guess(None, Utf8Detection::Allow), bytes, Some("a guess"))
+    read_as(detector.guess(None, Utf8Detection::Allow), bytes, Some("a guess"))
 }
 
-fn read_as<'a>(
-    name: &str,
-    encoding: &'static Encoding,
-    bytes: &'a [u8],
-    why: Option<&str>,
-) -> Result<Decoded<'a>, DocumentError> {
+fn read_as<'a>(encoding: &'static Encoding, bytes: &'a [u8], why: Option<&str>) -> Result<Decoded<'a>, Refusal> {
     let (text, errors) = encoding.decode_without_bom_handling(bytes);
     let mut notes = Vec::new();
     if let Some(why) = why.filter(|_| encoding != UTF_8) {
@@ -67,21 +62,21 @@ fn read_as<'a>(
         notes.push(format!("some bytes are not valid {} and stand as \u{fffd} in the text", encoding.name()));
     }
     // What a byte order mark or a guess promised may still be rubbish.
-    refuse_binary(name, text.as_bytes())?;
+    refuse_binary(text.as_bytes())?;
     Ok(Decoded { text, notes })
 }
 
-fn binary(name: &str, why: impl Into<String>) -> DocumentError {
-    DocumentError::Binary { name: name.to_owned(), why: why.into() }
+fn binary(why: impl Into<String>) -> Refusal {
+    Refusal::Binary { why: why.into() }
 }
 
-fn refuse_binary(name: &str, bytes: &[u8]) -> Result<(), DocumentError> {
+fn refuse_binary(bytes: &[u8]) -> Result<(), Refusal> {
     if let Some(at) = memchr::memchr(0, bytes) {
-        return Err(binary(name, format!("byte {} is zero", at + 1)));
+        return Err(binary(format!("byte {} is zero", at + 1)));
     }
     let controls = bytes.iter().filter(|&&b| matches!(b, 1..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f)).count();
     if controls > bytes.len() / CONTROLS_ONE_IN {
-        return Err(binary(name, format!("{controls} of its {} bytes are control characters", bytes.len())));
+        return Err(binary(format!("{controls} of its {} bytes are control characters", bytes.len())));
     }
     Ok(())
 }
@@ -132,7 +127,7 @@ mod tests {
     use super::*;
 
     fn check(bytes: &[u8], declared: Option<&str>, text: &str, notes: &[&str]) {
-        let decoded = decode("it", bytes, declared).unwrap();
+        let decoded = decode(bytes, declared).unwrap();
         assert_eq!((decoded.text.as_ref(), decoded.notes), (text, notes.iter().map(|&n| n.to_owned()).collect()));
     }
 
@@ -173,7 +168,7 @@ mod tests {
 
     #[test]
     fn binary_is_refused_with_what_gave_it_away() {
-        let why = |bytes: &[u8]| decode("it", bytes, None).unwrap_err().to_string();
+        let why = |bytes: &[u8]| decode(bytes, None).unwrap_err().to_string();
         assert_eq!(
             why(b"ab\0cd"),
             "it looks like binary data, not text (byte 3 is zero): convert it to text, Markdown or HTML, or leave it out"

@@ -1,45 +1,18 @@
 //! What can be wrong with a user's documents. Each message is one sentence: what, where, what to do.
 
+use super::refusal::Refusal;
 use std::path::PathBuf;
 
 /// A document or a path that can't be used. All of these are a user's to mend; none goes away by trying again.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// A format that no reader exists for.
-    #[error("{name} is {format}, which can't be read yet: {advice}")]
-    Unsupported {
+    /// No text is got from it.
+    #[error("{name} {refusal}")]
+    Refused {
         /// The document's name.
         name: String,
-        /// With its article: "a PDF file".
-        format: &'static str,
-        /// What the user can do instead.
-        advice: &'static str,
-    },
-    /// Not text, and not a format that is known by its first bytes.
-    #[error("{name} looks like binary data, not text ({why}): convert it to text, Markdown or HTML, or leave it out")]
-    Binary {
-        /// The document's name.
-        name: String,
-        /// What gave it away.
-        why: String,
-    },
-    /// HTML that is built to exhaust a parser, or broken beyond reading.
-    #[error("{name} can't be read as HTML, because {why}: save it again from a browser, or give its text")]
-    Html {
-        /// The document's name.
-        name: String,
-        /// The bound that it broke.
-        why: String,
-    },
-    /// More bytes than offsets are kept for.
-    #[error("{name} has {bytes} bytes, and a document may have {limit}: split it")]
-    TooLarge {
-        /// The document's name.
-        name: String,
-        /// Its size in bytes.
-        bytes: u64,
-        /// The largest size in bytes.
-        limit: u64,
+        /// Why.
+        refusal: Refusal,
     },
     /// A path that the user gave leads nowhere.
     #[error("{} doesn't exist: check the path", path.display())]
@@ -102,10 +75,7 @@ impl DocumentError {
     /// What is wrong, for who has named the file already: "a PDF file, which can't be read yet: …".
     pub fn fragment(&self) -> String {
         match self {
-            Self::Unsupported { format, advice, .. } => format!("{format}, which can't be read yet: {advice}"),
-            Self::Binary { why, .. } => format!("looks like binary data, not text: {why}"),
-            Self::Html { why, .. } => format!("can't be read as HTML, because {why}"),
-            Self::TooLarge { bytes, limit, .. } => format!("{bytes} bytes, and a document may have {limit}: split it"),
+            Self::Refused { refusal, .. } => refusal.fragment(),
             Self::Missing { .. } => "doesn't exist".to_owned(),
             Self::Unreadable { source, .. } => format!("can't be read: {source}"),
             Self::Special { .. } => "neither a file nor a folder".to_owned(),

@@ -4,8 +4,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::DocumentError;
+use super::extracted::{Collected, Extracted};
+use super::reader::{Failure, Pages, Reader, Source};
+use super::refusal::Refusal;
 use super::units::Unit;
-use super::{html, plain, unreadable};
+use super::{
+    comma::Comma, epub::Epub, html::Html, mail::Mail, pdf::Pdf, plain::Plain, slides::Slides, unreadable, word::Word,
+    workbook::Workbook,
+};
 
 /// The formats that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -13,10 +19,24 @@ use super::{html, plain, unreadable};
 pub enum Format {
     /// Kept as it is.
     Markdown,
-    /// Plain text of any sort: prose, tables, source code.
+    /// Plain text of any sort: prose, source code.
     Text,
     /// Read into text with Markdown's blocks and none of its inline marks.
     Html,
+    Pdf,
+    /// DOCX.
+    Word,
+    /// XLSX, XLS, ODS.
+    Workbook,
+    /// Values with commas, semicolons or tabs between them.
+    Csv,
+    /// PPTX.
+    Slides,
+    Epub,
+    /// RFC 5322 or Outlook's own.
+    Mail,
+    /// Pixels: text only by recognising it.
+    Image,
 }
 
 impl Format {
@@ -26,43 +46,72 @@ impl Format {
             Self::Markdown => "Markdown",
             Self::Text => "text",
             Self::Html => "HTML",
+            Self::Pdf => "PDF",
+            Self::Word => "Word",
+            Self::Workbook => "workbook",
+            Self::Csv => "CSV",
+            Self::Slides => "slides",
+            Self::Epub => "EPUB",
+            Self::Mail => "mail",
+            Self::Image => "image",
         }
     }
-}
 
-/// A document's text, the same for the model, the coverage ledger and the quote check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Extracted {
-    /// What it was.
-    pub format: Format,
-    /// What it is counted in. Pages only where the text has form feeds between them.
-    pub unit: Unit,
-    /// UTF-8, lines ended by `\n`, each at most [`super::MAX_LINE_CHARS`] long, pages separated by `\x0c`.
-    pub text: String,
-    /// What a reader should know about how the text came about, each a fragment: "read as windows-1252, a guess".
-    pub notes: Vec<String>,
+    fn reader(self) -> &'static dyn Reader {
+        match self {
+            Self::Markdown | Self::Text => &Plain,
+            Self::Html => &Html,
+            Self::Pdf => &Pdf,
+            Self::Word => &Word,
+            Self::Workbook => &Workbook,
+            Self::Csv => &Comma,
+            Self::Slides => &Slides,
+            Self::Epub => &Epub,
+            Self::Mail => &Mail,
+            Self::Image => &unreadable::Image,
+        }
+    }
+
+    /// The name and version of the program's own reader of this format.
+    pub fn reader_version(self) -> &'static str {
+        self.reader().version()
+    }
 }
 
 /// The largest document in bytes: offsets into texts are kept in 32 bits, and a text can be longer than its document.
 pub const MAX_BYTES: u64 = 1 << 30;
 
-/// Text out of one document's bytes. `name` serves to tell kinds of text apart, and to say what is wrong with which
-/// document. A document without any text is no error: its text is empty, and a note says so.
-pub fn extract(name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
+/// What kind of document these bytes are.
+pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(DocumentError::TooLarge { name: name.to_owned(), bytes: bytes.len() as u64, limit: MAX_BYTES });
+        return Err(Refusal::TooLarge { bytes: bytes.len() as u64, limit: MAX_BYTES });
     }
-    unreadable::refuse(name, bytes)?;
-    let format = format_of(name, bytes);
-    let mut extracted = match format {
-        Format::Markdown | Format::Text => plain::read(name, format, bytes),
-        Format::Html => html::read(name, bytes),
-    }?;
-    if extracted.text.trim().is_empty() {
-        extracted.text.clear();
-        extracted.notes.push("no text in it".to_owned());
+    if let Some(format) = unreadable::office(bytes) {
+        return Ok(format);
     }
-    Ok(extracted)
+    unreadable::refuse(bytes)?;
+    Ok(format_of(name, bytes))
+}
+
+/// Tells `pages` what the document says. The unit is what it is counted in; none where `pages` wanted no more.
+pub fn read(format: Format, name: &str, bytes: &[u8], pages: &mut dyn Pages) -> Result<Option<Unit>, Refusal> {
+    match format.reader().read(Source { name, bytes }, pages) {
+        Ok(unit) => Ok(Some(unit)),
+        Err(Failure::Stopped(_)) => Ok(None),
+        Err(Failure::Refused(refusal)) => Err(unreadable::refused_by_name(name, refusal)),
+    }
+}
+
+/// Text out of one document's bytes, here and now, without any limit on time and memory: for documents that are trusted.
+/// `name` serves to tell kinds of text apart, and to say what is wrong with which document. A document without any text is
+/// no error: its text is empty, and a note says so.
+pub fn extract(name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
+    let refused = |refusal| DocumentError::Refused { name: name.to_owned(), refusal };
+    let format = detect(name, bytes).map_err(refused)?;
+    let mut collected = Collected::default();
+    let unit = read(format, name, bytes, &mut collected).map_err(refused)?;
+    let version = format.reader_version().to_owned();
+    Ok(collected.finish(format, version, unit.unwrap_or(Unit::Page), None))
 }
 
 /// A name's last ending in lower case: `.html` for `A.B.HTML`.
@@ -75,6 +124,8 @@ fn format_of(name: &str, bytes: &[u8]) -> Format {
     match ending(name).as_str() {
         "md" | "markdown" | "mdown" | "mkd" | "mdx" => Format::Markdown,
         "html" | "htm" | "xhtml" | "xht" | "shtml" => Format::Html,
+        "csv" | "tsv" => Format::Csv,
+        "eml" => Format::Mail,
         "txt" | "text" => Format::Text,
         _ if starts_like_html(bytes) => Format::Html,
         _ => Format::Text,
@@ -93,7 +144,7 @@ mod tests {
     use super::*;
 
     fn text(name: &str, bytes: &[u8]) -> (Format, Unit, String, Vec<String>) {
-        let Extracted { format, unit, text, notes } = extract(name, bytes).unwrap();
+        let Extracted { format, unit, text, notes, .. } = extract(name, bytes).unwrap();
         (format, unit, text, notes)
     }
 

@@ -11,22 +11,35 @@
 //! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
 //! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
 
+mod comma;
 mod encoding;
+mod epub;
 mod error;
+mod extracted;
 mod format;
 mod gather;
 mod html;
+mod mail;
+mod pdf;
 mod plain;
 mod quotes;
+mod reader;
+mod refusal;
+mod slides;
 mod source;
 mod text;
 mod units;
 mod unreadable;
+mod word;
+mod workbook;
 
 pub use error::DocumentError;
-pub use format::{Extracted, Format, MAX_BYTES, extract};
+pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
+pub use format::{Format, MAX_BYTES, detect, extract, read};
 pub use gather::{Found, Gathered, check_name, gather, survey};
 pub use quotes::{Place, QuoteIndex};
+pub use reader::{Pages, Stopped};
+pub use refusal::Refusal;
 pub use source::source;
 pub use text::MAX_LINE_CHARS;
 pub use units::{Offsets, Unit, Units};

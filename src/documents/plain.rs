@@ -1,16 +1,30 @@
-//! Markdown and plain text: the document is its own text. Nothing is interpreted, so a quote of what a person sees in an
-//! editor is found, and line numbers are the file's own (but for lines too long to show).
+//! Markdown, reStructuredText, source code, plain text: the document is its own text. Nothing is interpreted, so a quote of
+//! what a person sees in an editor is found, and line numbers are the file's own (but for lines too long to show).
 
-use super::encoding;
-use super::error::DocumentError;
-use super::format::{Extracted, Format};
-use super::text;
+use super::reader::{Failure, Pages, Reader, Source};
+use super::units::Unit;
+use super::{encoding, text};
 
-/// Reads Markdown or plain text.
-pub(super) fn read(name: &str, format: Format, bytes: &[u8]) -> Result<Extracted, DocumentError> {
-    let decoded = encoding::decode(name, bytes, None)?;
-    let tidy = text::tidy(&decoded.text);
-    let mut notes = decoded.notes;
-    notes.extend(tidy.notes);
-    Ok(Extracted { format, unit: tidy.unit, text: tidy.text, notes })
+/// Reads any text. It has pages where there are form feeds between them.
+pub(super) struct Plain;
+
+impl Reader for Plain {
+    fn version(&self) -> &'static str {
+        "plain"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        let decoded = encoding::decode(source.bytes, None)?;
+        for note in decoded.notes {
+            pages.note(note)?;
+        }
+        let mut count = 0;
+        for page in text::pages(&decoded.text) {
+            count += 1;
+            if pages.begin(count)? {
+                pages.text(page)?;
+            }
+        }
+        Ok(if count > 1 { Unit::Page } else { Unit::Line })
+    }
 }

@@ -1,25 +1,21 @@
 //! Characters → tidy lines: one kind of line end, no control characters, no endless lines. What every reader's text goes
 //! through last, so that the rest of the house can rely on it.
 
-use super::units::Unit;
-
 /// The longest line of an extracted text, in characters. A model reads line by line: one line must fit in a tool result.
 pub const MAX_LINE_CHARS: usize = 2_000;
 
 /// Text as the rest of the house sees it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tidy {
-    pub(super) unit: Unit,
     pub(super) text: String,
-    pub(super) notes: Vec<String>,
+    /// Lines that were wrapped.
+    pub(super) wrapped: u64,
 }
 
-/// Ends lines with `\n`, drops control characters except tab and (between pages) form feed, wraps lines over
-/// [`MAX_LINE_CHARS`]. Everything else is kept as it is, so that line numbers stay those of the document.
+/// Ends lines with `\n`, drops control characters except tab, wraps lines over [`MAX_LINE_CHARS`]. A form feed ends a line.
+/// Everything else is kept as it is, so that line numbers stay those of the document.
 pub(super) fn tidy(raw: &str) -> Tidy {
-    let raw = without_outer_form_feeds(raw);
     let mut lines = Lines { text: String::with_capacity(raw.len()), start: 0, wrapped: 0 };
-    let mut pages = false;
     let mut plain_from = 0;
     let mut chars = raw.char_indices().peekable();
     while let Some((at, found)) = chars.next() {
@@ -30,22 +26,18 @@ pub(super) fn tidy(raw: &str) -> Tidy {
         plain_from = at + found.len_utf8();
         match found {
             '\r' if chars.peek().is_some_and(|&(_, next)| next == '\n') => {}
-            '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => lines.end('\n'),
-            '\x0c' => {
-                pages = true;
-                lines.end('\x0c');
-            }
+            '\n' | '\r' | '\x0c' | '\u{85}' | '\u{2028}' | '\u{2029}' => lines.end(),
             _ => {}
         }
     }
     lines.text.push_str(&raw[plain_from..]);
     lines.wrap();
-    let notes = match lines.wrapped {
-        0 => Vec::new(),
-        1 => vec!["1 line over 2,000 characters was wrapped".to_owned()],
-        n => vec![format!("{n} lines over 2,000 characters were wrapped")],
-    };
-    Tidy { unit: if pages { Unit::Page } else { Unit::Line }, text: lines.text, notes }
+    Tidy { text: lines.text, wrapped: lines.wrapped }
+}
+
+/// The pages of a text that has form feeds between them; one where there are none.
+pub(super) fn pages(raw: &str) -> std::str::Split<'_, char> {
+    without_outer_form_feeds(raw).split('\x0c')
 }
 
 /// A form feed before the first page or after the last makes no page; printers' files often have one.
@@ -67,9 +59,9 @@ struct Lines {
 }
 
 impl Lines {
-    fn end(&mut self, separator: char) {
+    fn end(&mut self) {
         self.wrap();
-        self.text.push(separator);
+        self.text.push('\n');
         self.start = self.text.len();
     }
 
@@ -107,17 +99,17 @@ mod tests {
     #[test]
     fn lines_end_in_one_way_and_controls_are_gone() {
         let tidied = tidy("a\r\nb\rc\n\u{2028}d\u{85}\te\u{1b}[1m\u{7f}\u{9c}f\0");
-        assert_eq!(tidied, Tidy { unit: Unit::Line, text: "a\nb\nc\n\nd\n\te[1mf".into(), notes: Vec::new() });
+        assert_eq!(tidied, Tidy { text: "a\nb\nc\n\nd\n\te[1mf".into(), wrapped: 0 });
     }
 
     #[test]
     fn form_feeds_make_pages_but_not_at_the_ends() {
         for raw in ["\x0cone\n\x0c\x0cthree", "one\n\x0c\x0cthree\x0c", "one\n\x0c\x0cthree\x0c\r\n\x0c\n"] {
-            let tidied = tidy(raw);
-            assert_eq!((tidied.unit, tidied.text.as_str()), (Unit::Page, "one\n\x0c\x0cthree"), "{raw:?}");
+            assert_eq!(pages(raw).collect::<Vec<_>>(), ["one\n", "", "three"], "{raw:?}");
         }
-        assert_eq!(tidy("one\n\x0c\n").unit, Unit::Line);
-        assert_eq!(tidy("\n \x0c\n").text, "\n");
+        assert_eq!(pages("one\n\x0c\n").collect::<Vec<_>>(), ["one\n"]);
+        assert_eq!(pages("\n \x0c\n").collect::<Vec<_>>(), ["\n"]);
+        assert_eq!(tidy("a\x0cb").text, "a\nb");
     }
 
     #[test]
@@ -125,7 +117,7 @@ mod tests {
         let word = "ä".repeat(999);
         let tidied = tidy(&format!("short\n{word} {word} {word}\n{word} {word}!"));
         assert_eq!(tidied.text, format!("short\n{word} {word}\n{word}\n{word} {word}!"));
-        assert_eq!(tidied.notes, ["1 line over 2,000 characters was wrapped"]);
+        assert_eq!(tidied.wrapped, 1);
     }
 
     #[test]
@@ -133,7 +125,7 @@ mod tests {
         let tidied = tidy(&format!("  {}\n{}", "日".repeat(4_100), "x".repeat(2_001)));
         let lines: Vec<usize> = tidied.text.split('\n').map(|line| line.chars().count()).collect();
         assert_eq!(lines, [2_000, 2_000, 102, 2_000, 1]);
-        assert_eq!(tidied.notes, ["2 lines over 2,000 characters were wrapped"]);
+        assert_eq!(tidied.wrapped, 2);
     }
 
     #[test]
@@ -148,7 +140,7 @@ mod tests {
             let visible = |text: &str| text.chars().filter(|c| !c.is_control() && !c.is_whitespace()).collect::<String>();
             let tidied = tidy(&raw);
             proptest::prop_assert_eq!(visible(&raw), visible(&tidied.text));
-            let mut lines = tidied.text.split(['\n', '\x0c']);
+            let mut lines = tidied.text.split('\n');
             proptest::prop_assert!(lines.all(|line| line.chars().count() <= MAX_LINE_CHARS));
             let again = tidy(&tidied.text);
             proptest::prop_assert_eq!(again.text, tidied.text);

@@ -1,8 +1,10 @@
-//! Formats that no reader exists for yet: known by their first bytes, else by name, and refused with what to do instead.
+//! What a document's first bytes say that it is. Formats that no reader exists for are refused with what to do instead.
 //! Reading them as text would give a model rubbish, and a user a report about rubbish.
 
-use super::error::DocumentError;
-use super::format::ending;
+use super::format::{Format, ending};
+use super::reader::{Failure, Pages, Reader, Source};
+use super::refusal::Refusal;
+use super::units::Unit;
 
 /// A format: what it is called, and what a user can do.
 type Kind = (&'static str, &'static str);
@@ -76,11 +78,46 @@ const ENDINGS: &[(&[&str], Kind)] = &[
     (&["ps"], POSTSCRIPT),
 ];
 
-/// An error if `bytes` are, or `name` says they are, a format that isn't read.
-pub(super) fn refuse(name: &str, bytes: &[u8]) -> Result<(), DocumentError> {
-    match by_content(bytes).or_else(|| by_name(name)) {
-        None => Ok(()),
-        Some((format, advice)) => Err(DocumentError::Unsupported { name: name.to_owned(), format, advice }),
+/// An error if `bytes` are a format that isn't read.
+pub(super) fn refuse(bytes: &[u8]) -> Result<(), Refusal> {
+    by_content(bytes).map_or(Ok(()), |kind| Err(unsupported(kind)))
+}
+
+/// What can be said better by the name of a document whose bytes say nothing.
+pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
+    match refusal {
+        Refusal::Binary { .. } => by_name(name).map_or(refusal, unsupported),
+        _ => refusal,
+    }
+}
+
+fn unsupported((format, advice): Kind) -> Refusal {
+    Refusal::Unsupported { format: format.to_owned(), advice: advice.to_owned() }
+}
+
+/// The formats of offices that are known by their first bytes.
+pub(super) fn office(bytes: &[u8]) -> Option<Format> {
+    match by_content(bytes) {
+        Some(PDF) => Some(Format::Pdf),
+        Some(WORD) => Some(Format::Word),
+        Some(EXCEL) => Some(Format::Workbook),
+        Some(POWERPOINT) => Some(Format::Slides),
+        Some(EPUB) => Some(Format::Epub),
+        Some(IMAGE) => Some(Format::Image),
+        Some(_) | None => None,
+    }
+}
+
+/// What no reader of the program gets a text from.
+pub(super) struct Image;
+
+impl Reader for Image {
+    fn version(&self) -> &'static str {
+        "none"
+    }
+
+    fn read(&self, _: Source<'_>, _: &mut dyn Pages) -> Result<Unit, Failure> {
+        Err(Refusal::Image.into())
     }
 }
 
@@ -141,43 +178,30 @@ fn zip(bytes: &[u8]) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::documents::format::{detect, extract};
 
     fn check(name: &str, bytes: &[u8], expected: Option<&str>) {
-        let found = refuse(name, bytes).err().map(|error| error.to_string());
+        let found = extract(name, bytes).err().map(|error| error.to_string());
         assert_eq!(found.as_deref(), expected, "{name} {bytes:?}");
     }
 
     #[test]
     fn content_is_believed_before_the_name() {
-        check(
-            "notes.txt",
-            b"%PDF-1.7\n...",
-            Some(
-                "notes.txt is a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with \
-                 `pdftotext -layout`",
-            ),
-        );
-        check(
-            "a.zip",
-            b"PK\x03\x04..........word/document.xml",
-            Some("a.zip is a Word document, which can't be read yet: save it as plain text, Markdown or HTML"),
-        );
-        check(
-            "a.docx",
-            b"\x89PNG\r\n\x1a\n",
-            Some(
-                "a.docx is an image, which can't be read yet: give its text, for example from a text recognition program",
-            ),
-        );
+        assert_eq!(detect("notes.txt", b"%PDF-1.7\n..."), Ok(Format::Pdf));
+        assert_eq!(detect("a.zip", b"PK\x03\x04..........word/document.xml"), Ok(Format::Word));
+        assert_eq!(detect("a.docx", b"\x89PNG\r\n\x1a\n"), Ok(Format::Image));
+        assert_eq!(detect("a.pdf", b"Only a text"), Ok(Format::Text));
+        check("a.docx", b"\x7fELF\0\0", Some("a.docx is a program, which can't be read: leave it out"));
     }
 
     #[test]
     fn a_name_is_believed_where_the_content_shows_nothing() {
         check(
-            "post/Mail.EML",
-            b"From: a@example.org\n\nHello",
-            Some("post/Mail.EML is an e-mail, which can't be read yet: save its text, and its attachments apart"),
+            "a/Song.MP3",
+            b"\0\x01\x02",
+            Some("a/Song.MP3 is an audio or video file, which can't be read: give a transcript"),
         );
+        assert_eq!(detect("post/Mail.EML", b"From: a@example.org\n\nHello"), Ok(Format::Mail));
     }
 
     #[test]

@@ -104,6 +104,9 @@ mod tests {
             units,
             tokens: units,
             text_sha256: String::new(),
+            reader: String::new(),
+            gaps: Vec::new(),
+            recognised: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ pub mod failure;
 pub mod id;
 pub mod instructions;
 pub mod limits;
+pub mod pages;
 pub mod plan;
 pub mod plan_file;
 pub mod planning;

@@ -1,6 +1,11 @@
 //! What was asked: the content of `job.yaml`, written once, and the first fact in the journal.
 
-use super::{id::JobId, instructions::Instructions, time::Timestamp};
+use super::{
+    id::JobId,
+    instructions::Instructions,
+    pages::{Gap, PageRange},
+    time::Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
 /// The version of the stored shapes: `job.yaml`, the journal's events, manifests.
@@ -21,6 +26,15 @@ pub struct DocumentEntry {
     /// Estimated tokens of the text.
     pub tokens: u64,
     pub text_sha256: String,
+    /// Name and version of the program that read it.
+    #[serde(default)]
+    pub reader: String,
+    /// Parts that no text was got from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
+    /// Pages whose characters were recognised in an image of them (OCR).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recognised: Vec<PageRange>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

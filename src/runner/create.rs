@@ -194,6 +194,9 @@ fn copy(workspace: &Workspace, found: &Found, budget_tokens: u64) -> Result<Docu
         units,
         tokens: estimate(&extracted.text),
         text_sha256: text.sha256,
+        reader: extracted.reader,
+        gaps: extracted.gaps,
+        recognised: extracted.recognised,
         notes: extracted.notes,
     })
 }

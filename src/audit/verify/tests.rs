@@ -104,6 +104,9 @@ fn job() -> Job {
         units: 1,
         tokens: 1,
         text_sha256: sha256(b"x"),
+        reader: String::new(),
+        gaps: Vec::new(),
+        recognised: Vec::new(),
         notes: Vec::new(),
     };
     let spec = JobSpec {

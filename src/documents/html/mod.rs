@@ -17,7 +17,7 @@ mod table;
 mod tree;
 mod write;
 
-pub(super) use read::read;
+pub(super) use read::{Html, of_page};
 
 #[cfg(test)]
 mod tests;

@@ -9,22 +9,47 @@ use super::prune;
 use super::tree::{Step, Tree};
 use super::write::Writer;
 use crate::documents::encoding;
-use crate::documents::error::DocumentError;
-use crate::documents::format::{Extracted, Format, ending};
-use crate::documents::text;
+use crate::documents::format::ending;
+use crate::documents::reader::{Failure, Pages, Reader, Source, Stopped};
+use crate::documents::refusal::Refusal;
+use crate::documents::units::Unit;
 
 /// Reads HTML and XHTML.
-pub(in crate::documents) fn read(name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
-    let declared = encoding::declared_in_html(bytes);
-    let decoded = encoding::decode(name, bytes, declared.as_deref())?;
-    let mut notes = decoded.notes;
-    let html = if is_xhtml(name, &decoded.text) { without_self_closing(&decoded.text) } else { decoded.text };
-    let tree = Tree::parse(&html).map_err(|why| DocumentError::Html { name: name.to_owned(), why })?;
+pub(in crate::documents) struct Html;
+
+impl Reader for Html {
+    fn version(&self) -> &'static str {
+        "html5ever 0.38"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        let declared = encoding::declared_in_html(source.bytes);
+        let decoded = encoding::decode(source.bytes, declared.as_deref())?;
+        for note in decoded.notes {
+            pages.note(note)?;
+        }
+        let is_xhtml = is_xhtml(source.name, &decoded.text);
+        let text = of_page(&decoded.text, is_xhtml, &mut |note| pages.note(note))?;
+        if pages.begin(1)? {
+            pages.text(&text)?;
+        }
+        Ok(Unit::Line)
+    }
+}
+
+/// The text of one page of HTML, as characters. Also for readers of formats whose parts are HTML.
+pub(in crate::documents) fn of_page(
+    html: &str,
+    is_xhtml: bool,
+    note: &mut dyn FnMut(String) -> Result<(), Stopped>,
+) -> Result<String, Failure> {
+    let html = if is_xhtml { without_self_closing(html) } else { Cow::Borrowed(html) };
+    let tree = Tree::parse(&html).map_err(|why| Refusal::Damaged { format: "HTML".to_owned(), why })?;
     drop(html);
 
     let main = prune::main_part(&tree);
     if main.left_out > 0 {
-        notes.push(format!("only the page's main part was read; {} characters around it were left out", main.left_out));
+        note(format!("only the page's main part was read; {} characters around it were left out", main.left_out))?;
     }
     let mut writer = Writer::default();
     tree.walk(main.root, |step| match step {
@@ -38,10 +63,7 @@ pub(in crate::documents) fn read(name: &str, bytes: &[u8]) -> Result<Extracted, 
             true
         }
     });
-    drop(tree);
-    let tidy = text::tidy(&writer.finish());
-    notes.extend(tidy.notes);
-    Ok(Extracted { format: Format::Html, unit: tidy.unit, text: tidy.text, notes })
+    Ok(writer.finish())
 }
 
 fn is_xhtml(name: &str, text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Pages in, whole texts out.
 
-use super::read;
+use crate::documents::format::extract as read;
 use crate::documents::{DocumentError, QuoteIndex};
 
 fn text(html: &str) -> String {

@@ -98,6 +98,9 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
             units: *units,
             tokens: units * 25,
             text_sha256: sha256(b"text"),
+            reader: String::new(),
+            gaps: Vec::new(),
+            recognised: Vec::new(),
             notes: Vec::new(),
         })
         .collect();

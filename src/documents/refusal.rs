@@ -1,0 +1,62 @@
+//! Why a document can't be read at all, in words that go behind its name: "a.pdf" + "is a PDF file with a password: …".
+
+use serde::{Deserialize, Serialize};
+
+/// A document that no text is got from. Each message is a predicate: what, and after a colon what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// A format that no reader exists for.
+    #[error("is {format}, which can't be read: {advice}")]
+    Unsupported {
+        /// With its article: "a PostScript file".
+        format: String,
+        /// What the user can do instead.
+        advice: String,
+    },
+    /// Not text, and not a format that is known by its first bytes.
+    #[error("looks like binary data, not text ({why}): convert it to text, Markdown or HTML, or leave it out")]
+    Binary {
+        /// What gave it away.
+        why: String,
+    },
+    /// Broken beyond reading, or built to exhaust its reader.
+    #[error("can't be read as {format}, because {why}: open it in its own program and save it again, or leave it out")]
+    Damaged {
+        /// As in a list: "PDF".
+        format: String,
+        /// A clause: "its table of objects is cut off".
+        why: String,
+    },
+    /// Nobody reads it without its password.
+    #[error("is {format} with a password: remove the password, or leave it out")]
+    Encrypted {
+        /// With its article: "a PDF file".
+        format: String,
+    },
+    /// More bytes than offsets are kept for.
+    #[error("has {bytes} bytes, and a document may have {limit}: split it")]
+    TooLarge {
+        /// Its size in bytes.
+        bytes: u64,
+        /// The largest size in bytes.
+        limit: u64,
+    },
+    /// What stands in it isn't text, and no program to recognise characters was there, or was wanted.
+    #[error("is an image: install tesseract and have `documents.ocr` on, or give its text")]
+    Image,
+    /// Its reader was ended by a limit, or ended itself, before a page was read.
+    #[error("can't be read, because {why}: open it in its own program and save it again, or leave it out")]
+    Ended {
+        /// A clause: "its reader needed more than 1 GiB of memory".
+        why: String,
+    },
+}
+
+impl Refusal {
+    /// For who has named the file already: "a PDF file with a password: …".
+    pub fn fragment(&self) -> String {
+        let predicate = self.to_string();
+        predicate.strip_prefix("is ").or(predicate.strip_prefix("has ")).unwrap_or(&predicate).to_owned()
+    }
+}

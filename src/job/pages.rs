@@ -1,0 +1,78 @@
+//! Parts of a document as a list for people has them: which pages, and what about them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Pages (or lines, where a document has no pages) from 1, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageRange {
+    pub from: u64,
+    pub to: u64,
+}
+
+impl PageRange {
+    /// Adds a page to `ranges`, which are sorted; a page after the last one makes that one longer.
+    pub fn push(ranges: &mut Vec<Self>, page: u64) {
+        match ranges.last_mut() {
+            Some(last) if last.to + 1 == page => last.to = page,
+            Some(_) | None => ranges.push(Self { from: page, to: page }),
+        }
+    }
+}
+
+/// `page 3`, `pages 3-7`.
+impl fmt::Display for PageRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to } = self;
+        if from == to { write!(f, "page {from}") } else { write!(f, "pages {from}-{to}") }
+    }
+}
+
+/// A part of a document that no text was got from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gap {
+    /// The pages; none: it isn't known where in the document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PageRange>,
+    /// A fragment: `no text on it, probably a scan`.
+    pub why: String,
+}
+
+impl Gap {
+    /// Adds a page to `gaps`, which are sorted; a page after the last one with the same reason makes that one longer.
+    pub fn push(gaps: &mut Vec<Self>, page: u64, why: &str) {
+        match gaps.last_mut() {
+            Some(Self { pages: Some(pages), why: last }) if pages.to + 1 == page && last == why => pages.to = page,
+            Some(_) | None => {
+                gaps.push(Self { pages: Some(PageRange { from: page, to: page }), why: why.to_owned() });
+            }
+        }
+    }
+}
+
+/// `pages 3-7: no text on them, probably a scan`.
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pages {
+            Some(pages) => write!(f, "{pages}: {}", self.why),
+            None => f.write_str(&self.why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_with_one_reason_are_one_gap() {
+        let mut gaps = Vec::new();
+        for (page, why) in [(1, "a scan"), (2, "a scan"), (3, "damaged"), (5, "damaged")] {
+            Gap::push(&mut gaps, page, why);
+        }
+        let told: Vec<String> = gaps.iter().map(Gap::to_string).collect();
+        assert_eq!(told, ["pages 1-2: a scan", "page 3: damaged", "page 5: damaged"]);
+    }
+}
