@@ -31,6 +31,7 @@ pub struct Found {
     pub name: String,
     /// Its size in bytes.
     pub bytes: u64,
+    pub inside: Vec<String>,
 }
 
 /// The documents of a job, by name; and what was passed over without being asked to.
@@ -179,7 +180,7 @@ impl Search<'_> {
         match self.by_name.entry(name) {
             Entry::Vacant(place) => {
                 let name = place.key().clone();
-                place.insert(Found { path: path.to_owned(), name, bytes });
+                place.insert(Found { path: path.to_owned(), name, bytes, inside: Vec::new() });
                 Ok(())
             }
             Entry::Occupied(other) if same_file(&other.get().path, path) => Ok(()),

@@ -12,6 +12,7 @@
 //! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
 
 mod comma;
+mod container;
 mod encoding;
 mod epub;
 mod error;
@@ -33,9 +34,10 @@ mod unreadable;
 mod word;
 mod workbook;
 
+pub use container::{Member, Members, Opener, content, members, take};
 pub use error::DocumentError;
 pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
-pub use format::{Format, MAX_BYTES, detect, extract, read};
+pub use format::{Format, MAX_BYTES, READERS, detect, ending, extract, read};
 pub use gather::{Found, Gathered, check_name, gather, survey};
 pub use quotes::{Place, QuoteIndex};
 pub use reader::{Pages, Stopped};

@@ -6,6 +6,7 @@ use crate::{
     context::{compose::system_prompt, tokens::estimate},
     crash,
     documents::{self, Found, Unit, Units},
+    extraction::Extractor,
     job::{
         digest::sha256,
         event::{Event, PhaseKind},
@@ -37,6 +38,7 @@ pub struct NewJobRequest<'a> {
     /// Where the model is called, for who resumes the job.
     pub base_url: Option<&'a str>,
     pub api_key_env: Option<&'a str>,
+    pub extractor: &'a Extractor,
     /// The user's table of models, kept as an asset: prices and quirks hold for the whole job.
     pub models: Option<&'a str>,
 }
@@ -117,7 +119,8 @@ fn fill(
 ) -> Result<JobSpec, RunError> {
     // Before the documents are read: a job that was made at once has one moment.
     let begun = now().max(created);
-    let documents = found.iter().map(|found| copy(workspace, found, budget_tokens)).collect::<Result<Vec<_>, _>>()?;
+    let copy = |found| copy(workspace, found, budget_tokens, request.extractor);
+    let documents = found.iter().map(copy).collect::<Result<Vec<_>, _>>()?;
     let instructions_sha256 = sha256(request.instructions_text.as_bytes());
     let system_prompt = system_prompt();
     let mut files = request.instructions.assets();
@@ -166,10 +169,14 @@ fn fill(
 }
 
 /// Copies one document in, with its text beside it.
-fn copy(workspace: &Workspace, found: &Found, budget_tokens: u64) -> Result<DocumentEntry, RunError> {
-    let bytes = std::fs::read(&found.path)
-        .map_err(|source| documents::DocumentError::Unreadable { path: found.path.clone(), source })?;
-    let mut extracted = documents::extract(&found.name, &bytes)?;
+fn copy(
+    workspace: &Workspace,
+    found: &Found,
+    budget_tokens: u64,
+    extractor: &Extractor,
+) -> Result<DocumentEntry, RunError> {
+    let bytes = extractor.content(found)?;
+    let mut extracted = extractor.extract(&found.name, &bytes)?;
     let copied = workspace.write(&format!("documents/{}", found.name), &bytes)?;
     drop(bytes);
     let most = crate::context::layers::share_of(budget_tokens, MOST_PAGE_TOKENS);
