@@ -6,12 +6,14 @@
 //!   will be called otherwise
 //! - `format`: what kind of document some bytes are, and who reads it; `unreadable`: the kinds that nobody reads yet
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
+//! - `container`: documents inside documents
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
 //!
 //! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
 //! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
 
 mod comma;
+pub mod container;
 mod encoding;
 mod epub;
 mod error;
