@@ -6,6 +6,7 @@
 //!   will be called otherwise
 //! - `format`: what kind of document some bytes are, and who reads it; `unreadable`: the kinds that nobody reads yet
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
+//! - `container`: documents inside documents
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
 //!
 //! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
@@ -21,6 +22,7 @@ mod format;
 mod gather;
 mod html;
 mod mail;
+mod opener;
 mod pdf;
 mod plain;
 mod quotes;
@@ -34,11 +36,12 @@ mod unreadable;
 mod word;
 mod workbook;
 
-pub use container::{Member, Members, Opener, content, members, take};
+pub use container::{Member, Members, members, take};
 pub use error::DocumentError;
 pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
 pub use format::{Format, MAX_BYTES, READERS, detect, ending, extract, read};
 pub use gather::{Found, Gathered, check_name, gather, survey};
+pub use opener::{Opener, content};
 pub use quotes::{Place, QuoteIndex};
 pub use reader::{Pages, Stopped};
 pub use refusal::Refusal;
