@@ -262,6 +262,8 @@ fn of_batch(error: BatchError) -> CliError {
     match error {
         BatchError::Store(error) => error.into(),
         BatchError::Depot(error) => error.into(),
-        BatchError::Settings { .. } | BatchError::Unwritable { .. } | BatchError::Unread { .. } => CliError::failed(error.to_string()),
+        BatchError::Settings { .. } | BatchError::Unwritable { .. } | BatchError::Unread { .. } => {
+            CliError::failed(error.to_string())
+        }
     }
 }

@@ -4,7 +4,10 @@ use super::{
     limits,
     message::{Question, Told},
 };
-use crate::documents::{self, Pages, Refusal, Stopped};
+use crate::{
+    crash,
+    documents::{self, Pages, Refusal, Stopped},
+};
 use std::{
     io::{self, BufWriter, Read, StdoutLock, Write},
     os::unix::process::CommandExt,
@@ -122,6 +125,7 @@ impl Pages for Teller<'_> {
         if self.is_paged {
             limits::hold_time(limits::PAGE.min(self.left.saturating_sub(used)));
         }
+        crash::reader("extraction.page");
         Ok(true)
     }
 

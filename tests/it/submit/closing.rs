@@ -1,6 +1,6 @@
 //! `--then`: one more job over what a batch delivered.
 
-use super::{Desk, PathBuf, Store, Timestamp, Value, at, json, now, sha256, wait};
+use super::{Arc, Desk, PathBuf, Store, Timestamp, Value, at, json, now, sha256, wait};
 use crate::store::{A, MINUTE, at_work, checkpoint};
 use overnight::{
     batch::{BatchSettings, Closed, Sources, close},
