@@ -6,7 +6,7 @@ mod brought;
 
 pub use brought::{brought, result_manifest};
 
-use super::{BatchError, BatchSettings, Submission, closing_names::Names, inspect};
+use super::{BatchError, BatchSettings, LeftOut, Submission, closing_names::Names, inspect};
 use crate::{
     depot::Depot,
     documents::Found,
@@ -83,7 +83,7 @@ pub async fn close(
     let delivered = delivered(store, first.id, &entries, sources, now, &mut notes).await?;
     let found: Vec<Found> = delivered
         .all()
-        .map(|(name, one)| Found { path: one.place.clone(), name: name.clone(), bytes: one.bytes })
+        .map(|(name, one)| Found { path: one.place.clone(), inside: Vec::new(), name: name.clone(), bytes: one.bytes })
         .collect();
     let inspected = inspect(&found);
     for (found, why) in &inspected.left_out {
@@ -106,6 +106,7 @@ pub async fn close(
             api_key_env: closing.api_key_env,
             models: settings.models,
             closing: None,
+            left_out: LeftOut::default(),
         },
         instructions_text: closing.text,
         model: closing.model,

@@ -3,7 +3,7 @@
 
 use crate::{
     context::tokens::estimate,
-    documents::{Found, MAX_BYTES, Refusal, extract},
+    documents::{Found, MAX_BYTES, Refusal, content, extract},
     job::digest::sha256,
 };
 use std::{
@@ -27,6 +27,8 @@ pub struct Document {
     pub name: String,
     /// Absolute.
     pub path: String,
+    /// Where in that file, names from outside in; empty: it is the file itself.
+    pub inside: Vec<String>,
     pub bytes: u64,
     pub sha256: String,
     /// Estimated tokens of its text.
@@ -79,7 +81,7 @@ fn document(found: &Found) -> Result<Document, String> {
     if found.bytes > MAX_BYTES {
         return Err(Refusal::TooLarge { bytes: found.bytes, limit: MAX_BYTES }.fragment());
     }
-    let bytes = std::fs::read(&found.path).map_err(unreadable)?;
+    let bytes = content(found).map_err(|error| error.fragment())?;
     let extracted = extract(&found.name, &bytes).map_err(|error| error.fragment())?;
     if extracted.text.is_empty() {
         return Err("no text in it".to_owned());
@@ -87,6 +89,7 @@ fn document(found: &Found) -> Result<Document, String> {
     Ok(Document {
         name: found.name.clone(),
         path,
+        inside: found.inside.clone(),
         bytes: bytes.len() as u64,
         sha256: sha256(&bytes),
         tokens: estimate(&extracted.text),
@@ -114,7 +117,7 @@ pub fn hash_of<'d>(documents: impl IntoIterator<Item = (&'d str, &'d str)>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::gather;
+    use crate::documents::{InProcess, gather};
 
     #[test]
     fn each_document_is_read_or_named() {
@@ -125,11 +128,12 @@ mod tests {
         put("c.txt", b" \n");
         put("d.txt", b"\x00\x01\x02 binary");
         put("e.html", b"<p>Long enough to be counted</p>");
-        let found = gather(&[root.path().to_owned()]).unwrap().documents;
+        let found = gather(&[root.path().to_owned()], &InProcess).unwrap().documents;
         let Inspected { documents, left_out } = inspect(&found);
         let document = |name: &str, content: &[u8], tokens| Document {
             name: name.to_owned(),
             path: root.path().join(name).to_str().unwrap().to_owned(),
+            inside: Vec::new(),
             bytes: content.len() as u64,
             sha256: sha256(content),
             tokens,

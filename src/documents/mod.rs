@@ -2,8 +2,8 @@
 //! checked against. All three use the same [`Extracted::text`] and the same [`Units`] of it, so that "page 4" means
 //! one thing.
 //!
-//! - `gather`: which files the given paths mean, and what they will be called under `documents/`; `source`: a file that
-//!   will be called otherwise
+//! - `gather`: which documents the given paths mean, and what they will be called under `documents/`; `source`: one of
+//!   them as a text; `container`: documents inside files; `content`: a document's bytes
 //! - `format`: what kind of document some bytes are, and who reads it; `unreadable`: the kinds that nobody reads yet
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
@@ -12,6 +12,8 @@
 //! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
 
 mod comma;
+mod container;
+mod content;
 mod encoding;
 mod epub;
 mod error;
@@ -33,6 +35,8 @@ mod unreadable;
 mod word;
 mod workbook;
 
+pub use container::{Member, Members};
+pub use content::{InProcess, Opener, content};
 pub use error::DocumentError;
 pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
 pub use format::{Format, MAX_BYTES, detect, extract, read};
