@@ -6,7 +6,7 @@ mod brought;
 
 pub use brought::{brought, result_manifest};
 
-use super::{BatchError, BatchSettings, Inspected, Submission, closing_names::Names, inspect};
+use super::{BatchError, BatchSettings, Inspected, LeftOut, Submission, closing_names::Names, inspect};
 use crate::{
     depot::Depot,
     documents::Found,
@@ -89,7 +89,7 @@ pub async fn close(
     let delivered = delivered(store, first.id, &entries, sources, now, &mut notes).await?;
     let found: Vec<Found> = delivered
         .all()
-        .map(|(name, one)| Found { path: one.place.clone(), name: name.clone(), bytes: one.bytes, inside: Vec::new() })
+        .map(|(name, one)| Found { path: one.place.clone(), inside: Vec::new(), name: name.clone(), bytes: one.bytes })
         .collect();
     let inspected = inspected(found, sources.extractor.clone()).await?;
     for (found, why) in &inspected.left_out {
@@ -112,6 +112,7 @@ pub async fn close(
             api_key_env: closing.api_key_env,
             models: settings.models,
             closing: None,
+            left_out: LeftOut::default(),
         },
         instructions_text: closing.text,
         model: closing.model,

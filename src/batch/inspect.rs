@@ -28,6 +28,8 @@ pub struct Document {
     pub name: String,
     /// Absolute.
     pub path: String,
+    /// Where in that file, names from outside in; empty: it is the file itself.
+    pub inside: Vec<String>,
     pub bytes: u64,
     pub sha256: String,
     /// Estimated tokens of its text.
@@ -93,6 +95,7 @@ fn document(found: &Found, extractor: &Extractor) -> Result<Document, String> {
     Ok(Document {
         name: found.name.clone(),
         path,
+        inside: found.inside.clone(),
         bytes: bytes.len() as u64,
         sha256: sha256(&bytes),
         tokens: estimate(&extracted.text),
@@ -120,7 +123,7 @@ pub fn hash_of<'d>(documents: impl IntoIterator<Item = (&'d str, &'d str)>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::gather;
+    use crate::documents::{InProcess, gather};
 
     #[test]
     fn each_document_is_read_or_named() {
@@ -131,11 +134,12 @@ mod tests {
         put("c.txt", b" \n");
         put("d.txt", b"\x00\x01\x02 binary");
         put("e.html", b"<p>Long enough to be counted</p>");
-        let found = gather(&[root.path().to_owned()]).unwrap().documents;
+        let found = gather(&[root.path().to_owned()], &InProcess).unwrap().documents;
         let Inspected { documents, left_out } = inspect(&found, &Extractor::in_process());
         let document = |name: &str, content: &[u8], tokens| Document {
             name: name.to_owned(),
             path: root.path().join(name).to_str().unwrap().to_owned(),
+            inside: Vec::new(),
             bytes: content.len() as u64,
             sha256: sha256(content),
             tokens,

@@ -13,6 +13,7 @@
 mod closing;
 mod closing_names;
 mod derived;
+mod duplicates;
 mod error;
 mod estimate;
 mod inspect;
@@ -24,10 +25,11 @@ pub mod window;
 mod zone;
 
 pub use closing::{Closed, Sources, brought, close, closing_ids, result_manifest};
+pub use duplicates::{Duplicate, duplicates};
 pub use error::BatchError;
 pub use estimate::Estimate;
 pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};
-pub use settings::{BatchSettings, Closing};
+pub use settings::{BatchSettings, Closing, LeftOut, LeftOutFile};
 pub use submission::{Submission, instructions_hash};
 pub use zone::{on_the_wall, zone};

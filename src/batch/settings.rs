@@ -3,6 +3,7 @@
 
 use crate::job::instructions::Instructions;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// All of the batch's settings. What is missing has its default, so that a row of an older version can be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,42 @@ pub struct BatchSettings {
     /// The job over all deliverables that is submitted when the batch has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Box<Closing>>,
+    /// What the submission found and left out, for who reads the report.
+    #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
+    pub left_out: LeftOut,
+}
+
+/// Files that a submission left out. A batch's row is read often, so not all are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    pub files: u64,
+    pub first: Vec<LeftOutFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOutFile {
+    pub path: String,
+    /// A fragment.
+    pub why: String,
+}
+
+/// Files that are kept by name.
+const MOST_LEFT_OUT: usize = 100;
+
+impl LeftOut {
+    pub fn of(files: &[(PathBuf, String)]) -> Self {
+        let named = files
+            .iter()
+            .take(MOST_LEFT_OUT)
+            .map(|(path, why)| LeftOutFile { path: path.display().to_string(), why: why.clone() });
+        Self { files: files.len() as u64, first: named.collect() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.files == 0
+    }
 }
 
 /// What the closing job is asked to do. The table of models is the batch's.

@@ -71,7 +71,10 @@ impl Submission {
         QueuedJob {
             id,
             label: label(documents),
-            sources: documents.iter().map(|document| source(&document.name, &document.path)).collect(),
+            sources: documents
+                .iter()
+                .map(|document| source(&document.name, &document.path, &document.inside))
+                .collect(),
             documents: documents.len() as u64,
             documents_sha256: hash_of(
                 documents.iter().map(|document| (document.name.as_str(), document.sha256.as_str())),

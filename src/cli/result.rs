@@ -13,10 +13,14 @@ use crate::{
         state::Job,
         todo::TodoStatus,
     },
+    report::facts::NotRead,
     runner::Outcome,
 };
 use serde::Serialize;
 use std::{fmt::Write, path::Path};
+
+/// Parts that are named in the text.
+const MOST_NOT_READ: usize = 20;
 
 /// The object that `--json` prints. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
@@ -34,6 +38,8 @@ struct Shown<'j> {
     deliverables: &'j [Delivered],
     /// 0 to 1.
     coverage: f64,
+    /// Parts of the documents that no text was got from.
+    not_read: Vec<NotRead>,
     /// 0 to 1.
     confidence: Option<f64>,
     notes: Option<&'j str>,
@@ -86,6 +92,7 @@ impl<'j> Shown<'j> {
             workspace: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string(),
             deliverables: ending.map_or(&[], |ending| &ending.deliverables),
             coverage: job.coverage.total(&job.spec.documents),
+            not_read: job.spec.documents.iter().flat_map(NotRead::of).collect(),
             confidence: completion.map(|completion| completion.confidence),
             notes: completion.and_then(|completion| completion.notes.as_deref()),
             summary: completion.map(|completion| completion.summary.as_str()),
@@ -131,6 +138,21 @@ impl<'j> Shown<'j> {
             let _ = writeln!(text, "  not met: {}: {}", out::one_line(&check.name), out::one_line(&check.detail));
         }
         let _ = writeln!(text, "coverage: {} %", percent(self.coverage));
+        for part in self.not_read.iter().take(MOST_NOT_READ) {
+            let _ = writeln!(
+                text,
+                "not read: {}",
+                out::one_line(&format!("{} {}: {}", part.document, part.part(), part.why))
+            );
+        }
+        if self.not_read.len() > MOST_NOT_READ {
+            let _ = writeln!(
+                text,
+                "not read: {} more parts, in overnight show {}",
+                self.not_read.len() - MOST_NOT_READ,
+                self.id
+            );
+        }
         if let Some(confidence) = self.confidence {
             let _ = writeln!(text, "confidence: {confidence}");
         }

@@ -22,6 +22,7 @@ use crate::{
         contract::Check,
         event::Ending,
         id::JobId,
+        pages::{Gap, PageRange},
         record::{Delivered, HoldReason, JobStatus},
         rows::duration,
         state::{Job, Progress},
@@ -99,6 +100,10 @@ struct Document<'t> {
     units: u64,
     /// 0 to 1.
     coverage: f64,
+    /// Parts that no text was got from.
+    gaps: &'t [Gap],
+    /// Pages whose characters were recognised in an image of them.
+    recognised: &'t [PageRange],
     notes: &'t [String],
 }
 
@@ -206,6 +211,8 @@ fn documents(job: &Job) -> Vec<Document<'_>> {
         unit: document.unit(),
         units: document.units,
         coverage: job.coverage.share(document),
+        gaps: &document.gaps,
+        recognised: &document.recognised,
         notes: &document.notes,
     });
     documents.collect()
@@ -292,6 +299,12 @@ impl Shown<'_> {
                 counted(document.units, document.unit),
                 percent(document.coverage)
             );
+            for gap in document.gaps {
+                let _ = writeln!(text, "                not read: {}", out::one_line(&gap.to_string()));
+            }
+            for pages in document.recognised {
+                let _ = writeln!(text, "                {pages} recognised by OCR");
+            }
             for note in document.notes {
                 let _ = writeln!(text, "                {}", out::one_line(note));
             }

@@ -13,7 +13,7 @@ use super::{
     server,
 };
 use crate::{
-    batch::{self, BatchError, BatchSettings, Closing, Document, Submission},
+    batch::{self, BatchError, BatchSettings, Closing, Document, Duplicate, LeftOut, Submission},
     config::Partial,
     documents,
     extraction::Extractor,
@@ -24,7 +24,11 @@ use asked::Asked;
 use chrono::Local;
 use order::Order;
 pub(super) use scheduled::joined;
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 use uuid::Uuid;
 
 const EXAMPLES: &str = "\
@@ -75,7 +79,8 @@ pub(super) struct SubmitArgs {
     /// How often a job may be lost with its worker, or fail, before it is given up [default: 3]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     max_attempts: Option<String>,
-    /// Link documents that were done before, with the same instructions and content, to the job that did them
+    /// Link documents that were done before, with the same instructions and content, to the job that did them; with --each,
+    /// submit each content once
     #[arg(long)]
     dedupe: bool,
     /// With --each: only the first N jobs are queued, the others held until `overnight resume BATCH`
@@ -199,6 +204,7 @@ pub(super) async fn ready(
             api_key_env: asked.target.api_key_env.clone(),
             models,
             closing: then.map(|then| Box::new(closing(then))),
+            left_out: LeftOut::of(&looked.left_out),
         },
         budget_usd: order.budget_usd,
         time_window: order.window,
@@ -227,12 +233,16 @@ impl SubmitArgs {
 
 /// Finds the documents and reads each once.
 fn look(args: &SubmitArgs, order: &Order, extractor: &Extractor) -> Result<Looked, CliError> {
-    let gathered = documents::survey(&args.documents, &|name| order.is_wanted(name)).map_err(RunError::from)?;
+    let gathered =
+        documents::survey(&args.documents, &|name| order.is_wanted(name), extractor).map_err(RunError::from)?;
     let inspected = batch::inspect(&gathered.documents, extractor);
     let mut left_out = gathered.left_out;
-    left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (found.path, why)));
+    left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (place(&found.path, &found.inside), why)));
+    let mut documents = inspected.documents;
+    if args.dedupe && args.each {
+        leave_out_duplicates(&mut documents, &mut left_out);
+    }
     left_out.sort();
-    let documents = inspected.documents;
     match left_out.first() {
         _ if !documents.is_empty() => Ok(Looked { documents, left_out }),
         None => Err(CliError::usage(format!("no document has a name that fits --glob {}", shown(&args.glob)))),
@@ -242,6 +252,21 @@ fn look(args: &SubmitArgs, order: &Order, extractor: &Extractor) -> Result<Looke
             Err(CliError::usage(format!("there is no document that can be read: {first}")))
         }
     }
+}
+
+/// The same content is done once.
+fn leave_out_duplicates(documents: &mut Vec<Document>, left_out: &mut Vec<(PathBuf, String)>) {
+    let later = batch::duplicates(documents);
+    left_out.extend(later.iter().map(|Duplicate { document, of }| {
+        (place(Path::new(&document.path), &document.inside), format!("the same content as {}", of.name))
+    }));
+    let names: HashSet<String> = later.iter().map(|one| one.document.name.clone()).collect();
+    documents.retain(|document| !names.contains(&document.name));
+}
+
+/// A document's file, and where in it.
+fn place(path: &Path, inside: &[String]) -> PathBuf {
+    inside.iter().fold(path.to_owned(), |path, part| path.join(part))
 }
 
 fn shown(patterns: &[String]) -> String {

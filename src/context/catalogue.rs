@@ -143,7 +143,7 @@ impl Tool {
                 ("Search files and the documents' text with a regular expression.", schema::<SearchFiles>())
             }
             Self::ListDocuments => {
-                ("List the documents: type, length, tokens, share already read.", schema::<Nothing>())
+                ("List the documents: type, length, tokens, share already read.", schema::<ListDocuments>())
             }
             Self::ReadDocument => (
                 "Read a document from a page (or line, where there are no pages). Returns what fits and says how to go on.",
@@ -314,6 +314,14 @@ pub struct SearchFiles {
     pub pattern: String,
     pub path: Option<String>,
     pub glob: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListDocuments {
+    pub glob: Option<String>,
+    /// Place in the list, from 1
+    pub from: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]

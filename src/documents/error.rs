@@ -42,6 +42,14 @@ pub enum DocumentError {
         /// What was there instead, and what to do.
         why: String,
     },
+    /// A path with `*` in it that nothing fits.
+    #[error("{} matches no document: {why}", pattern.display())]
+    NoMatch {
+        /// As given.
+        pattern: PathBuf,
+        /// A clause: why, or what to know about patterns.
+        why: String,
+    },
     /// No path was given at all.
     #[error("no documents were named: give files or folders")]
     Nothing,
@@ -80,6 +88,7 @@ impl DocumentError {
             Self::Unreadable { source, .. } => format!("can't be read: {source}"),
             Self::Special { .. } => "neither a file nor a folder".to_owned(),
             Self::Empty { why, .. } => format!("no documents: {why}"),
+            Self::NoMatch { why, .. } => format!("it matches no document: {why}"),
             Self::Nothing => "no documents".to_owned(),
             Self::NotUtf8 { .. } => "its name isn't valid UTF-8: rename it".to_owned(),
             Self::BadName { why, .. } => format!("no name for a document, because {why}: rename it"),

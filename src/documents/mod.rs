@@ -2,11 +2,10 @@
 //! checked against. All three use the same [`Extracted::text`] and the same [`Units`] of it, so that "page 4" means
 //! one thing.
 //!
-//! - `gather`: which files the given paths mean, and what they will be called under `documents/`; `source`: a file that
-//!   will be called otherwise
+//! - `gather`: which documents the given paths mean, and what they will be called under `documents/`; `source`: one of
+//!   them as a text; `container`: documents inside files; `content`: a document's bytes
 //! - `format`: what kind of document some bytes are, and who reads it; `unreadable`: the kinds that nobody reads yet
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
-//! - `container`: documents inside documents
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
 //!
 //! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
@@ -14,6 +13,7 @@
 
 mod comma;
 mod container;
+mod content;
 mod encoding;
 mod epub;
 mod error;
@@ -22,7 +22,6 @@ mod format;
 mod gather;
 mod html;
 mod mail;
-mod opener;
 mod pdf;
 mod plain;
 mod quotes;
@@ -37,11 +36,11 @@ mod word;
 mod workbook;
 
 pub use container::{Member, Members, members, take};
+pub use content::{InProcess, Opener, bytes_at, content, file};
 pub use error::DocumentError;
 pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
 pub use format::{Format, MAX_BYTES, READERS, detect, ending, extract, read};
 pub use gather::{Found, Gathered, check_name, gather, survey};
-pub use opener::{Opener, content};
 pub use quotes::{Place, QuoteIndex};
 pub use reader::{Pages, Stopped};
 pub use refusal::Refusal;

@@ -1,23 +1,35 @@
-//! A document under a name of its own. What waits in a queue names its documents in one text each; a worker, hours later
-//! and maybe elsewhere, gives these texts to [`super::gather`] as they are.
+//! A document as one text. What waits in a queue names its documents in one text each; a worker, hours later and maybe
+//! elsewhere, gives these texts to [`super::gather`] as they are, and gets the same documents: each text means one, also
+//! where its file holds others.
 
 use std::path::Path;
 
-/// Between name and path. No path and no name has it in it, so that no file's own path is ever taken for both.
+/// Between name, path, and the names inside the file. None of them has it in it, so that no file's own path is ever taken
+/// for more than that.
 const MARK: char = '\0';
 
-/// The text that means the file at `path`, called `name` among the documents. Where it would be called so anyway, it is the
-/// path alone.
-pub fn source(name: &str, path: &str) -> String {
-    let own = Path::new(path).file_name().and_then(|own| own.to_str());
-    if own == Some(name) { path.to_owned() } else { format!("{name}{MARK}{path}") }
+/// The text that means the document called `name` that is the file at `path`, or lies `inside` it.
+pub fn source(name: &str, path: &str, inside: &[String]) -> String {
+    inside.iter().fold(format!("{name}{MARK}{path}"), |text, part| format!("{text}{MARK}{part}"))
 }
 
-/// The name that was given, and the path.
-pub(super) fn parts(source: &Path) -> (Option<&str>, &Path) {
+/// A path with what it carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Parts<'a> {
+    /// None: a path as users give them.
+    pub(super) name: Option<&'a str>,
+    pub(super) path: &'a Path,
+    pub(super) inside: Vec<&'a str>,
+}
+
+pub(super) fn parts(source: &Path) -> Parts<'_> {
     match source.to_str().and_then(|text| text.split_once(MARK)) {
-        Some((name, path)) => (Some(name), Path::new(path)),
-        None => (None, source),
+        Some((name, place)) => {
+            let mut parts = place.split(MARK);
+            let path = Path::new(parts.next().unwrap_or(place));
+            Parts { name: Some(name), path, inside: parts.collect() }
+        }
+        None => Parts { name: None, path: source, inside: Vec::new() },
     }
 }
 
@@ -26,10 +38,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_goes_with_its_path() {
-        assert_eq!(source("a.md", "/in/a.md"), "/in/a.md");
-        let other = source("x/a.md", "/in/x/a.md");
-        assert_eq!(parts(Path::new(&other)), (Some("x/a.md"), Path::new("/in/x/a.md")));
-        assert_eq!(parts(Path::new("x:/in/a.md")), (None, Path::new("x:/in/a.md")));
+    fn a_document_is_found_again_by_its_text() {
+        let text = source("x/a.zip/b/c.md", "/in/a.zip", &["b.zip".to_owned(), "c.md".to_owned()]);
+        let expected =
+            Parts { name: Some("x/a.zip/b/c.md"), path: Path::new("/in/a.zip"), inside: vec!["b.zip", "c.md"] };
+        assert_eq!(parts(Path::new(&text)), expected);
+        let text = source("a.md", "/in/a.md", &[]);
+        let expected = Parts { name: Some("a.md"), path: Path::new("/in/a.md"), inside: Vec::new() };
+        assert_eq!(parts(Path::new(&text)), expected);
+        let path = Path::new("x:/in/a.md");
+        assert_eq!(parts(path), Parts { name: None, path, inside: Vec::new() });
     }
 }

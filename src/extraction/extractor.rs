@@ -80,7 +80,7 @@ impl Extractor {
             return documents::content(found);
         };
         let refused = |refusal| DocumentError::Refused { name: found.name.clone(), refusal };
-        let bytes = read_file(&found.path)?;
+        let bytes = documents::file(found)?;
         let _place = self.place();
         let question = Question::Take { name: kind(&found.path.to_string_lossy()), path: found.inside.clone() };
         let mut answer = Answer::default();
@@ -115,7 +115,7 @@ impl Drop for Place<'_> {
 
 impl Opener for Extractor {
     fn members(&self, name: &str, path: &Path, _bytes: u64) -> Result<Members, Refusal> {
-        let bytes = read_file(path).map_err(|error| Refusal::Ended { why: error.fragment() })?;
+        let bytes = documents::bytes_at(path)?;
         let Some(program) = &self.program else { return documents::members(name, &bytes) };
         let _place = self.place();
         let mut answer = Answer::default();
@@ -165,10 +165,6 @@ fn ended(end: End) -> Refusal {
 
 fn unable(error: &io::Error) -> Refusal {
     Refusal::Ended { why: format!("its reader can't be started ({error})") }
-}
-
-fn read_file(path: &Path) -> Result<Vec<u8>, DocumentError> {
-    std::fs::read(path).map_err(|source| DocumentError::Unreadable { path: path.to_owned(), source })
 }
 
 /// A name that says no more than the document's own ending: the text must not depend on anything else.

@@ -1,7 +1,7 @@
 //! Which parts of each document the model was really shown: ranges of pages or lines, counted once the model has
-//! answered to the prompt in which they stood.
+//! answered to the prompt in which they stood. What no text was got from can't be shown, and is not asked for.
 
-use super::{event::Shown, spec::DocumentEntry};
+use super::{event::Shown, pages::PageRange, spec::DocumentEntry};
 use std::collections::BTreeMap;
 
 /// Parts shown, by document; ranges are sorted, disjoint and not adjacent, both ends included.
@@ -31,16 +31,21 @@ impl Coverage {
         true
     }
 
-    /// Pages or lines of `document` that were shown.
-    pub fn units(&self, document: &DocumentEntry) -> u64 {
-        let ranges = self.shown.get(&document.name).map_or(&[][..], Vec::as_slice);
-        ranges.iter().map(|&(from, to)| to.min(document.units).saturating_sub(from) + 1).sum()
+    fn ranges(&self, document: &DocumentEntry) -> &[(u64, u64)] {
+        self.shown.get(&document.name).map_or(&[], Vec::as_slice)
     }
 
-    /// Share of `document` that was shown, 0 to 1; an empty document is covered.
+    /// Pages or lines of `document` that have text and were shown.
+    pub fn units(&self, document: &DocumentEntry) -> u64 {
+        let within = self.ranges(document).iter().map(|&(from, to)| (from, to.min(document.units)));
+        length(&without(within, &document.unreadable))
+    }
+
+    /// Share of `document` that was shown, 0 to 1; a document without text is covered.
     #[expect(clippy::cast_precision_loss, reason = "a share for people, of far fewer than 2^52 lines")]
     pub fn share(&self, document: &DocumentEntry) -> f64 {
-        if document.units == 0 { 1.0 } else { self.units(document) as f64 / document.units as f64 }
+        let readable = length(&without([(1, document.units)], &document.unreadable));
+        if readable == 0 { 1.0 } else { self.units(document) as f64 / readable as f64 }
     }
 
     /// Share of all documents' text, weighted by their tokens.
@@ -53,11 +58,11 @@ impl Coverage {
         documents.iter().map(|document| self.share(document) * document.tokens as f64).sum::<f64>() / tokens as f64
     }
 
-    /// The parts of `document` that were not shown yet, in order.
+    /// The parts of `document` that have text and were not shown yet, in order.
     pub fn gaps(&self, document: &DocumentEntry) -> Vec<(u64, u64)> {
         let mut next = 1;
         let mut gaps = Vec::new();
-        for &(from, to) in self.shown.get(&document.name).map_or(&[][..], Vec::as_slice) {
+        for &(from, to) in self.ranges(document) {
             if from > next {
                 gaps.push((next, from - 1));
             }
@@ -66,7 +71,7 @@ impl Coverage {
         if next <= document.units {
             gaps.push((next, document.units));
         }
-        gaps
+        without(gaps, &document.unreadable)
     }
 
     /// What is missing of `document` for a coverage of `wanted`, as the refusal of `job_complete` names it:
@@ -89,6 +94,28 @@ impl Coverage {
     }
 }
 
+/// What is left of `ranges` without `holes`, both sorted and disjoint.
+fn without(ranges: impl IntoIterator<Item = (u64, u64)>, holes: &[PageRange]) -> Vec<(u64, u64)> {
+    let mut left = Vec::new();
+    for (mut from, to) in ranges {
+        let first = holes.partition_point(|hole| hole.to < from);
+        for hole in holes[first..].iter().take_while(|hole| hole.from <= to) {
+            if from < hole.from {
+                left.push((from, hole.from - 1));
+            }
+            from = hole.to.saturating_add(1);
+        }
+        if from <= to {
+            left.push((from, to));
+        }
+    }
+    left
+}
+
+fn length(ranges: &[(u64, u64)]) -> u64 {
+    ranges.iter().map(|&(from, to)| to - from + 1).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +133,7 @@ mod tests {
             text_sha256: String::new(),
             reader: String::new(),
             gaps: Vec::new(),
+            unreadable: Vec::new(),
             recognised: Vec::new(),
             notes: Vec::new(),
         }
@@ -127,9 +155,29 @@ mod tests {
         assert_eq!(coverage.missing(&document(10), 0.9), None);
     }
 
+    #[test]
+    fn what_has_no_text_is_not_asked_for() {
+        let mut coverage = Coverage::default();
+        let scan = |ranges: &[(u64, u64)]| DocumentEntry {
+            paged: true,
+            unreadable: ranges.iter().map(|&(from, to)| PageRange { from, to }).collect(),
+            ..document(10)
+        };
+        let half = scan(&[(3, 4), (8, 10)]);
+        assert_eq!(coverage.missing(&half, 1.0).as_deref(), Some("a.md pages 1-2, pages 5-7"));
+        assert!(coverage.add(&part(1, 5)));
+        assert!((coverage.share(&half) - 0.6).abs() < f64::EPSILON, "{}", coverage.share(&half));
+        assert!(coverage.add(&part(6, 7)));
+        assert_eq!(coverage.missing(&half, 1.0), None);
+        assert!((Coverage::default().share(&scan(&[(1, 10)])) - 1.0).abs() < f64::EPSILON);
+    }
+
     proptest! {
         #[test]
-        fn agrees_with_a_set_of_units(parts in proptest::collection::vec((1_u64..40, 0_u64..10), 0..20)) {
+        fn agrees_with_a_set_of_units(
+            parts in proptest::collection::vec((1_u64..40, 0_u64..10), 0..20),
+            empty in proptest::collection::btree_set(1_u64..40, 0..10),
+        ) {
             let mut coverage = Coverage::default();
             let mut units = std::collections::BTreeSet::new();
             for (from, length) in parts {
@@ -137,9 +185,13 @@ mod tests {
                 let new = (from..=to).filter(|unit| units.insert(*unit)).count() > 0;
                 prop_assert_eq!(coverage.add(&part(from, to)), new);
             }
-            prop_assert_eq!(coverage.units(&document(40)), units.len() as u64);
-            let missing: Vec<u64> = coverage.gaps(&document(40)).into_iter().flat_map(|(from, to)| from..=to).collect();
-            prop_assert_eq!(missing, (1..=40).filter(|unit| !units.contains(unit)).collect::<Vec<u64>>());
+            let mut unreadable = Vec::new();
+            empty.iter().for_each(|page| PageRange::push(&mut unreadable, *page));
+            let document = DocumentEntry { unreadable, ..document(40) };
+            prop_assert_eq!(coverage.units(&document), units.difference(&empty).count() as u64);
+            let missing: Vec<u64> = coverage.gaps(&document).into_iter().flat_map(|(from, to)| from..=to).collect();
+            let is_missing = |unit: &u64| !units.contains(unit) && !empty.contains(unit);
+            prop_assert_eq!(missing, (1..=40).filter(is_missing).collect::<Vec<u64>>());
         }
     }
 }

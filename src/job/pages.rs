@@ -21,6 +21,23 @@ impl PageRange {
     }
 }
 
+impl PageRange {
+    pub fn has(&self, page: u64) -> bool {
+        (self.from..=self.to).contains(&page)
+    }
+
+    /// The pages of `gaps` that have no text, sorted; of a document of so many pages.
+    pub fn without_text(gaps: &[Gap], pages: u64, has_text: impl Fn(u64) -> bool) -> Vec<Self> {
+        let within = |gap: &Gap| gap.pages.map(|range| range.from..=range.to.min(pages));
+        let mut empty: Vec<u64> = gaps.iter().filter_map(within).flatten().filter(|&page| !has_text(page)).collect();
+        empty.sort_unstable();
+        empty.dedup();
+        let mut ranges = Vec::new();
+        empty.into_iter().for_each(|page| Self::push(&mut ranges, page));
+        ranges
+    }
+}
+
 /// `page 3`, `pages 3-7`.
 impl fmt::Display for PageRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,5 +91,14 @@ mod tests {
         }
         let told: Vec<String> = gaps.iter().map(Gap::to_string).collect();
         assert_eq!(told, ["pages 1-2: a scan", "page 3: damaged", "page 5: damaged"]);
+    }
+
+    #[test]
+    fn a_gap_on_a_page_with_text_leaves_something_to_show() {
+        let gap = |from, to| Gap { pages: Some(PageRange { from, to }), why: "a scan".to_owned() };
+        let gaps = [gap(2, 4), gap(3, 3), Gap { pages: None, why: "cut off".to_owned() }, gap(6, u64::MAX)];
+        let ranges = PageRange::without_text(&gaps, 7, |page| page == 4);
+        let expected = [(2, 3), (6, 7)].map(|(from, to)| PageRange { from, to });
+        assert_eq!(ranges, expected);
     }
 }

@@ -32,6 +32,9 @@ pub struct DocumentEntry {
     /// Parts that no text was got from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Gap>,
+    /// Pages of the gaps that have no text at all: there is nothing of them to show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<PageRange>,
     /// Pages whose characters were recognised in an image of them (OCR).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recognised: Vec<PageRange>,
@@ -87,6 +90,9 @@ pub struct JobSpec {
 
 impl JobSpec {
     pub fn document(&self, name: &str) -> Option<&DocumentEntry> {
-        self.documents.iter().find(|document| document.name == name)
+        // Sorted by whoever made the job; a file that says otherwise is searched from its beginning.
+        let place = self.documents.binary_search_by(|document| document.name.as_str().cmp(name)).ok();
+        let sorted = place.and_then(|place| self.documents.get(place));
+        sorted.or_else(|| self.documents.iter().find(|document| document.name == name))
     }
 }

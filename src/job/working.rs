@@ -1,7 +1,9 @@
 //! A call of a working tool with its arguments read: what `tool` is asked to do.
 
 use crate::context::{
-    catalogue::{EditFile, Family, ListFiles, ReadDocument, ReadFile, SearchFiles, Tool, WriteFile, arguments},
+    catalogue::{
+        EditFile, Family, ListDocuments, ListFiles, ReadDocument, ReadFile, SearchFiles, Tool, WriteFile, arguments,
+    },
     message::ToolCall,
 };
 
@@ -11,7 +13,7 @@ pub enum Working {
     ReadFile(ReadFile),
     ListFiles(ListFiles),
     SearchFiles(SearchFiles),
-    ListDocuments,
+    ListDocuments(ListDocuments),
     ReadDocument(ReadDocument),
     GenerateWorkspaceSummary,
     Write(Writing),
@@ -62,7 +64,7 @@ fn working(tool: Tool, call: &ToolCall) -> Result<Working, String> {
         Tool::EditFile => Working::Write(Writing::Edit(arguments(tool, &call.arguments)?)),
         Tool::ListFiles => Working::ListFiles(arguments(tool, &call.arguments)?),
         Tool::SearchFiles => Working::SearchFiles(arguments(tool, &call.arguments)?),
-        Tool::ListDocuments => Working::ListDocuments,
+        Tool::ListDocuments => Working::ListDocuments(arguments(tool, &call.arguments)?),
         Tool::ReadDocument => Working::ReadDocument(arguments(tool, &call.arguments)?),
         Tool::GenerateWorkspaceSummary => Working::GenerateWorkspaceSummary,
         Tool::TodoWrite

@@ -2,6 +2,7 @@
 
 use super::{facts::JobFacts, words::short};
 use crate::{
+    batch::{BatchSettings, LeftOutFile},
     job::{
         record::{HoldReason, JobStatus},
         time::Timestamp,
@@ -37,11 +38,18 @@ pub struct BatchFacts {
     pub cancelled: u64,
     /// Of the completed, those that another job did before.
     pub linked: u64,
+    /// Files that were left out when it was submitted.
+    pub left_out_files: u64,
+    /// The first of them.
+    pub left_out: Vec<LeftOutFile>,
 }
 
 impl BatchFacts {
     pub fn of(row: BatchRow) -> Self {
         let BatchRow { batch, spent_usd, totals, .. } = row;
+        // Settings of another version are a worker's affair.
+        let settings: Option<BatchSettings> = serde_json::from_value(batch.settings).ok();
+        let left_out = settings.map(|settings| settings.left_out).unwrap_or_default();
         Self {
             id: batch.id,
             name: batch.name,
@@ -61,6 +69,8 @@ impl BatchFacts {
             failed: totals.failed,
             cancelled: totals.cancelled,
             linked: totals.linked,
+            left_out_files: left_out.files,
+            left_out: left_out.first,
         }
     }
 }

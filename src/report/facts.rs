@@ -5,7 +5,9 @@ use crate::job::{
     contract::Check,
     failure::FailureKind,
     id::JobId,
+    pages::PageRange,
     record::{HoldReason, JobStatus},
+    spec::DocumentEntry,
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -123,6 +125,37 @@ impl FileState {
     }
 }
 
+/// A part of a document that no text was got from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NotRead {
+    pub document: String,
+    /// The pages from one to the other, both included. Null: it isn't known where in the document.
+    pub from: Option<u64>,
+    pub to: Option<u64>,
+    /// A fragment.
+    pub why: String,
+}
+
+impl NotRead {
+    /// Those of one document.
+    pub fn of(document: &DocumentEntry) -> impl Iterator<Item = Self> {
+        document.gaps.iter().map(|gap| Self {
+            document: document.name.clone(),
+            from: gap.pages.map(|pages| pages.from),
+            to: gap.pages.map(|pages| pages.to),
+            why: gap.why.clone(),
+        })
+    }
+
+    /// `page 3`, `pages 3-7`.
+    pub fn part(&self) -> String {
+        match (self.from, self.to) {
+            (Some(from), Some(to)) => PageRange { from, to }.to_string(),
+            (Some(_) | None, _) => "not known where".to_owned(),
+        }
+    }
+}
+
 /// A file that a job delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileFacts {
@@ -186,6 +219,8 @@ pub struct JobFacts {
     pub documents: u64,
     /// Empty where the journal can't be read.
     pub document_names: Vec<String>,
+    /// Parts of the documents that no text was got from; empty where the journal can't be read.
+    pub not_read: Vec<NotRead>,
     pub created: Timestamp,
     /// The moment of the last decision; where the journal can't be read, when the row was last written.
     pub last: Timestamp,

@@ -1,9 +1,11 @@
 //! The report in words and tables: what its readable forms (terminal, Markdown, HTML) all say. Every text here is one line
 //! that nothing obeys; what a form needs beyond that is its own.
 //!
-//! - `batches`: what is said of batches, and of what waits in the queue; `needs`: what needs a person
+//! - `batches`: what is said of batches, and of what waits in the queue; `needs`: what needs a person; `documents`: what of
+//!   the documents was not read
 
 mod batches;
+mod documents;
 mod needs;
 
 use super::{
@@ -81,6 +83,8 @@ impl Page {
             spent(report),
             ranked(report, style, "The slowest jobs", &report.slowest),
             ranked(report, style, "The dearest jobs", &report.dearest),
+            documents::not_read(report, style),
+            documents::left_out(report),
             deliverables(report, style),
             jobs(report, style),
         ];

@@ -1,7 +1,7 @@
 //! A new job: its workspace is built whole under a temporary name and then given its own, so that a crash leaves nothing
 //! that looks like a job.
 
-use super::{RunError, clock::now};
+use super::{RunError, clock::now, duplicates};
 use crate::{
     context::{compose::system_prompt, tokens::estimate},
     crash,
@@ -12,6 +12,7 @@ use crate::{
         event::{Event, PhaseKind},
         id::JobId,
         instructions::Instructions,
+        pages::PageRange,
         planning::bootstrap_todos,
         spec::{Asset, DocumentEntry, FORMAT, JobSpec},
         state::INSTRUCTIONS_FILE,
@@ -76,7 +77,7 @@ pub fn create_as(
             request.model.name()
         )));
     }
-    let gathered = documents::gather(request.documents)?;
+    let gathered = documents::gather(request.documents, request.extractor)?;
     std::fs::create_dir_all(workspaces).map_err(|error| {
         RunError::Request(format!(
             "the workspaces folder {} can't be made ({error}): choose another with --workspaces",
@@ -120,7 +121,8 @@ fn fill(
     // Before the documents are read: a job that was made at once has one moment.
     let begun = now().max(created);
     let copy = |found| copy(workspace, found, budget_tokens, request.extractor);
-    let documents = found.iter().map(copy).collect::<Result<Vec<_>, _>>()?;
+    let mut documents = found.iter().map(copy).collect::<Result<Vec<_>, _>>()?;
+    duplicates::note(&mut documents);
     let instructions_sha256 = sha256(request.instructions_text.as_bytes());
     let system_prompt = system_prompt();
     let mut files = request.instructions.assets();
@@ -189,7 +191,11 @@ fn copy(
             extracted.notes.push("counted in lines: a page is longer than can be shown at once".to_owned());
         }
     }
-    let units = Units::new(extracted.unit, &extracted.text).count();
+    let pages = Units::new(extracted.unit, &extracted.text);
+    let units = pages.count();
+    let has_text = |page| pages.get(page).is_some_and(|page| !page.trim().is_empty());
+    let counted = if extracted.unit == Unit::Page { units } else { 0 };
+    let unreadable = PageRange::without_text(&extracted.gaps, counted, has_text);
     let name = found.name.clone();
     let text = workspace.write(&format!("documents/.text/{name}.txt"), extracted.text.as_bytes())?;
     Ok(DocumentEntry {
@@ -203,6 +209,7 @@ fn copy(
         text_sha256: text.sha256,
         reader: extracted.reader,
         gaps: extracted.gaps,
+        unreadable,
         recognised: extracted.recognised,
         notes: extracted.notes,
     })

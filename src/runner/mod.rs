@@ -20,6 +20,7 @@ mod check;
 mod clock;
 mod create;
 mod drive;
+mod duplicates;
 mod error;
 mod inputs;
 mod kept;

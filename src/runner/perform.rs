@@ -48,7 +48,7 @@ impl Session {
                 Working::ReadFile(_)
                 | Working::ListFiles(_)
                 | Working::SearchFiles(_)
-                | Working::ListDocuments
+                | Working::ListDocuments(_)
                 | Working::ReadDocument(_) => {
                     tell(tool::read(&self.job, &self.workspace, &mut self.library, &call.id, working))?
                 }

@@ -2,41 +2,112 @@
 
 use super::{
     ToolError,
+    files::{glob, matches},
     library::{Library, named},
 };
 use crate::{
     context::{
-        catalogue::ReadDocument,
+        catalogue::{ListDocuments, ReadDocument},
         fence::{mark_of, quoted},
         tokens::estimate,
     },
     job::{
         event::{CallEnd, Shown, ToolResult},
+        pages::Gap,
+        spec::DocumentEntry,
         state::Job,
     },
     workspace::Workspace,
 };
 use std::fmt::Write;
 
-/// Every document with its length and the share that was read.
-pub(super) fn list(job: &Job) -> ToolResult {
-    let documents = &job.spec.documents;
+/// Tokens of a list's first and last line.
+const LIST_FRAME_TOKENS: u64 = 60;
+
+/// Parts of one document that are named in the list; the rest is counted.
+const MOST_PARTS: usize = 8;
+
+/// The documents with their lengths and the shares that were read, from a place on, as many as `most` tokens hold.
+pub(super) fn list(job: &Job, wanted: &ListDocuments, most: u64) -> Result<ToolResult, ToolError> {
+    let glob = wanted.glob.as_deref().map(glob).transpose()?;
+    let fits = |document: &&DocumentEntry| {
+        matches(glob.as_ref(), &document.name) || matches(glob.as_ref(), &format!("documents/{}", document.name))
+    };
+    let documents: Vec<&DocumentEntry> = job.spec.documents.iter().filter(fits).collect();
+    let count = documents.len();
     let tokens: u64 = documents.iter().map(|document| document.tokens).sum();
-    let mut text = format!("{} documents, about {tokens} tokens:\n", documents.len());
-    for document in documents {
-        let share = job.coverage.share(document) * 100.0;
-        let unit = document.unit();
-        let _ = write!(
-            text,
-            "{} ({}, {} {unit}s, about {} tokens, {share:.0} % read)",
-            document.name, document.format, document.units, document.tokens
-        );
-        if !document.notes.is_empty() {
-            let _ = write!(text, " [{}]", document.notes.join("; "));
-        }
-        text.push('\n');
+    let of = if wanted.glob.is_some() { format!(" of {}", job.spec.documents.len()) } else { String::new() };
+    let first = usize::try_from(wanted.from.unwrap_or(1).max(1)).unwrap_or(usize::MAX);
+    if first > count && first > 1 {
+        return Err(ToolError::Tell(format!("the list ends at place {count}; ask for an earlier one")));
     }
-    ToolResult::plain(CallEnd::Done, text.trim_end())
+    let mut lines = String::new();
+    let mut spent = LIST_FRAME_TOKENS;
+    let mut last = first - 1;
+    for document in &documents[last..] {
+        let line = line(job, document);
+        spent += estimate(&line);
+        if spent > most && last >= first {
+            break;
+        }
+        lines.push_str(&line);
+        last += 1;
+    }
+    let part = if first > 1 || last < count { format!("; here {first} to {last}") } else { String::new() };
+    let mut text = format!("{count}{of} documents, about {tokens} tokens{part}:\n{lines}");
+    if last < count {
+        let glob = wanted.glob.as_deref().map(|glob| format!("glob: {}, ", quoted(glob))).unwrap_or_default();
+        let _ = write!(text, "To go on: list_documents({glob}from: {})", last + 1);
+    }
+    Ok(ToolResult::plain(CallEnd::Done, text.trim_end()))
+}
+
+/// `a.pdf (PDF, 12 pages, about 3400 tokens, 40 % read) [pages 3-4: no text on it, probably a scan]`.
+fn line(job: &Job, document: &DocumentEntry) -> String {
+    let mut line = format!(
+        "{} ({}, {} {}s, about {} tokens, {:.0} % read)",
+        document.name,
+        document.format,
+        document.units,
+        document.unit(),
+        document.tokens,
+        job.coverage.share(document) * 100.0
+    );
+    let recognised = document.recognised.iter().map(|pages| format!("{pages} recognised by OCR"));
+    let mut parts: Vec<String> = document.gaps.iter().map(Gap::to_string).chain(recognised).collect();
+    if parts.len() > MOST_PARTS {
+        let more = parts.len() - MOST_PARTS;
+        parts.truncate(MOST_PARTS);
+        parts.push(format!("{more} more such parts"));
+    }
+    parts.extend(document.notes.iter().cloned());
+    if !parts.is_empty() {
+        let _ = write!(line, " [{}]", parts.join("; "));
+    }
+    line.push('\n');
+    line
+}
+
+/// What stands over a page: its number, whether its characters were recognised, and what is missing on it.
+fn heading(document: &DocumentEntry, page: u64) -> String {
+    let mut heading = format!("[page {page}");
+    if document.recognised.iter().any(|pages| pages.has(page)) {
+        heading.push_str(", recognised by OCR");
+    }
+    let on_it = document.gaps.iter().filter(|gap| gap.pages.is_some_and(|pages| pages.has(page)));
+    let whys: Vec<&str> = on_it.map(|gap| gap.why.as_str()).collect();
+    if !whys.is_empty() {
+        let _ = write!(heading, ": {}", whys.join("; "));
+    }
+    heading.push(']');
+    heading
+}
+
+/// What of the document is on none of the pages that can be asked for.
+fn beyond(document: &DocumentEntry) -> String {
+    let is_beyond = |gap: &&Gap| gap.pages.is_none_or(|pages| pages.to > document.units);
+    let parts: Vec<String> = document.gaps.iter().filter(is_beyond).take(MOST_PARTS).map(Gap::to_string).collect();
+    if parts.is_empty() { String::new() } else { format!(" Not in it: {}.", parts.join("; ")) }
 }
 
 /// Pages or lines from `from` on, as many as `most` tokens hold.
@@ -50,7 +121,8 @@ pub(super) fn read(
     let document = named(&job.spec, &wanted.name)?;
     let unit = document.unit();
     if document.units == 0 {
-        return Ok(ToolResult::plain(CallEnd::Done, format!("{} has no readable text.", document.name)));
+        let text = format!("{} has no readable text.{}", document.name, beyond(document));
+        return Ok(ToolResult::plain(CallEnd::Done, text));
     }
     let from = wanted.from.unwrap_or(1).max(1);
     let to = wanted.to.unwrap_or(document.units).min(document.units);
@@ -69,7 +141,7 @@ pub(super) fn read(
     let mut last = from;
     for number in from..=to {
         let shown = if document.paged {
-            format!("[page {number}]\n{}\n", text.range(number, number).trim_end_matches('\n'))
+            format!("{}\n{}\n", heading(document, number), text.range(number, number).trim_end_matches('\n'))
         } else {
             format!("{number}\t{}\n", text.range(number, number))
         };
@@ -88,7 +160,7 @@ pub(super) fn read(
     if last < document.units {
         let _ = write!(result, "To go on: read_document(name: {name}, from: {})", last + 1);
     } else {
-        result.push_str("This is the end of the document.");
+        let _ = write!(result, "This is the end of the document.{}", beyond(document));
     }
     Ok(ToolResult {
         shown: Some(Shown { document: document.name.clone(), from, to: last }),

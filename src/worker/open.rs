@@ -174,7 +174,7 @@ fn check_documents(claimed: &ClaimedJob, session: &Session) -> Result<(), Refuse
     }
     Err(Refused::Person(format!(
         "what lies at {} was changed since it was submitted: put it back as it was and resume the job, or submit it again",
-        claimed.sources.first().map_or("its place", |source| source.rsplit('\0').next().unwrap_or(source))
+        claimed.sources.first().map_or("its place", |source| source.split('\0').nth(1).unwrap_or(source))
     )))
 }
 

@@ -130,7 +130,14 @@ fn each_document_of_the_samples_is_a_job() {
     );
     // The schema stands beside the instructions: another one is another demand.
     assert_ne!(hash, sha256(instructions_text.as_bytes()));
-    let settings = BatchSettings { instructions, base_url: None, api_key_env: None, models: None, closing: None };
+    let settings = BatchSettings {
+        instructions,
+        base_url: None,
+        api_key_env: None,
+        models: None,
+        closing: None,
+        left_out: LeftOut::default(),
+    };
     assert_eq!(
         batch,
         NewBatch {

@@ -113,7 +113,14 @@ impl Night {
         change: impl FnOnce(&mut NewBatch, &mut [QueuedJob]),
     ) {
         let (instructions, text) = shipped("extract-requirements");
-        let settings = BatchSettings { instructions, base_url: None, api_key_env: None, models: None, closing: None };
+        let settings = BatchSettings {
+            instructions,
+            base_url: None,
+            api_key_env: None,
+            models: None,
+            closing: None,
+            left_out: LeftOut::default(),
+        };
         let mut batch = NewBatch {
             id: crate::queue::batch_id(number),
             created: at("2026-11-21T22:00:00.000Z"),

@@ -106,6 +106,7 @@ fn job() -> Job {
         text_sha256: sha256(b"x"),
         reader: String::new(),
         gaps: Vec::new(),
+        unreadable: Vec::new(),
         recognised: Vec::new(),
         notes: Vec::new(),
     };

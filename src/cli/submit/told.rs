@@ -2,7 +2,7 @@
 
 use super::{Looked, SubmitArgs, asked::Asked};
 use crate::{
-    batch::{Document, Estimate, Submission},
+    batch::{Document, Duplicate, Estimate, Submission, duplicates},
     cli::{
         CliError, out,
         progress::{amount, counted},
@@ -21,6 +21,9 @@ use std::{
     fmt::{Display, Write},
 };
 use uuid::Uuid;
+
+/// Documents with the same content that are named.
+const MOST_TWINS: usize = 5;
 
 /// A batch in `--json`. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
@@ -43,6 +46,8 @@ struct Submitted<'s> {
     budget_usd: Option<f64>,
     /// Name of the instructions of the closing job.
     then: Option<&'s str>,
+    /// Documents that are submitted although an earlier one has the same content.
+    duplicates: Vec<Twin<'s>>,
     left_out: Vec<LeftOut<'s>>,
     manifest: Vec<Row<'s>>,
 }
@@ -61,6 +66,13 @@ struct Row<'s> {
     hold_reason: Option<HoldReason>,
     /// The job that did it before.
     linked_to: Option<JobId>,
+}
+
+/// A document with the content of an earlier one.
+#[derive(Debug, Serialize)]
+struct Twin<'s> {
+    document: &'s str,
+    same_as: &'s str,
 }
 
 #[derive(Debug, Serialize)]
@@ -93,6 +105,8 @@ struct DryRun<'s> {
     run_after: Option<Timestamp>,
     time_window: Option<&'s str>,
     then: Option<&'s str>,
+    /// Documents that would be submitted although an earlier one has the same content.
+    duplicates: Vec<Twin<'s>>,
     left_out: Vec<LeftOut<'s>>,
 }
 
@@ -132,6 +146,7 @@ pub(super) fn submitted(
         time_window: batch.time_window.as_deref(),
         budget_usd: batch.budget_usd,
         then: then(submission),
+        duplicates: twins(looked),
         left_out: left_out(looked),
         manifest: rows,
     };
@@ -152,6 +167,7 @@ impl Submitted<'_> {
             parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
         let _ = writeln!(text, "jobs: {} ({})", self.jobs, parts.join(", "));
         documents(&mut text, self.documents, self.bytes);
+        same(&mut text, &self.duplicates);
         let _ =
             writeln!(text, "instructions: {}, with {}", out::one_line(self.instructions), out::one_line(self.model));
         when_and_what(&mut text, self.run_after, self.time_window, self.budget_usd, self.then);
@@ -209,6 +225,7 @@ pub(super) fn dry_run(
         run_after: submission.run_after,
         time_window: submission.time_window.as_deref(),
         then: then(submission),
+        duplicates: twins(looked),
         left_out: left_out(looked),
     };
     server::warn_of_price(&asked.models, submission.budget_usd.or(asked.instructions.limits.cost_usd));
@@ -228,6 +245,7 @@ impl DryRun<'_> {
         };
         let _ = writeln!(text, "jobs: {}{held}", self.jobs);
         documents(&mut text, self.documents, self.bytes);
+        same(&mut text, &self.duplicates);
         let _ =
             writeln!(text, "instructions: {}, with {}", out::one_line(self.instructions), out::one_line(self.model));
         when_and_what(&mut text, self.run_after, self.time_window, self.budget_usd, self.then);
@@ -261,6 +279,25 @@ fn over(cost: f64, budget: Option<f64>) -> &'static str {
 
 fn documents(text: &mut String, documents: usize, bytes: u64) {
     let _ = writeln!(text, "documents: {documents} ({})", counted(bytes, "byte"));
+}
+
+/// Which documents have the same content.
+fn same(text: &mut String, twins: &[Twin<'_>]) {
+    if twins.is_empty() {
+        return;
+    }
+    let mut named: Vec<String> =
+        twins.iter().take(MOST_TWINS).map(|Twin { document, same_as }| format!("{document} = {same_as}")).collect();
+    if twins.len() > named.len() {
+        named.push(format!("{} more", twins.len() - named.len()));
+    }
+    let have = if twins.len() == 1 { "1 document has".to_owned() } else { format!("{} documents have", twins.len()) };
+    let _ = writeln!(text, "the same content: {have} that of another ({})", out::one_line(&named.join(", ")));
+}
+
+fn twins(looked: &Looked) -> Vec<Twin<'_>> {
+    let later = duplicates(&looked.documents).into_iter();
+    later.map(|Duplicate { document, of }| Twin { document: &document.name, same_as: &of.name }).collect()
 }
 
 /// What was set beside the documents, a line each.

@@ -6,7 +6,7 @@ use super::{
     plans::{self, Kind, active_form},
     position::{PATH, Position},
     report,
-    seen::{Board, Seen, listed},
+    seen::{Board, Seen, listing},
     stretch::{self, Into},
 };
 use serde_json::{Value, json};
@@ -122,19 +122,11 @@ fn new_plan(seen: &Seen<'_>) -> Result<String, Vec<Call>> {
     let Some(task) = whole(seen, INSTRUCTIONS) else {
         return Err(vec![read_on(seen, INSTRUCTIONS).unwrap_or_else(|| read(INSTRUCTIONS))]);
     };
-    let Some(listing) =
-        seen.exchanges.iter().rev().find(|exchange| exchange.name == "list_documents" && exchange.is_answered())
-    else {
-        return Err(vec![call("list_documents", json!({}))]);
-    };
-    let spilled =
-        listing.result.split_once("the whole is in ").and_then(|(_, rest)| rest.split_once(" …")).map(|(path, _)| path);
-    let documents = match spilled {
-        None => listed(listing.result),
-        Some(path) => match whole(seen, path) {
-            Some(text) => listed(&text),
-            None => return Err(vec![read_on(seen, path).unwrap_or_else(|| read(path))]),
-        },
+    let answers = seen.exchanges.iter().filter(|exchange| exchange.name == "list_documents" && exchange.is_answered());
+    let documents = match listing(answers.map(|exchange| exchange.result)) {
+        Ok(documents) => documents,
+        Err(1) => return Err(vec![call("list_documents", json!({}))]),
+        Err(from) => return Err(vec![call("list_documents", json!({"from": from}))]),
     };
     let kind = match plans::kind(&task) {
         Ok(kind) => kind,

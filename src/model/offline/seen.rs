@@ -184,10 +184,35 @@ pub(super) struct Listed {
     pub(super) tokens: u64,
 }
 
-/// The documents of a listing, plain or with line numbers before it.
-pub(super) fn listed(text: &str) -> Vec<Listed> {
+/// The documents of a list that `answers` show part by part; or the place from which on it was not shown yet.
+pub(super) fn listing<'a>(answers: impl Iterator<Item = &'a str>) -> Result<Vec<Listed>, u64> {
+    static HEAD: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^(\d+) documents, about \d+ tokens(?:; here (\d+) to (\d+))?:").ok());
+    let part = |text: &'a str| {
+        let head = HEAD.as_ref()?.captures(text)?;
+        let number = |at: usize| head.get(at).and_then(|number| number.as_str().parse::<u64>().ok());
+        let count = number(1)?;
+        Some((number(2).unwrap_or(1), number(3).unwrap_or(count), count, text))
+    };
+    let mut parts: Vec<_> = answers.filter_map(part).collect();
+    parts.sort_by_key(|&(from, ..)| from);
+    let Some(&(_, _, count, _)) = parts.first() else { return Err(1) };
+    let mut documents = Vec::new();
+    let mut next = 1;
+    for (from, to, _, text) in parts {
+        if (from..=to).contains(&next) {
+            let already = usize::try_from(next - from).unwrap_or(usize::MAX);
+            documents.extend(listed(text).into_iter().skip(already));
+            next = to + 1;
+        }
+    }
+    if next > count { Ok(documents) } else { Err(next) }
+}
+
+/// The documents of a part of a list.
+fn listed(text: &str) -> Vec<Listed> {
     static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?m)^(?:\d+\t)?(.+) \([A-Za-z ]+, (\d+) (?:page|line)s, about (\d+) tokens, \d+ % read\)").ok()
+        Regex::new(r"(?m)^(.+) \([A-Za-z ]+, (\d+) (?:page|line)s, about (\d+) tokens, \d+ % read\)").ok()
     });
     let Some(line) = LINE.as_ref() else {
         return Vec::new();
@@ -207,6 +232,13 @@ pub(super) const PAGE: u64 = 10_000_000_000;
 #[derive(Clone, Debug)]
 pub(super) struct Unit<'a> {
     pub(super) lines: Vec<Line<'a>>,
+}
+
+/// The number of the page that `line` stands over: `[page 3]`, `[page 3, recognised by OCR]`, `[page 3: nothing on it]`.
+fn page_of(line: &str) -> Option<u64> {
+    let inner = line.strip_prefix("[page ")?.strip_suffix(']')?;
+    let number = inner.split_once(": ").map_or(inner, |(number, _)| number);
+    number.strip_suffix(", recognised by OCR").unwrap_or(number).parse().ok()
 }
 
 /// The units of document `name` that the exchanges show, by number; and whether they are pages.
@@ -230,9 +262,7 @@ pub(super) fn units<'a>(exchanges: &[Exchange<'a>], name: &str) -> (BTreeMap<u64
             paged = true;
             let mut page = 0;
             for line in body.split('\n') {
-                let number =
-                    line.strip_prefix("[page ").and_then(|rest| rest.strip_suffix(']')).and_then(|n| n.parse().ok());
-                if let Some(number) = number {
+                if let Some(number) = page_of(line).filter(|number| *number > page) {
                     page = number;
                     units.insert(page, Unit { lines: Vec::new() });
                 } else if let Some(unit) = units.get_mut(&page) {

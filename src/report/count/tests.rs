@@ -22,6 +22,7 @@ fn job(place: u128) -> JobFacts {
         instructions: "task".to_owned(),
         model: "offline".to_owned(),
         documents: 1,
+        not_read: Vec::new(),
         document_names: vec!["a.md".to_owned()],
         created: moment("2026-11-21T20:00:00.000Z"),
         last: moment("2026-11-21T23:00:00.000Z"),

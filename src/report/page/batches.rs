@@ -16,7 +16,7 @@ pub(super) fn of_one(report: &Report) -> String {
 }
 
 /// A batch's name, or its id.
-fn called(batch: &BatchFacts) -> String {
+pub(super) fn called(batch: &BatchFacts) -> String {
     match batch.name.as_deref().map(short).filter(|name| !name.is_empty()) {
         Some(name) => format!("'{name}'"),
         None => batch.id.to_string(),

@@ -100,6 +100,7 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
             text_sha256: sha256(b"text"),
             reader: String::new(),
             gaps: Vec::new(),
+            unreadable: Vec::new(),
             recognised: Vec::new(),
             notes: Vec::new(),
         })

@@ -204,7 +204,7 @@ fn a_run_is_a_submission_wherever_it_is_made_from() {
         .collect();
     let job = |name: &str| {
         let path = desk.path().join("docs").join(name).display().to_string();
-        (name.to_owned(), vec![overnight::documents::source(name, &path)], 7, JobStatus::Queued)
+        (name.to_owned(), vec![overnight::documents::source(name, &path, &[])], 7, JobStatus::Queued)
     };
     assert_eq!(jobs, [job("a.md"), job("b.md")]);
 

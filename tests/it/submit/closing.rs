@@ -4,7 +4,7 @@ use super::{Arc, Desk, PathBuf, Store, Timestamp, Value, at, json, now, sha256, 
 use crate::store::{A, MINUTE, at_work, checkpoint};
 use overnight::{
     batch::{BatchSettings, Closed, Sources, close},
-    documents::gather,
+    documents::{InProcess, gather},
     extraction::Extractor,
     job::record::{Delivered, JobState, JobStatus},
     store::{BatchRow, ClaimedJob, QueueEntry},
@@ -120,7 +120,7 @@ fn the_closing_job_has_what_the_others_delivered() {
         );
         // Each report under the name of its document.
         let sources: Vec<PathBuf> = queued.sources.iter().map(PathBuf::from).collect();
-        let found: Vec<(String, String)> = gather(&sources)
+        let found: Vec<(String, String)> = gather(&sources, &InProcess)
             .unwrap()
             .documents
             .into_iter()
@@ -183,7 +183,8 @@ fn a_linked_job_brings_what_the_first_one_delivered() {
         assert_eq!(notes, Vec::<String>::new());
         let sources: Vec<PathBuf> =
             store.manifest(batch).await.unwrap()[0].job.sources.iter().map(PathBuf::from).collect();
-        let names: Vec<String> = gather(&sources).unwrap().documents.into_iter().map(|found| found.name).collect();
+        let names: Vec<String> =
+            gather(&sources, &InProcess).unwrap().documents.into_iter().map(|found| found.name).collect();
         assert_eq!(names, ["a.md/report.md", "b.md/report.md"]);
     });
 }

@@ -1,0 +1,102 @@
+//! A document's bytes. Files are opened as what they were when they were found: never through a link that took their place
+//! meanwhile, and never a pipe that would keep its reader waiting.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::container::{self, Members};
+use super::error::DocumentError;
+use super::format::MAX_BYTES;
+use super::gather::Found;
+use super::refusal::Refusal;
+
+/// Who looks into files that may hold documents. They may be hostile, so in production a limited process of its own does.
+pub trait Opener: Sync {
+    /// What is in the file at `path`, called `name`, of so many bytes.
+    fn members(&self, name: &str, path: &Path, bytes: u64) -> Result<Members, Refusal>;
+}
+
+/// Looks itself: for files that are trusted.
+#[derive(Debug, Clone, Copy)]
+pub struct InProcess;
+
+impl Opener for InProcess {
+    fn members(&self, name: &str, path: &Path, _bytes: u64) -> Result<Members, Refusal> {
+        container::members(name, &bytes_at(path)?)
+    }
+}
+
+/// The bytes of the file at `path`, for an [`Opener`].
+pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Refusal> {
+    whole(path).map_err(|error| match error {
+        Unread::TooLarge(bytes) => Refusal::TooLarge { bytes, limit: MAX_BYTES },
+        Unread::System(error) => Refusal::Ended { why: error.to_string() },
+    })
+}
+
+/// The bytes of a document, wherever it is.
+pub fn content(found: &Found) -> Result<Vec<u8>, DocumentError> {
+    let file = file(found)?;
+    if found.inside.is_empty() {
+        return Ok(file);
+    }
+    let own = found.path.file_name().map(PathBuf::from).unwrap_or_default();
+    container::take(&own.to_string_lossy(), &file, &found.inside)
+        .map_err(|refusal| DocumentError::Refused { name: found.name.clone(), refusal })
+}
+
+/// The bytes of the file that a document is, or lies in.
+pub fn file(found: &Found) -> Result<Vec<u8>, DocumentError> {
+    whole(&found.path).map_err(|error| match error {
+        Unread::TooLarge(bytes) => {
+            let refusal = Refusal::TooLarge { bytes, limit: MAX_BYTES };
+            DocumentError::Refused { name: found.name.clone(), refusal }
+        }
+        Unread::System(source) => DocumentError::Unreadable { path: found.path.clone(), source },
+    })
+}
+
+/// Opens a regular file for reading.
+pub(super) fn open(path: &Path) -> io::Result<(File, Metadata)> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| match error {
+        rustix::io::Errno::LOOP => io::Error::other("it has become a symbolic link"),
+        error => error.into(),
+    })?;
+    let file = File::from(file);
+    let meta = file.metadata()?;
+    if meta.is_file() { Ok((file, meta)) } else { Err(io::Error::other("it is no regular file any more")) }
+}
+
+/// The first bytes of an opened file.
+pub(super) fn head(file: &mut File, most: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(most);
+    file.take(most as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+enum Unread {
+    TooLarge(u64),
+    System(io::Error),
+}
+
+impl From<io::Error> for Unread {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+fn whole(path: &Path) -> Result<Vec<u8>, Unread> {
+    let (file, meta) = open(path)?;
+    let mut bytes = Vec::new();
+    if meta.len() <= MAX_BYTES {
+        bytes.reserve_exact(usize::try_from(meta.len()).unwrap_or_default());
+        // It may be growing.
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    }
+    let length = meta.len().max(bytes.len() as u64);
+    if length > MAX_BYTES { Err(Unread::TooLarge(length)) } else { Ok(bytes) }
+}

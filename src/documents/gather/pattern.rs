@@ -1,0 +1,71 @@
+//! Paths with `*`, `?`, `[` or `{` in them that no file has: they mean all documents that they fit.
+
+use std::path::{Component, Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet};
+
+use super::super::error::DocumentError;
+
+/// Signs that make a pattern of a path.
+const SIGNS: [char; 4] = ['*', '?', '[', '{'];
+
+/// A pattern below the longest part of its path that is none.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    /// Where documents are looked for; names are relative to it.
+    pub(super) folder: PathBuf,
+    /// A set, because that of a single glob panics where the expression behind it grows too large.
+    names: GlobSet,
+}
+
+impl Pattern {
+    /// `path` as a pattern; `None`: it has no sign of one.
+    pub(super) fn of(path: &Path) -> Option<Result<Self, DocumentError>> {
+        let has_sign = |part: &Component<'_>| part.as_os_str().to_str().is_some_and(|part| part.contains(SIGNS));
+        let parts: Vec<Component<'_>> = path.components().collect();
+        let fixed = parts.iter().position(has_sign)?;
+        let folder: PathBuf = parts[..fixed].iter().collect();
+        let names: Option<Vec<&str>> = parts[fixed..].iter().map(|part| part.as_os_str().to_str()).collect();
+        let no_match = |why: String| DocumentError::NoMatch { pattern: path.to_owned(), why };
+        let Some(names) = names else { return Some(Err(no_match("it isn't valid UTF-8".to_owned()))) };
+        let glob = GlobBuilder::new(&names.join("/")).literal_separator(true).build();
+        let glob = glob.and_then(|glob| GlobSet::builder().add(glob).build());
+        Some(match glob {
+            Ok(glob) => Ok(Self {
+                folder: if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder },
+                names: glob,
+            }),
+            Err(error) => Err(no_match(format!("it can't be read as a pattern ({})", error.kind()))),
+        })
+    }
+
+    /// Whether it means the document of this name, relative to the folder.
+    pub(super) fn fits(&self, name: &str) -> bool {
+        self.names.is_match(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_begins_below_its_longest_fixed_folder() {
+        let folder = |path: &str| Pattern::of(Path::new(path)).map(|pattern| pattern.unwrap().folder);
+        assert_eq!(folder("in/deep/**/*.pdf"), Some("in/deep".into()));
+        assert_eq!(folder("/in/{a,b}/c"), Some("/in".into()));
+        assert_eq!(folder("*.md"), Some(".".into()));
+        assert_eq!(folder("in/a.md"), None);
+        let error = Pattern::of(Path::new("in/[a")).unwrap().unwrap_err().to_string();
+        assert!(error.starts_with("in/[a matches no document: it can't be read as a pattern (unclosed"), "{error}");
+    }
+
+    #[test]
+    fn a_star_stops_at_folders() {
+        let fits = |pattern: &str, name: &str| Pattern::of(Path::new(pattern)).unwrap().unwrap().fits(name);
+        assert!(fits("in/*.md", "a.md") && !fits("in/*.md", "x/a.md"));
+        assert!(fits("in/**/*.md", "a.md") && fits("in/**/*.md", "x/y/a.md") && fits("in/**", "x/y"));
+        assert!(fits("in/[ab]?.{md,txt}", "b1.txt") && !fits("in/[ab]?.{md,txt}", "c1.txt"));
+        assert!(fits("in/*/ü*", "x/über"));
+    }
+}

@@ -1,0 +1,374 @@
+//! Path after path, to documents with names.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::super::container;
+use super::super::content::{self, Opener};
+use super::super::error::DocumentError;
+use super::super::source::{self, Parts};
+use super::found::{Found, Gathered};
+use super::inside;
+use super::names::{check_name, own_name, utf_8};
+use super::pattern::Pattern;
+use super::walk::IGNORE_FILE;
+
+/// Bytes of a file that are looked at to see whether it may hold documents.
+const HEAD_BYTES: usize = 4 * 1024;
+
+pub(super) struct Search<'w> {
+    wanted: &'w dyn Fn(&str) -> bool,
+    opener: &'w dyn Opener,
+    /// A file that can be no document is an error.
+    pub(super) is_strict: bool,
+    /// Files that were looked at and are meant.
+    pub(super) met: usize,
+    by_name: BTreeMap<String, Found>,
+    pub(super) left_out: Vec<(PathBuf, String)>,
+}
+
+/// What of a folder is meant, and what its documents are called.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Part<'a> {
+    /// Before each name.
+    pub(super) prefix: Option<&'a str>,
+    /// What names must fit, without the prefix.
+    pub(super) pattern: Option<&'a Pattern>,
+}
+
+impl Part<'_> {
+    /// The whole name of the file with this name in the folder.
+    pub(super) fn name(&self, relative: &str) -> String {
+        self.prefix.map_or_else(|| relative.to_owned(), |prefix| format!("{prefix}/{relative}"))
+    }
+
+    fn fits(&self, name: &str) -> bool {
+        let relative = || match self.prefix {
+            Some(prefix) => name.strip_prefix(prefix).and_then(|name| name.strip_prefix('/')).unwrap_or(name),
+            None => name,
+        };
+        self.pattern.is_none_or(|pattern| pattern.fits(relative()))
+    }
+}
+
+impl<'w> Search<'w> {
+    pub(super) fn new(wanted: &'w dyn Fn(&str) -> bool, opener: &'w dyn Opener, is_strict: bool) -> Self {
+        Self { wanted, opener, is_strict, met: 0, by_name: BTreeMap::new(), left_out: Vec::new() }
+    }
+
+    pub(super) fn all(mut self, paths: &[PathBuf]) -> Result<Gathered, DocumentError> {
+        let sources = paths.iter().map(|path| Given::of(path)).collect::<Result<Vec<_>, _>>()?;
+        let folders: BTreeSet<PathBuf> = sources.iter().filter_map(|(_, given)| given.folder()).collect();
+        for (source, given) in &sources {
+            self.one(source, given, folders.len() > 1)?;
+        }
+        let Some(first) = paths.first() else { return Err(DocumentError::Nothing) };
+        if self.met == 0 {
+            return Err(empty(first, !self.left_out.is_empty()));
+        }
+        self.finish()
+    }
+
+    fn one(&mut self, source: &Parts<'_>, given: &Given, are_several: bool) -> Result<(), DocumentError> {
+        let prefix = |folder: &Path| match source.name {
+            Some(name) => Ok(Some(name.to_owned())),
+            None if are_several => own_name(folder),
+            None => Ok(None),
+        };
+        match given {
+            Given::Folder(path) => {
+                let prefix = prefix(path)?;
+                let (left_out, met) = (self.left_out.len(), self.met);
+                self.walk(path, Part { prefix: prefix.as_deref(), pattern: None })?;
+                if self.is_strict && self.met == met {
+                    return Err(empty(path, self.left_out.len() > left_out));
+                }
+                Ok(())
+            }
+            Given::Pattern(pattern) => {
+                let prefix = prefix(&pattern.folder)?;
+                let met = self.met;
+                self.walk(&pattern.folder, Part { prefix: prefix.as_deref(), pattern: Some(pattern) })?;
+                if self.met == met {
+                    let why = format!(
+                        "`*` stops at folders, which `**` goes through, and hidden files, symbolic links and what {IGNORE_FILE} names don't count"
+                    );
+                    return Err(DocumentError::NoMatch { pattern: source.path.to_owned(), why });
+                }
+                Ok(())
+            }
+            Given::File { path, bytes } => {
+                let own = || source.path.file_name().map_or(source.path, Path::new);
+                let name = source.name.map_or_else(|| utf_8(own(), path), Ok).map(str::to_owned);
+                if source.name.is_some() {
+                    self.exactly(path, name, source, *bytes)
+                } else {
+                    self.take(path, name, Part::default())
+                }
+            }
+        }
+    }
+
+    /// Adds the one document that a text from a queue means.
+    fn exactly(
+        &mut self,
+        path: &Path,
+        name: Result<String, DocumentError>,
+        source: &Parts<'_>,
+        bytes: u64,
+    ) -> Result<(), DocumentError> {
+        self.met += 1;
+        let inside: Vec<String> = source.inside.iter().map(|part| (*part).to_owned()).collect();
+        let sound = name.and_then(|name| {
+            check_name(&name)?;
+            content::open(path).map_err(|source| unreadable(path, source))?;
+            Ok(name)
+        });
+        match sound {
+            Ok(name) => {
+                let bytes = if inside.is_empty() { bytes } else { 0 };
+                self.add(Found { path: path.to_owned(), inside, name, bytes })
+            }
+            Err(error) => self.leave_out(path, error),
+        }
+    }
+
+    /// Adds a file, where it is wanted and can be a document, and what is in it.
+    pub(super) fn take(
+        &mut self,
+        path: &Path,
+        name: Result<String, DocumentError>,
+        part: Part<'_>,
+    ) -> Result<(), DocumentError> {
+        let name = match name {
+            Ok(name) => name,
+            Err(error) => {
+                self.met += 1;
+                return self.leave_out(path, error);
+            }
+        };
+        let fits = part.fits(&name);
+        self.met += usize::from(fits);
+        let is_wanted = fits && (self.wanted)(&name);
+        // Opened to see that it can be: better now than in the middle of the night. What isn't wanted may hold what is.
+        let opened = check_name(&name).and_then(|()| {
+            let (mut file, meta) = content::open(path).map_err(|source| unreadable(path, source))?;
+            let head = content::head(&mut file, HEAD_BYTES).map_err(|source| unreadable(path, source))?;
+            Ok((head, meta.len()))
+        });
+        match opened {
+            Ok((head, bytes)) if container::may_hold(&name, &head) => self.open(path, &name, bytes, is_wanted, part),
+            Ok((_, bytes)) if is_wanted => self.add(Found { path: path.to_owned(), inside: Vec::new(), name, bytes }),
+            Err(error) if is_wanted => self.leave_out(path, error),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Adds what is wanted of a file that may hold documents: itself, if it is one, and those.
+    fn open(
+        &mut self,
+        path: &Path,
+        name: &str,
+        bytes: u64,
+        is_wanted: bool,
+        part: Part<'_>,
+    ) -> Result<(), DocumentError> {
+        let held = match self.opener.members(name, path, bytes) {
+            Ok(held) => held,
+            Err(refusal) => {
+                let error = DocumentError::Refused { name: name.to_owned(), refusal };
+                if is_wanted {
+                    return self.leave_out(path, error);
+                }
+                self.left_out.push((path.to_owned(), error.fragment()));
+                return Ok(());
+            }
+        };
+        if !held.is_document && held.members.is_empty() && held.left_out.is_empty() && is_wanted {
+            let why = "nothing is in it; leave it out".to_owned();
+            return self.leave_out(path, DocumentError::Empty { path: path.to_owned(), why });
+        }
+        if held.is_document && is_wanted {
+            let (name, path) = (name.to_owned(), path.to_owned());
+            self.add(Found { path, inside: Vec::new(), name, bytes })?;
+        }
+        let is_whole = is_wanted && !held.is_document;
+        let is_meant = |name: &str| is_whole || (part.fits(name) && (self.wanted)(name));
+        let names = inside::names(name, &held);
+        let meant: Vec<bool> = names.iter().map(|name| is_meant(name)).collect();
+        for (within, why) in held.left_out {
+            let within = path.join(within);
+            if is_wanted || within.to_str().is_some_and(is_meant) {
+                self.left_out.push((within, why));
+            }
+        }
+        for ((member, name), is_meant) in held.members.into_iter().zip(names).zip(meant) {
+            self.met += usize::from(part.fits(&name));
+            if !is_meant {
+                continue;
+            }
+            match check_name(&name) {
+                Ok(()) => {
+                    let (path, inside) = (path.to_owned(), member.path);
+                    self.add(Found { path, inside, name, bytes: member.bytes })?;
+                }
+                Err(error) => self.left_out.push((within(path, &member.path), error.fragment())),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn leave_out(&mut self, path: &Path, error: DocumentError) -> Result<(), DocumentError> {
+        if self.is_strict {
+            return Err(error);
+        }
+        // A walk knows better than its folder what can't be read.
+        let path = if let DocumentError::Unreadable { path, .. } = &error { path.as_path() } else { path };
+        self.left_out.push((path.to_owned(), error.fragment()));
+        Ok(())
+    }
+
+    /// Whether the file that would be called so is told of when it is left out.
+    pub(super) fn tells_of(&self, name: &str, part: Part<'_>) -> bool {
+        part.fits(name) && (self.wanted)(name)
+    }
+
+    /// Whether a file of its own is a document under this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    fn add(&mut self, found: Found) -> Result<(), DocumentError> {
+        match self.by_name.entry(found.name.clone()) {
+            Entry::Vacant(place) => {
+                place.insert(found);
+                Ok(())
+            }
+            Entry::Occupied(other) if is_same(other.get(), &found) => Ok(()),
+            Entry::Occupied(other) => {
+                let error = same_name(other.get(), &found);
+                self.leave_out_member(&found, error)
+            }
+        }
+    }
+
+    /// What somebody put into an archive is not in the way of all others.
+    fn leave_out_member(&mut self, found: &Found, error: DocumentError) -> Result<(), DocumentError> {
+        if self.is_strict || found.inside.is_empty() {
+            return Err(error);
+        }
+        self.left_out.push((within(&found.path, &found.inside), error.fragment()));
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Gathered, DocumentError> {
+        // A document can't be called like a folder that another one needs.
+        let mut clashes = Vec::new();
+        for found in self.by_name.values() {
+            let mut folders = found.name.match_indices('/').map(|(at, _)| &found.name[..at]);
+            if let Some(other) = folders.find_map(|folder| self.by_name.get(folder)) {
+                clashes.push((found.name.clone(), same_name(other, found)));
+            }
+        }
+        for (name, error) in clashes {
+            if let Some(found) = self.by_name.remove(&name) {
+                self.leave_out_member(&found, error)?;
+            }
+        }
+        self.left_out.sort();
+        self.left_out.dedup();
+        Ok(Gathered { documents: self.by_name.into_values().collect(), left_out: self.left_out })
+    }
+}
+
+/// What a path given by a user is.
+enum Given {
+    Folder(PathBuf),
+    Pattern(Pattern),
+    File { path: PathBuf, bytes: u64 },
+}
+
+impl Given {
+    fn of(source: &Path) -> Result<(Parts<'_>, Self), DocumentError> {
+        let source = source::parts(source);
+        let path = source.path;
+        let meta = match fs::metadata(path) {
+            Ok(meta) => meta,
+            Err(error) => {
+                let given = Self::missing(&source, error)?;
+                return Ok((source, given));
+            }
+        };
+        let given = if meta.is_dir() {
+            Self::Folder(path.to_owned())
+        } else if meta.is_file() {
+            Self::File { path: target(path)?, bytes: meta.len() }
+        } else {
+            return Err(DocumentError::Special { path: path.to_owned() });
+        };
+        Ok((source, given))
+    }
+
+    /// What has no file of its name.
+    fn missing(source: &Parts<'_>, error: std::io::Error) -> Result<Self, DocumentError> {
+        let path = source.path;
+        if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename) {
+            return Err(unreadable(path, error));
+        }
+        let pattern = match Pattern::of(path) {
+            Some(pattern) if source.name.is_none() => pattern?,
+            Some(_) | None => return Err(DocumentError::Missing { path: path.to_owned() }),
+        };
+        if pattern.folder.is_dir() {
+            return Ok(Self::Pattern(pattern));
+        }
+        let why = format!("there is no folder {}", pattern.folder.display());
+        Err(DocumentError::NoMatch { pattern: path.to_owned(), why })
+    }
+
+    /// The folder whose documents' names are relative to it, however it was written.
+    fn folder(&self) -> Option<PathBuf> {
+        let folder = match self {
+            Self::Folder(folder) => folder,
+            Self::Pattern(pattern) => &pattern.folder,
+            Self::File { .. } => return None,
+        };
+        Some(fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()))
+    }
+}
+
+/// The file itself, where a user names a link to it: a link that takes its place later is not followed.
+fn target(path: &Path) -> Result<PathBuf, DocumentError> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    if is_link { fs::canonicalize(path).map_err(|source| unreadable(path, source)) } else { Ok(path.to_owned()) }
+}
+
+fn is_same(one: &Found, other: &Found) -> bool {
+    let is_same_file =
+        || matches!((fs::canonicalize(&one.path), fs::canonicalize(&other.path)), (Ok(one), Ok(other)) if one == other);
+    one.inside == other.inside && (one.path == other.path || is_same_file())
+}
+
+fn same_name(one: &Found, other: &Found) -> DocumentError {
+    let (first, second) = (within(&one.path, &one.inside), within(&other.path, &other.inside));
+    DocumentError::SameName { name: one.name.clone(), first, second }
+}
+
+/// A document's file, and where in it.
+fn within(path: &Path, inside: &[String]) -> PathBuf {
+    inside.iter().fold(path.to_owned(), |path, part| path.join(part))
+}
+
+fn empty(path: &Path, has_links: bool) -> DocumentError {
+    let passed = if has_links { " and symbolic links" } else { "" };
+    let why = format!("hidden files{passed} and what {IGNORE_FILE} names don't count; put files in it, or name them");
+    DocumentError::Empty { path: path.to_owned(), why }
+}
+
+pub(super) fn unreadable(path: &Path, source: std::io::Error) -> DocumentError {
+    DocumentError::Unreadable { path: path.to_owned(), source }
+}

@@ -1,0 +1,106 @@
+//! A folder, walked to the end.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ignore::{DirEntry, WalkBuilder};
+
+use super::super::error::DocumentError;
+use super::links::{Leads, leads};
+use super::names::slashed;
+use super::search::{Part, Search, unreadable};
+
+/// Where a folder says what in it is no document.
+pub(super) const IGNORE_FILE: &str = ".overnightignore";
+
+impl Search<'_> {
+    /// Takes what is meant of the files in `folder`, in order.
+    pub(super) fn walk(&mut self, folder: &Path, part: Part<'_>) -> Result<(), DocumentError> {
+        let mut links = Vec::new();
+        let walk = WalkBuilder::new(folder)
+            .standard_filters(false)
+            .hidden(true)
+            .add_custom_ignore_filename(IGNORE_FILE)
+            .follow_links(false)
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .build();
+        for entry in walk {
+            let entry = match entry.map_err(|error| of_walk(folder, error)) {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.leave_out(folder, error)?;
+                    continue;
+                }
+            };
+            // Such as a line in an ignore file that isn't a pattern: ignoring what a user wrote would be worse.
+            if let Some(error) = entry.error() {
+                return Err(unreadable(entry.path(), std::io::Error::other(error.to_string())));
+            }
+            let Some(kind) = entry.file_type().filter(|_| entry.depth() > 0) else {
+                continue;
+            };
+            if kind.is_dir() {
+                continue;
+            }
+            let name = name(folder, &entry, part);
+            if kind.is_file() {
+                self.take(entry.path(), name, part)?;
+            } else if name.is_ok_and(|name| !self.tells_of(&name, part)) {
+                // Nobody asked for it.
+            } else if kind.is_symlink() {
+                links.push(entry.into_path());
+            } else {
+                self.left_out.push((entry.into_path(), "not a regular file".to_owned()));
+            }
+        }
+        self.tell_links(folder, part, links)
+    }
+
+    /// Says of links where they lead, once it is known what is among the documents anyway.
+    fn tell_links(&mut self, folder: &Path, part: Part<'_>, links: Vec<PathBuf>) -> Result<(), DocumentError> {
+        if links.is_empty() {
+            return Ok(());
+        }
+        let root = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
+        for link in links {
+            let why = match leads(&root, &link) {
+                Leads::Nowhere => "a symbolic link that leads nowhere".to_owned(),
+                Leads::Out => "a symbolic link out of the folder, refused".to_owned(),
+                Leads::Folder(to) if to.as_os_str().is_empty() => "a symbolic link to the folder itself".to_owned(),
+                Leads::Folder(to) => format!("a symbolic link to the folder {}, not followed", to.display()),
+                Leads::File(to) => {
+                    let is_there = slashed(&to, &to).is_ok_and(|name| self.has(&part.name(&name)));
+                    let how = if is_there { "which is there already" } else { "which is not among the documents" };
+                    format!("a symbolic link to {}, {how}", to.display())
+                }
+                Leads::Elsewhere(why) => why,
+            };
+            self.left_out.push((link, why));
+        }
+        Ok(())
+    }
+}
+
+/// What a file in the folder is called.
+fn name(folder: &Path, entry: &DirEntry, part: Part<'_>) -> Result<String, DocumentError> {
+    let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+    slashed(relative, entry.path()).map(|name| part.name(&name))
+}
+
+/// The walker's error, which wraps the path and the system's error in each other.
+fn of_walk(path: &Path, error: ignore::Error) -> DocumentError {
+    let mut inner = &error;
+    let mut at = path.to_owned();
+    loop {
+        match inner {
+            ignore::Error::WithPath { path, err } => {
+                at.clone_from(path);
+                inner = err;
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => inner = err,
+            _ => break,
+        }
+    }
+    let source = error.into_io_error().unwrap_or_else(|| std::io::Error::other("the folder can't be walked"));
+    unreadable(&at, source)
+}

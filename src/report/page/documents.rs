@@ -1,0 +1,39 @@
+//! What a report's page says of documents and parts of them that no text was got from.
+
+use super::{Section, Side, Style, Table, batches::called, section};
+use crate::report::{
+    count::Report,
+    facts::{JobFacts, NotRead},
+    words::counted,
+};
+
+pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let table =
+        Table::new(&[("JOB", Side::Words), ("DOCUMENT", Side::Words), ("PART", Side::Words), ("WHY", Side::Sentence)]);
+    let row =
+        |job: &JobFacts, part: &NotRead| vec![(style.id)(job.id), part.document.clone(), part.part(), part.why.clone()];
+    let rows = report.jobs.iter().flat_map(|job| job.not_read.iter().map(move |part| row(job, part)));
+    let mut section = section("Not read", table.with(rows))?;
+    let jobs = report.jobs.iter().filter(|job| !job.not_read.is_empty()).count() as u64;
+    let of = counted(jobs, "job");
+    section
+        .lines
+        .push(format!("No text was got from these parts of the documents of {of}; nothing in a result is from them."));
+    Some(section)
+}
+
+pub(super) fn left_out(report: &Report) -> Option<Section> {
+    let table = Table::new(&[("BATCH", Side::Words), ("FILE", Side::Words), ("WHY", Side::Sentence)]);
+    let rows = report
+        .batches
+        .iter()
+        .flat_map(|batch| batch.left_out.iter().map(|file| vec![called(batch), file.path.clone(), file.why.clone()]));
+    let mut section = section("Left out when submitted", table.with(rows))?;
+    for batch in &report.batches {
+        let more = batch.left_out_files.saturating_sub(batch.left_out.len() as u64);
+        if more > 0 {
+            section.lines.push(format!("Of batch {}, the first ones; {more} more are not kept.", called(batch)));
+        }
+    }
+    Some(section)
+}
