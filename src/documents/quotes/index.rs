@@ -145,13 +145,13 @@ impl QuoteIndex {
             folded - mark.folded as usize >= MARK_EVERY || text - mark.text as usize >= MARK_TEXT_EVERY
         });
         if is_far {
-            self.marks.push(Mark {
-                folded: offset(folded),
-                text: offset(text),
-                page: line.page,
-                line: line.number,
-            });
+            self.marks.push(Mark { folded: offset(folded), text: offset(text), page: line.page, line: line.number });
         }
+    }
+
+    /// Bytes of the text.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
     }
 
     /// The first place where `quote` stands, as `fold` tells what is the same, and neither its first nor its last word or
