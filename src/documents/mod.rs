@@ -41,7 +41,7 @@ pub use error::DocumentError;
 pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
 pub use format::{Format, MAX_BYTES, READERS, detect, ending, extract, read};
 pub use gather::{Found, Gathered, check_name, gather, survey};
-pub use quotes::{Place, QuoteIndex};
+pub use quotes::{Place, Position, QuoteIndex};
 pub use reader::{Pages, Stopped};
 pub use refusal::Refusal;
 pub use source::source;
