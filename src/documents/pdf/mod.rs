@@ -6,5 +6,6 @@ mod order;
 mod paint;
 mod read;
 mod words;
+mod write;
 
 pub(super) use read::Pdf;

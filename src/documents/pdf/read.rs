@@ -4,7 +4,7 @@ use unpdf::Error;
 use unpdf::parser::backend::{PdfBackend, RawBackend};
 
 use super::glyphs::Page;
-use super::{order, paint};
+use super::{paint, write};
 use crate::documents::reader::{Failure, Pages, Reader, Source};
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
@@ -26,7 +26,7 @@ impl Reader for Pdf {
                 continue;
             }
             let page = paint::page(&document, id);
-            let text = order::text(&page);
+            let text = write::text(&page);
             if !text.is_empty() {
                 pages.text(&text)?;
             }
