@@ -1,6 +1,6 @@
 //! Blocks in the order in which a person reads them. Breuel's two rules (T. Breuel, High performance document layout
 //! analysis, 2003): a block comes before another that it stands above, where they share width; and before one that it
-//! stands to the left of, unless a third lies below the first and above the second. Cells of a table are read row by row.
+//! stands to the left of, unless a third lies between the two in height and shares width with both. Cells of a table are read row by row.
 
 use super::layout::Block;
 
@@ -158,33 +158,21 @@ fn four(blocks: &[Block], first: usize) -> Option<[usize; 4]> {
         return None;
     }
     let size = a.size.min(b.size).min(c.size).min(d.size);
-    let aligned = |pairs: [(f32, f32); 6], near: f32| {
-        pairs.iter().filter(|(one, other)| (one - other).abs() <= near).count() >= 3
-    };
     let middle = |block: &Block| (block.start + block.end) / 2.0;
     let centre = |block: &Block| (block.top + block.bottom) / 2.0;
-    let across_ok = aligned(
-        [
-            (a.start, c.start),
-            (a.end, c.end),
-            (middle(a), middle(c)),
-            (b.start, d.start),
-            (b.end, d.end),
-            (middle(b), middle(d)),
-        ],
-        ALIGNED_ACROSS * size,
-    );
-    let down_ok = aligned(
-        [
-            (a.top, b.top),
-            (a.bottom, b.bottom),
-            (centre(a), centre(b)),
-            (c.top, d.top),
-            (c.bottom, d.bottom),
-            (centre(c), centre(d)),
-        ],
-        ALIGNED_DOWN * size,
-    );
+    let start = |block: &Block| block.start;
+    let end = |block: &Block| block.end;
+    let top = |block: &Block| block.top;
+    let bottom = |block: &Block| block.bottom;
+    let in_line = |of: &dyn Fn(&Block) -> f32, pairs: [(&Block, &Block); 2], near: f32| {
+        pairs.iter().all(|(one, other)| (of(one) - of(other)).abs() <= near)
+    };
+    let columns = [(a, c), (b, d)];
+    let rows = [(a, b), (c, d)];
+    let of_columns: [&dyn Fn(&Block) -> f32; 3] = [&start, &end, &middle];
+    let of_rows: [&dyn Fn(&Block) -> f32; 3] = [&top, &bottom, &centre];
+    let across_ok = of_columns.iter().any(|of| in_line(of, columns, ALIGNED_ACROSS * size));
+    let down_ok = of_rows.iter().any(|of| in_line(of, rows, ALIGNED_DOWN * size));
     (across_ok && down_ok).then_some([first, right, below, across])
 }
 
@@ -222,7 +210,10 @@ impl<'a> Rules<'a> {
         if self.above[second][first / 64] >> (first % 64) & 1 == 1 {
             return true;
         }
-        a.end <= b.start && !self.below[first].iter().zip(&self.above[second]).any(|(below, above)| below & above != 0)
+        let is_any_between = |upper: usize, lower: usize| {
+            self.below[upper].iter().zip(&self.above[lower]).any(|(below, above)| below & above != 0)
+        };
+        a.end <= b.start && !is_any_between(first, second) && !is_any_between(second, first)
     }
 
     /// Puts `from` into `order`, behind all that must come before it.
