@@ -4,14 +4,17 @@
 //!
 //! - `gather`: which documents the given paths mean, and what they will be called under `documents/`; `source`: one of
 //!   them as a text; `container`: documents inside files; `content`: a document's bytes
-//! - `format`: what kind of document some bytes are, and who reads it; `unreadable`: the kinds that nobody reads yet
+//! - `format`: what kind of document some bytes are, and who reads it; `contained`: what
+//!   a file is that holds others; `unreadable`: the kinds that nobody reads yet
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
+//! - `word`, `slides`, `workbook`, `comma`: offices' documents; `package`: what the first three share
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
 //!
 //! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
 //! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
 
 mod comma;
+mod contained;
 mod container;
 mod content;
 mod encoding;
@@ -22,6 +25,7 @@ mod format;
 mod gather;
 mod html;
 mod mail;
+mod package;
 mod pdf;
 mod plain;
 mod quotes;
