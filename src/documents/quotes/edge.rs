@@ -24,9 +24,7 @@ impl Around {
         if right.is_numeric() {
             let is_behind_number = further.is_none_or(char::is_numeric);
             let is_behind_none = further.is_none_or(|further| !further.is_alphanumeric());
-            return !(left.is_numeric()
-                || (is_point(left) && is_behind_number)
-                || (is_sign(left) && is_behind_none));
+            return !(left.is_numeric() || (is_point(left) && is_behind_number) || (is_sign(left) && is_behind_none));
         }
         !is_letter(right) || !(is_letter(left) || (left == '\'' && further.is_some_and(is_letter)))
     }
@@ -43,8 +41,7 @@ impl Around {
             let goes_on = is_point(right) && further.is_some_and(char::is_numeric);
             return !(right.is_numeric() || is_letter(right) || goes_on);
         }
-        !(is_letter(left) || is_mark(left))
-            || !(is_letter(right) || (right == '\'' && further.is_some_and(is_letter)))
+        !(is_letter(left) || is_mark(left)) || !(is_letter(right) || (right == '\'' && further.is_some_and(is_letter)))
     }
 }
 

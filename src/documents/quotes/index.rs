@@ -145,12 +145,7 @@ impl QuoteIndex {
             folded - mark.folded as usize >= MARK_EVERY || text - mark.text as usize >= MARK_TEXT_EVERY
         });
         if is_far {
-            self.marks.push(Mark {
-                folded: offset(folded),
-                text: offset(text),
-                page: line.page,
-                line: line.number,
-            });
+            self.marks.push(Mark { folded: offset(folded), text: offset(text), page: line.page, line: line.number });
         }
     }
 

@@ -100,7 +100,8 @@ impl Needle {
     /// Matches what follows the longest part, from `at` on.
     fn right(&self, hay: Hay<'_>, mut at: usize, compared: &mut usize) -> Option<usize> {
         let mut used = None;
-        for (part, &is_free) in self.parts.iter().zip(std::iter::once(&false).chain(&self.free)).skip(self.longest + 1) {
+        for (part, &is_free) in self.parts.iter().zip(std::iter::once(&false).chain(&self.free)).skip(self.longest + 1)
+        {
             if hay.folded.get(at) == Some(&b'-') {
                 at += 1;
             } else if hay.hyphens.has(at) && used != Some(at) {

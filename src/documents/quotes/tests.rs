@@ -94,7 +94,10 @@ const SAME: &[(&str, &[&str])] = &[
 
 /// None of the second stands in the first.
 const OTHER: &[(&str, &[&str])] = &[
-    ("must not be shared", &["must be shared", "must not be share", "Must not be shared", "ust not", "must nor be shared"]),
+    (
+        "must not be shared",
+        &["must be shared", "must not be share", "Must not be shared", "ust not", "must nor be shared"],
+    ),
     ("an unlawful act; un-\nlawful; well-\nknown", &["known", "lawful act", "lawful", "un"]),
     ("we can't go, we cannot stay", &["we can", "t go", "we cannot stay on", "not stay"]),
     ("10-\n20", &["1020", "10 20", "102", "10–20"]),
@@ -184,7 +187,10 @@ fn same(word: &str, how: u8) -> String {
         3 if is_word && is_small => format!("{}-\n{}", &word[..middle], &word[middle..]),
         4 if is_word => format!("{} {}", &word[..middle], &word[middle..]),
         5 => word.replace('-', "\u{2010}").replace('’', "`"),
-        6 => word.chars().map(|c| if c.is_ascii_lowercase() { char::from_u32(c as u32 + 0xfee0).unwrap_or(c) } else { c }).collect(),
+        6 => word
+            .chars()
+            .map(|c| if c.is_ascii_lowercase() { char::from_u32(c as u32 + 0xfee0).unwrap_or(c) } else { c })
+            .collect(),
         _ => word.to_owned(),
     }
 }
@@ -192,7 +198,10 @@ fn same(word: &str, how: u8) -> String {
 /// One disturbance that makes it another, by number.
 fn other(word: &str, how: u8) -> String {
     match how {
-        0 => word.chars().map(|c| if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }).collect(),
+        0 => word
+            .chars()
+            .map(|c| if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
+            .collect(),
         1 => word.chars().map(|c| if c.is_ascii_digit() { '7' } else { c }).collect(),
         2 => format!("{word}x"),
         3 => format!("x{word}"),
