@@ -7,8 +7,10 @@
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::cast_precision_loss, reason = "no figure here has more than a few digits that count")]
 
+mod documents;
 mod load;
 mod measure;
+mod office;
 mod program;
 mod prompts;
 mod remote;
@@ -19,7 +21,8 @@ mod table;
 mod turns;
 
 /// The parts by name.
-const PARTS: [(&str, fn()); 6] = [
+const PARTS: [(&str, fn()); 7] = [
+    ("documents", documents::measure),
     ("turns", turns::measure),
     ("prompts", prompts::measure),
     ("program", program::measure),

@@ -41,7 +41,12 @@ pub(crate) struct Used {
 
 /// Runs a program to its end, its output thrown away.
 pub(crate) fn run(command: &mut Command) -> Used {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    run_on(command, Stdio::null())
+}
+
+/// [`run`], with something on its standard input.
+pub(crate) fn run_on(command: &mut Command, stdin: Stdio) -> Used {
+    command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
     let (began, before) = (Instant::now(), of_children());
     let mut child = command.spawn().unwrap();
     let mut peak_kib = 0;
