@@ -3,16 +3,17 @@
 //! one thing.
 //!
 //! - `gather`: which documents the given paths mean, and what they will be called under `documents/`; `source`: one of
-//!   them as a text; `container`: documents inside files; `content`: a document's bytes
+//!   them as a text; `content`: a document's bytes
 //! - `format`: what kind of document some bytes are, and who reads it; `unreadable`: the kinds that nobody reads yet
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
+//! - `container`: documents inside documents
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
 //!
 //! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
 //! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
 
 mod comma;
-mod container;
+pub mod container;
 mod content;
 mod encoding;
 mod epub;
@@ -35,7 +36,6 @@ mod unreadable;
 mod word;
 mod workbook;
 
-pub use container::{Member, Members};
 pub use content::{InProcess, Opener, content};
 pub use error::DocumentError;
 pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};

@@ -1,7 +1,7 @@
 //! Pages in, whole texts out.
 
 use crate::documents::format::extract as read;
-use crate::documents::{DocumentError, QuoteIndex};
+use crate::documents::{DocumentError, QuoteIndex, Refusal};
 
 fn text(html: &str) -> String {
     read("a.html", html.as_bytes()).unwrap().text
@@ -133,7 +133,7 @@ fn long_paragraphs_are_wrapped_and_quotes_still_found() {
 #[test]
 fn pages_made_to_exhaust_a_reader_are_refused() {
     let why = |html: &str| match read("a.html", html.as_bytes()) {
-        Err(DocumentError::Html { why, .. }) => why,
+        Err(DocumentError::Refused { refusal: Refusal::Damaged { why, .. }, .. }) => why,
         other => panic!("{:.200}", format!("{other:?}")),
     };
     let deep = "it nests elements more than 500 deep";
