@@ -5,13 +5,14 @@
 //! password is never shown, not even in debug output. Paths are relative to the current folder, wherever they were written.
 
 use crate::{
+    extraction::Recognition,
     job::instructions::{MIN_BUDGET_TOKENS, amount::shown},
     model::remote::Key,
     telemetry::Target,
 };
 use sources::{
     API_KEY_ENV, BASE_URL, BUDGET_TOKENS, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, LOG_FORMAT, MODEL,
-    MODELS_FILE, PARALLEL_CALLS, REQUESTS_PER_MINUTE, Sources, TOKENS, TOKENS_PER_MINUTE, TURNS, WALL_CLOCK,
+    MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, Sources, TOKENS, TOKENS_PER_MINUTE, TURNS, WALL_CLOCK,
     WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd, variable, workspace_store,
 };
 use std::{fmt, path::PathBuf};
@@ -178,6 +179,8 @@ pub struct Settings {
     pub record: Option<PathBuf>,
     keys: Keys,
     cloud: Cloud,
+    /// Whether characters are recognised in images.
+    pub ocr: Setting<Recognition>,
     pub log_format: Setting<LogFormat>,
     /// Where traces go, where they go somewhere.
     pub telemetry: Setting<Option<Target>>,
@@ -260,6 +263,7 @@ impl Settings {
             tokens_per_minute: sources.optional(&TOKENS_PER_MINUTE, |text| at_least(1, text))?,
             parallel_calls: sources.optional(&PARALLEL_CALLS, |text| at_least(1, text))?,
             idle_timeout_ms: sources.optional(&IDLE_TIMEOUT, duration)?,
+            ocr: sources.setting(&OCR, Recognition::Auto.as_str(), Recognition::parse)?,
             headers: Headers::parse(&flags.headers)?,
             record: flags.record.clone(),
             keys,
@@ -305,6 +309,7 @@ impl Settings {
             (TOKENS_PER_MINUTE.name, optional(tokens, u64::to_string), tokens.origin.clone()),
             (PARALLEL_CALLS.name, optional(calls, u64::to_string), calls.origin.clone()),
             (IDLE_TIMEOUT.name, optional(&self.idle_timeout_ms, millis), self.idle_timeout_ms.origin.clone()),
+            (OCR.name, self.ocr.value.as_str().to_owned(), self.ocr.origin.clone()),
             (LOG_FORMAT.name, self.log_format.value.name().to_owned(), self.log_format.origin.clone()),
         ];
         // Not a name that can be set: where it comes from says what is.

@@ -4,7 +4,8 @@
 //! The environment's `FAILPOINTS` says where (`tests/it/failpoints.rs` builds it from the names in this source):
 //! - `file.new.half=return`: the first time this place is reached the process is gone, with nothing flushed or dropped;
 //! - `file.new.half=3*off->return`: the fourth time;
-//! - `file.new.half=return(PATH)`: the place adds its name to the file at PATH, a line each time it is reached.
+//! - `file.new.half=return(PATH)`: the place adds its name to the file at PATH, a line each time it is reached;
+//! - `extraction.page=return(loop)`: a reader of documents misbehaves, in the way that is named.
 
 use std::io::{Read, Write};
 
@@ -27,6 +28,30 @@ mod armed {
     /// Sets the points as `FAILPOINTS` says. Only the program itself calls this: in tests of the library nothing dies.
     pub fn arm() -> Armed {
         Armed { _scenario: fail::FailScenario::setup() }
+    }
+
+    /// Does what a broken or hostile document can make of its reader.
+    pub(super) fn misbehave(name: &str) {
+        fail::fail_point!(name, |how: Option<String>| match how.as_deref() {
+            Some("loop") => loop {
+                std::hint::spin_loop();
+            },
+            Some("memory") => {
+                let mut taken = Vec::new();
+                loop {
+                    taken.push(vec![1_u8; 16 << 20]);
+                }
+            }
+            Some("stack") => drop(descend(1)),
+            Some("exit") => std::process::exit(0),
+            _ => std::process::abort(),
+        });
+    }
+
+    /// Deeper and deeper.
+    fn descend(depth: u64) -> Vec<u64> {
+        let below = if depth == 0 { Vec::new() } else { descend(std::hint::black_box(depth) + 1) };
+        std::hint::black_box([depth; 512]).iter().copied().chain(below).collect()
     }
 
     /// Does what is asked of the point `name`: nothing, a line in a list, or `last` and death.
@@ -52,6 +77,15 @@ pub use armed::{Armed, arm};
 pub(crate) fn point(name: &str) {
     #[cfg(feature = "failpoints")]
     armed::reach(name, || {});
+    #[cfg(not(feature = "failpoints"))]
+    let _ = name;
+}
+
+/// A place at which a reader of documents may misbehave.
+#[inline]
+pub(crate) fn reader(name: &str) {
+    #[cfg(feature = "failpoints")]
+    armed::misbehave(name);
     #[cfg(not(feature = "failpoints"))]
     let _ = name;
 }

@@ -42,7 +42,7 @@
 //! |---|---|
 //! | 4 | [`cli`]: shows and asks |
 //! | 3 | [`batch`]: what is submitted together · [`worker`]: takes jobs out of the queue and drives them · [`depot`]: keeps workspaces in an object store, so that any machine can go on · [`runner`]: makes, opens and drives jobs, and puts them back into a lost database · [`audit`]: reads what was left behind · [`report`]: what became of many jobs · [`telemetry`]: spans from the runner's reports, sent to a collector |
-//! | 2 | [`tool`]: the working tools |
+//! | 2 | [`tool`]: the working tools · [`extraction`]: documents read in processes of their own |
 //! | 1 | [`workspace`]: files, journal, archives · [`documents`]: bytes → text with pages · [`store`]: SQLite, PostgreSQL · [`model`]: offline, scripted, replay, and models behind HTTP |
 //! | 0 | [`job`]: the machine · [`context`]: what the model is shown |
 //!
@@ -73,6 +73,7 @@ pub mod context;
 pub mod crash;
 pub mod depot;
 pub mod documents;
+pub mod extraction;
 pub mod job;
 pub mod model;
 pub mod report;

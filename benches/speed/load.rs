@@ -2,6 +2,7 @@
 //! 1 KB, and completing it. Documents, task and script are made here, so that the program can be run on them as well.
 
 use overnight::{
+    extraction::Extractor,
     job::{
         event::Decision,
         instructions::{self, Instructions},
@@ -208,6 +209,7 @@ impl Place {
             instructions::parse("task.md", &text, &|_| Err("no such file".to_owned())).unwrap();
         let documents = [self.path().join("docs")];
         let request = NewJobRequest {
+            extractor: &Extractor::in_process(),
             instructions,
             instructions_text: &text,
             documents: &documents,

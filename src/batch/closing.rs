@@ -6,10 +6,11 @@ mod brought;
 
 pub use brought::{brought, result_manifest};
 
-use super::{BatchError, BatchSettings, LeftOut, Submission, closing_names::Names, inspect};
+use super::{BatchError, BatchSettings, Inspected, LeftOut, Submission, closing_names::Names, inspect};
 use crate::{
     depot::Depot,
     documents::Found,
+    extraction::Extractor,
     job::{
         digest::sha256,
         id::JobId,
@@ -19,7 +20,10 @@ use crate::{
     store::{BatchRow, QueueEntry, Store},
     workspace::{ModelPath, Workspace},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 use uuid::{Builder, Uuid};
 
 /// What is added to the batch's name.
@@ -51,6 +55,8 @@ pub struct Sources<'s> {
     pub workspaces: &'s Path,
     /// Where they are that aren't on this machine at all.
     pub depot: Option<&'s Depot>,
+    /// Who reads what was delivered.
+    pub extractor: &'s Arc<Extractor>,
 }
 
 /// One file that a job delivered.
@@ -85,7 +91,7 @@ pub async fn close(
         .all()
         .map(|(name, one)| Found { path: one.place.clone(), inside: Vec::new(), name: name.clone(), bytes: one.bytes })
         .collect();
-    let inspected = inspect(&found);
+    let inspected = inspected(found, sources.extractor.clone()).await?;
     for (found, why) in &inspected.left_out {
         if let Some(one) = delivered.get(&found.name) {
             notes.push(format!("job {}: {} is left out: {why}", one.job, one.path));
@@ -122,6 +128,12 @@ pub async fn close(
     };
     store.submit(&submission.batch()?, &[submission.job(job, 0, &inspected.documents)], false).await?;
     Ok(Closed::Submitted { batch: id, job, documents: inspected.documents.len() as u64, notes })
+}
+
+/// A look at the deliverables, beside what else is going on.
+async fn inspected(found: Vec<Found>, extractor: Arc<Extractor>) -> Result<Inspected, BatchError> {
+    let looking = tokio::task::spawn_blocking(move || inspect(&found, &extractor));
+    looking.await.map_err(|error| BatchError::Unread { why: error.to_string() })
 }
 
 /// What the jobs that completed, wholly or in part, delivered, as it lies there now.

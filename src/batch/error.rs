@@ -11,6 +11,9 @@ pub enum BatchError {
     /// What jobs delivered can't be had from the workspace store now.
     #[error(transparent)]
     Depot(#[from] DepotError),
+    /// A defect.
+    #[error("what its jobs delivered can't be read ({why}); please report this")]
+    Unread { why: String },
     /// Another version wrote them, or somebody changed the row.
     #[error("the settings of batch {batch} can't be read ({why}): use the version of overnight that submitted it")]
     Settings { batch: Uuid, why: String },

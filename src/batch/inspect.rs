@@ -3,7 +3,8 @@
 
 use crate::{
     context::tokens::estimate,
-    documents::{Found, MAX_BYTES, Refusal, content, extract},
+    documents::{Found, MAX_BYTES, Refusal},
+    extraction::Extractor,
     job::digest::sha256,
 };
 use std::{
@@ -44,7 +45,7 @@ pub struct Inspected {
 }
 
 /// Looks at all of `found`, several at a time.
-pub fn inspect(found: &[Found]) -> Inspected {
+pub fn inspect(found: &[Found], extractor: &Extractor) -> Inspected {
     let next = AtomicUsize::new(0);
     let large = Mutex::new(());
     let at_once = thread::available_parallelism().map_or(1, usize::from).min(MOST_AT_ONCE).min(found.len().max(1));
@@ -55,7 +56,7 @@ pub fn inspect(found: &[Found]) -> Inspected {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(found) = found.get(place) else { return seen };
                 let _alone = (found.bytes >= LARGE).then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
-                seen.push((place, document(found)));
+                seen.push((place, document(found, extractor)));
             }
         };
         let lookers: Vec<_> = (0..at_once).map(|_| scope.spawn(look)).collect();
@@ -74,17 +75,22 @@ pub fn inspect(found: &[Found]) -> Inspected {
     inspected
 }
 
-fn document(found: &Found) -> Result<Document, String> {
+fn document(found: &Found, extractor: &Extractor) -> Result<Document, String> {
     let unreadable = |error: std::io::Error| format!("can't be read: {error}");
     let path = std::path::absolute(&found.path).map_err(unreadable)?;
     let path = path.into_os_string().into_string().map_err(|_| "its path isn't valid UTF-8".to_owned())?;
     if found.bytes > MAX_BYTES {
         return Err(Refusal::TooLarge { bytes: found.bytes, limit: MAX_BYTES }.fragment());
     }
-    let bytes = content(found).map_err(|error| error.fragment())?;
-    let extracted = extract(&found.name, &bytes).map_err(|error| error.fragment())?;
+    let bytes = extractor.content(found).map_err(|error| error.fragment())?;
+    let extracted = extractor.extract(&found.name, &bytes).map_err(|error| error.fragment())?;
     if extracted.text.is_empty() {
-        return Err("no text in it".to_owned());
+        let gaps: Vec<String> = extracted.gaps.iter().map(ToString::to_string).collect();
+        return Err(if gaps.is_empty() {
+            "no text in it".to_owned()
+        } else {
+            format!("no text in it ({})", gaps.join("; "))
+        });
     }
     Ok(Document {
         name: found.name.clone(),
@@ -129,7 +135,7 @@ mod tests {
         put("d.txt", b"\x00\x01\x02 binary");
         put("e.html", b"<p>Long enough to be counted</p>");
         let found = gather(&[root.path().to_owned()], &InProcess).unwrap().documents;
-        let Inspected { documents, left_out } = inspect(&found);
+        let Inspected { documents, left_out } = inspect(&found, &Extractor::in_process());
         let document = |name: &str, content: &[u8], tokens| Document {
             name: name.to_owned(),
             path: root.path().join(name).to_str().unwrap().to_owned(),

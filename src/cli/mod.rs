@@ -22,6 +22,7 @@ mod cancel;
 mod completions;
 mod depot;
 mod doctor;
+mod documents;
 mod error;
 mod fetch;
 mod gc;
@@ -99,6 +100,9 @@ struct Places {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Reads the document on standard input, within limits; for this program itself
+    #[command(hide = true)]
+    ExtractDocument { question: String },
     /// Work one job here and now, with progress on the terminal
     Run(run::RunArgs),
     /// Work jobs of the queue, many at once, until stopped
@@ -162,6 +166,9 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::COMPLETED });
         }
     };
+    if let Verb::ExtractDocument { question } = &cli.command {
+        return crate::extraction::answer(question);
+    }
     // Many jobs are driven by several threads; a single one gains nothing from them.
     let mut builder = match &cli.command {
         Verb::Work(_) => tokio::runtime::Builder::new_multi_thread(),
@@ -202,6 +209,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
     // What goes wrong with the settings is told in the form that is asked for.
     out::speak(LogFormat::asked(&flags));
     match cli.command {
+        Verb::ExtractDocument { .. } => Ok(exit::USAGE),
         Verb::Run(args) => run::run(flags, &args).await,
         Verb::Work(args) => worker::run(flags, &args).await,
         Verb::Submit(args) => submit::run(flags, &args).await,

@@ -105,11 +105,13 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
     let target = server::Target::new(name.as_deref().unwrap_or(DEFAULT_MODEL), &office.settings);
     let models = server::open_all(&office, &target, &instructions.fallback).await?;
     let table = server::models_text(&office.settings)?;
+    let extractor = super::documents::extractor(&office.settings)?;
     let request = NewJobRequest {
         models: table.as_ref().map(|(_, text)| text.as_str()),
         instructions,
         instructions_text: &found.text,
         documents: &args.documents,
+        extractor: &extractor,
         model: models.first.as_ref(),
         base_url: target.base_url.as_deref(),
         api_key_env: target.api_key_env.as_deref(),

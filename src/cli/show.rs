@@ -23,7 +23,7 @@ use crate::{
         event::Ending,
         id::JobId,
         pages::{Gap, PageRange},
-        record::{Delivered, HoldReason, JobStatus},
+        record::{Delivered, HoldReason, JobStatus, QuotePositions},
         rows::duration,
         state::{Job, Progress},
         time::Timestamp,
@@ -82,6 +82,8 @@ struct Shown<'t> {
     notes: Option<&'t str>,
     checks: &'t [Check],
     deliverables: &'t [Delivered],
+    /// Where the quotes stand; null where there were none to check.
+    quotes: Option<&'t QuotePositions>,
     open_todos: &'t [String],
     /// Absolute; empty where a worker hasn't made one yet. Of a linked job, that of the job that did the work.
     workspace: String,
@@ -190,6 +192,7 @@ fn shown<'t>(place: &'t Place, timeline: &'t Timeline, interrupted: bool) -> Sho
         notes: completion.and_then(|completion| completion.notes.as_deref()),
         checks: ending.map_or(&[], |ending| &ending.checks),
         deliverables: ending.map_or(&[], |ending| &ending.deliverables),
+        quotes: ending.and_then(|ending| ending.quotes.as_ref()),
         open_todos: ending.map_or(&[], |ending| &ending.open_todos),
         workspace: std::path::absolute(&place.path).unwrap_or_else(|_| place.path.clone()).display().to_string(),
         interrupted,
@@ -380,6 +383,14 @@ impl Shown<'_> {
         let mut text = "\nResult\n".to_owned();
         for file in self.deliverables {
             let _ = writeln!(text, "  {} ({})", out::one_line(&file.path), counted(file.bytes, "byte"));
+        }
+        if let Some(quotes) = self.quotes {
+            let found = if quotes.found == quotes.quotes {
+                counted(quotes.quotes, "quote")
+            } else {
+                format!("{} of {}", quotes.found, counted(quotes.quotes, "quote"))
+            };
+            let _ = writeln!(text, "  {found} found, positions in {}", quotes.path);
         }
         let passed = self.checks.iter().filter(|check| check.passed).count();
         if !self.checks.is_empty() {

@@ -16,6 +16,7 @@ use crate::{
     batch::{self, BatchError, BatchSettings, Closing, Document, Duplicate, LeftOut, Submission},
     config::Partial,
     documents,
+    extraction::Extractor,
     runner::{RunError, now},
     store::{NewBatch, QueuedJob, Store, StoreError},
 };
@@ -186,7 +187,7 @@ pub(super) async fn ready(
         None => None,
     };
     let models = server::models_text(&settings)?.map(|(_, text)| text);
-    let looked = look(args, &order)?;
+    let looked = look(args, &order, &super::documents::extractor(&settings)?)?;
 
     if !args.dry_run {
         tell_left_out(&looked.left_out);
@@ -231,10 +232,10 @@ impl SubmitArgs {
 }
 
 /// Finds the documents and reads each once.
-fn look(args: &SubmitArgs, order: &Order) -> Result<Looked, CliError> {
-    let gathered = documents::survey(&args.documents, &|name| order.is_wanted(name), &documents::InProcess)
-        .map_err(RunError::from)?;
-    let inspected = batch::inspect(&gathered.documents);
+fn look(args: &SubmitArgs, order: &Order, extractor: &Extractor) -> Result<Looked, CliError> {
+    let gathered =
+        documents::survey(&args.documents, &|name| order.is_wanted(name), extractor).map_err(RunError::from)?;
+    let inspected = batch::inspect(&gathered.documents, extractor);
     let mut left_out = gathered.left_out;
     left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (place(&found.path, &found.inside), why)));
     let mut documents = inspected.documents;
@@ -286,6 +287,8 @@ fn of_batch(error: BatchError) -> CliError {
     match error {
         BatchError::Store(error) => error.into(),
         BatchError::Depot(error) => error.into(),
-        BatchError::Settings { .. } | BatchError::Unwritable { .. } => CliError::failed(error.to_string()),
+        BatchError::Settings { .. } | BatchError::Unwritable { .. } | BatchError::Unread { .. } => {
+            CliError::failed(error.to_string())
+        }
     }
 }

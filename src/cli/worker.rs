@@ -86,6 +86,7 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         window: args.window.clone(),
         until_empty: args.until_empty,
         drain_after: args.drain_after,
+        extractor: Arc::new(super::documents::extractor(&office.settings)?),
         workspaces,
         depot: super::depot::begun(&office).await?,
         host: host(),

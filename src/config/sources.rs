@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 /// Variables of the tests' own.
 const TEST_PREFIX: &str = "OVERNIGHT_TEST_";
 
-/// How one value is named in each place.
+/// How one value is named in each place. `documents.ocr` stands in the file as `ocr` in the mapping `documents`.
 pub(super) struct Key {
     /// In the file and in listings; `OVERNIGHT_` and this in capitals is the variable.
     pub(super) name: &'static str,
@@ -40,9 +40,10 @@ pub(super) const PARALLEL_CALLS: Key = unflagged("parallel_calls");
 pub(super) const IDLE_TIMEOUT: Key = unflagged("idle_timeout");
 pub(super) const WORKSPACE_STORE: Key =
     Key { name: "workspace_store", flag: "--workspace-store", given: |p| p.workspace_store.as_ref() };
+pub(super) const OCR: Key = unflagged("documents.ocr");
 pub(super) const LOG_FORMAT: Key = Key { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
 
-const KEYS: [&Key; 18] = [
+const KEYS: [&Key; 19] = [
     &DATABASE_URL,
     &WORKSPACES,
     &WORKSPACE_STORE,
@@ -60,6 +61,7 @@ const KEYS: [&Key; 18] = [
     &TOKENS_PER_MINUTE,
     &PARALLEL_CALLS,
     &IDLE_TIMEOUT,
+    &OCR,
     &LOG_FORMAT,
 ];
 
@@ -70,7 +72,7 @@ const fn unflagged(name: &'static str) -> Key {
 
 impl Key {
     pub(super) fn variable(&self) -> String {
-        format!("{PREFIX}{}", self.name.to_uppercase())
+        format!("{PREFIX}{}", self.name.replace('.', "_").to_uppercase())
     }
 }
 
@@ -175,7 +177,9 @@ fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (Stri
     if *root.node() == Node::Null {
         return Ok(BTreeMap::new());
     }
-    let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    let parts = |key: &Key| key.name.split_once('.').unwrap_or((key.name, ""));
+    let mut names: Vec<&str> = KEYS.iter().map(|key| parts(key).0).collect();
+    names.dedup();
     let refuse = |wrong| {
         let fault = yaml.fault(wrong);
         in_file(fault.line, fault.what)
@@ -183,7 +187,18 @@ fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (Stri
     let table = root.table(&names).map_err(refuse)?;
     let mut values = BTreeMap::new();
     for key in KEYS {
-        let Some(at) = table.get(key.name) else { continue };
+        let (name, inner) = parts(key);
+        let Some(outer) = table.get(name) else { continue };
+        let inside: Vec<&str> =
+            KEYS.iter().map(|key| parts(key)).filter(|key| key.0 == name).map(|key| key.1).collect();
+        let nested = if inner.is_empty() { None } else { Some(outer.table(&inside).map_err(refuse)?) };
+        let at = match &nested {
+            None => outer,
+            Some(nested) => match nested.get(inner) {
+                Some(at) => at,
+                None => continue,
+            },
+        };
         let origin = Origin::File { path: path.clone(), line: yaml.line_of(at) };
         values.insert(key.name, (plain(at).map_err(refuse)?, origin));
     }

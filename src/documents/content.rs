@@ -25,26 +25,38 @@ pub struct InProcess;
 
 impl Opener for InProcess {
     fn members(&self, name: &str, path: &Path, _bytes: u64) -> Result<Members, Refusal> {
-        let content = whole(path).map_err(|error| match error {
-            Unread::TooLarge(bytes) => Refusal::TooLarge { bytes, limit: MAX_BYTES },
-            Unread::System(error) => Refusal::Ended { why: error.to_string() },
-        })?;
-        container::members(name, &content)
+        container::members(name, &bytes_at(path)?)
     }
+}
+
+/// The bytes of the file at `path`, for an [`Opener`].
+pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Refusal> {
+    whole(path).map_err(|error| match error {
+        Unread::TooLarge(bytes) => Refusal::TooLarge { bytes, limit: MAX_BYTES },
+        Unread::System(error) => Refusal::Ended { why: error.to_string() },
+    })
 }
 
 /// The bytes of a document, wherever it is.
 pub fn content(found: &Found) -> Result<Vec<u8>, DocumentError> {
-    let refused = |refusal| DocumentError::Refused { name: found.name.clone(), refusal };
-    let file = whole(&found.path).map_err(|error| match error {
-        Unread::TooLarge(bytes) => refused(Refusal::TooLarge { bytes, limit: MAX_BYTES }),
-        Unread::System(source) => DocumentError::Unreadable { path: found.path.clone(), source },
-    })?;
+    let file = file(found)?;
     if found.inside.is_empty() {
         return Ok(file);
     }
     let own = found.path.file_name().map(PathBuf::from).unwrap_or_default();
-    container::take(&own.to_string_lossy(), &file, &found.inside).map_err(refused)
+    container::take(&own.to_string_lossy(), &file, &found.inside)
+        .map_err(|refusal| DocumentError::Refused { name: found.name.clone(), refusal })
+}
+
+/// The bytes of the file that a document is, or lies in.
+pub fn file(found: &Found) -> Result<Vec<u8>, DocumentError> {
+    whole(&found.path).map_err(|error| match error {
+        Unread::TooLarge(bytes) => {
+            let refusal = Refusal::TooLarge { bytes, limit: MAX_BYTES };
+            DocumentError::Refused { name: found.name.clone(), refusal }
+        }
+        Unread::System(source) => DocumentError::Unreadable { path: found.path.clone(), source },
+    })
 }
 
 /// Opens a regular file for reading.

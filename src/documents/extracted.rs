@@ -9,7 +9,7 @@ use super::units::Unit;
 use crate::job::pages::{Gap, PageRange};
 
 /// The longest text of one document, in bytes; what lies behind it is a gap.
-pub const MAX_TEXT_BYTES: usize = 64 << 20;
+pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
 /// A document's text, the same for the model, the coverage ledger and the quote check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +52,24 @@ impl Collected {
     /// The page that was begun last; 0 before the first.
     pub fn page(&self) -> u64 {
         self.pages.len() as u64
+    }
+
+    /// See [`Pages::gap`].
+    pub fn add_gap(&mut self, why: &str) {
+        let page = self.page();
+        Gap::push(&mut self.gaps, page, why);
+    }
+
+    /// See [`Pages::note`].
+    pub fn add_note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Whether there is no text yet.
+    pub fn is_blank(&self) -> bool {
+        self.bytes == 0
     }
 
     /// Whether the text was too long for more to be taken.
@@ -123,25 +141,20 @@ impl Pages for Collected {
         let Some(page) = self.pages.last_mut() else { return Err(Stopped) };
         let room = MAX_TEXT_BYTES.saturating_sub(self.bytes + pages);
         self.wrapped += tidy.wrapped;
-        *page = tidy.text;
-        if page.len() > room {
-            page.truncate(page.floor_char_boundary(room));
-            self.is_full = true;
-        }
-        self.bytes += page.len();
+        let taken = &tidy.text[..tidy.text.floor_char_boundary(room)];
+        page.push_str(taken);
+        self.bytes += taken.len();
+        self.is_full = taken.len() < tidy.text.len();
         if self.is_full { Err(Stopped) } else { Ok(()) }
     }
 
     fn gap(&mut self, why: &str) -> Result<(), Stopped> {
-        let page = self.page();
-        Gap::push(&mut self.gaps, page, why);
+        self.add_gap(why);
         Ok(())
     }
 
     fn note(&mut self, note: String) -> Result<(), Stopped> {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
+        self.add_note(note);
         Ok(())
     }
 }

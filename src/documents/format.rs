@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::DocumentError;
 use super::extracted::{Collected, Extracted};
-use super::reader::{Failure, Pages, Reader, Source};
+use super::reader::{Failure, InPieces, Pages, Reader, Source};
 use super::refusal::Refusal;
 use super::units::Unit;
 use super::{
@@ -38,6 +38,21 @@ pub enum Format {
     /// Pixels: text only by recognising it.
     Image,
 }
+
+/// All formats.
+pub const READERS: [Format; 11] = [
+    Format::Markdown,
+    Format::Text,
+    Format::Html,
+    Format::Pdf,
+    Format::Word,
+    Format::Workbook,
+    Format::Csv,
+    Format::Slides,
+    Format::Epub,
+    Format::Mail,
+    Format::Image,
+];
 
 impl Format {
     /// As a person would say it in a list.
@@ -95,7 +110,7 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
 
 /// Tells `pages` what the document says. The unit is what it is counted in; none where `pages` wanted no more.
 pub fn read(format: Format, name: &str, bytes: &[u8], pages: &mut dyn Pages) -> Result<Option<Unit>, Refusal> {
-    match format.reader().read(Source { name, bytes }, pages) {
+    match format.reader().read(Source { name, bytes }, &mut InPieces(pages)) {
         Ok(unit) => Ok(Some(unit)),
         Err(Failure::Stopped(_)) => Ok(None),
         Err(Failure::Refused(refusal)) => Err(unreadable::refused_by_name(name, refusal)),
@@ -115,7 +130,7 @@ pub fn extract(name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
 }
 
 /// A name's last ending in lower case: `.html` for `A.B.HTML`.
-pub(super) fn ending(name: &str) -> String {
+pub fn ending(name: &str) -> String {
     let file = name.rsplit('/').next().unwrap_or(name);
     file.rsplit_once('.').map_or_else(String::new, |(_, ending)| ending.to_ascii_lowercase())
 }

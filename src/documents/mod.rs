@@ -3,17 +3,19 @@
 //! one thing.
 //!
 //! - `gather`: which documents the given paths mean, and what they will be called under `documents/`; `source`: one of
-//!   them as a text; `content`: a document's bytes
-//! - `format`: what kind of document some bytes are, and who reads it; `unreadable`: the kinds that nobody reads yet
+//!   them as a text; `container`: documents inside files; `content`: a document's bytes
+//! - `format`: what kind of document some bytes are, and who reads it; `contained`: what
+//!   a file is that holds others; `unreadable`: the kinds that nobody reads yet
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
-//! - `container`: documents inside documents
+//! - `word`, `slides`, `workbook`, `comma`: offices' documents; `package`: what the first three share
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
 //!
 //! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
 //! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
 
 mod comma;
-pub mod container;
+mod contained;
+mod container;
 mod content;
 mod encoding;
 mod epub;
@@ -23,6 +25,7 @@ mod format;
 mod gather;
 mod html;
 mod mail;
+mod package;
 mod pdf;
 mod plain;
 mod quotes;
@@ -36,12 +39,13 @@ mod unreadable;
 mod word;
 mod workbook;
 
-pub use content::{InProcess, Opener, content};
+pub use container::{Member, Members, members, take};
+pub use content::{InProcess, Opener, bytes_at, content, file};
 pub use error::DocumentError;
 pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
-pub use format::{Format, MAX_BYTES, detect, extract, read};
+pub use format::{Format, MAX_BYTES, READERS, detect, ending, extract, read};
 pub use gather::{Found, Gathered, check_name, gather, survey};
-pub use quotes::{Place, QuoteIndex};
+pub use quotes::{Place, Position, QuoteIndex};
 pub use reader::{Pages, Stopped};
 pub use refusal::Refusal;
 pub use source::source;

@@ -18,13 +18,15 @@ impl Reader for Plain {
         for note in decoded.notes {
             pages.note(note)?;
         }
-        let mut count = 0;
-        for page in text::pages(&decoded.text) {
-            count += 1;
+        let all = text::pages(&decoded.text).count() as u64;
+        if all > 1 {
+            pages.expect(all)?;
+        }
+        for (count, page) in (1..).zip(text::pages(&decoded.text)) {
             if pages.begin(count)? {
                 pages.text(page)?;
             }
         }
-        Ok(if count > 1 { Unit::Page } else { Unit::Line })
+        Ok(if all > 1 { Unit::Page } else { Unit::Line })
     }
 }

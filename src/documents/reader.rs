@@ -32,7 +32,7 @@ pub trait Pages {
     /// document without pages has one.
     fn begin(&mut self, page: u64) -> Result<bool, Stopped>;
 
-    /// The text of the page begun, once. Form feeds in it count as line ends. A page that is begun and gets no text is
+    /// The text of the page begun, or more of it. Form feeds in it count as line ends. A page that is begun and gets no text is
     /// empty, which is no gap: a blank page.
     fn text(&mut self, text: &str) -> Result<(), Stopped>;
 
@@ -55,4 +55,39 @@ pub(super) enum Failure {
     Stopped(#[from] Stopped),
     #[error(transparent)]
     Refused(#[from] Refusal),
+}
+
+/// Texts are passed on in pieces of about so many bytes, so that nobody has to hold a long one twice.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Passes on what it is told, long texts in pieces that end with a line where there is a line end within reach.
+pub(super) struct InPieces<'p>(pub(super) &'p mut dyn Pages);
+
+impl Pages for InPieces<'_> {
+    fn expect(&mut self, pages: u64) -> Result<(), Stopped> {
+        self.0.expect(pages)
+    }
+
+    fn begin(&mut self, page: u64) -> Result<bool, Stopped> {
+        self.0.begin(page)
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Stopped> {
+        let mut rest = text;
+        while rest.len() > PIECE_BYTES {
+            let most = rest.floor_char_boundary(PIECE_BYTES);
+            let end = rest[..most].rfind('\n').map_or(most, |at| at + 1);
+            self.0.text(&rest[..end])?;
+            rest = &rest[end..];
+        }
+        self.0.text(rest)
+    }
+
+    fn gap(&mut self, why: &str) -> Result<(), Stopped> {
+        self.0.gap(why)
+    }
+
+    fn note(&mut self, note: String) -> Result<(), Stopped> {
+        self.0.note(note)
+    }
 }

@@ -1,6 +1,7 @@
 //! What a document's first bytes say that it is. Formats that no reader exists for are refused with what to do instead.
 //! Reading them as text would give a model rubbish, and a user a report about rubbish.
 
+use super::contained::{Contained, in_ole, in_zip};
 use super::format::{Format, ending};
 use super::reader::{Failure, Pages, Reader, Source};
 use super::refusal::Refusal;
@@ -12,9 +13,12 @@ type Kind = (&'static str, &'static str);
 const PDF: Kind = ("a PDF file", "convert it to text that keeps its pages, for example with `pdftotext -layout`");
 const OFFICE: &str = "save it as plain text, Markdown or HTML";
 const WORD: Kind = ("a Word document", OFFICE);
-const OLD_OFFICE: Kind = ("an old Office document (DOC, XLS, PPT or MSG)", OFFICE);
+const OLD_OFFICE: Kind = ("an old Office document (DOC or PPT)", OFFICE);
+const OUTLOOK: Kind = ("an Outlook message", "save it as EML or text");
+const ENCRYPTED: Kind = ("an Office document", "remove the password");
 const EXCEL: Kind = ("an Excel workbook", "save its sheets as CSV or HTML");
 const POWERPOINT: Kind = ("a PowerPoint presentation", OFFICE);
+const BINARY_EXCEL: Kind = ("a binary Excel workbook (XLSB)", "save it as XLSX");
 const OPEN_DOCUMENT: Kind = ("an OpenDocument file", OFFICE);
 const RTF: Kind = ("an RTF document", OFFICE);
 const EPUB: Kind = ("an EPUB book", "unpack it and give its HTML files");
@@ -29,7 +33,6 @@ const POSTSCRIPT: Kind = ("a PostScript file", "convert it to text, for example 
 
 /// First bytes, and what they mean.
 const MAGIC: &[(&[u8], Kind)] = &[
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLD_OFFICE),
     (b"{\\rtf", RTF),
     (b"%!PS", POSTSCRIPT),
     (b"\x89PNG\r\n\x1a\n", IMAGE),
@@ -62,8 +65,8 @@ const MAGIC: &[(&[u8], Kind)] = &[
 const ENDINGS: &[(&[&str], Kind)] = &[
     (&["pdf"], PDF),
     (&["docx", "docm", "dotx"], WORD),
-    (&["doc", "dot", "xls", "ppt"], OLD_OFFICE),
-    (&["xlsx", "xlsm", "xltx"], EXCEL),
+    (&["doc", "dot", "ppt"], OLD_OFFICE),
+    (&["xlsx", "xlsm", "xltx", "xls", "xlsb"], EXCEL),
     (&["pptx", "pptm", "ppsx"], POWERPOINT),
     (&["odt", "ods", "odp"], OPEN_DOCUMENT),
     (&["rtf"], RTF),
@@ -80,7 +83,11 @@ const ENDINGS: &[(&[&str], Kind)] = &[
 
 /// An error if `bytes` are a format that isn't read.
 pub(super) fn refuse(bytes: &[u8]) -> Result<(), Refusal> {
-    by_content(bytes).map_or(Ok(()), |kind| Err(unsupported(kind)))
+    match by_content(bytes) {
+        Some(ENCRYPTED) => Err(Refusal::Encrypted { format: ENCRYPTED.0.to_owned() }),
+        Some(kind) => Err(unsupported(kind)),
+        None => Ok(()),
+    }
 }
 
 /// What can be said better by the name of a document whose bytes say nothing.
@@ -103,6 +110,7 @@ pub(super) fn office(bytes: &[u8]) -> Option<Format> {
         Some(EXCEL) => Some(Format::Workbook),
         Some(POWERPOINT) => Some(Format::Slides),
         Some(EPUB) => Some(Format::Epub),
+        Some(OUTLOOK) => Some(Format::Mail),
         Some(IMAGE) => Some(Format::Image),
         Some(_) | None => None,
     }
@@ -129,7 +137,10 @@ fn by_name(name: &str) -> Option<Kind> {
 fn by_content(bytes: &[u8]) -> Option<Kind> {
     let at = |from: usize, what: &[u8]| bytes.get(from..).is_some_and(|rest| rest.starts_with(what));
     if bytes.starts_with(b"PK\x03\x04") {
-        return Some(zip(bytes));
+        return Some(kind_of(in_zip(bytes)));
+    }
+    if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
+        return Some(kind_of(in_ole(bytes)));
     }
     if let Some(&(magic, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         // Letters alone may begin a text too; but then no byte of it is zero.
@@ -155,23 +166,18 @@ fn by_content(bytes: &[u8]) -> Option<Kind> {
     bare.starts_with(b"%PDF-").then_some(PDF)
 }
 
-/// What a ZIP archive holds: the names of its first entries stand in its first bytes, of the others in its last.
-fn zip(bytes: &[u8]) -> Kind {
-    const LOOK: usize = 64 * 1024;
-    let ends = [&bytes[..bytes.len().min(LOOK)], &bytes[bytes.len().saturating_sub(LOOK)..]];
-    let holds = |what: &str| ends.iter().any(|end| memchr::memmem::find(end, what.as_bytes()).is_some());
-    if holds("mimetypeapplication/epub+zip") {
-        EPUB
-    } else if holds("mimetypeapplication/vnd.oasis.opendocument") {
-        OPEN_DOCUMENT
-    } else if holds("word/document") {
-        WORD
-    } else if holds("xl/workbook") {
-        EXCEL
-    } else if holds("ppt/presentation") {
-        POWERPOINT
-    } else {
-        ARCHIVE
+const fn kind_of(contained: Contained) -> Kind {
+    match contained {
+        Contained::Word => WORD,
+        Contained::Workbook | Contained::OpenSpreadsheet | Contained::OldWorkbook => EXCEL,
+        Contained::Slides => POWERPOINT,
+        Contained::BinaryWorkbook => BINARY_EXCEL,
+        Contained::Epub => EPUB,
+        Contained::OpenText | Contained::OpenOther => OPEN_DOCUMENT,
+        Contained::OldWord | Contained::OldSlides | Contained::OldOther => OLD_OFFICE,
+        Contained::Outlook => OUTLOOK,
+        Contained::Encrypted => ENCRYPTED,
+        Contained::Archive => ARCHIVE,
     }
 }
 
@@ -188,7 +194,7 @@ mod tests {
     #[test]
     fn content_is_believed_before_the_name() {
         assert_eq!(detect("notes.txt", b"%PDF-1.7\n..."), Ok(Format::Pdf));
-        assert_eq!(detect("a.zip", b"PK\x03\x04..........word/document.xml"), Ok(Format::Word));
+        assert_eq!(detect("a.pdf", &zip(&[("[Content_Types].xml", WORD_TYPES), ("word/document.xml", "")])), Ok(Format::Word));
         assert_eq!(detect("a.docx", b"\x89PNG\r\n\x1a\n"), Ok(Format::Image));
         assert_eq!(detect("a.pdf", b"Only a text"), Ok(Format::Text));
         check("a.docx", b"\x7fELF\0\0", Some("a.docx is a program, which can't be read: leave it out"));

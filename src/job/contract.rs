@@ -45,8 +45,22 @@ pub enum QuoteResult {
     NoSuchDocument,
 }
 
-/// Looks for a quote: document, quote, page.
-pub type FindQuote<'f> = &'f mut dyn FnMut(&str, &str, Option<u64>) -> QuoteResult;
+/// A quote to be looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The deliverable that it stands in, and where there: `$.requirements[3]`.
+    pub deliverable: &'a str,
+    pub item: &'a str,
+    /// The quote's key there.
+    pub key: &'a str,
+    /// As the deliverable has them.
+    pub document: &'a str,
+    pub quote: &'a str,
+    pub page: Option<u64>,
+}
+
+/// Looks for a quote.
+pub type FindQuote<'f> = &'f mut dyn FnMut(Asked<'_>) -> QuoteResult;
 
 /// Makes all checks of one deliverable. `content` is the file's bytes, `None` where it doesn't exist. Checks that can't
 /// be made because an earlier one failed (a schema on a missing file) fail with it and are not listed.
@@ -125,7 +139,7 @@ fn check_json(d: &Deliverable, text: &str, find_quote: FindQuote<'_>, checks: &m
     }
     for rule in &d.quotes {
         let name = if d.quotes.len() > 1 { format!("quotes ({})", rule.text) } else { "quotes".to_owned() };
-        checks.add(&name, check_quotes(rule, &value, find_quote));
+        checks.add(&name, check_quotes(&d.path, rule, &value, find_quote));
     }
 }
 
@@ -154,10 +168,10 @@ fn check_schema(schema: &Value, value: &Value) -> Result<String, String> {
     Err(spelled.join(" "))
 }
 
-fn check_quotes(rule: &Quotes, value: &Value, find_quote: FindQuote<'_>) -> Result<String, String> {
+fn check_quotes(deliverable: &str, rule: &Quotes, value: &Value, find_quote: FindQuote<'_>) -> Result<String, String> {
     let path = JsonPath::parse(&rule.each).map_err(|why| format!("The rule's path is '{}', {why}.", rule.each))?;
     let (mut checked, mut wrong, mut spelled) = (0_u64, 0_usize, Vec::new());
-    path.each(value, &mut |place, item| match check_quote(rule, item, find_quote) {
+    path.each(value, &mut |place, item| match check_quote(deliverable, rule, (place, item), find_quote) {
         None => {}
         Some(Ok(())) => checked += 1,
         Some(Err(what)) => {
@@ -179,7 +193,12 @@ fn check_quotes(rule: &Quotes, value: &Value, find_quote: FindQuote<'_>) -> Resu
 }
 
 /// `None` where there is no quote to check; the error is a sentence that follows the place.
-fn check_quote(rule: &Quotes, item: &Value, find_quote: FindQuote<'_>) -> Option<Result<(), String>> {
+fn check_quote(
+    deliverable: &str,
+    rule: &Quotes,
+    (place, item): (&str, &Value),
+    find_quote: FindQuote<'_>,
+) -> Option<Result<(), String>> {
     let Value::Object(item) = item else {
         return Some(Err("is not an object with a quote.".to_owned()));
     };
@@ -208,7 +227,7 @@ fn check_quote(rule: &Quotes, item: &Value, find_quote: FindQuote<'_>) -> Option
         }
     };
     let words = || first_words(quote);
-    Some(match find_quote(document, quote, page) {
+    Some(match find_quote(Asked { deliverable, item: place, key: &rule.text, document, quote, page }) {
         QuoteResult::Found => Ok(()),
         QuoteResult::NotOnPage { found_on } => {
             let page = page.map_or_else(|| "the page given".to_owned(), |page| format!("page {page}"));

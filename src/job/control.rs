@@ -256,6 +256,7 @@ impl Job {
                         completion: Some(completion),
                         checks: Vec::new(),
                         deliverables: Vec::new(),
+                        quotes: None,
                         open_todos: self.open_todos(),
                     };
                     let events = vec![returned(call, CallEnd::Done, "The job ends as blocked.")];

@@ -7,7 +7,7 @@ use super::{
     event::{CallEnd, Ending, Event, Why},
     instructions::Review,
     planning,
-    record::{Delivered, HoldReason, JobStatus},
+    record::{Delivered, HoldReason, JobStatus, QuotePositions},
     state::{EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, Job, LAST_REVIEW_TODO},
     time::Timestamp,
 };
@@ -71,6 +71,7 @@ impl Job {
             completion: None,
             checks: Vec::new(),
             deliverables: Vec::new(),
+            quotes: None,
             open_todos: self.past.last().map(|past| planning::cancelled(&past.phase.todos)).unwrap_or_default(),
         };
         Some(vec![Event::JobEnded { ending: Box::new(ending) }])
@@ -93,7 +94,12 @@ impl Job {
         })
     }
 
-    pub(super) fn on_checked(&self, mut checks: Vec<Check>, deliverables: Vec<Delivered>) -> Vec<Event> {
+    pub(super) fn on_checked(
+        &self,
+        mut checks: Vec<Check>,
+        deliverables: Vec<Delivered>,
+        quotes: Option<QuotePositions>,
+    ) -> Vec<Event> {
         let Some(call) = self.pending.front() else {
             return Vec::new();
         };
@@ -108,8 +114,15 @@ impl Job {
             let reason = (completion.confidence < floor)
                 .then(|| format!("the confidence of {} is under the floor of {floor}", completion.confidence));
             let status = if reason.is_some() { JobStatus::Partial } else { JobStatus::Completed };
-            let ending =
-                Ending { status, reason, completion: Some(completion), checks, deliverables, open_todos: Vec::new() };
+            let ending = Ending {
+                status,
+                reason,
+                completion: Some(completion),
+                checks,
+                deliverables,
+                quotes,
+                open_todos: Vec::new(),
+            };
             let mut events = vec![returned(call, CallEnd::Done, "Accepted: every check passed.")];
             let last = self.phase.todos.open().find(|todo| todo.content == LAST_REVIEW_TODO);
             events.extend(last.map(|todo| Event::TodoCompleted {
@@ -128,6 +141,7 @@ impl Job {
                 completion: Some(completion),
                 checks,
                 deliverables,
+                quotes,
                 open_todos: self.open_todos(),
             };
             let text = format!("The job ends as partial; these checks failed:\n{}", listed.join("\n"));

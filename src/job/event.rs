@@ -3,7 +3,7 @@
 use super::{
     contract::Check,
     failure::FailureKind,
-    record::{Delivered, HoldReason, JobStatus},
+    record::{Delivered, HoldReason, JobStatus, QuotePositions},
     spec::JobSpec,
     time::Timestamp,
     todo::Todo,
@@ -275,6 +275,9 @@ pub struct Ending {
     pub completion: Option<Completion>,
     pub checks: Vec<Check>,
     pub deliverables: Vec<Delivered>,
+    /// Absent where no quotes were to be checked, and in journals of before there was such a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quotes: Option<QuotePositions>,
     /// Todos that were open when the job ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_todos: Vec<String>,

@@ -97,6 +97,18 @@ pub struct Delivered {
     pub bytes: u64,
 }
 
+/// The file that says where each quote was found, as it was when the quotes were checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuotePositions {
+    pub path: String,
+    pub sha256: String,
+    pub bytes: u64,
+    /// Quotes that were looked for, and those found where they should stand.
+    pub quotes: u64,
+    pub found: u64,
+}
+
 /// The first row of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewJob {

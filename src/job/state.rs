@@ -218,6 +218,8 @@ pub const INSTRUCTIONS_FILE: &str = "instructions.md";
 pub const SUMMARY_FILE: &str = "workspace_summary.md";
 pub const PROGRESS_FILE: &str = "progress.md";
 pub const TODOS_FILE: &str = "todos.md";
+/// Where each quote of the deliverables was found, a JSON object a line.
+pub const QUOTES_FILE: &str = "quotes.jsonl";
 /// The last todo of a review; only `job_complete` ends it.
 pub const LAST_REVIEW_TODO: &str = "Call job_complete()";
 

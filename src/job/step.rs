@@ -10,7 +10,7 @@ use super::{
     failure::Failure,
     limits::Limits,
     planning,
-    record::{Delivered, HoldReason, JobStatus},
+    record::{Delivered, HoldReason, JobStatus, QuotePositions},
     state::{FileWrite, Job, PLANNING_TRIES, Planning, Progress, Status},
     time::Timestamp,
     working::{Kind, Working, Writing, kind},
@@ -81,6 +81,8 @@ pub enum Answer {
     Checked {
         checks: Vec<Check>,
         deliverables: Vec<Delivered>,
+        /// Where the quotes stand; none where there were none to check.
+        quotes: Option<QuotePositions>,
     },
     Command(Command),
 }
@@ -294,7 +296,7 @@ impl Job {
                 .writes
                 .front()
                 .map_or_else(Vec::new, |write| vec![Event::FileWritten { path: write.path.to_owned() }]),
-            Answer::Checked { checks, deliverables } => self.on_checked(checks, deliverables),
+            Answer::Checked { checks, deliverables, quotes } => self.on_checked(checks, deliverables, quotes),
             Answer::Command(command) => self.on_command(command),
         }
     }
@@ -396,6 +398,7 @@ impl Job {
             completion: None,
             checks: Vec::new(),
             deliverables: Vec::new(),
+            quotes: None,
             open_todos: self.open_todos(),
         };
         let mut events = self.unanswered();
@@ -426,6 +429,7 @@ impl Job {
                     completion: None,
                     checks: Vec::new(),
                     deliverables: Vec::new(),
+                    quotes: None,
                     open_todos: self.open_todos(),
                 };
                 let mut events = self.unanswered();

@@ -2,7 +2,9 @@
 
 use super::{
     rows::moment,
-    state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, Status, TODOS_FILE},
+    state::{
+        INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, QUOTES_FILE, SUMMARY_FILE, Status, TODOS_FILE,
+    },
     time::Timestamp,
     todo::TodoStatus,
 };
@@ -60,6 +62,7 @@ fn purpose(path: &str) -> &'static str {
         INSTRUCTIONS_FILE => "the task",
         PROGRESS_FILE => "finished todos with their outcomes",
         TODOS_FILE => "the active todo list",
+        QUOTES_FILE => "where each quote was found when it was last checked",
         _ if path.starts_with("documents/") => "input document",
         _ if path.starts_with("output/") => "deliverable",
         _ if path.starts_with("tool_results/") => "a large tool result",

@@ -1,32 +1,26 @@
 //! The contract's checks on the files as they lie in the workspace.
 
-use super::RunError;
+use super::{RunError, quoted::Quoted};
 use crate::{
-    documents::QuoteIndex,
     job::{
-        contract::{Check, QuoteResult, check_deliverable},
+        contract::{Check, check_deliverable},
         event::Completion,
-        record::Delivered,
+        record::{Delivered, QuotePositions},
         state::Job,
     },
-    tool::Library,
     workspace::{ModelPath, Workspace},
 };
-use std::collections::BTreeMap;
 
 /// Bytes of the largest deliverable that is checked whole.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Every check of every deliverable, and the files that are there.
+/// Every check of every deliverable, the files that are there, and where the quotes stand.
 pub(super) fn check(
     job: &Job,
     workspace: &Workspace,
     completion: &Completion,
-) -> Result<(Vec<Check>, Vec<Delivered>), RunError> {
-    let mut indexes: BTreeMap<String, QuoteIndex> = BTreeMap::new();
-    let mut find = |document: &str, quote: &str, page: Option<u64>| {
-        find_quote(job, workspace, &mut indexes, document, quote, page)
-    };
+) -> Result<(Vec<Check>, Vec<Delivered>, Option<QuotePositions>), RunError> {
+    let mut quoted = Quoted::new(job, workspace);
     let mut checks = Vec::new();
     let mut delivered = Vec::new();
     for deliverable in &job.spec.instructions.deliverables {
@@ -39,7 +33,7 @@ pub(super) fn check(
                 continue;
             }
         };
-        checks.extend(check_deliverable(deliverable, content.as_deref(), &mut find));
+        checks.extend(check_deliverable(deliverable, content.as_deref(), &mut |asked| quoted.find(asked)));
         if content.is_some() {
             delivered.push(row(workspace, &deliverable.path)?);
         }
@@ -61,42 +55,10 @@ pub(super) fn check(
             }),
         }
     }
-    Ok((checks, delivered))
+    Ok((checks, delivered, quoted.write()?))
 }
 
 fn row(workspace: &Workspace, path: &str) -> Result<Delivered, RunError> {
     let hash = workspace.hash(path)?;
     Ok(Delivered { path: path.to_owned(), sha256: hash.sha256, bytes: hash.bytes })
-}
-
-fn find_quote(
-    job: &Job,
-    workspace: &Workspace,
-    indexes: &mut BTreeMap<String, QuoteIndex>,
-    name: &str,
-    quote: &str,
-    page: Option<u64>,
-) -> QuoteResult {
-    let Some(document) = job.spec.document(name.strip_prefix("documents/").unwrap_or(name)) else {
-        return QuoteResult::NoSuchDocument;
-    };
-    if !indexes.contains_key(&document.name) {
-        match Library::quotes(workspace, document) {
-            Ok(index) => indexes.insert(document.name.clone(), index),
-            Err(_) => return QuoteResult::NoSuchDocument,
-        };
-    }
-    let Some(index) = indexes.get(&document.name) else {
-        return QuoteResult::NoSuchDocument;
-    };
-    // A page can only be wrong where there are pages.
-    let page = page.filter(|_| document.paged);
-    match (index.find(quote, page), page) {
-        (Some(_), _) => QuoteResult::Found,
-        (None, Some(_)) => match index.find(quote, None) {
-            Some(place) => QuoteResult::NotOnPage { found_on: place.unit_number },
-            None => QuoteResult::NotFound,
-        },
-        (None, None) => QuoteResult::NotFound,
-    }
 }

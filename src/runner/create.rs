@@ -6,6 +6,7 @@ use crate::{
     context::{compose::system_prompt, tokens::estimate},
     crash,
     documents::{self, Found, Unit, Units},
+    extraction::Extractor,
     job::{
         digest::sha256,
         event::{Event, PhaseKind},
@@ -38,6 +39,7 @@ pub struct NewJobRequest<'a> {
     /// Where the model is called, for who resumes the job.
     pub base_url: Option<&'a str>,
     pub api_key_env: Option<&'a str>,
+    pub extractor: &'a Extractor,
     /// The user's table of models, kept as an asset: prices and quirks hold for the whole job.
     pub models: Option<&'a str>,
 }
@@ -75,7 +77,7 @@ pub fn create_as(
             request.model.name()
         )));
     }
-    let gathered = documents::gather(request.documents, &documents::InProcess)?;
+    let gathered = documents::gather(request.documents, request.extractor)?;
     std::fs::create_dir_all(workspaces).map_err(|error| {
         RunError::Request(format!(
             "the workspaces folder {} can't be made ({error}): choose another with --workspaces",
@@ -118,8 +120,8 @@ fn fill(
 ) -> Result<JobSpec, RunError> {
     // Before the documents are read: a job that was made at once has one moment.
     let begun = now().max(created);
-    let mut documents =
-        found.iter().map(|found| copy(workspace, found, budget_tokens)).collect::<Result<Vec<_>, _>>()?;
+    let copy = |found| copy(workspace, found, budget_tokens, request.extractor);
+    let mut documents = found.iter().map(copy).collect::<Result<Vec<_>, _>>()?;
     duplicates::note(&mut documents);
     let instructions_sha256 = sha256(request.instructions_text.as_bytes());
     let system_prompt = system_prompt();
@@ -169,9 +171,14 @@ fn fill(
 }
 
 /// Copies one document in, with its text beside it.
-fn copy(workspace: &Workspace, found: &Found, budget_tokens: u64) -> Result<DocumentEntry, RunError> {
-    let bytes = documents::content(found)?;
-    let mut extracted = documents::extract(&found.name, &bytes)?;
+fn copy(
+    workspace: &Workspace,
+    found: &Found,
+    budget_tokens: u64,
+    extractor: &Extractor,
+) -> Result<DocumentEntry, RunError> {
+    let bytes = extractor.content(found)?;
+    let mut extracted = extractor.extract(&found.name, &bytes)?;
     let copied = workspace.write(&format!("documents/{}", found.name), &bytes)?;
     drop(bytes);
     let most = crate::context::layers::share_of(budget_tokens, MOST_PAGE_TOKENS);

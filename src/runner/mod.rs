@@ -9,7 +9,7 @@
 //! - `lease`: how the lease is kept, and wishes are heard, while a job is driven
 //! - `attempt`: one model call, with its budget, its retries and a server that is down
 //! - `share`: its part of the budget that its batch's jobs have together
-//! - `perform`: one question answered; `check`: the contract's checks; `models`: a model from its name
+//! - `perform`: one question answered; `check`: the contract's checks; `quoted`: where quotes stand; `models`: a model from its name
 //! - `probe`: a model tried with a tiny call
 //! - `clock`: the only clock
 //! - `reindex`: the database from the workspaces
@@ -28,6 +28,7 @@ mod lease;
 mod models;
 mod perform;
 mod probe;
+mod quoted;
 mod reindex;
 mod session;
 mod share;

@@ -83,9 +83,9 @@ impl Session {
                 Answer::Written
             }
             Ask::Check(completion) => {
-                let (checks, deliverables) = check::check(&self.job, &self.workspace, completion)?;
+                let (checks, deliverables, quotes) = check::check(&self.job, &self.workspace, completion)?;
                 crash::point("contract.checked");
-                Answer::Checked { checks, deliverables }
+                Answer::Checked { checks, deliverables, quotes }
             }
         })
     }
@@ -161,9 +161,9 @@ fn reads_folder(ask: &Ask) -> bool {
 /// Whether answering may change anything: what led to it must be on the disk first.
 fn changes_something(ask: &Ask) -> bool {
     match ask {
-        Ask::Decide | Ask::Nothing | Ask::Prepare(_) | Ask::Examine | Ask::Check(_) => false,
+        Ask::Decide | Ask::Nothing | Ask::Prepare(_) | Ask::Examine => false,
         Ask::Tool { working, .. } => !tool::leaves_no_trace(working),
-        Ask::Model | Ask::Archive { .. } | Ask::Summary | Ask::Write(_) => true,
+        Ask::Model | Ask::Archive { .. } | Ask::Summary | Ask::Write(_) | Ask::Check(_) => true,
     }
 }
 

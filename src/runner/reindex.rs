@@ -10,6 +10,7 @@ use super::{
     session::{Anchor, Loaded, load, load_from, row},
 };
 use crate::{
+    extraction::CACHE_FOLDER,
     job::{
         id::JobId,
         record::{Checkpoint, HoldReason, JobStatus, NewJob},
@@ -167,8 +168,11 @@ fn folders(workspaces: &Path, foreign: &mut u64) -> Result<Vec<PathBuf>, RunErro
     let mut folders = Vec::new();
     for item in std::fs::read_dir(workspaces).map_err(failed)? {
         let path = item.map_err(failed)?.path();
-        let is_unfinished = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMPORARY));
-        if !is_unfinished && path.is_dir() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name == CACHE_FOLDER {
+            continue;
+        }
+        if !name.starts_with(TEMPORARY) && path.is_dir() {
             folders.push(path);
         } else {
             *foreign += 1;

@@ -77,6 +77,7 @@ fn holds_documents(known: Known) -> bool {
         | Known::Summary
         | Known::Progress
         | Known::Todos
+        | Known::Quotes
         | Known::Journal
         | Known::JobFile
         | Known::Lock

@@ -69,7 +69,7 @@ impl Library {
     /// An index of one document for finding quotes in it.
     pub fn quotes(workspace: &Workspace, document: &DocumentEntry) -> Result<QuoteIndex, ToolError> {
         let text = workspace.read_text(&document.text_path())?;
-        Ok(QuoteIndex::new(unit(document), &text))
+        Ok(QuoteIndex::new(unit(document), text))
     }
 }
 

@@ -48,6 +48,7 @@ fn saved(known: Known, text: &str) -> Option<Saved> {
         | Known::Summary
         | Known::Progress
         | Known::Todos
+        | Known::Quotes
         | Known::Journal
         | Known::JobFile
         | Known::Lock

@@ -19,7 +19,11 @@ pub(super) async fn settle(desk: &Desk, tell: &Tell) {
 async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreError> {
     let name = batch.batch.name.clone().unwrap_or_else(|| batch.batch.id.to_string());
     let mut sentences = Vec::new();
-    let sources = Sources { workspaces: &desk.terms.workspaces, depot: desk.terms.depot.as_ref() };
+    let sources = Sources {
+        workspaces: &desk.terms.workspaces,
+        depot: desk.terms.depot.as_ref(),
+        extractor: &desk.terms.extractor,
+    };
     match close(desk.store.as_ref(), batch, sources, now()).await {
         Ok(Closed::NotAsked) => {}
         Ok(Closed::TooEarly) => return Ok(()),
@@ -37,7 +41,7 @@ async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreErro
             tell(Told::Note(format!("the closing job of batch {name} has to wait: {error}")));
             return Ok(());
         }
-        Err(error @ (BatchError::Settings { .. } | BatchError::Unwritable { .. })) => {
+        Err(error @ (BatchError::Settings { .. } | BatchError::Unwritable { .. } | BatchError::Unread { .. })) => {
             sentences.push(format!("the closing job of batch {name} can't be submitted: {error}"));
         }
     }

@@ -2,6 +2,7 @@
 
 use super::batches::Batch;
 use crate::{
+    extraction::Extractor,
     job::time::Timestamp,
     runner::{NewJobRequest, RunError, create_as},
     store::ClaimedJob,
@@ -13,13 +14,14 @@ use std::path::{Path, PathBuf};
 pub(super) struct Order<'b> {
     pub(super) claimed: &'b ClaimedJob,
     pub(super) batch: &'b Batch,
+    pub(super) extractor: &'b Extractor,
     /// Below which the workspace is made.
     pub(super) workspaces: &'b Path,
 }
 
 /// Makes the workspace, and gives its path. What stands there from a worker that died before it could say so is taken as it is.
 pub(super) fn make(order: &Order<'_>) -> Result<PathBuf, RunError> {
-    let Order { claimed, batch, workspaces } = order;
+    let Order { claimed, batch, extractor, workspaces } = order;
     let path = workspaces.join(claimed.id.to_string());
     if path.is_dir() {
         return Ok(path);
@@ -30,6 +32,7 @@ pub(super) fn make(order: &Order<'_>) -> Result<PathBuf, RunError> {
         instructions: settings.instructions.clone(),
         instructions_text: &batch.instructions_text,
         documents: &documents,
+        extractor,
         model: batch.models.first.as_ref(),
         base_url: settings.base_url.as_deref(),
         api_key_env: settings.api_key_env.as_deref(),

@@ -153,10 +153,10 @@ impl Desk {
     }
 
     async fn make(&self, claimed: &ClaimedJob, batch: &Arc<Batch>, path: &Path) -> Result<(), Refused> {
-        let (claimed, batch) = (claimed.clone(), batch.clone());
+        let (claimed, batch, extractor) = (claimed.clone(), batch.clone(), self.terms.extractor.clone());
         let workspaces = path.parent().unwrap_or(&self.terms.workspaces).to_owned();
         let made = tokio::task::spawn_blocking(move || {
-            make(&make::Order { claimed: &claimed, batch: &batch, workspaces: &workspaces })
+            make(&make::Order { claimed: &claimed, batch: &batch, extractor: &extractor, workspaces: &workspaces })
         });
         match made.await {
             Ok(made) => Ok(made.map(drop)?),

@@ -1,8 +1,8 @@
 //! How a worker works, and all of its times.
 
 use super::{Hook, Rest};
-use crate::{batch::window::Window, depot::Depot, job::id::JobId, telemetry::Feed};
-use std::{path::PathBuf, time::Duration};
+use crate::{batch::window::Window, depot::Depot, extraction::Extractor, job::id::JobId, telemetry::Feed};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// How a worker works.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Terms {
     pub workspaces: PathBuf,
     /// Where workspaces are kept for other machines; none: a job stays with the machine that has its workspace.
     pub depot: Option<Depot>,
+    /// Reads documents.
+    pub extractor: Arc<Extractor>,
     /// The name of this machine.
     pub host: String,
     /// Who is told when a batch has ended.

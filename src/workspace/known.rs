@@ -47,6 +47,7 @@ pub enum Known {
     Summary,
     Progress,
     Todos,
+    Quotes,
     Journal,
     JobFile,
     Lock,
@@ -57,13 +58,14 @@ pub enum Known {
 }
 
 impl Known {
-    pub(crate) const FILES: [Self; 9] = [
+    pub(crate) const FILES: [Self; 10] = [
         Self::Plan,
         Self::Memory,
         Self::Instructions,
         Self::Summary,
         Self::Progress,
         Self::Todos,
+        Self::Quotes,
         Self::Journal,
         Self::JobFile,
         Self::Lock,
@@ -78,6 +80,7 @@ impl Known {
             Self::Summary => Some("workspace_summary.md"),
             Self::Progress => Some("progress.md"),
             Self::Todos => Some("todos.md"),
+            Self::Quotes => Some("quotes.jsonl"),
             Self::Journal => Some("journal.jsonl"),
             Self::JobFile => Some(JOB_FILE),
             Self::Lock => Some(".lock"),
@@ -93,6 +96,7 @@ impl Known {
             Self::Summary => Some("it is generated; call generate_workspace_summary()"),
             Self::Progress => Some("it is kept for you; call add_accomplishment(text) or todo_complete(outcome)"),
             Self::Todos => Some("it is kept for you; call todo_write(todos) or todo_complete()"),
+            Self::Quotes => Some("it is written when quotes are checked; put quotes into your deliverables"),
             Self::Journal | Self::JobFile | Self::Lock => {
                 Some("it is the runner's record; write your own files under output/, or notes to workspace.md")
             }

@@ -17,6 +17,7 @@ use crate::{
     support::{shipped, wait},
 };
 use overnight::{
+    extraction::Extractor,
     job::{digest::sha256, id::JobId, record::JobStatus, step::Command as Word},
     model::{Model, offline::Offline},
     runner::{self, Drive, NewJobRequest, Session},
@@ -145,6 +146,7 @@ impl Desk {
     fn workspace(&self, job: JobId, lease: u64, host: Option<&str>) -> PathBuf {
         let (instructions, text) = shipped("extract-requirements");
         let request = NewJobRequest {
+            extractor: &Extractor::in_process(),
             instructions,
             instructions_text: &text,
             documents: &[self.path("rules.md")],

@@ -114,16 +114,16 @@ fn deliverable(bytes: &[u8]) {
     });
     for wanted in &WANTED.deliverables {
         let mut asked = 0_u32;
-        check_deliverable(wanted, Some(bytes), &mut |_, quote, _| {
+        check_deliverable(wanted, Some(bytes), &mut |quoted| {
             asked += 1;
-            if quote.len() > 3 { QuoteResult::NotFound } else { QuoteResult::Found }
+            if quoted.quote.len() > 3 { QuoteResult::NotFound } else { QuoteResult::Found }
         });
     }
 }
 
 fn document(name: &str, bytes: &[u8]) {
     let Ok(read) = extract(name, bytes) else { return };
-    let index = QuoteIndex::new(Unit::Line, &read.text);
+    let index = QuoteIndex::new(Unit::Line, read.text.as_str());
     let quote: String = read.text.chars().filter(|letter| !letter.is_whitespace()).take(40).collect();
     let _ = (index.find(&quote, Some(1)), index.find("aaaaaaaaaaaaab", None));
 }

@@ -6,6 +6,7 @@ mod crash;
 mod databases;
 mod dependencies;
 mod depot;
+mod extraction;
 mod faults;
 mod hostile;
 mod in_part;

@@ -12,6 +12,7 @@ use crate::{
 };
 use overnight::{
     batch::{BatchSettings, Estimate, instructions_hash},
+    extraction::Extractor,
     job::{
         digest::sha256,
         instructions,
@@ -298,6 +299,7 @@ fn without_each_there_is_one_job_for_all() {
     let sources: Vec<PathBuf> = job.sources.iter().map(PathBuf::from).collect();
     let model = open_model(&batch.model, &overnight::runner::ModelOptions::default()).unwrap();
     let request = NewJobRequest {
+        extractor: &Extractor::in_process(),
         instructions: settings.instructions,
         instructions_text: &batch.instructions_text,
         documents: &sources,

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use overnight::{
+    extraction::Extractor,
     job::{
         event::Decision,
         instructions::{self, Instructions},
@@ -69,6 +70,7 @@ impl Place {
         model: &Arc<dyn Model>,
     ) -> PathBuf {
         let request = NewJobRequest {
+            extractor: &Extractor::in_process(),
             instructions,
             instructions_text: text,
             documents,

@@ -10,7 +10,7 @@ fn floor(room: &str) -> Option<u32> {
     Some(match room {
         "job" | "context" => 0,
         "workspace" | "documents" | "store" | "model" => 1,
-        "tool" => 2,
+        "tool" | "extraction" => 2,
         "batch" | "depot" | "worker" | "runner" | "audit" | "report" | "telemetry" => 3,
         "cli" => 4,
         // Beside the floors: configuration is read by the command line and by whoever it hands it to; every effect may have

@@ -5,6 +5,7 @@
 use crate::support::{Place, copy, samples, shipped, wait};
 use overnight::{
     audit::verify::verify,
+    extraction::Extractor,
     job::{
         event::{Decision, Event},
         instructions::Review,
@@ -26,6 +27,7 @@ fn worked(place: &Place, each: &mut (dyn FnMut(&Path, &Decision) + Send)) -> Pat
     instructions.review = Review::Required;
     let documents = [samples().join("standards")];
     let request = NewJobRequest {
+        extractor: &Extractor::in_process(),
         instructions,
         instructions_text: &text,
         documents: &documents,

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use overnight::{
     batch::{BatchSettings, window::Window},
     context::message::{Reply, Usage},
+    extraction::Extractor,
     job::{
         failure::Failure,
         id::JobId,
@@ -154,6 +155,7 @@ impl Night {
     fn terms(&self, until_empty: bool) -> Terms {
         Terms {
             traces: None,
+            extractor: Arc::new(Extractor::in_process()),
             concurrency: 3,
             window: None,
             until_empty,

@@ -4,16 +4,16 @@
 use crate::{
     job::{
         digest::sha256,
-        event::{CallEnd, Event, Prepared, ToolResult},
+        event::{CallEnd, Ending, Event, Prepared, ToolResult},
         spec::JobSpec,
-        state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE},
+        state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, QUOTES_FILE},
     },
     workspace::known::Folder,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Events that tell about files. Others are left alone, so that one that this version doesn't know is no obstacle.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
     "job_created",
     "archive_stored",
     "files_examined",
@@ -23,6 +23,7 @@ const KINDS: [&str; 10] = [
     "tool_started",
     "tool_returned",
     "feedback_given",
+    "ending_decided",
     "job_ended",
 ];
 
@@ -84,7 +85,7 @@ pub(super) struct Told {
     pub memory: Copies,
     /// What was written to `output/` and `tool_results/` since the last archive.
     pub results: Results,
-    /// Path → SHA-256 of all else that the model wrote.
+    /// Path → SHA-256 of all else that the model wrote, and of where quotes were found.
     pub own: BTreeMap<String, String>,
     /// Calls whose result isn't told yet: a crash may have come after their work.
     pub open_calls: BTreeSet<String>,
@@ -138,7 +139,11 @@ impl Told {
                 self.memory.set(hash(files.memory));
             }
             Event::PlanSet { text, .. } => self.plan.ask(sha256(text.as_bytes())),
-            Event::FeedbackGiven { instructions, .. } => self.task.ask(sha256(instructions.as_bytes())),
+            Event::FeedbackGiven { instructions, .. } => {
+                self.task.ask(sha256(instructions.as_bytes()));
+                // It is written anew at the next check, and told again at the next ending.
+                self.own.remove(QUOTES_FILE);
+            }
             Event::FileWritten { path } => match path.as_str() {
                 PLAN_FILE => self.plan.written(),
                 INSTRUCTIONS_FILE => self.task.written(),
@@ -152,7 +157,11 @@ impl Told {
                 self.started.insert(call, prepared);
             }
             Event::ToolReturned { call, result, .. } => return self.on_returned(&call, result),
-            Event::JobEnded { .. } => self.has_ended = true,
+            Event::EndingDecided { ending } => self.on_ending(&ending),
+            Event::JobEnded { ending } => {
+                self.on_ending(&ending);
+                self.has_ended = true;
+            }
             Event::Opened { .. }
             | Event::AttemptFailed { .. }
             | Event::PhaseStarted { .. }
@@ -171,12 +180,17 @@ impl Told {
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
             | Event::CompletionRefused { .. }
-            | Event::EndingDecided { .. }
             | Event::Held { .. }
             | Event::Resumed { .. }
             | Event::Approved => {}
         }
         None
+    }
+
+    fn on_ending(&mut self, ending: &Ending) {
+        if let Some(quotes) = &ending.quotes {
+            self.own.insert(quotes.path.clone(), quotes.sha256.clone());
+        }
     }
 
     fn on_returned(&mut self, call: &str, result: ToolResult) -> Option<String> {

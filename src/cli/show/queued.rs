@@ -90,6 +90,7 @@ pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<
         notes: state.notes.as_deref(),
         checks: &[],
         deliverables: &state.deliverables,
+        quotes: None,
         open_todos: &[],
         workspace: office.workspace(job).map_or_else(
             |_| if job.is_stored() { STORED.to_owned() } else { job.row.job.workspace.clone() },

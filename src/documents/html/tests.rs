@@ -127,7 +127,7 @@ fn long_paragraphs_are_wrapped_and_quotes_still_found() {
     assert_eq!(read.notes, ["1 line over 2,000 characters was wrapped"]);
     let index = QuoteIndex::new(read.unit, &read.text);
     assert!(index.find(&sentence.repeat(99), None).is_some());
-    assert_eq!(index.find("Buyer. It ends.", None).map(|place| place.line), Some(3));
+    assert_eq!(index.find("Buyer. It ends.", None).map(|place| place.from.line), Some(3));
 }
 
 #[test]

@@ -24,8 +24,8 @@ fn rule(each: &str) -> Quotes {
 }
 
 /// A world of one document, `a.pdf`, with "alpha beta" on page 3.
-fn library(document: &str, quote: &str, page: Option<u64>) -> QuoteResult {
-    match (document, quote, page) {
+fn library(asked: Asked<'_>) -> QuoteResult {
+    match (asked.document, asked.quote, asked.page) {
         ("a.pdf", "alpha beta", None | Some(3)) => QuoteResult::Found,
         ("a.pdf", "alpha beta", Some(_)) => QuoteResult::NotOnPage { found_on: 3 },
         ("a.pdf", _, _) => QuoteResult::NotFound,

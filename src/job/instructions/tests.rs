@@ -516,7 +516,7 @@ proptest! {
 fn failed(name: &str, path: &str, content: &serde_json::Value) -> Vec<String> {
     let instructions = shipped::parse_shipped(name).unwrap().unwrap();
     let deliverable = instructions.deliverables.iter().find(|d| d.path == path).unwrap();
-    let found = |_: &str, _: &str, _: Option<u64>| crate::job::contract::QuoteResult::Found;
+    let found = |_: crate::job::contract::Asked<'_>| crate::job::contract::QuoteResult::Found;
     let checks =
         crate::job::contract::check_deliverable(deliverable, Some(content.to_string().as_bytes()), &mut { found });
     checks.into_iter().filter(|check| !check.passed).map(|check| check.detail).collect()

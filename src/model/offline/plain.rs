@@ -4,6 +4,7 @@
 use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, hangs_open, indentation};
 use super::directives::{is_admonition, is_verbatim};
 use super::furniture::Place;
+use super::hyphens::ends_in_name;
 use super::marker::{Family, Marker, marker};
 use super::plain_look::{Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_term, look};
 use super::statements::{Line, Start};
@@ -49,7 +50,7 @@ struct Reader<'r, 'a> {
 
 impl<'a> Reader<'_, 'a> {
     fn blank(&self, i: usize) -> bool {
-        self.places.get(i).is_none_or(|place| *place == Place::Furniture)
+        self.places.get(i).is_none_or(|place| matches!(place, Place::Furniture | Place::Note))
             || indentation(self.lines[i].text).1.is_empty()
     }
 
@@ -62,6 +63,10 @@ impl<'a> Reader<'_, 'a> {
         match self.places[i] {
             Place::Furniture => {
                 self.builder.page_break(&self.lines[i], Place::Furniture);
+                return 1;
+            }
+            Place::Note => {
+                self.builder.note(&self.lines[i]);
                 return 1;
             }
             Place::PageStart => self.builder.page_break(&self.lines[i], Place::PageStart),
@@ -133,8 +138,47 @@ impl<'a> Reader<'_, 'a> {
             }
             return 1;
         }
+        if self.is_label(i, indent, text) {
+            self.builder.single(Kind::Other, indent, line, text);
+            return 1;
+        }
+        if self.is_led_to(text) {
+            self.builder.close();
+            if look(&self.chunk(i), true) != Look::Prose || is_code(text) {
+                self.builder.single(Kind::Other, indent, line, text);
+                return 1;
+            }
+        }
         self.item_or_text(i, indent, text);
         1
+    }
+
+    /// A term or a title right over its text, which had room for the text's first word: a converter lost what set it off.
+    fn is_label(&self, i: usize, indent: usize, text: &str) -> bool {
+        let (next_indent, next) = indentation(self.next_text(i));
+        let finished = self.builder.open.is_none() || ends_sentence(self.builder.last_text());
+        let opens = next.starts_with(|c: char| c.is_uppercase() || matches!(c, '“' | '"'));
+        if !finished || !opens || next_indent < indent || text.chars().count() > 72 || ends_label(text) {
+            return false;
+        }
+        marker(text).is_none() && self.had_room(i, next) && strength_of(text).is_none()
+    }
+
+    /// Whether the line after `i` begins with a word that line `i` had room for.
+    fn had_room(&self, i: usize, next: &str) -> bool {
+        let width = |line: &str| line.trim_end().chars().count();
+        let widest = self.chunk(i).into_iter().map(width).max().unwrap_or(0);
+        let word = next.split_whitespace().next().map_or(0, |word| word.chars().count());
+        (width(self.lines[i].text) + 1 + word) * 10 < widest * 6
+    }
+
+    /// Whether a line is what a colon before it announced: it begins anew behind its line's end.
+    fn is_led_to(&self, text: &str) -> bool {
+        self.builder.open.is_some()
+            && !self.builder.broken
+            && self.builder.last_text().ends_with(':')
+            && (!text.starts_with(char::is_lowercase) || is_code(text))
+            && marker(text).is_none()
     }
 
     fn alone(&self, i: usize) -> bool {
@@ -320,6 +364,10 @@ impl<'a> Reader<'_, 'a> {
     /// The marker of a new item, unless the line only goes on with a sentence that happens to look like one.
     fn item_marker(&self, indent: usize, text: &str) -> Option<Marker> {
         let mark = marker(text)?;
+        // "invoke-rc." goes on with "d. Others may"
+        if ends_in_name(self.builder.last_text()) {
+            return None;
+        }
         let fresh = self.builder.open.is_none();
         let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
         let last = self.builder.last_text();
@@ -328,7 +376,10 @@ impl<'a> Reader<'_, 'a> {
         // "The vendor shall" and its list, without a colon
         let taken_up = mark.number == 1 && strength_of(last).is_some() && hangs_open(last);
         let begins = match mark.family {
-            Family::Bullet('o') => fresh && (indent > 0 || mark.space > 1) || in_item && mark.space > 1,
+            Family::Bullet('o') => {
+                let same = self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
+                fresh && (indent > 0 || mark.space > 1) || in_item && mark.space > 1 || same && finished
+            }
             Family::Bullet('-' | '+' | '*' | '–') => {
                 fresh
                     || in_item
@@ -356,4 +407,15 @@ impl<'a> Reader<'_, 'a> {
             && !self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
         (begins && !mid_sentence).then_some(mark)
     }
+}
+
+/// Whether a line ends as a sentence or a part of one does, so that it labels nothing.
+fn ends_label(text: &str) -> bool {
+    text.ends_with(['.', '!', '?', ';', ',', '-', '('])
+        || text.rsplit(' ').next().is_some_and(|word| {
+            matches!(
+                word,
+                "the" | "a" | "an" | "of" | "and" | "or" | "to" | "in" | "is" | "are" | "by" | "for" | "with"
+            )
+        })
 }

@@ -3,8 +3,10 @@
 
 use std::rc::Rc;
 
-use super::blocks::{Block, Kind, blocks, fold, hangs_open};
+use super::blocks::{Block, Kind, blocks, ends_sentence, fold, hangs_open};
+use super::hyphens::{Seam, Vocabulary};
 use super::marker::Family;
+use super::notes::without_marks;
 use super::quotations::quotations;
 use super::sentences::spans;
 pub use super::strength::{Strength, UnknownStrength, strength_of};
@@ -121,9 +123,15 @@ pub fn statements(lines: &[Line<'_>], style: Style, start: &Start) -> Found {
                     }
                 };
                 let next = read.list.get(i + 1);
-                pending = prose(block, inherited, next, &mut found.statements);
+                pending = prose(block, inherited, next, &read.words, &mut found.statements);
             }
         }
+    }
+    for note in &read.notes {
+        prose(note, None, None, &read.words, &mut found.statements);
+    }
+    if !read.notes.is_empty() {
+        found.statements.sort_by_key(|statement| statement.line);
     }
     if found.open_from.is_none() {
         found.end = Start {
@@ -196,18 +204,25 @@ impl Lists {
     }
 }
 
-/// A table row's first cell that obliges.
+/// The sentences that oblige of a table row's first cell that has any.
 fn row(block: &Block<'_>, header: bool, found: &mut Vec<Statement>) {
     for cell in &block.pieces {
-        let Some(strength) = strength_of(cell.text) else {
-            continue;
-        };
-        if header && !(cell.text.ends_with('.') && cell.text.split_whitespace().count() > 4) {
-            continue;
+        let masked = quotations(cell.text);
+        let before = found.len();
+        for span in spans(cell.text, &masked) {
+            let Some((strength, _)) = strongest(cell.text, &masked, span.clone()) else {
+                continue;
+            };
+            let sentence = &cell.text[span];
+            if header && !(sentence.ends_with('.') && sentence.split_whitespace().count() > 4) {
+                continue;
+            }
+            let quote = fold(&sentence[without_marks(sentence)]);
+            found.push(Statement { line: cell.line, page: cell.page, section: owned(block), strength, quote });
         }
-        let quote = fold(cell.text);
-        found.push(Statement { line: cell.line, page: cell.page, section: owned(block), strength, quote });
-        return;
+        if found.len() > before {
+            return;
+        }
     }
 }
 
@@ -222,13 +237,20 @@ pub(super) struct Joined {
     pub(super) parts: Vec<(usize, u64, Option<u64>, bool)>,
 }
 
-pub(super) fn join(block: &Block<'_>) -> Joined {
+pub(super) fn join(block: &Block<'_>, words: &Vocabulary) -> Joined {
     let mut text = String::new();
     let mut parts = Vec::with_capacity(block.pieces.len());
+    let mut before = "";
     for piece in &block.pieces {
-        if !text.is_empty() {
-            text.push(' ');
+        match words.seam(before, piece.text) {
+            Seam::Blank if text.is_empty() => {}
+            Seam::Blank => text.push(' '),
+            Seam::Nothing => {}
+            Seam::Whole => {
+                text.pop();
+            }
         }
+        before = piece.text;
         parts.push((text.len(), piece.line, piece.page, piece.after_break));
         for (i, word) in piece.text.split_whitespace().enumerate() {
             if i > 0 {
@@ -269,16 +291,19 @@ fn prose(
     block: &Block<'_>,
     inherited: Option<Strength>,
     next: Option<&Block<'_>>,
+    words: &Vocabulary,
     found: &mut Vec<Statement>,
 ) -> Option<Strength> {
     if inherited.is_none() && !block.pieces.iter().any(|piece| hinted(piece.text)) {
         return None;
     }
-    let joined = join(block);
+    let joined = join(block, words);
     let masked = quotations(&joined.text);
     let sentences = spans(&joined.text, &masked);
     let mut add = |span: &std::ops::Range<usize>, strength: Strength, offset: usize| {
         let span = joined.contiguous(span, offset);
+        let bare = without_marks(&joined.text[span.clone()]);
+        let span = span.start + bare.start..span.start + bare.end;
         let (line, page) = joined.place(span.start);
         let quote = joined.text[span].trim().to_owned();
         found.push(Statement { line, page, section: owned(block), strength, quote });
@@ -286,13 +311,17 @@ fn prose(
     let leads = leads_in(block, &joined.text, next);
     let last = sentences.last().cloned().filter(|_| leads);
     if let Some(inherited) = inherited {
-        let whole = 0..joined.text.len();
-        let own = strongest(&joined.text, &masked, whole.clone());
         if leads {
+            let own = strongest(&joined.text, &masked, 0..joined.text.len());
             return Some(own.map_or(inherited, |(strength, _)| strength));
         }
-        let (strength, offset) = own.unwrap_or((inherited, 0));
-        add(&whole, strength, offset);
+        // the item is its first sentence: where it ends, not every layout shows
+        for (i, span) in sentences.iter().enumerate() {
+            let own = strongest(&joined.text, &masked, span.clone());
+            if let Some((strength, offset)) = own.or((i == 0).then_some((inherited, span.start))) {
+                add(span, strength, offset);
+            }
+        }
         return None;
     }
     for span in &sentences {
@@ -311,6 +340,9 @@ fn prose(
 
 /// The word alone ("MUST") is a term, not a sentence.
 fn says_something(sentence: &str) -> bool {
+    if is_title(sentence) {
+        return false;
+    }
     let words = |word: &&str| word.chars().any(char::is_alphanumeric);
     sentence.split_whitespace().filter(words).any(|word| {
         let bare: String = word.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_uppercase();
@@ -330,6 +362,17 @@ fn says_something(sentence: &str) -> bool {
                 | "IS"
         )
     })
+}
+
+/// "License Must Not Be Specific to Debian" is a title.
+fn is_title(sentence: &str) -> bool {
+    let mut long =
+        sentence.split_whitespace().filter(|word| word.chars().count() > 3 && word.starts_with(char::is_alphabetic));
+    let small = sentence.chars().any(char::is_lowercase);
+    small
+        && !ends_sentence(sentence)
+        && long.clone().count() >= 2
+        && long.all(|word| word.starts_with(char::is_uppercase))
 }
 
 /// Whether a block introduces the list after it: "The operator must:".

@@ -31,9 +31,11 @@ fn said(found: &Found) -> Vec<String> {
 fn check(style: Style, text: &str, expected: &[&str]) {
     let found = statements(&numbered(text), style, &Start::default());
     assert_eq!(said(&found), expected, "{text}");
-    let whole: String = text.split_whitespace().collect();
+    // a hyphen at a line's end may be undone
+    let solid = |text: &str| text.split_whitespace().collect::<String>().replace('-', "");
+    let whole = solid(text);
     for statement in &found.statements {
-        let quote: String = statement.quote.split_whitespace().collect();
+        let quote = solid(&statement.quote);
         assert!(whole.contains(&quote), "not in the text: {quote}");
     }
 }
@@ -135,7 +137,8 @@ fn markdown_is_read_by_its_marks() {
             "7 SHALL [1 What you must know] Each part shall be marked `A`; spare parts may be unmarked.",
             "22 SHOULD [Setext must head] Doors should close.",
             "22 MAY [Setext must head] Windows may open.",
-            "30 MUST [Setext must head] It must close. It may creak.",
+            "30 MUST [Setext must head] It must close.",
+            "30 MAY [Setext must head] It may creak.",
             "32 MUST [Setext must head] MUST",
         ],
     );
@@ -166,7 +169,7 @@ fn a_lead_in_gives_its_strength_to_each_item() {
             "1 MUST [-] Doors must close.",
             "3 MUST NOT [-] open the door,",
             "4 MUST NOT [-] leave; nor sleep.",
-            "8 SHOULD [-] It should be quiet. Always.",
+            "8 SHOULD [-] It should be quiet.",
             "9 MUST NOT [-] at night",
             "10 MUST NOT [-] by day",
             "17 SHALL [-] a log of",
@@ -184,7 +187,7 @@ fn plain_text_is_read_by_its_layout() {
         "1.  Introduction ........ 3\n2.  What must be ........ 4\n\n3.2  Session   start\n\n   A client MUST open a ses-\n   sion before it sends any\n   data.  Servers SHOULD wait.\n\n   The server MUST:\n\n   o  answer within\n      30 seconds\n\n   o  log it\n\n\
          \x20     int must_run(void);\n      /* this must run */\n\n   After that it may rest.\n\nSTORAGE OF KEYS\n\nKeys shall be kept.\n\nBackups\n=======\n(a) A copy is required.\n(b) It is small.\n\n> He must go.\n\nExample::\n\n    you must not see this\n\nThat is all you may see.\n",
         &[
-            "6 MUST [3.2 Session start] A client MUST open a ses- sion before it sends any data.",
+            "6 MUST [3.2 Session start] A client MUST open a session before it sends any data.",
             "8 SHOULD [3.2 Session start] Servers SHOULD wait.",
             "12 MUST [3.2 Session start] answer within 30 seconds",
             "15 MUST [3.2 Session start] log it",

@@ -4,6 +4,7 @@
 
 use super::script;
 use overnight::{
+    extraction::Extractor,
     job::{
         digest::sha256,
         id::JobId,
@@ -141,6 +142,7 @@ impl Desk {
         let documents = [self.path("docs")];
         let model = self.model();
         let request = NewJobRequest {
+            extractor: &Extractor::in_process(),
             instructions: read,
             instructions_text: &text,
             documents: &documents,

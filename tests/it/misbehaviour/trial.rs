@@ -10,6 +10,7 @@ use overnight::{
         compose,
         message::{Message, Prompt},
     },
+    extraction::Extractor,
     job::{
         event::{CallEnd, Decision, Event, ToolResult},
         instructions,
@@ -150,6 +151,7 @@ impl Trial {
         }
         let nothing = |_: &str| Err("no such file".to_owned());
         let request = NewJobRequest {
+            extractor: &Extractor::in_process(),
             instructions: instructions::parse("task.md", &self.task, &nothing).unwrap(),
             instructions_text: &self.task,
             documents: std::slice::from_ref(&folder),

@@ -7,6 +7,7 @@ use crate::{
 use async_trait::async_trait;
 use overnight::{
     context::message::{Reply, Usage},
+    extraction::Extractor,
     job::{id::JobId, instructions, limits::Limits, state::Job, step::Command as Word},
     model::{Failure, FailureKind, Model, Request, scripted::Scripted},
     runner::{self, Drive, NewJobRequest, Report, Session},
@@ -240,6 +241,7 @@ impl Night {
         let instructions = instructions::parse("task.md", &text, &|path| Err(format!("{path} is not there"))).unwrap();
         let model: Arc<dyn Model> = Arc::new(model);
         let request = NewJobRequest {
+            extractor: &Extractor::in_process(),
             instructions,
             instructions_text: &text,
             documents: &[self.path("docs")],

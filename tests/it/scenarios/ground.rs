@@ -6,6 +6,7 @@
 use super::{case::Scenario, tree::Tree};
 use overnight::{
     audit::verify::verify,
+    extraction::Extractor,
     job::{id::JobId, instructions},
     runner::{self, NewJobRequest},
     store::{self, Store},
@@ -49,6 +50,7 @@ impl Ground {
         let documents: Vec<PathBuf> =
             Some(given.join("documents")).into_iter().filter(|folder| folder.exists()).collect();
         let request = NewJobRequest {
+            extractor: &Extractor::in_process(),
             instructions,
             instructions_text: &text,
             documents: &documents,

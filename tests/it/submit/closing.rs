@@ -1,10 +1,11 @@
 //! `--then`: one more job over what a batch delivered.
 
-use super::{Desk, PathBuf, Store, Timestamp, Value, at, json, now, sha256, wait};
+use super::{Arc, Desk, PathBuf, Store, Timestamp, Value, at, json, now, sha256, wait};
 use crate::store::{A, MINUTE, at_work, checkpoint};
 use overnight::{
     batch::{BatchSettings, Closed, Sources, close},
     documents::{InProcess, gather},
+    extraction::Extractor,
     job::record::{Delivered, JobState, JobStatus},
     store::{BatchRow, ClaimedJob, QueueEntry},
 };
@@ -33,7 +34,8 @@ async fn end(desk: &Desk, store: &dyn Store, job: &ClaimedJob, status: JobStatus
 async fn closed(desk: &Desk, store: &dyn Store, batch: &str) -> Closed {
     let row: BatchRow = store.batch(batch).await.unwrap();
     let later: Timestamp = at("2099-01-01T00:00:00.000Z");
-    let sources = Sources { workspaces: &desk.path().join("workspaces"), depot: None };
+    let extractor = Arc::new(Extractor::in_process());
+    let sources = Sources { workspaces: &desk.path().join("workspaces"), depot: None, extractor: &extractor };
     close(store, &row, sources, later).await.unwrap()
 }
 

@@ -324,7 +324,7 @@ fn rests(world: &World) {
         Answer::Summarised { sha256: String::new() },
         Answer::Examined(Examined::default()),
         Answer::Written,
-        Answer::Checked { checks: Vec::new(), deliverables: Vec::new() },
+        Answer::Checked { checks: Vec::new(), deliverables: Vec::new(), quotes: None },
     ] {
         // A job that is held because its server is down has the server probed.
         if job.is_out() && matches!(late, Answer::AttemptFailed { .. }) {

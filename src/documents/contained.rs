@@ -1,0 +1,109 @@
+//! What a file holds that is made of others: a ZIP archive or an OLE file. The file itself has to say what it is, in the
+//! part that its format has for that: an archive that merely holds a document is an archive.
+
+use std::io::Cursor;
+
+use memchr::memmem;
+
+use super::package::Package;
+
+/// What such a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contained {
+    Word,
+    Workbook,
+    Slides,
+    /// A workbook in its own binary form, which only its extension tells from XLSX.
+    BinaryWorkbook,
+    Epub,
+    OpenText,
+    OpenSpreadsheet,
+    OpenOther,
+    OldWord,
+    OldWorkbook,
+    OldSlides,
+    Outlook,
+    /// Of Office, with a password.
+    Encrypted,
+    /// Any other OLE file.
+    OldOther,
+    Archive,
+}
+
+/// How much of a part is looked at that says what the file is.
+const HEAD: u64 = 1 << 20;
+
+/// By the part that says so; by exact names where that part is damaged.
+pub(super) fn in_zip(bytes: &[u8]) -> Contained {
+    let Some(package) = Package::open(bytes) else { return Contained::Archive };
+    if let Some(mimetype) = package.head("mimetype", 200) {
+        let mimetype = String::from_utf8_lossy(&mimetype);
+        let mimetype = mimetype.trim();
+        if mimetype == "application/epub+zip" {
+            return Contained::Epub;
+        }
+        if let Some(kind) = mimetype.strip_prefix("application/vnd.oasis.opendocument.") {
+            return match kind.strip_suffix("-template").unwrap_or(kind) {
+                "text" => Contained::OpenText,
+                "spreadsheet" => Contained::OpenSpreadsheet,
+                _ => Contained::OpenOther,
+            };
+        }
+    }
+    let types = package.head("[Content_Types].xml", HEAD).unwrap_or_default();
+    // Some programs write it in UTF-16.
+    let types: Vec<u8> = types.into_iter().filter(|byte| *byte != 0).collect();
+    let says = |what: &str| memmem::find(&types, what.as_bytes()).is_some();
+    let by_type = [
+        ("wordprocessingml.document.main+xml", Contained::Word),
+        ("wordprocessingml.template.main+xml", Contained::Word),
+        ("ms-word.document.macroEnabled.main+xml", Contained::Word),
+        ("ms-word.template.macroEnabledTemplate.main+xml", Contained::Word),
+        ("spreadsheetml.sheet.main+xml", Contained::Workbook),
+        ("spreadsheetml.template.main+xml", Contained::Workbook),
+        ("ms-excel.sheet.macroEnabled.main+xml", Contained::Workbook),
+        ("ms-excel.template.macroEnabled.main+xml", Contained::Workbook),
+        ("ms-excel.sheet.binary.macroEnabled.main", Contained::BinaryWorkbook),
+        ("presentationml.presentation.main+xml", Contained::Slides),
+        ("presentationml.slideshow.main+xml", Contained::Slides),
+        ("presentationml.template.main+xml", Contained::Slides),
+        ("ms-powerpoint.presentation.macroEnabled.main+xml", Contained::Slides),
+        ("ms-powerpoint.slideshow.macroEnabled.main+xml", Contained::Slides),
+    ];
+    if let Some((_, found)) = by_type.iter().find(|(what, _)| says(what)) {
+        return *found;
+    }
+    if !package.has("_rels/.rels") && !package.has("[Content_Types].xml") {
+        return Contained::Archive;
+    }
+    let by_name = [
+        ("word/document.xml", Contained::Word),
+        ("xl/workbook.xml", Contained::Workbook),
+        ("ppt/presentation.xml", Contained::Slides),
+    ];
+    by_name.iter().find(|(name, _)| package.has(name)).map_or(Contained::Archive, |(_, found)| *found)
+}
+
+/// By the names of its streams.
+pub(super) fn in_ole(bytes: &[u8]) -> Contained {
+    let opened = cfb::CompoundFile::open(Cursor::new(bytes)).ok();
+    let has = |name: &str| match &opened {
+        Some(opened) => opened.exists(name),
+        // What can't be opened may still show the names.
+        None => {
+            let wide: Vec<u8> = name.trim_start_matches('/').encode_utf16().flat_map(u16::to_le_bytes).collect();
+            memmem::find(bytes, &wide).is_some()
+        }
+    };
+    [
+        ("/EncryptedPackage", Contained::Encrypted),
+        ("/__properties_version1.0", Contained::Outlook),
+        ("/WordDocument", Contained::OldWord),
+        ("/PowerPoint Document", Contained::OldSlides),
+        ("/Workbook", Contained::OldWorkbook),
+        ("/Book", Contained::OldWorkbook),
+    ]
+    .into_iter()
+    .find(|(name, _)| has(name))
+    .map_or(Contained::OldOther, |(_, found)| found)
+}

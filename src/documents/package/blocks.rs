@@ -1,0 +1,114 @@
+//! Text in Markdown's blocks: a blank line between them, none between a list's items or a table's rows.
+
+/// What a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::documents) enum Kind {
+    /// Paragraphs and headings.
+    Paragraph,
+    /// An item of a list.
+    Item,
+    /// A row of a table.
+    Row,
+}
+
+/// Blocks one after another.
+#[derive(Debug, Default)]
+pub(in crate::documents) struct Blocks {
+    text: String,
+    last: Option<Kind>,
+}
+
+impl Blocks {
+    /// Adds a block, unless there is nothing in it.
+    pub(in crate::documents) fn add(&mut self, kind: Kind, block: &str) {
+        if block.is_empty() {
+            return;
+        }
+        let is_close = self.last == Some(kind) && kind != Kind::Paragraph;
+        if self.last.is_some() {
+            self.text.push_str(if is_close { "\n" } else { "\n\n" });
+        }
+        self.text.push_str(block);
+        self.last = Some(kind);
+    }
+
+    /// What comes next is set off from what there is, also where both are of one kind: two tables.
+    pub(in crate::documents) fn set_off(&mut self) {
+        self.last = self.last.map(|_| Kind::Paragraph);
+    }
+
+    pub(in crate::documents) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(in crate::documents) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub(in crate::documents) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// All of it, the last line ended; nothing is left.
+    pub(in crate::documents) fn take(&mut self) -> String {
+        let mut text = std::mem::take(&mut self.text);
+        self.last = None;
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Text in one line, with single blanks.
+pub(in crate::documents) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// A table's row.
+pub(in crate::documents) fn row<S: AsRef<str>>(cells: &[S]) -> String {
+    let mut row = "|".to_owned();
+    for cell in cells {
+        row.push(' ');
+        row.push_str(cell.as_ref());
+        row.push_str(" |");
+    }
+    row
+}
+
+/// The line below a table's first row.
+pub(in crate::documents) fn rule(columns: usize) -> String {
+    format!("|{}", " --- |".repeat(columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_and_rows_stand_close() {
+        let mut blocks = Blocks::default();
+        for (kind, block) in [
+            (Kind::Paragraph, "# a"),
+            (Kind::Paragraph, "b"),
+            (Kind::Paragraph, ""),
+            (Kind::Item, "- c"),
+            (Kind::Item, "- d"),
+            (Kind::Row, "| e |"),
+            (Kind::Row, "| --- |"),
+        ] {
+            blocks.add(kind, block);
+        }
+        blocks.set_off();
+        blocks.add(Kind::Row, "| f |");
+        assert_eq!(blocks.take(), "# a\n\nb\n\n- c\n- d\n\n| e |\n| --- |\n\n| f |\n");
+        assert_eq!(one_line(" a\n\tb\u{a0}c "), "a b c");
+    }
+}

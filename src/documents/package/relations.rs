@@ -1,0 +1,103 @@
+//! How a part refers to others: by short names that a small part beside it explains.
+
+use std::collections::HashMap;
+
+use super::archive::Package;
+use super::xml::{Broken, Node, Xml};
+
+/// The most relations that one part may have.
+const MAX_RELATIONS: usize = 100_000;
+
+/// Another part, or something outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::documents) struct Relation {
+    /// The last word of its kind: `slide`, `notesSlide`, `chart`.
+    pub(in crate::documents) kind: String,
+    /// The part's name; empty where it lies outside.
+    pub(in crate::documents) part: String,
+}
+
+/// One part's relations by their short names.
+#[derive(Debug, Default)]
+pub(in crate::documents) struct Relations(HashMap<String, Relation>);
+
+impl Relations {
+    /// None where nothing explains them.
+    pub(in crate::documents) fn of(package: &Package<'_>, part: &str) -> Result<Self, Broken> {
+        let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
+        let name = if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
+        let mut relations = HashMap::new();
+        let Some(xml) = Xml::open(package, &name) else { return Ok(Self::default()) };
+        let mut xml = xml?;
+        loop {
+            match xml.next()? {
+                Node::Start(element) if element.name() == "Relationship" && relations.len() < MAX_RELATIONS => {
+                    let (Some(id), Some(kind)) = (element.value("Id"), element.value("Type")) else { continue };
+                    let is_outside = element.value("TargetMode").is_some_and(|mode| mode == "External");
+                    let target = if is_outside { String::new() } else { element.value("Target").unwrap_or_default() };
+                    let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
+                    let part = if is_outside { target } else { resolve(folder, &target) };
+                    relations.insert(id, Relation { kind, part });
+                }
+                Node::Over => return Ok(Self(relations)),
+                Node::Start(_) | Node::End(_) | Node::Text(_) => {}
+            }
+        }
+    }
+
+    pub(in crate::documents) fn get(&self, id: &str) -> Option<&Relation> {
+        self.0.get(id)
+    }
+
+    /// The part of the first relation of a kind, in the order of their short names.
+    pub(in crate::documents) fn first(&self, kind: &str) -> Option<&str> {
+        let of_kind = self.0.iter().filter(|(_, relation)| relation.kind == kind);
+        of_kind.min_by_key(|(id, _)| *id).map(|(_, relation)| relation.part.as_str())
+    }
+
+    /// How many relations of a kind there are.
+    pub(in crate::documents) fn count(&self, kind: &str) -> usize {
+        self.0.values().filter(|relation| relation.kind == kind).count()
+    }
+
+    pub(in crate::documents) fn all(&self) -> impl Iterator<Item = &Relation> {
+        self.0.values()
+    }
+}
+
+/// A target as it is written, seen from a folder.
+fn resolve(folder: &str, target: &str) -> String {
+    let target = target.split('#').next().unwrap_or_default().replace('\\', "/");
+    let mut names: Vec<&str> = match target.strip_prefix('/') {
+        Some(_) => Vec::new(),
+        None => folder.split('/').filter(|name| !name.is_empty()).collect(),
+    };
+    for name in target.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    names.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn targets_are_seen_from_the_folder_of_the_part() {
+        for (folder, target, expected) in [
+            ("ppt", "slides/slide1.xml", "ppt/slides/slide1.xml"),
+            ("ppt/slides", "../notesSlides/n.xml", "ppt/notesSlides/n.xml"),
+            ("ppt", "/ppt/slides/a.xml", "ppt/slides/a.xml"),
+            ("", "word/document.xml", "word/document.xml"),
+            ("xl", "../../../etc/passwd", "etc/passwd"),
+        ] {
+            assert_eq!(resolve(folder, target), expected, "{folder} {target}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What stands on a page: characters with the place where each is drawn.
+
+/// Which way text runs, in steps of a quarter turn against the clock from left to right.
+pub(super) const TURNS: usize = 4;
+
+/// One drawn character (or several, where one shape stands for them: a ligature).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Glyph {
+    /// Its characters in [`Page::text`].
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// How far its quarter turn is from text that runs to the right, 0 to 3.
+    pub(super) turn: u8,
+    /// Where it begins and ends on its line, and the line's own place, which grows downwards: all as seen by who turned
+    /// the page so that this text runs to the right.
+    pub(super) start: f32,
+    pub(super) end: f32,
+    pub(super) base: f32,
+    /// The font's size on the page.
+    pub(super) size: f32,
+}
+
+/// What a page shows, in the order in which it is painted.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    /// The characters of all glyphs.
+    pub(super) text: String,
+    pub(super) glyphs: Vec<Glyph>,
+    /// Images painted.
+    pub(super) images: u64,
+    /// Codes shown that mean no character.
+    pub(super) unmapped: u64,
+    /// Parts of its content that could not be read.
+    pub(super) damaged: u64,
+    /// It had more in it than a page may have.
+    pub(super) is_cut: bool,
+}
+
+impl Page {
+    /// The characters of `glyph`.
+    pub(super) fn characters(&self, glyph: &Glyph) -> &str {
+        self.text.get(glyph.from as usize..glyph.to as usize).unwrap_or_default()
+    }
+}
+
+/// An affine map, as in PDF: x' = a x + c y + e, y' = b x + d y + f.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Matrix(pub(super) [f64; 6]);
+
+impl Matrix {
+    pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+
+    /// First this one, then `next`.
+    pub(super) fn then(self, next: Self) -> Self {
+        let ([a, b, c, d, e, f], [g, h, i, j, k, l]) = (self.0, next.0);
+        Self([a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + l])
+    }
+
+    pub(super) fn point(self, x: f64, y: f64) -> (f64, f64) {
+        let [a, b, c, d, e, f] = self.0;
+        (a * x + c * y + e, b * x + d * y + f)
+    }
+}

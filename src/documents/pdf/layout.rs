@@ -1,0 +1,289 @@
+//! Words → blocks of lines. A block grows from one word over its neighbours: lines of its size close above and below that
+//! share width with it, words beside it without a column's gap between. So a paragraph, a column of it, a table's cell
+//! or column is a block, and a wide gap inside a justified line parts nothing.
+
+use super::words::Word;
+
+/// Lines further apart than this, base to base, in sizes of the font, are of two blocks.
+const LINE_STEP: f32 = 1.5;
+/// Words whose bases are nearer than this, in sizes of the font, are on one line: raised and lowered characters.
+const LINE_SHIFT: f32 = 0.5;
+/// A wider gap than this, in sizes of the font, parts a word from a block on its left or right ...
+const COLUMN_GAP: f32 = 0.7;
+/// ... or than this, where few lines have a word there: numbers of lines and of items.
+const STRAY_GAP: f32 = 1.0;
+const STRAYS: usize = 3;
+/// By how much of the block's size that of a word may differ: above and below, within, and beside it.
+const SIZE_ABOVE: f32 = 0.05;
+const SIZE_WITHIN: f32 = 0.6;
+const SIZE_BESIDE: f32 = 0.2;
+/// A wider gap than this, in sizes of the font, ends a line.
+const LINE_GAP: f32 = 1.5;
+/// Words whose bases fall into one row of this height, in points, are looked at from the left to the right.
+const ROW: f32 = 4.0;
+/// So many rows are looked through for the word furthest to the left, so as not to begin with a raised one.
+const FIRST_ROWS: i64 = 3;
+/// A word ends where the gap behind it is wider than this, in sizes of the font ...
+const SPACE: f32 = 0.03;
+/// ... or than this, in a line whose characters are all set apart.
+const SPACE_APART: f32 = 0.15;
+
+/// Words in one box.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub(super) lines: Vec<Line>,
+    pub(super) start: f32,
+    pub(super) end: f32,
+    pub(super) top: f32,
+    pub(super) bottom: f32,
+    pub(super) size: f32,
+}
+
+/// Words on one line, from its start.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) base: f32,
+    pub(super) start: f32,
+}
+
+/// The blocks that `words` make, from the top.
+pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
+    let mut pool = Pool::new(words, (0..words.len()).collect());
+    let mut blocks = Vec::new();
+    while let Some(seed) = pool.take_first() {
+        blocks.push(grow(words, &mut pool, seed));
+    }
+    blocks
+}
+
+/// Words that no block or line has yet, in rows.
+struct Pool<'a> {
+    words: &'a [Word],
+    /// By row, and in it from the left.
+    order: Vec<usize>,
+    is_taken: Vec<bool>,
+    first: usize,
+}
+
+impl<'a> Pool<'a> {
+    fn new(words: &'a [Word], mut order: Vec<usize>) -> Self {
+        order.sort_by(|&a, &b| {
+            let (a, b) = (&words[a], &words[b]);
+            row(a.base).cmp(&row(b.base)).then(a.start.total_cmp(&b.start))
+        });
+        let is_taken = vec![false; order.len()];
+        Self { words, order, is_taken, first: 0 }
+    }
+
+    /// The word furthest to the left in the first rows.
+    fn take_first(&mut self) -> Option<usize> {
+        while *self.is_taken.get(self.first)? {
+            self.first += 1;
+        }
+        let last = row(self.words[self.order[self.first]].base) + FIRST_ROWS;
+        let mut best = self.first;
+        for at in self.first..self.order.len() {
+            let word = &self.words[self.order[at]];
+            if row(word.base) > last {
+                break;
+            }
+            if !self.is_taken[at] && word.start < self.words[self.order[best]].start {
+                best = at;
+            }
+        }
+        self.is_taken[best] = true;
+        Some(self.order[best])
+    }
+
+    /// Where the words with a base from `from` to `to` lie in the order, some others among them.
+    fn range(&self, from: f32, to: f32) -> std::ops::Range<usize> {
+        let (from, to) = (row(from), row(to));
+        let start = self.order.partition_point(|&word| row(self.words[word].base) < from);
+        let end = self.order.partition_point(|&word| row(self.words[word].base) <= to);
+        start.max(self.first)..end.max(self.first)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "places on a page are checked to be small")]
+fn row(base: f32) -> i64 {
+    (base / ROW).floor() as i64
+}
+
+/// A block in the making.
+struct Growing {
+    words: Vec<usize>,
+    start: f32,
+    end: f32,
+    top: f32,
+    bottom: f32,
+    first_base: f32,
+    last_base: f32,
+}
+
+impl Growing {
+    fn add(&mut self, index: usize, word: &Word) {
+        self.words.push(index);
+        self.start = self.start.min(word.start);
+        self.end = self.end.max(word.end);
+        self.top = self.top.min(word.top());
+        self.bottom = self.bottom.max(word.bottom());
+    }
+}
+
+fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize) -> Block {
+    let word = &words[seed];
+    let size = word.size;
+    let mut block = Growing {
+        words: Vec::new(),
+        start: word.start,
+        end: word.end,
+        top: word.top(),
+        bottom: word.bottom(),
+        first_base: word.base,
+        last_base: word.base,
+    };
+    block.add(seed, word);
+    let is_alike = |word: &Word, share: f32| (word.size - size).abs() < share * size;
+    loop {
+        let (first, last) = (block.first_base, block.last_base);
+        let above = (first - LINE_STEP * size, first);
+        let below = (last, last + LINE_STEP * size);
+        let within = (first - LINE_SHIFT * size, last + LINE_SHIFT * size);
+
+        let mut has_grown = false;
+        let mut bases = (first, last);
+        for at in pool.range(above.0, above.1).rev() {
+            let word = &words[pool.order[at]];
+            if !pool.is_taken[at]
+                && word.base < first
+                && word.base >= above.0
+                && word.start < block.end
+                && word.end > block.start
+                && is_alike(word, SIZE_ABOVE)
+            {
+                pool.is_taken[at] = true;
+                block.add(pool.order[at], word);
+                bases.0 = bases.0.min(word.base);
+                has_grown = true;
+            }
+        }
+        for at in pool.range(below.0, below.1) {
+            let word = &words[pool.order[at]];
+            if !pool.is_taken[at]
+                && word.base > last
+                && word.base <= below.1
+                && word.start < block.end
+                && word.end > block.start
+                && is_alike(word, SIZE_ABOVE)
+            {
+                pool.is_taken[at] = true;
+                block.add(pool.order[at], word);
+                bases.1 = bases.1.max(word.base);
+                has_grown = true;
+            }
+        }
+        (block.first_base, block.last_base) = bases;
+        let within = (within.0.min(bases.0 - LINE_SHIFT * size), within.1.max(bases.1 + LINE_SHIFT * size));
+        for at in pool.range(within.0, within.1) {
+            let word = &words[pool.order[at]];
+            if !pool.is_taken[at]
+                && (within.0..=within.1).contains(&word.base)
+                && word.start < block.end + COLUMN_GAP * size
+                && word.end > block.start - COLUMN_GAP * size
+                && is_alike(word, SIZE_WITHIN)
+            {
+                pool.is_taken[at] = true;
+                block.add(pool.order[at], word);
+                has_grown = true;
+            }
+        }
+        if has_grown {
+            continue;
+        }
+        for is_left in [true, false] {
+            let is_stray = |word: &Word, block: &Growing| {
+                let gap = if is_left { block.start - word.end } else { word.start - block.end };
+                (within.0..=within.1).contains(&word.base)
+                    && (0.0..STRAY_GAP * size).contains(&gap)
+                    && is_alike(word, SIZE_BESIDE)
+            };
+            let mut rows: Vec<i64> = Vec::new();
+            for at in pool.range(within.0, within.1) {
+                let word = &words[pool.order[at]];
+                if !pool.is_taken[at] && is_stray(word, &block) && rows.last() != Some(&row(word.base)) {
+                    rows.push(row(word.base));
+                }
+            }
+            if rows.is_empty() || rows.len() > STRAYS {
+                continue;
+            }
+            for at in pool.range(within.0, within.1) {
+                let word = &words[pool.order[at]];
+                if !pool.is_taken[at] && is_stray(word, &block) {
+                    pool.is_taken[at] = true;
+                    block.add(pool.order[at], word);
+                    has_grown = true;
+                }
+            }
+        }
+        if !has_grown {
+            break;
+        }
+    }
+    let Growing { words: members, start, end, top, bottom, .. } = block;
+    Block { lines: lines(words, members), start, end, top, bottom, size }
+}
+
+fn lines(words: &[Word], members: Vec<usize>) -> Vec<Line> {
+    let mut pool = Pool::new(words, members);
+    let mut lines = Vec::new();
+    while let Some(seed) = pool.take_first() {
+        let first = &words[seed];
+        let size = first.size;
+        let mut line = vec![seed];
+        let mut last = first;
+        loop {
+            let shift = LINE_SHIFT * size;
+            let mut nearest: Option<(f32, usize)> = None;
+            for at in pool.range(first.base - shift, first.base + shift) {
+                let word = &words[pool.order[at]];
+                let gap = word.start - last.end;
+                if !pool.is_taken[at]
+                    && (word.base - first.base).abs() <= shift
+                    && word.start >= last.start
+                    && gap <= LINE_GAP * size
+                    && nearest.is_none_or(|(least, _)| gap < least)
+                {
+                    nearest = Some((gap, at));
+                }
+            }
+            let Some((_, at)) = nearest else { break };
+            pool.is_taken[at] = true;
+            line.push(pool.order[at]);
+            last = &words[pool.order[at]];
+        }
+        lines.push(Line { text: line_text(words, &line), base: first.base, start: first.start });
+    }
+    lines.sort_by(|a, b| a.base.total_cmp(&b.base).then(a.start.total_cmp(&b.start)));
+    lines
+}
+
+fn line_text(words: &[Word], line: &[usize]) -> String {
+    let mut gaps = line.windows(2).map(|pair| words[pair[1]].start - words[pair[0]].end);
+    let is_apart = line.len() > 1 && line.iter().all(|&index| words[index].count == 1) && gaps.all(|gap| gap > 0.0);
+    let space = if is_apart { SPACE_APART } else { SPACE };
+    let mut text = String::new();
+    let mut last: Option<&Word> = None;
+    for &index in line {
+        let word = &words[index];
+        if let Some(last) = last
+            && word.start - last.end >= space * last.size
+        {
+            text.push(' ');
+        }
+        text.push_str(&word.text);
+        last = Some(word);
+    }
+    text
+}

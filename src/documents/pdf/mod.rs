@@ -1,0 +1,11 @@
+//! PDF.
+
+mod glyphs;
+mod layout;
+mod order;
+mod paint;
+mod read;
+mod words;
+mod write;
+
+pub(super) use read::Pdf;

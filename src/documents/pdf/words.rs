@@ -1,0 +1,127 @@
+//! Characters → words: what stands side by side on one line without a gap, of one size.
+
+use std::collections::HashMap;
+
+use super::glyphs::{Glyph, Page};
+
+/// A wider gap than this, in sizes of the font, is between two words.
+const WORD_GAP: f32 = 0.1;
+/// Two shapes of one character nearer to each other than this, in sizes of the font, are one: bold by drawing twice.
+const TWICE: f32 = 0.1;
+
+/// Characters that stand together.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    pub(super) text: String,
+    /// How many characters were drawn.
+    pub(super) count: usize,
+    pub(super) start: f32,
+    pub(super) end: f32,
+    pub(super) base: f32,
+    pub(super) size: f32,
+}
+
+impl Word {
+    pub(super) fn top(&self) -> f32 {
+        self.base - 0.75 * self.size
+    }
+
+    pub(super) fn bottom(&self) -> f32 {
+        self.base + 0.25 * self.size
+    }
+}
+
+/// The words of the text on `page` that runs the way `turn`.
+pub(super) fn words(page: &Page, turn: u8) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut open: Option<Word> = None;
+    let mut drawn = Drawn::default();
+    for glyph in page.glyphs.iter().filter(|glyph| glyph.turn == turn) {
+        let text = page.characters(glyph);
+        if text.chars().all(char::is_whitespace) {
+            words.extend(open.take());
+            continue;
+        }
+        if drawn.is_again(text, glyph) {
+            continue;
+        }
+        if let Some(word) = &mut open
+            && continues(word, glyph)
+        {
+            push(&mut word.text, text);
+            word.count += 1;
+            word.end = word.end.max(glyph.end);
+            word.start = word.start.min(glyph.start);
+            continue;
+        }
+        words.extend(open.take());
+        let mut word = Word {
+            text: String::new(),
+            count: 1,
+            start: glyph.start,
+            end: glyph.end,
+            base: glyph.base,
+            size: glyph.size,
+        };
+        push(&mut word.text, text);
+        open = Some(word);
+    }
+    words.extend(open);
+    words
+}
+
+fn continues(word: &Word, glyph: &Glyph) -> bool {
+    let size = word.size;
+    let gap = glyph.start - word.end;
+    (-0.3 * size..WORD_GAP * size).contains(&gap)
+        && (glyph.base - word.base).abs() <= 0.05 * size
+        && (glyph.size - size).abs() <= 0.05 * size
+}
+
+/// Letters that are drawn as one shape are letters again.
+fn push(word: &mut String, text: &str) {
+    for character in text.chars() {
+        match character {
+            '\u{fb00}' => word.push_str("ff"),
+            '\u{fb01}' => word.push_str("fi"),
+            '\u{fb02}' => word.push_str("fl"),
+            '\u{fb03}' => word.push_str("ffi"),
+            '\u{fb04}' => word.push_str("ffl"),
+            '\u{fb05}' | '\u{fb06}' => word.push_str("st"),
+            '\n' | '\r' | '\t' | '\u{c}' => word.push(' '),
+            _ => word.push(character),
+        }
+    }
+}
+
+/// What was drawn where, to know what is drawn twice.
+#[derive(Debug, Default)]
+struct Drawn {
+    places: HashMap<(i32, i32), Vec<(char, f32, f32)>>,
+}
+
+impl Drawn {
+    fn is_again(&mut self, text: &str, glyph: &Glyph) -> bool {
+        let Some(character) = text.chars().next() else { return true };
+        let near = TWICE * glyph.size;
+        let cell = |number: f32| (number / 8.0).floor() as i32;
+        let mut columns = [cell(glyph.start - near), cell(glyph.start + near)].to_vec();
+        let mut rows = [cell(glyph.base - near), cell(glyph.base + near)].to_vec();
+        columns.dedup();
+        rows.dedup();
+        let is_near = |&(other, start, base): &(char, f32, f32)| {
+            other == character && (start - glyph.start).abs() < near && (base - glyph.base).abs() < near
+        };
+        let found = columns.iter().any(|&column| {
+            rows.iter().any(|&row| self.places.get(&(column, row)).is_some_and(|there| there.iter().any(is_near)))
+        });
+        if !found {
+            let cell = (cell(glyph.start), cell(glyph.base));
+            let there = self.places.entry(cell).or_default();
+            if there.len() < 64 {
+                there.push((character, glyph.start, glyph.base));
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,93 @@
+//! A page's text, from its words.
+
+use super::glyphs::{Page, TURNS};
+use super::layout::{Block, Line, blocks};
+use super::order::ordered;
+use super::words::{Word, words};
+
+/// With more words than this, they come as they were painted.
+const MAX_WORDS: usize = 20_000;
+
+/// The text of `page`: what runs the way that most of it runs first.
+pub(super) fn text(page: &Page) -> String {
+    let mut counts = [0_usize; TURNS];
+    for glyph in &page.glyphs {
+        if let Some(count) = counts.get_mut(usize::from(glyph.turn)) {
+            *count += 1;
+        }
+    }
+    let mut turns: Vec<(u8, usize)> = (0..).zip(counts).filter(|&(_, count)| count > 0).collect();
+    turns.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let mut out = String::new();
+    for (turn, _) in turns {
+        let words = words(page, turn);
+        if words.len() > MAX_WORDS {
+            as_painted(&words, &mut out);
+        } else {
+            for block in ordered(blocks(&words)) {
+                write(&block, &mut out);
+            }
+        }
+    }
+    out
+}
+
+fn as_painted(words: &[Word], out: &mut String) {
+    let mut base: Option<f32> = None;
+    for word in words {
+        let is_new_line = base.replace(word.base).is_none_or(|base| (base - word.base).abs() > 0.5 * word.size);
+        out.push(if is_new_line { '\n' } else { ' ' });
+        out.push_str(&word.text);
+    }
+    out.push('\n');
+}
+
+/// A block is a paragraph, or a few of them with more white between than between their lines.
+fn write(block: &Block, out: &mut String) {
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    let mut last: Option<&Line> = None;
+    let mut steps: Vec<f32> = block.lines.windows(2).map(|pair| pair[1].base - pair[0].base).collect();
+    steps.sort_by(f32::total_cmp);
+    let usual = steps.get(steps.len() / 2).copied().unwrap_or_default();
+    let mut is_joined = false;
+    for line in &block.lines {
+        let mut text = line.text.as_str();
+        if let Some(last) = last {
+            if let Some((keep, part)) = joined(&last.text, text) {
+                if !keep {
+                    out.pop();
+                }
+                out.push_str(part);
+                text = text[part.len()..].trim_start();
+            }
+            if line.base - last.base > 1.35 * usual.max(block.size) {
+                out.push('\n');
+            }
+            if !(text.is_empty() && is_joined) {
+                out.push('\n');
+            }
+        }
+        is_joined = text.is_empty();
+        out.push_str(text);
+        last = Some(line);
+    }
+    out.push('\n');
+}
+
+/// The rest of a word that is broken at the end of `line`, at the beginning of `next`, and whether the hyphen stays.
+fn joined<'a>(line: &str, next: &'a str) -> Option<(bool, &'a str)> {
+    let mut back = line.chars().rev();
+    if !matches!(back.next(), Some('-' | '\u{ad}' | '\u{2010}')) {
+        return None;
+    }
+    let before = back.next()?;
+    let part = next.split_whitespace().next()?;
+    let after = part.chars().next()?;
+    if !before.is_alphanumeric() || !after.is_alphanumeric() {
+        return None;
+    }
+    let is_word = before.is_alphabetic() && (after.is_lowercase() || (before.is_uppercase() && after.is_uppercase()));
+    Some((!is_word, part))
+}

@@ -1,0 +1,16 @@
+//! DOCX.
+//!
+//! - `read`: the whole document; `survey`: what it is cut into pages by
+//! - `story`: its text, paragraph by paragraph; `paragraph`, `table`: one of each; `pages`: where one ends
+//! - `styles`, `numbering`: which paragraphs are headings, and the numbers before them
+
+mod numbering;
+mod pages;
+mod paragraph;
+mod read;
+mod story;
+mod styles;
+mod survey;
+mod table;
+
+pub(super) use read::Word;

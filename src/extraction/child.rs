@@ -1,0 +1,143 @@
+//! The reader's side: one question, one document on standard input, the answer on standard output, under limits.
+
+use super::{
+    limits,
+    message::{Question, Told},
+};
+use crate::{
+    crash,
+    documents::{self, Pages, Refusal, Stopped},
+};
+use std::{
+    io::{self, BufWriter, Read, StdoutLock, Write},
+    os::unix::process::CommandExt,
+    process::{Command, ExitCode},
+    thread,
+    time::Duration,
+};
+
+/// Answers one question, given as JSON. What goes wrong here is for the asking side to name: this side just ends.
+pub fn answer(question: &str) -> ExitCode {
+    let Ok(question) = serde_json::from_str::<Question>(question) else { return ExitCode::from(2) };
+    let left = match &question {
+        Question::Read { left_ms, .. } | Question::Run { left_ms, .. } => Duration::from_millis(*left_ms),
+        Question::Members { .. } | Question::Take { .. } => limits::DOCUMENT,
+    };
+    if let Question::Run { program, arguments, .. } = &question {
+        limits::hold_memory();
+        limits::hold_time(left);
+        // Comes back only where there is no such program.
+        let _ = Command::new(program).args(arguments).exec();
+        return ExitCode::from(NO_PROGRAM);
+    }
+    limits::hold_memory();
+    limits::hold_time(left);
+    let reader = thread::Builder::new().stack_size(limits::STACK_BYTES).spawn(move || {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        tell(&question, &bytes, left)
+    });
+    match reader.map(thread::JoinHandle::join) {
+        Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
+        Ok(Ok(Err(_))) | Err(_) => ExitCode::FAILURE,
+        Ok(Err(_)) => ExitCode::from(PANICKED),
+    }
+}
+
+/// Exit code of a reader that panicked.
+pub(super) const PANICKED: u8 = 101;
+/// Exit code where another program isn't there.
+pub(super) const NO_PROGRAM: u8 = 127;
+
+fn tell(question: &Question, bytes: &[u8], left: Duration) -> io::Result<()> {
+    let out = BufWriter::new(io::stdout().lock());
+    let mut teller = Teller { out, after: 0, is_paged: false, begun: limits::used(), left };
+    match question {
+        Question::Read { name, after, .. } => {
+            teller.after = *after;
+            let last = match read(name, bytes, &mut teller) {
+                Ok(Some(unit)) => Told::Done { unit },
+                // The other side wanted no more.
+                Ok(None) => return Ok(()),
+                Err(refusal) => Told::Refused { refusal },
+            };
+            teller.say(&last)?;
+        }
+        Question::Members { name } => {
+            let told = documents::members(name, bytes);
+            teller.say(&told.map_or_else(|refusal| Told::Refused { refusal }, |members| Told::Members { members }))?;
+        }
+        Question::Take { name, path } => match documents::take(name, bytes, path) {
+            Ok(content) => {
+                teller.say(&Told::Content { bytes: content.len() as u64 })?;
+                teller.out.write_all(&content)?;
+            }
+            Err(refusal) => teller.say(&Told::Refused { refusal })?,
+        },
+        Question::Run { .. } => {}
+    }
+    teller.out.flush()
+}
+
+fn read(name: &str, bytes: &[u8], teller: &mut Teller<'_>) -> Result<Option<documents::Unit>, Refusal> {
+    let format = documents::detect(name, bytes)?;
+    let reader = format.reader_version().to_owned();
+    if teller.say(&Told::Format { format, reader }).is_err() {
+        return Ok(None);
+    }
+    documents::read(format, name, bytes, teller)
+}
+
+struct Teller<'o> {
+    out: BufWriter<StdoutLock<'o>>,
+    after: u64,
+    is_paged: bool,
+    /// Processor time used before the document.
+    begun: Duration,
+    left: Duration,
+}
+
+impl Teller<'_> {
+    fn say(&mut self, told: &Told) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, told)?;
+        self.out.write_all(b"\n")?;
+        self.out.flush()
+    }
+
+    fn tell(&mut self, told: &Told) -> Result<(), Stopped> {
+        self.say(told).map_err(|_| Stopped)
+    }
+}
+
+impl Pages for Teller<'_> {
+    fn expect(&mut self, pages: u64) -> Result<(), Stopped> {
+        self.is_paged = pages > 1;
+        self.tell(&Told::Expect { pages })
+    }
+
+    fn begin(&mut self, page: u64) -> Result<bool, Stopped> {
+        if page <= self.after {
+            return Ok(false);
+        }
+        let used = limits::used().saturating_sub(self.begun);
+        let used_ms = u64::try_from(used.as_millis()).unwrap_or(u64::MAX);
+        self.tell(&Told::Begin { page, used_ms })?;
+        if self.is_paged {
+            limits::hold_time(limits::PAGE.min(self.left.saturating_sub(used)));
+        }
+        crash::reader("extraction.page");
+        Ok(true)
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Stopped> {
+        self.tell(&Told::Text { text: text.to_owned() })
+    }
+
+    fn gap(&mut self, why: &str) -> Result<(), Stopped> {
+        self.tell(&Told::Gap { why: why.to_owned() })
+    }
+
+    fn note(&mut self, note: String) -> Result<(), Stopped> {
+        self.tell(&Told::Note { note })
+    }
+}

@@ -1,0 +1,49 @@
+//! What a reader may use. The process sets its own limits before it looks at the document; the system holds them.
+//!
+//! Time is time of a processor: a busy machine must not decide what can be read.
+
+use rustix::{
+    process::{Resource, Rlimit, setrlimit},
+    time::{ClockId, clock_gettime},
+};
+use std::time::Duration;
+
+/// Address space of a reader, in bytes.
+pub(super) const MEMORY_BYTES: u64 = 1 << 30;
+/// Processor time for one document.
+pub(super) const DOCUMENT: Duration = Duration::from_mins(1);
+/// Processor time for one page of a document that has several.
+pub(super) const PAGE: Duration = Duration::from_secs(2);
+/// Without a word for so long, by the clock on the wall, a reader is held for dead.
+pub(super) const SILENCE: Duration = Duration::from_mins(5);
+/// Falls after which a document is given up.
+pub(super) const MOST_FALLS: usize = 5;
+/// Stack of the reading thread, in bytes: parsers descend as deep as a document is nested.
+pub(super) const STACK_BYTES: usize = 64 << 20;
+
+/// Processor time that this process has used, all threads together.
+pub(super) fn used() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let nanoseconds = u32::try_from(time.tv_nsec).unwrap_or_default();
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or_default(), nanoseconds)
+}
+
+/// No more than [`MEMORY_BYTES`], no file written, no image of the process left behind when it falls.
+pub(super) fn hold_memory() {
+    hold(Resource::As, MEMORY_BYTES, MEMORY_BYTES);
+    hold(Resource::Core, 0, 0);
+    hold(Resource::Fsize, 0, 0);
+}
+
+/// Ends this process when it has used `more` than now. The system counts whole seconds: up to one more is given.
+pub(super) fn hold_time(more: Duration) {
+    let end = used().saturating_add(more);
+    let seconds = end.as_secs() + u64::from(end.subsec_nanos() > 0);
+    hold(Resource::Cpu, seconds, u64::MAX);
+}
+
+fn hold(resource: Resource, current: u64, maximum: u64) {
+    let maximum = (maximum != u64::MAX).then_some(maximum);
+    // A system that has no such limit, or whose own is lower already: the others still hold.
+    let _ = setrlimit(resource, Rlimit { current: Some(current), maximum });
+}

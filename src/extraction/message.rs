@@ -1,0 +1,68 @@
+//! What is asked of a reader's process, and what it answers: one JSON object a line. The document is its standard input.
+
+use crate::documents::{Format, Members, Refusal, Unit};
+use serde::{Deserialize, Serialize};
+
+/// What is asked, as the hidden command's one argument.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub(super) enum Question {
+    /// The document's text.
+    Read {
+        /// Only its ending matters.
+        name: String,
+        /// Pages up to this one are had already.
+        after: u64,
+        /// Milliseconds of processor time that are left for the document.
+        left_ms: u64,
+    },
+    /// What lies inside an archive or a mail.
+    Members { name: String },
+    /// One of those.
+    Take { name: String, path: Vec<String> },
+    /// Another program, held by the same limits: its name and arguments.
+    Run { program: String, arguments: Vec<String>, left_ms: u64 },
+}
+
+/// A line of the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "told", rename_all = "snake_case")]
+pub(super) enum Told {
+    /// First: what it is, and who reads it.
+    Format {
+        format: Format,
+        reader: String,
+    },
+    Expect {
+        pages: u64,
+    },
+    /// A page is begun, after so much processor time.
+    Begin {
+        page: u64,
+        used_ms: u64,
+    },
+    Text {
+        text: String,
+    },
+    Gap {
+        why: String,
+    },
+    Note {
+        note: String,
+    },
+    /// Last of a text.
+    Done {
+        unit: Unit,
+    },
+    Members {
+        members: Members,
+    },
+    /// So many bytes follow this line.
+    Content {
+        bytes: u64,
+    },
+    /// Last, where there is no text.
+    Refused {
+        refusal: Refusal,
+    },
+}

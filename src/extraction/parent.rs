@@ -1,0 +1,165 @@
+//! The asking side: starts the process, gives it the document, hears its answer, and names how it ended.
+
+use super::{
+    child::PANICKED,
+    limits::SILENCE,
+    message::{Question, Told},
+};
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    os::unix::process::{CommandExt, ExitStatusExt},
+    path::Path,
+    process::{Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    thread,
+};
+
+/// Bytes of the longest line that is taken: a piece of text of 1 MiB, each byte escaped.
+const MOST_LINE_BYTES: u64 = 8 << 20;
+/// Lines, or pieces of content, that wait to be heard.
+const MOST_WAITING: usize = 16;
+/// Bytes of what it says on standard error that are looked at.
+const MOST_COMPLAINT_BYTES: u64 = 16 << 10;
+const PIECE_BYTES: usize = 256 << 10;
+
+/// How a reader ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It said all that it had to say.
+    Done,
+    /// A limit on processor time ended it.
+    Time,
+    /// Why, as a clause: "its reader needed more than 1 GiB of memory".
+    Fell(String),
+    /// An exit code of another program.
+    Code(u8),
+}
+
+/// What is heard of an answer.
+pub(super) enum Heard {
+    Line(Told),
+    /// Bytes as they come: content that was announced, or all that another program says.
+    Bytes(Vec<u8>),
+}
+
+/// Asks `question` about the document `bytes`. `hear` gets the answer piece by piece, and ends it by saying false.
+pub(super) fn ask(
+    program: &Path,
+    question: &Question,
+    bytes: &[u8],
+    hear: &mut dyn FnMut(Heard) -> bool,
+) -> std::io::Result<End> {
+    let text = serde_json::to_string(question)?;
+    let mut child = Command::new(program)
+        .args([super::COMMAND, &text])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // Address space is what is limited, and each thread takes a large part of it.
+        .env("RAYON_NUM_THREADS", "1")
+        .env("OMP_THREAD_LIMIT", "1")
+        .env("MALLOC_ARENA_MAX", "1")
+        .env("RUST_BACKTRACE", "0")
+        // A Ctrl-C is for the asking side to hear.
+        .process_group(0)
+        .spawn()?;
+    let is_told = !matches!(question, Question::Run { .. });
+    let (sender, receiver) = sync_channel(MOST_WAITING);
+    let (input, output, complaint) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            // Who has heard enough closes its end.
+            let _ = input.map(|mut input| input.write_all(bytes));
+        });
+        scope.spawn(move || output.map(|output| listen(BufReader::new(output), is_told, &sender)));
+        let complaint = scope.spawn(move || complaint.map(last_words).unwrap_or_default());
+        let heard = take_all(&receiver, hear);
+        drop(receiver);
+        if heard != Took::All {
+            // It may have ended by itself in this moment.
+            let _ = child.kill();
+        }
+        let status = child.wait()?;
+        let complaint = complaint.join().unwrap_or_default();
+        Ok(match heard {
+            Took::Enough => End::Done,
+            Took::Silence => End::Fell(format!("its reader said nothing for {} minutes", SILENCE.as_secs() / 60)),
+            Took::All => end(status, &complaint),
+        })
+    })
+}
+
+#[derive(PartialEq, Eq)]
+enum Took {
+    All,
+    Enough,
+    Silence,
+}
+
+fn take_all(receiver: &Receiver<Heard>, hear: &mut dyn FnMut(Heard) -> bool) -> Took {
+    loop {
+        match receiver.recv_timeout(SILENCE) {
+            Ok(heard) => {
+                if !hear(heard) {
+                    return Took::Enough;
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return Took::All,
+            Err(RecvTimeoutError::Timeout) => return Took::Silence,
+        }
+    }
+}
+
+/// Passes on what is said, until it ends, or says what can't be understood, or nobody listens.
+fn listen(mut output: impl BufRead, is_told: bool, sender: &SyncSender<Heard>) {
+    let mut line = Vec::new();
+    let mut is_lines = is_told;
+    while is_lines {
+        line.clear();
+        match output.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line) {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
+        let Ok(told) = serde_json::from_slice::<Told>(&line) else { return };
+        is_lines = !matches!(told, Told::Content { .. });
+        if sender.send(Heard::Line(told)).is_err() {
+            return;
+        }
+    }
+    loop {
+        let mut piece = Vec::new();
+        match output.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece) {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
+        if sender.send(Heard::Bytes(piece)).is_err() {
+            return;
+        }
+    }
+}
+
+/// The beginning of what is said on standard error; the rest is read and dropped, so that nobody waits for us.
+fn last_words(mut from: impl Read) -> String {
+    let mut words = Vec::new();
+    let _ = from.by_ref().take(MOST_COMPLAINT_BYTES).read_to_end(&mut words);
+    let _ = std::io::copy(&mut from, &mut std::io::sink());
+    String::from_utf8_lossy(&words).into_owned()
+}
+
+fn end(status: ExitStatus, complaint: &str) -> End {
+    /// Processor time is over. The number is the same on every Unix that we know.
+    const SIGXCPU: i32 = 24;
+    let fell = |why: &str| End::Fell(why.to_owned());
+    match (status.code(), status.signal()) {
+        (Some(0), _) => End::Done,
+        (_, Some(SIGXCPU)) => End::Time,
+        _ if complaint.contains("memory allocation of") || complaint.contains("capacity overflow") => {
+            fell("its reader needed more than 1 GiB of memory")
+        }
+        _ if complaint.contains("overflowed its stack") => fell("it is nested too deeply"),
+        (Some(code), _) if code == i32::from(PANICKED) => fell("its reader met something in it that it can't handle"),
+        (Some(code), _) => u8::try_from(code).map_or_else(|_| fell("its reader failed"), End::Code),
+        (None, Some(signal)) => End::Fell(format!("its reader was ended by signal {signal}")),
+        (None, None) => fell("its reader was ended"),
+    }
+}
