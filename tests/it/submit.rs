@@ -11,7 +11,7 @@ use crate::{
     support::{samples, wait},
 };
 use overnight::{
-    batch::{BatchSettings, Estimate, instructions_hash},
+    batch::{BatchSettings, Estimate, LeftOut, instructions_hash},
     extraction::Extractor,
     job::{
         digest::sha256,

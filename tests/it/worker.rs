@@ -11,7 +11,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use overnight::{
-    batch::{BatchSettings, window::Window},
+    batch::{BatchSettings, LeftOut, window::Window},
     context::message::{Reply, Usage},
     extraction::Extractor,
     job::{

@@ -188,11 +188,9 @@ impl<'w> Search<'w> {
                 return Ok(());
             }
         };
-        if !held.is_document && held.members.is_empty() && held.left_out.is_empty() && is_wanted {
-            let why = "nothing is in it; leave it out".to_owned();
-            return self.leave_out(path, DocumentError::Empty { path: path.to_owned(), why });
-        }
-        if held.is_document && is_wanted {
+        // An office file looks like an archive and holds nothing.
+        let holds_nothing = held.members.is_empty() && held.left_out.is_empty();
+        if (held.is_document || holds_nothing) && is_wanted {
             let (name, path) = (name.to_owned(), path.to_owned());
             self.add(Found { path, inside: Vec::new(), name, bytes })?;
         }

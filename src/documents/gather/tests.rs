@@ -1,10 +1,19 @@
 //! Whole folders in, whole lists out.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 
-use super::*;
+use super::super::content::InProcess;
+use super::super::error::DocumentError;
+use super::super::source;
+use super::{Found, Gathered, check_name};
+
+fn gather(paths: &[PathBuf]) -> Result<Gathered, DocumentError> {
+    super::gather(paths, &InProcess)
+}
 
 /// A folder with the files named, each with its own name as content.
 fn folder(files: &[&str]) -> tempfile::TempDir {
@@ -83,15 +92,102 @@ fn one_name_means_one_document() {
 
 #[test]
 fn links_are_followed_only_where_they_are_named() {
-    let root = folder(&["in/a.md", "out/b.md"]);
-    symlink(root.path().join("out"), root.path().join("in/folder")).unwrap();
-    symlink(root.path().join("out/b.md"), root.path().join("in/file")).unwrap();
-    symlink(root.path().join("in"), root.path().join("link")).unwrap();
-    let expected =
-        "a.md 7\nleft out in/file: a symbolic link, not followed\nleft out in/folder: a symbolic link, not followed\n";
+    let root = folder(&["in/a.md", "in/.hidden.md", "in/deep/c.md", "out/b.md"]);
+    let link = |name: &str, to: &str| symlink(to, root.path().join("in").join(name)).unwrap();
+    link("deep/up", "../a.md");
+    link("to hidden", ".hidden.md");
+    link("to deep", "deep");
+    link("self", ".");
+    link("loop", "loop");
+    link("gone", "nowhere");
+    link("out folder", root.path().join("out").to_str().unwrap());
+    link("out file", "../out/b.md");
+    link("through", "out folder/b.md");
+    link("null", "/dev/null");
+    symlink("in", root.path().join("link")).unwrap();
+    let expected = "a.md 7\ndeep/c.md 12\n\
+        left out in/deep/up: a symbolic link to a.md, which is there already\n\
+        left out in/gone: a symbolic link that leads nowhere\n\
+        left out in/loop: a symbolic link that leads nowhere\n\
+        left out in/null: a symbolic link out of the folder, refused\n\
+        left out in/out file: a symbolic link out of the folder, refused\n\
+        left out in/out folder: a symbolic link out of the folder, refused\n\
+        left out in/self: a symbolic link to the folder itself\n\
+        left out in/through: a symbolic link out of the folder, refused\n\
+        left out in/to deep: a symbolic link to the folder deep, not followed\n\
+        left out in/to hidden: a symbolic link to .hidden.md, which is not among the documents\n";
     assert_eq!(gathered(&root, &["in"]), expected);
     assert_eq!(gathered(&root, &["link"]), expected.replace("out in/", "out link/"));
-    assert_eq!(gathered(&root, &["in/file"]), "file 8\n");
+    assert_eq!(gathered(&root, &["in/out file"]), "out file 8\n");
+}
+
+#[test]
+fn what_takes_the_place_of_a_file_is_not_read() {
+    let root = folder(&["in/a.md", "in/b.md", "secret"]);
+    let found = gather(&[root.path().join("in")]).unwrap().documents;
+    let content = |at: usize| super::super::content(&found[at]).map_err(|error| error.fragment());
+    assert_eq!(content(0).unwrap(), b"in/a.md");
+    for file in ["in/a.md", "in/b.md"] {
+        fs::remove_file(root.path().join(file)).unwrap();
+    }
+    symlink("../secret", root.path().join("in/a.md")).unwrap();
+    let _pipe = std::os::unix::net::UnixListener::bind(root.path().join("in/b.md")).unwrap();
+    assert_eq!(content(0).unwrap_err(), "can't be read: it has become a symbolic link");
+    assert!(content(1).unwrap_err().starts_with("can't be read: "));
+}
+
+#[test]
+fn a_pattern_means_all_that_it_fits() {
+    let root = folder(&[
+        "in/a.md",
+        "in/b.txt",
+        "in/deep/c.md",
+        "in/deep/er/d.md",
+        "in/.hidden.md",
+        "in/deep/ignored.md",
+        "in/x[1].md",
+    ]);
+    fs::write(root.path().join("in/.overnightignore"), "ignored.md\n").unwrap();
+    assert_eq!(gathered(&root, &["in/*.md"]), "a.md 7\nx[1].md 10\n");
+    assert_eq!(gathered(&root, &["in/**/*.md"]), "a.md 7\ndeep/c.md 12\ndeep/er/d.md 15\nx[1].md 10\n");
+    assert_eq!(gathered(&root, &["in/deep/**/?.md"]), "c.md 12\ner/d.md 15\n");
+    assert_eq!(gathered(&root, &["in/{a,b}.*", "in/deep/**/d.md"]), "deep/er/d.md 15\nin/a.md 7\nin/b.txt 8\n");
+    // Two patterns below one folder are not two folders.
+    assert_eq!(gathered(&root, &["in/a.*", "./in/b*"]).replace("./", ""), "a.md 7\nb.txt 8\n");
+    // A file of that name is meant as it is.
+    assert_eq!(gathered(&root, &["in/x[1].md"]), "x[1].md 10\n");
+    assert_eq!(
+        gathered(&root, &["in/*.pdf"]),
+        "in/*.pdf matches no document: `*` stops at folders, which `**` goes through, and hidden files, symbolic links and what .overnightignore names don't count"
+    );
+    assert_eq!(gathered(&root, &["in/.h*"]), gathered(&root, &["in/*.pdf"]).replace("*.pdf", ".h*"));
+    let outer = root.path().display().to_string();
+    assert_eq!(
+        gathered(&root, &["no/*.md"]),
+        format!("no/*.md matches no document: there is no folder {outer}/no").replace(&format!("{outer}/"), "")
+    );
+}
+
+#[test]
+fn names_in_any_script() {
+    let long = "\u{fc}".repeat(125);
+    let names = [
+        " a.md",
+        "\u{e4}.md",
+        "a\u{308}.md",
+        "A.md",
+        "a.md",
+        "a.md ",
+        "\u{5d0}\u{5d1}\u{202e}.txt",
+        "\u{1f4c4}\u{fe0f}.md",
+        "\u{6587}\u{4ef6}/\u{7b2c}1\u{7ae0}",
+        &long,
+    ];
+    let root = folder(&names.map(|name| format!("in/{name}")).each_ref().map(String::as_str));
+    let found = gather(&[root.path().join("in")]).unwrap().documents;
+    let mut expected = names.map(str::to_owned);
+    expected.sort();
+    assert_eq!(found.into_iter().map(|found| found.name).collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -140,7 +236,7 @@ fn a_survey_leaves_out_what_can_be_no_document() {
     fs::write(root.path().join("in").join(OsStr::from_bytes(b"b\xe4.md")), "").unwrap();
     let survey = |paths: &[&str], wanted: &dyn Fn(&str) -> bool| {
         let paths: Vec<PathBuf> = paths.iter().map(|path| root.path().join(path)).collect();
-        survey(&paths, wanted).map_err(|error| error.to_string()).map(|found| {
+        super::survey(&paths, wanted, &InProcess).map_err(|error| error.to_string()).map(|found| {
             let names: Vec<String> = found.documents.into_iter().map(|found| found.name).collect();
             let left_out: Vec<String> = found.left_out.into_iter().map(|(_, why)| why).collect();
             (names, left_out)
@@ -171,8 +267,9 @@ fn a_survey_leaves_out_what_can_be_no_document() {
 
 #[test]
 fn a_path_may_carry_a_name() {
-    let root = folder(&["in/a.md", "b.md"]);
-    let named = |name: &str, path: &str| PathBuf::from(source::source(name, root.path().join(path).to_str().unwrap()));
+    let root = folder(&["in/a.md", "b.md", "*.md"]);
+    let named =
+        |name: &str, path: &str| PathBuf::from(source::source(name, root.path().join(path).to_str().unwrap(), &[]));
     let called = |paths: &[PathBuf]| -> Result<Vec<String>, DocumentError> {
         Ok(gather(paths)?.documents.into_iter().map(|found| found.name).collect())
     };
@@ -182,4 +279,19 @@ fn a_path_may_carry_a_name() {
         assert!(matches!(called(&[named(bad, "in/a.md")]), Err(DocumentError::BadName { .. })), "{bad:?}");
     }
     assert!(matches!(called(&[named("a.md", "b.md"), named("a.md", "in/a.md")]), Err(DocumentError::SameName { .. })));
+    // It is never a pattern.
+    assert_eq!(called(&[named("*.md", "*.md")]).unwrap(), ["*.md"]);
+    fs::remove_file(root.path().join("*.md")).unwrap();
+    assert!(matches!(called(&[named("*.md", "*.md")]), Err(DocumentError::Missing { .. })));
+}
+
+#[test]
+fn a_document_inside_a_file_is_found_again() {
+    let root = folder(&["a.zip"]);
+    let inside = ["b.zip".to_owned(), "c.md".to_owned()];
+    let path = root.path().join("a.zip");
+    let text = source::source("a.zip/b.zip/c.md", path.to_str().unwrap(), &inside);
+    let found = gather(&[PathBuf::from(text)]).unwrap().documents;
+    let expected = Found { path, inside: inside.to_vec(), name: "a.zip/b.zip/c.md".to_owned(), bytes: 0 };
+    assert_eq!(found, [expected]);
 }

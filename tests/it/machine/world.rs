@@ -360,7 +360,7 @@ impl World {
             },
             Working::ListFiles(_) => done(self.files.keys().cloned().collect::<Vec<_>>().join("\n")),
             Working::SearchFiles(wanted) => done(format!("no line matches {}", wanted.pattern)),
-            Working::ListDocuments => done(
+            Working::ListDocuments(_) => done(
                 self.job.spec.documents.iter().map(|document| document.name.as_str()).collect::<Vec<_>>().join("\n"),
             ),
             Working::ReadDocument(wanted) => match self.job.spec.document(&wanted.name) {
