@@ -140,7 +140,7 @@ impl Tool {
             Self::EditFile => ("Replace text in a file; `old` must occur exactly once.", schema::<EditFile>()),
             Self::ListFiles => ("List workspace files with size and time.", schema::<ListFiles>()),
             Self::SearchFiles => {
-                ("Search files and the documents' text with a regular expression.", schema::<SearchFiles>())
+                ("Search files and the documents' text: a regular expression, or plain words.", schema::<SearchFiles>())
             }
             Self::ListDocuments => {
                 ("List the documents: type, length, tokens, share already read.", schema::<ListDocuments>())

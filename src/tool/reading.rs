@@ -31,7 +31,7 @@ pub fn read(
     let result = match working {
         Working::ReadFile(wanted) => files::read(workspace, wanted, most),
         Working::ListFiles(wanted) => files::list(workspace, wanted),
-        Working::SearchFiles(wanted) => search::search(job, workspace, library, wanted),
+        Working::SearchFiles(wanted) => search::search(job, workspace, wanted),
         Working::ListDocuments(wanted) => documents::list(job, wanted, most),
         // A page that does not fit is shown whole all the same: the document was counted in lines if that could happen.
         Working::ReadDocument(wanted) => return told(documents::read(job, workspace, library, wanted, most)),

@@ -1,0 +1,137 @@
+//! `search_files` as the model calls it: whole results.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use crate::support::{Place, shipped, wait};
+use overnight::{
+    context::{catalogue::SearchFiles, fence::fenced},
+    job::{event::CallEnd, working::Working},
+    model::{Model, offline::Offline},
+    runner::{Session, load},
+    tool::{Library, read},
+};
+use std::{fmt::Write, fs, path::PathBuf, sync::Arc};
+
+/// A job with these documents, not begun.
+struct Desk {
+    _place: Place,
+    path: PathBuf,
+}
+
+impl Desk {
+    fn new(documents: &[(&str, &str)]) -> Self {
+        let place = wait(Place::new());
+        let folder = place.folder.path().join("docs");
+        fs::create_dir_all(&folder).unwrap();
+        for (name, text) in documents {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        let (instructions, text) = shipped("extract-requirements");
+        let model: Arc<dyn Model> = Arc::new(Offline);
+        let path = place.make(instructions, &text, &[folder], &model);
+        Self { _place: place, path }
+    }
+
+    fn search(&self, pattern: &str, path: Option<&str>) -> (CallEnd, String) {
+        let mut job = load(&self.path).unwrap().job;
+        // Room for whole results.
+        Arc::make_mut(&mut job.spec).budget_tokens = 10_000_000;
+        let session = Session::open(&self.path, None).unwrap();
+        let wanted = SearchFiles { pattern: pattern.to_owned(), path: path.map(str::to_owned), glob: None };
+        let told =
+            read(&job, session.workspace(), &mut Library::default(), "call", &Working::SearchFiles(wanted)).unwrap();
+        (told.end, told.text)
+    }
+
+    fn found(&self, pattern: &str) -> String {
+        let (end, text) = self.search(pattern, Some("documents"));
+        assert_eq!(end, CallEnd::Done, "{text}");
+        text
+    }
+}
+
+fn in_documents(head: &str, lines: &str) -> String {
+    format!("{head}\n{}", fenced("lines=\"found\"", lines).trim_end())
+}
+
+const PAGED: &str =
+    "# Fees\n\nThe annual fee is\ndue in March.\n\x0cSecond page.\nNo oﬃce fee, no fee at all.\n\x0c\n\nThe fee\n";
+const PLAIN: &str = "Notes\n\nA late fee may be annual or monthly.\n\nThe office closes.\nIn March it is due.\n";
+
+#[test]
+fn lines_are_named_by_document_page_and_line() {
+    let desk = Desk::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
+    let expected = "\
+a.txt page 1 line 3: The annual fee is
+a.txt page 2 line 2: No oﬃce fee, no fee at all.
+a.txt page 3 line 3: The fee
+b.md:3: A late fee may be annual or monthly.
+";
+    assert_eq!(desk.found(r"\bfee\b"), in_documents("4 matches in 2 texts:", expected));
+    assert_eq!(desk.found("SECOND"), "No matches.");
+    assert_eq!(desk.found("second"), in_documents("1 matches:", "a.txt page 2 line 1: Second page.\n"));
+}
+
+#[test]
+fn words_are_a_phrase_first_over_line_ends_too() {
+    let desk = Desk::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
+    let over = "a.txt page 1 line 3: The annual fee is due in March.\n";
+    assert_eq!(desk.found("fee is due"), in_documents("1 matches:", over));
+    let ligature = "a.txt page 2 line 2: No oﬃce fee, no fee at all.\n";
+    assert_eq!(desk.found("office fee"), in_documents("1 matches:", ligature));
+    let page_break = "a.txt page 1 line 4: due in March. Second page.\n";
+    assert_eq!(desk.found("march. second".replace('.', "").as_str()), "No matches.");
+    assert_eq!(desk.found(r"March\.\s+Second"), "No matches.", "lines are looked for one by one");
+    assert!(page_break.starts_with("a.txt"));
+}
+
+#[test]
+fn words_that_are_no_phrase_are_looked_for_together() {
+    let desk = Desk::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
+    let head = "The words stand nowhere one after another; 1 passage holds 3 of the 3 or one less, the best first:";
+    let found = desk.found("monthly annual late");
+    assert_eq!(found, in_documents(head, "b.md:3: A late fee may be annual or monthly.\n"));
+    // The best first: all three, then two, the rarer before.
+    let head = "The words stand nowhere one after another; 3 passages hold 3 of the 3 or one less, the best first:";
+    let lines = "\
+a.txt page 1 line 3: The annual fee is due in March.
+b.md:6: In March it is due.
+b.md:3: A late fee may be annual or monthly.
+";
+    assert_eq!(desk.found("due annual fee").lines().count(), in_documents(head, lines).lines().count());
+    assert_eq!(desk.found("zebra quagga"), "No matches.");
+}
+
+#[test]
+fn every_document_has_its_share_and_its_count() {
+    let mut many = String::new();
+    for number in 1..=300 {
+        writeln!(many, "line {number} has a pump").unwrap();
+    }
+    let desk = Desk::new(&[("a.md", &many), ("b.md", &many), ("c.md", "One pump.\n")]);
+    let found = desk.found("pump");
+    let lines: Vec<&str> = found.lines().collect();
+    assert_eq!(lines[0], "601 matches in 3 texts:");
+    assert_eq!(lines[2], "a.md: 300 matches, the first 94 of them:");
+    assert_eq!(lines[3], "a.md:1: line 1 has a pump");
+    assert_eq!(lines[97], "b.md: 300 matches, the first 5 of them:");
+    assert_eq!(lines[98..103], [1, 2, 3, 4, 5].map(|n| format!("b.md:{n}: line {n} has a pump")));
+    assert_eq!(lines[103], "c.md:1: One pump.");
+    assert_eq!(lines[105..], ["and 501 more; narrow the pattern, the path or the glob"]);
+    assert_eq!(found, desk.found("pump"), "the same every time");
+}
+
+#[test]
+fn hostile_patterns_are_refused_in_one_sentence() {
+    let desk = Desk::new(&[("a.md", &"ü".repeat(100_000))]);
+    for pattern in
+        ["((a{0,1000}){0,1000}){0,1000}", "(", &"(".repeat(3_000), &"a ".repeat(4_000), r"\p{L}{9999}", "[z-a]"]
+    {
+        let (end, text) = desk.search(pattern, None);
+        assert_eq!(end, CallEnd::Failed, "{text}");
+        assert!(text.starts_with("the pattern ") && text.lines().count() == 1 && text.len() < 500, "{text}");
+    }
+    for pattern in ["(ü+)+(ü+)+x", "(?:ü?){100}ü{100}x", "a b c d e f g h i j k l m n o p q r s t u v w x y z"] {
+        assert_eq!(desk.search(pattern, Some("documents")), (CallEnd::Done, "No matches.".to_owned()));
+    }
+}
