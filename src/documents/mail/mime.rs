@@ -7,7 +7,7 @@ use super::entity::Entity;
 use super::letter::{Letter, name_all};
 use super::sorted::{Piece, sorted};
 use crate::documents::encoding;
-use crate::documents::html::of_page;
+use crate::documents::html::of_part;
 use crate::documents::reader::Failure;
 
 /// Fields of addresses that a reader sees.
@@ -96,7 +96,7 @@ fn text(piece: &Piece<'_>, letter: &mut Letter<'_>) -> String {
     if !piece.is_html {
         return text;
     }
-    let read = of_page(&text, false, &mut |_| Ok(()));
+    let read = of_part(&text, false);
     match read {
         Ok(text) => text,
         Err(Failure::Refused(refusal)) => {
@@ -115,8 +115,8 @@ fn characters(piece: &Piece<'_>, notes: &mut Vec<String>) -> Option<String> {
     {
         return Some(decoder(&piece.content));
     }
-    let of_page = || if piece.is_html { encoding::declared_in_html(&piece.content) } else { None };
-    let label = declared.map(str::to_owned).or_else(of_page);
+    let of_html = || if piece.is_html { encoding::declared_in_html(&piece.content) } else { None };
+    let label = declared.map(str::to_owned).or_else(of_html);
     let decoded = encoding::decode(&piece.content, label.as_deref()).ok()?;
     // That a mail is in the encoding that it declares needs no word.
     let told = decoded.notes.into_iter().filter(|note| !note.ends_with("as it declares"));

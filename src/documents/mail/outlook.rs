@@ -11,7 +11,7 @@ use encoding_rs::Encoding;
 use super::entity::Transfer;
 use super::letter::{Attachment, Letter, name_all};
 use crate::documents::encoding;
-use crate::documents::html::of_page;
+use crate::documents::html::of_part;
 use crate::documents::reader::Failure;
 use crate::documents::refusal::Refusal;
 
@@ -117,7 +117,7 @@ impl Store<'_> {
             Some(encoding::decode(&html, declared.as_deref()).ok()?.text.into_owned())
         });
         if let Some(html) = html {
-            match of_page(&html, false, &mut |_| Ok(())) {
+            match of_part(&html, false) {
                 Ok(text) => letter.text = text,
                 Err(Failure::Refused(refusal)) => letter.gaps.push(format!("its text {refusal}")),
                 Err(Failure::Stopped(_)) => {}
