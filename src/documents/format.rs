@@ -9,8 +9,8 @@ use super::reader::{Failure, InPieces, Pages, Reader, Source};
 use super::refusal::Refusal;
 use super::units::Unit;
 use super::{
-    comma::Comma, epub::Epub, html::Html, mail::Mail, pdf::Pdf, plain::Plain, slides::Slides, unreadable, word::Word,
-    workbook::Workbook,
+    comma::Comma, epub::Epub, html::Html, mail, mail::Mail, pdf::Pdf, plain::Plain, slides::Slides, unreadable,
+    word::Word, workbook::Workbook,
 };
 
 /// The formats that are read.
@@ -104,6 +104,9 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if let Some(format) = unreadable::office(bytes) {
         return Ok(format);
     }
+    if mail::is_outlook(bytes) {
+        return Ok(Format::Mail);
+    }
     unreadable::refuse(bytes)?;
     Ok(format_of(name, bytes))
 }
@@ -141,6 +144,8 @@ fn format_of(name: &str, bytes: &[u8]) -> Format {
         "html" | "htm" | "xhtml" | "xht" | "shtml" => Format::Html,
         "csv" | "tsv" => Format::Csv,
         "eml" => Format::Mail,
+        "patch" | "diff" => Format::Text,
+        _ if mail::begins_like_one(bytes) || mail::is_mailbox(bytes) => Format::Mail,
         "txt" | "text" => Format::Text,
         _ if starts_like_html(bytes) => Format::Html,
         _ => Format::Text,

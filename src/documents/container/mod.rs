@@ -15,6 +15,7 @@ mod names;
 mod opened;
 mod walk;
 
+pub(in crate::documents) use names::Names;
 pub use walk::{Member, Members, may_hold, members, take};
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const JUNK: &[(&str, &str)] = &[
 
 /// The names in one container. Two differ by more than the case of their letters, and none is another's folder.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(in crate::documents) struct Names {
     files: HashSet<String>,
     folders: HashSet<String>,
     /// The number that the next namesake gets: looking for it anew each time would be quadratic.
@@ -53,7 +53,7 @@ impl Names {
     }
 
     /// The name for a file that someone attached: never in a folder, and never hidden.
-    pub(super) fn of_file(&mut self, raw: &str) -> String {
+    pub(in crate::documents) fn of_file(&mut self, raw: &str) -> String {
         let bare = raw.trim().replace(['/', '\\'], "_");
         let shown = bare.trim_start_matches('.');
         let name = if shown.len() < bare.len() { format!("_{shown}") } else { bare };

@@ -2,6 +2,7 @@
 
 use super::archive::{self, Archive};
 use super::bounds::{Spent, Unfit, Unpacked};
+use crate::documents::mail::{self, Attachment};
 use crate::documents::refusal::Refusal;
 
 /// One thing in a container.
@@ -23,23 +24,34 @@ pub(super) enum What {
 /// A container that was recognised.
 pub(super) enum Opened<'a> {
     Archive(Archive<'a>),
+    /// What was attached to a mail.
+    Mail(Vec<Attachment<'a>>),
 }
 
+const MAIL: &str = "a mail";
+
 /// Whether a file may be a container, by its name and how it begins.
-pub(super) fn may_be_one(_name: &str, head: &[u8]) -> bool {
-    archive::begins_like_one(head)
+pub(super) fn may_be_one(name: &str, head: &[u8]) -> bool {
+    archive::begins_like_one(head) || mail::may_be_one(name, head)
 }
 
 impl<'a> Opened<'a> {
     /// `None`: not a container.
-    pub(super) fn open(_name: &str, bytes: &'a [u8]) -> Result<Option<Self>, Refusal> {
-        Ok(Archive::open(bytes)?.map(Self::Archive))
+    pub(super) fn open(name: &str, bytes: &'a [u8]) -> Result<Option<Self>, Refusal> {
+        if let Some(archive) = Archive::open(bytes)? {
+            return Ok(Some(Self::Archive(archive)));
+        }
+        if !mail::may_be_one(name, bytes) {
+            return Ok(None);
+        }
+        Ok(mail::attachments(name, bytes)?.map(Self::Mail))
     }
 
     /// What refusals call it.
     pub(super) fn format(&self) -> &'static str {
         match self {
             Self::Archive(_) => archive::FORMAT,
+            Self::Mail(_) => MAIL,
         }
     }
 
@@ -47,6 +59,7 @@ impl<'a> Opened<'a> {
     pub(super) fn is_document(&self) -> bool {
         match self {
             Self::Archive(_) => false,
+            Self::Mail(_) => true,
         }
     }
 
@@ -54,6 +67,10 @@ impl<'a> Opened<'a> {
     pub(super) fn inside(&self) -> Result<Vec<Inside>, Refusal> {
         match self {
             Self::Archive(archive) => archive.inside(),
+            Self::Mail(attachments) => {
+                let named = attachments.iter().map(|attachment| attachment.name.clone()).enumerate();
+                Ok(named.map(|(index, name)| Inside { name, what: What::Document(index) }).collect())
+            }
         }
     }
 
@@ -66,6 +83,10 @@ impl<'a> Opened<'a> {
     ) -> Result<Unpacked, Unfit> {
         match self {
             Self::Archive(archive) => archive.unpack(index, spent, wanted),
+            Self::Mail(attachments) => {
+                let content = attachments.get(index).map(Attachment::content).unwrap_or_default();
+                spent.unpack(&mut &*content, u64::MAX, MAIL, wanted)
+            }
         }
     }
 }

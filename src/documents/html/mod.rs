@@ -17,7 +17,7 @@ mod table;
 mod tree;
 mod write;
 
-pub(super) use read::{Html, of_page};
+pub(super) use read::{Html, of_part};
 
 #[cfg(test)]
 mod tests;

@@ -29,10 +29,15 @@ const DROPPED_CLASSES: &[&str] = &[
 /// In these a `footer` signs or explains what it stands under; elsewhere it is the page's.
 const OWN_FOOTER: &[&str] = &["article", "main", "section", "blockquote", "figure", "dialog", "td"];
 
-/// Whether a node is left out, with all that is in it.
+/// Whether a node is left out everywhere, with all that is in it.
+pub(super) fn is_unseen(tree: &Tree, id: Id) -> bool {
+    tree.name(id).is_some_and(|name| DROPPED.contains(&name) || matches!(name, "annotation" | "annotation-xml"))
+}
+
+/// Whether a node of a web page is left out, with all that is in it.
 pub(super) fn is_dropped(tree: &Tree, id: Id) -> bool {
     let Some(name) = tree.name(id) else { return false };
-    if DROPPED.contains(&name) || matches!(name, "annotation" | "annotation-xml") {
+    if is_unseen(tree, id) {
         return true;
     }
     if tree.attribute(id, "role").is_some_and(|role| DROPPED_ROLES.contains(&role.trim())) {

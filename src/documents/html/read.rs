@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::prune;
-use super::tree::{Step, Tree};
+use super::tree::{Id, ROOT, Step, Tree};
 use super::write::Writer;
 use crate::documents::encoding;
 use crate::documents::format::ending;
@@ -37,37 +37,88 @@ impl Reader for Html {
     }
 }
 
-/// The text of one page of HTML, as characters. Also for readers of formats whose parts are HTML.
-pub(in crate::documents) fn of_page(
-    html: &str,
-    is_xhtml: bool,
-    note: &mut dyn FnMut(String) -> Result<(), Stopped>,
-) -> Result<String, Failure> {
-    let html = if is_xhtml { without_self_closing(html) } else { Cow::Borrowed(html) };
-    let tree = Tree::parse(&html).map_err(|why| Refusal::Damaged { format: "HTML".to_owned(), why })?;
-    drop(html);
-
+/// The text of a page of HTML, as characters: of its main part, without what is around it.
+fn of_page(html: &str, is_xhtml: bool, note: &mut dyn FnMut(String) -> Result<(), Stopped>) -> Result<String, Failure> {
+    let tree = parsed(html, is_xhtml)?;
     let main = prune::main_part(&tree);
     if main.left_out > 0 {
         note(format!("only the page's main part was read; {} characters around it were left out", main.left_out))?;
     }
+    Ok(written(&tree, main.root, prune::is_dropped))
+}
+
+/// All text of a piece of HTML that is not a page of a web site: of a chapter, of a mail.
+pub(in crate::documents) fn of_part(html: &str, is_xhtml: bool) -> Result<String, Failure> {
+    let tree = parsed(html, is_xhtml)?;
+    Ok(written(&tree, ROOT, prune::is_unseen))
+}
+
+fn parsed(html: &str, is_xhtml: bool) -> Result<Tree, Refusal> {
+    let html = if is_xhtml { as_html(html) } else { Cow::Borrowed(html) };
+    Tree::parse(&html).map_err(|why| Refusal::Damaged { format: "HTML".to_owned(), why })
+}
+
+fn written(tree: &Tree, root: Id, is_dropped: fn(&Tree, Id) -> bool) -> String {
     let mut writer = Writer::default();
-    tree.walk(main.root, |step| match step {
-        Step::Enter(id) if prune::is_dropped(&tree, id) => false,
+    tree.walk(root, |step| match step {
+        Step::Enter(id) if is_dropped(tree, id) => false,
         Step::Enter(id) => {
-            writer.enter(&tree, id);
+            writer.enter(tree, id);
             true
         }
         Step::Leave(id) => {
-            writer.leave(&tree, id);
+            writer.leave(tree, id);
             true
         }
     });
-    Ok(writer.finish())
+    writer.finish()
 }
 
 fn is_xhtml(name: &str, text: &str) -> bool {
     matches!(ending(name).as_str(), "xhtml" | "xht") || text.trim_start().starts_with("<?xml")
+}
+
+/// What XHTML says in its own way, as HTML says it: elements closed in themselves, text between `<![CDATA[` and `]]>`, and
+/// declarations in front, of which none counts. No entity of a document's own is ever expanded.
+fn as_html(xhtml: &str) -> Cow<'_, str> {
+    let plain = without_sections(without_declarations(xhtml));
+    match plain {
+        Cow::Borrowed(plain) => without_self_closing(plain),
+        Cow::Owned(plain) => Cow::Owned(without_self_closing(&plain).into_owned()),
+    }
+}
+
+/// Behind `<!DOCTYPE … [ … ]>`, whose brackets an HTML parser would show.
+fn without_declarations(xhtml: &str) -> &str {
+    const LOOK: usize = 4096;
+    let head = &xhtml[..xhtml.floor_char_boundary(LOOK.min(xhtml.len()))];
+    let Some(start) = head.to_ascii_lowercase().find("<!doctype") else { return xhtml };
+    let rest = &xhtml[start..];
+    match (rest.find('['), rest.find('>')) {
+        (Some(open), Some(close)) if open < close => {
+            let inner = &rest[open..];
+            let end = inner.match_indices(']').find(|(at, _)| inner[at + 1..].trim_start().starts_with('>'));
+            end.map_or("", |(at, _)| inner[at + 1..].trim_start().strip_prefix('>').unwrap_or_default())
+        }
+        _ => xhtml,
+    }
+}
+
+fn without_sections(xhtml: &str) -> Cow<'_, str> {
+    const OPEN: &str = "<![CDATA[";
+    if !xhtml.contains(OPEN) {
+        return Cow::Borrowed(xhtml);
+    }
+    let mut html = String::with_capacity(xhtml.len());
+    let mut rest = xhtml;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        html.push_str(before);
+        let (inside, behind) = after.split_once("]]>").unwrap_or((after, ""));
+        html.push_str(&inside.replace('&', "&amp;").replace('<', "&lt;"));
+        rest = behind;
+    }
+    html.push_str(rest);
+    Cow::Owned(html)
 }
 
 /// In XHTML `<script src="x"/>` is a whole element; to an HTML parser it is the beginning of one that swallows the page.

@@ -1,0 +1,166 @@
+//! Which parts of a mail are its text, and which were attached. Of a text that was sent in two forms the plain one is
+//! read, unless there is nothing in it.
+
+use std::borrow::Cow;
+
+use super::entity::{Entity, Transfer, parts};
+use super::letter::Attachment;
+
+/// Parts inside one another; honest mails have four or five.
+const MAX_DEPTH: usize = 20;
+/// Parts of one mail.
+const MAX_PARTS: usize = 5_000;
+/// Images smaller than this that the text shows are logos and lines, not documents.
+const MAX_LOGO_BYTES: usize = 20_000;
+
+/// One piece of a mail's text.
+pub(super) struct Piece<'a> {
+    pub(super) is_html: bool,
+    pub(super) charset: Option<String>,
+    pub(super) content: Cow<'a, [u8]>,
+}
+
+/// A mail's parts.
+#[derive(Default)]
+pub(super) struct Sorted<'a> {
+    pub(super) pieces: Vec<Piece<'a>>,
+    pub(super) attachments: Vec<Attachment<'a>>,
+    pub(super) gaps: Vec<String>,
+}
+
+/// Sorts the parts of a mail.
+pub(super) fn sorted<'a>(mail: &Entity<'a>) -> Sorted<'a> {
+    let mut sort = Sort { left: MAX_PARTS };
+    sort.part(mail, 0, false)
+}
+
+struct Sort {
+    left: usize,
+}
+
+impl Sort {
+    fn part<'a>(&mut self, part: &Entity<'a>, depth: usize, in_digest: bool) -> Sorted<'a> {
+        let default = || if in_digest { ("message", "rfc822") } else { ("text", "plain") };
+        let told = part.media();
+        let (kind, subtype) = told.as_ref().map_or_else(default, |(kind, subtype)| (kind.as_str(), subtype.as_str()));
+        if kind != "multipart" {
+            return leaf(part, kind, subtype, depth);
+        }
+        if subtype == "encrypted" {
+            return gap("it is encrypted (PGP): give its text");
+        }
+        if depth >= MAX_DEPTH {
+            return gap("its parts lie more than 20 deep in one another");
+        }
+        let Some(found) = part.parameter("boundary").and_then(|it| parts(part.body(), it, self.left)) else {
+            // Broken on the way: all of it is shown.
+            return leaf(part, "text", "plain", depth);
+        };
+        let before = self.left;
+        self.left -= found.len().min(self.left);
+        let children = found.into_iter().map(|bytes| self.part(&Entity::of(bytes), depth + 1, subtype == "digest"));
+        let children: Vec<Sorted<'a>> = children.collect();
+        let mut all = match subtype {
+            "alternative" => best(children),
+            _ => children.into_iter().fold(Sorted::default(), Sorted::and),
+        };
+        if before > 0 && self.left == 0 {
+            self.left = 0;
+            all.gap("it has more than 5,000 parts");
+        }
+        all
+    }
+}
+
+impl Sorted<'_> {
+    fn and(mut self, other: Self) -> Self {
+        self.pieces.extend(other.pieces);
+        self.attachments.extend(other.attachments);
+        for why in other.gaps {
+            self.gap(&why);
+        }
+        self
+    }
+
+    fn gap(&mut self, why: &str) {
+        if !self.gaps.iter().any(|gap| gap == why) {
+            self.gaps.push(why.to_owned());
+        }
+    }
+}
+
+/// The same text in several forms: the plain one, else the first with any text. What was attached beside each is kept.
+fn best(mut forms: Vec<Sorted<'_>>) -> Sorted<'_> {
+    let shown = |form: &Sorted<'_>, html: bool| {
+        form.pieces.iter().any(|piece| piece.is_html == html && !piece.content.trim_ascii().is_empty())
+    };
+    let best = forms
+        .iter()
+        .position(|form| shown(form, false))
+        .or_else(|| forms.iter().position(|form| shown(form, true)))
+        .or_else(|| forms.iter().position(|form| !form.pieces.is_empty()));
+    for (at, form) in forms.iter_mut().enumerate() {
+        if Some(at) != best {
+            form.pieces.clear();
+        }
+    }
+    forms.into_iter().fold(Sorted::default(), Sorted::and)
+}
+
+fn gap<'a>(why: &str) -> Sorted<'a> {
+    Sorted { gaps: vec![why.to_owned()], ..Sorted::default() }
+}
+
+fn leaf<'a>(part: &Entity<'a>, kind: &str, subtype: &str, depth: usize) -> Sorted<'a> {
+    let is_text = kind == "text" && matches!(subtype, "plain" | "html" | "");
+    let is_attached = part.is_attached();
+    let transfer = part.transfer();
+    // A mail of one part is that part, whatever it is called.
+    if is_text && !is_attached && (part.file_name().is_none() || depth == 0) && transfer != Transfer::Unknown {
+        let charset = part.parameter("charset").map(str::to_owned);
+        let piece = Piece { is_html: subtype == "html", charset, content: transfer.unpack(part.body()) };
+        return Sorted { pieces: vec![piece], ..Sorted::default() };
+    }
+    match (kind, subtype) {
+        ("application", "pgp-signature" | "pkcs7-signature" | "x-pkcs7-signature" | "pgp-keys") => {
+            return Sorted::default();
+        }
+        ("application", "pkcs7-mime" | "x-pkcs7-mime") => {
+            let is_signed = part.parameter("smime-type").is_some_and(|it| it.eq_ignore_ascii_case("signed-data"));
+            return gap(if is_signed {
+                "it is packed in its signature (S/MIME): save it without the signature"
+            } else {
+                "it is encrypted (S/MIME): give its text"
+            });
+        }
+        ("text", "x-amp-html" | "enriched" | "watch-html") => return Sorted::default(),
+        _ => {}
+    }
+    if kind == "image" && part.has_content_id() && !is_attached {
+        let size = transfer.unpack(part.body()).len();
+        if size < MAX_LOGO_BYTES {
+            return Sorted::default();
+        }
+    }
+    let name = part.file_name().map_or_else(|| forwarded(part, kind, subtype), str::to_owned);
+    let mut sorted = Sorted::default();
+    if transfer == Transfer::Unknown {
+        let shown = if name.is_empty() { "an attachment" } else { &name };
+        sorted.gap(&format!("{shown} is packed in a way that isn't read (uuencode)"));
+        return sorted;
+    }
+    let media = format!("{kind}/{subtype}");
+    sorted.attachments.push(Attachment { name, media, body: Cow::Borrowed(part.body()), transfer });
+    sorted
+}
+
+/// A forwarded mail without a name is called by its subject.
+fn forwarded(part: &Entity<'_>, kind: &str, subtype: &str) -> String {
+    if kind != "message" || !matches!(subtype, "rfc822" | "global") {
+        return String::new();
+    }
+    let inner = part.transfer().unpack(part.body());
+    let subject = super::mime::subject(&Entity::of(&inner)).unwrap_or_default();
+    let subject: String = subject.chars().take(80).collect();
+    if subject.trim().is_empty() { String::new() } else { format!("{}.eml", subject.trim()) }
+}
