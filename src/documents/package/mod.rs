@@ -14,6 +14,10 @@ mod blocks;
 mod chart;
 mod relations;
 mod salvage;
+#[cfg(test)]
+pub(super) mod sample;
+#[cfg(test)]
+mod tests;
 mod xml;
 
 pub(super) use archive::Package;

@@ -21,6 +21,11 @@ impl Holder {
         matches!(self.kind.as_str(), "title" | "ctrTitle")
     }
 
+    /// Whether a slide's points stand in it.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.kind.as_str(), "" | "body" | "obj")
+    }
+
     /// Repeated on every slide, or empty of meaning.
     pub(super) fn is_furniture(&self) -> bool {
         matches!(self.kind.as_str(), "sldNum" | "dt" | "ftr" | "hdr" | "sldImg")

@@ -7,5 +7,7 @@ mod layout;
 mod order;
 mod read;
 mod slide;
+#[cfg(test)]
+mod tests;
 
 pub(super) use read::Slides;

@@ -22,6 +22,7 @@ pub(super) struct Slide {
     pub(super) objects: u64,
     pub(super) gaps: Vec<String>,
     pub(super) is_hidden: bool,
+    is_notes: bool,
 }
 
 /// A shape in hand.
@@ -49,6 +50,7 @@ impl Slide {
         loop {
             match xml.next()? {
                 Node::Start(element) => match element.name() {
+                    "notes" => self.is_notes = true,
                     "sld" => self.is_hidden = element.value("show").is_some_and(|show| matches!(&*show, "0" | "false")),
                     "grpSp" => depth += 1,
                     "sp" | "graphicFrame" | "pic" | "cxnSp" => shape = Shape::default(),
@@ -61,13 +63,16 @@ impl Slide {
                         (Some(own), _) => shape.place = Some(groups.last().copied().unwrap_or_default().apply(own)),
                         (None, _) => {}
                     },
-                    "txBody" => text(&mut xml, "txBody", &mut shape.blocks)?,
+                    "txBody" => {
+                        let is_list = !self.is_notes && shape.holder.as_ref().is_some_and(Holder::is_list);
+                        text(&mut xml, "txBody", is_list, &mut shape.blocks)?;
+                    }
                     "tr" => shape.row.clear(),
                     "tc" => {
                         let span = element.number("gridSpan").unwrap_or(1_usize).clamp(1, MAX_SPAN);
                         let is_covered = element.value("hMerge").is_some() && element.is_on("hMerge");
                         let mut blocks = Blocks::default();
-                        text(&mut xml, "tc", &mut blocks)?;
+                        text(&mut xml, "tc", false, &mut blocks)?;
                         // Covered cells are there too, and empty.
                         if !is_covered {
                             shape.row.push(one_line(blocks.text()));
@@ -147,7 +152,7 @@ impl Slide {
     fn diagram(&mut self, package: &Package<'_>, relations: &Relations, id: Option<&str>, blocks: &mut Blocks) {
         let part = id.and_then(|id| relations.get(id)).map(|relation| relation.part.clone());
         let read = part.as_deref().and_then(|part| Xml::open(package, part)).and_then(Result::ok);
-        let is_read = read.is_some_and(|mut xml| text(&mut xml, "", blocks).is_ok());
+        let is_read = read.is_some_and(|mut xml| text(&mut xml, "", false, blocks).is_ok());
         if !is_read {
             self.gaps.push("a diagram on it, which isn't read".to_owned());
         }
@@ -167,25 +172,23 @@ impl Shape {
     }
 }
 
-/// Paragraphs up to the end of the element `until`. Those with a level are items of a list.
-pub(super) fn text(xml: &mut Xml<'_>, until: &str, blocks: &mut Blocks) -> Result<(), Broken> {
+/// Paragraphs up to the end of the element `until`; in a list, those that don't say otherwise are items.
+pub(super) fn text(xml: &mut Xml<'_>, until: &str, is_list: bool, blocks: &mut Blocks) -> Result<(), Broken> {
     let mut line = String::new();
     let mut level = 0_usize;
-    let mut marked = false;
-    let mut count = Count::default();
+    let mut mark = None;
+    let mut counts = Counts::default();
     loop {
         match xml.next()? {
             Node::Start(element) => match element.name() {
                 "p" => {
                     line.clear();
-                    (level, marked, count.is_on) = (0, false, false);
+                    (level, mark) = (0, None);
                 }
                 "pPr" => level = element.number("lvl").unwrap_or(0).min(MAX_INDENTS),
-                "buChar" | "buBlip" => marked = true,
-                "buAutoNum" => {
-                    count.is_on = true;
-                    count.start = element.number("startAt").unwrap_or(1);
-                }
+                "buNone" => mark = Some(Mark::None),
+                "buChar" | "buBlip" => mark = Some(Mark::Bullet),
+                "buAutoNum" => mark = Some(Mark::Number(element.number("startAt").unwrap_or(1))),
                 "t" => line.push_str(&xml.text()?),
                 "br" => line.push('\n'),
                 "tab" => line.push('\t'),
@@ -195,19 +198,27 @@ pub(super) fn text(xml: &mut Xml<'_>, until: &str, blocks: &mut Blocks) -> Resul
             },
             Node::End(name) if name == until => return Ok(()),
             Node::End(name) if name == "p" => {
-                let number = count.next(level);
-                let lines: Vec<&str> = line.split(['\n', '\u{b}']).map(str::trim).filter(|line| !line.is_empty()).collect();
+                let lines: Vec<&str> =
+                    line.split(['\n', '\u{b}']).map(str::trim).filter(|line| !line.is_empty()).collect();
                 let indent = "  ".repeat(level);
                 let text = lines.join(&format!("\n{indent}"));
+                if text.is_empty() {
+                    continue;
+                }
                 if blocks.len() > MAX_TEXT_BYTES {
                     return Err(Broken("a slide of it has too long texts".to_owned()));
                 }
-                match (text.is_empty(), number) {
-                    (true, _) => {}
-                    (false, Some(number)) => blocks.add(Kind::Item, &format!("{indent}{number}. {text}")),
-                    (false, None) if marked || level > 0 => blocks.add(Kind::Item, &format!("{indent}- {text}")),
-                    (false, None) => blocks.add(Kind::Paragraph, &text),
+                let inherited = if is_list || level > 0 { Mark::Bullet } else { Mark::None };
+                match mark.unwrap_or(inherited) {
+                    Mark::None => blocks.add(Kind::Paragraph, &text),
+                    Mark::Bullet => blocks.add(Kind::Item, &format!("{indent}- {text}")),
+                    Mark::Number(start) => {
+                        let number = counts.next(level, start);
+                        blocks.add(Kind::Item, &format!("{indent}{number}. {text}"));
+                        continue;
+                    }
                 }
+                counts.0.truncate(level);
             }
             Node::Over => return Ok(()),
             Node::End(_) | Node::Text(_) => {}
@@ -215,25 +226,23 @@ pub(super) fn text(xml: &mut Xml<'_>, until: &str, blocks: &mut Blocks) -> Resul
     }
 }
 
-/// Numbers of a numbered list.
-#[derive(Debug, Default)]
-struct Count {
-    is_on: bool,
-    start: u32,
-    last: Option<(usize, u32)>,
+/// What stands before a paragraph.
+#[derive(Debug, Clone, Copy)]
+enum Mark {
+    None,
+    Bullet,
+    /// The list's first number.
+    Number(u32),
 }
 
-impl Count {
-    fn next(&mut self, level: usize) -> Option<u32> {
-        if !self.is_on {
-            self.last = None;
-            return None;
-        }
-        let number = match self.last {
-            Some((last, number)) if last == level => number.saturating_add(1),
-            Some(_) | None => self.start,
-        };
-        self.last = Some((level, number));
-        Some(number)
+/// The last numbers of a numbered list and those around it, by level.
+#[derive(Debug, Default)]
+struct Counts(Vec<Option<u32>>);
+
+impl Counts {
+    fn next(&mut self, level: usize, start: u32) -> u32 {
+        self.0.resize(level + 1, None);
+        let last = self.0.last_mut();
+        last.map_or(start, |last| *last.insert(last.map_or(start, |number| number.saturating_add(1))))
     }
 }
