@@ -185,6 +185,7 @@ const fn kind_of(contained: Contained) -> Kind {
 mod tests {
     use super::*;
     use crate::documents::format::{detect, extract};
+    use crate::documents::package::sample::{types, zip};
 
     fn check(name: &str, bytes: &[u8], expected: Option<&str>) {
         let found = extract(name, bytes).err().map(|error| error.to_string());
@@ -194,10 +195,7 @@ mod tests {
     #[test]
     fn content_is_believed_before_the_name() {
         assert_eq!(detect("notes.txt", b"%PDF-1.7\n..."), Ok(Format::Pdf));
-        assert_eq!(
-            detect("a.pdf", &zip(&[("[Content_Types].xml", WORD_TYPES), ("word/document.xml", "")])),
-            Ok(Format::Word)
-        );
+        assert_eq!(detect("a.pdf", &zip(&[("[Content_Types].xml", &types("wordprocessingml.document"))])), Ok(Format::Word));
         assert_eq!(detect("a.docx", b"\x89PNG\r\n\x1a\n"), Ok(Format::Image));
         assert_eq!(detect("a.pdf", b"Only a text"), Ok(Format::Text));
         check("a.docx", b"\x7fELF\0\0", Some("a.docx is a program, which can't be read: leave it out"));

@@ -7,15 +7,21 @@
 //!
 //! - `archive`: which parts there are, and their bytes; `salvage`: the same without a directory
 //! - `xml`: a part's elements and text as they pass by; `relations`: how parts refer to others
-//! - `blocks`: text in Markdown's blocks
+//! - `blocks`: text in Markdown's blocks; `chart`: the figures that a chart was drawn from
 
 mod archive;
 mod blocks;
+mod chart;
 mod relations;
 mod salvage;
+#[cfg(test)]
+pub(super) mod sample;
+#[cfg(test)]
+mod tests;
 mod xml;
 
 pub(super) use archive::Package;
 pub(super) use blocks::{Blocks, Kind, one_line, row, rule};
-pub(super) use relations::{Relation, Relations};
+pub(super) use chart::chart;
+pub(super) use relations::Relations;
 pub(super) use xml::{Broken, Element, Halt, Node, Xml};

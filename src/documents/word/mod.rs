@@ -12,5 +12,7 @@ mod story;
 mod styles;
 mod survey;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(super) use read::Word;

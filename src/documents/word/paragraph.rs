@@ -82,6 +82,6 @@ impl Paragraph {
 
 /// Lines as they are, those behind the first moved in.
 fn lines(text: &str, indent: &str) -> String {
-    let lines: Vec<&str> = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<&str> = text.split('\n').map(str::trim_end).filter(|line| !line.is_empty()).collect();
     lines.join(&format!("\n{indent}"))
 }

@@ -6,7 +6,7 @@ use super::story::{Notes, Seen, Story};
 use super::styles::Styles;
 use super::survey::{Cut, Survey};
 use crate::documents::extracted::MAX_TEXT_BYTES;
-use crate::documents::package::{Broken, Halt, Node, Package, Relations, Xml};
+use crate::documents::package::{Broken, Halt, Node, Package, Relations, Xml, chart};
 use crate::documents::reader::{Failure, Pages, Reader, Source, Stopped};
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
@@ -43,7 +43,7 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<Unit, Halt> {
     let cut = counted.cut();
     let kinds = ["footnotes", "endnotes"];
     let notes = kinds.map(|kind| keep(notes(package, part(kind), &styles), kind, &mut lost));
-    let charts = |_: &str| None;
+    let charts = |id: &str| chart(package, &relations.get(id)?.part);
     let story = |turner| -> Result<Story<'_, '_>, Halt> {
         let numbering = Numbering::read(package, part("numbering")).unwrap_or_default();
         let [footnotes, endnotes] = &notes;

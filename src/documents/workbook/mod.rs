@@ -12,5 +12,7 @@ mod pager;
 mod read;
 mod strings;
 mod styles;
+#[cfg(test)]
+mod tests;
 
 pub(super) use read::Workbook;

@@ -155,7 +155,7 @@ fn read_cell(element: &Element, xml: &mut Xml<'_>, shared: &Shared, pager: &mut 
     loop {
         match xml.next()? {
             Node::Start(inner) => match inner.name() {
-                "v" => value = Some(xml.text()?),
+                "v" => value = Some(xml.text()?).filter(|value| !value.is_empty()),
                 "f" => formula = Some(xml.text()?),
                 "t" => inline.push_str(&xml.text()?),
                 "rPh" => xml.skip()?,

@@ -96,7 +96,7 @@ fn area(bytes: &[u8]) -> Option<u64> {
     let (mut area, mut at) = (0_u64, 0);
     let mut bounds: Option<[u16; 4]> = None;
     let size = |bounds: Option<[u16; 4]>| {
-        bounds.map_or(0, |[top, bottom, left, right]| u64::from(bottom - top + 1) * u64::from(right - left + 1))
+        bounds.map_or(0, |[top, bottom, left, right]| (u64::from(bottom - top) + 1) * (u64::from(right - left) + 1))
     };
     while let (Some(kind), Some(length)) = (number(at), number(at + 2)) {
         let end = at + 4 + usize::from(length);
