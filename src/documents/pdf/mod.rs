@@ -1,5 +1,6 @@
 //! PDF.
 
+mod accents;
 mod glyphs;
 mod layout;
 mod order;

@@ -2,7 +2,7 @@
 //! reads the operators, the fonts and their codes; running them is ours, because its own assembly of the text drops the
 //! places of the characters before words are made of them.
 
-use unpdf::parser::backend::{ContentOp, PaintedXObject, PdfBackend, PdfValue, RawBackend, ResourceScope};
+use unpdf::parser::backend::{ContentOp, PageBox, PaintedXObject, PdfBackend, PdfValue, RawBackend, ResourceScope};
 
 use super::glyphs::{Glyph, Matrix, Page};
 
@@ -57,6 +57,7 @@ struct Painter<'a> {
     text: Matrix,
     marked: Vec<Marked>,
     content_left: usize,
+    paper: PageBox,
 }
 
 impl<'a> Painter<'a> {
@@ -81,6 +82,7 @@ impl<'a> Painter<'a> {
             text: Matrix::IDENTITY,
             marked: Vec::new(),
             content_left: MAX_CONTENT,
+            paper: document.page_box(id),
         }
     }
 
@@ -305,7 +307,7 @@ impl<'a> Painter<'a> {
     }
 
     fn push(&mut self, text: &str, turn: u8, from: (f64, f64), to: (f64, f64), size: f64) {
-        if text.is_empty() {
+        if text.is_empty() || self.is_beside_the_paper(from, to) {
             return;
         }
         let turned = |(x, y): (f64, f64)| match turn {
@@ -324,6 +326,15 @@ impl<'a> Painter<'a> {
         self.page.text.push_str(text);
         let (Ok(from), Ok(to)) = (u32::try_from(first), u32::try_from(self.page.text.len())) else { return };
         self.page.glyphs.push(Glyph { from, to, turn, start, end, base, size });
+    }
+
+    /// Lines too long for the paper go on beside it, where nobody sees them.
+    fn is_beside_the_paper(&self, from: (f64, f64), to: (f64, f64)) -> bool {
+        let PageBox { llx, lly, urx, ury } = self.paper;
+        let is_within = |low: f32, high: f32, one: f64, other: f64| {
+            one.max(other) >= f64::from(low) && one.min(other) <= f64::from(high)
+        };
+        !is_within(llx, urx, from.0, to.0) || !is_within(lly, ury, from.1, to.1)
     }
 
     /// Puts the text that a marked part says of itself in the place of its glyphs.

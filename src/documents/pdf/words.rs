@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::accents;
 use super::glyphs::{Glyph, Page};
 
 /// A wider gap than this, in sizes of the font, is between two words.
@@ -33,28 +34,83 @@ impl Word {
 
 /// The words of the text on `page` that runs the way `turn`.
 pub(super) fn words(page: &Page, turn: u8) -> Vec<Word> {
-    let mut words = Vec::new();
-    let mut open: Option<Word> = None;
-    let mut drawn = Drawn::default();
+    let mut making = Making::default();
     for glyph in page.glyphs.iter().filter(|glyph| glyph.turn == turn) {
-        let text = page.characters(glyph);
+        making.add(page.characters(glyph), glyph);
+    }
+    making.flush();
+    making.words.extend(making.open);
+    making.words
+}
+
+/// Words in the making.
+#[derive(Debug, Default)]
+struct Making {
+    words: Vec<Word>,
+    open: Option<Word>,
+    /// The last glyph of the open word.
+    last: Option<Glyph>,
+    /// An accent that waits for its letter.
+    accent: Option<(String, Glyph)>,
+    drawn: Drawn,
+}
+
+impl Making {
+    fn add(&mut self, text: &str, glyph: &Glyph) {
         if text.chars().all(char::is_whitespace) {
-            words.extend(open.take());
-            continue;
+            self.flush();
+            self.words.extend(self.open.take());
+            return;
         }
-        if drawn.is_again(text, glyph) {
-            continue;
+        if self.drawn.is_again(text, glyph) {
+            return;
         }
-        if let Some(word) = &mut open
+        if let Some(mark) = accents::combining(text) {
+            if let (Some(word), Some(last)) = (&mut self.open, &self.last)
+                && accents::is_of(glyph, last)
+                && let Some(both) = word.text.chars().next_back().and_then(|letter| accents::composed(letter, mark))
+            {
+                word.text.pop();
+                word.text.push(both);
+                return;
+            }
+            self.flush();
+            self.accent = Some((text.to_owned(), *glyph));
+            return;
+        }
+        let mut characters = text.chars();
+        if let Some((accent, place)) = &self.accent
+            && accents::is_of(place, glyph)
+            && let (Some(letter), None) = (characters.next(), characters.next())
+            && let Some(both) = accents::combining(accent).and_then(|mark| accents::composed(letter, mark))
+        {
+            self.accent = None;
+            self.put(both.encode_utf8(&mut [0; 4]), glyph);
+            return;
+        }
+        self.flush();
+        self.put(text, glyph);
+    }
+
+    /// An accent that found no letter is a character of its own.
+    fn flush(&mut self) {
+        if let Some((text, glyph)) = self.accent.take() {
+            self.put(&text, &glyph);
+        }
+    }
+
+    fn put(&mut self, text: &str, glyph: &Glyph) {
+        self.last = Some(*glyph);
+        if let Some(word) = &mut self.open
             && continues(word, glyph)
         {
             push(&mut word.text, text);
             word.count += 1;
             word.end = word.end.max(glyph.end);
             word.start = word.start.min(glyph.start);
-            continue;
+            return;
         }
-        words.extend(open.take());
+        self.words.extend(self.open.take());
         let mut word = Word {
             text: String::new(),
             count: 1,
@@ -64,10 +120,8 @@ pub(super) fn words(page: &Page, turn: u8) -> Vec<Word> {
             size: glyph.size,
         };
         push(&mut word.text, text);
-        open = Some(word);
+        self.open = Some(word);
     }
-    words.extend(open);
-    words
 }
 
 fn continues(word: &Word, glyph: &Glyph) -> bool {
