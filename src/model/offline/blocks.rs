@@ -4,7 +4,9 @@
 use std::rc::Rc;
 
 use super::furniture::{Place, furniture};
+use super::hyphens::Vocabulary;
 use super::marker::Family;
+use super::notes::opens_note;
 use super::statements::{Line, Start, Style};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +45,10 @@ pub(super) struct Block<'a> {
 #[derive(Debug)]
 pub(super) struct Blocks<'a> {
     pub(super) list: Vec<Block<'a>>,
+    /// Footnotes, which stand between the others without being next to any.
+    pub(super) notes: Vec<Block<'a>>,
+    /// What the words of the text look like where no line's end cuts them.
+    pub(super) words: Vocabulary,
     pub(super) section: Option<Rc<str>>,
     pub(super) in_code: bool,
 }
@@ -50,10 +56,12 @@ pub(super) struct Blocks<'a> {
 /// Reads a text in its style.
 pub(super) fn blocks<'a>(lines: &[Line<'a>], style: Style, start: &Start) -> Blocks<'a> {
     let furniture = furniture(lines);
-    match style {
+    let mut read = match style {
         Style::Markdown => super::markdown::read(lines, &furniture, start),
         Style::Plain => super::plain::read(lines, &furniture, start),
-    }
+    };
+    read.words = Vocabulary::of(lines);
+    read
 }
 
 /// What both readers share: the block that is open, and the page break that waits to be stepped over.
@@ -61,6 +69,7 @@ pub(super) fn blocks<'a>(lines: &[Line<'a>], style: Style, start: &Start) -> Blo
 pub(super) struct Builder<'a> {
     pub(super) done: Vec<Block<'a>>,
     pub(super) open: Option<Block<'a>>,
+    notes: Vec<Block<'a>>,
     pub(super) section: Option<Rc<str>>,
     /// A page ended, and what is open may go on.
     pub(super) broken: bool,
@@ -73,6 +82,7 @@ impl<'a> Builder<'a> {
         Self {
             done: Vec::new(),
             open: None,
+            notes: Vec::new(),
             section: start.section.as_deref().map(Rc::from),
             broken: false,
             cut: false,
@@ -143,6 +153,27 @@ impl<'a> Builder<'a> {
         text.starts_with(char::is_uppercase) && last + 1 + word < widest.unwrap_or(0).max(text.chars().count())
     }
 
+    /// A line of a footnote: what is open waits for its rest on the next page.
+    pub(super) fn note(&mut self, line: &Line<'a>) {
+        self.page_break(line, Place::Furniture);
+        let text = indentation(line.text).1;
+        if text.is_empty() {
+            return;
+        }
+        let piece = |text| Piece { line: line.number, page: line.page, text, after_break: false };
+        let begun = opens_note(text).is_some();
+        let same_page = |block: &Block<'_>| block.pieces.last().is_some_and(|last| last.page == line.page);
+        match self.notes.last_mut().filter(|block| !begun && same_page(block)) {
+            Some(block) => block.pieces.push(piece(text)),
+            None => {
+                let number = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '[' | ']'))).filter(|_| begun);
+                let text = text[number.unwrap_or(0)..].trim_start();
+                let section = self.section.clone();
+                self.notes.push(Block { kind: Kind::Paragraph, indent: 0, pieces: vec![piece(text)], section });
+            }
+        }
+    }
+
     pub(super) fn is_open(&self, kinds: fn(Kind) -> bool) -> bool {
         self.open.as_ref().is_some_and(|block| kinds(block.kind))
     }
@@ -153,7 +184,7 @@ impl<'a> Builder<'a> {
 
     pub(super) fn finish(mut self, in_code: bool) -> Blocks<'a> {
         self.close();
-        Blocks { list: self.done, section: self.section, in_code }
+        Blocks { list: self.done, notes: self.notes, words: Vocabulary::default(), section: self.section, in_code }
     }
 }
 

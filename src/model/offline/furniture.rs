@@ -14,6 +14,8 @@ pub(super) enum Place {
     PageStart,
     /// Header, footer, page number, or a blank line between them and the text.
     Furniture,
+    /// A footnote at the page's foot.
+    Note,
 }
 
 /// One place per line.
@@ -31,6 +33,7 @@ pub(super) fn furniture(lines: &[Line<'_>]) -> Vec<Place> {
     }
     mark_headers(lines, &mut places);
     mark_repeated(lines, &mut places);
+    super::notes::mark_notes(lines, &mut places);
     swallow_blanks(lines, &mut places);
     places
 }
@@ -132,7 +135,7 @@ fn swallow_blanks(lines: &[Line<'_>], places: &mut [Place]) {
                 }
             }
             Place::Text if near && blank(i) => *place = Place::Furniture,
-            Place::Text => near = false,
+            Place::Text | Place::Note => near = false,
         }
     }
     let mut near = false;
@@ -140,7 +143,7 @@ fn swallow_blanks(lines: &[Line<'_>], places: &mut [Place]) {
         match places[i] {
             Place::Furniture | Place::PageStart => near = true,
             Place::Text if near && blank(i) => places[i] = Place::Furniture,
-            Place::Text => near = false,
+            Place::Text | Place::Note => near = false,
         }
     }
 }

@@ -23,6 +23,10 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
                 reader.builder.page_break(&lines[i], Place::Furniture);
                 continue;
             }
+            Place::Note => {
+                reader.builder.note(&lines[i]);
+                continue;
+            }
             Place::PageStart => reader.builder.page_break(&lines[i], Place::PageStart),
             Place::Text => {}
         }

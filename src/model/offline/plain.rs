@@ -49,7 +49,7 @@ struct Reader<'r, 'a> {
 
 impl<'a> Reader<'_, 'a> {
     fn blank(&self, i: usize) -> bool {
-        self.places.get(i).is_none_or(|place| *place == Place::Furniture)
+        self.places.get(i).is_none_or(|place| matches!(place, Place::Furniture | Place::Note))
             || indentation(self.lines[i].text).1.is_empty()
     }
 
@@ -62,6 +62,10 @@ impl<'a> Reader<'_, 'a> {
         match self.places[i] {
             Place::Furniture => {
                 self.builder.page_break(&self.lines[i], Place::Furniture);
+                return 1;
+            }
+            Place::Note => {
+                self.builder.note(&self.lines[i]);
                 return 1;
             }
             Place::PageStart => self.builder.page_break(&self.lines[i], Place::PageStart),

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::notes::marks;
 use super::quotations::quotations;
 
 /// The sentences of a paragraph, in order, without the white space around them. Nothing but white space is left out.
@@ -34,6 +35,12 @@ pub(super) fn spans(text: &str, quoted: &[Range<usize>]) -> Vec<Range<usize>> {
         if ahead.peek().is_some_and(|quote| quote.contains(&at) && quote.end > end) {
             continue;
         }
+        if let Some(noted) = noted(text, start, at, end) {
+            push(text, start..noted, &mut found);
+            start = noted;
+            from = noted;
+            continue;
+        }
         let wide = matches!(mark, '。' | '！' | '？');
         if wide || ends_here(text, start, at, marks_end, end) {
             push(text, start..end, &mut found);
@@ -43,6 +50,18 @@ pub(super) fn spans(text: &str, quoted: &[Range<usize>]) -> Vec<Range<usize>> {
     }
     push(text, start..text.len(), &mut found);
     found
+}
+
+/// Where a sentence with a footnote's mark behind its full stop ends, the mark included: "as most do.5 See".
+fn noted(text: &str, start: usize, at: usize, end: usize) -> Option<usize> {
+    let marks = marks(&text[end..]);
+    let word = last_word(text.get(start..at)?);
+    let closes = word.is_empty() && end > at + 1 || text[..at].ends_with([')', '”', '"', '’', ']']);
+    let plain = word.len() > 1 && word.ends_with(char::is_alphabetic) && !is_abbreviation(word);
+    let rest = &text[end + marks..];
+    let opens = rest.is_empty()
+        || rest.starts_with(char::is_whitespace) && !rest.trim_start().starts_with(char::is_lowercase);
+    (marks > 0 && opens && (plain || closes)).then_some(end + marks)
 }
 
 fn push(text: &str, span: Range<usize>, found: &mut Vec<Range<usize>>) {

@@ -4,7 +4,9 @@
 use std::rc::Rc;
 
 use super::blocks::{Block, Kind, blocks, fold, hangs_open};
+use super::hyphens::{Seam, Vocabulary};
 use super::marker::Family;
+use super::notes::without_marks;
 use super::quotations::quotations;
 use super::sentences::spans;
 pub use super::strength::{Strength, UnknownStrength, strength_of};
@@ -121,9 +123,15 @@ pub fn statements(lines: &[Line<'_>], style: Style, start: &Start) -> Found {
                     }
                 };
                 let next = read.list.get(i + 1);
-                pending = prose(block, inherited, next, &mut found.statements);
+                pending = prose(block, inherited, next, &read.words, &mut found.statements);
             }
         }
+    }
+    for note in &read.notes {
+        prose(note, None, None, &read.words, &mut found.statements);
+    }
+    if !read.notes.is_empty() {
+        found.statements.sort_by_key(|statement| statement.line);
     }
     if found.open_from.is_none() {
         found.end = Start {
@@ -222,13 +230,20 @@ pub(super) struct Joined {
     pub(super) parts: Vec<(usize, u64, Option<u64>, bool)>,
 }
 
-pub(super) fn join(block: &Block<'_>) -> Joined {
+pub(super) fn join(block: &Block<'_>, words: &Vocabulary) -> Joined {
     let mut text = String::new();
     let mut parts = Vec::with_capacity(block.pieces.len());
+    let mut before = "";
     for piece in &block.pieces {
-        if !text.is_empty() {
-            text.push(' ');
+        match words.seam(before, piece.text) {
+            Seam::Blank if text.is_empty() => {}
+            Seam::Blank => text.push(' '),
+            Seam::Nothing => {}
+            Seam::Whole => {
+                text.pop();
+            }
         }
+        before = piece.text;
         parts.push((text.len(), piece.line, piece.page, piece.after_break));
         for (i, word) in piece.text.split_whitespace().enumerate() {
             if i > 0 {
@@ -269,16 +284,19 @@ fn prose(
     block: &Block<'_>,
     inherited: Option<Strength>,
     next: Option<&Block<'_>>,
+    words: &Vocabulary,
     found: &mut Vec<Statement>,
 ) -> Option<Strength> {
     if inherited.is_none() && !block.pieces.iter().any(|piece| hinted(piece.text)) {
         return None;
     }
-    let joined = join(block);
+    let joined = join(block, words);
     let masked = quotations(&joined.text);
     let sentences = spans(&joined.text, &masked);
     let mut add = |span: &std::ops::Range<usize>, strength: Strength, offset: usize| {
         let span = joined.contiguous(span, offset);
+        let bare = without_marks(&joined.text[span.clone()]);
+        let span = span.start + bare.start..span.start + bare.end;
         let (line, page) = joined.place(span.start);
         let quote = joined.text[span].trim().to_owned();
         found.push(Statement { line, page, section: owned(block), strength, quote });
@@ -286,13 +304,17 @@ fn prose(
     let leads = leads_in(block, &joined.text, next);
     let last = sentences.last().cloned().filter(|_| leads);
     if let Some(inherited) = inherited {
-        let whole = 0..joined.text.len();
-        let own = strongest(&joined.text, &masked, whole.clone());
         if leads {
+            let own = strongest(&joined.text, &masked, 0..joined.text.len());
             return Some(own.map_or(inherited, |(strength, _)| strength));
         }
-        let (strength, offset) = own.unwrap_or((inherited, 0));
-        add(&whole, strength, offset);
+        // the item is its first sentence: where it ends, not every layout shows
+        for (i, span) in sentences.iter().enumerate() {
+            let own = strongest(&joined.text, &masked, span.clone());
+            if let Some((strength, offset)) = own.or((i == 0).then_some((inherited, span.start))) {
+                add(span, strength, offset);
+            }
+        }
         return None;
     }
     for span in &sentences {

@@ -100,7 +100,8 @@ fn candidates(
     let mut section: Option<Rc<str>> = None;
     let mut first_of_section = true;
     let mut paragraphs = 0;
-    for block in &blocks(lines, style, &Start::default()).list {
+    let read = blocks(lines, style, &Start::default());
+    for block in &read.list {
         let plain = match block.kind {
             Kind::Paragraph => true,
             Kind::Item(_) => false,
@@ -110,7 +111,7 @@ fn candidates(
             section.clone_from(&block.section);
             first_of_section = true;
         }
-        let joined = join(block);
+        let joined = join(block, &read.words);
         let masked = quotations(&joined.text);
         for (nth, span) in spans(&joined.text, &masked).into_iter().enumerate() {
             let text = &joined.text[span.clone()];

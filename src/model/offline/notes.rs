@@ -1,0 +1,156 @@
+//! Footnotes: marks in running text ("as most do.5 See", "freely [2]"), and the notes at a page's foot. A mark after a
+//! sentence's end belongs to no sentence, and a note stands between the halves of a sentence that runs over the page.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::blocks::indentation;
+use super::furniture::Place;
+use super::statements::Line;
+use super::strength::hinted;
+
+/// Notes of one page that are looked for.
+const MOST_MARKS: usize = 200;
+
+/// How many bytes of footnote marks open `text`: `5`, `[5]`, `[5][6]`, `⁵`. A bare number counts only where white space or
+/// the end follows.
+pub(super) fn marks(text: &str) -> usize {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let bare = (1..=3).contains(&digits)
+        && !text.starts_with('0')
+        && text[digits..].chars().next().is_none_or(char::is_whitespace);
+    if bare {
+        return digits;
+    }
+    let raised = text.chars().take_while(|c| is_raised(*c)).map(char::len_utf8).sum();
+    let mut end: usize = raised;
+    while let Some(length) = bracketed(&text[end..]) {
+        end += length;
+    }
+    end
+}
+
+fn is_raised(c: char) -> bool {
+    matches!(c, '¹' | '²' | '³' | '⁰' | '⁴'..='⁹' | '†' | '‡')
+}
+
+/// `[5]`
+fn bracketed(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix('[')?;
+    let length = inner.bytes().take_while(u8::is_ascii_digit).count();
+    ((1..=3).contains(&length) && inner[length..].starts_with(']')).then_some(length + 2)
+}
+
+/// A sentence without the marks around it: "[6] The fee is due.5" is "The fee is due."
+pub(super) fn without_marks(text: &str) -> Range<usize> {
+    let mut whole = 0..text.len();
+    let lead = marks(text);
+    let rest = text[lead..].trim_start();
+    // "[0] must be zero" speaks of a place in a list
+    let spoken = rest.split_whitespace().next().is_none_or(hinted);
+    if lead > 0 && !text.starts_with(|c: char| c.is_ascii_digit()) && !spoken {
+        whole.start = text.len() - rest.len();
+    }
+    let Some(stop) = rest.rfind(['.', '!', '?', '”', '"', ')', ':']) else { return whole };
+    let end = stop + rest[stop..].chars().next().map_or(1, char::len_utf8);
+    let before = rest[..stop].chars().next_back();
+    let tail = rest[end..].trim_start();
+    if !tail.is_empty() && marks(tail) == tail.len() && before.is_some_and(|c| !c.is_ascii_digit()) {
+        whole.end = text.len() - rest.len() + end;
+    }
+    whole
+}
+
+/// Marks the lines of notes at the foot of pages, which are told by their number: it stands as a mark in the text above.
+pub(super) fn mark_notes(lines: &[Line<'_>], places: &mut [Place]) {
+    let mut page = 0;
+    for i in 1..=lines.len() {
+        if i < lines.len() && lines[i].page == lines[i - 1].page && !lines[i].text.contains('\u{c}') {
+            continue;
+        }
+        if page > 0 || i < lines.len() || lines[page].page.is_some() {
+            mark_page(&lines[page..i], &mut places[page..i]);
+        }
+        page = i;
+    }
+}
+
+fn mark_page(lines: &[Line<'_>], places: &mut [Place]) {
+    let mut seen: BTreeSet<u64> = BTreeSet::new();
+    let mut first = None;
+    for (i, line) in lines.iter().enumerate() {
+        let text = indentation(line.text).1;
+        if places[i] == Place::Furniture {
+            continue;
+        }
+        if let Some(number) = opens_note(text)
+            && seen.contains(&number)
+            && i > 0
+        {
+            first.get_or_insert(i);
+            seen.remove(&number);
+        } else if first.is_none() && seen.len() < MOST_MARKS {
+            marks_within(text, &mut seen);
+        }
+    }
+    let Some(first) = first else { return };
+    // what comes after it may be the text of another column: only the page's foot is for notes
+    if first * 4 < lines.len() {
+        return;
+    }
+    for place in &mut places[first..] {
+        if *place == Place::Text {
+            *place = Place::Note;
+        }
+    }
+}
+
+/// The number of a note that begins with this line: `5 Licenses that are`, `[5] Licenses`.
+pub(super) fn opens_note(text: &str) -> Option<u64> {
+    let bare = text.strip_prefix('[').unwrap_or(text);
+    let length = bare.bytes().take_while(u8::is_ascii_digit).count();
+    let number = bare[..length].parse().ok().filter(|_| (1..=3).contains(&length))?;
+    let rest = &bare[length..];
+    let rest = if bare.len() < text.len() { rest.strip_prefix(']')? } else { rest };
+    let opens = |c: char| c.is_uppercase() || matches!(c, '“' | '"' | '‘' | '/' | '<' | '`');
+    (rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with(opens)).then_some(number)
+}
+
+/// Numbers that stand right behind a word or its full stop: "conversant.1", "freely2".
+fn marks_within(text: &str, seen: &mut BTreeSet<u64>) {
+    for word in text.split_whitespace() {
+        let bare = word.trim_end_matches(|c: char| matches!(c, '.' | ',' | ';' | ':' | ')'));
+        let head = bare.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = &bare[head.len()..];
+        if number.is_empty() || number.len() > 3 {
+            continue;
+        }
+        let stem = head.trim_end_matches(|c: char| matches!(c, '.' | ',' | ';' | ':' | ')' | '”' | '"' | '’'));
+        let pointed = stem.len() < head.len() && stem.ends_with(char::is_alphabetic);
+        let plain = stem.len() == head.len() && head.len() >= 4 && head.chars().all(char::is_lowercase);
+        if pointed || plain {
+            seen.extend(number.parse::<u64>().ok());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_around_a_sentence_are_no_part_of_it() {
+        for (text, expected) in [
+            ("[6] The fee is due.5", "The fee is due."),
+            ("The fee is due. [2]", "The fee is due."),
+            ("The fee is due.”12", "The fee is due.”"),
+            ("The fee is 3.5", "The fee is 3.5"),
+            ("Pay 5", "Pay 5"),
+            ("5 members must agree.", "5 members must agree."),
+            ("[5]", "[5]"),
+            ("", ""),
+        ] {
+            assert_eq!(&text[without_marks(text)], expected, "{text}");
+        }
+    }
+}
