@@ -67,6 +67,9 @@ impl Vocabulary {
         if path && after.starts_with(|c: char| c.is_alphanumeric()) {
             return Seam::Nothing;
         }
+        if after.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit() || c == '{') && ends_in_name(before) {
+            return Seam::Nothing;
+        }
         let (Some(head), Some(tail)) = (cut(before), continued(after)) else { return Seam::Blank };
         // "pre- and post-": a word that is left out
         if matches!(tail, "and" | "or" | "to" | "nor") {
@@ -86,6 +89,15 @@ impl Vocabulary {
         }
         if self.whole >= self.hyphenated { Seam::Whole } else { Seam::Nothing }
     }
+}
+
+/// Whether a line ends within a path or a file's name, behind one of its dots: "/etc/cron.".
+fn ends_in_name(line: &str) -> bool {
+    let word = line.trim_end().rsplit(char::is_whitespace).next().unwrap_or("");
+    let Some(name) = word.strip_suffix('.') else { return false };
+    let inner = name.trim_start_matches(|c: char| matches!(c, '(' | '"' | '“'));
+    inner.ends_with(char::is_alphanumeric)
+        && (inner.starts_with('/') || inner.contains("so.") || inner.contains("://") || inner.contains("-rc"))
 }
 
 /// Parts of a word that keep their hyphen.
@@ -127,7 +139,9 @@ mod tests {
 
     #[test]
     fn the_hyphen_stays_where_the_text_writes_it_elsewhere() {
-        let known = vocabulary("A requirement is long-term.\nThe require-\nment is long-\nterm and non-\nfree.\nsee /usr/\nshare");
+        let known = vocabulary(
+            "A requirement is long-term.\nThe require-\nment is long-\nterm and non-\nfree.\nsee /usr/\nshare",
+        );
         for (before, after, expected) in [
             ("The require-", "ment is", Seam::Whole),
             ("is long-", "term and", Seam::Nothing),
@@ -137,6 +151,9 @@ mod tests {
             ("a dash -", "and more", Seam::Blank),
             ("configu-", "ration", Seam::Whole),
             ("lib1-", "dev", Seam::Nothing),
+            ("in /etc/cron.", "{daily,weekly}", Seam::Nothing),
+            ("of libgdbm.so.3.", "0.0 and", Seam::Nothing),
+            ("The fee is due.", "iPhones too", Seam::Blank),
             ("The fee", "is due", Seam::Blank),
             ("", "", Seam::Blank),
         ] {

@@ -44,11 +44,14 @@ fn bracketed(text: &str) -> Option<usize> {
 /// A sentence without the marks around it: "[6] The fee is due.5" is "The fee is due."
 pub(super) fn without_marks(text: &str) -> Range<usize> {
     let mut whole = 0..text.len();
-    let lead = marks(text);
+    let lead = label(text).max(marks(text));
     let rest = text[lead..].trim_start();
     // "[0] must be zero" speaks of a place in a list
     let spoken = rest.split_whitespace().next().is_none_or(hinted);
-    if lead > 0 && !text.starts_with(|c: char| c.is_ascii_digit()) && !spoken {
+    // "3 members must agree" counts, "3 The fee is due" has a note's number before it
+    let counts = text.starts_with(|c: char| c.is_ascii_digit())
+        && !(rest.starts_with(char::is_uppercase) && rest[1..].starts_with(|c: char| c.is_lowercase() || c == ' '));
+    if lead > 0 && !counts && !spoken {
         whole.start = text.len() - rest.len();
     }
     let Some(stop) = rest.rfind(['.', '!', '?', '”', '"', ')', ':']) else { return whole };
@@ -61,43 +64,58 @@ pub(super) fn without_marks(text: &str) -> Range<usize> {
     whole
 }
 
-/// Marks the lines of notes at the foot of pages, which are told by their number: it stands as a mark in the text above.
+/// How many bytes of a label open a sentence: "Note The fee is due."
+fn label(text: &str) -> usize {
+    const LABELS: [&str; 6] = ["Note ", "Tip ", "Caution ", "Warning ", "Important ", "Hint "];
+    let Some(label) = LABELS.into_iter().find(|label| text.starts_with(label)) else { return 0 };
+    let opens = text[label.len()..].starts_with(char::is_uppercase);
+    if opens { label.len() } else { 0 }
+}
+
+/// Marks the lines of notes at the foot of pages. They are told by their number: it stands as a mark in the page's text,
+/// or follows on the note before.
 pub(super) fn mark_notes(lines: &[Line<'_>], places: &mut [Place]) {
     let mut page = 0;
+    let mut last = 0;
     for i in 1..=lines.len() {
         if i < lines.len() && lines[i].page == lines[i - 1].page && !lines[i].text.contains('\u{c}') {
             continue;
         }
+        // a text without pages has no page's foot
         if page > 0 || i < lines.len() || lines[page].page.is_some() {
-            mark_page(&lines[page..i], &mut places[page..i]);
+            mark_page(&lines[page..i], &mut places[page..i], &mut last);
         }
         page = i;
     }
 }
 
-fn mark_page(lines: &[Line<'_>], places: &mut [Place]) {
+/// `last`: the number of the last note before this page.
+fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
     let mut seen: BTreeSet<u64> = BTreeSet::new();
-    let mut first = None;
-    for (i, line) in lines.iter().enumerate() {
-        let text = indentation(line.text).1;
-        if places[i] == Place::Furniture {
-            continue;
+    for line in lines {
+        marks_within(indentation(line.text).1, &mut seen);
+        if seen.len() > MOST_MARKS {
+            return;
         }
-        if let Some(number) = opens_note(text)
-            && seen.contains(&number)
-            && i > 0
-        {
+    }
+    let foot = lines.len() / 4;
+    let mut first = None;
+    let mut before = *last;
+    for (i, line) in lines.iter().enumerate().skip(foot.max(1)) {
+        let text = indentation(line.text).1;
+        let Some(number) = opens_note(text).filter(|_| places[i] == Place::Text) else { continue };
+        let fresh = indentation(lines[i - 1].text).1.is_empty();
+        let follows = number == before + 1 && (fresh || first.is_some());
+        let marked = seen.contains(&number) && (fresh || first.is_some()) && number > before.min(number - 1);
+        let opens = text.trim_start_matches(['[', ']']).trim_start_matches(|c: char| c.is_ascii_digit());
+        let lower = opens.trim_start_matches(']').trim_start().starts_with(char::is_lowercase);
+        if (follows && (*last > 0 || seen.contains(&number)) || marked) && !(lower && !fresh) {
             first.get_or_insert(i);
-            seen.remove(&number);
-        } else if first.is_none() && seen.len() < MOST_MARKS {
-            marks_within(text, &mut seen);
+            before = number;
         }
     }
     let Some(first) = first else { return };
-    // what comes after it may be the text of another column: only the page's foot is for notes
-    if first * 4 < lines.len() {
-        return;
-    }
+    *last = before;
     for place in &mut places[first..] {
         if *place == Place::Text {
             *place = Place::Note;
@@ -105,30 +123,36 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place]) {
     }
 }
 
-/// The number of a note that begins with this line: `5 Licenses that are`, `[5] Licenses`.
+/// The number of a note that begins with this line: `5 Licenses that are`, `[5] Licenses`, `19Deciding`.
 pub(super) fn opens_note(text: &str) -> Option<u64> {
     let bare = text.strip_prefix('[').unwrap_or(text);
     let length = bare.bytes().take_while(u8::is_ascii_digit).count();
-    let number = bare[..length].parse().ok().filter(|_| (1..=3).contains(&length))?;
+    let number = bare[..length].parse().ok().filter(|number| (1..=3).contains(&length) && *number > 0)?;
     let rest = &bare[length..];
     let rest = if bare.len() < text.len() { rest.strip_prefix(']')? } else { rest };
-    let opens = |c: char| c.is_uppercase() || matches!(c, '“' | '"' | '‘' | '/' | '<' | '`');
-    (rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with(opens)).then_some(number)
+    let body = rest.trim_start();
+    let opens = body.starts_with(|c: char| c.is_alphabetic() || matches!(c, '“' | '"' | '‘' | '/' | '<' | '`' | '’'));
+    let glued = body.len() == rest.len() && !body.starts_with(char::is_uppercase);
+    (opens && !glued && body.split_whitespace().nth(2).is_some()).then_some(number)
 }
 
-/// Numbers that stand right behind a word or its full stop: "conversant.1", "freely2".
+/// Numbers that stand right behind a word or its full stop: "conversant.1", "freely2", and behind a sentence: "scripts. 1".
 fn marks_within(text: &str, seen: &mut BTreeSet<u64>) {
+    let mut before = "";
     for word in text.split_whitespace() {
-        let bare = word.trim_end_matches(|c: char| matches!(c, '.' | ',' | ';' | ':' | ')'));
+        let bare = word.trim_end_matches(['.', ',', ';', ':', ')']);
         let head = bare.trim_end_matches(|c: char| c.is_ascii_digit());
         let number = &bare[head.len()..];
+        let behind =
+            before.ends_with(['.', ')', '”', '"', ',', ';', ':']) && head.is_empty() && word.len() == bare.len();
+        before = word;
         if number.is_empty() || number.len() > 3 {
             continue;
         }
-        let stem = head.trim_end_matches(|c: char| matches!(c, '.' | ',' | ';' | ':' | ')' | '”' | '"' | '’'));
+        let stem = head.trim_end_matches(['.', ',', ';', ':', ')', '”', '"', '’']);
         let pointed = stem.len() < head.len() && stem.ends_with(char::is_alphabetic);
         let plain = stem.len() == head.len() && head.len() >= 4 && head.chars().all(char::is_lowercase);
-        if pointed || plain {
+        if pointed || plain || behind {
             seen.extend(number.parse::<u64>().ok());
         }
     }
@@ -147,6 +171,11 @@ mod tests {
             ("The fee is 3.5", "The fee is 3.5"),
             ("Pay 5", "Pay 5"),
             ("5 members must agree.", "5 members must agree."),
+            ("5 The fee is due.", "The fee is due."),
+            ("5 GB must be free.", "5 GB must be free."),
+            ("Note The fee is due.", "The fee is due."),
+            ("Note that it is due.", "Note that it is due."),
+            ("[0] must be zero", "[0] must be zero"),
             ("[5]", "[5]"),
             ("", ""),
         ] {

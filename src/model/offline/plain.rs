@@ -137,8 +137,47 @@ impl<'a> Reader<'_, 'a> {
             }
             return 1;
         }
+        if self.is_label(i, indent, text) {
+            self.builder.single(Kind::Other, indent, line, text);
+            return 1;
+        }
+        if self.is_led_to(text) {
+            self.builder.close();
+            if look(&self.chunk(i), true) != Look::Prose || is_code(text) {
+                self.builder.single(Kind::Other, indent, line, text);
+                return 1;
+            }
+        }
         self.item_or_text(i, indent, text);
         1
+    }
+
+    /// A term or a title right over its text, which had room for the text's first word: a converter lost what set it off.
+    fn is_label(&self, i: usize, indent: usize, text: &str) -> bool {
+        let (next_indent, next) = indentation(self.next_text(i));
+        let finished = self.builder.open.is_none() || ends_sentence(self.builder.last_text());
+        let opens = next.starts_with(|c: char| c.is_uppercase() || matches!(c, '“' | '"'));
+        if !finished || !opens || next_indent < indent || text.chars().count() > 72 || ends_label(text) {
+            return false;
+        }
+        marker(text).is_none() && self.had_room(i, next) && strength_of(text).is_none()
+    }
+
+    /// Whether the line after `i` begins with a word that line `i` had room for.
+    fn had_room(&self, i: usize, next: &str) -> bool {
+        let width = |line: &str| line.trim_end().chars().count();
+        let widest = self.chunk(i).into_iter().map(width).max().unwrap_or(0);
+        let word = next.split_whitespace().next().map_or(0, |word| word.chars().count());
+        (width(self.lines[i].text) + 1 + word) * 10 < widest * 6
+    }
+
+    /// Whether a line is what a colon before it announced: it begins anew behind its line's end.
+    fn is_led_to(&self, text: &str) -> bool {
+        self.builder.open.is_some()
+            && !self.builder.broken
+            && self.builder.last_text().ends_with(':')
+            && !text.starts_with(char::is_lowercase)
+            && marker(text).is_none()
     }
 
     fn alone(&self, i: usize) -> bool {
@@ -360,4 +399,15 @@ impl<'a> Reader<'_, 'a> {
             && !self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
         (begins && !mid_sentence).then_some(mark)
     }
+}
+
+/// Whether a line ends as a sentence or a part of one does, so that it labels nothing.
+fn ends_label(text: &str) -> bool {
+    text.ends_with(['.', '!', '?', ';', ',', '-', '('])
+        || text.rsplit(' ').next().is_some_and(|word| {
+            matches!(
+                word,
+                "the" | "a" | "an" | "of" | "and" | "or" | "to" | "in" | "is" | "are" | "by" | "for" | "with"
+            )
+        })
 }

@@ -59,8 +59,9 @@ fn noted(text: &str, start: usize, at: usize, end: usize) -> Option<usize> {
     let closes = word.is_empty() && end > at + 1 || text[..at].ends_with([')', '”', '"', '’', ']']);
     let plain = word.len() > 1 && word.ends_with(char::is_alphabetic) && !is_abbreviation(word);
     let rest = &text[end + marks..];
+    let long = word.len() > 4 && word.bytes().all(|b| b.is_ascii_lowercase());
     let opens = rest.is_empty()
-        || rest.starts_with(char::is_whitespace) && !rest.trim_start().starts_with(char::is_lowercase);
+        || rest.starts_with(char::is_whitespace) && (long || !rest.trim_start().starts_with(char::is_lowercase));
     (marks > 0 && opens && (plain || closes)).then_some(end + marks)
 }
 

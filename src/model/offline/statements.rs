@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::blocks::{Block, Kind, blocks, fold, hangs_open};
+use super::blocks::{Block, Kind, blocks, ends_sentence, fold, hangs_open};
 use super::hyphens::{Seam, Vocabulary};
 use super::marker::Family;
 use super::notes::without_marks;
@@ -333,6 +333,9 @@ fn prose(
 
 /// The word alone ("MUST") is a term, not a sentence.
 fn says_something(sentence: &str) -> bool {
+    if is_title(sentence) {
+        return false;
+    }
     let words = |word: &&str| word.chars().any(char::is_alphanumeric);
     sentence.split_whitespace().filter(words).any(|word| {
         let bare: String = word.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_uppercase();
@@ -352,6 +355,17 @@ fn says_something(sentence: &str) -> bool {
                 | "IS"
         )
     })
+}
+
+/// "License Must Not Be Specific to Debian" is a title.
+fn is_title(sentence: &str) -> bool {
+    let mut long =
+        sentence.split_whitespace().filter(|word| word.chars().count() > 3 && word.starts_with(char::is_alphabetic));
+    let small = sentence.chars().any(char::is_lowercase);
+    small
+        && !ends_sentence(sentence)
+        && long.clone().count() >= 2
+        && long.all(|word| word.starts_with(char::is_uppercase))
 }
 
 /// Whether a block introduces the list after it: "The operator must:".

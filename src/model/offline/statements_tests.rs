@@ -166,7 +166,7 @@ fn a_lead_in_gives_its_strength_to_each_item() {
             "1 MUST [-] Doors must close.",
             "3 MUST NOT [-] open the door,",
             "4 MUST NOT [-] leave; nor sleep.",
-            "8 SHOULD [-] It should be quiet. Always.",
+            "8 SHOULD [-] It should be quiet.",
             "9 MUST NOT [-] at night",
             "10 MUST NOT [-] by day",
             "17 SHALL [-] a log of",
@@ -184,7 +184,7 @@ fn plain_text_is_read_by_its_layout() {
         "1.  Introduction ........ 3\n2.  What must be ........ 4\n\n3.2  Session   start\n\n   A client MUST open a ses-\n   sion before it sends any\n   data.  Servers SHOULD wait.\n\n   The server MUST:\n\n   o  answer within\n      30 seconds\n\n   o  log it\n\n\
          \x20     int must_run(void);\n      /* this must run */\n\n   After that it may rest.\n\nSTORAGE OF KEYS\n\nKeys shall be kept.\n\nBackups\n=======\n(a) A copy is required.\n(b) It is small.\n\n> He must go.\n\nExample::\n\n    you must not see this\n\nThat is all you may see.\n",
         &[
-            "6 MUST [3.2 Session start] A client MUST open a ses- sion before it sends any data.",
+            "6 MUST [3.2 Session start] A client MUST open a session before it sends any data.",
             "8 SHOULD [3.2 Session start] Servers SHOULD wait.",
             "12 MUST [3.2 Session start] answer within 30 seconds",
             "15 MUST [3.2 Session start] log it",
