@@ -163,7 +163,10 @@ impl<'a> Builder<'a> {
         let piece = |text| Piece { line: line.number, page: line.page, text, after_break: false };
         let begun = opens_note(text).is_some();
         let same_page = |block: &Block<'_>| block.pieces.last().is_some_and(|last| last.page == line.page);
-        match self.notes.last_mut().filter(|block| !begun && same_page(block)) {
+        let led_to = |block: &Block<'_>| {
+            block.pieces.last().is_some_and(|last| last.text.ends_with(':')) && !text.starts_with(char::is_lowercase)
+        };
+        match self.notes.last_mut().filter(|block| !begun && same_page(block) && !led_to(block)) {
             Some(block) => block.pieces.push(piece(text)),
             None => {
                 let number = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '[' | ']'))).filter(|_| begun);

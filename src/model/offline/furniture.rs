@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::blocks::indentation;
+use super::blocks::{ends_sentence, indentation};
 use super::statements::Line;
 
 /// What a line is to the pages.
@@ -76,6 +76,7 @@ fn mark_repeated(lines: &[Line<'_>], places: &mut [Place]) {
     let mut edges: Vec<usize> = Vec::new();
     let mut page_start = 0;
     let mut pages = 0;
+    let mut feet: Vec<usize> = Vec::new();
     for i in 0..=lines.len() {
         if i < lines.len() && (i == 0 || lines[i].page == lines[i - 1].page && !lines[i].text.contains('\u{c}')) {
             continue;
@@ -83,6 +84,12 @@ fn mark_repeated(lines: &[Line<'_>], places: &mut [Place]) {
         let filled = |i: &usize| !indentation(lines[*i].text).1.is_empty();
         let top: Vec<usize> = (page_start..i).filter(filled).take(2).collect();
         let bottom: Vec<usize> = (page_start..i).rev().filter(filled).take(2).collect();
+        if let [last, before] = bottom[..]
+            && (is_page_number(lines[last].text) && is_numbered_title(lines[before].text)
+                || is_page_number(lines[before].text) && is_numbered_title(lines[last].text))
+        {
+            feet.extend(&bottom);
+        }
         if top.len() == 2 && top[1] < *bottom.last().unwrap_or(&0) {
             edges.extend(top);
             edges.extend(bottom);
@@ -112,13 +119,38 @@ fn mark_repeated(lines: &[Line<'_>], places: &mut [Place]) {
         if text.len() > 200 {
             continue;
         }
-        let page_number = text.len() <= 12
-            && text.chars().all(|c| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '-' | '–' | '|' | '/'));
+        let page_number = is_page_number(text);
         let repeated = counts.get(&key(i)).is_some_and(|&count| count >= 2 && count * 4 >= pages.min(12));
         if page_number || (repeated && text.len() <= 120) {
             places[i] = Place::Furniture;
         }
     }
+    for i in feet {
+        places[i] = Place::Furniture;
+    }
+}
+
+/// `12`, `- 12 -`, `xii`
+fn is_page_number(text: &str) -> bool {
+    let text = indentation(text).1;
+    let roman = text.len() <= 6 && text.bytes().all(|b| matches!(b, b'i' | b'v' | b'x' | b'l'));
+    let digits = |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '-' | '–' | '|' | '/');
+    !text.is_empty() && (roman || text.len() <= 12 && text.chars().all(digits))
+}
+
+/// `2.5. Priorities`, `Chapter 2. The archive`: beside a page's number it names the section that the page is of.
+fn is_numbered_title(text: &str) -> bool {
+    let text = indentation(text).1;
+    let label = ["Chapter ", "Appendix ", "Section ", "CHAPTER ", "APPENDIX "];
+    let body = label.into_iter().find_map(|label| text.strip_prefix(label));
+    let number = body.unwrap_or(text).split_whitespace().next().unwrap_or("");
+    let numbered = number.starts_with(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase())
+        && number
+            .trim_end_matches(['.', ':'])
+            .split('.')
+            .all(|part| part.len() <= 3 && part.bytes().all(|b| b.is_ascii_alphanumeric()));
+    let dotted = number.ends_with('.') || number.contains('.');
+    numbered && (body.is_some() || dotted) && text.len() <= 100 && !ends_sentence(text)
 }
 
 /// Blank lines next to a page's end are no paragraph's end.

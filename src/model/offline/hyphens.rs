@@ -92,12 +92,16 @@ impl Vocabulary {
 }
 
 /// Whether a line ends within a path or a file's name, behind one of its dots: "/etc/cron.".
-fn ends_in_name(line: &str) -> bool {
+pub(super) fn ends_in_name(line: &str) -> bool {
     let word = line.trim_end().rsplit(char::is_whitespace).next().unwrap_or("");
     let Some(name) = word.strip_suffix('.') else { return false };
     let inner = name.trim_start_matches(|c: char| matches!(c, '(' | '"' | '“'));
     inner.ends_with(char::is_alphanumeric)
-        && (inner.starts_with('/') || inner.contains("so.") || inner.contains("://") || inner.contains("-rc"))
+        && (inner.starts_with('/')
+            || inner.contains("so.")
+            || inner.contains("://")
+            || inner.contains('@')
+            || inner.ends_with("-rc"))
 }
 
 /// Parts of a word that keep their hyphen.

@@ -12,6 +12,7 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
         builder: Builder::new(start),
         fence: start.in_code.then_some(Fence { mark: None, length: 3 }),
         quoted_fence: false,
+        quoted_list: false,
         raw: None,
         contents: Vec::new(),
         in_table: false,
@@ -49,6 +50,8 @@ struct Reader<'a> {
     /// A quotation opened a fence and did not close it: what comes after the quotation's marks is code too, since
     /// converters lose the marks there, and a fence that never closes would swallow the rest of the document.
     quoted_fence: bool,
+    /// A list is set in as a quotation is: web pages do that to move it to the right.
+    quoted_list: bool,
     /// Inside `<pre>`, `<!--` and the like: what ends it.
     raw: Option<&'static str>,
     /// Columns at which the text of the open list items begins.
@@ -84,6 +87,18 @@ impl<'a> Reader<'a> {
         }
         if self.opens_verbatim(line, indent, text) {
             return;
+        }
+        if text.starts_with('>') && self.fence.is_none() {
+            let inner = text[1..].trim_start();
+            let listed = marker(inner).is_some() && !self.builder.is_open(|kind| kind == Kind::Other);
+            if listed || self.quoted_list && !inner.is_empty() {
+                self.quoted_list = true;
+                let shown = Line { text: text[1..].strip_prefix(' ').unwrap_or(&text[1..]), ..*line };
+                self.line(&shown, next);
+                return;
+            }
+        } else {
+            self.quoted_list = false;
         }
         if text.starts_with('>') {
             self.quoted_fence ^= text.trim_start_matches(['>', ' ']).starts_with("```");

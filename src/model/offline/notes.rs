@@ -34,11 +34,12 @@ fn is_raised(c: char) -> bool {
     matches!(c, '¹' | '²' | '³' | '⁰' | '⁴'..='⁹' | '†' | '‡')
 }
 
-/// `[5]`
+/// `[5]`, `^[5]`
 fn bracketed(text: &str) -> Option<usize> {
-    let inner = text.strip_prefix('[')?;
+    let raised = usize::from(text.starts_with('^'));
+    let inner = text[raised..].strip_prefix('[')?;
     let length = inner.bytes().take_while(u8::is_ascii_digit).count();
-    ((1..=3).contains(&length) && inner[length..].starts_with(']')).then_some(length + 2)
+    ((1..=3).contains(&length) && inner[length..].starts_with(']')).then_some(raised + length + 2)
 }
 
 /// A sentence without the marks around it: "[6] The fee is due.5" is "The fee is due."

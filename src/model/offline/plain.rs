@@ -4,6 +4,7 @@
 use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, hangs_open, indentation};
 use super::directives::{is_admonition, is_verbatim};
 use super::furniture::Place;
+use super::hyphens::ends_in_name;
 use super::marker::{Family, Marker, marker};
 use super::plain_look::{Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_term, look};
 use super::statements::{Line, Start};
@@ -176,7 +177,7 @@ impl<'a> Reader<'_, 'a> {
         self.builder.open.is_some()
             && !self.builder.broken
             && self.builder.last_text().ends_with(':')
-            && !text.starts_with(char::is_lowercase)
+            && (!text.starts_with(char::is_lowercase) || is_code(text))
             && marker(text).is_none()
     }
 
@@ -363,6 +364,10 @@ impl<'a> Reader<'_, 'a> {
     /// The marker of a new item, unless the line only goes on with a sentence that happens to look like one.
     fn item_marker(&self, indent: usize, text: &str) -> Option<Marker> {
         let mark = marker(text)?;
+        // "invoke-rc." goes on with "d. Others may"
+        if ends_in_name(self.builder.last_text()) {
+            return None;
+        }
         let fresh = self.builder.open.is_none();
         let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
         let last = self.builder.last_text();
@@ -371,7 +376,10 @@ impl<'a> Reader<'_, 'a> {
         // "The vendor shall" and its list, without a colon
         let taken_up = mark.number == 1 && strength_of(last).is_some() && hangs_open(last);
         let begins = match mark.family {
-            Family::Bullet('o') => fresh && (indent > 0 || mark.space > 1) || in_item && mark.space > 1,
+            Family::Bullet('o') => {
+                let same = self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
+                fresh && (indent > 0 || mark.space > 1) || in_item && mark.space > 1 || same && finished
+            }
             Family::Bullet('-' | '+' | '*' | '–') => {
                 fresh
                     || in_item

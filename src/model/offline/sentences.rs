@@ -59,7 +59,7 @@ fn noted(text: &str, start: usize, at: usize, end: usize) -> Option<usize> {
     let closes = word.is_empty() && end > at + 1 || text[..at].ends_with([')', '”', '"', '’', ']']);
     let plain = word.len() > 1 && word.ends_with(char::is_alphabetic) && !is_abbreviation(word);
     let rest = &text[end + marks..];
-    let long = word.len() > 4 && word.bytes().all(|b| b.is_ascii_lowercase());
+    let long = word.len() > 4 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-');
     let opens = rest.is_empty()
         || rest.starts_with(char::is_whitespace) && (long || !rest.trim_start().starts_with(char::is_lowercase));
     (marks > 0 && opens && (plain || closes)).then_some(end + marks)
@@ -92,7 +92,8 @@ fn ends_here(text: &str, start: usize, at: usize, marks_end: usize, end: usize) 
                 .split_whitespace()
                 .next()
                 .is_some_and(|token| token.contains(['_', '(', '`']) || token.chars().skip(1).any(char::is_uppercase));
-            let plain = word.len() >= 5 && word.bytes().all(|b| b.is_ascii_lowercase()) && !is_abbreviation(word);
+            let plain =
+                word.len() >= 5 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && !is_abbreviation(word);
             let single_stop = marks_end == at + 1 && text[at..].starts_with('.');
             return single_stop && (plain || (identifier && word.len() >= 3 && !is_abbreviation(word)));
         }

@@ -204,18 +204,25 @@ impl Lists {
     }
 }
 
-/// A table row's first cell that obliges.
+/// The sentences that oblige of a table row's first cell that has any.
 fn row(block: &Block<'_>, header: bool, found: &mut Vec<Statement>) {
     for cell in &block.pieces {
-        let Some(strength) = strength_of(cell.text) else {
-            continue;
-        };
-        if header && !(cell.text.ends_with('.') && cell.text.split_whitespace().count() > 4) {
-            continue;
+        let masked = quotations(cell.text);
+        let before = found.len();
+        for span in spans(cell.text, &masked) {
+            let Some((strength, _)) = strongest(cell.text, &masked, span.clone()) else {
+                continue;
+            };
+            let sentence = &cell.text[span];
+            if header && !(sentence.ends_with('.') && sentence.split_whitespace().count() > 4) {
+                continue;
+            }
+            let quote = fold(&sentence[without_marks(sentence)]);
+            found.push(Statement { line: cell.line, page: cell.page, section: owned(block), strength, quote });
         }
-        let quote = fold(cell.text);
-        found.push(Statement { line: cell.line, page: cell.page, section: owned(block), strength, quote });
-        return;
+        if found.len() > before {
+            return;
+        }
     }
 }
 

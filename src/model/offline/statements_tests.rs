@@ -135,7 +135,8 @@ fn markdown_is_read_by_its_marks() {
             "7 SHALL [1 What you must know] Each part shall be marked `A`; spare parts may be unmarked.",
             "22 SHOULD [Setext must head] Doors should close.",
             "22 MAY [Setext must head] Windows may open.",
-            "30 MUST [Setext must head] It must close. It may creak.",
+            "30 MUST [Setext must head] It must close.",
+            "30 MAY [Setext must head] It may creak.",
             "32 MUST [Setext must head] MUST",
         ],
     );
