@@ -31,9 +31,11 @@ fn said(found: &Found) -> Vec<String> {
 fn check(style: Style, text: &str, expected: &[&str]) {
     let found = statements(&numbered(text), style, &Start::default());
     assert_eq!(said(&found), expected, "{text}");
-    let whole: String = text.split_whitespace().collect();
+    // a hyphen at a line's end may be undone
+    let solid = |text: &str| text.split_whitespace().collect::<String>().replace('-', "");
+    let whole = solid(text);
     for statement in &found.statements {
-        let quote: String = statement.quote.split_whitespace().collect();
+        let quote = solid(&statement.quote);
         assert!(whole.contains(&quote), "not in the text: {quote}");
     }
 }
