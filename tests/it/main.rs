@@ -9,6 +9,7 @@ mod depot;
 mod extraction;
 mod faults;
 mod hostile;
+mod hostile_documents;
 mod in_part;
 mod journal;
 mod machine;
