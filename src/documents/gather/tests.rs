@@ -295,3 +295,67 @@ fn a_document_inside_a_file_is_found_again() {
     let expected = Found { path, inside: inside.to_vec(), name: "a.zip/b.zip/c.md".to_owned(), bytes: 0 };
     assert_eq!(found, [expected]);
 }
+
+/// A ZIP archive of these files.
+fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, content) in files {
+        writer.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut writer, content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn archives_are_gone_into() {
+    let root = folder(&["in/a.md"]);
+    let inner = zip(&[("c.md", b"see"), ("deep/d.txt", b"dee")]);
+    let outer = zip(&[("x/b.md", b"be"), ("inner.zip", &inner), (".hidden", b"h"), ("../e.md", b"ee")]);
+    fs::write(root.path().join("in/pack.zip"), &outer).unwrap();
+    let all = "a.md 7\npack.zip/e.md 2\npack.zip/inner.zip/c.md 3\npack.zip/inner.zip/deep/d.txt 3\npack.zip/x/b.md 2\n\
+               left out in/pack.zip/.hidden: hidden\n";
+    assert_eq!(gathered(&root, &["in"]), all);
+    assert_eq!(gathered(&root, &["in/pack.zip"]), all.replace("a.md 7\n", ""));
+    assert_eq!(gathered(&root, &["in/*.zip"]), all.replace("a.md 7\n", ""));
+    assert_eq!(gathered(&root, &["in/**/*.txt"]), "pack.zip/inner.zip/deep/d.txt 3\n");
+    // Each is read from where it lies, also by who gets it as a text.
+    let found = gather(&[root.path().join("in")]).unwrap().documents;
+    let texts: Vec<PathBuf> =
+        found.iter().map(|one| source::source(&one.name, one.path.to_str().unwrap(), &one.inside).into()).collect();
+    let again = gather(&texts).unwrap().documents;
+    let contents = |found: &[Found]| -> Vec<(String, String)> {
+        let content = |one: &Found| String::from_utf8(super::super::content(one).unwrap()).unwrap();
+        found.iter().map(|one| (one.name.clone(), content(one))).collect()
+    };
+    let expected = ["in/a.md", "ee", "see", "dee", "be"].map(str::to_owned);
+    assert_eq!(contents(&found).into_iter().map(|(_, content)| content).collect::<Vec<_>>(), expected);
+    assert_eq!(contents(&again), contents(&found));
+}
+
+#[test]
+fn an_archive_that_cannot_be_opened_is_named() {
+    let root = folder(&["in/a.md"]);
+    let whole = zip(&[("b.md", &[b'x'; 5_000])]);
+    fs::write(root.path().join("in/cut.zip"), &whole[..whole.len() / 2]).unwrap();
+    let said = gathered(&root, &["in"]);
+    assert!(said.starts_with("cut.zip can't be read as ") && said.lines().count() == 1, "{said}");
+    // Where it isn't meant it is in nobody's way; and in a survey never.
+    let passed = gathered(&root, &["in/*.md"]);
+    assert!(passed.starts_with("a.md 7\nleft out in/cut.zip: can't be read as "), "{passed}");
+    let found = super::survey(&[root.path().join("in")], &|_| true, &InProcess).unwrap();
+    assert_eq!((found.documents.len(), found.left_out.len()), (1, 1));
+}
+
+#[test]
+fn a_survey_asks_for_members_by_their_names() {
+    let root = folder(&["in/a.md"]);
+    fs::write(root.path().join("in/b.zip"), zip(&[("c.md", b"c"), ("d.txt", b"d"), (".x", b"x")])).unwrap();
+    let names = |wanted: &dyn Fn(&str) -> bool| {
+        let found = super::survey(&[root.path().join("in")], wanted, &InProcess).unwrap();
+        let names: Vec<String> = found.documents.into_iter().map(|found| found.name).collect();
+        (names.join(" "), found.left_out.len())
+    };
+    assert_eq!(names(&|name| name.ends_with(".md")), ("a.md b.zip/c.md".to_owned(), 0));
+    assert_eq!(names(&|name| name.ends_with(".zip")), ("b.zip/c.md b.zip/d.txt".to_owned(), 1));
+    assert_eq!(names(&|_| false), (String::new(), 0));
+}
