@@ -14,18 +14,20 @@ mod prompts;
 mod remote;
 mod resume;
 mod scale;
+mod search;
 mod served;
 mod table;
 mod turns;
 
 /// The parts by name.
-const PARTS: [(&str, fn()); 6] = [
+const PARTS: [(&str, fn()); 7] = [
     ("turns", turns::measure),
     ("prompts", prompts::measure),
     ("program", program::measure),
     ("remote", remote::measure),
     ("resume", resume::measure),
     ("scale", scale::measure),
+    ("search", search::measure),
 ];
 
 fn main() {

@@ -37,7 +37,8 @@ impl Model for Quoting {
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         let mut reply = Offline.reply(request).await?;
         for call in reply.calls.iter_mut().filter(|call| self.is_wrong && call.name.ends_with("_file")) {
-            call.arguments = call.arguments.replace(r#"\"page\": 1"#, r#"\"page\": 7"#).into();
+            let text = call.arguments.to_string();
+            call.arguments = serde_json::from_str(&text.replace(r#"\"page\": 1"#, r#"\"page\": 7"#)).unwrap();
         }
         Ok(reply)
     }
