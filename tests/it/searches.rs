@@ -94,13 +94,12 @@ fn words_that_are_no_phrase_are_looked_for_together() {
     let found = desk.found("monthly annual late");
     assert_eq!(found, in_documents(head, "b.md:3: A late fee may be annual or monthly.\n"));
     // The best first: all three, then two, the rarer before.
-    let head = "The words stand nowhere one after another; 3 passages hold 3 of the 3 or one less, the best first:";
+    let head = "The words stand nowhere one after another; 2 passages hold 3 of the 3 or one less, the best first:";
     let lines = "\
 a.txt page 1 line 3: The annual fee is due in March.
-b.md:6: In March it is due.
 b.md:3: A late fee may be annual or monthly.
 ";
-    assert_eq!(desk.found("due annual fee").lines().count(), in_documents(head, lines).lines().count());
+    assert_eq!(desk.found("due annual fee"), in_documents(head, lines));
     assert_eq!(desk.found("zebra quagga"), "No matches.");
 }
 
