@@ -16,12 +16,13 @@ mod prompts;
 mod remote;
 mod resume;
 mod scale;
+mod search;
 mod served;
 mod table;
 mod turns;
 
 /// The parts by name.
-const PARTS: [(&str, fn()); 7] = [
+const PARTS: [(&str, fn()); 8] = [
     ("documents", documents::measure),
     ("turns", turns::measure),
     ("prompts", prompts::measure),
@@ -29,6 +30,7 @@ const PARTS: [(&str, fn()); 7] = [
     ("remote", remote::measure),
     ("resume", resume::measure),
     ("scale", scale::measure),
+    ("search", search::measure),
 ];
 
 fn main() {

@@ -37,7 +37,8 @@ impl Model for Quoting {
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         let mut reply = Offline.reply(request).await?;
         for call in reply.calls.iter_mut().filter(|call| self.is_wrong && call.name.ends_with("_file")) {
-            call.arguments = call.arguments.replace(r#"\"page\": 1"#, r#"\"page\": 7"#).into();
+            let text = call.arguments.to_string();
+            call.arguments = serde_json::from_str(&text.replace(r#"\"page\":1,"#, r#"\"page\":7,"#)).unwrap();
         }
         Ok(reply)
     }
@@ -70,7 +71,7 @@ fn line(item: u64, result: &str, page: u64, (from, to): ([u64; 3], [u64; 3])) ->
 }
 
 /// First and last character of each statement.
-const PLACES: [([u64; 3], [u64; 3]); 3] = [([1, 3, 1], [1, 3, 35]), ([1, 5, 1], [1, 6, 11]), ([1, 8, 1], [2, 1, 22])];
+const PLACES: [([u64; 3], [u64; 3]); 3] = [([1, 3, 1], [1, 3, 34]), ([1, 5, 1], [1, 6, 10]), ([1, 8, 1], [2, 1, 22])];
 
 #[test]
 fn the_positions_of_all_quotes_are_kept_with_the_result() {
