@@ -28,6 +28,8 @@ pub(super) struct Page {
     pub(super) glyphs: Vec<Glyph>,
     /// Images painted.
     pub(super) images: u64,
+    /// Areas and lines painted.
+    pub(super) shapes: u64,
     /// Codes shown that mean no character.
     pub(super) unmapped: u64,
     /// Parts of its content that could not be read.

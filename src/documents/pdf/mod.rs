@@ -3,6 +3,7 @@
 mod accents;
 mod glyphs;
 mod layout;
+mod notes;
 mod order;
 mod paint;
 mod read;

@@ -5,6 +5,7 @@
 use unpdf::parser::backend::{ContentOp, PageBox, PaintedXObject, PdfBackend, PdfValue, RawBackend, ResourceScope};
 
 use super::glyphs::{Glyph, Matrix, Page};
+use super::notes::{Overlay, text_string};
 
 /// The most that is taken of one page: more is a page built to exhaust its reader.
 const MAX_GLYPHS: usize = 400_000;
@@ -12,11 +13,13 @@ const MAX_FORM_DEPTH: usize = 16;
 const MAX_STATES: usize = 512;
 /// Content of all forms painted on one page, in bytes, each time that it is painted.
 const MAX_CONTENT: usize = 128 << 20;
+/// So many bytes of content are held as operators at once, which take some forty times as much.
+const PART: usize = 1 << 20;
 /// Arrays in arrays: the library's reader of content calls itself for each.
 const MAX_NESTING: usize = 1000;
 
-/// Runs page `id` of `document`.
-pub(super) fn page(document: &RawBackend, id: (u32, u16)) -> Page {
+/// Runs page `id` of `document`, and what lies over it.
+pub(super) fn page(document: &RawBackend, id: (u32, u16), overlay: Option<&Overlay>) -> Page {
     let mut painter = Painter::new(document, id);
     match document.page_content_with_losses(id) {
         Ok(content) => {
@@ -24,6 +27,11 @@ pub(super) fn page(document: &RawBackend, id: (u32, u16)) -> Page {
             painter.run(&content.data, ResourceScope::page(id), 0);
         }
         Err(_) => painter.page.damaged += 1,
+    }
+    for drawn in overlay.iter().flat_map(|overlay| &overlay.drawn) {
+        painter.reset();
+        painter.state.to_page = drawn.to_page;
+        painter.run(&drawn.content, ResourceScope::form(id, drawn.id), 1);
     }
     painter.finish()
 }
@@ -86,6 +94,13 @@ impl<'a> Painter<'a> {
         }
     }
 
+    /// As at the beginning of a page.
+    fn reset(&mut self) {
+        let first = Painter::new(self.document, self.state.scope.page);
+        (self.state, self.line, self.text) = (first.state, first.line, first.text);
+        self.saved.clear();
+    }
+
     fn finish(mut self) -> Page {
         while let Some(marked) = self.marked.pop() {
             self.replace(marked);
@@ -103,16 +118,21 @@ impl<'a> Painter<'a> {
             self.page.damaged += 1;
             return;
         }
-        let Ok(operations) = self.document.decode_content(content) else {
-            self.page.damaged += 1;
-            return;
-        };
-        for operation in &operations {
-            if self.page.glyphs.len() >= MAX_GLYPHS {
-                self.page.is_cut = true;
-                return;
+        let mut rest = content;
+        while !rest.is_empty() {
+            let (part, behind) = rest.split_at(end_of_part(rest));
+            rest = behind;
+            let Ok(operations) = self.document.decode_content(part) else {
+                self.page.damaged += 1;
+                continue;
+            };
+            for operation in &operations {
+                if self.page.glyphs.len() >= MAX_GLYPHS {
+                    self.page.is_cut = true;
+                    return;
+                }
+                self.operation(operation, scope, depth);
             }
-            self.operation(operation, scope, depth);
         }
     }
 
@@ -175,6 +195,7 @@ impl<'a> Painter<'a> {
                 }
             }
             "BI" => self.page.images += 1,
+            "f" | "F" | "f*" | "b" | "b*" | "B" | "B*" | "s" | "S" | "sh" => self.page.shapes += 1,
             "BMC" | "BDC" => {
                 let marked = Marked { replacement: actual_text(operands), first: self.page.glyphs.len() };
                 if self.marked.len() < MAX_STATES {
@@ -391,10 +412,26 @@ fn matrix(operands: &[PdfValue]) -> Matrix {
 fn actual_text(operands: &[PdfValue]) -> Option<String> {
     let at = operands.iter().position(|operand| matches!(operand, PdfValue::Name(name) if name == b"ActualText"))?;
     let Some(PdfValue::Str(bytes)) = operands.get(at + 1) else { return None };
-    Some(match bytes.strip_prefix(b"\xfe\xff") {
-        Some(units) => encoding_rs::UTF_16BE.decode_without_bom_handling(units).0.into_owned(),
-        None => encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned(),
-    })
+    Some(text_string(bytes))
+}
+
+/// Where a part of `content` ends that is small enough for its operators to be held at once: behind an operator that
+/// ends something.
+fn end_of_part(content: &[u8]) -> usize {
+    if content.len() <= PART {
+        return content.len();
+    }
+    let ends = |line: &[u8]| matches!(line.trim_ascii(), b"Q" | b"ET" | b"EMC" | b"f" | b"S" | b"n");
+    let mut at = PART;
+    while let Some(found) = memchr::memchr(b'\n', &content[at..(2 * PART).min(content.len())]) {
+        let from = at;
+        at += found + 1;
+        let line = &content[from..at];
+        if ends(line) || line.trim_ascii().rsplit(|&byte| byte == b' ').next().is_some_and(ends) {
+            return at;
+        }
+    }
+    (2 * PART).min(content.len())
 }
 
 /// How deep arrays nest in `content`.
