@@ -66,6 +66,8 @@ pub(super) async fn run(flags: Partial, args: &DoctorArgs) -> Result<u8, CliErro
         tested("workspaces", writable(&settings.workspaces.value)),
         tested("instructions", known(&settings.instructions.value)),
     ];
+    let extractor = super::documents::extractor(settings);
+    checks.push(tested("documents", extractor.map(|one| one.helpers()).map_err(|error| error.to_string())));
     let target = Target::new(settings.model.value.as_deref().unwrap_or("offline"), settings);
     let opened = match &office {
         Ok(office) => server::open(office, &target).await,

@@ -49,6 +49,11 @@ impl Extractor {
         self.tools.missing()
     }
 
+    /// Which other programs help, for a person.
+    pub fn helpers(&self) -> String {
+        self.tools.told()
+    }
+
     /// The text of a document. `name` serves to tell kinds of text apart, by its ending, and to say which document it is.
     pub fn extract(&self, name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
         let Some(program) = &self.program else { return documents::extract(name, bytes) };

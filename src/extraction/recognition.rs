@@ -110,6 +110,24 @@ impl Tools {
         })
     }
 
+    /// Who helps, for a person.
+    pub(super) fn told(&self) -> String {
+        if self.recognition == Recognition::Never {
+            return "no other programs help (`documents.ocr` is `never`)".to_owned();
+        }
+        let Installed { pdftotext, pdftoppm, tesseract } = self.installed();
+        let broken = match pdftotext {
+            Some(version) => format!("{version} helps with broken PDFs"),
+            None => "pdftotext isn't installed, which could help with broken PDFs".to_owned(),
+        };
+        let images = match (pdftoppm, tesseract) {
+            (Some(_), Some(version)) => format!("{version} recognises characters in scans"),
+            (None, Some(_)) => "pdftoppm isn't installed, so pages that are only images stay unread".to_owned(),
+            (Some(_) | None, None) => "tesseract isn't installed, so what is only an image stays unread".to_owned(),
+        };
+        format!("{broken}; {images}")
+    }
+
     /// All that may have a part in a text, in one line.
     pub(super) fn versions(&self) -> String {
         let Installed { pdftotext, pdftoppm, tesseract } = self.installed();
