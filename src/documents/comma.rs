@@ -53,7 +53,8 @@ impl Reader for Comma {
                 pages.text(&text)?;
                 continue;
             }
-            let repeated = header.filter(|_| from > 0).map_or_else(String::new, |header| format!("{}\n", header.trim_end()));
+            let repeated =
+                header.filter(|_| from > 0).map_or_else(String::new, |header| format!("{}\n", header.trim_end()));
             pages.text(&format!("Rows {}-{to}\n\n{repeated}{rows}", from + 1))?;
         }
         Ok(if cuts.len() > 1 { Unit::Page } else { Unit::Line })
@@ -142,7 +143,9 @@ mod tests {
         assert_eq!(extracted.notes, ["its values have semicolons between them"]);
         let ends: Vec<(&str, &str)> = pages
             .iter()
-            .map(|page| (page.get(..30).unwrap(), page.trim_end().rsplit_once('\n').unwrap().0.rsplit('\n').next().unwrap()))
+            .map(|page| {
+                (page.get(..30).unwrap(), page.trim_end().rsplit_once('\n').unwrap().0.rsplit('\n').next().unwrap())
+            })
             .collect();
         assert_eq!(
             ends,

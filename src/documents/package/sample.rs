@@ -17,7 +17,9 @@ pub(in crate::documents) fn zip(parts: &[(&str, &str)]) -> Vec<u8> {
 
 /// The part that says what an archive is.
 pub(in crate::documents) fn types(main: &str) -> String {
-    format!("<Types><Override PartName=\"/main.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.{main}.main+xml\"/></Types>")
+    format!(
+        "<Types><Override PartName=\"/main.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.{main}.main+xml\"/></Types>"
+    )
 }
 
 /// The part that explains short names: name, kind, target.

@@ -95,7 +95,8 @@ pub(super) fn place(xml: &mut Xml<'_>) -> Result<(Option<Place>, Option<Place>),
     loop {
         match xml.next()? {
             Node::Start(element) => {
-                let number = |name: &str| element.number::<f64>(name).filter(|number| number.is_finite()).unwrap_or(0.0);
+                let number =
+                    |name: &str| element.number::<f64>(name).filter(|number| number.is_finite()).unwrap_or(0.0);
                 match element.name() {
                     "off" => own = Some(Place { left: number("x"), top: number("y"), ..own.unwrap_or_default() }),
                     "ext" => own = Some(Place { width: number("cx"), height: number("cy"), ..own.unwrap_or_default() }),

@@ -70,9 +70,10 @@ pub(super) fn sort<T>(shapes: &mut Vec<(Place, T)>) {
 
 /// Whether a shape stands left or right of all others of a band: else it is below one of them, or on it.
 fn beside<T>(band: &[(Place, T)], place: &Place) -> bool {
-    band.iter().rev().take(100).all(|(other, _)| {
-        place.left >= other.left + other.width * 0.9 || other.left >= place.left + place.width * 0.9
-    })
+    band.iter()
+        .rev()
+        .take(100)
+        .all(|(other, _)| place.left >= other.left + other.width * 0.9 || other.left >= place.left + place.width * 0.9)
 }
 
 #[cfg(test)]

@@ -34,7 +34,8 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
         pages.note("its table of parts is damaged, and they were looked for one by one".to_owned())?;
     }
     let main = Relations::of(package, "").unwrap_or_default();
-    let main = main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("ppt/presentation.xml").to_owned();
+    let main =
+        main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("ppt/presentation.xml").to_owned();
     let relations = Relations::of(package, &main)?;
     let slides = slides(package, &main)?;
     if slides.is_empty() {

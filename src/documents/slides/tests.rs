@@ -56,7 +56,8 @@ fn slides_come_in_their_order_with_title_text_and_notes() {
         shape("", Some((0, 9000)), &p("grouped")),
     );
     let second = format!("<p:sld show=\"0\"><p:spTree>{table}{boxes}{group}</p:spTree></p:sld>");
-    let notes = format!("<p:notes><p:spTree>{}</p:spTree></p:notes>", shape("<p:ph type=\"body\"/>", None, &p("Say it")));
+    let notes =
+        format!("<p:notes><p:spTree>{}</p:spTree></p:notes>", shape("<p:ph type=\"body\"/>", None, &p("Say it")));
     let bytes = slides(
         &[
             ("ppt/slides/slide2.xml", &first),

@@ -103,7 +103,8 @@ fn pages_are_those_that_word_recorded() {
         <w:p><w:pPr><w:sectPr/></w:pPr><w:r><w:t>Five</w:t></w:r></w:p>\
         <w:p><w:pPr><w:sectPr><w:type w:val=\"continuous\"/></w:sectPr></w:pPr><w:r><w:t>and</w:t></w:r></w:p>\
         <w:p><w:r><w:lastRenderedPageBreak/><w:t>Six</w:t></w:r></w:p><w:sectPr/>";
-    let pages = vec!["One\n", "goes on.\n", "Three\n\n| a | b |\n| --- | --- |\n", "| c | d |\n\nFive\n\nand\n", "Six\n"];
+    let pages =
+        vec!["One\n", "goes on.\n", "Three\n\n| a | b |\n| --- | --- |\n", "| c | d |\n\nFive\n\nand\n", "Six\n"];
     assert_eq!(told(&read(body, &[])), (Unit::Page, pages, vec![], vec![]));
 }
 

@@ -13,13 +13,17 @@ const STRINGS: &str = "<sst><si><t>Name</t></si><si><r><t>ri</t></r><r><t>ch</t>
 
 fn workbook(sheets: &[&str]) -> Vec<u8> {
     let names = ["Prices", "Secret", "Third"];
-    let (mut list, mut all) = (String::new(), vec![("s", "styles", "styles.xml"), ("t", "sharedStrings", "sharedStrings.xml")]);
+    let (mut list, mut all) =
+        (String::new(), vec![("s", "styles", "styles.xml"), ("t", "sharedStrings", "sharedStrings.xml")]);
     let ids = ["r0", "r1", "r2"];
     let targets = ["worksheets/0.xml", "worksheets/1.xml", "worksheets/2.xml"];
     let parts = ["xl/worksheets/0.xml", "xl/worksheets/1.xml", "xl/worksheets/2.xml"];
     for at in 0..sheets.len() {
         let state = if at == 1 { "hidden" } else { "visible" };
-        list.push_str(&format!("<sheet name=\"{}\" state=\"{state}\" sheetId=\"{at}\" r:id=\"{}\"/>", names[at], ids[at]));
+        list.push_str(&format!(
+            "<sheet name=\"{}\" state=\"{state}\" sheetId=\"{at}\" r:id=\"{}\"/>",
+            names[at], ids[at]
+        ));
         all.push((ids[at], "worksheet", targets[at]));
     }
     let (types, main, relations) =
@@ -93,7 +97,10 @@ fn cells_far_apart_cost_no_more_than_others() {
     let mut rows = String::new();
     for row in 1..=2_000 {
         let column = char::from(b'A' + u8::try_from(row % 26).unwrap());
-        rows.push_str(&format!("<row r=\"{}\"><c r=\"A{0}\"><v>1</v></c><c r=\"{column}ZZ1\"><v>2</v></c></row>", row * 500));
+        rows.push_str(&format!(
+            "<row r=\"{}\"><c r=\"A{0}\"><v>1</v></c><c r=\"{column}ZZ1\"><v>2</v></c></row>",
+            row * 500
+        ));
     }
     let extracted = extract("a.xlsx", &workbook(&[&format!("<worksheet>{rows}</worksheet>")])).unwrap();
     assert!(extracted.text.len() < 300_000, "{}", extracted.text.len());
