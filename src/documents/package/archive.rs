@@ -47,11 +47,6 @@ impl<'a> Package<'a> {
         (!parts.is_empty()).then_some(Self { bytes, parts, is_salvaged })
     }
 
-    /// The names of all parts, in no order.
-    pub(in crate::documents) fn names(&self) -> impl Iterator<Item = &str> {
-        self.parts.keys().map(String::as_str)
-    }
-
     pub(in crate::documents) fn has(&self, name: &str) -> bool {
         self.parts.contains_key(name)
     }

@@ -113,10 +113,6 @@ impl<'p> Pager<'p> {
         }
     }
 
-    pub(super) fn note(&mut self, note: String) -> Result<(), Stopped> {
-        self.pages.note(note)
-    }
-
     /// The sheet ends here.
     pub(super) fn end(&mut self) -> Result<(), Stopped> {
         if self.header.is_none() {
