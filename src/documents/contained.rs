@@ -50,6 +50,10 @@ pub(super) fn in_zip(bytes: &[u8]) -> Contained {
             };
         }
     }
+    if package.has("META-INF/container.xml") {
+        // Some programs forget to say so.
+        return Contained::Epub;
+    }
     let types = package.head("[Content_Types].xml", HEAD).unwrap_or_default();
     // Some programs write it in UTF-16.
     let types: Vec<u8> = types.into_iter().filter(|byte| *byte != 0).collect();

@@ -23,12 +23,14 @@ const GUESS_BYTES: usize = 1 << 20;
 const GUESS_BEFORE: usize = 64;
 /// More control characters than one in this many bytes is not text.
 const CONTROLS_ONE_IN: usize = 20;
+/// A zero byte stands in no text, unless something went wrong: then there are fewer odd bytes than one in this many.
+const ZEROS_ONE_IN: usize = 100;
 
 /// Decodes `bytes`. `declared` is the label that the document itself gives, if any; it is believed only where the bytes
 /// don't show better.
 pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<'a>, Refusal> {
-    if bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff]) {
-        return Err(binary("it may be UTF-32, which is not read"));
+    if let Some(decoded) = utf_32(bytes) {
+        return decoded;
     }
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         let why = if encoding == UTF_8 { None } else { Some("by its byte order mark") };
@@ -37,6 +39,7 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Deco
     if let Some(encoding) = utf_16_without_mark(bytes) {
         return read_as(encoding, bytes, Some("by its zero bytes"));
     }
+    let bytes = without_filling(bytes);
     refuse_binary(bytes)?;
     let utf_8 = mostly_utf_8(bytes);
     if utf_8 && !looks_like_iso_2022_jp(bytes) {
@@ -62,7 +65,10 @@ fn read_as<'a>(encoding: &'static Encoding, bytes: &'a [u8], why: Option<&str>) 
         notes.push(format!("some bytes are not valid {} and stand as \u{fffd} in the text", encoding.name()));
     }
     // What a byte order mark or a guess promised may still be rubbish.
-    refuse_binary(text.as_bytes())?;
+    let odd = refuse_binary(text.as_bytes())?;
+    if odd > 0 {
+        notes.push(format!("{odd} zero {} passed over", if odd == 1 { "byte was" } else { "bytes were" }));
+    }
     Ok(Decoded { text, notes })
 }
 
@@ -70,15 +76,43 @@ fn binary(why: impl Into<String>) -> Refusal {
     Refusal::Binary { why: why.into() }
 }
 
-fn refuse_binary(bytes: &[u8]) -> Result<(), Refusal> {
-    if let Some(at) = memchr::memchr(0, bytes) {
+/// How many zero bytes are in a text that is fine but for them: tidying drops them.
+fn refuse_binary(bytes: &[u8]) -> Result<usize, Refusal> {
+    let controls = bytes.iter().filter(|&&b| matches!(b, 1..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f)).count();
+    let Some(at) = memchr::memchr(0, bytes) else {
+        if controls > bytes.len() / CONTROLS_ONE_IN {
+            return Err(binary(format!("{controls} of its {} bytes are control characters", bytes.len())));
+        }
+        return Ok(0);
+    };
+    let zeros = memchr::memchr_iter(0, bytes).count();
+    if (zeros + controls) * ZEROS_ONE_IN > bytes.len() {
         return Err(binary(format!("byte {} is zero", at + 1)));
     }
-    let controls = bytes.iter().filter(|&&b| matches!(b, 1..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f | 0x7f)).count();
-    if controls > bytes.len() / CONTROLS_ONE_IN {
-        return Err(binary(format!("{controls} of its {} bytes are control characters", bytes.len())));
+    Ok(zeros)
+}
+
+/// Old systems fill a text's last block with zeros.
+fn without_filling(bytes: &[u8]) -> &[u8] {
+    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
+    if memchr::memchr(0, &bytes[..end]).is_none() { &bytes[..end] } else { bytes }
+}
+
+/// UTF-32 with its mark, which looks like that of UTF-16 with a zero behind it.
+fn utf_32(bytes: &[u8]) -> Option<Result<Decoded<'static>, Refusal>> {
+    let number: fn([u8; 4]) -> u32 = match bytes {
+        [0xff, 0xfe, 0, 0, ..] => u32::from_le_bytes,
+        [0, 0, 0xfe, 0xff, ..] => u32::from_be_bytes,
+        _ => return None,
+    };
+    let units = bytes[4..].chunks_exact(4).filter_map(|unit| unit.try_into().ok());
+    let text: String = units.map(|unit| char::from_u32(number(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    if text.chars().filter(|&c| c == char::REPLACEMENT_CHARACTER).count() * 10 > text.chars().count() {
+        return Some(Err(binary("it has the mark of UTF-32, and isn't")));
     }
-    Ok(())
+    let decoded = refuse_binary(text.as_bytes())
+        .map(|_| Decoded { text: Cow::Owned(text), notes: vec!["read as UTF-32, by its byte order mark".to_owned()] });
+    Some(decoded)
 }
 
 /// UTF-8, or so nearly that a few broken bytes are the likelier story: ten good sequences for each bad one.
@@ -99,16 +133,25 @@ fn looks_like_iso_2022_jp(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"\x1b$").is_some() && bytes.is_ascii()
 }
 
-/// Text of mostly Latin letters in UTF-16 has a zero in every other byte, always on the same side.
+/// Text in UTF-16 has a zero beside each blank and Latin letter, always on the same side; and on that side nearly all
+/// bytes are one of a few, since a text is in one or two scripts.
 fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
+    const SCRIPTS: usize = 3;
     let head = &bytes[..bytes.len().min(HEAD_BYTES) & !1];
-    let zeros = |side: usize| head.iter().skip(side).step_by(2).filter(|&&b| b == 0).count();
-    let (high, low, half) = (zeros(0), zeros(1), head.len() / 2);
-    match (high * 2 > half, low * 2 > half) {
-        (true, false) if low == 0 => Some(UTF_16BE),
-        (false, true) if high == 0 => Some(UTF_16LE),
-        _ => None,
-    }
+    let side = |side: usize| head.iter().skip(side).step_by(2);
+    let zeros = |at: usize| side(at).filter(|&&byte| byte == 0).count();
+    let (at, encoding) = match (zeros(0), zeros(1)) {
+        (1.., 0) => (0, UTF_16BE),
+        (0, 1..) => (1, UTF_16LE),
+        _ => return None,
+    };
+    let mut counts = [0_usize; 256];
+    side(at).for_each(|&byte| counts[usize::from(byte)] += 1);
+    let zeros = counts[0];
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let half = head.len() / 2;
+    let few = counts.iter().take(SCRIPTS).sum::<usize>() * 20 >= half * 19;
+    (zeros * 2 > half || (few && zeros * 16 > half && half >= 16)).then_some(encoding)
 }
 
 /// The encoding that an HTML page or an XML prologue declares near its beginning.
@@ -155,6 +198,35 @@ mod tests {
     }
 
     #[test]
+    fn rarer_encodings_are_read() {
+        let units = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+        let text = "Договор о поставке товаров, страница 5.";
+        check(&units(text, u16::to_le_bytes), None, text, &["read as UTF-16LE, by its zero bytes"]);
+        check(&units(text, u16::to_be_bytes), None, text, &["read as UTF-16BE, by its zero bytes"]);
+        let mut wide = vec![0xff, 0xfe, 0, 0];
+        wide.extend("Größe 𝄞".chars().flat_map(|c| u32::from(c).to_le_bytes()));
+        check(&wide, None, "Größe 𝄞", &["read as UTF-32, by its byte order mark"]);
+        for (label, text) in [
+            ("koi8-r", "Договор о поставке товаров между сторонами"),
+            ("shift_jis", "この契約は、商品の納入に関するものである。"),
+            ("gb18030", "本合同涉及货物的交付。双方同意下列条款。"),
+            ("windows-1250", "Žluťoučký kůň úpěl ďábelské ódy příšerně."),
+            ("big5", "本合約涉及貨物的交付。雙方同意下列條款。"),
+            ("euc-kr", "이 계약은 물품의 납품에 관한 것이다."),
+        ] {
+            let bytes = Encoding::for_label(label.as_bytes()).unwrap().encode(text).0;
+            assert_eq!(decode(&bytes, None).unwrap().text, text, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_few_zero_bytes_cost_no_text() {
+        let text = "A line of text as it should be.\n".repeat(10);
+        check(format!("{text}\0{text}").as_bytes(), None, &format!("{text}\0{text}"), &["1 zero byte was passed over"]);
+        check(format!("{text}{}", "\0".repeat(4096)).as_bytes(), None, &text, &[]);
+    }
+
+    #[test]
     fn a_broken_byte_in_utf_8_is_not_another_encoding() {
         let mut bytes = "äöüßäöüßäöüß".as_bytes().to_vec();
         bytes.push(0xc3);
@@ -174,7 +246,9 @@ mod tests {
             "looks like binary data, not text (byte 3 is zero): convert it to text, Markdown or HTML, or leave it out"
         );
         assert!(why(b"\x01\x02\x03abcdef").contains("3 of its 9 bytes are control characters"));
-        assert!(why(b"\xff\xfe\0\0a\0\0\0").contains("UTF-32"));
+        assert!(why(b"\xff\xfe\0\0\xff\xff\xff\xff").contains("UTF-32"));
+        let noise: Vec<u8> = (0..4000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0]).collect();
+        assert!(decode(&noise, None).is_err());
     }
 
     #[test]

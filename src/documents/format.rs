@@ -104,9 +104,6 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if let Some(format) = unreadable::office(bytes) {
         return Ok(format);
     }
-    if mail::is_outlook(bytes) {
-        return Ok(Format::Mail);
-    }
     unreadable::refuse(bytes)?;
     Ok(format_of(name, bytes))
 }
@@ -141,10 +138,11 @@ pub fn ending(name: &str) -> String {
 fn format_of(name: &str, bytes: &[u8]) -> Format {
     match ending(name).as_str() {
         "md" | "markdown" | "mdown" | "mkd" | "mdx" => Format::Markdown,
-        "html" | "htm" | "xhtml" | "xht" | "shtml" => Format::Html,
+        "html" | "htm" | "xhtml" | "xht" | "shtml" | "mht" | "mhtml" => Format::Html,
         "csv" | "tsv" => Format::Csv,
         "eml" => Format::Mail,
         "patch" | "diff" => Format::Text,
+        _ if mail::is_saved_page(bytes) => Format::Html,
         _ if mail::begins_like_one(bytes) || mail::is_mailbox(bytes) => Format::Mail,
         "txt" | "text" => Format::Text,
         _ if starts_like_html(bytes) => Format::Html,
@@ -152,11 +150,15 @@ fn format_of(name: &str, bytes: &[u8]) -> Format {
     }
 }
 
+/// As a page of HTML does: with its own first tag, or with an XML declaration or a comment and that tag soon after.
 fn starts_like_html(bytes: &[u8]) -> bool {
+    const LOOK: usize = 1024;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
-    [&b"<!doctype html"[..], b"<html"]
-        .iter()
-        .any(|tag| bytes.get(..tag.len()).is_some_and(|head| head.eq_ignore_ascii_case(tag)))
+    let head = bytes[..bytes.len().min(LOOK)].to_ascii_lowercase();
+    let has = |what: &str| memchr::memmem::find(&head, what.as_bytes()).is_some();
+    head.starts_with(b"<!doctype html")
+        || head.starts_with(b"<html")
+        || ((head.starts_with(b"<?xml") || head.starts_with(b"<!--")) && (has("<html>") || has("<html ")))
 }
 
 #[cfg(test)]
@@ -183,6 +185,10 @@ mod tests {
             assert_eq!(text(name, b"\n<!DOCTYPE HTML><p>a &amp; b").2, "a & b\n", "{name}");
         }
         assert_eq!(text("a.txt", b"<html><p>a").2, "<html><p>a");
+        let page = b"<?xml version='1.0'?>\n<!-- x -->\n<html xmlns='x'><p>a</p></html>";
+        assert_eq!(text("page.xml", page).2, "a\n");
+        assert_eq!(text("data.xml", b"<?xml version='1.0'?><a>b</a>").0, Format::Text);
+        assert_eq!(text("a.php", b"<?php echo '<html>';").0, Format::Text);
     }
 
     #[test]

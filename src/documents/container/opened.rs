@@ -38,7 +38,7 @@ pub(super) fn may_be_one(name: &str, head: &[u8]) -> bool {
 impl<'a> Opened<'a> {
     /// `None`: not a container.
     pub(super) fn open(name: &str, bytes: &'a [u8]) -> Result<Option<Self>, Refusal> {
-        if let Some(archive) = Archive::open(bytes)? {
+        if let Some(archive) = Archive::open(name, bytes)? {
             return Ok(Some(Self::Archive(archive)));
         }
         if !mail::may_be_one(name, bytes) {

@@ -10,21 +10,24 @@ use super::tree::{Id, ROOT, Step, Tree};
 use super::write::Writer;
 use crate::documents::encoding;
 use crate::documents::format::ending;
+use crate::documents::mail;
 use crate::documents::reader::{Failure, Pages, Reader, Source, Stopped};
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
 
-/// Reads HTML and XHTML.
+/// Reads HTML and XHTML, and pages saved with all that belongs to them (MHTML).
 pub(in crate::documents) struct Html;
 
 impl Reader for Html {
     fn version(&self) -> &'static str {
-        "html5ever 0.38"
+        "html5ever 0.38+2"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
-        let declared = encoding::declared_in_html(source.bytes);
-        let decoded = encoding::decode(source.bytes, declared.as_deref())?;
+        let saved = mail::saved_page(source.bytes);
+        let (bytes, told) = saved.as_ref().map_or((source.bytes, None), |(page, told)| (&**page, told.clone()));
+        let declared = told.or_else(|| encoding::declared_in_html(bytes));
+        let decoded = encoding::decode(bytes, declared.as_deref())?;
         for note in decoded.notes {
             pages.note(note)?;
         }

@@ -187,3 +187,36 @@ fn a_code_block_in_a_quotation_ends_with_it() {
     let html = "<blockquote><p>Said:</p><pre>one\ntwo</pre></blockquote><p>After.</p>";
     assert_eq!(text(html).trim_end(), "> Said:\n\n> ```\n> one\n> two\n> ```\n\nAfter.");
 }
+
+#[test]
+fn bars_and_banners_of_generators_are_left_out() {
+    check(
+        "<table summary='Navigation header'><tr><td>Prev<td>Next</table><div class=header><p>Next: <a href=b>B</a></div>\
+         <div id=nav-path>a &gt; b</div><div class=navfooter>Prev</div><div class='cookie-banner'>We use cookies</div>\
+         <div id=CookieConsent>Accept</div><div class=header><h1>Title<a href='#t'>§</a></h1></div>\
+         <pre>code</pre><button class=copybtn>Copy</button><p class=cookies>A recipe for cookies</p>\
+         <table summary='Fees'><tr><td>a<td>b</table><div class=sidebar>A note</div>",
+        "# Title\n\n```\ncode\n```\n\nA recipe for cookies\n\n| a | b |\n| --- | --- |\n\nA note\n",
+    );
+}
+
+#[test]
+fn a_page_that_a_browser_saved_with_its_images_is_read() {
+    let page = "From: <Saved by Blink>\r\nSnapshot-Content-Location: https://example.org/\r\nSubject: x\r\nDate: d\r\n\
+                MIME-Version: 1.0\r\nContent-Type: multipart/related; type=\"text/html\"; boundary=\"--x\"\r\n\r\n\r\n\
+                ----x\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n\
+                <html><p class=3D\"a\">The fee is =\r\n5 =E2=82=AC</p></html>\r\n----x\r\nContent-Type: text/css\r\n\r\np {}\r\n----x--\r\n";
+    for name in ["a.mhtml", "page"] {
+        let read = read(name, page.as_bytes()).unwrap();
+        assert_eq!((read.text.as_str(), read.notes), ("The fee is 5 €\n", vec![]), "{name}");
+    }
+    let found = crate::documents::members("a.mhtml", page.as_bytes()).unwrap();
+    assert_eq!(found, crate::documents::Members::default());
+}
+
+#[test]
+fn no_entity_of_a_page_is_expanded() {
+    let page = "<?xml version='1.0'?><!DOCTYPE html [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;'>]>\n<html><body><p>&b;x\
+                <![CDATA[<1 & 2>]]></p></body></html>";
+    check(page, "&b;x<1 & 2>\n");
+}

@@ -53,6 +53,14 @@ pub(in crate::documents) fn begins_like_one(bytes: &[u8]) -> bool {
     })
 }
 
+/// Whether these bytes are a web page as a browser saves it with its images: it looks like a mail, and nobody sent it.
+pub(in crate::documents) fn is_saved_page(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let has = |what: &str| memchr::memmem::find(head, what.as_bytes()).is_some();
+    has("multipart/related")
+        && (has("From: <Saved by ") || has("From: \"Saved by ") || has("Snapshot-Content-Location:"))
+}
+
 /// The names of the header fields at the beginning, in lower case; `None` where something else stands among them.
 fn fields(head: &[u8]) -> Option<Vec<String>> {
     let mut names = Vec::new();
@@ -106,7 +114,7 @@ pub(super) fn is_envelope(line: &[u8]) -> bool {
 }
 
 /// Whether these bytes are a mail as Outlook saves it.
-pub(in crate::documents) fn is_outlook(bytes: &[u8]) -> bool {
+pub(super) fn is_outlook(bytes: &[u8]) -> bool {
     if !begins_like_outlook(bytes) {
         return false;
     }
@@ -118,6 +126,9 @@ pub(in crate::documents) fn is_outlook(bytes: &[u8]) -> bool {
 
 /// Whether a file that begins so may be a mail, by its name or its first bytes.
 pub(in crate::documents) fn may_be_one(name: &str, head: &[u8]) -> bool {
+    if is_saved_page(head) {
+        return false;
+    }
     ending(name) == "eml" || begins_like_outlook(head) || begins_like_one(head) || is_mailbox(head)
 }
 

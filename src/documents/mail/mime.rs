@@ -49,6 +49,17 @@ pub(super) fn letter(bytes: &[u8]) -> Letter<'_> {
     letter
 }
 
+/// The page that a browser saved in the form of a mail, and its encoding; `None` where these bytes are no such mail.
+pub(in crate::documents) fn saved_page(bytes: &[u8]) -> Option<(Vec<u8>, Option<String>)> {
+    if bytes.trim_ascii_start().starts_with(b"<") {
+        return None;
+    }
+    let whole = Entity::of(bytes);
+    whole.media()?;
+    let page = sorted(&whole).pieces.into_iter().find(|piece| piece.is_html)?;
+    Some((page.content.into_owned(), page.charset))
+}
+
 /// What it is about, on one line.
 pub(super) fn subject(mail: &Entity<'_>) -> Option<String> {
     let told = mail.field(HeaderName::Subject)?.as_text()?;

@@ -20,8 +20,9 @@ mod outlook;
 mod read;
 mod sorted;
 
-pub(super) use known::{begins_like_one, is_mailbox, is_outlook, may_be_one};
+pub(super) use known::{begins_like_one, is_mailbox, is_saved_page, may_be_one};
 pub(super) use letter::Attachment;
+pub(super) use mime::saved_page;
 pub(super) use read::{Mail, attachments};
 
 #[cfg(test)]
