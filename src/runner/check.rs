@@ -14,12 +14,16 @@ use crate::{
 /// Bytes of the largest deliverable that is checked whole.
 const MOST_BYTES: u64 = 64 << 20;
 
+/// What was checked.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub(super) checks: Vec<Check>,
+    pub(super) deliverables: Vec<Delivered>,
+    pub(super) quotes: Option<QuotePositions>,
+}
+
 /// Every check of every deliverable, the files that are there, and where the quotes stand.
-pub(super) fn check(
-    job: &Job,
-    workspace: &Workspace,
-    completion: &Completion,
-) -> Result<(Vec<Check>, Vec<Delivered>, Option<QuotePositions>), RunError> {
+pub(super) fn check(job: &Job, workspace: &Workspace, completion: &Completion) -> Result<Checked, RunError> {
     let mut quoted = Quoted::new(job, workspace);
     let mut checks = Vec::new();
     let mut delivered = Vec::new();
@@ -55,7 +59,7 @@ pub(super) fn check(
             }),
         }
     }
-    Ok((checks, delivered, quoted.write()?))
+    Ok(Checked { checks, deliverables: delivered, quotes: quoted.write()? })
 }
 
 fn row(workspace: &Workspace, path: &str) -> Result<Delivered, RunError> {

@@ -83,7 +83,8 @@ impl Session {
                 Answer::Written
             }
             Ask::Check(completion) => {
-                let (checks, deliverables, quotes) = check::check(&self.job, &self.workspace, completion)?;
+                let check::Checked { checks, deliverables, quotes } =
+                    check::check(&self.job, &self.workspace, completion)?;
                 crash::point("contract.checked");
                 Answer::Checked { checks, deliverables, quotes }
             }

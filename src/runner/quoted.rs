@@ -37,7 +37,7 @@ struct Line<'q> {
     /// As the deliverable gives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<u64>,
-    result: Found,
+    result: Standing,
     /// Its first character and its last.
     #[serde(flatten)]
     place: Option<Place>,
@@ -51,7 +51,7 @@ struct Line<'q> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Found {
+enum Standing {
     /// On the page given, where one is given.
     Found,
     OnAnotherPage,
@@ -81,11 +81,11 @@ impl<'j> Quoted<'j> {
         let job = self.job;
         let document = job.spec.document(name);
         let (result, place) = match document {
-            None => (Found::NoSuchDocument, None),
+            None => (Standing::NoSuchDocument, None),
             Some(document) => self.look(document, &asked),
         };
         self.quotes += 1;
-        self.found += u64::from(result == Found::Found);
+        self.found += u64::from(result == Standing::Found);
         let page = asked.page.filter(|_| document.is_some_and(|document| document.paged));
         if self.lines.len() < MOST_BYTES {
             let line = Line {
@@ -106,17 +106,17 @@ impl<'j> Quoted<'j> {
             }
         }
         match (result, place) {
-            (Found::Found, _) => QuoteResult::Found,
-            (Found::OnAnotherPage, Some(place)) => QuoteResult::NotOnPage { found_on: place.from.unit_number() },
-            (Found::OnAnotherPage, None) | (Found::NotFound, _) => QuoteResult::NotFound,
-            (Found::NoSuchDocument, _) => QuoteResult::NoSuchDocument,
+            (Standing::Found, _) => QuoteResult::Found,
+            (Standing::OnAnotherPage, Some(place)) => QuoteResult::NotOnPage { found_on: place.from.unit_number() },
+            (Standing::OnAnotherPage, None) | (Standing::NotFound, _) => QuoteResult::NotFound,
+            (Standing::NoSuchDocument, _) => QuoteResult::NoSuchDocument,
         }
     }
 
-    fn look(&mut self, document: &DocumentEntry, asked: &Asked<'_>) -> (Found, Option<Place>) {
+    fn look(&mut self, document: &DocumentEntry, asked: &Asked<'_>) -> (Standing, Option<Place>) {
         if !self.indexes.contains_key(&document.name) {
             let Ok(index) = Library::quotes(self.workspace, document) else {
-                return (Found::NoSuchDocument, None);
+                return (Standing::NoSuchDocument, None);
             };
             if self.indexes.values().map(QuoteIndex::bytes).sum::<usize>() + index.bytes() > KEPT_BYTES {
                 self.indexes.clear();
@@ -124,16 +124,16 @@ impl<'j> Quoted<'j> {
             self.indexes.insert(document.name.clone(), index);
         }
         let Some(index) = self.indexes.get(&document.name) else {
-            return (Found::NoSuchDocument, None);
+            return (Standing::NoSuchDocument, None);
         };
         // A page can only be wrong where there are pages.
         let page = asked.page.filter(|_| document.paged);
         if let Some(place) = index.find(asked.quote, page) {
-            return (Found::Found, Some(place));
+            return (Standing::Found, Some(place));
         }
         match page.and_then(|_| index.find(asked.quote, None)) {
-            Some(place) => (Found::OnAnotherPage, Some(place)),
-            None => (Found::NotFound, None),
+            Some(place) => (Standing::OnAnotherPage, Some(place)),
+            None => (Standing::NotFound, None),
         }
     }
 

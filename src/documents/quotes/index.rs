@@ -226,7 +226,7 @@ impl QuoteIndex {
         let mut again = self.again(self.marks[mark]);
         while again.line.number < number {
             while again.next().is_some() {}
-            again.to_next_line()?;
+            again.go_on()?;
         }
         let start = again.done();
         while again.next().is_some() {}
@@ -240,7 +240,7 @@ impl QuoteIndex {
         let mut found = again.line.start;
         loop {
             let Some(piece) = again.next() else {
-                if again.to_next_line().is_none() {
+                if again.go_on().is_none() {
                     break;
                 }
                 continue;
@@ -303,7 +303,7 @@ impl Again<'_> {
         self.fold.next(self.line.end, &mut self.folded)
     }
 
-    fn to_next_line(&mut self) -> Option<()> {
+    fn go_on(&mut self) -> Option<()> {
         self.line = self.line.next(self.unit, self.text)?;
         Some(())
     }
