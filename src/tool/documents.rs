@@ -12,6 +12,7 @@ use crate::{
         tokens::estimate,
     },
     job::{
+        coverage::Coverage,
         event::{CallEnd, Shown, ToolResult},
         pages::Gap,
         spec::DocumentEntry,
@@ -29,14 +30,18 @@ const MOST_PARTS: usize = 8;
 
 /// The documents with their lengths and the shares that were read, from a place on, as many as `most` tokens hold.
 pub(super) fn list(job: &Job, wanted: &ListDocuments, most: u64) -> Result<ToolResult, ToolError> {
+    part(&job.spec.documents, &job.coverage, wanted, most).map(|text| ToolResult::plain(CallEnd::Done, text))
+}
+
+fn part(all: &[DocumentEntry], coverage: &Coverage, wanted: &ListDocuments, most: u64) -> Result<String, ToolError> {
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
     let fits = |document: &&DocumentEntry| {
         matches(glob.as_ref(), &document.name) || matches(glob.as_ref(), &format!("documents/{}", document.name))
     };
-    let documents: Vec<&DocumentEntry> = job.spec.documents.iter().filter(fits).collect();
+    let documents: Vec<&DocumentEntry> = all.iter().filter(fits).collect();
     let count = documents.len();
     let tokens: u64 = documents.iter().map(|document| document.tokens).sum();
-    let of = if wanted.glob.is_some() { format!(" of {}", job.spec.documents.len()) } else { String::new() };
+    let of = if wanted.glob.is_some() { format!(" of {}", all.len()) } else { String::new() };
     let first = usize::try_from(wanted.from.unwrap_or(1).max(1)).unwrap_or(usize::MAX);
     if first > count && first > 1 {
         return Err(ToolError::Tell(format!("the list ends at place {count}; ask for an earlier one")));
@@ -45,7 +50,7 @@ pub(super) fn list(job: &Job, wanted: &ListDocuments, most: u64) -> Result<ToolR
     let mut spent = LIST_FRAME_TOKENS;
     let mut last = first - 1;
     for document in &documents[last..] {
-        let line = line(job, document);
+        let line = line(coverage, document);
         spent += estimate(&line);
         if spent > most && last >= first {
             break;
@@ -59,11 +64,12 @@ pub(super) fn list(job: &Job, wanted: &ListDocuments, most: u64) -> Result<ToolR
         let glob = wanted.glob.as_deref().map(|glob| format!("glob: {}, ", quoted(glob))).unwrap_or_default();
         let _ = write!(text, "To go on: list_documents({glob}from: {})", last + 1);
     }
-    Ok(ToolResult::plain(CallEnd::Done, text.trim_end()))
+    text.truncate(text.trim_end().len());
+    Ok(text)
 }
 
 /// `a.pdf (PDF, 12 pages, about 3400 tokens, 40 % read) [pages 3-4: no text on it, probably a scan]`.
-fn line(job: &Job, document: &DocumentEntry) -> String {
+fn line(coverage: &Coverage, document: &DocumentEntry) -> String {
     let mut line = format!(
         "{} ({}, {} {}s, about {} tokens, {:.0} % read)",
         document.name,
@@ -71,7 +77,7 @@ fn line(job: &Job, document: &DocumentEntry) -> String {
         document.units,
         document.unit(),
         document.tokens,
-        job.coverage.share(document) * 100.0
+        coverage.share(document) * 100.0
     );
     let recognised = document.recognised.iter().map(|pages| format!("{pages} recognised by OCR"));
     let mut parts: Vec<String> = document.gaps.iter().map(Gap::to_string).chain(recognised).collect();
@@ -166,4 +172,110 @@ pub(super) fn read(
         shown: Some(Shown { document: document.name.clone(), from, to: last }),
         ..ToolResult::plain(CallEnd::Done, result)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::pages::PageRange;
+
+    fn document(name: &str) -> DocumentEntry {
+        let gap = |from, to, why: &str| Gap { pages: Some(PageRange { from, to }), why: why.to_owned() };
+        DocumentEntry {
+            name: name.to_owned(),
+            sha256: String::new(),
+            bytes: 0,
+            format: "PDF".to_owned(),
+            paged: true,
+            units: 10,
+            tokens: 3_400,
+            text_sha256: String::new(),
+            reader: String::new(),
+            gaps: vec![gap(3, 4, "no text, probably a scan"), gap(9, 9, "damaged"), gap(11, 20, "cut off")],
+            unreadable: vec![PageRange { from: 3, to: 4 }],
+            recognised: vec![PageRange { from: 7, to: 9 }],
+            notes: vec!["a note".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_list_says_what_is_missing() {
+        let mut coverage = Coverage::default();
+        coverage.add(&Shown { document: "a.pdf".to_owned(), from: 1, to: 4 });
+        let plain = DocumentEntry {
+            gaps: Vec::new(),
+            unreadable: Vec::new(),
+            recognised: Vec::new(),
+            notes: Vec::new(),
+            ..document("b.pdf")
+        };
+        let listed = part(&[document("a.pdf"), plain], &coverage, &ListDocuments::default(), 4_000).unwrap();
+        assert_eq!(
+            listed,
+            "2 documents, about 6800 tokens:\n\
+             a.pdf (PDF, 10 pages, about 3400 tokens, 25 % read) [pages 3-4: no text, probably a scan; page 9: damaged; \
+             pages 11-20: cut off; pages 7-9 recognised by OCR; a note]\n\
+             b.pdf (PDF, 10 pages, about 3400 tokens, 0 % read)"
+        );
+    }
+
+    #[test]
+    fn a_long_list_comes_in_parts() {
+        let documents: Vec<DocumentEntry> = (0..10_000)
+            .map(|n| DocumentEntry {
+                gaps: Vec::new(),
+                recognised: Vec::new(),
+                notes: Vec::new(),
+                ..document(&format!("in/{n:05}.pdf"))
+            })
+            .collect();
+        let list = |glob: Option<&str>, from| {
+            let wanted = ListDocuments { glob: glob.map(str::to_owned), from };
+            part(&documents, &Coverage::default(), &wanted, 300).map_err(|error| error.to_string())
+        };
+        let mut from = 1;
+        let mut names = 0;
+        while from <= 10_000 {
+            let text = list(None, Some(from)).unwrap();
+            assert!(estimate(&text) <= 300, "{text}");
+            let lines: Vec<&str> = text.lines().collect();
+            let next = names + lines.iter().filter(|line| line.starts_with("in/")).count();
+            assert_eq!(lines[0], format!("10000 documents, about 34000000 tokens; here {from} to {next}:"));
+            let end = if next < 10_000 {
+                format!("To go on: list_documents(from: {})", next + 1)
+            } else {
+                lines[lines.len() - 1].to_owned()
+            };
+            assert_eq!(lines[lines.len() - 1], end);
+            (names, from) = (next, next as u64 + 1);
+        }
+        assert_eq!(names, 10_000);
+        let some = list(Some("*/0000?.pdf"), Some(10)).unwrap();
+        assert_eq!(
+            some,
+            "10 of 10000 documents, about 34000 tokens; here 10 to 10:\nin/00009.pdf (PDF, 10 pages, about 3400 tokens, 0 % read)"
+        );
+        assert!(
+            list(Some("0????.pdf"), None).unwrap().ends_with("list_documents(glob: \"0????.pdf\", from: 17)"),
+            "{}",
+            list(Some("0????.pdf"), None).unwrap()
+        );
+        assert_eq!(list(None, Some(10_001)).unwrap_err(), "the list ends at place 10000; ask for an earlier one");
+    }
+
+    #[test]
+    fn a_page_says_what_it_is() {
+        let document = document("a.pdf");
+        let headings = [1, 3, 7, 9].map(|page| heading(&document, page));
+        assert_eq!(
+            headings,
+            [
+                "[page 1]",
+                "[page 3: no text, probably a scan]",
+                "[page 7, recognised by OCR]",
+                "[page 9, recognised by OCR: damaged]"
+            ]
+        );
+        assert_eq!(beyond(&document), " Not in it: pages 11-20: cut off.");
+    }
 }

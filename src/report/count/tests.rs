@@ -223,3 +223,81 @@ proptest! {
         prop_assert!(slowest.is_sorted_by(|a, b| a >= b));
     }
 }
+
+#[test]
+fn what_was_not_read_is_on_the_page() {
+    use crate::{
+        batch::LeftOutFile,
+        report::{
+            batch::BatchFacts,
+            facts::NotRead,
+            page::{Page, Section, Side, Style, Table},
+        },
+    };
+    let part = |document: &str, pages: Option<(u64, u64)>, why: &str| NotRead {
+        document: document.to_owned(),
+        from: pages.map(|(from, _)| from),
+        to: pages.map(|(_, to)| to),
+        why: why.to_owned(),
+    };
+    let not_read = vec![part("a.pdf", Some((3, 4)), "a scan"), part("b.md", None, "its end is cut off")];
+    let mut report = report(vec![job(1), JobFacts { not_read, ..job(2) }]);
+    report.batches = vec![BatchFacts {
+        id: Uuid::nil(),
+        name: Some("night".to_owned()),
+        created: Timestamp::default(),
+        instructions: "task".to_owned(),
+        model: "offline".to_owned(),
+        time_window: None,
+        budget_usd: None,
+        spent_usd: 0.0,
+        jobs: 2,
+        queued: 0,
+        running: 0,
+        held: 0,
+        completed: 2,
+        partial: 0,
+        blocked: 0,
+        failed: 0,
+        cancelled: 0,
+        linked: 0,
+        left_out_files: 3,
+        left_out: vec![LeftOutFile { path: "in/c.zip".to_owned(), why: "damaged".to_owned() }],
+    }];
+    let style = Style { minute: &|_| String::new(), id: &|id| id.to_string()[35..].to_owned() };
+    let told = |title: &str| Page::of(&report, &style).sections.into_iter().find(|section| section.title == title);
+    let rows = |rows: &[&[&str]]| rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect();
+    assert_eq!(
+        told("Not read"),
+        Some(Section {
+            title: "Not read",
+            lines: vec![
+                "No text was got from these parts of the documents of 1 job; nothing in a result is from them."
+                    .to_owned()
+            ],
+            table: Some(Table {
+                columns: vec![
+                    ("JOB", Side::Words),
+                    ("DOCUMENT", Side::Words),
+                    ("PART", Side::Words),
+                    ("WHY", Side::Sentence)
+                ],
+                rows: rows(&[
+                    &["2", "a.pdf", "pages 3-4", "a scan"],
+                    &["2", "b.md", "not known where", "its end is cut off"],
+                ]),
+            }),
+        })
+    );
+    assert_eq!(
+        told("Left out when submitted"),
+        Some(Section {
+            title: "Left out when submitted",
+            lines: vec!["Of batch 'night', the first ones; 2 more are not kept.".to_owned()],
+            table: Some(Table {
+                columns: vec![("BATCH", Side::Words), ("FILE", Side::Words), ("WHY", Side::Sentence)],
+                rows: rows(&[&["'night'", "in/c.zip", "damaged"]]),
+            }),
+        })
+    );
+}

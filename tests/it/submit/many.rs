@@ -75,7 +75,7 @@ fn odd_files_are_named_and_harm_no_others() {
          left out: docs/dot. (no name for a document, because \"dot.\" ends with a dot: rename it)\n\
          left out: docs/huge.md (1073741825 bytes, and a document may have 1073741824: split it)\n\
          left out: docs/latin-\u{fffd}.md (its name isn't valid UTF-8: rename it)\n\
-         left out: docs/link.md (a symbolic link, not followed)\n\
+         left out: docs/link.md (a symbolic link to a.md, which is there already)\n\
          left out: docs/new line.md (no name for a document, because it has a control character: rename it)\n\
          left out: docs/nul.md (no name for a document, because \"nul.md\" is a device on Windows: rename it)\n\
          left out: docs/socket (not a regular file)\n"
@@ -110,4 +110,33 @@ fn many_that_are_left_out_are_counted() {
     assert_eq!((ran.code, lines.len(), lines[10]), (0, 11, "left out: 5 more"));
     assert!(lines[9].starts_with("left out: docs/09.pdf (a PDF file"), "{}", lines[9]);
     assert_eq!(desk.submitted(&["./task.md", "--documents", "docs"])["left_out"].as_array().unwrap().len(), 15);
+}
+
+#[test]
+fn the_same_content_is_named_and_with_dedupe_done_once() {
+    let desk = Desk::new();
+    desk.put("docs/c.md", &std::fs::read_to_string(desk.path().join("docs/a.md")).unwrap());
+    let archive = std::fs::File::create(desk.path().join("docs/pack.zip")).unwrap();
+    let mut archive = zip::ZipWriter::new(archive);
+    for name in ["a.md", "new.md"] {
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        let content = std::fs::read(desk.path().join("docs/a.md")).unwrap();
+        let content = if name == "a.md" { content } else { b"# New\n\nThe keeper shall look.\n".to_vec() };
+        std::io::Write::write_all(&mut archive, &content).unwrap();
+    }
+    archive.finish().unwrap();
+    let ran = desk.submit(&["./task.md", "--documents", "docs/*", "--each"]);
+    let line = "the same content: 2 documents have that of another (c.md = a.md, pack.zip/a.md = a.md)\n";
+    assert!(ran.stdout.contains(line), "{}{}", ran.stdout, ran.stderr);
+    let labels = || desk.last().1.into_iter().map(|entry| entry.job.label).collect::<Vec<_>>();
+    assert_eq!(labels(), ["a.md", "b.md", "c.md", "pack.zip/a.md", "pack.zip/new.md"]);
+    let ran = desk.submit(&["./task.md", "--documents", "docs", "--each", "--dedupe"]);
+    assert_eq!(
+        ran.stderr.lines().filter(|line| line.starts_with("left out")).collect::<Vec<_>>(),
+        [
+            format!("left out: {}/docs/c.md (the same content as a.md)", desk.path().display()),
+            format!("left out: {}/docs/pack.zip/a.md (the same content as a.md)", desk.path().display()),
+        ]
+    );
+    assert_eq!(labels(), ["a.md", "b.md", "pack.zip/new.md"]);
 }
