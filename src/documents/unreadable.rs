@@ -194,7 +194,10 @@ mod tests {
     #[test]
     fn content_is_believed_before_the_name() {
         assert_eq!(detect("notes.txt", b"%PDF-1.7\n..."), Ok(Format::Pdf));
-        assert_eq!(detect("a.pdf", &zip(&[("[Content_Types].xml", WORD_TYPES), ("word/document.xml", "")])), Ok(Format::Word));
+        assert_eq!(
+            detect("a.pdf", &zip(&[("[Content_Types].xml", WORD_TYPES), ("word/document.xml", "")])),
+            Ok(Format::Word)
+        );
         assert_eq!(detect("a.docx", b"\x89PNG\r\n\x1a\n"), Ok(Format::Image));
         assert_eq!(detect("a.pdf", b"Only a text"), Ok(Format::Text));
         check("a.docx", b"\x7fELF\0\0", Some("a.docx is a program, which can't be read: leave it out"));

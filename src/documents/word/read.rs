@@ -97,7 +97,10 @@ fn tell(seen: &Seen, package: &Package<'_>, relations: &Relations, pages: &mut d
         (comments, "comment", "comments"),
     ] {
         if count > 0 {
-            pages.note(format!("{count} {} left out", if count == 1 { format!("{one} was") } else { format!("{many} were") }))?;
+            pages.note(format!(
+                "{count} {} left out",
+                if count == 1 { format!("{one} was") } else { format!("{many} were") }
+            ))?;
         }
     }
     if seen.deletions > 0 {

@@ -15,7 +15,8 @@ pub(super) fn show(number: f64, date: bool, time: bool, since_1904: bool) -> Opt
     // What is kept as a fraction of a day misses a second by a little.
     second += u8::from(milli >= 500 && second < 59);
     let day = format!("{year:04}-{month:02}-{day:02}");
-    let clock = if second == 0 { format!("{hour:02}:{minute:02}") } else { format!("{hour:02}:{minute:02}:{second:02}") };
+    let clock =
+        if second == 0 { format!("{hour:02}:{minute:02}") } else { format!("{hour:02}:{minute:02}:{second:02}") };
     Some(match (date, time) {
         (true, false) => day,
         (false, true) => clock,

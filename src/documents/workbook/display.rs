@@ -46,14 +46,17 @@ impl NumberFormat {
         if let Some(date) = date(&first) {
             return date;
         }
-        let patterns: Option<Vec<Pattern>> = sections(code).iter().take(3).map(|section| Pattern::parse(section)).collect();
+        let patterns: Option<Vec<Pattern>> =
+            sections(code).iter().take(3).map(|section| Pattern::parse(section)).collect();
         patterns.map_or(Self::General, |patterns| Self::Number(patterns.into()))
     }
 
     pub(super) fn show(&self, number: f64, since_1904: bool) -> String {
         match self {
             Self::General => general(number),
-            Self::Date { date, time } => dates::show(number, *date, *time, since_1904).unwrap_or_else(|| general(number)),
+            Self::Date { date, time } => {
+                dates::show(number, *date, *time, since_1904).unwrap_or_else(|| general(number))
+            }
             Self::Elapsed => dates::elapsed(number).unwrap_or_else(|| general(number)),
             Self::Number(patterns) => show(patterns, number),
         }

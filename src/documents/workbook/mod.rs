@@ -13,6 +13,4 @@ mod read;
 mod strings;
 mod styles;
 
-
-
 pub(super) use read::Workbook;

@@ -235,7 +235,11 @@ impl Beside {
 
     fn tell(&self, pages: &mut dyn Pages) -> Result<(), Halt> {
         for (count, one, many) in [
-            (self.charts, "1 chart was left out; its figures are those of cells", "charts were left out; their figures are those of cells"),
+            (
+                self.charts,
+                "1 chart was left out; its figures are those of cells",
+                "charts were left out; their figures are those of cells",
+            ),
             (self.images, "1 image was left out", "images were left out"),
             (self.comments, "comments on 1 sheet were left out", "sheets have comments, which were left out"),
         ] {

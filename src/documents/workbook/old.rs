@@ -104,7 +104,16 @@ fn area(bytes: &[u8]) -> Option<u64> {
             // A sheet begins.
             0x0809 | 0x0409 | 0x0209 | 0x0009 => area += size(bounds.take()),
             // Cells, of every version.
-            0x0006 | 0x0206 | 0x0406 | 0x00bd | 0x00be | 0x00d6 | 0x00fd | 0x0201..=0x0205 | 0x027e | 0x0001..=0x0005 => {
+            0x0006
+            | 0x0206
+            | 0x0406
+            | 0x00bd
+            | 0x00be
+            | 0x00d6
+            | 0x00fd
+            | 0x0201..=0x0205
+            | 0x027e
+            | 0x0001..=0x0005 => {
                 if let (Some(row), Some(column)) = (number(at + 4), number(at + 6)) {
                     // Several cells in one record: the last column stands at its end.
                     let last = if matches!(kind, 0x00bd | 0x00be) { number(end - 2) } else { None };
