@@ -7,7 +7,7 @@ use super::widths::{Font, width};
 pub(super) const LEFT: u32 = 92_000;
 const WIDTH: u32 = 411_000;
 const TOP: u32 = 752_000;
-const BOTTOM: u32 = 90_000;
+const BOTTOM: u32 = 160_000;
 
 /// A piece of text at its place, in thousandths of a point.
 pub(super) struct Placed {

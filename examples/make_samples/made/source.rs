@@ -101,6 +101,7 @@ pub(crate) fn documents() -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
 impl Document {
     /// Puts the statements where `{1}`, `{2}` and so on stand; each must stand somewhere.
     fn put_in(&mut self, statements: &[Statement]) -> Result<(), Box<dyn Error>> {
+        let name = self.name.clone();
         let mut used = vec![false; statements.len()];
         for text in self.texts() {
             for (at, statement) in statements.iter().enumerate() {
@@ -111,11 +112,11 @@ impl Document {
                 }
             }
             if text.contains('{') {
-                return Err(format!("{}: no such statement: {text}", self.name).into());
+                return Err(format!("{name}: no such statement: {text}").into());
             }
         }
         match used.iter().position(|used| !used) {
-            Some(at) => Err(format!("{}: statement {} stands nowhere in documents.yaml", self.name, at + 1).into()),
+            Some(at) => Err(format!("{name}: statement {} stands nowhere in documents.yaml", at + 1).into()),
             None => Ok(()),
         }
     }
