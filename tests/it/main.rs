@@ -12,6 +12,7 @@ mod hostile;
 mod in_part;
 mod journal;
 mod machine;
+mod made;
 mod misbehaviour;
 mod offline;
 mod plans;
