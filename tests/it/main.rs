@@ -13,6 +13,7 @@ mod hostile_documents;
 mod in_part;
 mod journal;
 mod machine;
+mod made;
 mod misbehaviour;
 mod offline;
 mod plans;

@@ -132,9 +132,12 @@ fn summary_has_a_section_for_every_document() {
         headings,
         [
             "policies/archive-handling-policy.md",
+            "policies/digitisation-policy.docx",
             "policies/incident-handbook.txt",
             "policies/remote-access-policy.html",
             "standards/cold-storage.md",
+            "standards/equipment-checks.xlsx",
+            "standards/reading-rooms.pdf",
             "standards/transfer-protocol.txt",
             "standards/vault-monitoring.html",
             "All documents",

@@ -99,6 +99,9 @@ fn each_document_of_the_samples_is_a_job() {
         .into_iter()
         .map(Result::unwrap)
         .filter(|file| file.file_type().is_file() && file.depth() > 1)
+        .filter(|file| {
+            file.path().extension().is_some_and(|ending| ["md", "txt", "html"].iter().any(|kind| ending == *kind))
+        })
         .map(|file| file.path().strip_prefix(&samples).unwrap().to_str().unwrap().to_owned())
         .collect();
     names.sort();
