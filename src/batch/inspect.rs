@@ -3,7 +3,7 @@
 
 use crate::{
     context::tokens::estimate,
-    documents::{Found, MAX_BYTES, Refusal},
+    documents::{DocumentError, Found},
     extraction::Extractor,
     job::digest::sha256,
 };
@@ -46,17 +46,24 @@ pub struct Inspected {
 
 /// Looks at all of `found`, several at a time.
 pub fn inspect(found: &[Found], extractor: &Extractor) -> Inspected {
+    // An archive is opened once, by one looker, for all that lie in it.
+    let parts: Vec<&[Found]> = found
+        .chunk_by(|one, next| !one.inside.is_empty() && !next.inside.is_empty() && one.path == next.path)
+        .collect();
     let next = AtomicUsize::new(0);
     let large = Mutex::new(());
-    let at_once = thread::available_parallelism().map_or(1, usize::from).min(MOST_AT_ONCE).min(found.len().max(1));
-    let mut seen: Vec<(usize, Result<Document, String>)> = thread::scope(|scope| {
+    let at_once = thread::available_parallelism().map_or(1, usize::from).min(MOST_AT_ONCE).min(parts.len().max(1));
+    let mut seen: Vec<(usize, Vec<Result<Document, String>>)> = thread::scope(|scope| {
         let look = || {
             let mut seen = Vec::new();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(found) = found.get(place) else { return seen };
-                let _alone = (found.bytes >= LARGE).then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
-                seen.push((place, document(found, extractor)));
+                let Some(&part) = parts.get(place) else { return seen };
+                let is_large = part.iter().any(|found| found.bytes >= LARGE);
+                let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
+                let mut looked = Vec::with_capacity(part.len());
+                extractor.contents(part, &mut |found, content| looked.push(document(found, content, extractor)));
+                seen.push((place, looked));
             }
         };
         let lookers: Vec<_> = (0..at_once).map(|_| scope.spawn(look)).collect();
@@ -66,7 +73,7 @@ pub fn inspect(found: &[Found], extractor: &Extractor) -> Inspected {
     });
     seen.sort_by_key(|(place, _)| *place);
     let mut inspected = Inspected::default();
-    for ((_, document), found) in seen.into_iter().zip(found) {
+    for (document, found) in seen.into_iter().flat_map(|(_, looked)| looked).zip(found) {
         match document {
             Ok(document) => inspected.documents.push(document),
             Err(why) => inspected.left_out.push((found.clone(), why)),
@@ -75,14 +82,11 @@ pub fn inspect(found: &[Found], extractor: &Extractor) -> Inspected {
     inspected
 }
 
-fn document(found: &Found, extractor: &Extractor) -> Result<Document, String> {
+fn document(found: &Found, content: Result<Vec<u8>, DocumentError>, extractor: &Extractor) -> Result<Document, String> {
     let unreadable = |error: std::io::Error| format!("can't be read: {error}");
     let path = std::path::absolute(&found.path).map_err(unreadable)?;
     let path = path.into_os_string().into_string().map_err(|_| "its path isn't valid UTF-8".to_owned())?;
-    if found.bytes > MAX_BYTES {
-        return Err(Refusal::TooLarge { bytes: found.bytes, limit: MAX_BYTES }.fragment());
-    }
-    let bytes = extractor.content(found).map_err(|error| error.fragment())?;
+    let bytes = content.map_err(|error| error.fragment())?;
     let extracted = extractor.extract(&found.name, &bytes).map_err(|error| error.fragment())?;
     if extracted.text.is_empty() {
         let gaps: Vec<String> = extracted.gaps.iter().map(ToString::to_string).collect();

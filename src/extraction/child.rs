@@ -67,13 +67,19 @@ fn tell(question: &Question, bytes: &[u8], left: Duration) -> io::Result<()> {
             let told = documents::members(name, bytes);
             teller.say(&told.map_or_else(|refusal| Told::Refused { refusal }, |members| Told::Members { members }))?;
         }
-        Question::Take { name, path } => match documents::take(name, bytes, path) {
-            Ok(content) => {
-                teller.say(&Told::Content { bytes: content.len() as u64 })?;
-                teller.out.write_all(&content)?;
+        Question::Take { name, paths } => {
+            for path in paths {
+                limits::hold_time(limits::DOCUMENT);
+                match documents::take(name, bytes, path) {
+                    Ok(content) => {
+                        teller.say(&Told::Content { bytes: content.len() as u64 })?;
+                        teller.out.write_all(&content)?;
+                        teller.out.flush()?;
+                    }
+                    Err(refusal) => teller.say(&Told::Refused { refusal })?,
+                }
             }
-            Err(refusal) => teller.say(&Told::Refused { refusal })?,
-        },
+        }
         Question::Run { .. } => {}
     }
     teller.out.flush()

@@ -8,7 +8,7 @@ use super::{
     recognition::{Recognition, Tools},
 };
 use crate::{
-    documents::{self, DocumentError, Extracted, Found, Members, Opener, READERS, Refusal},
+    documents::{self, DocumentError, Extracted, Format, Found, Members, Opener, READERS, Refusal},
     job::digest::sha256,
 };
 use std::{
@@ -56,7 +56,9 @@ impl Extractor {
 
     /// The text of a document. `name` serves to tell kinds of text apart, by its ending, and to say which document it is.
     pub fn extract(&self, name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
-        let Some(program) = &self.program else { return documents::extract(name, bytes) };
+        let Some(program) = self.program.as_ref().filter(|_| !needs_no_reader(name, bytes)) else {
+            return documents::extract(name, bytes);
+        };
         let refused = |refusal| DocumentError::Refused { name: name.to_owned(), refusal };
         let kind = kind(name);
         let key = self.cache.as_ref().map(|cache| (cache, self.key(&kind, bytes)));
@@ -79,22 +81,48 @@ impl Extractor {
         sha256(format!("{content}\n{kind}\n{readers}\n{}", self.tools.versions()).as_bytes())
     }
 
-    /// A document's bytes, out of an archive where it lies in one.
-    pub fn content(&self, found: &Found) -> Result<Vec<u8>, DocumentError> {
-        let Some(program) = self.program.as_ref().filter(|_| !found.inside.is_empty()) else {
-            return documents::content(found);
-        };
-        let refused = |refusal| DocumentError::Refused { name: found.name.clone(), refusal };
-        let bytes = documents::file(found)?;
-        let _place = self.place();
-        let question = Question::Take { name: kind(&found.path.to_string_lossy()), path: found.inside.clone() };
-        let mut answer = Answer::default();
-        let end = ask(program, &question, &bytes, &mut |heard| answer.hear(heard))
-            .map_err(|error| refused(unable(&error)))?;
-        match (answer.refusal, answer.expected) {
-            (Some(refusal), _) => Err(refused(refusal)),
-            (None, Some(expected)) if expected == answer.content.len() as u64 => Ok(answer.content),
-            (None, _) => Err(refused(ended(end))),
+    /// The bytes of documents, out of an archive where they lie in one; `take` gets them one by one, in their order. An archive
+    /// is opened once for all that follow each other.
+    pub fn contents<'f>(&self, found: &'f [Found], take: &mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>)) {
+        for group in
+            found.chunk_by(|one, next| !one.inside.is_empty() && !next.inside.is_empty() && one.path == next.path)
+        {
+            match &self.program {
+                Some(program) if !group[0].inside.is_empty() => self.members_of(program, group, take),
+                Some(_) | None => group.iter().for_each(|one| take(one, documents::content(one))),
+            }
+        }
+    }
+
+    /// Documents inside one and the same file.
+    fn members_of<'f>(
+        &self,
+        program: &Path,
+        mut group: &'f [Found],
+        take: &mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>),
+    ) {
+        while let Some(first) = group.first() {
+            let bytes = match documents::file(first) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    take(first, Err(error));
+                    group = &group[1..];
+                    continue;
+                }
+            };
+            let paths = group.iter().map(|one| one.inside.clone()).collect();
+            let question = Question::Take { name: kind(&first.path.to_string_lossy()), paths };
+            let mut taking = Taking { group, take, content: None };
+            let place = self.place();
+            let end = ask(program, &question, &bytes, &mut |heard| taking.hear(heard));
+            drop((place, bytes));
+            group = taking.group;
+            // Whoever it fell on; the others are asked for again.
+            if let Some((fallen, rest)) = group.split_first() {
+                let refusal = end.map_or_else(|error| unable(&error), ended);
+                take(fallen, Err(DocumentError::Refused { name: fallen.name.clone(), refusal }));
+                group = rest;
+            }
         }
     }
 
@@ -123,38 +151,60 @@ impl Opener for Extractor {
         let bytes = documents::bytes_at(path)?;
         let Some(program) = &self.program else { return documents::members(name, &bytes) };
         let _place = self.place();
-        let mut answer = Answer::default();
+        let mut answer = None;
         let question = Question::Members { name: kind(name) };
-        let end = ask(program, &question, &bytes, &mut |heard| answer.hear(heard)).map_err(|error| unable(&error))?;
-        match (answer.refusal, answer.members) {
-            (Some(refusal), _) => Err(refusal),
-            (None, Some(members)) => Ok(members),
-            (None, None) => Err(ended(end)),
+        let end = ask(program, &question, &bytes, &mut |heard| {
+            answer = match heard {
+                Heard::Line(Told::Members { members }) => Some(Ok(members)),
+                Heard::Line(Told::Refused { refusal }) => Some(Err(refusal)),
+                Heard::Line(_) | Heard::Bytes(_) => None,
+            };
+            answer.is_some()
+        });
+        match (answer, end) {
+            (Some(answer), _) => answer,
+            (None, Ok(end)) => Err(ended(end)),
+            (None, Err(error)) => Err(unable(&error)),
         }
     }
 }
 
-#[derive(Default)]
-struct Answer {
-    members: Option<Members>,
-    refusal: Option<Refusal>,
-    /// Bytes of content that were announced.
-    expected: Option<u64>,
-    content: Vec<u8>,
+/// Documents that come out of an archive one after the other.
+struct Taking<'f, 't> {
+    /// Those still to come.
+    group: &'f [Found],
+    take: &'t mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>),
+    /// What came of the first of them, and how much it will be.
+    content: Option<(Vec<u8>, u64)>,
 }
 
-impl Answer {
+impl Taking<'_, '_> {
     fn hear(&mut self, heard: Heard) -> bool {
         match heard {
-            Heard::Line(Told::Members { members }) => self.members = Some(members),
-            Heard::Line(Told::Refused { refusal }) => self.refusal = Some(refusal),
-            Heard::Line(Told::Content { bytes }) => self.expected = Some(bytes.min(documents::MAX_BYTES)),
+            Heard::Line(Told::Content { bytes }) if bytes <= documents::MAX_BYTES => {
+                self.content = Some((Vec::new(), bytes));
+            }
+            Heard::Line(Told::Refused { refusal }) => {
+                let Some(first) = self.group.first() else { return false };
+                return self.end(Err(DocumentError::Refused { name: first.name.clone(), refusal }));
+            }
             Heard::Line(_) => return false,
             Heard::Bytes(piece) => {
-                self.content.extend_from_slice(&piece);
-                return self.expected.is_some_and(|expected| self.content.len() as u64 <= expected);
+                let Some((content, _)) = &mut self.content else { return false };
+                content.extend_from_slice(&piece);
             }
         }
+        match self.content.take_if(|(content, bytes)| content.len() as u64 >= *bytes) {
+            Some((content, _)) => self.end(Ok(content)),
+            None => true,
+        }
+    }
+
+    /// The first of those still to come is there, or can't be had; false where none was to come.
+    fn end(&mut self, result: Result<Vec<u8>, DocumentError>) -> bool {
+        let Some((first, rest)) = self.group.split_first() else { return false };
+        (self.take)(first, result);
+        self.group = rest;
         true
     }
 }
@@ -170,6 +220,17 @@ fn ended(end: End) -> Refusal {
 
 fn unable(error: &io::Error) -> Refusal {
     Refusal::Ended { why: format!("its reader can't be started ({error})") }
+}
+
+/// Whether it is its own text: UTF-8 without a byte that any other format begins with, and short. Thousands of those are
+/// read in the time that it takes to start a few processes, and there is nothing in them to fall over.
+fn needs_no_reader(name: &str, bytes: &[u8]) -> bool {
+    const MOST_BYTES: usize = 1 << 20;
+    let is_short_text =
+        bytes.len() <= MOST_BYTES && memchr::memchr(0, bytes).is_none() && std::str::from_utf8(bytes).is_ok();
+    is_short_text
+        && !bytes.starts_with(b"PK")
+        && matches!(documents::detect(name, bytes), Ok(Format::Markdown | Format::Text))
 }
 
 /// A name that says no more than the document's own ending: the text must not depend on anything else.

@@ -18,8 +18,8 @@ pub(super) enum Question {
     },
     /// What lies inside an archive or a mail.
     Members { name: String },
-    /// One of those.
-    Take { name: String, path: Vec<String> },
+    /// Some of those, one after the other.
+    Take { name: String, paths: Vec<Vec<String>> },
     /// Another program, held by the same limits: its name and arguments.
     Run { program: String, arguments: Vec<String>, left_ms: u64 },
 }
@@ -57,11 +57,11 @@ pub(super) enum Told {
     Members {
         members: Members,
     },
-    /// So many bytes follow this line.
+    /// So many bytes follow this line: what was taken out next.
     Content {
         bytes: u64,
     },
-    /// Last, where there is no text.
+    /// Last, where there is no text; in the place of content, where one of several can't be had.
     Refused {
         refusal: Refusal,
     },

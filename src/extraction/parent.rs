@@ -20,7 +20,7 @@ const MOST_LINE_BYTES: u64 = 8 << 20;
 const MOST_WAITING: usize = 16;
 /// Bytes of what it says on standard error that are looked at.
 const MOST_COMPLAINT_BYTES: u64 = 16 << 10;
-const PIECE_BYTES: usize = 256 << 10;
+const PIECE_BYTES: u64 = 256 << 10;
 
 /// How a reader ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,30 +112,40 @@ fn take_all(receiver: &Receiver<Heard>, hear: &mut dyn FnMut(Heard) -> bool) -> 
 
 /// Passes on what is said, until it ends, or says what can't be understood, or nobody listens.
 fn listen(mut output: impl BufRead, is_told: bool, sender: &SyncSender<Heard>) {
+    if !is_told {
+        pass_on(&mut output, u64::MAX, sender);
+        return;
+    }
     let mut line = Vec::new();
-    let mut is_lines = is_told;
-    while is_lines {
+    loop {
         line.clear();
         match output.by_ref().take(MOST_LINE_BYTES).read_until(b'\n', &mut line) {
             Ok(1..) => {}
             Ok(0) | Err(_) => return,
         }
         let Ok(told) = serde_json::from_slice::<Told>(&line) else { return };
-        is_lines = !matches!(told, Told::Content { .. });
-        if sender.send(Heard::Line(told)).is_err() {
+        let follow = if let Told::Content { bytes } = &told { *bytes } else { 0 };
+        if sender.send(Heard::Line(told)).is_err() || !pass_on(&mut output, follow, sender) {
             return;
         }
     }
-    loop {
+}
+
+/// Passes on so many bytes, or all where there are fewer; false where nobody listens.
+fn pass_on(output: &mut impl Read, bytes: u64, sender: &SyncSender<Heard>) -> bool {
+    let mut left = bytes;
+    while left > 0 {
         let mut piece = Vec::new();
-        match output.by_ref().take(PIECE_BYTES as u64).read_to_end(&mut piece) {
+        match output.by_ref().take(left.min(PIECE_BYTES)).read_to_end(&mut piece) {
             Ok(1..) => {}
-            Ok(0) | Err(_) => return,
+            Ok(0) | Err(_) => return true,
         }
+        left -= piece.len() as u64;
         if sender.send(Heard::Bytes(piece)).is_err() {
-            return;
+            return false;
         }
     }
+    true
 }
 
 /// The beginning of what is said on standard error; the rest is read and dropped, so that nobody waits for us.

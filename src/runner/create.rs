@@ -120,8 +120,14 @@ fn fill(
 ) -> Result<JobSpec, RunError> {
     // Before the documents are read: a job that was made at once has one moment.
     let begun = now().max(created);
-    let copy = |found| copy(workspace, found, budget_tokens, request.extractor);
-    let mut documents = found.iter().map(copy).collect::<Result<Vec<_>, _>>()?;
+    let mut copied = Vec::with_capacity(found.len());
+    request.extractor.contents(found, &mut |found, content| {
+        // After the first that can't be had, nothing more is worth its time.
+        if copied.last().is_none_or(Result::is_ok) {
+            copied.push(copy(workspace, found, content, budget_tokens, request.extractor));
+        }
+    });
+    let mut documents = copied.into_iter().collect::<Result<Vec<_>, _>>()?;
     duplicates::note(&mut documents);
     let instructions_sha256 = sha256(request.instructions_text.as_bytes());
     let system_prompt = system_prompt();
@@ -174,10 +180,11 @@ fn fill(
 fn copy(
     workspace: &Workspace,
     found: &Found,
+    content: Result<Vec<u8>, documents::DocumentError>,
     budget_tokens: u64,
     extractor: &Extractor,
 ) -> Result<DocumentEntry, RunError> {
-    let bytes = extractor.content(found)?;
+    let bytes = content?;
     let mut extracted = extractor.extract(&found.name, &bytes)?;
     let copied = workspace.write(&format!("documents/{}", found.name), &bytes)?;
     drop(bytes);
