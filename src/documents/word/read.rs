@@ -1,8 +1,9 @@
 //! One DOCX, from bytes to text.
 
+use super::frame::Seen;
 use super::numbering::Numbering;
 use super::pages::Turner;
-use super::story::{Notes, Seen, Story};
+use super::story::{Notes, Story};
 use super::styles::Styles;
 use super::survey::{Cut, Survey};
 use crate::documents::extracted::MAX_TEXT_BYTES;

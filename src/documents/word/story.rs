@@ -2,48 +2,21 @@
 
 use std::collections::HashMap;
 
+use super::frame::{Break, Frame, Seen, is_hidden};
 use super::numbering::{Numbering, number};
 use super::pages::Turner;
 use super::paragraph::{Paragraph, Properties};
 use super::styles::Styles;
 use super::survey::Cut;
-use super::table::{self, Cell, Table};
+use super::table::{self, Table};
 use crate::documents::extracted::MAX_TEXT_BYTES;
 use crate::documents::package::{Blocks, Broken, Element, Halt, Kind, Node, Xml};
 
 /// The most fields inside one another that are told apart.
 const MAX_FIELDS: usize = 1_000;
 
-/// What is open at a place in the document.
-enum Frame {
-    Paragraph(Box<Paragraph>),
-    Table(Box<Table>),
-    Cell(Box<Cell>),
-    /// A text box.
-    Box(Blocks),
-    /// Several forms of one thing, and whether one was read.
-    Forms(bool),
-}
-
-/// What breaks a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Break {
-    /// As Word saw it when it last showed the document; also behind a break by hand.
-    Recorded,
-    ByHand,
-}
-
 /// The texts of footnotes or endnotes by their identifiers.
 pub(super) type Notes = HashMap<String, String>;
-
-/// What a document has beside its text, counted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Seen {
-    pub(super) images: u64,
-    pub(super) objects: u64,
-    pub(super) deletions: u64,
-    pub(super) hidden: u64,
-}
 
 /// What a story is read by.
 pub(super) struct Story<'s, 'p> {
@@ -458,23 +431,6 @@ impl<'s, 'p> Story<'s, 'p> {
         match self.frames.last_mut() {
             Some(Frame::Table(table)) => Some(table),
             Some(Frame::Paragraph(_) | Frame::Cell(_) | Frame::Box(_) | Frame::Forms(_)) | None => None,
-        }
-    }
-}
-
-/// Whether text with these properties is hidden; their first tag came last.
-fn is_hidden(xml: &mut Xml<'_>) -> Result<bool, Broken> {
-    let mut hidden = false;
-    loop {
-        match xml.next()? {
-            Node::Start(element) => match element.name() {
-                "vanish" => hidden = element.is_on("val"),
-                "rPrChange" => xml.skip()?,
-                _ => {}
-            },
-            Node::End(name) if name == "rPr" => return Ok(hidden),
-            Node::Over => return Ok(hidden),
-            Node::End(_) | Node::Text(_) => {}
         }
     }
 }
