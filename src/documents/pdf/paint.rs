@@ -2,6 +2,8 @@
 //! reads the operators, the fonts and their codes; running them is ours, because its own assembly of the text drops the
 //! places of the characters before words are made of them.
 
+use std::borrow::Cow;
+
 use unpdf::parser::backend::{ContentOp, PageBox, PaintedXObject, PdfBackend, PdfValue, RawBackend, ResourceScope};
 
 use super::glyphs::{Glyph, Matrix, Page};
@@ -10,6 +12,7 @@ use super::notes::{Overlay, text_string};
 /// The most that is taken of one page: more is a page built to exhaust its reader.
 const MAX_GLYPHS: usize = 400_000;
 const MAX_FORM_DEPTH: usize = 16;
+const MAX_FORMS: usize = 10_000;
 const MAX_STATES: usize = 512;
 /// Content of all forms painted on one page, in bytes, each time that it is painted.
 const MAX_CONTENT: usize = 128 << 20;
@@ -65,6 +68,7 @@ struct Painter<'a> {
     text: Matrix,
     marked: Vec<Marked>,
     content_left: usize,
+    forms_left: usize,
     paper: PageBox,
 }
 
@@ -90,6 +94,7 @@ impl<'a> Painter<'a> {
             text: Matrix::IDENTITY,
             marked: Vec::new(),
             content_left: MAX_CONTENT,
+            forms_left: MAX_FORMS,
             paper: document.page_box(id),
         }
     }
@@ -118,9 +123,12 @@ impl<'a> Painter<'a> {
             self.page.damaged += 1;
             return;
         }
+        let content = &*without_dictionaries(content);
         let mut rest = content;
         while !rest.is_empty() {
-            let (part, behind) = rest.split_at(end_of_part(rest));
+            let end = end_of_part(rest);
+            self.page.is_cut |= end == 2 * PART && end < rest.len();
+            let (part, behind) = rest.split_at(end);
             rest = behind;
             let Ok(operations) = self.document.decode_content(part) else {
                 self.page.damaged += 1;
@@ -213,7 +221,8 @@ impl<'a> Painter<'a> {
 
     fn paint(&mut self, name: &[u8], scope: ResourceScope, depth: usize) {
         match self.document.xobject(scope, name) {
-            Some(PaintedXObject::Form(form)) if depth < MAX_FORM_DEPTH => {
+            Some(PaintedXObject::Form(form)) if depth < MAX_FORM_DEPTH && self.forms_left > 0 => {
+                self.forms_left -= 1;
                 let Some(content) = form.content else {
                     self.page.damaged += 1;
                     return;
@@ -413,6 +422,32 @@ fn actual_text(operands: &[PdfValue]) -> Option<String> {
     let at = operands.iter().position(|operand| matches!(operand, PdfValue::Name(name) if name == b"ActualText"))?;
     let Some(PdfValue::Str(bytes)) = operands.get(at + 1) else { return None };
     Some(text_string(bytes))
+}
+
+/// `content` without the brackets of dictionaries, whose second one the library takes for the beginning of a string: so
+/// the text that a marked part stands for is read.
+fn without_dictionaries(content: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memmem::find(content, b"ActualText").is_none() {
+        return Cow::Borrowed(content);
+    }
+    let mut content = content.to_vec();
+    let (mut at, mut strings) = (0, 0_usize);
+    while let Some(&byte) = content.get(at) {
+        match byte {
+            b'\\' if strings > 0 => at += 1,
+            b'(' => strings += 1,
+            b')' => strings = strings.saturating_sub(1),
+            b'<' if strings == 0 && content.get(at + 1) == Some(&b'<') => {
+                content[at..at + 2].fill(b' ');
+                at += 1;
+            }
+            b'<' if strings == 0 => at += memchr::memchr(b'>', &content[at..]).unwrap_or(0),
+            b'>' if strings == 0 => content[at] = b' ',
+            _ => {}
+        }
+        at += 1;
+    }
+    Cow::Owned(content)
 }
 
 /// Where a part of `content` ends that is small enough for its operators to be held at once: behind an operator that
