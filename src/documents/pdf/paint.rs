@@ -294,20 +294,24 @@ impl<'a> Painter<'a> {
             }
             return;
         }
+        #[expect(clippy::cast_precision_loss, reason = "as many as a string has characters")]
+        let as_number = |count: usize| count as f64;
         // Which glyph is which character isn't known: spread over the whole width.
         let width: f64 = advances.iter().map(|glyph| f64::from(glyph.width)).sum();
         let spaces = advances.iter().filter(|glyph| glyph.is_word_space).count();
         let count = text.chars().count().max(1);
-        let spacing = self.state.character_space * advances.len() as f64 + self.state.word_space * spaces as f64;
+        let spacing =
+            self.state.character_space * as_number(advances.len()) + self.state.word_space * as_number(spaces);
         for character in text.chars() {
             let mut buffer = [0; 4];
-            self.place(character.encode_utf8(&mut buffer), width / count as f64, false);
+            self.place(character.encode_utf8(&mut buffer), width / as_number(count), false);
         }
-        let placed = if text.is_empty() { 0.0 } else { self.state.character_space * count as f64 };
+        let placed = if text.is_empty() { 0.0 } else { self.state.character_space * as_number(count) };
         let rest = if text.is_empty() { width / 1000.0 * self.state.size } else { 0.0 };
         self.advance((rest + spacing - placed) * self.state.stretch, 0.0);
     }
 
+    #[expect(clippy::many_single_char_names, reason = "a matrix's numbers have these names in PDF's own text")]
     /// One glyph of `width` thousandths of the font's size, and on to the next.
     fn place(&mut self, text: &str, width: f64, is_word_space: bool) {
         let width = width / 1000.0 * self.state.size * self.state.stretch;
@@ -351,6 +355,7 @@ impl<'a> Painter<'a> {
         if numbers.iter().any(|number| !number.is_finite() || number.abs() > 1e7) {
             return;
         }
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be small just before")]
         let [start, end, base, size] = numbers.map(|number| number as f32);
         let first = self.page.text.len();
         self.page.text.push_str(text);
