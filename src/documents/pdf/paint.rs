@@ -2,12 +2,11 @@
 //! reads the operators, the fonts and their codes; running them is ours, because its own assembly of the text drops the
 //! places of the characters before words are made of them.
 
-use std::borrow::Cow;
-
 use unpdf::parser::backend::{ContentOp, PageBox, PaintedXObject, PdfBackend, PdfValue, RawBackend, ResourceScope};
 
+use super::content::{actual_text, nesting, part, without_dictionaries};
 use super::glyphs::{Glyph, Matrix, Page};
-use super::notes::{Overlay, text_string};
+use super::notes::Overlay;
 
 /// The most that is taken of one page: more is a page built to exhaust its reader.
 const MAX_GLYPHS: usize = 400_000;
@@ -16,8 +15,6 @@ const MAX_FORMS: usize = 10_000;
 const MAX_STATES: usize = 512;
 /// Content of all forms painted on one page, in bytes, each time that it is painted.
 const MAX_CONTENT: usize = 128 << 20;
-/// So many bytes of content are held as operators at once, which take some forty times as much.
-const PART: usize = 1 << 20;
 /// Arrays in arrays: the library's reader of content calls itself for each.
 const MAX_NESTING: usize = 1000;
 
@@ -126,9 +123,8 @@ impl<'a> Painter<'a> {
         let content = &*without_dictionaries(content);
         let mut rest = content;
         while !rest.is_empty() {
-            let end = end_of_part(rest);
-            self.page.is_cut |= end == 2 * PART && end < rest.len();
-            let (part, behind) = rest.split_at(end);
+            let (part, behind, is_torn) = part(rest);
+            self.page.is_cut |= is_torn;
             rest = behind;
             let Ok(operations) = self.document.decode_content(part) else {
                 self.page.damaged += 1;
@@ -420,76 +416,4 @@ fn matrix(operands: &[PdfValue]) -> Matrix {
         *number = self::number(operand).unwrap_or(0.0);
     }
     Matrix(numbers)
-}
-
-/// What a marked part says that it stands for. The library gives a dictionary's keys and values one after the other.
-fn actual_text(operands: &[PdfValue]) -> Option<String> {
-    let at = operands.iter().position(|operand| matches!(operand, PdfValue::Name(name) if name == b"ActualText"))?;
-    let Some(PdfValue::Str(bytes)) = operands.get(at + 1) else { return None };
-    Some(text_string(bytes))
-}
-
-/// `content` without the brackets of dictionaries, whose second one the library takes for the beginning of a string: so
-/// the text that a marked part stands for is read.
-fn without_dictionaries(content: &[u8]) -> Cow<'_, [u8]> {
-    if memchr::memmem::find(content, b"ActualText").is_none() {
-        return Cow::Borrowed(content);
-    }
-    let mut content = content.to_vec();
-    let (mut at, mut strings) = (0, 0_usize);
-    while let Some(&byte) = content.get(at) {
-        match byte {
-            b'\\' if strings > 0 => at += 1,
-            b'(' => strings += 1,
-            b')' => strings = strings.saturating_sub(1),
-            b'<' if strings == 0 && content.get(at + 1) == Some(&b'<') => {
-                content[at..at + 2].fill(b' ');
-                at += 1;
-            }
-            b'<' if strings == 0 => at += memchr::memchr(b'>', &content[at..]).unwrap_or(0),
-            b'>' if strings == 0 => content[at] = b' ',
-            _ => {}
-        }
-        at += 1;
-    }
-    Cow::Owned(content)
-}
-
-/// Where a part of `content` ends that is small enough for its operators to be held at once: behind an operator that
-/// ends something.
-fn end_of_part(content: &[u8]) -> usize {
-    if content.len() <= PART {
-        return content.len();
-    }
-    let ends = |line: &[u8]| matches!(line.trim_ascii(), b"Q" | b"ET" | b"EMC" | b"f" | b"S" | b"n");
-    let mut at = PART;
-    while let Some(found) = memchr::memchr(b'\n', &content[at..(2 * PART).min(content.len())]) {
-        let from = at;
-        at += found + 1;
-        let line = &content[from..at];
-        if ends(line) || line.trim_ascii().rsplit(|&byte| byte == b' ').next().is_some_and(ends) {
-            return at;
-        }
-    }
-    (2 * PART).min(content.len())
-}
-
-/// How deep arrays nest in `content`.
-fn nesting(content: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut strings, mut is_escaped) = (0_usize, 0, 0_usize, false);
-    for &byte in content {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if strings > 0 => is_escaped = true,
-            b'(' => strings += 1,
-            b')' => strings = strings.saturating_sub(1),
-            b'[' if strings == 0 => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b']' if strings == 0 => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }
