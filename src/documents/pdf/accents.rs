@@ -29,7 +29,7 @@ pub(super) fn combining(text: &str) -> Option<char> {
 
 /// Whether `accent` stands over or under `letter`.
 pub(super) fn is_of(accent: &Glyph, letter: &Glyph) -> bool {
-    let middle = (accent.start + accent.end) / 2.0;
+    let middle = f32::midpoint(accent.start, accent.end);
     let near = 0.05 * letter.size;
     accent.turn == letter.turn
         && (letter.start - near..=letter.end + near).contains(&middle)

@@ -49,6 +49,7 @@ impl Page {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Matrix(pub(super) [f64; 6]);
 
+#[expect(clippy::many_single_char_names, reason = "a matrix's numbers have these names in PDF's own text")]
 impl Matrix {
     pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 

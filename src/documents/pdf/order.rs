@@ -158,8 +158,8 @@ fn four(blocks: &[Block], first: usize) -> Option<[usize; 4]> {
         return None;
     }
     let size = a.size.min(b.size).min(c.size).min(d.size);
-    let middle = |block: &Block| (block.start + block.end) / 2.0;
-    let centre = |block: &Block| (block.top + block.bottom) / 2.0;
+    let middle = |block: &Block| f32::midpoint(block.start, block.end);
+    let centre = |block: &Block| f32::midpoint(block.top, block.bottom);
     let start = |block: &Block| block.start;
     let end = |block: &Block| block.end;
     let top = |block: &Block| block.top;

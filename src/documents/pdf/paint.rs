@@ -4,17 +4,17 @@
 
 use unpdf::parser::backend::{ContentOp, PageBox, PaintedXObject, PdfBackend, PdfValue, RawBackend, ResourceScope};
 
+use super::content::{actual_text, nesting, part, without_dictionaries};
 use super::glyphs::{Glyph, Matrix, Page};
-use super::notes::{Overlay, text_string};
+use super::notes::Overlay;
 
 /// The most that is taken of one page: more is a page built to exhaust its reader.
 const MAX_GLYPHS: usize = 400_000;
 const MAX_FORM_DEPTH: usize = 16;
+const MAX_FORMS: usize = 10_000;
 const MAX_STATES: usize = 512;
 /// Content of all forms painted on one page, in bytes, each time that it is painted.
 const MAX_CONTENT: usize = 128 << 20;
-/// So many bytes of content are held as operators at once, which take some forty times as much.
-const PART: usize = 1 << 20;
 /// Arrays in arrays: the library's reader of content calls itself for each.
 const MAX_NESTING: usize = 1000;
 
@@ -65,6 +65,7 @@ struct Painter<'a> {
     text: Matrix,
     marked: Vec<Marked>,
     content_left: usize,
+    forms_left: usize,
     paper: PageBox,
 }
 
@@ -90,6 +91,7 @@ impl<'a> Painter<'a> {
             text: Matrix::IDENTITY,
             marked: Vec::new(),
             content_left: MAX_CONTENT,
+            forms_left: MAX_FORMS,
             paper: document.page_box(id),
         }
     }
@@ -118,9 +120,11 @@ impl<'a> Painter<'a> {
             self.page.damaged += 1;
             return;
         }
+        let content = &*without_dictionaries(content);
         let mut rest = content;
         while !rest.is_empty() {
-            let (part, behind) = rest.split_at(end_of_part(rest));
+            let (part, behind, is_torn) = part(rest);
+            self.page.is_cut |= is_torn;
             rest = behind;
             let Ok(operations) = self.document.decode_content(part) else {
                 self.page.damaged += 1;
@@ -213,7 +217,8 @@ impl<'a> Painter<'a> {
 
     fn paint(&mut self, name: &[u8], scope: ResourceScope, depth: usize) {
         match self.document.xobject(scope, name) {
-            Some(PaintedXObject::Form(form)) if depth < MAX_FORM_DEPTH => {
+            Some(PaintedXObject::Form(form)) if depth < MAX_FORM_DEPTH && self.forms_left > 0 => {
+                self.forms_left -= 1;
                 let Some(content) = form.content else {
                     self.page.damaged += 1;
                     return;
@@ -285,20 +290,24 @@ impl<'a> Painter<'a> {
             }
             return;
         }
+        #[expect(clippy::cast_precision_loss, reason = "as many as a string has characters")]
+        let as_number = |count: usize| count as f64;
         // Which glyph is which character isn't known: spread over the whole width.
         let width: f64 = advances.iter().map(|glyph| f64::from(glyph.width)).sum();
         let spaces = advances.iter().filter(|glyph| glyph.is_word_space).count();
         let count = text.chars().count().max(1);
-        let spacing = self.state.character_space * advances.len() as f64 + self.state.word_space * spaces as f64;
+        let spacing =
+            self.state.character_space * as_number(advances.len()) + self.state.word_space * as_number(spaces);
         for character in text.chars() {
             let mut buffer = [0; 4];
-            self.place(character.encode_utf8(&mut buffer), width / count as f64, false);
+            self.place(character.encode_utf8(&mut buffer), width / as_number(count), false);
         }
-        let placed = if text.is_empty() { 0.0 } else { self.state.character_space * count as f64 };
+        let placed = if text.is_empty() { 0.0 } else { self.state.character_space * as_number(count) };
         let rest = if text.is_empty() { width / 1000.0 * self.state.size } else { 0.0 };
         self.advance((rest + spacing - placed) * self.state.stretch, 0.0);
     }
 
+    #[expect(clippy::many_single_char_names, reason = "a matrix's numbers have these names in PDF's own text")]
     /// One glyph of `width` thousandths of the font's size, and on to the next.
     fn place(&mut self, text: &str, width: f64, is_word_space: bool) {
         let width = width / 1000.0 * self.state.size * self.state.stretch;
@@ -342,6 +351,7 @@ impl<'a> Painter<'a> {
         if numbers.iter().any(|number| !number.is_finite() || number.abs() > 1e7) {
             return;
         }
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be small just before")]
         let [start, end, base, size] = numbers.map(|number| number as f32);
         let first = self.page.text.len();
         self.page.text.push_str(text);
@@ -406,50 +416,4 @@ fn matrix(operands: &[PdfValue]) -> Matrix {
         *number = self::number(operand).unwrap_or(0.0);
     }
     Matrix(numbers)
-}
-
-/// What a marked part says that it stands for. The library gives a dictionary's keys and values one after the other.
-fn actual_text(operands: &[PdfValue]) -> Option<String> {
-    let at = operands.iter().position(|operand| matches!(operand, PdfValue::Name(name) if name == b"ActualText"))?;
-    let Some(PdfValue::Str(bytes)) = operands.get(at + 1) else { return None };
-    Some(text_string(bytes))
-}
-
-/// Where a part of `content` ends that is small enough for its operators to be held at once: behind an operator that
-/// ends something.
-fn end_of_part(content: &[u8]) -> usize {
-    if content.len() <= PART {
-        return content.len();
-    }
-    let ends = |line: &[u8]| matches!(line.trim_ascii(), b"Q" | b"ET" | b"EMC" | b"f" | b"S" | b"n");
-    let mut at = PART;
-    while let Some(found) = memchr::memchr(b'\n', &content[at..(2 * PART).min(content.len())]) {
-        let from = at;
-        at += found + 1;
-        let line = &content[from..at];
-        if ends(line) || line.trim_ascii().rsplit(|&byte| byte == b' ').next().is_some_and(ends) {
-            return at;
-        }
-    }
-    (2 * PART).min(content.len())
-}
-
-/// How deep arrays nest in `content`.
-fn nesting(content: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut strings, mut is_escaped) = (0_usize, 0, 0_usize, false);
-    for &byte in content {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if strings > 0 => is_escaped = true,
-            b'(' => strings += 1,
-            b')' => strings = strings.saturating_sub(1),
-            b'[' if strings == 0 => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b']' if strings == 0 => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }

@@ -148,16 +148,20 @@ fn push(word: &mut String, text: &str) {
     }
 }
 
+/// A character, where it starts, and its line.
+type Place = (char, f32, f32);
+
 /// What was drawn where, to know what is drawn twice.
 #[derive(Debug, Default)]
 struct Drawn {
-    places: HashMap<(i32, i32), Vec<(char, f32, f32)>>,
+    places: HashMap<(i32, i32), Vec<Place>>,
 }
 
 impl Drawn {
     fn is_again(&mut self, text: &str, glyph: &Glyph) -> bool {
         let Some(character) = text.chars().next() else { return true };
         let near = TWICE * glyph.size;
+        #[expect(clippy::cast_possible_truncation, reason = "places on a page are checked to be small")]
         let cell = |number: f32| (number / 8.0).floor() as i32;
         let mut columns = [cell(glyph.start - near), cell(glyph.start + near)].to_vec();
         let mut rows = [cell(glyph.base - near), cell(glyph.base + near)].to_vec();
