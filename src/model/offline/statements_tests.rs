@@ -269,6 +269,26 @@ fn a_quote_runs_over_what_runs_over_the_pages_and_no_further() {
 }
 
 #[test]
+fn footnotes_labels_and_announced_code_are_no_part_of_a_sentence() {
+    let text = "Rules\n\nThe clerk must sign each page.1 Each entry should be\nread aloud.2 The file must look as follows:\nname = must_sign();\n\nThe keeper must check the list and\n\n1 He may use ink.\n2 A stranger may listen, and then he must\ngo home.\n\n7\n=== page\nRules\n\nsign the book.\n\nclean (required)\nThe tables must be wiped by whoever used them, and dried too.\n\nNote\nThe cloth should be green.\n\n8\n";
+    let found = statements(&paged(text), Style::Plain, &Start::default());
+    let said: Vec<_> = found.statements.iter().map(|s| (s.page, s.quote.as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            (Some(1), "The clerk must sign each page."),
+            (Some(1), "Each entry should be read aloud."),
+            (Some(1), "The file must look as follows:"),
+            (Some(1), "The keeper must check the list and"),
+            (Some(1), "He may use ink."),
+            (Some(1), "A stranger may listen, and then he must go home."),
+            (Some(2), "The tables must be wiped by whoever used them, and dried too."),
+            (Some(2), "The cloth should be green."),
+        ]
+    );
+}
+
+#[test]
 fn a_short_last_line_does_not_make_an_item_code() {
     check(
         Style::Plain,
