@@ -20,6 +20,7 @@ pub mod plan_file;
 pub mod planning;
 pub mod record;
 pub mod rows;
+pub mod running;
 pub mod spec;
 pub mod state;
 pub mod step;

@@ -128,7 +128,7 @@ fn each_document_of_the_samples_is_a_job() {
             "batch": batch.id, "name": null, "created": batch.created, "instructions": "extract-requirements",
             "instructions_sha256": hash, "model": "offline", "jobs": 6, "queued": 6, "held": 0, "linked": 0,
             "documents": 6, "bytes": bytes, "run_after": null, "time_window": null, "budget_usd": null, "then": null,
-            "left_out": [], "manifest": rows,
+            "left_out": [], "duplicates": [], "manifest": rows,
         })
     );
     // The schema stands beside the instructions: another one is another demand.

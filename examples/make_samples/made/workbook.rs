@@ -65,7 +65,8 @@ pub(super) fn bytes(document: &Document) -> Result<Vec<u8>, Box<dyn Error>> {
                  <fill><patternFill patternType=\"gray125\"/></fill></fills>\
                  <borders count=\"1\"><border/></borders>\
                  <cellStyleXfs count=\"1\"><xf/></cellStyleXfs>\
-                 <cellXfs count=\"2\"><xf fontId=\"0\"/><xf fontId=\"1\" applyFont=\"1\"/></cellXfs></styleSheet>"
+                 <cellXfs count=\"2\"><xf fontId=\"0\" xfId=\"0\"/><xf fontId=\"1\" xfId=\"0\" applyFont=\"1\"/></cellXfs>\
+                 <cellStyles count=\"1\"><cellStyle name=\"Normal\" xfId=\"0\" builtinId=\"0\"/></cellStyles></styleSheet>"
             ),
         ),
     ];

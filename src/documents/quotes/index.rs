@@ -8,6 +8,7 @@ use super::{
     fold::{Fold, Piece},
     needle::{Hay, Needle},
 };
+use crate::job::running::{Extent, running};
 use serde::Serialize;
 
 /// Bytes of folded text, and of the text itself, from one mark to the next, and up to a line more.
@@ -53,6 +54,8 @@ pub struct QuoteIndex {
     marks: Vec<Mark>,
     /// Where each page begins in `folded`; empty where there are no pages.
     pages: Vec<u32>,
+    /// The same text without what runs over its pages, if anything does: a sentence goes on behind a header.
+    flow: Option<Box<Self>>,
 }
 
 /// Where a line begins.
@@ -104,8 +107,16 @@ impl QuoteIndex {
             // A separator at the end begins no page.
             text.pop();
         }
+        let flow = if unit == Unit::Page { flow(&text) } else { None };
+        let mut index = Self::of(unit, text);
+        index.flow = flow.map(|flow| Box::new(Self::of(unit, flow)));
+        index
+    }
+
+    fn of(unit: Unit, text: String) -> Self {
         let mut index = Self {
             unit,
+            flow: None,
             folded: Vec::with_capacity(text.len()),
             text: String::new(),
             gaps: Bits::default(),
@@ -159,8 +170,14 @@ impl QuoteIndex {
     ///
     /// With `at`, only there: on page `at` it must begin, or end when it runs over a page break; where there are no pages,
     /// it must cover line `at`.
+    ///
+    /// What runs over the pages (headers, footers, their numbers) may stand in the middle of it.
     pub fn find(&self, quote: &str, at: Option<u64>) -> Option<Place> {
         let needle = Needle::new(quote)?;
+        self.look(&needle, at).or_else(|| self.flow.as_ref()?.look(&needle, at))
+    }
+
+    fn look(&self, needle: &Needle, at: Option<u64>) -> Option<Place> {
         let hay = Hay { folded: &self.folded, hyphens: &self.hyphens };
         let most = needle.most();
         let whole = |start, end| self.around(start).may_begin() && !self.hyphens.has(start) && self.may_end(end);
@@ -312,6 +329,30 @@ impl Again<'_> {
     fn done(&self) -> usize {
         self.before + self.folded.len()
     }
+}
+
+/// The text with the lines blank that run over its pages; `None` where none does.
+fn flow(text: &str) -> Option<String> {
+    let mut begins = Vec::new();
+    let mut lines = Vec::new();
+    for page in text.split('\x0c') {
+        begins.extend(page.split('\n').enumerate().map(|(number, _)| number == 0));
+        lines.extend(page.split('\n'));
+    }
+    let runs = running(&lines, &|i| begins[i], Extent::Whole);
+    if !runs.contains(&true) {
+        return None;
+    }
+    let mut flow = String::with_capacity(text.len());
+    for (i, line) in lines.iter().enumerate() {
+        if i > 0 {
+            flow.push(if begins[i] { '\x0c' } else { '\n' });
+        }
+        if !runs[i] {
+            flow.push_str(line);
+        }
+    }
+    Some(flow)
 }
 
 /// Offsets are kept in 32 bits; no text is long enough to need more.

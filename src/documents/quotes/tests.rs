@@ -303,3 +303,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_quote_runs_over_a_header_and_a_footer() {
+    let text = "Book\n\nDoors must be shut and the re-\n\n1\n\x0cBook\n\nquirement is kept\nby all.\n\n2\n";
+    let index = QuoteIndex::new(Unit::Page, text);
+    assert!(index.find("and the requirement is kept", Some(1)).is_some());
+    assert!(index.find("Doors must be shut and the re- quirement is kept by all.", Some(1)).is_some());
+    assert!(index.find("Book quirement is kept", Some(2)).is_some());
+    assert!(index.find("Doors requirement", None).is_none());
+}

@@ -20,8 +20,8 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
     let first = front_matter(lines);
     for i in first..lines.len() {
         match places[i] {
-            Place::Furniture => {
-                reader.builder.page_break(&lines[i], Place::Furniture);
+            place @ (Place::Furniture | Place::Running) => {
+                reader.builder.page_break(&lines[i], place);
                 continue;
             }
             Place::Note => {

@@ -50,7 +50,7 @@ struct Reader<'r, 'a> {
 
 impl<'a> Reader<'_, 'a> {
     fn blank(&self, i: usize) -> bool {
-        self.places.get(i).is_none_or(|place| matches!(place, Place::Furniture | Place::Note))
+        self.places.get(i).is_none_or(|place| matches!(place, Place::Furniture | Place::Running | Place::Note))
             || indentation(self.lines[i].text).1.is_empty()
     }
 
@@ -61,8 +61,8 @@ impl<'a> Reader<'_, 'a> {
     /// Reads the line at `i`, and says how many lines that took.
     fn line(&mut self, i: usize) -> usize {
         match self.places[i] {
-            Place::Furniture => {
-                self.builder.page_break(&self.lines[i], Place::Furniture);
+            place @ (Place::Furniture | Place::Running) => {
+                self.builder.page_break(&self.lines[i], place);
                 return 1;
             }
             Place::Note => {

@@ -4,8 +4,8 @@ use super::{
     calls::{Call, add_records, append},
     ends,
     position::Position,
-    seen::{PAGE, Seen},
-    statements::{Found, Line, Statement, statements},
+    seen::Seen,
+    statements::{Found, Line, PAGE, Statement, statements},
     stretch::{Into, Piece},
     summary::rank,
 };

@@ -1,7 +1,7 @@
 //! The prompt as the rules see it: the board, where things stand, and what was called with which result. Nothing else is
 //! known to them, as to any model.
 
-use super::statements::Line;
+use super::statements::{Line, PAGE};
 use crate::context::{
     fence::quoted,
     message::{Message, Prompt},
@@ -223,10 +223,6 @@ fn listed(text: &str) -> Vec<Listed> {
         })
         .collect()
 }
-
-/// The lines of page n are numbered from n times this on, so that line numbers grow through the document. No document
-/// without pages has so many lines.
-pub(super) const PAGE: u64 = 10_000_000_000;
 
 /// One unit of a document with its lines, as a `read_document` result shows it.
 #[derive(Clone, Debug)]

@@ -12,6 +12,10 @@ use super::sentences::spans;
 pub use super::strength::{Strength, UnknownStrength, strength_of};
 use super::strength::{hinted, strongest};
 
+/// The lines of page n are numbered from n times this on, so that line numbers grow through the document. No document
+/// without pages has so many lines.
+pub(super) const PAGE: u64 = 10_000_000_000;
+
 /// One line of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {

@@ -7,8 +7,8 @@ use super::{
     plans::{Kind, Segment, segments},
     position::{PATH, Position},
     records,
-    seen::{PAGE, Seen, units},
-    statements::{self, Line, Start, style_of},
+    seen::{Seen, units},
+    statements::{self, Line, PAGE, Start, style_of},
 };
 use crate::context::fence::quoted;
 use serde_json::json;

@@ -1,0 +1,145 @@
+//! Lines that belong to a page and not to its text: running headers and footers, page numbers. They stand in the middle of
+//! sentences without being a part of them, so the rules read over them, and a quote may run over them.
+
+use std::collections::HashMap;
+
+/// Letters of the longest line that runs.
+const LONGEST: usize = 120;
+
+/// What a text's lines are to its pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    Whole,
+    /// Some pages of a document, of the first of which the top may be missing.
+    Part {
+        from_top: bool,
+    },
+}
+
+/// Whether each line runs: it is one of the first two or the last two of its page that has text, and it is a page's number,
+/// or names the section beside it, or stands so on another page as well, numbers apart. `begins`: a page begins with the
+/// line. What runs in a part of a document runs in the whole.
+pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -> Vec<bool> {
+    let mut edges: Vec<usize> = Vec::new();
+    let mut feet: Vec<usize> = Vec::new();
+    let (mut start, mut pages) = (0, 0);
+    for i in 1..=lines.len() {
+        if i < lines.len() && !begins(i) {
+            continue;
+        }
+        let filled = |i: &usize| !bare(lines[*i]).is_empty();
+        let top: Vec<usize> = (start..i).filter(filled).take(2).collect();
+        let bottom: Vec<usize> = (start..i).rev().filter(filled).take(2).collect();
+        let (number, title) = (|i: usize| is_page_number(lines[i]), |i: usize| is_numbered_title(lines[i]));
+        let topless = start == 0 && extent == Extent::Part { from_top: false };
+        if top.len() == 2 && top[1] < *bottom.last().unwrap_or(&0) {
+            if let [last, before] = bottom[..]
+                && (number(last) && title(before) || number(before) && title(last))
+            {
+                feet.extend(&bottom);
+            }
+            edges.extend(top.into_iter().filter(|_| !topless));
+            edges.extend(bottom);
+        } else if !topless {
+            // a page of a few lines: each line is an edge once
+            edges.extend((start..i).filter(|i| top.contains(i) || bottom.contains(i)));
+        }
+        start = i;
+        pages += 1;
+    }
+    let mut found = vec![false; lines.len()];
+    if pages < 2 {
+        return found;
+    }
+    edges.retain(|&i| lines[i].len() <= 2 * LONGEST);
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for &i in &edges {
+        *counts.entry(without_numbers(lines[i])).or_default() += 1;
+    }
+    let least = match extent {
+        Extent::Whole => 2,
+        Extent::Part { .. } => 2.max(pages.min(12_usize).div_ceil(4)),
+    };
+    for i in edges {
+        let repeated = counts.get(&without_numbers(lines[i])).is_some_and(|&count| count >= least);
+        found[i] = is_page_number(lines[i]) || repeated && bare(lines[i]).len() <= LONGEST;
+    }
+    for i in feet {
+        found[i] = true;
+    }
+    found
+}
+
+fn bare(line: &str) -> &str {
+    line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\u{c}' | '\u{feff}'))
+}
+
+/// The line's words, each number as a single 0.
+fn without_numbers(line: &str) -> String {
+    let mut key = String::with_capacity(line.len());
+    for word in line.split_whitespace() {
+        for c in word.chars() {
+            let c = if c.is_ascii_digit() { '0' } else { c };
+            if c != '0' || !key.ends_with('0') {
+                key.push(c);
+            }
+        }
+        key.push(' ');
+    }
+    key
+}
+
+/// `12`, `- 12 -`, `xii`
+fn is_page_number(text: &str) -> bool {
+    let text = bare(text);
+    let roman = text.len() <= 6 && text.bytes().all(|b| matches!(b, b'i' | b'v' | b'x' | b'l'));
+    let digits = |c: char| c.is_ascii_digit() || c.is_whitespace() || matches!(c, '-' | '–' | '|' | '/');
+    !text.is_empty() && (roman || text.len() <= 12 && text.chars().all(digits))
+}
+
+/// `2.5. Priorities`, `Chapter 2. The archive`: beside a page's number it names the section that the page is of.
+fn is_numbered_title(text: &str) -> bool {
+    let text = bare(text);
+    let label = ["Chapter ", "Appendix ", "Section ", "CHAPTER ", "APPENDIX "];
+    let body = label.into_iter().find_map(|label| text.strip_prefix(label));
+    let number = body.unwrap_or(text).split_whitespace().next().unwrap_or("");
+    let numbered = number.starts_with(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase())
+        && number
+            .trim_end_matches(['.', ':'])
+            .split('.')
+            .all(|part| part.len() <= 3 && part.bytes().all(|b| b.is_ascii_alphanumeric()));
+    let dotted = number.ends_with('.') || number.contains('.');
+    numbered && (body.is_some() || dotted) && text.len() <= 100 && !ends_sentence(text)
+}
+
+/// Whether a text ends as a sentence does.
+fn ends_sentence(text: &str) -> bool {
+    text.ends_with(['.', '!', '?', ':', ';'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(pages: &[&str], extent: Extent) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut begins = Vec::new();
+        for page in pages {
+            begins.push(lines.len());
+            lines.extend(page.lines());
+        }
+        let found = running(&lines, &|i| begins.contains(&i), extent);
+        lines.iter().zip(found).filter(|(_, runs)| *runs).map(|(line, _)| (*line).to_owned()).collect()
+    }
+
+    #[test]
+    fn what_pages_share_at_their_edges_runs() {
+        let first = "Book 3\n\nThe fee is\ndue when\n\n2.1. Fees\n\n12";
+        let second = "Book 4\n\nBook 3\nthe door\nis shut.\nIt is.\nIt stays\nso.\n\nxiii";
+        assert_eq!(run(&[first, second], Extent::Whole), ["Book 3", "2.1. Fees", "12", "Book 4", "Book 3", "xiii"]);
+        let part = Extent::Part { from_top: false };
+        assert_eq!(run(&[first, second], part), ["2.1. Fees", "12", "Book 4", "Book 3", "xiii"]);
+        assert_eq!(run(&[first], Extent::Whole), [""; 0]);
+        assert_eq!(run(&["", "one", ""], Extent::Whole), [""; 0]);
+    }
+}
