@@ -2,7 +2,7 @@
 //!
 //! - `read`: a document and its pages, and what is missing of them
 //! - `notes`: what lies over a page: fields, stamps, comments
-//! - `paint`: a page's content is run, for the place of each character (`glyphs`)
+//! - `content`, `paint`: a page's content is run, for the place of each character (`glyphs`)
 //! - `words`, `accents`: characters → words; `layout`: words → blocks of lines; `order`: blocks in reading order; `write`:
 //!   their text
 //!
@@ -10,6 +10,7 @@
 //! against `pdftotext`, the library's own keeps headers and tables otherwise than they stand, and its text is Markdown.
 
 mod accents;
+mod content;
 mod glyphs;
 mod layout;
 mod notes;
