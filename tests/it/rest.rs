@@ -28,7 +28,7 @@ fn a_deliverable_that_someone_else_changed_stays_named_when_the_job_went_on() {
              when this call began: someone else changed it\n",
         ),
         (
-            "15",
+            "19",
             "archive/phase-02-report/manifest.json: output/requirements.json was changed before this, and the journal \
              doesn't know by whom\n",
         ),
