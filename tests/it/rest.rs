@@ -24,11 +24,11 @@ fn a_deliverable_that_someone_else_changed_stays_named_when_the_job_went_on() {
     for (turns, expected) in [
         (
             "9",
-            "archive/phase-01-extraction/journal.jsonl line 57: output/requirements.json was not as the journal knew it \
+            "archive/phase-01-extraction/journal.jsonl line 54: output/requirements.json was not as the journal knew it \
              when this call began: someone else changed it\n",
         ),
         (
-            "15",
+            "19",
             "archive/phase-02-report/manifest.json: output/requirements.json was changed before this, and the journal \
              doesn't know by whom\n",
         ),

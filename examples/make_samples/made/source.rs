@@ -77,8 +77,11 @@ struct Statement {
     quote: String,
 }
 
-/// Every made document: its name under `samples/`, and its bytes.
-pub(crate) fn documents() -> Result<Vec<(String, Vec<u8>)>, Box<dyn Error>> {
+/// A document's name under `samples/`, and its bytes.
+type Made = (String, Vec<u8>);
+
+/// Every made document.
+pub(crate) fn documents() -> Result<Vec<Made>, Box<dyn Error>> {
     let source: Source = serde_yaml::from_str(DOCUMENTS)?;
     let truth: Truth = serde_yaml::from_str(TRUTH)?;
     let mut made = Vec::new();

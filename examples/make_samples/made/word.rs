@@ -47,11 +47,12 @@ pub(super) fn bytes(document: &Document) -> Result<Vec<u8>, Box<dyn Error>> {
     ]
     .map(|(name, kind)| part(name, kind))
     .concat();
-    let relations = ["styles", "numbering", "footnotes", "header"]
-        .iter()
-        .zip(["styles.xml", "numbering.xml", "footnotes.xml", "header1.xml"])
-        .map(|(kind, target)| format!("<Relationship Id=\"{kind}\" Type=\"{OFFICE}/{kind}\" Target=\"{target}\"/>"))
-        .collect::<String>();
+    let relations = ["styles.xml", "numbering.xml", "footnotes.xml", "header1.xml"]
+        .map(|target| {
+            let kind = target.trim_end_matches(".xml").trim_end_matches('1');
+            format!("<Relationship Id=\"{kind}\" Type=\"{OFFICE}/{kind}\" Target=\"{target}\"/>")
+        })
+        .concat();
     let separator = |id: i8, kind: &str, mark: &str| {
         format!("<w:footnote w:type=\"{kind}\" w:id=\"{id}\"><w:p><w:r><w:{mark}/></w:r></w:p></w:footnote>")
     };

@@ -166,15 +166,14 @@ impl<'a> Builder<'a> {
         let led_to = |block: &Block<'_>| {
             block.pieces.last().is_some_and(|last| last.text.ends_with(':')) && !text.starts_with(char::is_lowercase)
         };
-        match self.notes.last_mut().filter(|block| !begun && same_page(block) && !led_to(block)) {
-            Some(block) => block.pieces.push(piece(text)),
-            None => {
-                let number = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '[' | ']'))).filter(|_| begun);
-                let text = text[number.unwrap_or(0)..].trim_start();
-                let section = self.section.clone();
-                self.notes.push(Block { kind: Kind::Paragraph, indent: 0, pieces: vec![piece(text)], section });
-            }
+        if let Some(block) = self.notes.last_mut().filter(|block| !begun && same_page(block) && !led_to(block)) {
+            block.pieces.push(piece(text));
+            return;
         }
+        let number = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '[' | ']'))).filter(|_| begun);
+        let text = text[number.unwrap_or(0)..].trim_start();
+        let section = self.section.clone();
+        self.notes.push(Block { kind: Kind::Paragraph, indent: 0, pieces: vec![piece(text)], section });
     }
 
     pub(super) fn is_open(&self, kinds: fn(Kind) -> bool) -> bool {

@@ -95,7 +95,7 @@ impl Vocabulary {
 pub(super) fn ends_in_name(line: &str) -> bool {
     let word = line.trim_end().rsplit(char::is_whitespace).next().unwrap_or("");
     let Some(name) = word.strip_suffix('.') else { return false };
-    let inner = name.trim_start_matches(|c: char| matches!(c, '(' | '"' | '“'));
+    let inner = name.trim_start_matches(['(', '"', '“']);
     inner.ends_with(char::is_alphanumeric)
         && (inner.starts_with('/')
             || inner.contains("so.")

@@ -45,6 +45,12 @@ fn bracketed(text: &str) -> Option<usize> {
 /// A sentence without the marks around it: "[6] The fee is due.5" is "The fee is due."
 pub(super) fn without_marks(text: &str) -> Range<usize> {
     let mut whole = 0..text.len();
+    let clause = clause(text);
+    if clause > 0 {
+        whole.start = clause;
+    }
+    let text_from = whole.start;
+    let text = &text[text_from..];
     let lead = label(text).max(marks(text));
     let rest = text[lead..].trim_start();
     // "[0] must be zero" speaks of a place in a list
@@ -53,16 +59,30 @@ pub(super) fn without_marks(text: &str) -> Range<usize> {
     let counts = text.starts_with(|c: char| c.is_ascii_digit())
         && !(rest.starts_with(char::is_uppercase) && rest[1..].starts_with(|c: char| c.is_lowercase() || c == ' '));
     if lead > 0 && !counts && !spoken {
-        whole.start = text.len() - rest.len();
+        whole.start = text_from + text.len() - rest.len();
     }
     let Some(stop) = rest.rfind(['.', '!', '?', '”', '"', ')', ':']) else { return whole };
     let end = stop + rest[stop..].chars().next().map_or(1, char::len_utf8);
     let before = rest[..stop].chars().next_back();
     let tail = rest[end..].trim_start();
     if !tail.is_empty() && marks(tail) == tail.len() && before.is_some_and(|c| !c.is_ascii_digit()) {
-        whole.end = text.len() - rest.len() + end;
+        whole.end = text_from + text.len() - rest.len() + end;
     }
     whole
+}
+
+/// How many bytes of a clause's number open a sentence: "9.1.1 libc may", "4.4 debian/changelog must". "2.5 seconds" has
+/// none.
+fn clause(text: &str) -> usize {
+    let Some((number, rest)) = text.split_once(' ') else { return 0 };
+    let parts = number.split('.').count();
+    let digits =
+        number.split('.').all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
+    let word = rest.split(' ').next().unwrap_or("");
+    let name = word.len() >= 6 && word.is_ascii() && word[1..word.len() - 1].contains(['/', '.']);
+    let named = parts == 2 && name && word.starts_with(|c: char| c.is_ascii_lowercase() || c == '/');
+    let deep = parts > 2 && word.starts_with(char::is_alphabetic) && !hinted(word);
+    if digits && (deep || named) { number.len() + 1 } else { 0 }
 }
 
 /// How many bytes of a label open a sentence: "Note The fee is due."
@@ -110,7 +130,10 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
         let marked = seen.contains(&number) && (fresh || first.is_some()) && number > before.min(number - 1);
         let opens = text.trim_start_matches(['[', ']']).trim_start_matches(|c: char| c.is_ascii_digit());
         let lower = opens.trim_start_matches(']').trim_start().starts_with(char::is_lowercase);
-        if (follows && (*last > 0 || seen.contains(&number)) || marked) && !(lower && !fresh) {
+        // right under the text, where a converter left no blank line between: the mark and the order must both agree
+        let next_in_order = number == before + 1 || number == 1;
+        let tight = seen.contains(&number) && next_in_order && i * 2 > lines.len();
+        if (follows && (*last > 0 || seen.contains(&number)) || marked || tight) && (!lower || fresh) {
             first.get_or_insert(i);
             before = number;
         }
@@ -177,6 +200,10 @@ mod tests {
             ("Note The fee is due.", "The fee is due."),
             ("Note that it is due.", "Note that it is due."),
             ("[0] must be zero", "[0] must be zero"),
+            ("9.1.1 libc may go. 3", "libc may go."),
+            ("4.4 debian/changelog must exist", "debian/changelog must exist"),
+            ("2.5 seconds must pass", "2.5 seconds must pass"),
+            ("1.2.3 must be used", "1.2.3 must be used"),
             ("[5]", "[5]"),
             ("", ""),
         ] {
