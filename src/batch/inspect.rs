@@ -158,7 +158,7 @@ mod tests {
             [
                 (
                     "b.pdf",
-                    "a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with `pdftotext -layout`"
+                    "can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out"
                 ),
                 ("c.txt", "no text in it"),
             ]

@@ -38,6 +38,7 @@ fn defaults() {
         "tokens_per_minute = not set (default)",
         "parallel_calls = not set (default)",
         "idle_timeout = not set (default)",
+        "documents.ocr = auto (default)",
         "log_format = text (default)",
     ];
     let empty = Partial::default();
@@ -63,7 +64,7 @@ fn flags_over_environment_over_file_over_defaults() {
         ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret"),
         ("DATABASE_URL", "postgres://me:secret@db.example/jobs?sslmode=require&password=also"),
     ];
-    let file = "# limits\nturns: 7\n\ncost_usd: 5.50\nmodel: ollama:tiny\ntokens: 20M\nworkspaces: \"../work spaces\"\nbudget_tokens: 32000\napi_key_env: NIGHT_KEY\nmodels_file: models.yaml\nrequests_per_minute: 500\ntokens_per_minute: 200k\nidle_timeout: 90s\nlog_format: json\n";
+    let file = "# limits\nturns: 7\n\ncost_usd: 5.50\nmodel: ollama:tiny\ntokens: 20M\nworkspaces: \"../work spaces\"\nbudget_tokens: 32000\napi_key_env: NIGHT_KEY\nmodels_file: models.yaml\nrequests_per_minute: 500\ntokens_per_minute: 200k\nidle_timeout: 90s\nlog_format: json\ndocuments:\n  ocr: never\n";
     let expected = [
         "database_url = postgres://me:***@db.example/jobs?sslmode=require&password=*** (environment, DATABASE_URL)",
         "workspaces = ../work spaces (overnight.yaml:7)",
@@ -82,6 +83,7 @@ fn flags_over_environment_over_file_over_defaults() {
         "tokens_per_minute = 200000 (overnight.yaml:12)",
         "parallel_calls = 4 (environment, OVERNIGHT_PARALLEL_CALLS)",
         "idle_timeout = 1m 30s (overnight.yaml:13)",
+        "documents.ocr = never (overnight.yaml:16)",
         "log_format = json (overnight.yaml:14)",
         "traces = https://traces.example:4318/v1/traces (environment, OTEL_EXPORTER_OTLP_ENDPOINT)",
     ];
@@ -108,7 +110,7 @@ fn mistakes_are_named_with_their_place() {
         ("\nworkspace: a", "F:2: unknown key 'workspace'; did you mean 'workspaces'?"),
         (
             "colour: red",
-            "F:1: unknown key 'colour'; known here: database_url, workspaces, workspace_store, instructions, model, budget_tokens, turns, cost_usd, wall_clock, tokens, base_url, api_key_env, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, log_format",
+            "F:1: unknown key 'colour'; known here: database_url, workspaces, workspace_store, instructions, model, budget_tokens, turns, cost_usd, wall_clock, tokens, base_url, api_key_env, models_file, requests_per_minute, tokens_per_minute, parallel_calls, idle_timeout, documents, log_format",
         ),
         ("model: a\nmodel: b", "F:2: the key 'model' stands here twice; keep one"),
         ("model: [a]", "F:1: 'model' must be text or a number"),
@@ -126,6 +128,8 @@ fn mistakes_are_named_with_their_place() {
             "workspace_store: s3://id:planted@nights",
             "F:1: 'workspace_store' must hold no user name, password, query or blank: keys go by variables such as AWS_SECRET_ACCESS_KEY",
         ),
+        ("documents:\n  ocr: maybe", "F:2: 'documents.ocr' must be auto, never or always"),
+        ("documents:\n  ocrs: auto", "F:2: unknown key 'ocrs'; did you mean 'ocr'?"),
         ("log_format: xml", "F:1: 'log_format' must be text or json, not 'xml'"),
         ("model: a: b", "F:1: not valid YAML: mapping values are not allowed in this context"),
         ("base_url: localhost:8080/v1", "F:1: 'base_url' must begin with http:// or https://, not 'localhost'"),
@@ -150,6 +154,11 @@ fn mistakes_are_named_with_their_place() {
             "unknown environment variable OVERNIGHT_WORKSPACE; did you mean OVERNIGHT_WORKSPACES?",
         ),
         ("OVERNIGHT_CONFG", "", "unknown environment variable OVERNIGHT_CONFG; did you mean OVERNIGHT_CONFIG?"),
+        (
+            "OVERNIGHT_DOCUMENTS_OCR",
+            "yes",
+            "environment variable OVERNIGHT_DOCUMENTS_OCR must be auto, never or always",
+        ),
         ("OVERNIGHT_WALL_CLOCK", "0s", "environment variable OVERNIGHT_WALL_CLOCK must be longer than 0"),
     ] {
         assert_eq!(environment(name, value), Err(expected.to_owned()));

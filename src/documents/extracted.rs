@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::format::Format;
 use super::reader::{Pages, Stopped};
-use super::text::{self, MAX_LINE_CHARS};
+use super::text;
 use super::units::Unit;
 use crate::job::pages::{Gap, PageRange};
 
@@ -20,7 +20,7 @@ pub struct Extracted {
     pub unit: Unit,
     /// The reader's name and version: the same reader makes the same text.
     pub reader: String,
-    /// UTF-8, lines ended by `\n`, each at most [`MAX_LINE_CHARS`] long, pages separated by `\x0c`.
+    /// UTF-8, lines ended by `\n`, each at most [`super::MAX_LINE_CHARS`] long, pages separated by `\x0c`.
     #[serde(skip)]
     pub text: String,
     /// What is missing, in the order of the pages.
@@ -106,8 +106,8 @@ impl Collected {
         }
         match self.wrapped {
             0 => {}
-            1 => self.notes.push(format!("1 line over {MAX_LINE_CHARS} characters was wrapped")),
-            n => self.notes.push(format!("{n} lines over {MAX_LINE_CHARS} characters were wrapped")),
+            1 => self.notes.push("1 line over 2,000 characters was wrapped".to_owned()),
+            n => self.notes.push(format!("{n} lines over 2,000 characters were wrapped")),
         }
         if text.is_empty() && self.gaps.is_empty() {
             self.notes.push("no text in it".to_owned());
