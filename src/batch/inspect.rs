@@ -163,7 +163,7 @@ mod tests {
                 ("c.txt", "no text in it"),
             ]
         );
-        assert!(whys[2].1.starts_with("looks like binary data, not text: "), "{whys:?}");
+        assert!(whys[2].1.starts_with("looks like binary data, not text ("), "{whys:?}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ fn mistakes_are_named_with_their_place() {
             "F:1: 'workspace_store' must hold no user name, password, query or blank: keys go by variables such as AWS_SECRET_ACCESS_KEY",
         ),
         ("documents:\n  ocr: maybe", "F:2: 'documents.ocr' must be auto, never or always"),
-        ("documents:\n  ocrs: auto", "F:2: unknown key 'ocrs'; did you mean 'ocr'?"),
+        ("documents:\n  ocrs: auto", "F:2: unknown key 'ocrs' in 'documents'; did you mean 'ocr'?"),
         ("log_format: xml", "F:1: 'log_format' must be text or json, not 'xml'"),
         ("model: a: b", "F:1: not valid YAML: mapping values are not allowed in this context"),
         ("base_url: localhost:8080/v1", "F:1: 'base_url' must begin with http:// or https://, not 'localhost'"),
