@@ -104,6 +104,8 @@ struct Document<'t> {
     coverage: f64,
     /// Parts that no text was got from.
     gaps: &'t [Gap],
+    /// Name and version of the program that read it.
+    reader: &'t str,
     /// Pages whose characters were recognised in an image of them.
     recognised: &'t [PageRange],
     notes: &'t [String],
@@ -215,6 +217,7 @@ fn documents(job: &Job) -> Vec<Document<'_>> {
         units: document.units,
         coverage: job.coverage.share(document),
         gaps: &document.gaps,
+        reader: &document.reader,
         recognised: &document.recognised,
         notes: &document.notes,
     });

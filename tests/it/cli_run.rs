@@ -309,6 +309,7 @@ fn the_result_is_one_json_object() {
             "sha256": "0bc7b4eb8ff371f0733db71bd2f44476afd4d0dd6c20266763e1f4cbcc4579d2",
             "bytes": 43,
         }],
+        "not_read": [],
         "coverage": 1.0, "confidence": 0.9, "notes": null, "summary": "Both were read.\nOne MUST.",
         "checks": [
             passed("output/report.md: exists", "43 bytes."),
@@ -360,7 +361,7 @@ fn what_is_wrong_with_a_request_is_one_sentence() {
         ),
         (
             &["task.md", "-d", "file.pdf"],
-            "file.pdf is a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with `pdftotext -layout`",
+            "file.pdf can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out",
         ),
         (
             &["task.md", "-d", "docs", "--model", "gpt"],
