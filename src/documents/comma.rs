@@ -121,6 +121,8 @@ fn delimiter(text: &str) -> (u8, &'static str) {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
     use crate::documents::format::extract;
 
@@ -135,7 +137,7 @@ mod tests {
     fn a_large_one_is_cut_between_records_and_repeats_the_first() {
         let mut raw = "n;v\r\n".to_owned();
         for row in 2..=202 {
-            raw.push_str(&format!("{row};\"a\nb\"\r\n"));
+            write!(raw, "{row};\"a\nb\"\r\n").unwrap();
         }
         let extracted = extract("a.csv", raw.as_bytes()).unwrap();
         let pages: Vec<&str> = extracted.text.split('\x0c').collect();
@@ -164,7 +166,7 @@ mod tests {
     fn a_quotation_mark_left_open_swallows_nothing() {
         let mut raw = "a,\"b\n".to_owned();
         for row in 0..20_000 {
-            raw.push_str(&format!("{row},x\n"));
+            writeln!(raw, "{row},x").unwrap();
         }
         let extracted = extract("a.csv", raw.as_bytes()).unwrap();
         assert_eq!(extracted.text.split('\x0c').count(), 201);

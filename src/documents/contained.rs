@@ -91,10 +91,11 @@ pub(super) fn in_zip(bytes: &[u8]) -> Contained {
 /// By the names of its streams.
 pub(super) fn in_ole(bytes: &[u8]) -> Contained {
     let opened = cfb::CompoundFile::open(Cursor::new(bytes)).ok();
-    let has = |name: &str| match &opened {
-        Some(opened) => opened.exists(name),
-        // What can't be opened may still show the names.
-        None => {
+    let has = |name: &str| {
+        if let Some(opened) = &opened {
+            opened.exists(name)
+        } else {
+            // What can't be opened may still show the names.
             let wide: Vec<u8> = name.trim_start_matches('/').encode_utf16().flat_map(u16::to_le_bytes).collect();
             memmem::find(bytes, &wide).is_some()
         }

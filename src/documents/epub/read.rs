@@ -66,10 +66,11 @@ fn read_chapter(
     }
     let title = package.titles.get(&chapter.file).cloned().or_else(|| own_title(&html, package));
     let title = title.filter(|title| !title.is_empty() && !text.contains(title.as_str()) && !has_heading(&text));
-    Ok(match title {
+    match title {
         Some(title) => pages.text(&format!("# {title}\n\n{text}"))?,
         None => pages.text(&text)?,
-    })
+    }
+    Ok(())
 }
 
 fn has_heading(text: &str) -> bool {

@@ -5,7 +5,7 @@ use std::io::{Cursor, Write};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::documents::format::extract;
+use crate::documents::format::{ending, extract};
 use crate::documents::{DocumentError, Extracted, Format, Unit};
 
 /// A book of these chapters: name and content; a chapter without content has no file.
@@ -40,7 +40,7 @@ impl Book {
             "<container><rootfiles><rootfile full-path='OEBPS/book.opf'/></rootfiles></container>",
         );
         let items = self.chapters.iter().map(|(name, _)| {
-            let media = if name.ends_with(".jpg") { "image/jpeg" } else { "application/xhtml+xml" };
+            let media = if ending(name) == "jpg" { "image/jpeg" } else { "application/xhtml+xml" };
             format!("<item id='{name}' href='text/{}' media-type='{media}'/>", name.replace(' ', "%20"))
         });
         let order = self.chapters.iter().map(|(name, _)| format!("<itemref idref='{name}'/>"));

@@ -1,6 +1,7 @@
 //! A mail as a person sees it: who wrote to whom when about what, the text, and what was attached.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use super::entity::Transfer;
 use crate::documents::container::Names;
@@ -96,7 +97,7 @@ impl Letter<'_> {
     pub(super) fn document(&self) -> String {
         let mut document = String::new();
         for (name, value) in &self.head {
-            document.push_str(&format!("{name}: {value}\n"));
+            let _ = writeln!(document, "{name}: {value}");
         }
         document.push('\n');
         document.push_str(self.text.trim_matches(['\r', '\n']));
@@ -105,7 +106,7 @@ impl Letter<'_> {
             document.push_str("\nAttachments:\n\n");
             for attachment in &self.attachments {
                 let bytes = attachment.content().len();
-                document.push_str(&format!("- {} ({}, {})\n", attachment.name, attachment.media, size(bytes)));
+                let _ = writeln!(document, "- {} ({}, {})", attachment.name, attachment.media, size(bytes));
             }
         }
         document

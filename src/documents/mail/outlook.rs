@@ -52,8 +52,7 @@ pub(super) fn letter(bytes: &[u8]) -> Result<Letter<'static>, Refusal> {
     let properties = store.stream(&format!("/{PROPERTIES}")).unwrap_or_default();
     let code_page = fixed(&properties, 32, CODE_PAGE).or_else(|| fixed(&properties, 32, INTERNET_CODE_PAGE));
     store.code_page = code_page.and_then(|number| label(number & 0xffff_ffff));
-    let mut letter = Letter::default();
-    letter.head = store.head(&properties);
+    let mut letter = Letter { head: store.head(&properties), ..Letter::default() };
     store.body(&mut letter);
     store.attachments(&mut letter);
     name_all(&mut letter.attachments);

@@ -105,7 +105,7 @@ pub(in crate::documents) struct Unpacked<'a> {
     crc: Crc,
     expected: Option<u32>,
     packed: u64,
-    unpacked: u64,
+    so_far: u64,
 }
 
 enum Source<'a> {
@@ -124,7 +124,7 @@ impl<'a> Unpacked<'a> {
             CompressionMethod::Deflated => Source::Deflated(Box::new(DeflateDecoder::new(packed))),
             other => return Err(Error::other(format!("it is packed by {other}, which office programs don't use"))),
         };
-        Ok(Self { source, crc: Crc::new(), expected: part.crc, packed: packed.len() as u64, unpacked: 0 })
+        Ok(Self { source, crc: Crc::new(), expected: part.crc, packed: packed.len() as u64, so_far: 0 })
     }
 }
 
@@ -134,11 +134,11 @@ impl Read for Unpacked<'_> {
             Source::Stored(bytes) => bytes.read(into)?,
             Source::Deflated(decoder) => decoder.read(into)?,
         };
-        self.unpacked += count as u64;
-        if self.unpacked > MAX_PART {
+        self.so_far += count as u64;
+        if self.so_far > MAX_PART {
             return Err(Error::other(format!("it unpacks to more than {} MiB", MAX_PART >> 20)));
         }
-        if self.unpacked > FREE_RATIO && self.unpacked / MAX_RATIO > self.packed {
+        if self.so_far > FREE_RATIO && self.so_far / MAX_RATIO > self.packed {
             return Err(Error::other(format!("it unpacks to more than {MAX_RATIO} times its size")));
         }
         self.crc.update(into.get(..count).unwrap_or_default());

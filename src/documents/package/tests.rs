@@ -1,5 +1,6 @@
 //! Archives that are damaged or built to do harm.
 
+use std::fmt::Write as _;
 use std::io::Read;
 
 use super::sample::zip;
@@ -49,7 +50,7 @@ fn nothing_is_opened_of_what_is_no_archive() {
 fn a_damaged_part_gives_what_stands_before() {
     let mut long = String::from("<a>");
     for number in 0..20_000 {
-        long.push_str(&format!("<b>{number}</b>"));
+        write!(long, "<b>{number}</b>").unwrap();
     }
     long.push_str("</a>");
     let mut bytes = zip(&[("a.xml", &long)]);

@@ -94,10 +94,13 @@ impl Element {
     }
 }
 
+/// A part's bytes: unpacked, decoded, and counted from one tag to the next.
+type Characters<'a> = Allowance<BufReader<DecodeReaderBytes<Unpacked<'a>, Vec<u8>>>>;
+
 /// A part as it passes by.
 pub(in crate::documents) struct Xml<'a> {
     name: String,
-    reader: Reader<Allowance<BufReader<DecodeReaderBytes<Unpacked<'a>, Vec<u8>>>>>,
+    reader: Reader<Characters<'a>>,
     buffer: Vec<u8>,
     depth: usize,
 }

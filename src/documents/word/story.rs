@@ -124,7 +124,7 @@ impl<'s, 'p> Story<'s, 'p> {
     fn start(&mut self, element: &Element, xml: &mut Xml<'_>) -> Result<(), Halt> {
         match element.name() {
             "p" => self.frames.push(Frame::Paragraph(Box::default())),
-            "pPr" => self.properties(Properties::read(xml)?)?,
+            "pPr" => self.properties(&Properties::read(xml)?)?,
             "rPr" => self.is_hidden = is_hidden(xml)?,
             "r" => self.is_hidden = false,
             "t" => {
@@ -163,7 +163,8 @@ impl<'s, 'p> Story<'s, 'p> {
                 self.table().into_iter().for_each(|table| table.begin_row(notes));
             }
             "trPr" => {
-                if table::is_deleted(xml)? {
+                let is_deleted = table::is_deleted(xml)?;
+                if is_deleted {
                     self.seen.deletions += 1;
                     self.table().into_iter().for_each(|table| table.row_is_deleted = true);
                 }
@@ -217,12 +218,11 @@ impl<'s, 'p> Story<'s, 'p> {
         match frame {
             Frame::Paragraph(paragraph) => self.end_paragraph(*paragraph),
             Frame::Cell(mut cell) => {
-                match self.table() {
-                    Some(table) => table.add(*cell),
-                    None => {
-                        let text = cell.blocks.take();
-                        self.blocks().add(Kind::Paragraph, text.trim());
-                    }
+                if let Some(table) = self.table() {
+                    table.add(*cell);
+                } else {
+                    let text = cell.blocks.take();
+                    self.blocks().add(Kind::Paragraph, text.trim());
                 }
                 Ok(())
             }
@@ -238,7 +238,7 @@ impl<'s, 'p> Story<'s, 'p> {
         }
     }
 
-    fn properties(&mut self, properties: Properties) -> Result<(), Halt> {
+    fn properties(&mut self, properties: &Properties) -> Result<(), Halt> {
         let style = properties.style.as_deref();
         let heading = self.styles.heading(style, properties.outline);
         let heading = heading.or_else(|| self.styles.is_title(style).then_some(1));

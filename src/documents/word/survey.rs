@@ -73,8 +73,11 @@ impl Survey {
                     _ => {}
                 },
                 Node::End(name) if name == "p" && has_text => {
-                    let level = heading.take().and_then(|level| self.headings.get_mut(usize::from(level) - 1));
-                    level.into_iter().for_each(|count| *count += 1);
+                    if let Some(level) = heading.take()
+                        && let Some(count) = self.headings.get_mut(usize::from(level) - 1)
+                    {
+                        *count += 1;
+                    }
                 }
                 Node::Over => return Ok(()),
                 Node::End(_) | Node::Text(_) => {}

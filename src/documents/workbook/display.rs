@@ -74,7 +74,7 @@ pub(super) fn general(number: f64) -> String {
         let Some((digits, exponent)) = short.split_once('e') else { return short };
         return format!("{}E{exponent}", trimmed(digits));
     }
-    #[expect(clippy::cast_possible_truncation, reason = "at most 15 and at least -9")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0 and at most 15")]
     let whole = if size < 1.0 { 0 } else { size.log10().floor() as usize + 1 };
     trimmed(&format!("{number:.*}", 15_usize.saturating_sub(whole.max(1)))).to_owned()
 }
@@ -172,9 +172,8 @@ fn date(section: &str) -> Option<NumberFormat> {
             'y' | 'd' => date = true,
             'h' | 's' => time = true,
             'm' => month = true,
-            // The era of a Japanese year; in `General` and `E+00` too.
-            'g' | 'e' => {}
             '0' | '#' | '?' if !(date || time || month) => return None,
+            // `g` and `e` too: the era of a Japanese year, but in `General` and `E+00` as well.
             _ => {}
         }
     }
@@ -209,8 +208,7 @@ impl Pattern {
                     in_decimals = true;
                 }
                 ',' if pattern.has_digits => pattern.scale += 1,
-                '/' if pattern.has_digits => return None,
-                'E' | 'e' if pattern.has_digits => return None,
+                '/' | 'E' | 'e' if pattern.has_digits => return None,
                 '_' => {
                     chars.next();
                     digits_over |= pattern.has_digits;
@@ -239,8 +237,7 @@ impl Pattern {
                     pattern.percent += 1;
                     pattern.literal("%", &mut digits_over);
                 }
-                '@' => return None,
-                'G' | 'g' => return None,
+                '@' | 'G' | 'g' => return None,
                 other => pattern.literal(other.encode_utf8(&mut [0; 4]), &mut digits_over),
             }
         }

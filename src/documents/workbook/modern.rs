@@ -47,28 +47,28 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), H
 
     let hidden = sheets.iter().filter(|sheet| sheet.is_hidden).count();
     let mut beside = Beside::default();
-    let mut pager = Pager::new(pages);
+    let mut writer = Pager::new(pages);
     for (index, sheet) in sheets.iter().enumerate() {
-        pager.sheet(&sheet.name, sheet.is_hidden, (sheets.len() - index - 1) as u64)?;
+        writer.sheet(&sheet.name, sheet.is_hidden, (sheets.len() - index - 1) as u64)?;
         if let Some(broken) = &lost {
-            pager.gap(&format!("texts or formats of cells may be missing, because {broken}"));
+            writer.gap(&format!("texts or formats of cells may be missing, because {broken}"));
         }
         match relations.get(&sheet.relation) {
             Some(relation) if relation.kind == "worksheet" => {
-                match read_sheet(package, &relation.part, &shared, &mut pager) {
+                match read_sheet(package, &relation.part, &shared, &mut writer) {
                     Ok(()) => {}
-                    Err(Halt::Broken(broken)) => pager.gap(&format!("cut off, because {broken}")),
+                    Err(Halt::Broken(broken)) => writer.gap(&format!("cut off, because {broken}")),
                     Err(Halt::Failure(failure)) => return Err(failure.into()),
                 }
                 beside.count(package, &relation.part);
             }
-            Some(relation) => pager.gap(match relation.kind.as_str() {
+            Some(relation) => writer.gap(match relation.kind.as_str() {
                 "chartsheet" => "a chart on it, which isn't read",
                 _ => "a sheet of dialogs or macros, which isn't read",
             }),
-            None => pager.gap("its part is missing"),
+            None => writer.gap("its part is missing"),
         }
-        pager.end()?;
+        writer.end()?;
     }
     beside.tell(pages)?;
     match hidden {
@@ -175,10 +175,10 @@ fn read_cell(element: &Element, xml: &mut Xml<'_>, shared: &Shared, pager: &mut 
         (Some(value), _) => match kind.as_str() {
             "s" => {
                 let shared = value.trim().parse().ok().and_then(|index| shared.strings.get(index));
-                shared.map(str::to_owned).unwrap_or_else(|| {
+                if shared.is_none() {
                     pager.gap("texts that the file hasn't got");
-                    String::new()
-                })
+                }
+                shared.unwrap_or_default().to_owned()
             }
             "b" => if value.trim() == "0" { "FALSE" } else { "TRUE" }.to_owned(),
             "str" | "e" | "inlineStr" => value,

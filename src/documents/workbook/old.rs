@@ -31,31 +31,31 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn Pages) -> Result<Unit, Failure>
     let sheets = workbook.sheets_metadata().to_vec();
     pages.expect(sheets.len() as u64)?;
     let mut hidden = 0;
-    let mut pager = Pager::new(pages);
+    let mut writer = Pager::new(pages);
     for (index, sheet) in sheets.iter().enumerate() {
         let is_hidden = sheet.visible != SheetVisible::Visible;
         hidden += u64::from(is_hidden);
-        pager.sheet(&sheet.name, is_hidden, (sheets.len() - index - 1) as u64)?;
+        writer.sheet(&sheet.name, is_hidden, (sheets.len() - index - 1) as u64)?;
         match (sheet.typ, workbook.worksheet_range(&sheet.name)) {
-            (SheetType::ChartSheet, _) => pager.gap("a chart on it, which isn't read"),
+            (SheetType::ChartSheet, _) => writer.gap("a chart on it, which isn't read"),
             (SheetType::MacroSheet | SheetType::DialogSheet | SheetType::Vba, _) => {
-                pager.gap("a sheet of dialogs or macros, which isn't read");
+                writer.gap("a sheet of dialogs or macros, which isn't read");
             }
-            (SheetType::WorkSheet, Err(error)) => pager.gap(&format!("it can't be read: {error}")),
+            (SheetType::WorkSheet, Err(error)) => writer.gap(&format!("it can't be read: {error}")),
             (SheetType::WorkSheet, Ok(range)) => {
                 let (top, left) = range.start().unwrap_or((0, 0));
                 for (row, values) in (u64::from(top) + 1..).zip(range.rows()) {
                     let mut cells: Vec<Cell> = Vec::new();
                     for (column, value) in (left..).zip(values) {
                         if *value != Data::Empty {
-                            cells.push((column, bounded(show(value, since_1904), &mut pager)));
+                            cells.push((column, bounded(show(value, since_1904), &mut writer)));
                         }
                     }
-                    pager.row(row, cells)?;
+                    writer.row(row, cells)?;
                 }
             }
         }
-        pager.end()?;
+        writer.end()?;
     }
     if hidden > 0 {
         pages.note(format!("{hidden} hidden {} read", if hidden == 1 { "sheet was" } else { "sheets were" }))?;
@@ -67,7 +67,7 @@ fn show(value: &Data, since_1904: bool) -> String {
     match value {
         Data::Int(number) => number.to_string(),
         Data::Float(number) => general(*number),
-        Data::String(text) => text.clone(),
+        Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),
         Data::Bool(true) => "TRUE".to_owned(),
         Data::Bool(false) => "FALSE".to_owned(),
         Data::DateTime(date) => {
@@ -79,7 +79,6 @@ fn show(value: &Data, since_1904: bool) -> String {
             };
             shown.unwrap_or_else(|| general(number))
         }
-        Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),
         Data::Error(error) => error.to_string(),
         Data::Empty => String::new(),
     }

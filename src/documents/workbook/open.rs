@@ -72,10 +72,11 @@ impl Reading<'_> {
             match xml.next()? {
                 Node::Start(element) => match element.name() {
                     "style" => style = element.value("name"),
-                    "table-properties" if element.value("display").is_some_and(|display| display == "false") => {
-                        if self.hidden.len() < MAX_STYLES {
-                            self.hidden.extend(style.take());
-                        }
+                    "table-properties"
+                        if self.hidden.len() < MAX_STYLES
+                            && element.value("display").is_some_and(|display| display == "false") =>
+                    {
+                        self.hidden.extend(style.take());
                     }
                     "table" => {
                         self.sheets += 1;

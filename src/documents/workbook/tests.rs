@@ -1,5 +1,6 @@
 //! Workbooks made by hand, and the text of each.
 
+use std::fmt::Write as _;
 use std::io::Cursor;
 
 use crate::documents::extracted::Extracted;
@@ -20,10 +21,8 @@ fn workbook(sheets: &[&str]) -> Vec<u8> {
     let parts = ["xl/worksheets/0.xml", "xl/worksheets/1.xml", "xl/worksheets/2.xml"];
     for at in 0..sheets.len() {
         let state = if at == 1 { "hidden" } else { "visible" };
-        list.push_str(&format!(
-            "<sheet name=\"{}\" state=\"{state}\" sheetId=\"{at}\" r:id=\"{}\"/>",
-            names[at], ids[at]
-        ));
+        let (name, id) = (names[at], ids[at]);
+        write!(list, "<sheet name=\"{name}\" state=\"{state}\" sheetId=\"{at}\" r:id=\"{id}\"/>").unwrap();
         all.push((ids[at], "worksheet", targets[at]));
     }
     let (types, main, relations) =
@@ -78,7 +77,7 @@ fn a_sheet_is_a_page_and_cells_are_as_a_person_sees_them() {
 fn a_large_sheet_is_paged_and_its_first_row_repeated() {
     let mut rows = String::from("<row r=\"1\"><c t=\"str\"><v>a</v></c><c t=\"str\"><v>b</v></c></row>");
     for row in 2..=202 {
-        rows.push_str(&format!("<row r=\"{row}\"><c><v>{row}</v></c><c><v>0</v></c></row>"));
+        write!(rows, "<row r=\"{row}\"><c><v>{row}</v></c><c><v>0</v></c></row>").unwrap();
     }
     let extracted = extract("a.xlsx", &workbook(&[&format!("<worksheet>{rows}</worksheet>")])).unwrap();
     let heads: Vec<&str> = extracted.text.split('\x0c').map(|page| page.split("| 0 |").next().unwrap()).collect();
@@ -97,10 +96,9 @@ fn cells_far_apart_cost_no_more_than_others() {
     let mut rows = String::new();
     for row in 1..=2_000 {
         let column = char::from(b'A' + u8::try_from(row % 26).unwrap());
-        rows.push_str(&format!(
-            "<row r=\"{}\"><c r=\"A{0}\"><v>1</v></c><c r=\"{column}ZZ1\"><v>2</v></c></row>",
-            row * 500
-        ));
+        let place = row * 500;
+        write!(rows, "<row r=\"{place}\"><c r=\"A{place}\"><v>1</v></c><c r=\"{column}ZZ1\"><v>2</v></c></row>")
+            .unwrap();
     }
     let extracted = extract("a.xlsx", &workbook(&[&format!("<worksheet>{rows}</worksheet>")])).unwrap();
     assert!(extracted.text.len() < 300_000, "{}", extracted.text.len());
