@@ -14,7 +14,7 @@ use overnight::{
 };
 use std::{fmt::Write, path::Path};
 
-const DOCUMENTS: u64 = 500;
+const DOCUMENTS: usize = 500;
 const BYTES: usize = 100_000_000;
 /// Seconds.
 const LIMIT: f64 = 1.0;
@@ -60,7 +60,7 @@ fn text(number: u64) -> String {
     let mut text = String::new();
     let mut state = number;
     let mut lines = 0;
-    while text.len() < BYTES / DOCUMENTS as usize {
+    while text.len() < BYTES / DOCUMENTS {
         for _ in 0..12 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let word = WORDS[usize::try_from(state >> 33).unwrap() % WORDS.len()];
@@ -75,7 +75,7 @@ fn text(number: u64) -> String {
             "\n"
         });
     }
-    write!(text, "The quagga records of {number}\n").unwrap();
+    writeln!(text, "The quagga records of {number}").unwrap();
     text
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn measure() {
         std::fs::create_dir_all(&documents).unwrap();
         let mut bytes = 0;
         for number in 0..DOCUMENTS {
-            let text = text(number);
+            let text = text(number as u64);
             bytes += text.len();
             std::fs::write(documents.join(format!("contract-{number:03}.txt")), text).unwrap();
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::format::Format;
-use super::reader::{Pages, Stopped};
+use super::readers::{Pages, Stopped};
 use super::text;
 use super::units::Unit;
 use crate::job::pages::{Gap, PageRange};

@@ -5,13 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::error::DocumentError;
 use super::extracted::{Collected, Extracted};
-use super::reader::{Failure, InPieces, Pages, Reader, Source};
+use super::readers::{
+    Comma, Epub, Failure, Html, InPieces, Mail, Pages, Pdf, Plain, Reader, Slides, Source, Word, Workbook, mail,
+};
 use super::refusal::Refusal;
 use super::units::Unit;
-use super::{
-    comma::Comma, epub::Epub, html::Html, mail, mail::Mail, pdf::Pdf, plain::Plain, slides::Slides, unreadable,
-    word::Word, workbook::Workbook,
-};
+use super::unreadable;
 
 /// The formats that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -4,40 +4,30 @@
 //!
 //! - `gather`: which documents the given paths mean, and what they will be called under `documents/`; `source`: one of
 //!   them as a text; `container`: documents inside files; `content`: a document's bytes
-//! - `format`: what kind of document some bytes are, and who reads it; `contained`: what
-//!   a file is that holds others; `unreadable`: the kinds that nobody reads yet
-//! - `encoding`: bytes → characters; `text`: characters → tidy lines; `plain`, `html`: one reader each
-//! - `word`, `slides`, `workbook`, `comma`: offices' documents; `package`: what the first three share
+//! - `format`: what kind of document some bytes are, and who reads it; `zip_or_ole`: what a ZIP archive or an OLE file says
+//!   that it is; `unreadable`: the kinds that nobody reads yet
+//! - `readers`: one for each kind; `refusal`: why a document isn't read
+//! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
 //!
 //! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
 //! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
 
-mod comma;
-mod contained;
 mod container;
 mod content;
 mod encoding;
-mod epub;
 mod error;
 mod extracted;
 mod format;
 mod gather;
-mod html;
-mod mail;
-mod package;
-mod pdf;
-mod plain;
 mod quotes;
-mod reader;
+mod readers;
 mod refusal;
-mod slides;
 mod source;
 mod text;
 mod units;
 mod unreadable;
-mod word;
-mod workbook;
+mod zip_or_ole;
 
 pub use container::{Member, Members, members, take};
 pub use content::{InProcess, Opener, bytes_at, content, file};
@@ -46,7 +36,7 @@ pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
 pub use format::{Format, MAX_BYTES, READERS, detect, ending, extract, read};
 pub use gather::{Found, Gathered, check_name, gather, survey};
 pub use quotes::{Place, Position, QuoteIndex};
-pub use reader::{Pages, Stopped};
+pub use readers::{Pages, Stopped};
 pub use refusal::Refusal;
 pub use source::source;
 pub use text::MAX_LINE_CHARS;

@@ -1,11 +1,11 @@
 //! What a document's first bytes say that it is. Formats that no reader exists for are refused with what to do instead.
 //! Reading them as text would give a model rubbish, and a user a report about rubbish.
 
-use super::contained::{Contained, in_ole, in_zip};
 use super::format::{Format, ending};
-use super::reader::{Failure, Pages, Reader, Source};
+use super::readers::{Failure, Pages, Reader, Source};
 use super::refusal::Refusal;
 use super::units::Unit;
+use super::zip_or_ole::{Declared, by_ole, by_zip};
 
 /// A format: what it is called, and what a user can do.
 type Kind = (&'static str, &'static str);
@@ -137,10 +137,10 @@ fn by_name(name: &str) -> Option<Kind> {
 fn by_content(bytes: &[u8]) -> Option<Kind> {
     let at = |from: usize, what: &[u8]| bytes.get(from..).is_some_and(|rest| rest.starts_with(what));
     if bytes.starts_with(b"PK\x03\x04") {
-        return Some(kind_of(in_zip(bytes)));
+        return Some(kind_of(by_zip(bytes)));
     }
     if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
-        return Some(kind_of(in_ole(bytes)));
+        return Some(kind_of(by_ole(bytes)));
     }
     if let Some(&(magic, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         // Letters alone may begin a text too; but then no byte of it is zero.
@@ -166,18 +166,18 @@ fn by_content(bytes: &[u8]) -> Option<Kind> {
     bare.starts_with(b"%PDF-").then_some(PDF)
 }
 
-const fn kind_of(contained: Contained) -> Kind {
-    match contained {
-        Contained::Word => WORD,
-        Contained::Workbook | Contained::OpenSpreadsheet | Contained::OldWorkbook => EXCEL,
-        Contained::Slides => POWERPOINT,
-        Contained::BinaryWorkbook => BINARY_EXCEL,
-        Contained::Epub => EPUB,
-        Contained::OpenText | Contained::OpenOther => OPEN_DOCUMENT,
-        Contained::OldWord | Contained::OldSlides | Contained::OldOther => OLD_OFFICE,
-        Contained::Outlook => OUTLOOK,
-        Contained::Encrypted => ENCRYPTED,
-        Contained::Archive => ARCHIVE,
+const fn kind_of(declared: Declared) -> Kind {
+    match declared {
+        Declared::Word => WORD,
+        Declared::Workbook | Declared::OpenSpreadsheet | Declared::OldWorkbook => EXCEL,
+        Declared::Slides => POWERPOINT,
+        Declared::BinaryWorkbook => BINARY_EXCEL,
+        Declared::Epub => EPUB,
+        Declared::OpenText | Declared::OpenOther => OPEN_DOCUMENT,
+        Declared::OldWord | Declared::OldSlides | Declared::OldOther => OLD_OFFICE,
+        Declared::Outlook => OUTLOOK,
+        Declared::Encrypted => ENCRYPTED,
+        Declared::Archive => ARCHIVE,
     }
 }
 
@@ -185,7 +185,7 @@ const fn kind_of(contained: Contained) -> Kind {
 mod tests {
     use super::*;
     use crate::documents::format::{detect, extract};
-    use crate::documents::package::sample::{types, zip};
+    use crate::documents::readers::package::sample::{types, zip};
 
     fn check(name: &str, bytes: &[u8], expected: Option<&str>) {
         let found = extract(name, bytes).err().map(|error| error.to_string());

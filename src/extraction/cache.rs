@@ -113,7 +113,7 @@ mod tests {
         }
 
         fs::write(&path, &whole).unwrap();
-        let old = SystemTime::now() - KEPT - Duration::from_secs(60);
+        let old = SystemTime::now() - KEPT - Duration::from_mins(1);
         fs::File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
         // Another one whose key begins alike is kept: the old one goes.
         cache.put(&format!("{}ff", &key[..2]), &text);

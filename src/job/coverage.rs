@@ -186,7 +186,9 @@ mod tests {
                 prop_assert_eq!(coverage.add(&part(from, to)), new);
             }
             let mut unreadable = Vec::new();
-            empty.iter().for_each(|page| PageRange::push(&mut unreadable, *page));
+            for page in &empty {
+                PageRange::push(&mut unreadable, *page);
+            }
             let document = DocumentEntry { unreadable, ..document(40) };
             prop_assert_eq!(coverage.units(&document), units.difference(&empty).count() as u64);
             let missing: Vec<u64> = coverage.gaps(&document).into_iter().flat_map(|(from, to)| from..=to).collect();

@@ -33,7 +33,9 @@ impl PageRange {
         empty.sort_unstable();
         empty.dedup();
         let mut ranges = Vec::new();
-        empty.into_iter().for_each(|page| Self::push(&mut ranges, page));
+        for page in empty {
+            Self::push(&mut ranges, page);
+        }
         ranges
     }
 }

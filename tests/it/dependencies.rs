@@ -1,7 +1,8 @@
-//! What we depend on: under which licences, from where, how often, and with one TLS stack.
+//! What we depend on: under which licences, from where, how often, with one TLS stack, and called by its right version.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by them")]
 
+use overnight::documents::READERS;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,9 +38,11 @@ const TWICE: &[(&str, &str)] = &[
     ("digest 0.10 0.11", "sqlx, by way of sha2 0.10"),
     ("getrandom 0.2 0.3 0.4", "ring, which rustls names but does not build, and jsonschema, by way of ahash"),
     ("hashbrown 0.16 0.17", "sqlx, by way of hashlink"),
+    ("hayro-ccitt 0.3 0.4", "unpdf, and hayro-jbig2, which it uses too"),
     ("io-lifetimes 2 3", "cap-std, by way of fs-set-times"),
     ("phf 0.12 0.13", "chrono-tz"),
     ("phf_shared 0.12 0.13", "chrono-tz, by way of phf"),
+    ("quick-xml 0.41 0.42", "object_store; calamine has ours"),
     ("rand 0.10 0.9", "metrics-exporter-prometheus, by way of metrics-util"),
     ("rand_core 0.10 0.9", "metrics-exporter-prometheus, by way of rand"),
     ("sha2 0.10 0.11", "sqlx"),
@@ -47,7 +50,7 @@ const TWICE: &[(&str, &str)] = &[
     ("spin 0.10 0.9", "object_store, by way of crc-fast, and sqlx, by way of flume"),
     ("strum 0.27 0.28", "croner"),
     ("strum_macros 0.27 0.28", "croner, by way of strum, at build time only"),
-    ("syn 2 3", "sqlx, htmd, jsonschema and tracing, at build time only"),
+    ("syn 2 3", "sqlx, croner, mail-parser and tracing, at build time only"),
 ];
 
 /// A second TLS stack, or one that needs a system library.
@@ -119,6 +122,37 @@ fn there_is_one_tls_stack() {
     let other: Vec<&&str> = OTHER_TLS.iter().filter(|&&name| found.contains(name)).collect();
     assert_eq!(other, [&""; 0]);
     assert!(found.contains("rustls"), "this test looks for the wrong thing: there is no rustls either");
+}
+
+/// Texts are kept by the version of what read them: a reader that names an old one gives old texts after an update.
+#[test]
+fn readers_name_the_versions_that_are_built() {
+    let nodes = METADATA["resolve"]["nodes"].as_array().unwrap();
+    let root = nodes.iter().find(|node| node["id"] == METADATA["resolve"]["root"]).unwrap();
+    let own: BTreeSet<&str> = root["deps"].as_array().unwrap().iter().map(|node| text(node, "pkg")).collect();
+    let built: BTreeMap<&str, &str> = packages()
+        .into_iter()
+        .filter(|package| own.contains(text(package, "id")))
+        .map(|package| (text(package, "name"), text(package, "version")))
+        .collect();
+    let mut named = BTreeSet::new();
+    for format in READERS {
+        let version = format.reader_version();
+        // `unpdf 0.52.1+1`: the number behind it is our own part's. A reader without a crate is one word.
+        let mut right = Vec::new();
+        for part in version.split(", ") {
+            let Some((name, version)) = part.split_once(' ') else {
+                right.push(part.to_owned());
+                continue;
+            };
+            let ours = version.split_once('+').map_or_else(String::new, |(_, ours)| format!("+{ours}"));
+            assert!(ours.is_empty() || ours[1..].parse::<u32>().is_ok(), "{format:?}: {version}");
+            right.push(format!("{name} {}{ours}", built.get(name).unwrap_or(&"is no dependency")));
+            named.insert(name);
+        }
+        assert_eq!(version, right.join(", "), "{format:?}");
+    }
+    assert!(named.len() > 3, "this test looks for the wrong thing: the readers name {named:?} alone");
 }
 
 #[test]

@@ -1,15 +1,13 @@
 //! The samples that a program makes: the committed files are what it makes, byte for byte.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 #[path = "../../examples/make_samples/made/mod.rs"]
-mod made;
+mod program;
 
 use crate::support::samples;
 
 #[test]
 fn made_samples_are_what_their_program_makes() {
-    let made = made::documents().unwrap();
+    let made = program::documents().unwrap();
     let names: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(
         names,

@@ -16,7 +16,8 @@ mod opened;
 mod walk;
 
 pub(in crate::documents) use names::Names;
-pub use walk::{Member, Members, may_hold, members, take};
+pub(in crate::documents) use walk::may_hold;
+pub use walk::{Member, Members, members, take};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use super::archive::{self, Archive};
 use super::bounds::{Spent, Unfit, Unpacked};
-use crate::documents::mail::{self, Attachment};
+use crate::documents::readers::mail::{self, Attachment};
 use crate::documents::refusal::Refusal;
 
 /// One thing in a container.

@@ -19,7 +19,10 @@ fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn listed(name: &str, bytes: &[u8]) -> (Vec<(String, u64)>, Vec<(String, String)>, bool) {
+/// What is inside with its size, what is left out and why, and whether the file is a document itself.
+type Listed = (Vec<(String, u64)>, Vec<(String, String)>, bool);
+
+fn listed(name: &str, bytes: &[u8]) -> Listed {
     let found = members(name, bytes).unwrap();
     for member in &found.members {
         let taken = take(name, bytes, &member.path).unwrap();

@@ -31,7 +31,7 @@ pub struct Members {
 
 /// Whether a file that begins so may hold documents: cheap, from its name and its first 4 KiB. May say yes for an office
 /// file.
-pub fn may_hold(name: &str, head: &[u8]) -> bool {
+pub(in crate::documents) fn may_hold(name: &str, head: &[u8]) -> bool {
     may_be_one(name, head)
 }
 

@@ -1,6 +1,7 @@
 //! The documents: good ones of each format cut, flipped and misnamed, and those that are made to exhaust a reader.
 
 #[path = "../../../benches/speed/office.rs"]
+#[expect(dead_code, reason = "plain text is made for the measurement alone")]
 mod office;
 
 use std::{

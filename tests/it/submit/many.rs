@@ -115,7 +115,7 @@ fn many_that_are_left_out_are_counted() {
 #[test]
 fn the_same_content_is_named_and_with_dedupe_done_once() {
     let desk = Desk::new();
-    desk.put("docs/c.md", &std::fs::read_to_string(desk.path().join("docs/a.md")).unwrap());
+    desk.put("docs/c.md", std::fs::read_to_string(desk.path().join("docs/a.md")).unwrap());
     let archive = std::fs::File::create(desk.path().join("docs/pack.zip")).unwrap();
     let mut archive = zip::ZipWriter::new(archive);
     for name in ["a.md", "new.md"] {

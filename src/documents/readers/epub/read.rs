@@ -1,0 +1,86 @@
+//! The reader of books: a chapter is a page.
+
+use super::files::Files;
+use super::package::{Chapter, Package, line};
+use crate::documents::encoding;
+use crate::documents::readers::html::of_part;
+use crate::documents::readers::{Failure, Pages, Reader, Source};
+use crate::documents::refusal::Refusal;
+use crate::documents::units::Unit;
+
+/// Reads EPUB.
+pub(in crate::documents) struct Epub;
+
+const SCAN: &str = "no text on it, probably a scan";
+
+impl Reader for Epub {
+    fn version(&self) -> &'static str {
+        "html5ever 0.38.0"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        let mut files = Files::open(source.bytes)?;
+        let package = Package::read(&mut files)?;
+        if package.chapters.iter().all(|chapter| package.locked.contains(&chapter.file)) {
+            return Err(Refusal::Encrypted { format: "an EPUB book".to_owned() }.into());
+        }
+        pages.expect(package.chapters.len() as u64)?;
+        for (page, chapter) in (1..).zip(&package.chapters) {
+            if pages.begin(page)? {
+                read_chapter(&mut files, &package, chapter, pages)?;
+            }
+        }
+        Ok(Unit::Page)
+    }
+}
+
+fn read_chapter(
+    files: &mut Files<'_>,
+    package: &Package,
+    chapter: &Chapter,
+    pages: &mut dyn Pages,
+) -> Result<(), Failure> {
+    if package.locked.contains(&chapter.file) {
+        return Ok(pages.gap("it is encrypted")?);
+    }
+    if chapter.media.starts_with("image/") {
+        return if chapter.is_cover { Ok(()) } else { Ok(pages.gap(SCAN)?) };
+    }
+    let bytes = match files.get(&chapter.file) {
+        Ok(bytes) => bytes,
+        Err(missing) => return Ok(pages.gap(missing.why())?),
+    };
+    let declared = encoding::declared_in_html(&bytes);
+    let html = match encoding::decode(&bytes, declared.as_deref()) {
+        Ok(decoded) => decoded.text,
+        Err(refusal) => return Ok(pages.gap(&format!("its file {refusal}"))?),
+    };
+    let text = match of_part(&html, true) {
+        Ok(text) => text,
+        Err(Failure::Refused(refusal)) => return Ok(pages.gap(&format!("its file {refusal}"))?),
+        Err(stopped @ Failure::Stopped(_)) => return Err(stopped),
+    };
+    if text.trim().is_empty() {
+        let shows = ["<img", "<image", "<svg"].iter().any(|tag| html.contains(tag));
+        return if shows && !chapter.is_cover { Ok(pages.gap(SCAN)?) } else { Ok(()) };
+    }
+    let title = package.titles.get(&chapter.file).cloned().or_else(|| own_title(&html, package));
+    let title = title.filter(|title| !title.is_empty() && !text.contains(title.as_str()) && !has_heading(&text));
+    match title {
+        Some(title) => pages.text(&format!("# {title}\n\n{text}"))?,
+        None => pages.text(&text)?,
+    }
+    Ok(())
+}
+
+fn has_heading(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with('#') && line.trim_start_matches('#').starts_with(' '))
+}
+
+/// What the chapter's file calls itself, where that isn't only the book's title.
+fn own_title(html: &str, package: &Package) -> Option<String> {
+    let from = html.find("<title>")? + "<title>".len();
+    let title = html[from..].split('<').next()?;
+    let title = line(&quick_xml::escape::unescape(title).ok()?);
+    (package.title.as_deref().map(line).as_deref() != Some(&title)).then_some(title)
+}

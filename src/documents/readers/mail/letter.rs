@@ -1,0 +1,124 @@
+//! A mail as a person sees it: who wrote to whom when about what, the text, and what was attached.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::entity::Transfer;
+use crate::documents::container::Names;
+
+/// A mail, whatever it was kept in.
+#[derive(Default)]
+pub(super) struct Letter<'a> {
+    /// `Subject` and what stands behind it.
+    pub(super) head: Vec<(&'static str, String)>,
+    pub(super) text: String,
+    pub(super) attachments: Vec<Attachment<'a>>,
+    /// What isn't had of it, as fragments.
+    pub(super) gaps: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Something sent along with a mail.
+pub(in crate::documents) struct Attachment<'a> {
+    /// Unique in its mail and valid as a document's name, once [`name_all`] was called.
+    pub(in crate::documents) name: String,
+    /// `application/pdf`.
+    pub(super) media: String,
+    pub(super) body: Cow<'a, [u8]>,
+    pub(super) transfer: Transfer,
+}
+
+impl Attachment<'_> {
+    /// Its own bytes.
+    pub(in crate::documents) fn content(&self) -> Cow<'_, [u8]> {
+        self.transfer.unpack(&self.body)
+    }
+}
+
+/// Endings for attachments that come without a name.
+const ENDINGS: &[(&str, &str)] = &[
+    ("application/pdf", "pdf"),
+    ("application/zip", "zip"),
+    ("application/x-zip-compressed", "zip"),
+    ("application/json", "json"),
+    ("application/xml", "xml"),
+    ("application/rtf", "rtf"),
+    ("application/msword", "doc"),
+    ("application/vnd.ms-excel", "xls"),
+    ("application/vnd.ms-powerpoint", "ppt"),
+    ("application/vnd.ms-outlook", "msg"),
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+    ("application/vnd.openxmlformats-officedocument.presentationml.presentation", "pptx"),
+    ("application/vnd.oasis.opendocument.text", "odt"),
+    ("application/vnd.oasis.opendocument.spreadsheet", "ods"),
+    ("application/epub+zip", "epub"),
+    ("application/ms-tnef", "dat"),
+    ("text/html", "html"),
+    ("text/csv", "csv"),
+    ("text/calendar", "ics"),
+    ("text/vcard", "vcf"),
+    ("text/x-vcard", "vcf"),
+    ("text/markdown", "md"),
+    ("text/rtf", "rtf"),
+    ("text/x-patch", "patch"),
+    ("text/x-diff", "diff"),
+    ("text/xml", "xml"),
+    ("image/png", "png"),
+    ("image/jpeg", "jpg"),
+    ("image/gif", "gif"),
+    ("image/tiff", "tif"),
+    ("image/svg+xml", "svg"),
+    ("message/rfc822", "eml"),
+    ("message/global", "eml"),
+];
+
+/// Gives every attachment its name: what it was sent under, else its number and type.
+pub(super) fn name_all(attachments: &mut [Attachment<'_>]) {
+    let mut names = Names::default();
+    for (at, attachment) in attachments.iter_mut().enumerate() {
+        let ending = ENDINGS.iter().find(|(media, _)| *media == attachment.media).map(|(_, ending)| *ending);
+        let ending = ending.unwrap_or(match attachment.media.split('/').next() {
+            Some("text" | "message") => "txt",
+            Some(_) | None => "bin",
+        });
+        if attachment.name.is_empty() {
+            attachment.name = format!("attachment-{}.{ending}", at + 1);
+        } else if ending == "eml" && !attachment.name.to_ascii_lowercase().ends_with(".eml") {
+            // Mail programs call a forwarded mail by its subject.
+            attachment.name.push_str(".eml");
+        }
+        attachment.name = names.of_file(&attachment.name);
+    }
+}
+
+impl Letter<'_> {
+    /// As a document: header lines, a blank line, the text, and a list of the attachments.
+    pub(super) fn document(&self) -> String {
+        let mut document = String::new();
+        for (name, value) in &self.head {
+            let _ = writeln!(document, "{name}: {value}");
+        }
+        document.push('\n');
+        document.push_str(self.text.trim_matches(['\r', '\n']));
+        document.push('\n');
+        if !self.attachments.is_empty() {
+            document.push_str("\nAttachments:\n\n");
+            for attachment in &self.attachments {
+                let bytes = attachment.content().len();
+                let _ = writeln!(document, "- {} ({}, {})", attachment.name, attachment.media, size(bytes));
+            }
+        }
+        document
+    }
+}
+
+/// `1 byte`, `900 bytes`, `12 KiB`.
+fn size(bytes: usize) -> String {
+    match bytes {
+        1 => "1 byte".to_owned(),
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
+}

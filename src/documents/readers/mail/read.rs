@@ -1,0 +1,80 @@
+//! The reader of mails, and their attachments for who wants those.
+
+use super::letter::{Attachment, Letter};
+use super::{known, mailbox, mime, outlook};
+use crate::documents::format::ending;
+use crate::documents::readers::plain::Plain;
+use crate::documents::readers::{Failure, Pages, Reader, Source};
+use crate::documents::refusal::Refusal;
+use crate::documents::units::Unit;
+
+/// Reads mail.
+pub(in crate::documents) struct Mail;
+
+impl Reader for Mail {
+    fn version(&self) -> &'static str {
+        "mail-parser 0.11.9"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        if known::is_outlook(source.bytes) {
+            return one(&outlook::letter(source.bytes)?, pages);
+        }
+        if known::is_mailbox(source.bytes) {
+            let mails = mailbox::mails(source.bytes);
+            pages.expect(mails.len() as u64)?;
+            for (page, mail) in (1..).zip(mails) {
+                if pages.begin(page)? {
+                    tell(&mime::letter(&mailbox::restored(mail)), pages)?;
+                }
+            }
+            return Ok(Unit::Page);
+        }
+        let letter = mime::letter(source.bytes);
+        if letter.head.is_empty() && letter.attachments.is_empty() {
+            // Called a mail, and none.
+            return Plain.read(source, pages);
+        }
+        one(&letter, pages)
+    }
+}
+
+fn one(letter: &Letter<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+    if pages.begin(1)? {
+        tell(letter, pages)?;
+    }
+    Ok(Unit::Line)
+}
+
+fn tell(letter: &Letter<'_>, pages: &mut dyn Pages) -> Result<(), Failure> {
+    for why in &letter.gaps {
+        pages.gap(why)?;
+    }
+    for note in &letter.notes {
+        pages.note(note.clone())?;
+    }
+    Ok(pages.text(&letter.document())?)
+}
+
+/// What was attached to a mail, where these bytes are one.
+pub(in crate::documents) fn attachments<'a>(
+    name: &str,
+    bytes: &'a [u8],
+) -> Result<Option<Vec<Attachment<'a>>>, Refusal> {
+    if known::is_outlook(bytes) {
+        return Ok(Some(outlook::letter(bytes)?.attachments));
+    }
+    if known::is_mailbox(bytes) {
+        let mut all = Vec::new();
+        for (number, mail) in (1..).zip(mailbox::mails(bytes)) {
+            // Encoded content has no line that would have to be restored.
+            for mut attachment in mime::letter(mail).attachments {
+                attachment.name = format!("mail-{number}/{}", attachment.name);
+                all.push(attachment);
+            }
+        }
+        return Ok(Some(all));
+    }
+    let is_mail = ending(name) == "eml" || known::begins_like_one(bytes);
+    Ok(is_mail.then(|| mime::letter(bytes).attachments))
+}

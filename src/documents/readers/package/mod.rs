@@ -1,0 +1,27 @@
+//! Office files of today: a ZIP archive of XML parts that refer to each other. What all their readers share.
+//!
+//! Why not a library's reader of whole documents: those at hand (`undoc`, and `calamine` for XLSX and ODS) hold every part
+//! in memory with no bound on it, trust the sizes that a file states, know no pages, and end at the first damaged part.
+//! Here libraries do the work one step below: `zip` reads the directory, `flate2` unpacks, `quick-xml` parses; each part
+//! passes by as a stream, bounded, and what was read before damage stays.
+//!
+//! - `archive`: which parts there are, and their bytes; `salvage`: the same without a directory
+//! - `xml`: a part's elements and text as they pass by; `relations`: how parts refer to others
+//! - `blocks`: text in Markdown's blocks; `chart`: the figures that a chart was drawn from
+
+mod archive;
+mod blocks;
+mod chart;
+mod relations;
+mod salvage;
+#[cfg(test)]
+pub(in crate::documents) mod sample;
+#[cfg(test)]
+mod tests;
+mod xml;
+
+pub(in crate::documents) use archive::Package;
+pub(in crate::documents) use blocks::{Blocks, Kind, one_line, row, rule};
+pub(in crate::documents) use chart::chart;
+pub(in crate::documents) use relations::Relations;
+pub(in crate::documents) use xml::{Broken, Element, Halt, Node, Xml};

@@ -1,0 +1,193 @@
+//! One PDF, from bytes to the text of its pages.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use unpdf::Error;
+use unpdf::parser::backend::{PdfBackend, RawBackend};
+use unpdf::parser::raw::RawDocument;
+
+use super::glyphs::Page;
+use super::notes::{Overlay, overlays};
+use super::{paint, write};
+use crate::documents::readers::{Failure, Pages, Reader, Source, Stopped};
+use crate::documents::refusal::Refusal;
+use crate::documents::units::Unit;
+
+/// The header must begin within so many bytes.
+const MAX_PREFIX: usize = 1024;
+/// Brackets in brackets: the library calls itself for each, and real files have a dozen.
+const MAX_NESTING: usize = 1_000;
+/// Shapes on a page without text from which on it says something that is missed.
+const MANY_SHAPES: u64 = 200;
+
+/// Reads PDF.
+pub(in crate::documents) struct Pdf;
+
+impl Reader for Pdf {
+    fn version(&self) -> &'static str {
+        "unpdf 0.52.1+1"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        let bytes = without_prefix(source.bytes);
+        if is_nested_deeply(bytes) {
+            return Err(damaged("its objects are nested thousands of times").into());
+        }
+        let loaded = guarded(|| load(bytes)).unwrap_or_else(|| Err(damaged("its structure makes no sense")))?;
+        let found = loaded.document.pages();
+        if found.is_empty() {
+            return Err(damaged("no page of it can be found").into());
+        }
+        pages.expect(found.len() as u64)?;
+        let last = found.keys().next_back().copied();
+        for (&number, &id) in &found {
+            if !pages.begin(u64::from(number))? {
+                continue;
+            }
+            let overlay = loaded.overlays.get(&id);
+            match guarded(|| page(&loaded.document, id, overlay)) {
+                Some((text, gaps)) => tell(&text, &gaps, pages)?,
+                None => pages.gap("its content makes no sense")?,
+            }
+            if Some(number) == last && loaded.has_lost_pages {
+                pages.gap(
+                    "pages are missing: not all that its table of pages names were found, so numbers may be lower",
+                )?;
+            }
+        }
+        Ok(Unit::Page)
+    }
+}
+
+struct Loaded {
+    document: RawBackend,
+    overlays: HashMap<(u32, u16), Overlay>,
+    has_lost_pages: bool,
+}
+
+fn load(bytes: &[u8]) -> Result<Loaded, Refusal> {
+    let overlays = overlays(&RawDocument::load(bytes).map_err(|error| refusal(&error, bytes))?);
+    let document = RawBackend::load_bytes(bytes).map_err(|error| refusal(&error, bytes))?;
+    let has_lost_pages = document.integrity().pages_incomplete();
+    Ok(Loaded { document, overlays, has_lost_pages })
+}
+
+/// What `work` comes to; none where the library fell over it. Only what is at hand may be used again: the library holds
+/// nothing but caches.
+fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
+}
+
+fn page(document: &RawBackend, id: (u32, u16), overlay: Option<&Overlay>) -> (String, Vec<&'static str>) {
+    let page = paint::page(document, id, overlay);
+    let mut text = write::text(&page);
+    for comment in overlay.iter().flat_map(|overlay| &overlay.comments) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(comment.trim());
+        text.push('\n');
+    }
+    let gaps = gaps(&page, &text);
+    (text, gaps)
+}
+
+fn tell(text: &str, gaps: &[&str], pages: &mut dyn Pages) -> Result<(), Stopped> {
+    if !text.is_empty() {
+        pages.text(text)?;
+    }
+    gaps.iter().try_for_each(|gap| pages.gap(gap))
+}
+
+fn damaged(why: &str) -> Refusal {
+    Refusal::Damaged { format: "PDF".to_owned(), why: why.to_owned() }
+}
+
+fn refusal(error: &Error, bytes: &[u8]) -> Refusal {
+    match error {
+        Error::Encrypted | Error::InvalidPassword | Error::UnsupportedVersion(_) => {
+            Refusal::Encrypted { format: "a PDF file".to_owned() }
+        }
+        Error::PdfParse(why) if why.contains("Encrypt") => Refusal::Encrypted { format: "a PDF file".to_owned() },
+        _ if bytes.len() < 64 || memchr::memmem::rfind(bytes, b"%%EOF").is_none() => {
+            damaged("it is cut off before its table of objects")
+        }
+        _ => damaged("its table of objects is broken, and the objects can't be found without it"),
+    }
+}
+
+/// Some mail programs and scripts put lines before a PDF.
+fn without_prefix(bytes: &[u8]) -> &[u8] {
+    let head = &bytes[..bytes.len().min(MAX_PREFIX)];
+    memchr::memmem::find(head, b"%PDF-").map_or(bytes, |at| &bytes[at..])
+}
+
+/// Whether brackets are opened in brackets more often than any real file does. Packed data between objects is taken for
+/// what it isn't; every object's end begins anew.
+fn is_nested_deeply(bytes: &[u8]) -> bool {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(found) = memchr::memchr3(b'[', b']', b'e', bytes.get(at..).unwrap_or_default()) {
+        at += found;
+        match bytes[at] {
+            b'[' => depth += 1,
+            b']' => depth = depth.saturating_sub(1),
+            _ if bytes[at..].starts_with(b"endobj") || bytes[at..].starts_with(b"endstream") => depth = 0,
+            _ => {}
+        }
+        if depth > MAX_NESTING {
+            return true;
+        }
+        at += 1;
+    }
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(found) = memchr::memchr3(b'<', b'>', b'e', bytes.get(at..).unwrap_or_default()) {
+        at += found;
+        let rest = &bytes[at..];
+        if rest.starts_with(b"<<") {
+            depth += 1;
+            at += 1;
+        } else if rest.starts_with(b">>") {
+            depth = depth.saturating_sub(1);
+            at += 1;
+        } else if rest.starts_with(b"endobj") || rest.starts_with(b"endstream") {
+            depth = 0;
+        }
+        if depth > MAX_NESTING {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// What is missing of a page.
+fn gaps(page: &Page, text: &str) -> Vec<&'static str> {
+    let mut gaps = Vec::new();
+    if page.damaged > 0 {
+        gaps.push("a part of it is damaged");
+    }
+    if page.is_cut {
+        gaps.push("there is more on it than is read of one page");
+    }
+    let strange = text.chars().filter(|&character| is_private(character)).count() as u64 + page.unmapped;
+    let all = text.chars().filter(|character| !character.is_whitespace()).count() as u64 + page.unmapped;
+    if strange > 0 && strange * 2 >= all {
+        gaps.push("its characters have no meaning outside their font");
+    } else if strange >= 10 && strange * 20 >= all {
+        gaps.push("some of its characters have no meaning outside their font");
+    }
+    if text.trim().is_empty() && strange == 0 {
+        if page.images > 0 {
+            gaps.push("no text on it, probably a scan");
+        } else if page.shapes >= MANY_SHAPES {
+            gaps.push("no text on it, only drawings");
+        }
+    }
+    gaps
+}
+
+/// A character that only its font knows, or none.
+fn is_private(character: char) -> bool {
+    matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' | '\u{fffd}')
+}

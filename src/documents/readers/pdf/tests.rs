@@ -1,0 +1,192 @@
+//! Small PDFs, made here.
+
+use super::Pdf;
+use crate::documents::extracted::Collected;
+use crate::documents::format::Format;
+use crate::documents::readers::{Failure, Reader, Source};
+use crate::documents::refusal::Refusal;
+use crate::documents::units::Unit;
+use crate::job::pages::Gap;
+
+/// A PDF of `objects`, the first of which is its catalog.
+fn file(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
+    let mut out = b"%PDF-1.7\n".to_vec();
+    let mut offsets = Vec::new();
+    for (number, object) in (1..).zip(objects) {
+        offsets.push(out.len());
+        out.extend(format!("{number} 0 obj\n").bytes());
+        out.extend(object);
+        out.extend(b"\nendobj\n");
+    }
+    let table = out.len();
+    let size = objects.len() + 1;
+    out.extend(format!("xref\n0 {size}\n0000000000 65535 f \n").bytes());
+    for offset in offsets {
+        out.extend(format!("{offset:010} 00000 n \n").bytes());
+    }
+    out.extend(format!("trailer\n<</Size {size}/Root 1 0 R{trailer}>>\nstartxref\n{table}\n%%EOF\n").bytes());
+    out
+}
+
+fn stream(dictionary: &str, content: &str) -> Vec<u8> {
+    format!("<</Length {}{dictionary}>>stream\n{content}\nendstream", content.len()).into_bytes()
+}
+
+/// A document whose pages have these contents, one font `F` and one image `I`.
+fn pages(contents: &[&str]) -> Vec<u8> {
+    let kids: Vec<String> = (0..contents.len()).map(|page| format!("{} 0 R", 5 + 2 * page)).collect();
+    let mut objects = vec![
+        b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+        format!("<</Type/Pages/Kids[{}]/Count {}>>", kids.join(" "), contents.len()).into_bytes(),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Courier>>".to_vec(),
+        stream("/Type/XObject/Subtype/Image/Width 1/Height 1/BitsPerComponent 8/ColorSpace/DeviceGray", "x"),
+    ];
+    for (page, content) in contents.iter().enumerate() {
+        let resources = "/Resources<</Font<</F 3 0 R>>/XObject<</I 4 0 R>>>>";
+        let content_id = 6 + 2 * page;
+        let body = format!("<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]{resources}/Contents {content_id} 0 R>>");
+        objects.push(body.into_bytes());
+        objects.push(stream("", content));
+    }
+    file(&objects, "")
+}
+
+fn read(bytes: &[u8]) -> Result<(String, Vec<String>), Refusal> {
+    let mut collected = Collected::default();
+    match Pdf.read(Source { name: "a.pdf", bytes }, &mut collected) {
+        Ok(unit) => {
+            assert_eq!(unit, Unit::Page);
+            let extracted = collected.finish(Format::Pdf, String::new(), unit, None);
+            Ok((extracted.text, extracted.gaps.iter().map(Gap::to_string).collect()))
+        }
+        Err(Failure::Refused(refusal)) => Err(refusal),
+        Err(Failure::Stopped(stopped)) => panic!("{stopped}"),
+    }
+}
+
+/// Text of one page without gaps.
+fn text(content: &str) -> String {
+    let (text, gaps) = read(&pages(&[content])).unwrap();
+    assert_eq!(gaps, Vec::<String>::new());
+    text
+}
+
+#[test]
+fn lines_come_in_the_order_in_which_they_are_read() {
+    let content = "BT /F 10 Tf 50 676 Td (second) Tj ET BT /F 10 Tf 50 688 Td (first) Tj 100 0 Td (line) Tj ET";
+    assert_eq!(text(content), "first\nsecond\n\nline\n");
+}
+
+#[test]
+fn columns_are_read_one_after_the_other() {
+    let column = |x: u32, words: [&str; 2]| {
+        format!("BT /F 10 Tf 12 TL {x} 700 Td (of {} one) Tj T* (and {} two) Tj ET ", words[0], words[1])
+    };
+    let content = format!(
+        "BT /F 20 Tf 50 740 Td (A heading over both columns) Tj ET {}{}",
+        column(50, ["left", "left"]),
+        column(330, ["right", "right"])
+    );
+    let expected = "A heading over both columns\n\nof left one\nand left two\n\nof right one\nand right two\n";
+    assert_eq!(text(&content), expected);
+}
+
+#[test]
+fn gaps_part_words_and_kerning_does_not() {
+    assert_eq!(text("BT /F 10 Tf 50 700 Td [(wo) 50 (rd) -400 (next)] TJ ET"), "word next\n");
+}
+
+#[test]
+fn words_broken_at_a_lines_end_are_whole() {
+    let lines = "BT /F 10 Tf 12 TL 50 700 Td (It is a manu-) Tj T* (script in UTF-) Tj T* (8 letters.) Tj ET";
+    assert_eq!(text(lines), "It is a manuscript\nin UTF-8\nletters.\n");
+}
+
+#[test]
+fn what_a_marked_part_stands_for_is_its_text() {
+    let content = "BT /F 10 Tf 50 700 Td /Span<</ActualText<FEFF6587>>> BDC (x) Tj EMC ET";
+    assert_eq!(text(content), "\u{6587}\n");
+}
+
+#[test]
+fn bold_by_drawing_twice_is_one_word() {
+    let content = "BT /F 10 Tf 50 700 Td (bold) Tj ET BT /F 10 Tf 50.3 700 Td (bold) Tj ET";
+    assert_eq!(text(content), "bold\n");
+}
+
+#[test]
+fn accents_and_letters_are_one_character() {
+    let content = "BT /F 10 Tf 50 700 Td (caf) Tj (^) Tj ET BT /F 10 Tf 68 700 Td (e) Tj ET";
+    assert_eq!(text(content), "caf\u{ea}\n");
+}
+
+#[test]
+fn pages_are_counted_as_a_person_counts_them() {
+    let bytes = pages(&["BT /F 10 Tf 50 700 Td (one) Tj ET", "", "/I Do", "BT /F 10 Tf 50 700 Td (four) Tj ET"]);
+    let (text, gaps) = read(&bytes).unwrap();
+    assert_eq!(text, "one\n\x0c\x0c\x0cfour\n");
+    assert_eq!(gaps, ["page 3: no text on it, probably a scan"]);
+}
+
+#[test]
+fn text_beside_the_paper_is_not_on_the_page() {
+    assert_eq!(text("BT /F 10 Tf 50 700 Td (seen) Tj 700 0 Td (unseen) Tj ET"), "seen\n");
+}
+
+#[test]
+fn a_page_tree_in_a_loop_ends() {
+    let good = String::from_utf8(pages(&["BT /F 10 Tf 50 700 Td (one) Tj ET"])).unwrap();
+    let (text, gaps) = read(good.replace("/Kids[5 0 R]", "/Kids[5 0 R 2 0 R]").as_bytes()).unwrap();
+    assert_eq!((text.as_str(), gaps.len()), ("one\n", 0));
+    let refused = read(good.replace("/Kids[5 0 R]", "/Kids[2 0 R]").as_bytes()).unwrap_err();
+    assert_eq!(refused, Refusal::Damaged { format: "PDF".into(), why: "no page of it can be found".into() });
+}
+
+#[test]
+fn a_count_that_lies_is_a_gap() {
+    let good = String::from_utf8(pages(&["BT /F 10 Tf 50 700 Td (one) Tj ET"])).unwrap();
+    let (text, gaps) = read(good.replace("/Count 1", "/Count 1000000000").as_bytes()).unwrap();
+    assert_eq!(text, "one\n");
+    assert_eq!(
+        gaps,
+        ["page 1: pages are missing: not all that its table of pages names were found, so numbers may be lower"]
+    );
+}
+
+#[test]
+fn a_password_is_asked_for() {
+    let entry = format!("/Encrypt<</Filter/Standard/V 1/R 2/O<{0}>/U<{0}>/P -4>>/ID[<00><00>]", "41".repeat(32));
+    let bytes = file(&[b"<</Type/Catalog/Pages 2 0 R>>".to_vec(), b"<</Type/Pages/Kids[]/Count 0>>".to_vec()], &entry);
+    assert_eq!(read(&bytes).unwrap_err(), Refusal::Encrypted { format: "a PDF file".into() });
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    let mut bytes = b"%PDF-1.7\n1 0 obj\n".to_vec();
+    bytes.resize(200_000, b'[');
+    let why = "its objects are nested thousands of times";
+    assert_eq!(read(&bytes).unwrap_err(), Refusal::Damaged { format: "PDF".into(), why: why.into() });
+}
+
+#[test]
+fn a_cut_document_is_read_or_refused() {
+    let good = pages(&["BT /F 10 Tf 50 700 Td (one) Tj ET"]);
+    for end in 0..good.len() {
+        if let Ok((text, _)) = read(&good[..end]) {
+            assert!(text.is_empty() || text == "one\n", "{end}: {text:?}");
+        }
+    }
+}
+
+proptest::proptest! {
+    /// Bytes changed anywhere: a text or a refusal.
+    #[test]
+    fn changed_bytes_never_panic(changes in proptest::collection::vec((0_usize..2_000, proptest::num::u8::ANY), 1..12)) {
+        let mut bytes = pages(&["BT /F 10 Tf 50 700 Td [(wo) 50 (rd)] TJ ET /I Do", "q 1 0 0 1 5 5 cm BT /F 9 Tf (two) ' ET Q"]);
+        for (at, byte) in changes {
+            let len = bytes.len();
+            bytes[at % len] = byte;
+        }
+        drop(read(&bytes));
+    }
+}

@@ -1,0 +1,123 @@
+//! One PPTX, from bytes to text.
+
+use super::layout::Layouts;
+use super::slide::Slide;
+use crate::documents::readers::package::{Broken, Halt, Kind, Node, Package, Relations, Xml};
+use crate::documents::readers::{Failure, Pages, Reader, Source};
+use crate::documents::refusal::Refusal;
+use crate::documents::units::Unit;
+
+/// The most slides that are read.
+const MAX_SLIDES: usize = 50_000;
+
+/// Reads PPTX.
+pub(in crate::documents) struct Slides;
+
+impl Reader for Slides {
+    fn version(&self) -> &'static str {
+        "quick-xml 0.42.0"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        let damaged = |why: String| Failure::from(Refusal::Damaged { format: "slides".to_owned(), why });
+        let package = Package::open(source.bytes).ok_or_else(|| damaged("nothing can be unpacked of it".to_owned()))?;
+        read(&package, pages).map_err(|halt| match halt {
+            Halt::Broken(broken) => damaged(broken.to_string()),
+            Halt::Failure(failure) => failure,
+        })?;
+        Ok(Unit::Page)
+    }
+}
+
+fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
+    if package.is_salvaged {
+        pages.note("its table of parts is damaged, and they were looked for one by one".to_owned())?;
+    }
+    let main = Relations::of(package, "").unwrap_or_default();
+    let main =
+        main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("ppt/presentation.xml").to_owned();
+    let relations = Relations::of(package, &main)?;
+    let slides = slides(package, &main)?;
+    if slides.is_empty() {
+        return Err(Broken(format!("its part {main} names no slides")).into());
+    }
+    pages.expect(slides.len() as u64)?;
+    let mut layouts = Layouts::default();
+    let (mut hidden, mut images, mut objects, mut comments) = (0, 0, 0, 0);
+    for (page, id) in (1..).zip(&slides) {
+        if !pages.begin(page)? {
+            continue;
+        }
+        let mut slide = Slide::default();
+        let Some(part) = relations.get(id).map(|relation| relation.part.clone()) else {
+            pages.gap("its part is missing")?;
+            continue;
+        };
+        let broken = slide.read(package, &part, &mut layouts).err();
+        let beside = Relations::of(package, &part).unwrap_or_default();
+        comments += beside.count("comments");
+        let mut blocks = slide.text();
+        let mut text = String::new();
+        if !slide.title.is_empty() {
+            text = format!("# {}\n\n", slide.title);
+        }
+        if slide.is_hidden {
+            hidden += 1;
+            text.push_str("(hidden slide)\n\n");
+        }
+        let has_text = !blocks.is_empty() || !slide.title.is_empty();
+        if let Some(part) = beside.first("notesSlide") {
+            let mut notes = Slide::default();
+            match notes.read(package, part, &mut layouts) {
+                Ok(()) => {}
+                Err(broken) => slide.gaps.push(format!("its notes are cut off, because {broken}")),
+            }
+            let mut notes = notes.text();
+            if !notes.is_empty() {
+                blocks.add(Kind::Paragraph, "Notes:");
+                blocks.add(Kind::Paragraph, notes.take().trim_end());
+            }
+        }
+        text.push_str(&blocks.take());
+        images += slide.images;
+        objects += slide.objects;
+        if let Some(broken) = broken {
+            slide.gaps.push(format!("cut off, because {broken}"));
+        } else if !has_text && slide.images > 0 {
+            slide.gaps.push("nothing but an image on it".to_owned());
+        }
+        slide.gaps.dedup();
+        for gap in &slide.gaps {
+            pages.gap(gap)?;
+        }
+        pages.text(&text)?;
+    }
+    for (count, one, many) in [
+        (hidden, "1 of its slides is hidden, and was read", "of its slides are hidden, and were read"),
+        (images, "1 image was left out", "images were left out"),
+        (objects, "1 embedded object was left out", "embedded objects were left out"),
+        (comments as u64, "comments on 1 slide were left out", "slides have comments, which were left out"),
+    ] {
+        match count {
+            0 => {}
+            1 => pages.note(one.to_owned())?,
+            count => pages.note(format!("{count} {many}"))?,
+        }
+    }
+    Ok(())
+}
+
+/// The relations of all slides, in the order in which they are shown.
+fn slides(package: &Package<'_>, main: &str) -> Result<Vec<String>, Broken> {
+    let mut xml = Xml::need(package, main)?;
+    let mut slides = Vec::new();
+    loop {
+        match xml.next()? {
+            Node::Start(element) if element.name() == "sldId" && slides.len() < MAX_SLIDES => {
+                slides.extend(element.prefixed("id"));
+            }
+            Node::Over => return Ok(slides),
+            Node::Start(_) | Node::End(_) | Node::Text(_) => {}
+        }
+    }
+}
