@@ -9,7 +9,7 @@ use super::units::Unit;
 use crate::job::pages::{Gap, PageRange};
 
 /// The longest text of one document, in bytes; what lies behind it is a gap.
-pub const MAX_TEXT_BYTES: usize = 128 << 20;
+pub const MAX_TEXT_BYTES: usize = 32 << 20;
 
 /// A document's text, the same for the model, the coverage ledger and the quote check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,21 @@ pub struct Extracted {
     /// What a person should know about how the text came about, each a fragment: "read as windows-1252, a guess".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+impl Extracted {
+    /// Of a document that no text is got from, for the reason `why`.
+    pub fn unread(why: String) -> Self {
+        Self {
+            format: Format::Unread,
+            unit: Unit::Line,
+            reader: "none".to_owned(),
+            text: String::new(),
+            gaps: vec![Gap { pages: None, why }],
+            recognised: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// What was told so far. Keeps what it has when a reader ends early, so that another can go on behind it.

@@ -36,6 +36,8 @@ pub enum Format {
     Mail,
     /// Pixels: text only by recognising it.
     Image,
+    /// Nobody got a text from it.
+    Unread,
 }
 
 /// All formats.
@@ -68,6 +70,7 @@ impl Format {
             Self::Epub => "EPUB",
             Self::Mail => "mail",
             Self::Image => "image",
+            Self::Unread => "not read",
         }
     }
 
@@ -82,7 +85,7 @@ impl Format {
             Self::Slides => &Slides,
             Self::Epub => &Epub,
             Self::Mail => &Mail,
-            Self::Image => &unreadable::Image,
+            Self::Image | Self::Unread => &unreadable::Image,
         }
     }
 

@@ -29,7 +29,7 @@ mod units;
 mod unreadable;
 mod zip_or_ole;
 
-pub use container::{Member, Members, members, take};
+pub use container::{Member, Members, members, take, take_all};
 pub use content::{InProcess, Opener, bytes_at, content, file};
 pub use error::DocumentError;
 pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};

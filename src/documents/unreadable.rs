@@ -10,19 +10,19 @@ use super::zip_or_ole::{Declared, by_ole, by_zip};
 /// A format: what it is called, and what a user can do.
 type Kind = (&'static str, &'static str);
 
-const PDF: Kind = ("a PDF file", "convert it to text that keeps its pages, for example with `pdftotext -layout`");
-const OFFICE: &str = "save it as plain text, Markdown or HTML";
+const PDF: Kind = ("a PDF file", "open it in its own program and save it again");
+const OFFICE: &str = "save it as DOCX or PDF";
 const WORD: Kind = ("a Word document", OFFICE);
 const OLD_OFFICE: Kind = ("an old Office document (DOC or PPT)", OFFICE);
 const OUTLOOK: Kind = ("an Outlook message", "save it as EML or text");
 const ENCRYPTED: Kind = ("an Office document", "remove the password");
-const EXCEL: Kind = ("an Excel workbook", "save its sheets as CSV or HTML");
+const EXCEL: Kind = ("an Excel workbook", "open it in its own program and save it again");
 const POWERPOINT: Kind = ("a PowerPoint presentation", OFFICE);
 const BINARY_EXCEL: Kind = ("a binary Excel workbook (XLSB)", "save it as XLSX");
 const OPEN_DOCUMENT: Kind = ("an OpenDocument file", OFFICE);
 const RTF: Kind = ("an RTF document", OFFICE);
-const EPUB: Kind = ("an EPUB book", "unpack it and give its HTML files");
-const MAIL: Kind = ("an e-mail", "save its text, and its attachments apart");
+const EPUB: Kind = ("an EPUB book", "open it in its own program and save it again");
+const MAIL: Kind = ("an e-mail", "save it as EML");
 const ARCHIVE: Kind = ("an archive", "unpack it and give the documents in it");
 const PACKED: Kind = ("a compressed file", "unpack it first");
 const IMAGE: Kind = ("an image", "give its text, for example from a text recognition program");

@@ -68,17 +68,15 @@ fn tell(question: &Question, bytes: &[u8], left: Duration) -> io::Result<()> {
             teller.say(&told.map_or_else(|refusal| Told::Refused { refusal }, |members| Told::Members { members }))?;
         }
         Question::Take { name, paths } => {
-            for path in paths {
+            let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
+            let mut said = Ok(());
+            documents::take_all(name, bytes, &paths, &mut |taken| {
                 limits::hold_time(limits::DOCUMENT);
-                match documents::take(name, bytes, path) {
-                    Ok(content) => {
-                        teller.say(&Told::Content { bytes: content.len() as u64 })?;
-                        teller.out.write_all(&content)?;
-                        teller.out.flush()?;
-                    }
-                    Err(refusal) => teller.say(&Told::Refused { refusal })?,
+                if said.is_ok() {
+                    said = teller.give(taken);
                 }
-            }
+            });
+            said?;
         }
         Question::Run { .. } => {}
     }
@@ -108,6 +106,18 @@ impl Teller<'_> {
         serde_json::to_writer(&mut self.out, told)?;
         self.out.write_all(b"\n")?;
         self.out.flush()
+    }
+
+    /// What was taken out of an archive.
+    fn give(&mut self, taken: Result<Vec<u8>, Refusal>) -> io::Result<()> {
+        match taken {
+            Ok(content) => {
+                self.say(&Told::Content { bytes: content.len() as u64 })?;
+                self.out.write_all(&content)?;
+                self.out.flush()
+            }
+            Err(refusal) => self.say(&Told::Refused { refusal }),
+        }
     }
 
     fn tell(&mut self, told: &Told) -> Result<(), Stopped> {

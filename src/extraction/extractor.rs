@@ -113,9 +113,9 @@ impl Extractor {
             let paths = group.iter().map(|one| one.inside.clone()).collect();
             let question = Question::Take { name: kind(&first.path.to_string_lossy()), paths };
             let mut taking = Taking { group, take, content: None };
-            let place = self.place();
+            // Without a place of its own: while it waits, what it gave is read, by another that needs one.
             let end = ask(program, &question, &bytes, &mut |heard| taking.hear(heard));
-            drop((place, bytes));
+            drop(bytes);
             group = taking.group;
             // Whoever it fell on; the others are asked for again.
             if let Some((fallen, rest)) = group.split_first() {

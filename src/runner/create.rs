@@ -5,14 +5,14 @@ use super::{RunError, clock::now, duplicates};
 use crate::{
     context::{compose::system_prompt, tokens::estimate},
     crash,
-    documents::{self, Found, Unit, Units},
+    documents::{self, Extracted, Found, Unit, Units},
     extraction::Extractor,
     job::{
         digest::sha256,
         event::{Event, PhaseKind},
         id::JobId,
         instructions::Instructions,
-        pages::PageRange,
+        pages::{Gap, PageRange},
         planning::bootstrap_todos,
         spec::{Asset, DocumentEntry, FORMAT, JobSpec},
         state::INSTRUCTIONS_FILE,
@@ -176,6 +176,31 @@ fn fill(
     Ok(spec)
 }
 
+/// Content and text of a document. What lies in an archive or a mail can't be taken out of it by who gives that: where it
+/// can't be read it is a document without text, which says why.
+fn read(
+    found: &Found,
+    content: Result<Vec<u8>, documents::DocumentError>,
+    extractor: &Extractor,
+) -> Result<(Vec<u8>, Extracted), RunError> {
+    let (bytes, read) = match content {
+        Ok(bytes) => {
+            let read = extractor.extract(&found.name, &bytes);
+            (bytes, read)
+        }
+        Err(error) => (Vec::new(), Err(error)),
+    };
+    let mut extracted = match read {
+        Err(error) if found.inside.is_empty() => return Err(error.into()),
+        Err(error) => Extracted::unread(error.fragment()),
+        Ok(extracted) => extracted,
+    };
+    if extracted.text.is_empty() && extracted.gaps.is_empty() {
+        extracted.gaps.push(Gap { pages: None, why: "no text in it".to_owned() });
+    }
+    Ok((bytes, extracted))
+}
+
 /// Copies one document in, with its text beside it.
 fn copy(
     workspace: &Workspace,
@@ -184,8 +209,7 @@ fn copy(
     budget_tokens: u64,
     extractor: &Extractor,
 ) -> Result<DocumentEntry, RunError> {
-    let bytes = content?;
-    let mut extracted = extractor.extract(&found.name, &bytes)?;
+    let (bytes, mut extracted) = read(found, content, extractor)?;
     let copied = workspace.write(&format!("documents/{}", found.name), &bytes)?;
     drop(bytes);
     let most = crate::context::layers::share_of(budget_tokens, MOST_PAGE_TOKENS);

@@ -264,7 +264,7 @@ fn all_that_can_be_set_is_in_the_queue() {
     let job = |place: usize, name: &str, is_held: bool| QueuedJob {
         id: entries[place].job.id,
         label: name.to_owned(),
-        sources: vec![desk.path().join("docs").join(name).to_str().unwrap().to_owned()],
+        sources: vec![source(name, desk.path().join("docs").join(name).to_str().unwrap(), &[])],
         documents: 1,
         documents_sha256: Some(sha256(&std::fs::read(desk.path().join("docs").join(name)).unwrap())),
         priority: -7,
@@ -358,8 +358,8 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
              need twice as much, or half. The closing job is not counted.)\n\
              left out: 2 files\n  \
              docs/empty.txt (no text in it)\n  \
-             docs/scan.pdf (a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with \
-             `pdftotext -layout`)\n",
+             docs/scan.pdf (can't be read as PDF, because it is cut off before its table of objects: open \
+             it in its own program and save it again, or leave it out)\n",
             "a dry run doesn't look into the database: what was done before is counted as if it were not\n"
         )
     );
@@ -393,8 +393,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
             "tokens_out": shown["tokens_out"], "cost_usd": cost, "budget_usd": null, "run_after": null,
             "time_window": null, "then": null, "left_out": [
                 {"path": "docs/empty.txt", "why": "no text in it"},
-                {"path": "docs/scan.pdf", "why": "a PDF file, which can't be read yet: convert it to text that keeps its \
-                                                  pages, for example with `pdftotext -layout`"},
+                {"path": "docs/scan.pdf", "why": "can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out"},
             ],
         })
     );
@@ -515,7 +514,7 @@ fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
     std::fs::create_dir(desk.path().join("nothing")).unwrap();
     let long = "x".repeat(201);
     let base = ["./task.md", "--documents", "docs"];
-    let pdf = "a PDF file, which can't be read yet: convert it to text that keeps its pages, for example with `pdftotext -layout`";
+    let pdf = "can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out";
     for (arguments, sentence) in [
         (&["--trial", "1"][..], "--trial needs --each: without it there is one job, which can't be tried in part"),
         (&["--each", "--trial", "0"], "--trial must be a whole number of at least 1, not '0'"),

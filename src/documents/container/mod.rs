@@ -17,7 +17,7 @@ mod walk;
 
 pub(in crate::documents) use names::Names;
 pub(in crate::documents) use walk::may_hold;
-pub use walk::{Member, Members, members, take};
+pub use walk::{Member, Members, members, take, take_all};
 
 #[cfg(test)]
 mod tests;

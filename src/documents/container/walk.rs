@@ -1,5 +1,7 @@
 //! Which documents are inside another, through all containers in it; and one of them.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::bounds::{Spent, Unfit};
@@ -47,28 +49,60 @@ pub fn members(name: &str, bytes: &[u8]) -> Result<Members, Refusal> {
 
 /// The content of one of them. An error where it is over its bounds or no longer there.
 pub fn take(name: &str, bytes: &[u8], path: &[String]) -> Result<Vec<u8>, Refusal> {
-    let mut spent = Spent::default();
-    let mut outer: Option<(String, Vec<u8>)> = None;
-    for (depth, wanted) in path.iter().enumerate() {
-        let (name, bytes) = outer.as_ref().map_or((name, bytes), |(name, bytes)| (name.as_str(), bytes.as_slice()));
-        let gone = |format: &str| Refusal::Damaged {
-            format: format.to_owned(),
-            why: format!("there is no {:?} in it any more", path[..=depth].join("/")),
+    let mut taken = None;
+    take_all(name, bytes, &[path], &mut |result| taken = Some(result));
+    taken.unwrap_or_else(|| Ok(bytes.to_vec()))
+}
+
+/// The contents of several, told in their order. Each container is opened once for those in it that follow each other.
+pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn FnMut(Result<Vec<u8>, Refusal>)) {
+    let refuse = |count: usize, refusal: &Refusal, tell: &mut dyn FnMut(Result<Vec<u8>, Refusal>)| {
+        (0..count).for_each(|_| tell(Err(refusal.clone())));
+    };
+    let gone = |format: &str, wanted: &str| Refusal::Damaged {
+        format: format.to_owned(),
+        why: format!("there is no {wanted:?} in it any more"),
+    };
+    let opened = Opened::open(name, bytes).and_then(|opened| {
+        let opened = opened
+            .ok_or_else(|| gone("an archive or a mail", &paths.first().copied().unwrap_or_default().join("/")))?;
+        let inside = opened.inside()?;
+        Ok((opened, inside))
+    });
+    let (mut opened, inside) = match opened {
+        Ok(opened) => opened,
+        Err(refusal) => return refuse(paths.len(), &refusal, tell),
+    };
+    let places: HashMap<&str, usize> = inside
+        .iter()
+        .filter_map(|inside| match inside.what {
+            What::Document(index) => Some((inside.name.as_str(), index)),
+            What::LeftOut(_) => None,
+        })
+        .collect();
+    for group in paths.chunk_by(|one, next| one.len() > 1 && next.len() > 1 && one[0] == next[0]) {
+        let Some((wanted, _)) = group[0].split_first() else {
+            tell(Ok(bytes.to_vec()));
+            continue;
         };
-        let mut opened = Opened::open(name, bytes)?.ok_or_else(|| gone("an archive or a mail"))?;
         let format = opened.format();
-        let found = opened.inside()?.into_iter().find_map(|inside| match inside.what {
-            What::Document(index) if inside.name == *wanted => Some(index),
-            What::Document(_) | What::LeftOut(_) => None,
-        });
-        let index = found.ok_or_else(|| gone(format))?;
-        let unpacked = opened.unpack(index, &mut spent, &|_| true).map_err(|unfit| match unfit {
+        let Some(&index) = places.get(wanted.as_str()) else {
+            refuse(group.len(), &gone(format, wanted), tell);
+            continue;
+        };
+        let unpacked = opened.unpack(index, &mut Spent::default(), &|_| true).map_err(|unfit| match unfit {
             Unfit::Whole(refusal) => refusal,
             Unfit::Itself(why) => Refusal::Damaged { format: format.to_owned(), why: format!("of {wanted:?}: {why}") },
-        })?;
-        outer = Some((wanted.clone(), unpacked.content.unwrap_or_default()));
+        });
+        match unpacked.map(|unpacked| unpacked.content.unwrap_or_default()) {
+            Ok(content) if group[0].len() == 1 => tell(Ok(content)),
+            Ok(content) => {
+                let rest: Vec<&[String]> = group.iter().map(|path| &path[1..]).collect();
+                take_all(wanted, &content, &rest, tell);
+            }
+            Err(refusal) => refuse(group.len(), &refusal, tell),
+        }
     }
-    outer.map_or_else(|| Ok(bytes.to_vec()), |(_, bytes)| Ok(bytes))
 }
 
 struct Walk<'f> {

@@ -113,7 +113,7 @@ fn extraction(position: &Position, counts: &str) -> String {
         format!("No normative statement was found in: {}.", silent.join(", "))
     };
     format!(
-        "# Normative statements\n\nAll documents were read from beginning to end. They hold {} normative statements; the whole list, with \
+        "# Normative statements\n\nAll readable text of the documents was read from beginning to end; `overnight show` names what can't be read. They hold {} normative statements; the whole list, with \
          document, page or line, section, strength and exact quote, is in {}.\n\nBy strength: {}.\n\n{}\n{silent}\n\n## How this was made\n\n{METHOD}\n",
         position.count,
         Kind::Extract.records(),

@@ -98,8 +98,10 @@ async fn the_doctor_tries_a_model_and_says_what_to_do() {
         let server = Server::new(acts).await;
         let arguments =
             ["doctor", "--json", "--model", "openai:night", "--base-url", &server.url, "--api-key-env", "NIGHT_KEY"];
-        let (found, stdout, stderr) = run(folder.path(), &arguments, &[("NIGHT_KEY", KEY)]).await;
-        let expected: Vec<String> = expected.into_iter().map(|line| line.replace("URL", &server.url)).collect();
+        let (found, stdout, stderr) = run(folder.path(), &arguments, &[("NIGHT_KEY", KEY), ("OVERNIGHT_DOCUMENTS_OCR", "never")]).await;
+        let first = "ok documents: no other programs help (`documents.ocr` is `never`)".to_owned();
+        let others = expected.into_iter().map(|line| line.replace("URL", &server.url));
+        let expected: Vec<String> = std::iter::once(first).chain(others).collect();
         assert_eq!((found, lines(&stdout)), (code, expected), "{stderr}");
         assert!(!format!("{stdout}{stderr}").contains("planted"));
     }

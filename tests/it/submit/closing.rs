@@ -99,8 +99,7 @@ fn the_closing_job_has_what_the_others_delivered() {
                 ),
                 format!("job {last}: output/gone.md is left out: it is not in the job's workspace"),
                 format!(
-                    "job {last}: output/scan.pdf is left out: a PDF file, which can't be read yet: convert it to text that keeps \
-                     its pages, for example with `pdftotext -layout`"
+                    "job {last}: output/scan.pdf is left out: can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out"
                 ),
             ]
         );

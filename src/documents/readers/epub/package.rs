@@ -100,7 +100,9 @@ impl Package {
         let mut met = HashSet::new();
         for id in order {
             let item = items.get(&id);
-            if item.is_some_and(|item| item.is_navigation) || !met.insert(id) {
+            // One file stands in some books once for each of its sections.
+            let file = item.map_or(&id, |item| &item.file);
+            if item.is_some_and(|item| item.is_navigation) || !met.insert(file.clone()) {
                 continue;
             }
             let chapter = item.map(|item| Chapter {

@@ -3,7 +3,7 @@
 
 use super::count::Count;
 use super::table::{Rows, is_data};
-use super::tree::{Id, Tree};
+use super::tree::{Id, Step, Tree};
 
 /// Beyond this many lists and quotes inside one another, lines are no longer moved in.
 const MAX_INDENTS: usize = 8;
@@ -75,6 +75,24 @@ enum Frame {
         written: bool,
     },
     Quote,
+    /// Set in, and nobody else's words.
+    Indentation,
+}
+
+/// Whether a quotation is none: docutils and Sphinx set text in with it, in a definition or around a `div`.
+fn is_indentation(tree: &Tree, id: Id) -> bool {
+    let in_definition = tree.ancestors(id).next().and_then(|up| tree.name(up)) == Some("dd");
+    let mut first = None;
+    tree.walk(id, |step| {
+        if let Step::Enter(at) = step
+            && at != id
+            && first.is_none()
+        {
+            first = tree.name(at);
+        }
+        first.is_none()
+    });
+    in_definition || first == Some("div")
 }
 
 #[derive(Default)]
@@ -135,12 +153,16 @@ impl Writer {
             "li" => {
                 let marker = match self.frames.last_mut() {
                     Some(Frame::List(Some(count))) => count.next_marker(tree, id),
-                    Some(Frame::List(None) | Frame::Item { .. } | Frame::Quote) | None => "- ".to_owned(),
+                    Some(Frame::List(None) | Frame::Item { .. } | Frame::Quote | Frame::Indentation) | None => {
+                        "- ".to_owned()
+                    }
                 };
                 self.frames.push(Frame::Item { marker, written: false });
             }
             "dd" => self.frames.push(Frame::Item { marker: ": ".to_owned(), written: false }),
-            "blockquote" => self.frames.push(Frame::Quote),
+            "blockquote" => {
+                self.frames.push(if is_indentation(tree, id) { Frame::Indentation } else { Frame::Quote });
+            }
             "pre" | "listing" | "xmp" | "plaintext" => self.pre = 1,
             "table" => self.rows = is_data(tree, id).then(Rows::default),
             "tr" => self.rows.iter_mut().for_each(Rows::begin_row),
@@ -306,7 +328,7 @@ impl Writer {
                     self.out.push_str("> ");
                     indents += 1;
                 }
-                Frame::List(_) | Frame::Item { .. } | Frame::Quote => {}
+                Frame::List(_) | Frame::Item { .. } | Frame::Quote | Frame::Indentation => {}
             }
         }
         self.tight = self.frames.iter().any(|frame| matches!(frame, Frame::Item { .. }));
@@ -318,7 +340,7 @@ impl Writer {
         self.out.push('\n');
         let indents = self.frames.iter().filter_map(|frame| match frame {
             Frame::Item { marker, .. } => Some(marker.as_str()),
-            Frame::List(_) | Frame::Quote => None,
+            Frame::List(_) | Frame::Quote | Frame::Indentation => None,
         });
         self.out.extend(indents.take(MAX_INDENTS));
     }
@@ -329,7 +351,7 @@ impl Writer {
         let indents = self.frames.iter().filter_map(|frame| match frame {
             Frame::Item { marker, .. } => Some(marker.as_str()),
             Frame::Quote => Some("> "),
-            Frame::List(_) => None,
+            Frame::List(_) | Frame::Indentation => None,
         });
         self.out.extend(indents.take(MAX_INDENTS));
     }

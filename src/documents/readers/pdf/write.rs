@@ -79,7 +79,8 @@ fn write(block: &Block, out: &mut String) {
 /// The rest of a word that is broken at the end of `line`, at the beginning of `next`, and whether the hyphen stays.
 fn joined<'a>(line: &str, next: &'a str) -> Option<(bool, &'a str)> {
     let mut back = line.chars().rev();
-    if !matches!(back.next(), Some('-' | '\u{ad}' | '\u{2010}')) {
+    // A typographic hyphen (U+2010) stays, as `pdftotext` leaves it: the quote check knows it.
+    if !matches!(back.next(), Some('-' | '\u{ad}')) {
         return None;
     }
     let before = back.next()?;

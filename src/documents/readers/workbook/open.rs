@@ -10,7 +10,7 @@ use crate::documents::readers::package::{Broken, Element, Halt, Node, Package, X
 use crate::documents::refusal::Refusal;
 
 /// How often the same row is told. More is no table but a bomb, or a filled column.
-const MAX_SAME_ROWS: u64 = 1_000;
+const MAX_SAME_ROWS: u64 = 100;
 /// The most columns that `LibreOffice` has.
 const MAX_COLUMNS: u32 = 16_384;
 const MAX_STYLES: usize = 50_000;
@@ -107,7 +107,7 @@ impl Reading<'_> {
                         let cells = self.row(xml)?;
                         if !cells.is_empty() {
                             if times > MAX_SAME_ROWS {
-                                self.pager.gap("the same row thousands of times, of which the first were read");
+                                self.pager.gap("the same row hundreds of times, of which the first 100 were read");
                             }
                             for same in 0..times.min(MAX_SAME_ROWS) {
                                 self.pager.row(number.saturating_add(same), cells.clone())?;
