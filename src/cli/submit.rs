@@ -187,7 +187,9 @@ pub(super) async fn ready(
         None => None,
     };
     let models = server::models_text(&settings)?.map(|(_, text)| text);
-    let looked = look(args, &order, &super::documents::extractor(&settings)?)?;
+    let extractor = super::documents::extractor(&settings)?;
+    let extractor = if args.dry_run { extractor.keeping_nothing() } else { extractor };
+    let looked = look(args, &order, &extractor)?;
 
     if !args.dry_run {
         tell_left_out(&looked.left_out);

@@ -27,11 +27,17 @@ struct Head {
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     folder: PathBuf,
+    /// Nothing is kept, what is there is used.
+    is_only_read: bool,
 }
 
 impl Cache {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder }
+        Self { folder, is_only_read: false }
+    }
+
+    pub(super) fn only_read(self) -> Self {
+        Self { is_only_read: true, ..self }
     }
 
     fn path(&self, key: &str) -> PathBuf {
@@ -48,14 +54,17 @@ impl Cache {
         if sha256(text) != head.text_sha256 {
             return None;
         }
-        // So that it is known to be in use. What can't be marked is only read once more, some day.
-        let _ = fs::File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+        if !self.is_only_read {
+            touch(&path);
+        }
         Some(Extracted { text: String::from_utf8(text.to_vec()).ok()?, ..head.extracted })
     }
 
     /// Keeps it, if it can: who can't keep a text has it all the same.
     pub(super) fn put(&self, key: &str, extracted: &Extracted) {
-        let _ = self.try_put(key, extracted);
+        if !self.is_only_read {
+            let _ = self.try_put(key, extracted);
+        }
     }
 
     fn try_put(&self, key: &str, extracted: &Extracted) -> io::Result<()> {
@@ -73,6 +82,11 @@ impl Cache {
         })?;
         sweep(folder)
     }
+}
+
+/// So that a text is known to be in use. What can't be marked is only read once more, some day.
+fn touch(path: &Path) {
+    let _ = fs::File::options().append(true).open(path).and_then(|file| file.set_modified(SystemTime::now()));
 }
 
 const UNFINISHED: &str = "unfinished";

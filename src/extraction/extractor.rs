@@ -38,6 +38,12 @@ impl Extractor {
         Self { program: Some(program), cache: Some(Cache::new(cache)), tools, ..Self::in_process() }
     }
 
+    /// Keeps no text: for who looks only.
+    #[must_use]
+    pub fn keeping_nothing(self) -> Self {
+        Self { cache: self.cache.map(Cache::only_read), ..self }
+    }
+
     /// Reads documents here and now, without limits and without keeping anything: for documents that are trusted.
     pub fn in_process() -> Self {
         let free = thread::available_parallelism().map_or(1, usize::from);

@@ -40,7 +40,7 @@ fn two_hundred_hostile_documents_cost_nobody_but_themselves() {
     let report: Value = serde_json::from_str(&report.stdout).unwrap();
     let mut ended: BTreeMap<String, String> = BTreeMap::new();
     for job in report["jobs"].as_array().unwrap() {
-        let document = job["documents"][0].as_str().unwrap().to_owned();
+        let document = job["document_names"][0].as_str().unwrap().to_owned();
         ended.insert(document, job["status"].as_str().unwrap().to_owned());
     }
 

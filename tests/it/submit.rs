@@ -12,6 +12,7 @@ use crate::{
 };
 use overnight::{
     batch::{BatchSettings, Estimate, LeftOut, instructions_hash},
+    documents::source,
     extraction::Extractor,
     job::{
         digest::sha256,

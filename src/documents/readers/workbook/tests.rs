@@ -140,8 +140,8 @@ fn a_bomb_of_repeated_rows_is_bounded() {
     let content = "<table:table table:name=\"One\"><table:table-row table:number-rows-repeated=\"1000000\"><table:table-cell \
         table:number-columns-repeated=\"3\"><text:p>boom</text:p></table:table-cell></table:table-row></table:table>";
     let extracted = extract("a.ods", &open(content)).unwrap();
-    assert_eq!(extracted.text.matches("boom").count(), 3 * (1_000 + 9));
-    assert_eq!(told(&extracted).1, ["page 1: the same row thousands of times, of which the first were read"]);
+    assert_eq!(extracted.text.matches("boom").count(), 3 * 100);
+    assert_eq!(told(&extracted).1, ["page 1: the same row hundreds of times, of which the first 100 were read"]);
 }
 
 #[test]
@@ -155,10 +155,7 @@ fn old_office_files_are_told_apart_by_their_streams() {
     assert_eq!(detect("a.doc", &with("/Workbook")), Ok(Format::Workbook));
     for (name, expected) in [
         ("/EncryptedPackage", "a.docx is an Office document with a password: remove the password, or leave it out"),
-        (
-            "/WordDocument",
-            "a.docx is an old Office document (DOC or PPT), which can't be read: save it as plain text, Markdown or HTML",
-        ),
+        ("/WordDocument", "a.docx is an old Office document (DOC or PPT), which can't be read: save it as DOCX or PDF"),
         (
             "/Workbook",
             "a.docx can't be read as workbook, because its sheets are not found in it: open it in its own program and \
