@@ -93,7 +93,14 @@ pub(super) fn refuse(bytes: &[u8]) -> Result<(), Refusal> {
 /// What can be said better by the name of a document whose bytes say nothing.
 pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
     match refusal {
-        Refusal::Binary { .. } => by_name(name).map_or(refusal, unsupported),
+        Refusal::Binary { .. } => match by_name(name) {
+            Some(kind) if [PDF, WORD, EXCEL, POWERPOINT, EPUB, MAIL].contains(&kind) => Refusal::Damaged {
+                format: ending(name).to_uppercase(),
+                why: "its bytes are not those of such a file: it is broken, locked or something else".to_owned(),
+            },
+            Some(kind) => unsupported(kind),
+            None => refusal,
+        },
         _ => refusal,
     }
 }

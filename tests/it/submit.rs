@@ -389,7 +389,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     assert_eq!(
         shown,
         json!({
-            "dry_run": true, "instructions": "task", "model": "openai:gpt-4o", "jobs": 1, "held": 0, "documents": 3,
+            "duplicates": [], "dry_run": true, "instructions": "task", "model": "openai:gpt-4o", "jobs": 1, "held": 0, "documents": 3,
             "bytes": 112, "text_tokens": 26, "turns": shown["turns"], "tokens_in": shown["tokens_in"],
             "tokens_out": shown["tokens_out"], "cost_usd": cost, "budget_usd": null, "run_after": null,
             "time_window": null, "then": null, "left_out": [
