@@ -51,7 +51,7 @@
 //!
 //! Where the next feature goes: a new transition is an event ([`job::event`]), its meaning ([`job::apply`]) and the decision
 //! that leads to it ([`job::step`], [`job::control`], [`job::planning`], [`job::ending`]). A new tool is an entry in
-//! [`context::catalogue`] and a file in [`tool`]. A new document format is a file in [`documents`]. A new vendor is a file in
+//! [`context::catalogue`] and a file in [`tool`]. A new document format is a reader in `documents::readers`. A new vendor is a file in
 //! `model/remote/wire`, a new model a line in `model/models.yaml`. What the model reads is Markdown under `instructions/runner/`.
 //!
 //! # Invariants

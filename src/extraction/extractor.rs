@@ -94,40 +94,8 @@ impl Extractor {
             found.chunk_by(|one, next| !one.inside.is_empty() && !next.inside.is_empty() && one.path == next.path)
         {
             match &self.program {
-                Some(program) if !group[0].inside.is_empty() => self.members_of(program, group, take),
+                Some(program) if !group[0].inside.is_empty() => members_of(program, group, take),
                 Some(_) | None => group.iter().for_each(|one| take(one, documents::content(one))),
-            }
-        }
-    }
-
-    /// Documents inside one and the same file.
-    fn members_of<'f>(
-        &self,
-        program: &Path,
-        mut group: &'f [Found],
-        take: &mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>),
-    ) {
-        while let Some(first) = group.first() {
-            let bytes = match documents::file(first) {
-                Ok(bytes) => bytes,
-                Err(error) => {
-                    take(first, Err(error));
-                    group = &group[1..];
-                    continue;
-                }
-            };
-            let paths = group.iter().map(|one| one.inside.clone()).collect();
-            let question = Question::Take { name: kind(&first.path.to_string_lossy()), paths };
-            let mut taking = Taking { group, take, content: None };
-            // Without a place of its own: while it waits, what it gave is read, by another that needs one.
-            let end = ask(program, &question, &bytes, &mut |heard| taking.hear(heard));
-            drop(bytes);
-            group = taking.group;
-            // Whoever it fell on; the others are asked for again.
-            if let Some((fallen, rest)) = group.split_first() {
-                let refusal = end.map_or_else(|error| unable(&error), ended);
-                take(fallen, Err(DocumentError::Refused { name: fallen.name.clone(), refusal }));
-                group = rest;
             }
         }
     }
@@ -171,6 +139,37 @@ impl Opener for Extractor {
             (Some(answer), _) => answer,
             (None, Ok(end)) => Err(ended(end)),
             (None, Err(error)) => Err(unable(&error)),
+        }
+    }
+}
+
+/// Documents inside one and the same file.
+fn members_of<'f>(
+    program: &Path,
+    mut group: &'f [Found],
+    take: &mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>),
+) {
+    while let Some(first) = group.first() {
+        let bytes = match documents::file(first) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                take(first, Err(error));
+                group = &group[1..];
+                continue;
+            }
+        };
+        let paths = group.iter().map(|one| one.inside.clone()).collect();
+        let question = Question::Take { name: kind(&first.path.to_string_lossy()), paths };
+        let mut taking = Taking { group, take, content: None };
+        // Without a place of its own: while it waits, what it gave is read, by another that needs one.
+        let end = ask(program, &question, &bytes, &mut |heard| taking.hear(heard));
+        drop(bytes);
+        group = taking.group;
+        // Whoever it fell on; the others are asked for again.
+        if let Some((fallen, rest)) = group.split_first() {
+            let refusal = end.map_or_else(|error| unable(&error), ended);
+            take(fallen, Err(DocumentError::Refused { name: fallen.name.clone(), refusal }));
+            group = rest;
         }
     }
 }
