@@ -27,10 +27,12 @@ pub(super) fn listen() -> Result<watch::Receiver<bool>, CliError> {
                     _ = terminations.recv() => {}
                     _ = hangups.recv() => {}
                 }
-                if sender.send_replace(true) {
+                if *sender.borrow() {
                     std::process::exit(exit::INTERRUPTED.into());
                 }
+                // Said first: who hears of it may end the program at once.
                 out::talk("stopping; once more to end at once");
+                sender.send_replace(true);
             }
         });
     });

@@ -28,7 +28,12 @@ pub(super) fn read(program: &Path, name: &str, bytes: &[u8]) -> io::Result<Resul
         }
         let begun = hearing.collected.page();
         if let Some(refusal) = hearing.refusal.take() {
-            return Ok(if begun == 0 { Err(refusal) } else { Ok(hearing.finish(Some(&refusal.fragment()))) });
+            if hearing.collected.is_blank() {
+                return Ok(Err(refusal));
+            }
+            let why = refusal.fragment();
+            hearing.collected.add_gap(&why);
+            return Ok(Ok(hearing.finish(Some(&why))));
         }
         let is_page = hearing.is_paged() && begun > after;
         spent += hearing.used + if is_page { PAGE } else { Duration::ZERO };

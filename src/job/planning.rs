@@ -79,10 +79,12 @@ pub(super) fn create_todos(
     };
     let count = todos.iter().filter(|todo| todo.status.is_open()).count();
     if count == 0 {
-        return vec![
-            refused("the list has no open todo; give the next phase's tasks".to_owned()),
-            Event::TodosRefused { reason: "no open todo".to_owned() },
-        ];
+        let mut events = vec![refused("the list has no open todo; give the next phase's tasks".to_owned())];
+        // Beyond that the tries of the step are what ends it.
+        if planning.refusals < REFUSALS {
+            events.push(Event::TodosRefused { reason: "no open todo".to_owned() });
+        }
+        return events;
     }
     let bounds = job.spec.instructions.phase;
     let (min, max) = (least(job) as usize, bounds.max_todos as usize);

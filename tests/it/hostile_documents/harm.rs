@@ -12,7 +12,9 @@ use std::{
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 /// What must be said of some of them.
-pub(super) const EXPECTED: [(&str, &str); 8] = [
+pub(super) const EXPECTED: [(&str, &str); 10] = [
+    ("entities.docx", "declares a document type"),
+    ("deep.docx", "elements are nested in it"),
     ("encrypted.pdf", "password"),
     ("encrypted.docx", "password"),
     ("encrypted.zip", "password"),
