@@ -47,9 +47,7 @@ pub struct Inspected {
 /// Looks at all of `found`, several at a time.
 pub fn inspect(found: &[Found], extractor: &Extractor) -> Inspected {
     // An archive is opened once, by one looker, for all that lie in it.
-    let parts: Vec<&[Found]> = found
-        .chunk_by(|one, next| !one.inside.is_empty() && !next.inside.is_empty() && one.path == next.path)
-        .collect();
+    let parts: Vec<&[Found]> = found.chunk_by(Found::is_beside).collect();
     let next = AtomicUsize::new(0);
     let large = Mutex::new(());
     let at_once = thread::available_parallelism().map_or(1, usize::from).min(MOST_AT_ONCE).min(parts.len().max(1));

@@ -82,6 +82,22 @@ impl Collected {
         }
     }
 
+    /// Another program's text, page after page, as far as there is room for it.
+    pub fn of<'p>(texts: impl IntoIterator<Item = &'p str>) -> Self {
+        let mut collected = Self::default();
+        for (number, text) in (1..).zip(texts) {
+            if collected.begin(number).and_then(|_| collected.text(text)).is_err() {
+                break;
+            }
+        }
+        collected
+    }
+
+    /// How many pages there will be, where that was told.
+    pub fn expected(&self) -> u64 {
+        self.expected
+    }
+
     /// Whether there is no text yet.
     pub fn is_blank(&self) -> bool {
         self.bytes == 0

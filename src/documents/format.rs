@@ -103,10 +103,9 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Refusal::TooLarge { bytes: bytes.len() as u64, limit: MAX_BYTES });
     }
-    if let Some(format) = unreadable::office(bytes) {
+    if let Some(format) = unreadable::known(bytes)? {
         return Ok(format);
     }
-    unreadable::refuse(bytes)?;
     Ok(format_of(name, bytes))
 }
 

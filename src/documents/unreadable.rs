@@ -81,13 +81,20 @@ const ENDINGS: &[(&[&str], Kind)] = &[
     (&["ps"], POSTSCRIPT),
 ];
 
-/// An error if `bytes` are a format that isn't read.
-pub(super) fn refuse(bytes: &[u8]) -> Result<(), Refusal> {
-    match by_content(bytes) {
-        Some(ENCRYPTED) => Err(Refusal::Encrypted { format: ENCRYPTED.0.to_owned() }),
-        Some(kind) => Err(unsupported(kind)),
-        None => Ok(()),
-    }
+/// The format of an office that `bytes` begin as; an error where it is one that isn't read, and none where they may be text.
+pub(super) fn known(bytes: &[u8]) -> Result<Option<Format>, Refusal> {
+    Ok(Some(match by_content(bytes) {
+        None => return Ok(None),
+        Some(PDF) => Format::Pdf,
+        Some(WORD) => Format::Word,
+        Some(EXCEL) => Format::Workbook,
+        Some(POWERPOINT) => Format::Slides,
+        Some(EPUB) => Format::Epub,
+        Some(OUTLOOK) => Format::Mail,
+        Some(IMAGE) => Format::Image,
+        Some(ENCRYPTED) => return Err(Refusal::Encrypted { format: ENCRYPTED.0.to_owned() }),
+        Some(kind) => return Err(unsupported(kind)),
+    }))
 }
 
 /// What can be said better by the name of a document whose bytes say nothing.
@@ -107,20 +114,6 @@ pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
 
 fn unsupported((format, advice): Kind) -> Refusal {
     Refusal::Unsupported { format: format.to_owned(), advice: advice.to_owned() }
-}
-
-/// The formats of offices that are known by their first bytes.
-pub(super) fn office(bytes: &[u8]) -> Option<Format> {
-    match by_content(bytes) {
-        Some(PDF) => Some(Format::Pdf),
-        Some(WORD) => Some(Format::Word),
-        Some(EXCEL) => Some(Format::Workbook),
-        Some(POWERPOINT) => Some(Format::Slides),
-        Some(EPUB) => Some(Format::Epub),
-        Some(OUTLOOK) => Some(Format::Mail),
-        Some(IMAGE) => Some(Format::Image),
-        Some(_) | None => None,
-    }
 }
 
 /// What no reader of the program gets a text from.

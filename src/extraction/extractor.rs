@@ -2,6 +2,7 @@
 
 use super::{
     cache::Cache,
+    limits::DOCUMENT,
     message::{Question, Told},
     pages,
     parent::{End, Heard, ask},
@@ -90,9 +91,7 @@ impl Extractor {
     /// The bytes of documents, out of an archive where they lie in one; `take` gets them one by one, in their order. An archive
     /// is opened once for all that follow each other.
     pub fn contents<'f>(&self, found: &'f [Found], take: &mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>)) {
-        for group in
-            found.chunk_by(|one, next| !one.inside.is_empty() && !next.inside.is_empty() && one.path == next.path)
-        {
+        for group in found.chunk_by(Found::is_beside) {
             match &self.program {
                 Some(program) if !group[0].inside.is_empty() => members_of(program, group, take),
                 Some(_) | None => group.iter().for_each(|one| take(one, documents::content(one))),
@@ -215,12 +214,7 @@ impl Taking<'_, '_> {
 }
 
 fn ended(end: End) -> Refusal {
-    let why = match end {
-        End::Time => "reading it took more than 60 s of processor time".to_owned(),
-        End::Fell(why) => why,
-        End::Done | End::Code(_) => "its reader ended without a word".to_owned(),
-    };
-    Refusal::Ended { why }
+    Refusal::Ended { why: end.why(DOCUMENT) }
 }
 
 fn unable(error: &io::Error) -> Refusal {

@@ -4,7 +4,7 @@
 use super::{
     limits::{DOCUMENT, MOST_FALLS, PAGE},
     message::{Question, Told},
-    parent::{End, Heard, ask},
+    parent::{Heard, ask},
 };
 use crate::documents::{Collected, Extracted, Format, Pages, Refusal, Stopped, Unit};
 use std::{io, path::Path, time::Duration};
@@ -38,7 +38,7 @@ pub(super) fn read(program: &Path, name: &str, bytes: &[u8]) -> io::Result<Resul
         let is_page = hearing.is_paged() && begun > after;
         spent += hearing.used + if is_page { PAGE } else { Duration::ZERO };
         let is_over = spent >= DOCUMENT;
-        let why = why(end, is_page && !is_over);
+        let why = end.why(if is_page && !is_over { PAGE } else { DOCUMENT });
         if begun == 0 || (!hearing.is_paged() && hearing.collected.is_blank()) {
             return Ok(Err(Refusal::Ended { why }));
         }
@@ -52,16 +52,6 @@ pub(super) fn read(program: &Path, name: &str, bytes: &[u8]) -> io::Result<Resul
     Ok(Ok(hearing.finish(why.as_deref())))
 }
 
-/// A clause: "its reader needed more than 1 GiB of memory".
-fn why(end: End, is_page: bool) -> String {
-    let limit = if is_page { PAGE } else { DOCUMENT };
-    match end {
-        End::Time => format!("reading it took more than {} s of processor time", limit.as_secs()),
-        End::Fell(why) => why,
-        End::Done | End::Code(_) => "its reader ended without a word".to_owned(),
-    }
-}
-
 #[derive(Default)]
 struct Hearing {
     collected: Collected,
@@ -71,17 +61,13 @@ struct Hearing {
     /// Processor time that the reader had used when it began its last page.
     used: Duration,
     falls: Option<String>,
-    expected: u64,
 }
 
 impl Hearing {
     fn hear(&mut self, told: Told) -> Result<(), Stopped> {
         match told {
             Told::Format { format, reader } => self.format = Some((format, reader)),
-            Told::Expect { pages } => {
-                self.expected = pages;
-                self.collected.expect(pages)?;
-            }
+            Told::Expect { pages } => self.collected.expect(pages)?,
             Told::Begin { page, used_ms } => {
                 self.used = Duration::from_millis(used_ms);
                 self.collected.begin(page)?;
@@ -97,12 +83,12 @@ impl Hearing {
     }
 
     fn is_paged(&self) -> bool {
-        self.expected > 1
+        self.collected.expected() > 1
     }
 
     /// `why`: what became of the pages that were never begun.
     fn finish(self, why: Option<&str>) -> Extracted {
-        let several = self.expected > 1 || self.collected.page() > 1;
+        let several = self.is_paged() || self.collected.page() > 1;
         let unit = self.unit.unwrap_or(if several { Unit::Page } else { Unit::Line });
         let (format, reader) = self.format.unwrap_or((Format::Text, String::new()));
         self.collected.finish(format, reader, unit, why)

@@ -12,6 +12,7 @@ use std::{
     process::{Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     thread,
+    time::Duration,
 };
 
 /// Bytes of the longest line that is taken: a piece of text of 1 MiB, each byte escaped.
@@ -33,6 +34,17 @@ pub(super) enum End {
     Fell(String),
     /// An exit code of another program.
     Code(u8),
+}
+
+impl End {
+    /// Why there is no more of the answer, as a clause; `limit` is what a limit on time was.
+    pub(super) fn why(self, limit: Duration) -> String {
+        match self {
+            Self::Time => format!("reading it took more than {} s of processor time", limit.as_secs()),
+            Self::Fell(why) => why,
+            Self::Done | Self::Code(_) => "its reader ended without a word".to_owned(),
+        }
+    }
 }
 
 /// What is heard of an answer.

@@ -154,13 +154,7 @@ impl Tools {
         }
         let version = self.installed().pdftotext.clone()?;
         let text = self.text("pdftotext", &["-enc", "UTF-8", "-", "-"], bytes)?;
-        let mut collected = Collected::default();
-        for (number, page) in (1..).zip(text.strip_suffix('\x0c')?.split('\x0c')) {
-            let taken = collected.begin(number).and_then(|_| collected.text(page));
-            if taken.is_err() {
-                break;
-            }
-        }
+        let mut collected = Collected::of(text.strip_suffix('\x0c')?.split('\x0c'));
         collected.add_note(format!("read by pdftotext: our own reader says that it {refusal}"));
         Some(collected.finish(Format::Pdf, version, Unit::Page, None)).filter(|extracted| !extracted.text.is_empty())
     }
@@ -224,13 +218,7 @@ impl Tools {
             let _ = write!(extracted.reader, ", {version}");
         }
         extracted.notes.extend(others.iter().map(|range| format!("{range} read by pdftotext")));
-        let mut collected = Collected::default();
-        for (number, page) in (1..).zip(&pages) {
-            let taken = collected.begin(number).and_then(|_| collected.text(page));
-            if taken.is_err() {
-                break;
-            }
-        }
+        let collected = Collected::of(pages.iter().map(String::as_str));
         let text = collected.finish(Format::Pdf, String::new(), Unit::Page, None).text;
         Extracted { text, ..extracted }
     }

@@ -19,6 +19,13 @@ pub struct Found {
     pub bytes: u64,
 }
 
+impl Found {
+    /// Whether both lie inside one and the same file.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        !self.inside.is_empty() && !other.inside.is_empty() && self.path == other.path
+    }
+}
+
 /// The documents of a job, by name; and what was passed over without being asked to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gathered {
