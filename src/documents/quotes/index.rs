@@ -171,10 +171,11 @@ impl QuoteIndex {
     /// With `at`, only there: on page `at` it must begin, or end when it runs over a page break; where there are no pages,
     /// it must cover line `at`.
     ///
-    /// What runs over the pages (headers, footers, their numbers) may stand in the middle of it.
+    /// What runs over the pages (headers, footers, their numbers) may stand in the middle of it where a page ends in it.
     pub fn find(&self, quote: &str, at: Option<u64>) -> Option<Place> {
         let needle = Needle::new(quote)?;
-        self.look(&needle, at).or_else(|| self.flow.as_ref()?.look(&needle, at))
+        let over_a_break = |place: &Place| place.from.page != place.to.page;
+        self.look(&needle, at).or_else(|| self.flow.as_ref()?.look(&needle, at).filter(over_a_break))
     }
 
     fn look(&self, needle: &Needle, at: Option<u64>) -> Option<Place> {
