@@ -163,9 +163,9 @@ fn glimpse(server: &Server, format: Format, streams: bool) -> String {
         Err(_) => "waits",
     };
     let text = String::from_utf8_lossy(&answered).replace("\r\n", "\n");
-    // Of a long body, the last lines: what is said there differs.
-    let lines: Vec<&str> =
-        text.lines().filter(|line| !line.is_empty() && !line.starts_with("retry-after: S")).collect();
+    // Of a long body, the last lines: what is said there differs. A date differs each time.
+    let is_dated = |line: &str| line.starts_with("retry-after: ") && line.ends_with(" GMT");
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty() && !is_dated(line)).collect();
     let (head, tail) = lines.split_at(lines.len().min(4));
     let tail = &tail[tail.len().saturating_sub(4)..];
     format!("{}\n…\n{}\n({end})\n", head.join("\n"), tail.join("\n"))
