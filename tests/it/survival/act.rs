@@ -83,6 +83,16 @@ impl Act {
         ran.code == Some(self.code)
     }
 
+    /// Whether the job that the command was to go on with was not made before the crash.
+    pub(super) fn was_never_begun(&self, ran: &Ran) -> bool {
+        self.word == Word::Run && ran.code == Some(2) && ran.stderr.contains("there is no job")
+    }
+
+    /// Whether the command had come to its end before the crash, and is refused now.
+    pub(super) fn was_done_before(&self, ran: &Ran) -> bool {
+        self.word == Word::Cancel && ran.code == Some(2) && ran.stderr.contains("has ended already: it is cancelled")
+    }
+
     /// What a person tries first after a crash.
     pub(super) fn again(&self) -> &'static [&'static str] {
         match self.word {
@@ -98,7 +108,7 @@ impl Act {
             let ran = disturb(desk, self.again());
             let Some(code) = ran.code else { continue };
             let waits = code == 4 && ran.stderr.contains("waits for a review");
-            let ended = if code == 2 && ran.stderr.contains("there is no job") && self.word == Word::Run
+            let ended = if self.was_never_begun(&ran)
                 || waits && self.word == Word::Approve
                 || waits && self.word == Word::Feedback && !is_fed_back(desk)
             {
@@ -106,10 +116,9 @@ impl Act {
             } else {
                 ran
             };
-            let is_cancelled = self.word == Word::Cancel && ended.stderr.contains("has ended already: it is cancelled");
             match ended.code {
                 None | Some(130) => {}
-                Some(2) if is_cancelled => return Ok(()),
+                Some(_) if self.was_done_before(&ended) => return Ok(()),
                 Some(code) if code == self.code => return Ok(()),
                 Some(_) => return Err(format!("{ended:?}")),
             }
