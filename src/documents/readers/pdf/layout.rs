@@ -2,6 +2,7 @@
 //! share width with it, words beside it without a column's gap between. So a paragraph, a column of it, a table's cell
 //! or column is a block, and a wide gap inside a justified line parts nothing.
 
+use super::direction;
 use super::words::Word;
 
 /// Lines further apart than this, base to base, in sizes of the font, are of two blocks.
@@ -19,14 +20,19 @@ const SIZE_WITHIN: f32 = 0.6;
 const SIZE_BESIDE: f32 = 0.2;
 /// A wider gap than this, in sizes of the font, ends a line.
 const LINE_GAP: f32 = 1.5;
+/// A word further than this before the end of the last one, in sizes of the font, is of another line: stacked marks,
+/// and cells that run into each other.
+const LINE_OVERLAP: f32 = 0.5;
 /// Words whose bases fall into one row of this height, in points, are looked at from the left to the right.
 const ROW: f32 = 4.0;
 /// So many rows are looked through for the word furthest to the left, so as not to begin with a raised one.
 const FIRST_ROWS: i64 = 3;
 /// A word ends where the gap behind it is wider than this, in sizes of the font ...
 const SPACE: f32 = 0.03;
-/// ... or than this, in a line whose characters are all set apart.
-const SPACE_APART: f32 = 0.15;
+/// ... or, in a line whose characters are all set apart, so many times wider than the narrowest gap in it, but no
+/// wider than this, in sizes of the font, need be.
+const SPACE_APART: f32 = 1.3;
+const MOST_APART: f32 = 0.4;
 
 /// Words in one box.
 #[derive(Debug, Clone)]
@@ -54,6 +60,7 @@ pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
     while let Some(seed) = pool.take_first() {
         blocks.push(grow(words, &mut pool, seed));
     }
+    direction::read(&mut blocks, direction::is_from_right(words));
     blocks
 }
 
@@ -252,6 +259,7 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<Line> {
                 if !pool.is_taken[at]
                     && (word.base - first.base).abs() <= shift
                     && word.start >= last.start
+                    && gap >= -LINE_OVERLAP * size
                     && gap <= LINE_GAP * size
                     && nearest.is_none_or(|(least, _)| gap < least)
                 {
@@ -270,15 +278,13 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<Line> {
 }
 
 fn line_text(words: &[Word], line: &[usize]) -> String {
-    let mut gaps = line.windows(2).map(|pair| words[pair[1]].start - words[pair[0]].end);
-    let is_apart = line.len() > 1 && line.iter().all(|&index| words[index].count == 1) && gaps.all(|gap| gap > 0.0);
-    let space = if is_apart { SPACE_APART } else { SPACE };
+    let space = space(words, line);
     let mut text = String::new();
     let mut last: Option<&Word> = None;
     for &index in line {
         let word = &words[index];
         if let Some(last) = last
-            && word.start - last.end >= space * last.size
+            && word.start - last.end >= space.unwrap_or(SPACE * last.size)
         {
             text.push(' ');
         }
@@ -286,4 +292,15 @@ fn line_text(words: &[Word], line: &[usize]) -> String {
         last = Some(word);
     }
     text
+}
+
+/// How wide a gap ends a word in a line whose characters are all set apart.
+fn space(words: &[Word], line: &[usize]) -> Option<f32> {
+    let (first, rest) = line.split_first()?;
+    if rest.is_empty() || line.iter().any(|&index| words[index].count > 1) {
+        return None;
+    }
+    let gaps = line.windows(2).map(|pair| words[pair[1]].start - words[pair[0]].end);
+    let least = gaps.fold(f32::MAX, f32::min);
+    (least > 0.0).then(|| (SPACE_APART * least).min(MOST_APART * words[*first].size))
 }

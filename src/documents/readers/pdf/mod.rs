@@ -2,21 +2,27 @@
 //!
 //! - `read`: a document and its pages, and what is missing of them
 //! - `notes`: what lies over a page: fields, stamps, comments
-//! - `content`, `paint`: a page's content is run, for the place of each character (`glyphs`)
-//! - `words`, `accents`: characters → words; `layout`: words → blocks of lines; `order`: blocks in reading order; `write`:
-//!   their text
+//! - `fonts`, `characters`: what fonts say of themselves that the library drops
+//! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`)
+//! - `words`, `accents`: characters → words; `layout`: words → blocks of lines; `marks`: bullets beside
+//!   them; `direction`: lines as they are read; `order`: blocks in reading order; `write`: their text
 //!
 //! Objects, packing, encryption and fonts are the library's. Reading order is ours: measured on some 280 real manuals
 //! against `pdftotext`, the library's own keeps headers and tables otherwise than they stand, and its text is Markdown.
 
 mod accents;
+mod characters;
 mod content;
+mod direction;
+mod fonts;
 mod glyphs;
 mod layout;
+mod marks;
 mod notes;
 mod order;
 mod paint;
 mod read;
+mod show;
 mod words;
 mod write;
 

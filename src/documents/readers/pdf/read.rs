@@ -7,6 +7,7 @@ use unpdf::Error;
 use unpdf::parser::backend::{PdfBackend, RawBackend};
 use unpdf::parser::raw::RawDocument;
 
+use super::fonts::Fonts;
 use super::glyphs::Page;
 use super::notes::{Overlay, overlays};
 use super::{paint, write};
@@ -26,7 +27,7 @@ pub(in crate::documents) struct Pdf;
 
 impl Reader for Pdf {
     fn version(&self) -> &'static str {
-        "unpdf 0.52.1+2"
+        "unpdf 0.52.1+5"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
@@ -46,7 +47,7 @@ impl Reader for Pdf {
                 continue;
             }
             let overlay = loaded.overlays.get(&id);
-            match guarded(|| page(&loaded.document, id, overlay)) {
+            match guarded(|| page(&loaded, id, overlay)) {
                 Some((text, gaps)) => tell(&text, &gaps, pages)?,
                 None => pages.gap("its content makes no sense")?,
             }
@@ -63,14 +64,17 @@ impl Reader for Pdf {
 struct Loaded {
     document: RawBackend,
     overlays: HashMap<(u32, u16), Overlay>,
+    fonts: Fonts,
     has_lost_pages: bool,
 }
 
 fn load(bytes: &[u8]) -> Result<Loaded, Refusal> {
-    let overlays = overlays(&RawDocument::load(bytes).map_err(|error| refusal(&error, bytes))?);
+    let raw = RawDocument::load(bytes).map_err(|error| refusal(&error, bytes))?;
+    let (overlays, fonts) = (overlays(&raw), Fonts::of(&raw));
+    drop(raw);
     let document = RawBackend::load_bytes(bytes).map_err(|error| refusal(&error, bytes))?;
     let has_lost_pages = document.integrity().pages_incomplete();
-    Ok(Loaded { document, overlays, has_lost_pages })
+    Ok(Loaded { document, overlays, fonts, has_lost_pages })
 }
 
 /// What `work` comes to; none where the library fell over it. Only what is at hand may be used again: the library holds
@@ -79,8 +83,8 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-fn page(document: &RawBackend, id: (u32, u16), overlay: Option<&Overlay>) -> (String, Vec<&'static str>) {
-    let page = paint::page(document, id, overlay);
+fn page(loaded: &Loaded, id: (u32, u16), overlay: Option<&Overlay>) -> (String, Vec<&'static str>) {
+    let page = paint::page(&loaded.document, &loaded.fonts, id, overlay);
     let mut text = write::text(&page);
     for comment in overlay.iter().flat_map(|overlay| &overlay.comments) {
         if !text.is_empty() {
@@ -123,34 +127,36 @@ fn without_prefix(bytes: &[u8]) -> &[u8] {
     memchr::memmem::find(head, b"%PDF-").map_or(bytes, |at| &bytes[at..])
 }
 
-/// Whether brackets are opened in brackets more often than any real file does. Packed data between objects is taken for
-/// what it isn't; every object's end begins anew.
+/// Whether brackets are opened in brackets more often than any real file does. Streams are no objects; every object's end
+/// begins anew.
 fn is_nested_deeply(bytes: &[u8]) -> bool {
-    let (mut depth, mut at) = (0_usize, 0);
-    while let Some(found) = memchr::memchr3(b'[', b']', b'e', bytes.get(at..).unwrap_or_default()) {
-        at += found;
-        match bytes[at] {
-            b'[' => depth += 1,
-            b']' => depth = depth.saturating_sub(1),
-            _ if bytes[at..].starts_with(b"endobj") || bytes[at..].starts_with(b"endstream") => depth = 0,
-            _ => {}
-        }
-        if depth > MAX_NESTING {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let stream = memchr::memmem::find_iter(rest, b"stream").find(|&at| {
+            rest.get(at + 6).is_some_and(|&byte| matches!(byte, b'\r' | b'\n')) && !rest[..at].ends_with(b"end")
+        });
+        let objects = &rest[..stream.unwrap_or(rest.len())];
+        if are_nested_deeply(objects, b"[", b"]") || are_nested_deeply(objects, b"<<", b">>") {
             return true;
         }
-        at += 1;
+        let behind = &rest[objects.len()..];
+        rest = memchr::memmem::find(behind, b"endstream").map_or(&[][..], |end| &behind[end..]);
     }
+    false
+}
+
+fn are_nested_deeply(objects: &[u8], opening: &[u8], closing: &[u8]) -> bool {
     let (mut depth, mut at) = (0_usize, 0);
-    while let Some(found) = memchr::memchr3(b'<', b'>', b'e', bytes.get(at..).unwrap_or_default()) {
+    while let Some(found) = memchr::memchr3(opening[0], closing[0], b'e', objects.get(at..).unwrap_or_default()) {
         at += found;
-        let rest = &bytes[at..];
-        if rest.starts_with(b"<<") {
+        let rest = &objects[at..];
+        if rest.starts_with(opening) {
             depth += 1;
-            at += 1;
-        } else if rest.starts_with(b">>") {
+            at += opening.len() - 1;
+        } else if rest.starts_with(closing) {
             depth = depth.saturating_sub(1);
-            at += 1;
-        } else if rest.starts_with(b"endobj") || rest.starts_with(b"endstream") {
+            at += closing.len() - 1;
+        } else if rest.starts_with(b"endobj") {
             depth = 0;
         }
         if depth > MAX_NESTING {
@@ -170,7 +176,7 @@ fn gaps(page: &Page, text: &str) -> Vec<&'static str> {
     if page.is_cut {
         gaps.push("there is more on it than is read of one page");
     }
-    let strange = text.chars().filter(|&character| is_private(character)).count() as u64 + page.unmapped;
+    let strange = text.chars().filter(|&character| is_without_meaning(character)).count() as u64 + page.unmapped;
     let all = text.chars().filter(|character| !character.is_whitespace()).count() as u64 + page.unmapped;
     if strange > 0 && strange * 2 >= all {
         gaps.push("its characters have no meaning outside their font");
@@ -188,6 +194,6 @@ fn gaps(page: &Page, text: &str) -> Vec<&'static str> {
 }
 
 /// A character that only its font knows, or none.
-fn is_private(character: char) -> bool {
+fn is_without_meaning(character: char) -> bool {
     matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' | '\u{fffd}')
 }

@@ -103,6 +103,75 @@ fn words_broken_at_a_lines_end_are_whole() {
 }
 
 #[test]
+fn an_addresss_break_leaves_no_hyphen() {
+    let lines = "BT /F 10 Tf 12 TL 50 700 Td (See http://a.example/-) Tj T* (guide for both.) Tj ET";
+    assert_eq!(text(lines), "See http://a.example/guide\nfor both.\n");
+}
+
+#[test]
+fn marks_set_apart_stand_before_their_lines() {
+    let bullets = "BT /F 10 Tf 12 TL 50 700 Td (\\267) Tj T* (\\267) Tj T* (\\267) Tj ET";
+    let items = "BT /F 10 Tf 12 TL 90 700 Td (one) Tj T* (two) Tj ET";
+    assert_eq!(text(&format!("{bullets} {items}")), "\u{2022}\n\n\u{2022} one\n\u{2022} two\n");
+    let note = "BT /F 6 Tf 50 104 Td (12) Tj ET BT /F 10 Tf 58 100 Td (A note.) Tj ET";
+    assert_eq!(text(note), "12 A note.\n");
+}
+
+#[test]
+fn words_set_apart_letter_by_letter_are_words() {
+    assert_eq!(text("BT /F 10 Tf 1.5 Tc -3 Tw 50 700 Td (OUR AIMS) Tj ET"), "OUR AIMS\n");
+}
+
+#[test]
+fn what_runs_over_the_end_of_a_cell_is_text_of_its_own() {
+    let cells = "BT /F 10 Tf 50 700 Td (electronically) Tj ET BT /F 10 Tf 124 700 Td (signed) Tj ET";
+    assert_eq!(text(cells), "electronically\nsigned\n");
+}
+
+/// A page with `content`, whose font `F` is this, of the objects that follow it.
+fn with_font(font: &str, others: &[Vec<u8>], content: &str) -> Vec<u8> {
+    let page = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 4 0 R>>>>/Contents 5 0 R>>";
+    let mut objects = vec![
+        b"<</Type/Catalog/Pages 2 0 R>>".to_vec(),
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>".to_vec(),
+        page.as_bytes().to_vec(),
+        font.as_bytes().to_vec(),
+        stream("", content),
+    ];
+    objects.extend_from_slice(others);
+    file(&objects, "")
+}
+
+#[test]
+fn bullets_of_symbol_fonts_are_kept() {
+    let widths = "/FirstChar 65/LastChar 66/Widths[460 500]";
+    let font = format!("<</Type/Font/Subtype/TrueType/BaseFont/AAAAAA+Symbol{widths}/ToUnicode 6 0 R>>");
+    let table = "1 begincodespacerange <00> <ff> endcodespacerange 2 beginbfchar <41> <f0b7> <42> <0062> endbfchar";
+    let bytes = with_font(&font, &[stream("", table)], "BT /F 10 Tf 50 700 Td [(A) -300 (BBB)] TJ ET");
+    assert_eq!(read(&bytes).unwrap(), ("\u{f0b7} bbb\n".to_owned(), vec![]));
+}
+
+#[test]
+fn fonts_drawn_in_a_measure_of_their_own_have_words() {
+    let glyphs = "/CharProcs<</A 6 0 R/B 6 0 R>>/Encoding<</Differences[65/A/B]>>";
+    let widths = "/FirstChar 65/LastChar 66/Widths[25 25]/FontMatrix[1 0 0 -1 0 0]/FontBBox[0 0 25 40]";
+    let font = format!("<</Type/Font/Subtype/Type3{glyphs}{widths}>>");
+    // Letters 5 points wide, and a gap of half a letter behind each kerned one.
+    let content = "BT 0.2 0 0 0.2 50 700 Tm /F 1 Tf [(AB) -4000 (BA) -15000 (AA)] TJ ET";
+    let bytes = with_font(&font, &[stream("", "25 0 d0")], content);
+    assert_eq!(read(&bytes).unwrap(), ("ABBA AA\n".to_owned(), vec![]));
+}
+
+#[test]
+fn hebrew_is_put_in_the_order_in_which_it_is_read() {
+    let widths = "/FirstChar 65/LastChar 68/Widths[500 500 500 500]";
+    let font = format!("<</Type/Font/Subtype/TrueType/BaseFont/AAAAAA+H{widths}/ToUnicode 6 0 R>>");
+    let table = "1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfrange <41> <44> <05d0> endbfrange";
+    let bytes = with_font(&font, &[stream("", table)], "BT /F 10 Tf 50 700 Td (DC) Tj 15 0 Td (BA) Tj ET");
+    assert_eq!(read(&bytes).unwrap(), ("\u{5d0}\u{5d1} \u{5d2}\u{5d3}\n".to_owned(), vec![]));
+}
+
+#[test]
 fn what_a_marked_part_stands_for_is_its_text() {
     let content = "BT /F 10 Tf 50 700 Td /Span<</ActualText<FEFF6587>>> BDC (x) Tj EMC ET";
     assert_eq!(text(content), "\u{6587}\n");
@@ -166,6 +235,13 @@ fn deep_nesting_is_refused() {
     bytes.resize(200_000, b'[');
     let why = "its objects are nested thousands of times";
     assert_eq!(read(&bytes).unwrap_err(), Refusal::Damaged { format: "PDF".into(), why: why.into() });
+}
+
+#[test]
+fn what_lies_in_a_stream_is_no_nesting() {
+    let open = "[".repeat(20_000);
+    let (text, gaps) = read(&pages(&[&format!("BT /F 10 Tf 50 700 Td (one) Tj 2000 0 Td ({open}) Tj ET")])).unwrap();
+    assert_eq!((text.as_str(), gaps.len()), ("one\n", 0));
 }
 
 #[test]

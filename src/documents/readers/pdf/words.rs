@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use unicode_bidi::{BidiClass, bidi_class};
+
 use super::accents;
 use super::glyphs::{Glyph, Page};
 
@@ -134,7 +136,11 @@ fn continues(word: &Word, glyph: &Glyph) -> bool {
 
 /// Letters that are drawn as one shape are letters again.
 fn push(word: &mut String, text: &str) {
-    for character in text.chars() {
+    // Letters of Hebrew and Arabic stand in a line from the left as all others do, until the line is read.
+    let is_from_right =
+        text.chars().nth(1).is_some_and(|letter| matches!(bidi_class(letter), BidiClass::R | BidiClass::AL));
+    let characters: Vec<char> = if is_from_right { text.chars().rev().collect() } else { text.chars().collect() };
+    for character in characters {
         match character {
             '\u{fb00}' => word.push_str("ff"),
             '\u{fb01}' => word.push_str("fi"),

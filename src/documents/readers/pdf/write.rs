@@ -2,6 +2,7 @@
 
 use super::glyphs::{Page, TURNS};
 use super::layout::{Block, Line, blocks};
+use super::marks::with_marks;
 use super::order::ordered;
 use super::words::{Word, words};
 
@@ -24,7 +25,7 @@ pub(super) fn text(page: &Page) -> String {
         if words.len() > MAX_WORDS {
             as_painted(&words, &mut out);
         } else {
-            for block in ordered(blocks(&words)) {
+            for block in ordered(with_marks(blocks(&words))) {
                 write(&block, &mut out);
             }
         }
@@ -79,6 +80,10 @@ fn write(block: &Block, out: &mut String) {
 /// The rest of a word that is broken at the end of `line`, at the beginning of `next`, and whether the hyphen stays.
 fn joined<'a>(line: &str, next: &'a str) -> Option<(bool, &'a str)> {
     let mut back = line.chars().rev();
+    let address = line.split_whitespace().next_back().is_some_and(|word| word.contains("://") && word.ends_with("/-"));
+    if address && next.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '~' | '_')) {
+        return next.split_whitespace().next().map(|part| (false, part));
+    }
     // A typographic hyphen (U+2010) stays, as `pdftotext` leaves it: the quote check knows it.
     if !matches!(back.next(), Some('-' | '\u{ad}')) {
         return None;

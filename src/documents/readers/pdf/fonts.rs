@@ -1,0 +1,174 @@
+//! What fonts say of themselves that the library keeps back or drops: the codes of symbol fonts (bullets, arrows, ticks)
+//! that stand for characters of private use, as `pdftotext` tells them too; and how large a font is whose glyphs are
+//! drawings in a measure of its own. Looked through once, before the pages are read; few fonts have anything to say.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use unpdf::parser::backend::ResourceScope;
+use unpdf::parser::raw::RawDocument;
+use unpdf::parser::raw::stream::decompress;
+use unpdf::parser::raw::tokenizer::{PdfDict, PdfObject, dict_get};
+
+use super::characters::private;
+
+type Id = (u32, u16);
+
+/// The most that is looked at in one document.
+const MAX_USES: usize = 200_000;
+const MAX_FONTS: usize = 5_000;
+const MAX_BYTES: usize = 32 << 20;
+/// Pages take over what pages above them have, so many times.
+const MAX_PARENTS: usize = 32;
+/// Glyphs of text are so wide in the mean, as a share of the font's size ...
+const MEAN_WIDTH: f64 = 0.5;
+/// ... and a size by which they are this narrow or this wide is none.
+const LIKELY_WIDTHS: std::ops::RangeInclusive<f64> = 0.2..=1.2;
+
+/// What is worth knowing of one font.
+#[derive(Debug)]
+pub(super) struct Font {
+    /// How many times larger than its size says it is drawn.
+    pub(super) scale: f64,
+    /// Codes that stand for characters of private use.
+    private: HashMap<u32, char>,
+    is_composite: bool,
+}
+
+impl Font {
+    /// The character of private use that the code of the glyph `at` stands for, of `count` glyphs in `codes`.
+    pub(super) fn private(&self, codes: &[u8], at: usize, count: usize) -> Option<char> {
+        let width = if self.is_composite { 2 } else { 1 };
+        if self.private.is_empty() || codes.len() != count * width {
+            return None;
+        }
+        let code = codes.get(at * width..(at + 1) * width)?;
+        self.private.get(&code.iter().fold(0, |code, &byte| code << 8 | u32::from(byte))).copied()
+    }
+}
+
+/// The fonts of a document of which there is something to know, by where they are named.
+#[derive(Debug, Default)]
+pub(super) struct Fonts(HashMap<Id, HashMap<Vec<u8>, Rc<Font>>>);
+
+impl Fonts {
+    pub(super) fn of(document: &RawDocument) -> Self {
+        let mut looking = Looking {
+            document,
+            fonts: HashMap::new(),
+            seen: HashSet::new(),
+            found: HashMap::new(),
+            uses_left: MAX_USES,
+            bytes_left: MAX_BYTES,
+        };
+        for id in document.pages().into_values() {
+            if let Some(resources) = of_page(document, id) {
+                looking.resources(id, resources);
+            }
+        }
+        Self(looking.found)
+    }
+
+    /// What is to be known of the font `name`: a drawing that names none has its page's.
+    pub(super) fn get(&self, scope: ResourceScope, name: &[u8]) -> Option<&Rc<Font>> {
+        let there = |id: Id| self.0.get(&id).and_then(|fonts| fonts.get(name));
+        scope.form.and_then(there).or_else(|| there(scope.page))
+    }
+}
+
+/// What a page names: its own, or that of the pages above it.
+fn of_page(document: &RawDocument, id: Id) -> Option<&PdfDict> {
+    let mut page = document.get_dict(id).ok()?;
+    for _ in 0..MAX_PARENTS {
+        if let Some(resources) = dict_get(page, b"Resources").and_then(|own| document.resolve(own).as_dict()) {
+            return Some(resources);
+        }
+        page = document.resolve(dict_get(page, b"Parent")?).as_dict()?;
+    }
+    None
+}
+
+struct Looking<'a> {
+    document: &'a RawDocument,
+    /// Fonts and drawings that were looked at.
+    fonts: HashMap<Id, Option<Rc<Font>>>,
+    seen: HashSet<Id>,
+    found: HashMap<Id, HashMap<Vec<u8>, Rc<Font>>>,
+    uses_left: usize,
+    bytes_left: usize,
+}
+
+impl<'a> Looking<'a> {
+    /// Looks at what the page or drawing `id` names, and at the drawings that these paint.
+    fn resources(&mut self, id: Id, resources: &'a PdfDict) {
+        let mut waiting = vec![(id, resources)];
+        while let Some((id, resources)) = waiting.pop() {
+            for (name, font) in self.entries(resources, b"Font") {
+                if let Some(font) = self.font(font) {
+                    self.found.entry(id).or_default().insert(name.to_vec(), font);
+                }
+            }
+            for (_, drawing) in self.entries(resources, b"XObject") {
+                let Some(form) = drawing.as_reference().filter(|&form| self.seen.insert(form)) else { continue };
+                let Some(stream) = self.document.resolve(drawing).as_stream() else { continue };
+                let own = dict_get(&stream.dict, b"Resources").and_then(|own| self.document.resolve(own).as_dict());
+                waiting.extend(own.map(|own| (form, own)));
+            }
+        }
+    }
+
+    fn entries(&mut self, resources: &'a PdfDict, kind: &[u8]) -> Vec<(&'a [u8], &'a PdfObject)> {
+        let Some(named) = dict_get(resources, kind).and_then(|named| self.document.resolve(named).as_dict()) else {
+            return Vec::new();
+        };
+        let named: Vec<_> = named.iter().take(self.uses_left).map(|(name, object)| (name.as_slice(), object)).collect();
+        self.uses_left -= named.len();
+        named
+    }
+
+    fn font(&mut self, named: &'a PdfObject) -> Option<Rc<Font>> {
+        let id = named.as_reference()?;
+        if let Some(known) = self.fonts.get(&id) {
+            return known.clone();
+        }
+        if self.fonts.len() >= MAX_FONTS {
+            return None;
+        }
+        let font = self.document.resolve(named).as_dict().and_then(|font| self.look(font)).map(Rc::new);
+        self.fonts.insert(id, font.clone());
+        font
+    }
+
+    fn look(&mut self, font: &PdfDict) -> Option<Font> {
+        let kind = dict_get(font, b"Subtype").and_then(|kind| self.document.resolve(kind).as_name());
+        let scale = if kind == Some(b"Type3") { self.scale(font).unwrap_or(1.0) } else { 1.0 };
+        let private = self.private(font).unwrap_or_default();
+        let is_composite = kind == Some(b"Type0");
+        (!private.is_empty() || scale.to_bits() != 1_f64.to_bits()).then_some(Font { scale, private, is_composite })
+    }
+
+    fn private(&mut self, font: &PdfDict) -> Option<HashMap<u32, char>> {
+        let stream = self.document.resolve(dict_get(font, b"ToUnicode")?).as_stream()?;
+        if self.bytes_left == 0 {
+            return None;
+        }
+        let map = decompress(stream).ok()?;
+        let is_within = map.len() <= self.bytes_left;
+        self.bytes_left = self.bytes_left.saturating_sub(map.len());
+        is_within.then(|| private(&map))
+    }
+
+    fn scale(&self, font: &PdfDict) -> Option<f64> {
+        let numbers = |key: &[u8]| -> Option<Vec<f64>> {
+            let items = self.document.resolve(dict_get(font, key)?).as_array()?;
+            Some(items.iter().filter_map(|number| self.document.resolve(number).as_f64()).collect())
+        };
+        let widths = numbers(b"Widths")?;
+        let measure = numbers(b"FontMatrix")?.first()?.abs();
+        let wide = || widths.iter().map(|width| width.abs()).filter(|&width| width > 0.0);
+        #[expect(clippy::cast_precision_loss, reason = "as many as a font has codes")]
+        let count = wide().count() as f64;
+        let mean = wide().sum::<f64>() / count * measure;
+        (mean.is_finite() && mean > 0.0 && !LIKELY_WIDTHS.contains(&mean)).then_some(mean / MEAN_WIDTH)
+    }
+}

@@ -1,0 +1,173 @@
+//! Text is shown: each glyph of a string gets its place, and the next one stands behind it.
+
+use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue};
+
+use super::glyphs::{Glyph, Matrix};
+use super::paint::{Painter, number};
+
+impl Painter<'_> {
+    /// Shows strings, and moves by the numbers between them.
+    pub(super) fn show_all(&mut self, parts: &[PdfValue]) {
+        for part in parts {
+            match part {
+                PdfValue::Str(codes) => self.show(codes),
+                PdfValue::Integer(_) | PdfValue::Real(_) => {
+                    let back = number(part).unwrap_or(0.0) / 1000.0 * self.state.size;
+                    if self.document.is_vertical_font(self.state.scope, &self.state.font) {
+                        self.advance(0.0, -back);
+                    } else {
+                        self.advance(-back * self.state.stretch, 0.0);
+                    }
+                }
+                PdfValue::Name(_) | PdfValue::Array(_) | PdfValue::Other => {}
+            }
+        }
+    }
+
+    fn advance(&mut self, x: f64, y: f64) {
+        self.text = Matrix([1.0, 0.0, 0.0, 1.0, x, y]).then(self.text);
+    }
+
+    /// Shows one string in the font that is set.
+    fn show(&mut self, codes: &[u8]) {
+        let run = self.document.decode_run(self.state.scope, &self.state.font, codes);
+        let text = run.decoded.text.as_str();
+        let Some(advances) = run.glyphs else {
+            self.page.unmapped += u64::from(run.decoded.undecoded_codes);
+            // No widths: half the size each is near the truth for most.
+            for (at, character) in text.char_indices() {
+                self.place(&text[at..at + character.len_utf8()], 500.0, character == ' ');
+            }
+            return;
+        };
+        let known = self.state.known.clone();
+        let private = |at: usize| known.as_ref().and_then(|font| font.private(codes, at, advances.len()));
+        if let Some(clusters) = run.clusters {
+            for cluster in clusters {
+                let first = cluster.glyphs.start;
+                let text = text.get(cluster.text).unwrap_or_default();
+                for (nth, glyph) in advances.get(cluster.glyphs).unwrap_or_default().iter().enumerate() {
+                    self.glyph(if nth == 0 { text } else { "" }, private(first + nth), glyph, nth == 0);
+                }
+            }
+        } else if text.is_empty() {
+            for (nth, glyph) in advances.iter().enumerate() {
+                self.glyph("", private(nth), glyph, true);
+            }
+        } else {
+            self.spread(text, &advances);
+        }
+    }
+
+    /// One glyph that stands for `text`, or for the character of `private` use.
+    fn glyph(&mut self, text: &str, private: Option<char>, glyph: &GlyphAdvance, is_first: bool) {
+        let mut buffer = [0; 4];
+        let text = match private {
+            Some(character) => character.encode_utf8(&mut buffer),
+            None => text,
+        };
+        let advance = glyph.vertical.map_or(glyph.width, |vertical| vertical.advance);
+        if text.is_empty() && is_first && advance.abs() > 0.0 {
+            self.page.unmapped += 1;
+        }
+        match glyph.vertical {
+            Some(vertical) => self.place_vertical(text, f64::from(vertical.advance)),
+            None => self.place(text, f64::from(glyph.width), glyph.is_word_space),
+        }
+    }
+
+    /// Characters of which it isn't known which glyph is theirs: spread over the whole width.
+    fn spread(&mut self, text: &str, advances: &[GlyphAdvance]) {
+        #[expect(clippy::cast_precision_loss, reason = "as many as a string has characters")]
+        let as_number = |count: usize| count as f64;
+        let width: f64 = advances.iter().map(|glyph| f64::from(glyph.width)).sum();
+        let spaces = advances.iter().filter(|glyph| glyph.is_word_space).count();
+        let count = text.chars().count();
+        self.page.unmapped += advances.len().saturating_sub(count) as u64;
+        let spacing =
+            self.state.character_space * as_number(advances.len()) + self.state.word_space * as_number(spaces);
+        for character in text.chars() {
+            let mut buffer = [0; 4];
+            self.place(character.encode_utf8(&mut buffer), width / as_number(count), false);
+        }
+        let placed = self.state.character_space * as_number(count);
+        self.advance((spacing - placed) * self.state.stretch, 0.0);
+    }
+
+    #[expect(clippy::many_single_char_names, reason = "a matrix's numbers have these names in PDF's own text")]
+    /// One glyph of `width` thousandths of the font's size, and on to the next.
+    fn place(&mut self, text: &str, width: f64, is_word_space: bool) {
+        let width = width / 1000.0 * self.state.size * self.state.stretch;
+        let to_page = self.text.then(self.state.to_page);
+        let (x, y) = to_page.point(0.0, self.state.rise);
+        let (end_x, end_y) = to_page.point(width, self.state.rise);
+        let [a, b, c, d, _, _] = to_page.0;
+        let size = self.state.size.abs() * self.scale() * c.hypot(d).max(1e-6);
+        let backwards = if self.state.size < 0.0 || self.state.stretch < 0.0 { -1.0 } else { 1.0 };
+        let turn = turn(a * backwards, b * backwards);
+        self.push(text, turn, (x, y), (end_x, end_y), size);
+        let space = self.state.character_space + if is_word_space { self.state.word_space } else { 0.0 };
+        self.advance(width + space * self.state.stretch, 0.0);
+    }
+
+    /// How many times larger than its size says the font is drawn.
+    fn scale(&self) -> f64 {
+        self.state.known.as_ref().map_or(1.0, |font| font.scale)
+    }
+
+    /// One glyph of text that runs downwards.
+    fn place_vertical(&mut self, text: &str, advance: f64) {
+        let advance = advance / 1000.0 * self.state.size;
+        let to_page = self.text.then(self.state.to_page);
+        let (x, y) = to_page.point(0.0, 0.0);
+        let (end_x, end_y) = to_page.point(0.0, advance);
+        let [_, _, c, d, _, _] = to_page.0;
+        let size = self.state.size.abs() * self.scale() * c.hypot(d).max(1e-6);
+        let turn = turn(end_x - x, end_y - y);
+        self.push(text, turn, (x, y), (end_x, end_y), size);
+        self.advance(0.0, advance - self.state.character_space);
+    }
+
+    fn push(&mut self, text: &str, turn: u8, from: (f64, f64), to: (f64, f64), size: f64) {
+        if text.is_empty() || self.is_beside_the_paper(from, to) {
+            return;
+        }
+        let turned = |(x, y): (f64, f64)| match turn {
+            0 => (x, -y),
+            1 => (y, x),
+            2 => (-x, y),
+            _ => (-y, -x),
+        };
+        let ((start, base), (end, _)) = (turned(from), turned(to));
+        let numbers = [start, end.max(start), base, size];
+        if numbers.iter().any(|number| !number.is_finite() || number.abs() > 1e7) {
+            return;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be small just before")]
+        let [start, end, base, size] = numbers.map(|number| number as f32);
+        let first = self.page.text.len();
+        self.page.text.push_str(text);
+        let (Ok(from), Ok(to)) = (u32::try_from(first), u32::try_from(self.page.text.len())) else { return };
+        self.page.glyphs.push(Glyph { from, to, turn, start, end, base, size });
+    }
+
+    /// Lines too long for the paper go on beside it, where nobody sees them.
+    fn is_beside_the_paper(&self, from: (f64, f64), to: (f64, f64)) -> bool {
+        let PageBox { llx, lly, urx, ury } = self.paper;
+        let is_within = |low: f32, high: f32, one: f64, other: f64| {
+            one.max(other) >= f64::from(low) && one.min(other) <= f64::from(high)
+        };
+        !is_within(llx, urx, from.0, to.0) || !is_within(lly, ury, from.1, to.1)
+    }
+}
+
+/// The quarter turn that a direction is nearest to.
+fn turn(x: f64, y: f64) -> u8 {
+    if x.abs() >= y.abs() {
+        if x >= 0.0 { 0 } else { 2 }
+    } else if y > 0.0 {
+        1
+    } else {
+        3
+    }
+}
