@@ -10,6 +10,7 @@ use super::{
 };
 use crate::job::running::{Extent, running};
 use serde::Serialize;
+use std::sync::OnceLock;
 
 /// Bytes of folded text, and of the text itself, from one mark to the next, and up to a line more.
 const MARK_EVERY: usize = 512;
@@ -56,6 +57,9 @@ pub struct QuoteIndex {
     pages: Vec<u32>,
     /// The same text without what runs over its pages, if anything does: a sentence goes on behind a header.
     flow: Option<Box<Self>>,
+    /// The same without only what runs over many of its pages, made when a quote is found in neither: two pages may begin
+    /// alike by chance. None where that is no other.
+    narrow_flow: OnceLock<Option<Box<Self>>>,
 }
 
 /// Where a line begins.
@@ -107,7 +111,7 @@ impl QuoteIndex {
             // A separator at the end begins no page.
             text.pop();
         }
-        let flow = if unit == Unit::Page { flow(&text) } else { None };
+        let flow = if unit == Unit::Page { flow(&text, Extent::Whole) } else { None };
         let mut index = Self::of(unit, text);
         index.flow = flow.map(|flow| Box::new(Self::of(unit, flow)));
         index
@@ -117,6 +121,7 @@ impl QuoteIndex {
         let mut index = Self {
             unit,
             flow: None,
+            narrow_flow: OnceLock::new(),
             folded: Vec::with_capacity(text.len()),
             text: String::new(),
             gaps: Bits::default(),
@@ -175,7 +180,18 @@ impl QuoteIndex {
     pub fn find(&self, quote: &str, at: Option<u64>) -> Option<Place> {
         let needle = Needle::new(quote)?;
         let over_a_break = |place: &Place| place.from.page != place.to.page;
-        self.look(&needle, at).or_else(|| self.flow.as_ref()?.look(&needle, at).filter(over_a_break))
+        self.look(&needle, at)
+            .or_else(|| self.flow.as_ref()?.look(&needle, at).filter(over_a_break))
+            .or_else(|| self.narrow_flow()?.look(&needle, at).filter(over_a_break))
+    }
+
+    fn narrow_flow(&self) -> Option<&Self> {
+        let wide = self.flow.as_ref()?;
+        let made = self.narrow_flow.get_or_init(|| {
+            let narrow = flow(&self.text, Extent::Part { from_top: true }).filter(|narrow| *narrow != wide.text)?;
+            Some(Box::new(Self::of(self.unit, narrow)))
+        });
+        made.as_deref()
     }
 
     fn look(&self, needle: &Needle, at: Option<u64>) -> Option<Place> {
@@ -333,14 +349,14 @@ impl Again<'_> {
 }
 
 /// The text with the lines blank that run over its pages; `None` where none does.
-fn flow(text: &str) -> Option<String> {
+fn flow(text: &str, extent: Extent) -> Option<String> {
     let mut begins = Vec::new();
     let mut lines = Vec::new();
     for page in text.split('\x0c') {
         begins.extend(page.split('\n').enumerate().map(|(number, _)| number == 0));
         lines.extend(page.split('\n'));
     }
-    let runs = running(&lines, &|i| begins[i], Extent::Whole);
+    let runs = running(&lines, &|i| begins[i], extent);
     if !runs.contains(&true) {
         return None;
     }

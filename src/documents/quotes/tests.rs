@@ -44,6 +44,13 @@ fn a_quote_with_a_page_begins_there_or_ends_there() {
 }
 
 #[test]
+fn a_bar_in_a_cell_is_found_however_it_is_written() {
+    let row = "| a\u{ff5c}b | yes \u{ff5c} no |";
+    assert!(stands(row, "a|b") && stands(row, "a\u{ff5c}b") && stands(row, "yes | no"));
+    assert!(!stands(row, "a b") && !stands(row, "ab"));
+}
+
+#[test]
 fn a_quote_with_a_line_covers_that_line() {
     let index = QuoteIndex::new(Unit::Line, "one two\nthree\n\nfour\none two\n");
     assert_eq!(index.find("one two", Some(1)), place(at(0, 1, 1), at(0, 1, 7)));
@@ -325,4 +332,19 @@ fn a_quote_runs_over_a_header_and_a_footer() {
     assert!(index.find("Doors must be shut and the re- quirement is kept by all.", Some(1)).is_some());
     assert!(index.find("Book quirement is kept", Some(2)).is_some());
     assert!(index.find("Doors requirement", None).is_none());
+}
+
+#[test]
+fn a_quote_holds_what_two_pages_begin_with_by_chance() {
+    let chance = "Book\n\nOne.\nIt rains.\nIn the header, declare\n\x0cBook\n\n#include <R.h>\nbefore all else.\nIt is dry.\nTwo.\n\x0c\
+                  Book\n\n#include <R.h>\nis written.\nBy whom?\nThree.\n";
+    let others = ["a", "b", "c", "d", "e", "f"]
+        .map(|name| format!("\x0cBook\n\n{name} one\n{name} two\n{name} three\n{name} four\n"));
+    let text = format!("{chance}{}", others.concat());
+    let index = QuoteIndex::new(Unit::Page, text);
+    let found = index.find("In the header, declare #include <R.h> before all", Some(1)).unwrap();
+    assert_eq!((found.from.page, found.to.page), (Some(1), Some(2)));
+    // Nobody can tell whether it runs, so it may be left out as well.
+    assert!(index.find("In the header, declare before all", Some(1)).is_some());
+    assert!(index.find("In the header, declare all", Some(1)).is_none());
 }
