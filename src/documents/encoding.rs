@@ -243,7 +243,7 @@ mod tests {
         let why = |bytes: &[u8]| decode(bytes, None).unwrap_err().to_string();
         assert_eq!(
             why(b"ab\0cd"),
-            "looks like binary data, not text (byte 3 is zero): convert it to text, Markdown or HTML, or leave it out"
+            "looks like binary data, not text (byte 3 is zero): save it again as text in UTF-8, or leave it out"
         );
         assert!(why(b"\x01\x02\x03abcdef").contains("3 of its 9 bytes are control characters"));
         assert!(why(b"\xff\xfe\0\0\xff\xff\xff\xff").contains("UTF-32"));

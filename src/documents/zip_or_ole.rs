@@ -18,6 +18,7 @@ pub(super) enum Declared {
     Epub,
     OpenText,
     OpenSpreadsheet,
+    OpenSlides,
     OpenOther,
     OldWord,
     OldWorkbook,
@@ -25,6 +26,8 @@ pub(super) enum Declared {
     Outlook,
     /// Of Office, with a password.
     Encrypted,
+    /// An EPUB with a password.
+    EncryptedBook,
     /// Any other OLE file.
     OldOther,
     Archive,
@@ -33,9 +36,21 @@ pub(super) enum Declared {
 /// How much of a part is looked at that says what the file is.
 const HEAD: u64 = 1 << 20;
 
+/// The part of a book that names the others.
+const BOOK: &str = "META-INF/container.xml";
+/// The parts without which there is no document.
+const MAIN: [&str; 4] = ["word/document.xml", "xl/workbook.xml", "ppt/presentation.xml", "content.xml"];
+
 /// By the part that says so; by exact names where that part is damaged.
 pub(super) fn by_zip(bytes: &[u8]) -> Declared {
     let Some(package) = Package::open(bytes) else { return Declared::Archive };
+    let is_office = ["[Content_Types].xml", "mimetype"].iter().any(|name| package.has(name));
+    if is_office && MAIN.iter().any(|name| package.is_locked(name)) {
+        return Declared::Encrypted;
+    }
+    if package.is_locked(BOOK) {
+        return Declared::EncryptedBook;
+    }
     if let Some(mimetype) = package.head("mimetype", 200) {
         let mimetype = String::from_utf8_lossy(&mimetype);
         let mimetype = mimetype.trim();
@@ -46,11 +61,12 @@ pub(super) fn by_zip(bytes: &[u8]) -> Declared {
             return match kind.strip_suffix("-template").unwrap_or(kind) {
                 "text" => Declared::OpenText,
                 "spreadsheet" => Declared::OpenSpreadsheet,
+                "presentation" => Declared::OpenSlides,
                 _ => Declared::OpenOther,
             };
         }
     }
-    if package.has("META-INF/container.xml") {
+    if package.has(BOOK) {
         // Some programs forget to say so.
         return Declared::Epub;
     }

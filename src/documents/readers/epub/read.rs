@@ -15,14 +15,14 @@ const SCAN: &str = "no text on it, probably a scan";
 
 impl Reader for Epub {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+2"
+        "html5ever 0.38.0+4"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
         let mut files = Files::open(source.bytes)?;
         let package = Package::read(&mut files)?;
         if package.chapters.iter().all(|chapter| package.locked.contains(&chapter.file)) {
-            return Err(Refusal::Encrypted { format: "an EPUB book".to_owned() }.into());
+            return Err(Refusal::Protected { format: "an EPUB book".to_owned() }.into());
         }
         pages.expect(package.chapters.len() as u64)?;
         for (page, chapter) in (1..).zip(&package.chapters) {
@@ -41,7 +41,7 @@ fn read_chapter(
     pages: &mut dyn Pages,
 ) -> Result<(), Failure> {
     if package.locked.contains(&chapter.file) {
-        return Ok(pages.gap("it is encrypted")?);
+        return Ok(pages.gap("it is locked by copy protection (DRM)")?);
     }
     if chapter.media.starts_with("image/") {
         return if chapter.is_cover { Ok(()) } else { Ok(pages.gap(SCAN)?) };

@@ -135,7 +135,7 @@ fn what_is_missing_is_said_of_its_chapter() {
         [
             "page 2: its file is missing from the book",
             "pages 3-4: no text on it, probably a scan",
-            "page 5: it is encrypted"
+            "page 5: it is locked by copy protection (DRM)"
         ]
     );
     assert_eq!(read.text.matches('\x0c').count(), 4);
@@ -151,7 +151,10 @@ fn a_locked_or_broken_book_is_refused() {
         Err(DocumentError::Refused { refusal, .. }) => refusal.to_string(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(why(&locked.bytes()), "is an EPUB book with a password: remove the password, or leave it out");
+    assert_eq!(
+        why(&locked.bytes()),
+        "is an EPUB book with copy protection (DRM): give a copy without it, or leave it out"
+    );
     let end = ": open it in its own program and save it again, or leave it out";
     assert_eq!(why(&Book::of(&[]).bytes()), format!("can't be read as EPUB, because it names no chapters{end}"));
 }

@@ -1,6 +1,7 @@
 //! Tables: which of them are tables, and how cells line up. A table that only arranges a page is read as the blocks in it.
 
 use super::tree::{Id, Step, Tree};
+use crate::documents::readers::package::{row, rule};
 
 /// The most columns that spans can make; real cells are not limited.
 const MAX_SPANNED: usize = 64;
@@ -76,10 +77,10 @@ impl Rows {
         if cells.iter().all(String::is_empty) {
             return None;
         }
-        let mut lines = vec![format!("| {} |", cells.join(" | "))];
+        let mut lines = vec![row(&cells)];
         if !self.header_written {
             self.header_written = true;
-            lines.push(format!("|{}", " --- |".repeat(cells.len())));
+            lines.push(rule(cells.len()));
         }
         Some(lines)
     }

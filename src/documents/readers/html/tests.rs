@@ -51,7 +51,7 @@ fn tables_of_data_are_tables() {
     check(
         "<table><caption>Fees</caption><thead><tr><th>What<th>How <br>much</thead><tr><td><p>a</p><p>b|c</p><td>\
          <ul><li>1<li>2</ul><tr><td></td><td> </td><tr><td>x</table>after",
-        "Fees\n\n| What | How much |\n| --- | --- |\n| a b|c | - 1 - 2 |\n| x |\n\nafter\n",
+        "Fees\n\n| What | How much |\n| --- | --- |\n| a b｜c | - 1 - 2 |\n| x |\n\nafter\n",
     );
     check(
         "<table><tr><td rowspan=2>a<td colspan=2>b<tr><td>c<td>d<tr><td>e<td>f<td>g</table>",

@@ -23,7 +23,7 @@ mod sorted;
 pub(in crate::documents) use known::{begins_like_one, is_mailbox, is_saved_page, may_be_one};
 pub(in crate::documents) use letter::Attachment;
 pub(in crate::documents) use mime::saved_page;
-pub(in crate::documents) use read::{Mail, attachments};
+pub(in crate::documents) use read::{Attached, Mail, attachments};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The reader of mails, and their attachments for who wants those.
 
 use super::letter::{Attachment, Letter};
+use super::sorted::TOO_MANY;
 use super::{known, mailbox, mime, outlook};
 use crate::documents::format::ending;
 use crate::documents::readers::plain::Plain;
@@ -56,25 +57,42 @@ fn tell(letter: &Letter<'_>, pages: &mut dyn Pages) -> Result<(), Failure> {
     Ok(pages.text(&letter.document())?)
 }
 
-/// What was attached to a mail, where these bytes are one.
-pub(in crate::documents) fn attachments<'a>(
-    name: &str,
-    bytes: &'a [u8],
-) -> Result<Option<Vec<Attachment<'a>>>, Refusal> {
-    if known::is_outlook(bytes) {
-        return Ok(Some(outlook::letter(bytes)?.attachments));
+/// What was attached to a mail.
+#[derive(Default)]
+pub(in crate::documents) struct Attached<'a> {
+    pub(in crate::documents) attachments: Vec<Attachment<'a>>,
+    /// What there was no end of: a pattern for names, and a fragment.
+    pub(in crate::documents) left_out: Vec<(String, String)>,
+}
+
+impl<'a> Attached<'a> {
+    /// What was attached to this mail, with `folder` before each name.
+    fn add(&mut self, folder: &str, letter: Letter<'a>) {
+        if letter.gaps.iter().any(|gap| gap == TOO_MANY) {
+            self.left_out.push((format!("{folder}*"), format!("{TOO_MANY}: what is behind them is not read")));
+        }
+        let named = letter
+            .attachments
+            .into_iter()
+            .map(|attachment| Attachment { name: format!("{folder}{}", attachment.name), ..attachment });
+        self.attachments.extend(named);
     }
-    if known::is_mailbox(bytes) {
-        let mut all = Vec::new();
+}
+
+/// What was attached to a mail, where these bytes are one.
+pub(in crate::documents) fn attachments<'a>(name: &str, bytes: &'a [u8]) -> Result<Option<Attached<'a>>, Refusal> {
+    let mut all = Attached::default();
+    if known::is_outlook(bytes) {
+        all.add("", outlook::letter(bytes)?);
+    } else if known::is_mailbox(bytes) {
         for (number, mail) in (1..).zip(mailbox::mails(bytes)) {
             // Encoded content has no line that would have to be restored.
-            for mut attachment in mime::letter(mail).attachments {
-                attachment.name = format!("mail-{number}/{}", attachment.name);
-                all.push(attachment);
-            }
+            all.add(&format!("mail-{number}/"), mime::letter(mail));
         }
-        return Ok(Some(all));
+    } else if ending(name) == "eml" || known::begins_like_one(bytes) {
+        all.add("", mime::letter(bytes));
+    } else {
+        return Ok(None);
     }
-    let is_mail = ending(name) == "eml" || known::begins_like_one(bytes);
-    Ok(is_mail.then(|| mime::letter(bytes).attachments))
+    Ok(Some(all))
 }

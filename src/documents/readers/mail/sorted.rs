@@ -10,6 +10,8 @@ use super::letter::Attachment;
 const MAX_DEPTH: usize = 20;
 /// Parts of one mail.
 const MAX_PARTS: usize = 5_000;
+/// Why some parts of a mail are not had.
+pub(super) const TOO_MANY: &str = "it has more than 5,000 parts";
 /// Images smaller than this that the text shows are logos and lines, not documents.
 const MAX_LOGO_BYTES: usize = 20_000;
 
@@ -66,7 +68,7 @@ impl Sort {
         };
         if before > 0 && self.left == 0 {
             self.left = 0;
-            all.gap("it has more than 5,000 parts");
+            all.gap(TOO_MANY);
         }
         all
     }

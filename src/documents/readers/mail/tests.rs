@@ -277,6 +277,11 @@ fn mails_made_to_exhaust_a_reader_are_read_to_a_bound() {
         "--x\n\na\n".repeat(100_000)
     );
     assert_eq!(gaps(&read("a.eml", many.as_bytes())), ["it has more than 5,000 parts"]);
+    let attached = many.replace("--x\n\n", "--x\nContent-Disposition: attachment\n\n");
+    let found = members("a.eml", attached.as_bytes()).unwrap();
+    let why =
+        |name: &str| (name.to_owned(), "it has more than 5,000 parts: what is behind them is not read".to_owned());
+    assert_eq!((found.members.len(), found.left_out), (5_000, vec![why("*")]));
     let headers = format!("From: a@b\n{}\nSubject: s\n\ntext", "X: y\n".repeat(1_000_000));
     assert!(read("a.eml", headers.as_bytes()).text.ends_with("\n\ntext\n"));
     let boundary = "x".repeat(1_000_000);

@@ -51,6 +51,11 @@ impl<'a> Package<'a> {
         self.parts.contains_key(name)
     }
 
+    /// Whether there is such a part, and a password on it.
+    pub(in crate::documents) fn is_locked(&self, name: &str) -> bool {
+        self.parts.get(name).is_some_and(|part| part.is_encrypted)
+    }
+
     /// A part's bytes as they are unpacked; none where there is no such part.
     pub(in crate::documents) fn part(&self, name: &str) -> Option<IoResult<Unpacked<'a>>> {
         let part = *self.parts.get(name)?;

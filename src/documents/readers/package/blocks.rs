@@ -72,12 +72,15 @@ pub(in crate::documents) fn one_line(text: &str) -> String {
     line
 }
 
+/// What stands in a cell for the sign that ends one: its wide form, which quotes may have either way.
+const WIDE_BAR: &str = "\u{ff5c}";
+
 /// A table's row.
 pub(in crate::documents) fn row<S: AsRef<str>>(cells: &[S]) -> String {
     let mut row = "|".to_owned();
     for cell in cells {
         row.push(' ');
-        row.push_str(cell.as_ref());
+        row.push_str(&cell.as_ref().replace('|', WIDE_BAR));
         row.push_str(" |");
     }
     row
@@ -109,6 +112,7 @@ mod tests {
         blocks.set_off();
         blocks.add(Kind::Row, "| f |");
         assert_eq!(blocks.take(), "# a\n\nb\n\n- c\n- d\n\n| e |\n| --- |\n\n| f |\n");
+        assert_eq!(row(&["a|b", "c"]), "| a\u{ff5c}b | c |");
         assert_eq!(one_line(" a\n\tb\u{a0}c "), "a b c");
     }
 }

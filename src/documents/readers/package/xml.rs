@@ -12,7 +12,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use super::archive::{Package, Unpacked};
 use crate::documents::readers::{Failure, Stopped};
-use crate::documents::refusal::Refusal;
+use crate::documents::refusal::{Refusal, clause};
 
 /// The longest tag or text between two tags, in bytes.
 const MAX_EVENT: usize = 16 << 20;
@@ -110,7 +110,7 @@ impl<'a> Xml<'a> {
     pub(in crate::documents) fn open(package: &Package<'a>, name: &str) -> Option<Result<Self, Broken>> {
         let unpacked = match package.part(name)? {
             Ok(unpacked) => unpacked,
-            Err(error) => return Some(Err(Broken(format!("of its part {name} {error}")))),
+            Err(error) => return Some(Err(Broken(format!("its part {name} can't be had: {error}")))),
         };
         let decoded = DecodeReaderBytesBuilder::new()
             .encoding(Some(encoding_rs::UTF_8))
@@ -132,7 +132,7 @@ impl<'a> Xml<'a> {
 
     pub(in crate::documents) fn next(&mut self) -> Result<Node, Broken> {
         let Self { name, reader, buffer, depth } = self;
-        let broken = |why: &dyn std::fmt::Display| Broken(format!("its part {name} can't be read: {why}"));
+        let broken = |why: &dyn std::fmt::Display| Broken(format!("its part {name} can't be read: {}", clause(why)));
         loop {
             buffer.clear();
             // A buffer that one long text made large is given back.

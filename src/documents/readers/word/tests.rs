@@ -89,7 +89,7 @@ fn headings_lists_and_tables_are_blocks() {
         p("<w:pStyle w:val=\"H2\"/><w:outlineLvl w:val=\"3\"/>", "Own level"),
     ];
     let text = "# The title\n\n# One\n\nFirst\n\n1. one\n  1.a) deeper\n  1.b) and so\n2. two\n- point\n7. from seven\n\n\
-        | Name | Price |\n| --- | --- |\n| both |  |\n| a | 1 | 2 |\n\nFramed\n\n#### Own level\n";
+        | Name | Price |\n| --- | --- |\n| both |  |\n| a | 1 ｜ 2 |\n\nFramed\n\n#### Own level\n";
     assert_eq!(told(&read(&body.concat(), &[])), (Unit::Line, vec![text], vec![], vec![]));
 }
 

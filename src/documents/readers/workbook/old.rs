@@ -9,12 +9,15 @@ use super::display::general;
 use super::modern::bounded;
 use super::pager::{Cell, Pager};
 use crate::documents::readers::{Failure, Pages};
-use crate::documents::refusal::Refusal;
+use crate::documents::refusal::{Refusal, clause};
 use crate::documents::units::Unit;
 
 /// The most cells, empty ones too, of all sheets together.
 const MAX_CELLS: u64 = 6_000_000;
 const FORMAT: &str = "workbook";
+/// `calamine` tells dates from numbers by their formats, and keeps nothing else of those.
+const NUMBERS: &str =
+    "number formats of XLS are not kept, but for dates: 12 % stands as 0.12, an amount without its currency";
 
 pub(super) fn read(bytes: &[u8], pages: &mut dyn Pages) -> Result<Unit, Failure> {
     let damaged = |why: String| Refusal::Damaged { format: FORMAT.to_owned(), why };
@@ -25,12 +28,12 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn Pages) -> Result<Unit, Failure>
     }
     let mut workbook: Xls<_> = Xls::new(Cursor::new(bytes)).map_err(|error| match error {
         XlsError::Password => Refusal::Encrypted { format: "an Excel workbook".to_owned() },
-        error => damaged(format!("a part of it can't be read: {error}")),
+        error => damaged(format!("a part of it can't be read: {}", clause(&error))),
     })?;
     let since_1904 = workbook.has_1904_epoch();
     let sheets = workbook.sheets_metadata().to_vec();
     pages.expect(sheets.len() as u64)?;
-    let mut hidden = 0;
+    let (mut hidden, mut has_numbers) = (0, false);
     let mut writer = Pager::new(pages);
     for (index, sheet) in sheets.iter().enumerate() {
         let is_hidden = sheet.visible != SheetVisible::Visible;
@@ -41,12 +44,13 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn Pages) -> Result<Unit, Failure>
             (SheetType::MacroSheet | SheetType::DialogSheet | SheetType::Vba, _) => {
                 writer.gap("a sheet of dialogs or macros, which isn't read");
             }
-            (SheetType::WorkSheet, Err(error)) => writer.gap(&format!("it can't be read: {error}")),
+            (SheetType::WorkSheet, Err(error)) => writer.gap(&format!("it can't be read: {}", clause(&error))),
             (SheetType::WorkSheet, Ok(range)) => {
                 let (top, left) = range.start().unwrap_or((0, 0));
                 for (row, values) in (u64::from(top) + 1..).zip(range.rows()) {
                     let mut cells: Vec<Cell> = Vec::new();
                     for (column, value) in (left..).zip(values) {
+                        has_numbers |= matches!(value, Data::Int(_) | Data::Float(_));
                         if *value != Data::Empty {
                             cells.push((column, bounded(show(value, since_1904), &mut writer)));
                         }
@@ -59,6 +63,9 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn Pages) -> Result<Unit, Failure>
     }
     if hidden > 0 {
         pages.note(format!("{hidden} hidden {} read", if hidden == 1 { "sheet was" } else { "sheets were" }))?;
+    }
+    if has_numbers {
+        pages.note(NUMBERS.to_owned())?;
     }
     Ok(Unit::Page)
 }

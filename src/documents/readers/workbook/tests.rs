@@ -155,7 +155,7 @@ fn old_office_files_are_told_apart_by_their_streams() {
     assert_eq!(detect("a.doc", &with("/Workbook")), Ok(Format::Workbook));
     for (name, expected) in [
         ("/EncryptedPackage", "a.docx is an Office document with a password: remove the password, or leave it out"),
-        ("/WordDocument", "a.docx is an old Office document (DOC or PPT), which can't be read: save it as DOCX or PDF"),
+        ("/WordDocument", "a.docx is an old Word document (DOC), which can't be read: save it as DOCX or PDF"),
         (
             "/Workbook",
             "a.docx can't be read as workbook, because its sheets are not found in it: open it in its own program and \
