@@ -271,7 +271,7 @@ fn newly_shown(job: &Job, before: &Coverage) -> Vec<Shown> {
         for (mut from, to) in before.gaps(document) {
             let mut part = |from: u64, to: u64| {
                 if from <= to {
-                    shown.push(Shown { document: document.name.clone(), from, to });
+                    shown.push(Shown { document: document.name.clone(), from, to, lines: None });
                 }
             };
             // What is a gap now was one before, so each lies within one of those.

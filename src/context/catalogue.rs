@@ -330,6 +330,8 @@ pub struct ReadDocument {
     pub name: String,
     pub from: Option<u64>,
     pub to: Option<u64>,
+    /// Line of page `from` to begin at
+    pub line: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]

@@ -1,43 +1,35 @@
 //! Which parts of each document the model was really shown: ranges of pages or lines, counted once the model has
-//! answered to the prompt in which they stood. What no text was got from can't be shown, and is not asked for.
+//! answered to the prompt in which they stood. A page that is shown in parts counts when all its lines were. What no text
+//! was got from can't be shown, and is not asked for.
 
-use super::{event::Shown, pages::PageRange, spec::DocumentEntry};
+use super::{event::Shown, pages::PageRange, ranges::Ranges, spec::DocumentEntry};
 use std::collections::BTreeMap;
 
-/// Parts shown, by document; ranges are sorted, disjoint and not adjacent, both ends included.
+/// Parts of one document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Parts {
+    /// Pages or lines of it.
+    units: Ranges,
+    /// Lines of the pages that were shown in part so far, by page.
+    lines: BTreeMap<u64, Ranges>,
+}
+
+/// Parts shown, by document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    shown: BTreeMap<String, Vec<(u64, u64)>>,
+    shown: BTreeMap<String, Parts>,
 }
 
 impl Coverage {
     /// Adds a part; says whether anything of it was new.
     pub fn add(&mut self, part: &Shown) -> bool {
-        let ranges = self.shown.entry(part.document.clone()).or_default();
-        if ranges.iter().any(|&(from, to)| from <= part.from && part.to <= to) {
-            return false;
-        }
-        let (mut from, mut to) = (part.from, part.to);
-        ranges.retain(|&(start, end)| {
-            let touches = start <= to.saturating_add(1) && from <= end.saturating_add(1);
-            if touches {
-                from = from.min(start);
-                to = to.max(end);
-            }
-            !touches
-        });
-        let place = ranges.partition_point(|&(start, _)| start < from);
-        ranges.insert(place, (from, to));
-        true
-    }
-
-    fn ranges(&self, document: &DocumentEntry) -> &[(u64, u64)] {
-        self.shown.get(&document.name).map_or(&[], Vec::as_slice)
+        self.shown.entry(part.document.clone()).or_default().add(part)
     }
 
     /// Pages or lines of `document` that have text and were shown.
     pub fn units(&self, document: &DocumentEntry) -> u64 {
-        let within = self.ranges(document).iter().map(|&(from, to)| (from, to.min(document.units)));
+        let shown = self.shown.get(&document.name).map_or(&[][..], |parts| parts.units.as_slice());
+        let within = shown.iter().map(|&(from, to)| (from, to.min(document.units)));
         length(&without(within, &document.unreadable))
     }
 
@@ -60,22 +52,12 @@ impl Coverage {
 
     /// The parts of `document` that have text and were not shown yet, in order.
     pub fn gaps(&self, document: &DocumentEntry) -> Vec<(u64, u64)> {
-        let mut next = 1;
-        let mut gaps = Vec::new();
-        for &(from, to) in self.ranges(document) {
-            if from > next {
-                gaps.push((next, from - 1));
-            }
-            next = to + 1;
-        }
-        if next <= document.units {
-            gaps.push((next, document.units));
-        }
-        without(gaps, &document.unreadable)
+        let missing = self.shown.get(&document.name).map(|parts| parts.units.missing(document.units));
+        without(missing.unwrap_or_else(|| Ranges::default().missing(document.units)), &document.unreadable)
     }
 
     /// What is missing of `document` for a coverage of `wanted`, as the refusal of `job_complete` names it:
-    /// `contract.pdf pages 4-6`.
+    /// `contract.pdf pages 4-6`, `book.epub page 4 from line 141`.
     pub fn missing(&self, document: &DocumentEntry, wanted: f64) -> Option<String> {
         if self.share(document) >= wanted {
             return None;
@@ -85,12 +67,44 @@ impl Coverage {
         let mut parts: Vec<String> = gaps
             .iter()
             .take(5)
-            .map(|&(from, to)| if from == to { format!("{unit} {from}") } else { format!("{unit}s {from}-{to}") })
+            .map(|&(from, to)| match self.next_line(document, from) {
+                Some(line) if from == to => format!("{unit} {from} from line {line}"),
+                Some(line) => format!("{unit}s {from}-{to} (page {from} from line {line})"),
+                None if from == to => format!("{unit} {from}"),
+                None => format!("{unit}s {from}-{to}"),
+            })
             .collect();
         if gaps.len() > parts.len() {
             parts.push(format!("and {} more parts", gaps.len() - parts.len()));
         }
         Some(format!("{} {}", document.name, parts.join(", ")))
+    }
+
+    /// The first line that was not shown of a page that was shown in part.
+    fn next_line(&self, document: &DocumentEntry, page: u64) -> Option<u64> {
+        let lines = self.shown.get(&document.name)?.lines.get(&page)?;
+        lines.missing(u64::MAX).first().map(|&(from, _)| from)
+    }
+}
+
+impl Parts {
+    fn add(&mut self, part: &Shown) -> bool {
+        let Some(lines) = part.lines else {
+            self.lines.retain(|page, _| !(part.from..=part.to).contains(page));
+            return self.units.add(part.from, part.to);
+        };
+        let page = part.from;
+        let after = part.to > page && self.units.add(page + 1, part.to);
+        if self.units.has(page, page) {
+            return after;
+        }
+        let of_page = self.lines.entry(page).or_default();
+        let is_new = of_page.add(lines.from, lines.to);
+        if of_page.has(1, lines.of) {
+            self.lines.remove(&page);
+            self.units.add(page, page);
+        }
+        is_new || after
     }
 }
 
@@ -119,6 +133,7 @@ fn length(ranges: &[(u64, u64)]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::pages::PageLines;
     use proptest::prelude::*;
 
     fn document(units: u64) -> DocumentEntry {
@@ -140,7 +155,7 @@ mod tests {
     }
 
     fn part(from: u64, to: u64) -> Shown {
-        Shown { document: "a.md".to_owned(), from, to }
+        Shown { document: "a.md".to_owned(), from, to, lines: None }
     }
 
     #[test]
@@ -153,6 +168,30 @@ mod tests {
         assert!(coverage.add(&part(4, 6)));
         assert_eq!(coverage.missing(&document(9), 1.0), None);
         assert_eq!(coverage.missing(&document(10), 0.9), None);
+    }
+
+    #[test]
+    fn a_page_in_parts_counts_when_all_of_it_was_shown() {
+        let mut coverage = Coverage::default();
+        let document = DocumentEntry { paged: true, ..document(3) };
+        let lines =
+            |page, to_page, from, to| Shown { lines: Some(PageLines { from, to, of: 9 }), ..part(page, to_page) };
+        assert!(coverage.add(&part(1, 1)));
+        assert!(coverage.add(&lines(2, 2, 1, 4)));
+        assert!(!coverage.add(&lines(2, 2, 2, 3)));
+        assert_eq!(coverage.units(&document), 1);
+        assert_eq!(coverage.missing(&document, 1.0).as_deref(), Some("a.md pages 2-3 (page 2 from line 5)"));
+        assert!(coverage.add(&part(3, 3)));
+        assert_eq!(coverage.missing(&document, 1.0).as_deref(), Some("a.md page 2 from line 5"));
+        assert!(coverage.add(&lines(2, 3, 5, 9)));
+        assert_eq!(coverage.missing(&document, 1.0), None);
+        assert!(!coverage.add(&lines(2, 3, 5, 9)));
+        let whole = {
+            let mut whole = Coverage::default();
+            whole.add(&part(1, 3));
+            whole
+        };
+        assert_eq!(coverage, whole);
     }
 
     #[test]

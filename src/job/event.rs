@@ -3,6 +3,7 @@
 use super::{
     contract::Check,
     failure::FailureKind,
+    pages::PageLines,
     record::{Delivered, HoldReason, JobStatus, QuotePositions},
     spec::JobSpec,
     time::Timestamp,
@@ -180,6 +181,9 @@ pub struct Shown {
     pub document: String,
     pub from: u64,
     pub to: u64,
+    /// Of page `from` these lines only: the whole of it is longer than a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<PageLines>,
 }
 
 /// A file as it is after a change.

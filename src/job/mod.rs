@@ -18,6 +18,7 @@ pub mod pages;
 pub mod plan;
 pub mod plan_file;
 pub mod planning;
+pub mod ranges;
 pub mod record;
 pub mod rows;
 pub mod running;

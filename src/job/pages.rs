@@ -48,6 +48,23 @@ impl fmt::Display for PageRange {
     }
 }
 
+/// Lines of one page, from 1, both ends included, and how many the page has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageLines {
+    pub from: u64,
+    pub to: u64,
+    pub of: u64,
+}
+
+/// `lines 1-140 of 420`.
+impl fmt::Display for PageLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to, of } = self;
+        if from == to { write!(f, "line {from} of {of}") } else { write!(f, "lines {from}-{to} of {of}") }
+    }
+}
+
 /// A part of a document that no text was got from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -21,7 +21,7 @@ pub enum Extent {
 /// line. What runs in a part of a document runs in the whole.
 pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -> Vec<bool> {
     let mut edges: Vec<usize> = Vec::new();
-    let mut feet: Vec<usize> = Vec::new();
+    let mut titled: Vec<usize> = Vec::new();
     let (mut start, mut pages) = (0, 0);
     for i in 1..=lines.len() {
         if i < lines.len() && !begins(i) {
@@ -33,10 +33,12 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
         let (number, title) = (|i: usize| is_page_number(lines[i]), |i: usize| is_numbered_title(lines[i]));
         let topless = start == 0 && extent == Extent::Part { from_top: false };
         if top.len() == 2 && top[1] < *bottom.last().unwrap_or(&0) {
-            if let [last, before] = bottom[..]
-                && (number(last) && title(before) || number(before) && title(last))
-            {
-                feet.extend(&bottom);
+            for pair in [&top, &bottom].into_iter().filter(|pair| !topless || *pair == &bottom) {
+                if let [one, other] = pair[..]
+                    && (number(one) && title(other) || number(other) && title(one))
+                {
+                    titled.extend(pair);
+                }
             }
             edges.extend(top.into_iter().filter(|_| !topless));
             edges.extend(bottom);
@@ -64,7 +66,7 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
         let repeated = counts.get(&without_numbers(lines[i])).is_some_and(|&count| count >= least);
         found[i] = is_page_number(lines[i]) || repeated && bare(lines[i]).len() <= LONGEST;
     }
-    for i in feet {
+    for i in titled {
         found[i] = true;
     }
     found

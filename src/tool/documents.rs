@@ -14,7 +14,7 @@ use crate::{
     job::{
         coverage::Coverage,
         event::{CallEnd, Shown, ToolResult},
-        pages::Gap,
+        pages::{Gap, PageLines},
         spec::DocumentEntry,
         state::Job,
     },
@@ -24,6 +24,12 @@ use std::fmt::Write;
 
 /// Tokens of a list's first and last line.
 const LIST_FRAME_TOKENS: u64 = 60;
+
+/// Tokens of the lines around what is read.
+const READ_FRAME_TOKENS: u64 = 60;
+
+/// Tokens of the line over a page, where nothing is missing on it.
+const PAGE_HEADING_TOKENS: u64 = 20;
 
 /// Parts of one document that are named in the list; the rest is counted.
 const MOST_PARTS: usize = 8;
@@ -68,7 +74,7 @@ fn part(all: &[DocumentEntry], coverage: &Coverage, wanted: &ListDocuments, most
     Ok(text)
 }
 
-/// `a.pdf (PDF, 12 pages, about 3400 tokens, 40 % read) [pages 3-4: no text on it, probably a scan]`.
+/// `a.pdf (PDF, 12 pages, about 3400 tokens, 40 % read) [not read: pages 3-4: no text on it, probably a scan]`.
 fn line(coverage: &Coverage, document: &DocumentEntry) -> String {
     let mut line = format!(
         "{} ({}, {} {}s, about {} tokens, {:.0} % read)",
@@ -80,7 +86,8 @@ fn line(coverage: &Coverage, document: &DocumentEntry) -> String {
         coverage.share(document) * 100.0
     );
     let recognised = document.recognised.iter().map(|pages| format!("{pages} recognised by OCR"));
-    let mut parts: Vec<String> = document.gaps.iter().map(Gap::to_string).chain(recognised).collect();
+    let not_read = document.gaps.iter().map(|gap| format!("not read: {gap}"));
+    let mut parts: Vec<String> = not_read.chain(recognised).collect();
     if parts.len() > MOST_PARTS {
         let more = parts.len() - MOST_PARTS;
         parts.truncate(MOST_PARTS);
@@ -94,11 +101,15 @@ fn line(coverage: &Coverage, document: &DocumentEntry) -> String {
     line
 }
 
-/// What stands over a page: its number, whether its characters were recognised, and what is missing on it.
-fn heading(document: &DocumentEntry, page: u64) -> String {
+/// What stands over a page: its number, whether its characters were recognised, which lines of it follow if not all, and
+/// what is missing on it.
+fn heading(document: &DocumentEntry, page: u64, lines: Option<PageLines>) -> String {
     let mut heading = format!("[page {page}");
     if document.recognised.iter().any(|pages| pages.has(page)) {
         heading.push_str(", recognised by OCR");
+    }
+    if let Some(lines) = lines {
+        let _ = write!(heading, ", {lines}");
     }
     let on_it = document.gaps.iter().filter(|gap| gap.pages.is_some_and(|pages| pages.has(page)));
     let whys: Vec<&str> = on_it.map(|gap| gap.why.as_str()).collect();
@@ -116,7 +127,7 @@ fn beyond(document: &DocumentEntry) -> String {
     if parts.is_empty() { String::new() } else { format!(" Not in it: {}.", parts.join("; ")) }
 }
 
-/// Pages or lines from `from` on, as many as `most` tokens hold.
+/// Pages or lines from `from` on, as many as `most` tokens hold; of a page that is longer, as many of its lines.
 pub(super) fn read(
     job: &Job,
     workspace: &Workspace,
@@ -125,31 +136,30 @@ pub(super) fn read(
     most: u64,
 ) -> Result<ToolResult, ToolError> {
     let document = named(&job.spec, &wanted.name)?;
-    let unit = document.unit();
     if document.units == 0 {
         let text = format!("{} has no readable text.{}", document.name, beyond(document));
         return Ok(ToolResult::plain(CallEnd::Done, text));
     }
-    let from = wanted.from.unwrap_or(1).max(1);
-    let to = wanted.to.unwrap_or(document.units).min(document.units);
-    if from > document.units {
-        return Err(ToolError::Tell(format!(
-            "{} ends at {unit} {}; ask for an earlier one",
-            document.name, document.units
-        )));
-    }
-    if from > to {
-        return Err(ToolError::Tell(format!("from ({from}) lies after to ({to}); ask for from <= to")));
-    }
+    let (from, to, line) = asked(document, wanted)?;
     let text = library.text(workspace, document)?;
     let mut body = String::new();
-    let mut tokens = 60;
+    let mut tokens = READ_FRAME_TOKENS;
     let mut last = from;
+    let mut lines = None;
     for number in from..=to {
+        let unit = text.range(number, number);
         let shown = if document.paged {
-            format!("{}\n{}\n", heading(document, number), text.range(number, number).trim_end_matches('\n'))
+            let page = unit.trim_end_matches('\n');
+            let part = if number == from {
+                lines = part_of(document, number, page, line, most.saturating_sub(tokens))?;
+                lines.map_or(page, |lines| text_of(page, lines))
+            } else {
+                page
+            };
+            let lines = lines.filter(|_| number == from);
+            format!("{}\n{part}\n", heading(document, number, lines))
         } else {
-            format!("{number}\t{}\n", text.range(number, number))
+            format!("{number}\t{unit}\n")
         };
         tokens += estimate(&shown);
         if tokens > most && number > from {
@@ -157,21 +167,86 @@ pub(super) fn read(
         }
         body.push_str(&shown);
         last = number;
+        if lines.is_some_and(|lines| lines.to < lines.of) {
+            break;
+        }
     }
+    let (unit, units) = (document.unit(), document.units);
     let (mark, name) = (mark_of(&document.text_sha256), quoted(&document.name));
-    let mut result = format!(
-        "<document {mark} name={name} {unit}s=\"{from}-{last}\" of=\"{}\">\n{body}</document {mark}>\n",
-        document.units
-    );
-    if last < document.units {
-        let _ = write!(result, "To go on: read_document(name: {name}, from: {})", last + 1);
-    } else {
-        let _ = write!(result, "This is the end of the document.{}", beyond(document));
+    let mut result =
+        format!("<document {mark} name={name} {unit}s=\"{from}-{last}\" of=\"{units}\">\n{body}</document {mark}>\n");
+    match lines {
+        Some(lines) if lines.to < lines.of => {
+            let _ = write!(result, "To go on: read_document(name: {name}, from: {from}, line: {})", lines.to + 1);
+        }
+        Some(_) | None if last < units => {
+            let _ = write!(result, "To go on: read_document(name: {name}, from: {})", last + 1);
+        }
+        Some(_) | None => {
+            let _ = write!(result, "This is the end of the document.{}", beyond(document));
+        }
     }
     Ok(ToolResult {
-        shown: Some(Shown { document: document.name.clone(), from, to: last }),
+        shown: Some(Shown { document: document.name.clone(), from, to: last, lines }),
         ..ToolResult::plain(CallEnd::Done, result)
     })
+}
+
+/// The first and the last page or line that `wanted` means, and the line of the first page to begin at.
+fn asked(document: &DocumentEntry, wanted: &ReadDocument) -> Result<(u64, u64, u64), ToolError> {
+    let (name, unit, units) = (&document.name, document.unit(), document.units);
+    let from = wanted.from.unwrap_or(1).max(1);
+    let to = wanted.to.unwrap_or(units).min(units);
+    let line = wanted.line.unwrap_or(1).max(1);
+    if from > units {
+        return Err(ToolError::Tell(format!("{name} ends at {unit} {units}; ask for an earlier one")));
+    }
+    if from > to {
+        return Err(ToolError::Tell(format!("from ({from}) lies after to ({to}); ask for from <= to")));
+    }
+    if line > 1 && !document.paged {
+        return Err(ToolError::Tell(format!("{name} has lines and no pages; ask for its lines with from and to")));
+    }
+    Ok((from, to, line))
+}
+
+/// The lines of a page that are to be shown from `line` on: as many as `most` tokens hold, at least one. `None`: all.
+fn part_of(
+    document: &DocumentEntry,
+    number: u64,
+    page: &str,
+    line: u64,
+    most: u64,
+) -> Result<Option<PageLines>, ToolError> {
+    if line == 1 && estimate(page) + PAGE_HEADING_TOKENS <= most {
+        return Ok(None);
+    }
+    let of = page.split('\n').count() as u64;
+    if line > of {
+        return Err(ToolError::Tell(format!(
+            "page {number} of {} ends at line {of}; ask for an earlier one",
+            document.name
+        )));
+    }
+    let mut tokens = PAGE_HEADING_TOKENS;
+    let mut to = line - 1;
+    for text in page.split('\n').skip(usize::try_from(line - 1).unwrap_or(usize::MAX)) {
+        tokens += estimate(text) + 1;
+        if tokens > most && to >= line {
+            break;
+        }
+        to += 1;
+    }
+    Ok((line > 1 || to < of).then_some(PageLines { from: line, to, of }))
+}
+
+/// These lines of a page.
+fn text_of(page: &str, lines: PageLines) -> &str {
+    let mut ends = memchr::memchr_iter(b'\n', page.as_bytes());
+    let place = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
+    let start = if lines.from == 1 { 0 } else { ends.nth(place(lines.from - 2)).map_or(page.len(), |end| end + 1) };
+    let end = ends.nth(place(lines.to - lines.from)).unwrap_or(page.len());
+    page.get(start..end).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -201,7 +276,7 @@ mod tests {
     #[test]
     fn a_list_says_what_is_missing() {
         let mut coverage = Coverage::default();
-        coverage.add(&Shown { document: "a.pdf".to_owned(), from: 1, to: 4 });
+        coverage.add(&Shown { document: "a.pdf".to_owned(), from: 1, to: 4, lines: None });
         let plain = DocumentEntry {
             gaps: Vec::new(),
             unreadable: Vec::new(),
@@ -213,8 +288,8 @@ mod tests {
         assert_eq!(
             listed,
             "2 documents, about 6800 tokens:\n\
-             a.pdf (PDF, 10 pages, about 3400 tokens, 25 % read) [pages 3-4: no text, probably a scan; page 9: damaged; \
-             pages 11-20: cut off; pages 7-9 recognised by OCR; a note]\n\
+             a.pdf (PDF, 10 pages, about 3400 tokens, 25 % read) [not read: pages 3-4: no text, probably a scan; \
+             not read: page 9: damaged; not read: pages 11-20: cut off; pages 7-9 recognised by OCR; a note]\n\
              b.pdf (PDF, 10 pages, about 3400 tokens, 0 % read)"
         );
     }
@@ -264,16 +339,46 @@ mod tests {
     }
 
     #[test]
+    fn a_long_page_comes_in_parts_that_make_it_whole() {
+        let document = document("a.epub");
+        let lines: Vec<String> =
+            (1..=97).map(|n| format!("Line {n} of this page{}", " goes on".repeat(n % 5))).collect();
+        let page = &lines.join("\n");
+        let mut line = 1;
+        let mut read = Vec::new();
+        while let Some(lines) = part_of(&document, 2, page, line, 200).unwrap() {
+            assert_eq!((lines.from, lines.of), (line, 97));
+            let text = text_of(page, lines);
+            assert!(estimate(text) <= 200, "{text}");
+            read.push(text);
+            line = lines.to + 1;
+            if line > lines.of {
+                break;
+            }
+        }
+        assert_eq!(&read.join("\n"), page);
+        assert!(read.len() > 3, "{}", read.len());
+        assert_eq!(part_of(&document, 2, page, 1, 100_000).unwrap(), None);
+        assert_eq!(part_of(&document, 2, page, 97, 1).unwrap(), Some(PageLines { from: 97, to: 97, of: 97 }));
+        assert_eq!(
+            part_of(&document, 2, page, 98, 200).unwrap_err().to_string(),
+            "page 2 of a.epub ends at line 97; ask for an earlier one"
+        );
+    }
+
+    #[test]
     fn a_page_says_what_it_is() {
         let document = document("a.pdf");
-        let headings = [1, 3, 7, 9].map(|page| heading(&document, page));
+        let mut headings = [1, 3, 7, 9].map(|page| heading(&document, page, None)).to_vec();
+        headings.push(heading(&document, 8, Some(PageLines { from: 5, to: 9, of: 20 })));
         assert_eq!(
             headings,
             [
                 "[page 1]",
                 "[page 3: no text, probably a scan]",
                 "[page 7, recognised by OCR]",
-                "[page 9, recognised by OCR: damaged]"
+                "[page 9, recognised by OCR: damaged]",
+                "[page 8, recognised by OCR, lines 5-9 of 20]",
             ]
         );
         assert_eq!(beyond(&document), " Not in it: pages 11-20: cut off.");

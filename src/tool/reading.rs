@@ -33,7 +33,7 @@ pub fn read(
         Working::ListFiles(wanted) => files::list(workspace, wanted),
         Working::SearchFiles(wanted) => search::search(job, workspace, wanted),
         Working::ListDocuments(wanted) => documents::list(job, wanted, most),
-        // A page that does not fit is shown whole all the same: the document was counted in lines if that could happen.
+        // It fits by itself, and goes on where it says.
         Working::ReadDocument(wanted) => return told(documents::read(job, workspace, library, wanted, most)),
         Working::GenerateWorkspaceSummary | Working::Write(_) => {
             Err(ToolError::Tell("this call is not a reading one".to_owned()))

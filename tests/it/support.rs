@@ -14,6 +14,7 @@ use overnight::{
     runner::{self, Drive, NewJobRequest, Outcome, Report, RunError, Session},
     store::{self, Store},
 };
+use serde_json::Value;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -74,6 +75,7 @@ impl Place {
             instructions,
             instructions_text: text,
             documents,
+            own: &[],
             model: &**model,
             base_url: None,
             api_key_env: None,
@@ -171,4 +173,17 @@ pub(crate) fn corpus(folder: &str, extension: &str, least: usize, show: &dyn Fn(
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// All events of a job, read from the bytes of its journal's files.
+pub(crate) fn events(workspace: &Path) -> Vec<Value> {
+    let files = walkdir::WalkDir::new(workspace).into_iter().map(Result::unwrap);
+    let journals =
+        files.filter(|file| file.file_name() == "journal.jsonl").map(|file| std::fs::read(file.path()).unwrap());
+    let mut lines: Vec<Value> = journals
+        .flat_map(|text| text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>())
+        .filter_map(|line| serde_json::from_slice(&line).ok())
+        .collect();
+    lines.sort_by_key(|line| line["seq"].as_u64().unwrap());
+    lines.iter().flat_map(|line| line["events"].as_array().unwrap().clone()).collect()
 }

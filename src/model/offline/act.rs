@@ -323,7 +323,7 @@ fn finish(seen: &Seen<'_>) -> Vec<Call> {
     let position = Position::seen(seen).unwrap_or_default();
     let mut calls: Vec<Call> = refusal.map(unread_parts).unwrap_or_default();
     let summary = format!(
-        "The offline rules read all documents and recorded {} entries in {} ({}). The report is {}.",
+        "The offline rules read all readable text of the documents and recorded {} entries in {} ({}). The report is {}.",
         position.count,
         kind.records(),
         position.totals_line(),

@@ -305,7 +305,8 @@ mod tests {
             "a═b─c.txt",
             "x [1-2, 3].md",
         ] {
-            let listed = Listed { name: name.to_owned(), units: 3, tokens: 30 };
+            let listed =
+                Listed { name: name.to_owned(), units: 3, tokens: 30, not_read: Vec::new(), recognised: Vec::new() };
             let todo = crate::job::todo_list::clean(&with_verb("Read", &stretches(&[listed]))[0]);
             let expected = Segment { name: name.to_owned(), from: 1, to: 3, density: 1_000 };
             assert_eq!(segments(&todo), [expected], "{todo}");

@@ -2,9 +2,12 @@
 //! known to them, as to any model.
 
 use super::statements::{Line, PAGE};
-use crate::context::{
-    fence::quoted,
-    message::{Message, Prompt},
+use crate::{
+    context::{
+        fence::quoted,
+        message::{Message, Prompt},
+    },
+    job::pages::PageLines,
 };
 use regex::Regex;
 use serde_json::Value;
@@ -182,6 +185,10 @@ pub(super) struct Listed {
     pub(super) name: String,
     pub(super) units: u64,
     pub(super) tokens: u64,
+    /// What of it is not read, as the list says it: `page 3: damaged`.
+    pub(super) not_read: Vec<String>,
+    /// What of it was recognised in images: `pages 3-7`.
+    pub(super) recognised: Vec<String>,
 }
 
 /// The documents of a list that `answers` show part by part; or the place from which on it was not shown yet.
@@ -212,29 +219,64 @@ pub(super) fn listing<'a>(answers: impl Iterator<Item = &'a str>) -> Result<Vec<
 /// The documents of a part of a list.
 fn listed(text: &str) -> Vec<Listed> {
     static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?m)^(.+) \([A-Za-z ]+, (\d+) (?:page|line)s, about (\d+) tokens, \d+ % read\)").ok()
+        Regex::new(r"(?m)^(.+) \([A-Za-z ]+, (\d+) (?:page|line)s, about (\d+) tokens, \d+ % read\)(?: \[(.*)\])?$")
+            .ok()
     });
     let Some(line) = LINE.as_ref() else {
         return Vec::new();
     };
     line.captures_iter(text)
         .filter_map(|found| {
-            Some(Listed { name: found[1].to_owned(), units: found[2].parse().ok()?, tokens: found[3].parse().ok()? })
+            let parts: Vec<&str> = found.get(4).map_or_else(Vec::new, |parts| parts.as_str().split("; ").collect());
+            let told =
+                |of: fn(&str) -> Option<&str>| parts.iter().filter_map(|part| of(part)).map(str::to_owned).collect();
+            Some(Listed {
+                name: found[1].to_owned(),
+                units: found[2].parse().ok()?,
+                tokens: found[3].parse().ok()?,
+                not_read: told(|part| part.strip_prefix("not read: ")),
+                recognised: told(|part| part.strip_suffix(" recognised by OCR")),
+            })
         })
         .collect()
 }
 
-/// One unit of a document with its lines, as a `read_document` result shows it.
-#[derive(Clone, Debug)]
+/// One unit of a document, as `read_document` results show it.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Unit<'a> {
-    pub(super) lines: Vec<Line<'a>>,
+    /// By number.
+    lines: BTreeMap<u64, Line<'a>>,
+    /// Lines of a page that was shown in parts, of which some may be missing here.
+    of: Option<u64>,
 }
 
-/// The number of the page that `line` stands over: `[page 3]`, `[page 3, recognised by OCR]`, `[page 3: nothing on it]`.
-fn page_of(line: &str) -> Option<u64> {
-    let inner = line.strip_prefix("[page ")?.strip_suffix(']')?;
-    let number = inner.split_once(": ").map_or(inner, |(number, _)| number);
-    number.strip_suffix(", recognised by OCR").unwrap_or(number).parse().ok()
+impl<'a> Unit<'a> {
+    /// The lines from the one numbered `next` on, and the place in the page of the first that isn't here.
+    pub(super) fn from(&self, unit: u64, next: u64) -> (Vec<Line<'a>>, Option<u64>) {
+        let Some(of) = self.of else {
+            return (self.lines.range(next..).map(|(_, line)| *line).collect(), None);
+        };
+        let mut number = next.max(unit * PAGE + 1);
+        let mut lines = Vec::new();
+        while let Some(line) = self.lines.get(&number) {
+            lines.push(*line);
+            number += 1;
+        }
+        let place = number - unit * PAGE;
+        (lines, (place <= of).then_some(place))
+    }
+}
+
+/// The page that a line of a result begins: `[page 3]`, `[page 3, recognised by OCR: nothing on it]`, and of a page in
+/// parts its lines: `[page 3, lines 5-9 of 20]`.
+fn page_of(line: &str) -> Option<(u64, Option<PageLines>)> {
+    static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^\[page (\d+)(?:, recognised by OCR)?(?:, lines? (\d+)(?:-(\d+))? of (\d+))?(?:: .*)?\]$").ok()
+    });
+    let found = HEADING.as_ref().filter(|_| line.starts_with("[page "))?.captures(line)?;
+    let number = |at: usize| found.get(at).and_then(|number| number.as_str().parse::<u64>().ok());
+    let lines = number(2).zip(number(4)).map(|(from, of)| PageLines { from, to: number(3).unwrap_or(from), of });
+    Some((number(1)?, lines))
 }
 
 /// The units of document `name` that the exchanges show, by number; and whether they are pages.
@@ -256,25 +298,42 @@ pub(super) fn units<'a>(exchanges: &[Exchange<'a>], name: &str) -> (BTreeMap<u64
         };
         if head.contains(" pages=\"") {
             paged = true;
-            let mut page = 0;
-            for line in body.split('\n') {
-                if let Some(number) = page_of(line).filter(|number| *number > page) {
-                    page = number;
-                    units.insert(page, Unit { lines: Vec::new() });
-                } else if let Some(unit) = units.get_mut(&page) {
-                    let place = unit.lines.len() as u64 + 1;
-                    unit.lines.push(Line { number: page * PAGE + place, page: Some(page), text: line });
-                }
-            }
+            let first = head.split_once(" pages=\"").and_then(|(_, pages)| pages.split_once('-')?.0.parse().ok());
+            pages(body, first.unwrap_or(1), &mut units);
         } else {
             for line in body.split('\n') {
                 let Some((Ok(number), text)) = line.split_once('\t').map(|(number, text)| (number.parse(), text))
                 else {
                     continue;
                 };
-                units.insert(number, Unit { lines: vec![Line { number, page: None, text }] });
+                let line = Line { number, page: None, text };
+                units.insert(number, Unit { lines: [(number, line)].into(), of: None });
             }
         }
     }
     (units, paged)
+}
+
+/// Adds the pages of a result, the first of which is `first`. Only the next page may begin: a document may have lines that
+/// look like the one over a page.
+fn pages<'a>(body: &'a str, first: u64, units: &mut BTreeMap<u64, Unit<'a>>) {
+    let mut page = first.saturating_sub(1);
+    let (mut place, mut last) = (0, u64::MAX);
+    for text in body.split('\n') {
+        let heading = page_of(text).filter(|(number, _)| *number == page + 1);
+        // Only the first page of a result may be there in part.
+        if let Some((number, lines)) = heading.filter(|(number, lines)| lines.is_none() || *number == first) {
+            page = number;
+            (place, last) = lines.map_or((0, u64::MAX), |lines| (lines.from.saturating_sub(1), lines.to));
+            let unit: &mut Unit<'a> = units.entry(page).or_default();
+            match lines {
+                Some(lines) => unit.of = Some(lines.of),
+                None => *unit = Unit::default(),
+            }
+        } else if let Some(unit) = units.get_mut(&page).filter(|_| place < last) {
+            place += 1;
+            let number = page * PAGE + place;
+            unit.lines.insert(number, Line { number, page: Some(page), text });
+        }
+    }
 }

@@ -43,6 +43,8 @@ impl Into {
 pub(super) struct Piece<'a> {
     pub(super) segment: &'a Segment,
     pub(super) lines: Vec<Line<'a>>,
+    /// The number of the line behind it.
+    pub(super) after: u64,
     pub(super) style: statements::Style,
     pub(super) start: Start,
     /// The document ends with it.
@@ -66,14 +68,14 @@ pub(super) fn work(seen: &Seen<'_>, content: &str, into: Into) -> Vec<Call> {
     let before = position.clone();
     for segment in &all[done..] {
         match piece(seen, segment, &position) {
-            Next::Read { from, piece } => {
+            Next::Read { from, line, piece } => {
                 if let Some(piece) = piece {
                     calls.extend(records::record(seen, &mut position, &piece, into));
                 }
                 if position != before {
                     calls.push(position.save());
                 }
-                calls.extend(reads(seen, segment, from));
+                calls.extend(reads(seen, segment, from, line));
                 return calls;
             }
             Next::Work(piece) => {
@@ -101,9 +103,10 @@ fn name_of(segment: &Segment) -> String {
 }
 
 enum Next<'a> {
-    /// Read on from unit `from`, after working what is there.
+    /// Read on from unit `from`, a page from its `line` on, after working what is there.
     Read {
         from: u64,
+        line: u64,
         piece: Option<Piece<'a>>,
     },
     /// The rest of the stretch is there.
@@ -129,8 +132,14 @@ fn piece<'a>(seen: &Seen<'a>, segment: &'a Segment, position: &Position) -> Next
     let first = if goes_on { unit_of(next) } else { segment.from };
     let mut lines = Vec::new();
     let mut unit = first;
+    let mut line = if next >= PAGE { next % PAGE } else { 1 };
     while let Some(shown) = units.get(&unit).filter(|_| unit <= segment.to) {
-        lines.extend(shown.lines.iter().filter(|line| line.number >= next).copied());
+        let (more, missing) = shown.from(unit, next);
+        lines.extend(more);
+        line = missing.unwrap_or(1);
+        if missing.is_some() {
+            break;
+        }
         unit += 1;
     }
     let head = format!("name={}", quoted(&segment.name));
@@ -142,11 +151,12 @@ fn piece<'a>(seen: &Seen<'a>, segment: &'a Segment, position: &Position) -> Next
     let style = style_of(&segment.name, &lines);
     let is_whole = unit > segment.to;
     let is_first = first == 1 && next <= first.max(PAGE * u64::from(paged));
-    let piece = Piece { segment, lines, style, start, is_last: is_last && is_whole, is_first };
+    let after = if paged { unit * PAGE + line } else { unit };
+    let piece = Piece { segment, lines, after, style, start, is_last: is_last && is_whole, is_first };
     if is_whole {
         Next::Work(piece)
     } else {
-        Next::Read { from: unit, piece: (!piece.lines.is_empty()).then_some(piece) }
+        Next::Read { from: unit, line, piece: (!piece.lines.is_empty()).then_some(piece) }
     }
 }
 
@@ -155,15 +165,21 @@ fn unit_of(line: u64) -> u64 {
     if line >= PAGE { line / PAGE } else { line }
 }
 
-fn reads(seen: &Seen<'_>, segment: &Segment, from: u64) -> Vec<Call> {
+fn reads(seen: &Seen<'_>, segment: &Segment, from: u64, line: u64) -> Vec<Call> {
     let wanted = (READ_TOKENS * 100 / segment.density.max(1)).max(1);
     let step = fitting(seen, segment).map_or(wanted, |units| units.min(wanted));
+    // Pages that are longer than a read are read one after the other.
+    let most = if segment.density > READ_TOKENS * 100 { 1 } else { READS };
     (from..=segment.to)
         .step_by(usize::try_from(step).unwrap_or(usize::MAX))
-        .take(READS)
-        .map(|from| {
-            let to = (from + step - 1).min(segment.to);
-            call("read_document", json!({"name": segment.name, "from": from, "to": to}))
+        .take(most)
+        .map(|first| {
+            let to = (first + step - 1).min(segment.to);
+            let mut arguments = json!({"name": segment.name, "from": first, "to": to});
+            if first == from && line > 1 {
+                arguments["line"] = json!(line);
+            }
+            call("read_document", arguments)
         })
         .collect()
 }
