@@ -55,7 +55,7 @@ pub(super) struct Blocks<'a> {
 
 /// Reads a text in its style.
 pub(super) fn blocks<'a>(lines: &[Line<'a>], style: Style, start: &Start) -> Blocks<'a> {
-    let furniture = furniture(lines);
+    let furniture = furniture(lines, style);
     let mut read = match style {
         Style::Markdown => super::markdown::read(lines, &furniture, start),
         Style::Plain => super::plain::read(lines, &furniture, start),
@@ -154,7 +154,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A line of a footnote: what is open waits for its rest on the next page.
-    pub(super) fn note(&mut self, line: &Line<'a>) {
+    pub(super) fn note(&mut self, line: &Line<'a>, is_anew: bool) {
         self.page_break(line, Place::Furniture);
         let text = indentation(line.text).1;
         if text.is_empty() {
@@ -166,7 +166,9 @@ impl<'a> Builder<'a> {
         let led_to = |block: &Block<'_>| {
             block.pieces.last().is_some_and(|last| last.text.ends_with(':')) && !text.starts_with(char::is_lowercase)
         };
-        if let Some(block) = self.notes.last_mut().filter(|block| !begun && same_page(block) && !led_to(block)) {
+        if let Some(block) =
+            self.notes.last_mut().filter(|block| !begun && !is_anew && same_page(block) && !led_to(block))
+        {
             block.pieces.push(piece(text));
             return;
         }

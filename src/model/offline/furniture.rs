@@ -2,8 +2,10 @@
 //! without belonging to them.
 
 use super::blocks::indentation;
-use super::statements::{Line, PAGE};
+use super::statements::{Line, PAGE, Style};
+use super::strength::hinted;
 use crate::job::running::{Extent, running};
+use std::collections::HashMap;
 
 /// What a line is to the pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub(super) enum Place {
 }
 
 /// One place per line.
-pub(super) fn furniture(lines: &[Line<'_>]) -> Vec<Place> {
+pub(super) fn furniture(lines: &[Line<'_>], style: Style) -> Vec<Place> {
     let mut places = vec![Place::Text; lines.len()];
     for i in 0..lines.len() {
         let fed = lines[i].text.contains('\u{c}');
@@ -34,7 +36,10 @@ pub(super) fn furniture(lines: &[Line<'_>]) -> Vec<Place> {
     }
     mark_headers(lines, &mut places);
     mark_running(lines, &mut places);
-    super::notes::mark_notes(lines, &mut places);
+    // a chapter in Markdown has its notes in their place
+    if style == Style::Plain {
+        super::notes::mark_notes(lines, &mut places);
+    }
     swallow_blanks(lines, &mut places);
     places
 }
@@ -78,11 +83,44 @@ fn mark_running(lines: &[Line<'_>], places: &mut [Place]) {
     let begins = |i: usize| i > 0 && (lines[i].page != lines[i - 1].page || lines[i].text.contains('\u{c}'));
     // lines are numbered from 1 on each page
     let from_top = lines.first().is_none_or(|line| line.page.is_none() || line.number % PAGE <= 1);
-    for ((line, place), runs) in lines.iter().zip(places).zip(running(&texts, &begins, Extent::Part { from_top })) {
-        if runs {
+    let running = running(&texts, &begins, Extent::Part { from_top });
+    let mut alike: HashMap<&str, usize> = HashMap::new();
+    for (text, _) in texts.iter().zip(&running).filter(|(_, runs)| **runs) {
+        *alike.entry(text.trim()).or_default() += 1;
+    }
+    for ((line, place), runs) in lines.iter().zip(places.iter_mut()).zip(running) {
+        if runs && alike.get(line.text.trim()).is_some_and(|&count| count >= least_alike(line.text)) {
             // where there are no pages, a quote can't run over it
             *place = if line.page.is_some() { Place::Running } else { Place::Furniture };
         }
+    }
+    // a number that the page's text goes on behind is a note's
+    let mut under_text = false;
+    for i in (0..lines.len()).rev() {
+        under_text &= lines.get(i + 1).is_some_and(|next| next.page == lines[i].page);
+        let filled = !lines[i].text.trim().is_empty();
+        if places[i] == Place::Running && under_text && over_text(lines, places, i) {
+            places[i] = Place::Text;
+        }
+        under_text |= filled && places[i] == Place::Text;
+    }
+}
+
+/// Whether text of its page stands before line `i`.
+fn over_text(lines: &[Line<'_>], places: &[Place], i: usize) -> bool {
+    let mut before = (0..i).rev().take_while(|&j| lines[j].page == lines[i].page);
+    before.any(|j| matches!(places[j], Place::Text | Place::PageStart) && !lines[j].text.trim().is_empty())
+}
+
+/// On how many pages a line must stand letter for letter: forms say the same on each page but for a number, and a
+/// statement must not be lost for that.
+fn least_alike(text: &str) -> usize {
+    if hinted(text) {
+        3
+    } else if text.trim_end().ends_with(['.', ';', ':', '!', '?']) {
+        2
+    } else {
+        1
     }
 }
 

@@ -24,12 +24,9 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
                 reader.builder.page_break(&lines[i], place);
                 continue;
             }
-            Place::Note => {
-                reader.builder.note(&lines[i]);
-                continue;
-            }
             Place::PageStart => reader.builder.page_break(&lines[i], Place::PageStart),
-            Place::Text => {}
+            // notes are looked for in typeset text alone
+            Place::Text | Place::Note => {}
         }
         let next = lines.get(i + 1).map_or("", |line| line.text);
         reader.line(&lines[i], next);
@@ -243,6 +240,13 @@ impl<'a> Reader<'a> {
         }
         // the definition in a definition list
         if let Some(definition) = text.strip_prefix(": ") {
+            while self.contents.last().is_some_and(|content| indent < *content) {
+                self.contents.pop();
+            }
+            self.contents.push(indent + 2);
+            if self.opens_verbatim(line, indent + 2, definition.trim_start()) {
+                return;
+            }
             self.builder.begin(Kind::Paragraph, indent, line, definition.trim_start());
             return;
         }

@@ -8,6 +8,7 @@
 //!   recording), `comparison`, `report`, `position` (its memory, a file), `ends` (what the files have that it doesn't know of)
 
 mod act;
+mod anew;
 mod blocks;
 mod calls;
 pub mod compare;

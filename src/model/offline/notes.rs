@@ -6,9 +6,12 @@ use std::ops::Range;
 
 use super::blocks::indentation;
 use super::furniture::Place;
+use super::plain_look::is_code;
 use super::statements::Line;
 use super::strength::hinted;
 
+/// A line with more characters than this could have gone on.
+const FULL: usize = 60;
 /// Notes of one page that are looked for.
 const MOST_MARKS: usize = 200;
 
@@ -51,12 +54,13 @@ pub(super) fn without_marks(text: &str) -> Range<usize> {
     }
     let text_from = whole.start;
     let text = &text[text_from..];
-    let lead = label(text).max(marks(text));
+    let lead = label(text).max(marks(text)).max(glued(text));
     let rest = text[lead..].trim_start();
     // "[0] must be zero" speaks of a place in a list
     let spoken = rest.split_whitespace().next().is_none_or(hinted);
     // "3 members must agree" counts, "3 The fee is due" has a note's number before it
-    let counts = text.starts_with(|c: char| c.is_ascii_digit())
+    let counts = glued(text) == 0
+        && text.starts_with(|c: char| c.is_ascii_digit())
         && !(rest.starts_with(char::is_uppercase) && rest[1..].starts_with(|c: char| c.is_lowercase() || c == ' '));
     if lead > 0 && !counts && !spoken {
         whole.start = text_from + text.len() - rest.len();
@@ -85,12 +89,24 @@ fn clause(text: &str) -> usize {
     if digits && (deep || named) { number.len() + 1 } else { 0 }
 }
 
-/// How many bytes of a label open a sentence: "Note The fee is due."
+/// How many bytes of a note's number stand right before its text: "13This rule", "1⁵Version".
+fn glued(text: &str) -> usize {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || is_raised(c));
+    let mut letters = rest.chars();
+    let opens = letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
+    let number = text.len() - rest.len();
+    if opens && (1..=6).contains(&number) { number } else { 0 }
+}
+
+/// How many bytes of a label open a sentence: "Note The fee is due.", "Warning: unpaid fees".
 fn label(text: &str) -> usize {
-    const LABELS: [&str; 6] = ["Note ", "Tip ", "Caution ", "Warning ", "Important ", "Hint "];
-    let Some(label) = LABELS.into_iter().find(|label| text.starts_with(label)) else { return 0 };
-    let opens = text[label.len()..].starts_with(char::is_uppercase);
-    if opens { label.len() } else { 0 }
+    const LABELS: [&str; 6] = ["note", "tip", "caution", "warning", "important", "hint"];
+    let Some((word, rest)) = text.split_once(' ') else { return 0 };
+    let name = word.strip_suffix(':').unwrap_or(word);
+    let capital = name.starts_with(char::is_uppercase) && LABELS.contains(&name.to_lowercase().as_str());
+    let first = rest.split(' ').next().unwrap_or("");
+    let opens = first.starts_with(|c: char| c.is_uppercase() || matches!(c, '”' | '“' | '"')) || first.contains('(');
+    if capital && (opens || word.len() > name.len()) { word.len() + 1 } else { 0 }
 }
 
 /// Marks the lines of notes at the foot of pages. They are told by their number: it stands as a mark in the page's text,
@@ -124,6 +140,12 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
     let mut before = *last;
     for (i, line) in lines.iter().enumerate().skip(foot.max(1)) {
         let text = indentation(line.text).1;
+        if places[i] == Place::Text && first.is_none() && is_lone_number(lines, i) {
+            places[i] = Place::Furniture;
+            first = Some(i + 1);
+            before = text.parse().unwrap_or(before);
+            continue;
+        }
         let Some(number) = opens_note(text).filter(|_| places[i] == Place::Text) else { continue };
         let fresh = indentation(lines[i - 1].text).1.is_empty();
         let follows = number == before + 1 && (fresh || first.is_some());
@@ -133,7 +155,9 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
         // right under the text, where a converter left no blank line between: the mark and the order must both agree
         let next_in_order = number == before + 1 || number == 1;
         let tight = seen.contains(&number) && next_in_order && i * 2 > lines.len();
-        if (follows && (*last > 0 || seen.contains(&number)) || marked || tight) && (!lower || fresh) {
+        // between the halves of a sentence, which the page's end cuts
+        let between = fresh && i * 2 > lines.len() && is_unfinished(&lines[..i]);
+        if (follows && (*last > 0 || seen.contains(&number)) || marked || tight || between) && (!lower || fresh) {
             first.get_or_insert(i);
             before = number;
         }
@@ -145,6 +169,20 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
             *place = Place::Note;
         }
     }
+}
+
+/// Whether line `i` is nothing but a note's number, between a sentence that the page's end cuts and the note.
+fn is_lone_number(lines: &[Line<'_>], i: usize) -> bool {
+    let text = indentation(lines[i].text).1;
+    let number = (1..=3).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    let goes_on = lines[i + 1..].iter().any(|line| !indentation(line.text).1.is_empty());
+    number && goes_on && i * 2 > lines.len() && is_unfinished(&lines[..i])
+}
+
+/// Whether the last line with text stops within a sentence, at the line's end.
+fn is_unfinished(lines: &[Line<'_>]) -> bool {
+    let text = lines.iter().rev().map(|line| indentation(line.text).1).find(|text| !text.is_empty()).unwrap_or("");
+    text.chars().count() > FULL && text.ends_with(|c: char| c.is_lowercase() || c == ',') && !is_code(text)
 }
 
 /// The number of a note that begins with this line: `5 Licenses that are`, `[5] Licenses`, `19Deciding`.
@@ -199,11 +237,16 @@ mod tests {
             ("5 GB must be free.", "5 GB must be free."),
             ("Note The fee is due.", "The fee is due."),
             ("Note that it is due.", "Note that it is due."),
+            ("Warning: it is due.", "it is due."),
+            ("Tip open(2) may help.", "open(2) may help."),
             ("[0] must be zero", "[0] must be zero"),
             ("9.1.1 libc may go. 3", "libc may go."),
             ("4.4 debian/changelog must exist", "debian/changelog must exist"),
             ("2.5 seconds must pass", "2.5 seconds must pass"),
             ("1.2.3 must be used", "1.2.3 must be used"),
+            ("13This rule must help.", "This rule must help."),
+            ("1⁵Version strings may be", "Version strings may be"),
+            ("5GHz must be", "5GHz must be"),
             ("[5]", "[5]"),
             ("", ""),
         ] {

@@ -1,12 +1,15 @@
 //! Plain text as blocks: RFCs, manual pages, reStructuredText, what a PDF gives. Nothing in it says what it is, so this
 //! reads layout: blank lines, indentation, underlines, numbers, columns.
 
+use super::anew::{begins_anew, goes_on, is_bridged};
 use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, hangs_open, indentation};
 use super::directives::{is_admonition, is_verbatim};
 use super::furniture::Place;
 use super::hyphens::ends_in_name;
 use super::marker::{Family, Marker, marker};
-use super::plain_look::{Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_term, look};
+use super::plain_look::{
+    Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_term, lead, look,
+};
 use super::statements::{Line, Start};
 use super::strength::strength_of;
 
@@ -18,6 +21,7 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
     let mut reader = Reader {
         lines,
         places,
+        anew: begins_anew(lines, places),
         builder: Builder::new(start),
         literal: None,
         looked: (0, Look::Prose),
@@ -36,6 +40,8 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
 struct Reader<'r, 'a> {
     lines: &'r [Line<'a>],
     places: &'r [Place],
+    /// Which lines begin a paragraph without a blank line before them.
+    anew: Vec<bool>,
     builder: Builder<'a>,
     /// Inside a literal block: everything deeper than this is code.
     literal: Option<usize>,
@@ -55,7 +61,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn next_text(&self, i: usize) -> &'a str {
-        if self.blank(i + 1) { "" } else { self.lines[i + 1].text }
+        if self.blank(i + 1) || self.anew[i + 1] { "" } else { self.lines[i + 1].text }
     }
 
     /// Reads the line at `i`, and says how many lines that took.
@@ -66,7 +72,7 @@ impl<'a> Reader<'_, 'a> {
                 return 1;
             }
             Place::Note => {
-                self.builder.note(&self.lines[i]);
+                self.builder.note(&self.lines[i], self.anew[i]);
                 return 1;
             }
             Place::PageStart => self.builder.page_break(&self.lines[i], Place::PageStart),
@@ -86,8 +92,17 @@ impl<'a> Reader<'_, 'a> {
             if self.builder.open.is_some() && self.builder.last_text().ends_with("::") {
                 self.literal = Some(self.builder.open.as_ref().map_or(0, |block| block.indent));
             }
+            let goes_on = self.builder.is_open(|kind| matches!(kind, Kind::Paragraph | Kind::Item(_)))
+                && line.page.is_some()
+                && is_bridged(self.builder.last_text(), &self.chunk(i + 1));
+            if goes_on {
+                return 1;
+            }
             self.builder.close();
             return 1;
+        }
+        if self.anew[i] {
+            self.builder.close();
         }
         if let Some(outer) = self.literal {
             if indent > outer {
@@ -158,7 +173,13 @@ impl<'a> Reader<'_, 'a> {
         let (next_indent, next) = indentation(self.next_text(i));
         let finished = self.builder.open.is_none() || ends_sentence(self.builder.last_text());
         let opens = next.starts_with(|c: char| c.is_uppercase() || matches!(c, '“' | '"'));
-        if !finished || !opens || next_indent < indent || text.chars().count() > 72 || ends_label(text) {
+        if !finished
+            || !opens
+            || next_indent < indent
+            || text.chars().count() > 72
+            || goes_on(text)
+            || text.ends_with(['.', '!', '?', ';'])
+        {
             return false;
         }
         marker(text).is_none() && self.had_room(i, next) && strength_of(text).is_none()
@@ -182,7 +203,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn alone(&self, i: usize) -> bool {
-        i == 0 || self.blank(i - 1) || self.places[i] == Place::PageStart
+        i == 0 || self.blank(i - 1) || self.anew[i] || self.places[i] == Place::PageStart
     }
 
     /// Where the text of the line before `i` stands, its list mark left out.
@@ -294,6 +315,14 @@ impl<'a> Reader<'_, 'a> {
         let deeper = self.prose_indent.is_some_and(|prose| indent >= prose + 2);
         let joins = self.builder.open.is_some() && self.builder.broken;
         let looks = if joins { Look::Prose } else { look(&chunk, deeper) };
+        let lead = if looks == Look::Columns { lead(&chunk) } else { 0 };
+        if lead > 0 {
+            // a sentence over its table
+            let first = i + lead;
+            self.looked = (first, Look::Prose);
+            self.anew[first] = true;
+            return;
+        }
         self.looked = (i + chunk.len(), looks);
     }
 
@@ -303,7 +332,8 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn chunk(&self, i: usize) -> Vec<&'a str> {
-        (i..self.lines.len().min(i + CHUNK)).take_while(|&j| !self.blank(j)).map(|j| self.lines[j].text).collect()
+        let end = self.lines.len().min(i + CHUNK);
+        (i..end).take_while(|&j| !self.blank(j) && (j == i || !self.anew[j])).map(|j| self.lines[j].text).collect()
     }
 
     fn is_term(&self, i: usize) -> bool {
@@ -390,7 +420,8 @@ impl<'a> Reader<'_, 'a> {
             Family::Bullet(_) => true,
             Family::Number | Family::Bracketed => fresh || in_item || finished || taken_up,
             Family::Letter => {
-                fresh || in_item || finished || taken_up || last.ends_with(" or") || last.ends_with(" and")
+                let joined = last.ends_with(" or") || last.ends_with(" and");
+                fresh || in_item || finished || taken_up || joined && text[..mark.bytes].contains(')')
             }
             // "2.5 seconds" goes on, "3.2 The vendor shall" begins
             Family::Clause(_) => {
@@ -405,17 +436,9 @@ impl<'a> Reader<'_, 'a> {
             && matches!(mark.family, Family::Number | Family::Clause(_))
             && rest.starts_with(|c: char| c.is_lowercase())
             && !self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
-        (begins && !mid_sentence).then_some(mark)
+        // "must be" and "0. The next", in an item of another kind: a list in it would begin with 1
+        let own = self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
+        let number = in_item && !finished && !fresh && !own && mark.family == Family::Number && mark.number != 1;
+        (begins && !mid_sentence && !number).then_some(mark)
     }
-}
-
-/// Whether a line ends as a sentence or a part of one does, so that it labels nothing.
-fn ends_label(text: &str) -> bool {
-    text.ends_with(['.', '!', '?', ';', ',', '-', '('])
-        || text.rsplit(' ').next().is_some_and(|word| {
-            matches!(
-                word,
-                "the" | "a" | "an" | "of" | "and" | "or" | "to" | "in" | "is" | "are" | "by" | "for" | "with"
-            )
-        })
 }

@@ -174,6 +174,7 @@ pub(super) fn is_code(text: &str) -> bool {
     const OPENINGS: &[&str] = &[
         "$ ",
         "% ",
+        "%% ",
         "# ",
         ">>> ",
         "... ",
@@ -291,6 +292,9 @@ pub(super) fn look(chunk: &[&str], deeper: bool) -> Look {
     if marker(first).is_some_and(|mark| !is_code(first) && !is_code(&first[mark.bytes..])) && !are_columns(chunk) {
         return Look::Prose;
     }
+    if first.starts_with("#!/") {
+        return Look::Code;
+    }
     let filled = chunk.len().max(1);
     let code = chunk.iter().filter(|line| is_code(indentation(line).1)).count();
     let enough = if deeper { code * 3 >= filled } else { code * 2 >= filled };
@@ -305,7 +309,7 @@ pub(super) fn look(chunk: &[&str], deeper: bool) -> Look {
 }
 
 /// A run of plain words that could be part of a sentence that obliges.
-fn is_prose(text: &str) -> bool {
+pub(super) fn is_prose(text: &str) -> bool {
     let first = text.chars().next().unwrap_or(' ');
     if matches!(first, '#' | '/' | '*' | '$' | '%' | '<') || text.starts_with("--") {
         return false;
@@ -324,6 +328,13 @@ fn is_prose(text: &str) -> bool {
 /// The columns of a line set with blanks: cells with three blanks or more between them.
 pub(super) fn columns(text: &str) -> Vec<&str> {
     text.split("   ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
+}
+
+/// How many lines of a chunk of columns are a sentence before them.
+pub(super) fn lead(chunk: &[&str]) -> usize {
+    let before: Vec<_> = chunk.iter().take_while(|line| columns(line).len() < 2).collect();
+    let ends = before.iter().rposition(|line| ends_sentence(line.trim_end()));
+    ends.map_or(0, |last| last + 1).min(chunk.len() - 1)
 }
 
 /// Whether most lines have a gap, and the gaps of two lines end at the same column.

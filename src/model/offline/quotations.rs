@@ -40,6 +40,10 @@ pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
             '\'' if opens(&chars, i) => after(&single, i).filter(|&j| j - i < 40),
             '“' | '„' => (i + 1..chars.len().min(i + LONGEST))
                 .find(|&j| matches!(chars[j].1, '”') || (c == '„' && chars[j].1 == '“')),
+            // a typesetter that has one mark for both ends
+            '”' if opens(&chars, i) => {
+                (i + 1..chars.len().min(i + LONGEST)).find(|&j| chars[j].1 == '”' && closes(&chars, j))
+            }
             '‘' => (i + 1..chars.len().min(i + 400)).find(|&j| chars[j].1 == '’' && closes(&chars, j)),
             '«' => (i + 1..chars.len().min(i + LONGEST)).find(|&j| chars[j].1 == '»'),
             _ => None,

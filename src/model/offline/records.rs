@@ -41,13 +41,12 @@ pub(super) fn record(seen: &Seen<'_>, position: &mut Position, piece: &Piece<'_>
 fn of_statements(seen: &Seen<'_>, position: &mut Position, piece: &Piece<'_>, into: Into) -> Vec<Call> {
     let Found { mut statements, end, open_from } = statements(&piece.lines, piece.style, &piece.start);
     let first = piece.lines.first().map_or(0, |line| line.number);
-    let after = piece.lines.last().map_or(0, |line| line.number) + 1;
     // A block that the piece's end cuts is worked with the next piece, unless it is longer than the piece.
     let cut = open_from.filter(|from| !piece.is_last && *from > first);
     if let Some(from) = cut {
         statements.retain(|statement| statement.line < from);
     }
-    position.stand_at(&piece.segment.name, cut.unwrap_or(after), &end);
+    position.stand_at(&piece.segment.name, cut.unwrap_or(piece.after), &end);
     let name = &piece.segment.name;
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for statement in &statements {
@@ -177,8 +176,7 @@ fn key_points(seen: &Seen<'_>, position: &mut Position, piece: &Piece<'_>) -> Ve
     if piece.is_first && points.is_empty() {
         section.push_str("No sentence of it stands out.\n\n");
     }
-    let after = piece.lines.last().map_or(0, |line| line.number) + 1;
-    position.stand_at(name, after, &piece.start);
+    position.stand_at(name, piece.after, &piece.start);
     let mut calls = Vec::new();
     calls.extend(add(seen, position, Into::KeyPoints.kind().records(), records));
     calls.extend(append_lacking(seen, position, "output/summary.md", &section));

@@ -1,12 +1,13 @@
 //! The reports for people, written from the working files.
 
 use super::{
-    calls::{Call, append, complete, read, write},
+    calls::{Call, append, call, complete, read, write},
     ends,
     plans::Kind,
     position::{PATH, Position},
-    seen::Seen,
+    seen::{Listed, Seen, listing},
 };
+use serde_json::json;
 use std::{collections::BTreeMap, fmt::Write};
 
 const COUNTS: &str = "work/counts.tsv";
@@ -30,30 +31,66 @@ pub(super) fn work(seen: &Seen<'_>, kind: Kind) -> Vec<Call> {
         Kind::Audit => needed.extend(["work/contradicted.md", "work/missing.md", "work/partial.md"]),
         Kind::Extract | Kind::Summarise => {}
     }
-    let unread: Vec<Call> =
+    let mut unread: Vec<Call> =
         needed.iter().filter(|path| !seen.did("read_file", "path", path)).map(|path| read(path)).collect();
+    let listed = documents(seen);
+    unread.extend(listed.as_ref().err().cloned());
     if !unread.is_empty() {
         return unread;
     }
+    let parts = parts(&listed.unwrap_or_default());
     if let Some(more) = super::act::read_on(seen, COUNTS).filter(|_| reads_of(seen, COUNTS) < MOST_READS) {
         return vec![more];
     }
     let mut position = Position::seen(seen).unwrap_or_default();
     let path = kind.report();
     let calls = match kind {
-        Kind::Extract => vec![write(path, &extraction(&position, &text_of(seen, COUNTS)))],
+        Kind::Extract => vec![write(path, &extraction(&position, &text_of(seen, COUNTS), &parts))],
         Kind::Summarise => {
             let counts = ends::counts(seen, &position, &[path]);
             if !counts.is_empty() {
                 return counts;
             }
-            let text = closing(&position, &text_of(seen, COUNTS));
+            let text = closing(&position, &text_of(seen, COUNTS), &parts);
             let text = ends::lacking_lines(seen, &mut position, path, &text);
             if text.is_empty() { Vec::new() } else { vec![append(path, &text)] }
         }
-        Kind::Audit => vec![write(path, &audit(seen, &position))],
+        Kind::Audit => vec![write(path, &audit(seen, &position, &parts))],
     };
     calls.into_iter().chain([complete(&format!("{path} written"))]).collect()
+}
+
+/// The documents as the todo has listed them; or the call that lists more of them.
+fn documents(seen: &Seen<'_>) -> Result<Vec<Listed>, Call> {
+    let asked = || seen.of_todo().iter().filter(|exchange| exchange.name == "list_documents" && exchange.is_answered());
+    match listing(asked().map(|exchange| exchange.result)) {
+        Ok(documents) => Ok(documents),
+        Err(1) if asked().count() == 0 => Err(call("list_documents", json!({}))),
+        Err(from) if from > 1 && asked().count() < MOST_READS => Err(call("list_documents", json!({"from": from}))),
+        // A list that can't be understood, or is longer than any that was made.
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// What of the documents was not read, and what was recognised in images: a reader must know it.
+fn parts(documents: &[Listed]) -> String {
+    let mut text = String::new();
+    let mut section = |heading: &str, of: fn(&Listed) -> &[String]| {
+        let told: Vec<&Listed> = documents.iter().filter(|document| !of(document).is_empty()).collect();
+        if told.is_empty() {
+            return;
+        }
+        let _ = write!(text, "\n{heading}:\n\n");
+        for document in told.iter().take(MOST_ROWS) {
+            let _ = writeln!(text, "- {}: {}", document.name, of(document).join("; "));
+        }
+        if told.len() > MOST_ROWS {
+            let _ = writeln!(text, "- and parts of {} more documents", told.len() - MOST_ROWS);
+        }
+    };
+    section("Not read", |document| &document.not_read);
+    section("Recognised in images (OCR), so that letters and numbers may be wrong", |document| &document.recognised);
+    text
 }
 
 fn reads_of(seen: &Seen<'_>, path: &str) -> usize {
@@ -100,7 +137,7 @@ fn table(counts: &str, of: &str) -> String {
     text
 }
 
-fn extraction(position: &Position, counts: &str) -> String {
+fn extraction(position: &Position, counts: &str, parts: &str) -> String {
     let silent: Vec<String> = by_document(counts)
         .into_iter()
         .filter(|(_, count, _)| *count == 0)
@@ -113,8 +150,8 @@ fn extraction(position: &Position, counts: &str) -> String {
         format!("No normative statement was found in: {}.", silent.join(", "))
     };
     format!(
-        "# Normative statements\n\nAll readable text of the documents was read from beginning to end; `overnight show` names what can't be read. They hold {} normative statements; the whole list, with \
-         document, page or line, section, strength and exact quote, is in {}.\n\nBy strength: {}.\n\n{}\n{silent}\n\n## How this was made\n\n{METHOD}\n",
+        "# Normative statements\n\nAll readable text of the documents was read from beginning to end. They hold {} normative statements; the whole list, with \
+         document, page or line, section, strength and exact quote, is in {}.\n\nBy strength: {}.\n{parts}\n{}\n{silent}\n\n## How this was made\n\n{METHOD}\n",
         position.count,
         Kind::Extract.records(),
         if position.totals.is_empty() { "none".to_owned() } else { position.totals_line() },
@@ -122,20 +159,20 @@ fn extraction(position: &Position, counts: &str) -> String {
     )
 }
 
-fn closing(position: &Position, counts: &str) -> String {
+fn closing(position: &Position, counts: &str, parts: &str) -> String {
     format!(
-        "\n## All documents\n\n{} key sentences were chosen; they are listed with their places in {}.\n\n{}\n## How this was made\n\n{METHOD}\n",
+        "\n## All documents\n\n{} key sentences were chosen; they are listed with their places in {}.\n{parts}\n{}\n## How this was made\n\n{METHOD}\n",
         position.count,
         Kind::Summarise.records(),
         table(counts, "key sentences"),
     )
 }
 
-fn audit(seen: &Seen<'_>, position: &Position) -> String {
+fn audit(seen: &Seen<'_>, position: &Position, parts: &str) -> String {
     let total = |verdict: &str| position.totals.get(verdict).copied().unwrap_or(0);
     let mut text = format!(
         "# Policies against standards\n\n{} statements of the standards were compared with {} statements of the policies: {} covered, \
-         {} partial, {} contradicted, {} missing. Each finding with both quotes is in {}.\n\n",
+         {} partial, {} contradicted, {} missing. Each finding with both quotes is in {}.\n{parts}\n",
         position.count,
         position.policies,
         total("covered"),

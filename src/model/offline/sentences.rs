@@ -31,6 +31,12 @@ pub(super) fn spans(text: &str, quoted: &[Range<usize>]) -> Vec<Range<usize>> {
         while ahead.peek().is_some_and(|quote| quote.end <= at) {
             ahead.next();
         }
+        // a mark that is spoken of: "."
+        let before = text[start..at].chars().next_back();
+        if end > marks_end && before.is_some_and(|c| matches!(c, '"' | '“' | '‘' | '`' | '\'' | '(' | '[')) {
+            from = end;
+            continue;
+        }
         // inside a quotation nothing ends, unless the quotation ends here too
         if ahead.peek().is_some_and(|quote| quote.contains(&at) && quote.end > end) {
             continue;
@@ -93,7 +99,7 @@ fn ends_here(text: &str, start: usize, at: usize, marks_end: usize, end: usize) 
                 .next()
                 .is_some_and(|token| token.contains(['_', '(', '`']) || token.chars().skip(1).any(char::is_uppercase));
             let plain =
-                word.len() >= 5 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && !is_abbreviation(word);
+                word.len() >= 4 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && !is_abbreviation(word);
             let single_stop = marks_end == at + 1 && text[at..].starts_with('.');
             return single_stop && (plain || (identifier && word.len() >= 3 && !is_abbreviation(word)));
         }

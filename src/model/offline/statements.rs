@@ -76,7 +76,11 @@ pub fn style_of(name: &str, lines: &[Line<'_>]) -> Style {
     ) {
         return Style::Markdown;
     }
-    if matches!(ending.as_str(), "rst" | "rest" | "man" | "tex" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8") {
+    // what has pages is typeset: its marks are examples of marks
+    let is_typeset = lines.first().is_some_and(|line| line.page.is_some());
+    if is_typeset
+        || matches!(ending.as_str(), "rst" | "rest" | "man" | "tex" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8")
+    {
         return Style::Plain;
     }
     let mut marks = 0;
@@ -97,7 +101,8 @@ pub fn style_of(name: &str, lines: &[Line<'_>]) -> Style {
 /// The normative statements of a text, in order.
 pub fn statements(lines: &[Line<'_>], style: Style, start: &Start) -> Found {
     let read = blocks(lines, style, start);
-    let mut lists = Lists { levels: Vec::new(), carried: start.lead_in };
+    let is_typeset = lines.first().is_some_and(|line| line.page.is_some()) && style == Style::Plain;
+    let mut lists = Lists { levels: Vec::new(), carried: start.lead_in, is_typeset, is_parted: false };
     let mut found = Found::default();
     let mut pending = None;
     let last = read.list.len().saturating_sub(1);
@@ -122,7 +127,7 @@ pub fn statements(lines: &[Line<'_>], style: Style, start: &Start) -> Found {
                 let inherited = match block.kind {
                     Kind::Item(family) => lists.item(block.indent, family, lead_in),
                     Kind::Paragraph | Kind::Heading | Kind::Row { .. } | Kind::Other => {
-                        lists.paragraph(block.indent);
+                        lists.paragraph(block);
                         None
                     }
                 };
@@ -162,6 +167,10 @@ struct Lists {
     levels: Vec<Level>,
     /// From before the text began.
     carried: Option<Strength>,
+    /// The text shows no indentation: a paragraph after an item may be the item's.
+    is_typeset: bool,
+    /// Such a paragraph stood there.
+    is_parted: bool,
 }
 
 struct Level {
@@ -181,8 +190,12 @@ impl Lists {
     }
 
     /// A paragraph ends the lists that don't contain it.
-    fn paragraph(&mut self, indent: usize) {
-        while self.levels.last().is_some_and(|level| level.indent >= indent) {
+    fn paragraph(&mut self, block: &Block<'_>) {
+        let announces = block.pieces.last().is_some_and(|piece| piece.text.ends_with(':'));
+        if self.is_typeset && !announces && !std::mem::replace(&mut self.is_parted, true) {
+            return;
+        }
+        while self.levels.last().is_some_and(|level| level.indent >= block.indent) {
             self.levels.pop();
         }
         if self.levels.is_empty() {
@@ -192,7 +205,11 @@ impl Lists {
 
     /// What an item is given by the lead-in of its list.
     fn item(&mut self, indent: usize, family: Family, lead_in: Option<Strength>) -> Option<Strength> {
+        let is_parted = std::mem::take(&mut self.is_parted);
         let near = |level: &Level| level.family == family && level.indent.abs_diff(indent) <= 1;
+        if is_parted && !self.levels.last().is_some_and(near) {
+            self.end();
+        }
         if lead_in.is_none()
             && let Some(at) = self.levels.iter().rposition(near)
         {

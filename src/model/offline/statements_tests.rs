@@ -157,6 +157,22 @@ fn a_fence_in_a_quotation_closes() {
 fn an_item_that_is_a_block_of_code_is_code() {
     let text = "A pin must have:\n\n- a name\n- ```\n  it must(\n      now)\n  ```\n\nAll must end.\n";
     check(Style::Markdown, text, &["3 MUST [-] a name", "9 MUST [-] All must end."]);
+    let text = "cut\n: ```\n  cut must\n  ```\n\n  It must cut.\n\n  depth\n  : It may be 0.\n\n    It should be 1.\n";
+    check(
+        Style::Markdown,
+        text,
+        &["6 MUST [-] It must cut.", "9 MAY [-] It may be 0.", "11 SHOULD [-] It should be 1."],
+    );
+}
+
+#[test]
+fn a_sentence_over_a_table_is_a_sentence() {
+    let text = "   Each of these files, or links to files,\n   must be there.\n   Name          Meaning\n   passwd        who may log in\n   group         who belongs to whom\n";
+    check(
+        Style::Plain,
+        text,
+        &["1 MUST [-] Each of these files, or links to files, must be there.", "4 MAY [-] who may log in"],
+    );
 }
 
 #[test]
@@ -266,6 +282,25 @@ fn a_quote_runs_over_what_runs_over_the_pages_and_no_further() {
         ],
         "headers and page numbers left out, each on the page on which it begins"
     );
+}
+
+#[test]
+fn what_forms_say_on_each_page_is_said_by_each() {
+    let page = |n: u64| {
+        format!(
+            "Form {n} of Harbour Town\nThe clerk must file form {n} before noon.\nIt rained.\nThen it was dry.\nForm {n} should be kept\nwith list {n}.\n"
+        )
+    };
+    let text = [page(10), page(11), page(12)].join("=== page\n");
+    let found = statements(&paged(&text), Style::Plain, &Start::default());
+    let said: Vec<_> = found.statements.iter().map(|s| (s.page.unwrap(), s.quote.clone())).collect();
+    let expected = (1..).zip(10..13).flat_map(|(page, n)| {
+        [
+            (page, format!("The clerk must file form {n} before noon.")),
+            (page, format!("Form {n} should be kept with list {n}.")),
+        ]
+    });
+    assert_eq!(said, expected.collect::<Vec<_>>());
 }
 
 #[test]
