@@ -11,9 +11,9 @@ use crate::{
     telemetry::Target,
 };
 use sources::{
-    API_KEY_ENV, BASE_URL, BUDGET_TOKENS, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, LOG_FORMAT, MODEL,
-    MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, Sources, TOKENS, TOKENS_PER_MINUTE, TURNS, WALL_CLOCK,
-    WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd, variable, workspace_store,
+    API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, LOG_FORMAT,
+    MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, Sources, TOKENS, TOKENS_PER_MINUTE, TURNS,
+    WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd, variable, workspace_store,
 };
 use std::{fmt, path::PathBuf};
 
@@ -181,6 +181,8 @@ pub struct Settings {
     cloud: Cloud,
     /// Whether characters are recognised in images.
     pub ocr: Setting<Recognition>,
+    /// The most MiB of texts that are kept for later jobs.
+    pub cache_mib: Setting<u64>,
     pub log_format: Setting<LogFormat>,
     /// Where traces go, where they go somewhere.
     pub telemetry: Setting<Option<Target>>,
@@ -264,6 +266,7 @@ impl Settings {
             parallel_calls: sources.optional(&PARALLEL_CALLS, |text| at_least(1, text))?,
             idle_timeout_ms: sources.optional(&IDLE_TIMEOUT, duration)?,
             ocr: sources.setting(&OCR, Recognition::Auto.as_str(), Recognition::parse)?,
+            cache_mib: sources.setting(&CACHE_MIB, "4096", |text| at_least(0, text))?,
             headers: Headers::parse(&flags.headers)?,
             record: flags.record.clone(),
             keys,
@@ -310,6 +313,7 @@ impl Settings {
             (PARALLEL_CALLS.name, optional(calls, u64::to_string), calls.origin.clone()),
             (IDLE_TIMEOUT.name, optional(&self.idle_timeout_ms, millis), self.idle_timeout_ms.origin.clone()),
             (OCR.name, self.ocr.value.as_str().to_owned(), self.ocr.origin.clone()),
+            (CACHE_MIB.name, self.cache_mib.value.to_string(), self.cache_mib.origin.clone()),
             (LOG_FORMAT.name, self.log_format.value.name().to_owned(), self.log_format.origin.clone()),
         ];
         // Not a name that can be set: where it comes from says what is.

@@ -41,9 +41,10 @@ pub(super) const IDLE_TIMEOUT: Key = unflagged("idle_timeout");
 pub(super) const WORKSPACE_STORE: Key =
     Key { name: "workspace_store", flag: "--workspace-store", given: |p| p.workspace_store.as_ref() };
 pub(super) const OCR: Key = unflagged("documents.ocr");
+pub(super) const CACHE_MIB: Key = unflagged("documents.cache_mib");
 pub(super) const LOG_FORMAT: Key = Key { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
 
-const KEYS: [&Key; 19] = [
+const KEYS: [&Key; 20] = [
     &DATABASE_URL,
     &WORKSPACES,
     &WORKSPACE_STORE,
@@ -62,6 +63,7 @@ const KEYS: [&Key; 19] = [
     &PARALLEL_CALLS,
     &IDLE_TIMEOUT,
     &OCR,
+    &CACHE_MIB,
     &LOG_FORMAT,
 ];
 

@@ -39,6 +39,7 @@ fn defaults() {
         "parallel_calls = not set (default)",
         "idle_timeout = not set (default)",
         "documents.ocr = auto (default)",
+        "documents.cache_mib = 4096 (default)",
         "log_format = text (default)",
     ];
     let empty = Partial::default();
@@ -64,7 +65,7 @@ fn flags_over_environment_over_file_over_defaults() {
         ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=secret"),
         ("DATABASE_URL", "postgres://me:secret@db.example/jobs?sslmode=require&password=also"),
     ];
-    let file = "# limits\nturns: 7\n\ncost_usd: 5.50\nmodel: ollama:tiny\ntokens: 20M\nworkspaces: \"../work spaces\"\nbudget_tokens: 32000\napi_key_env: NIGHT_KEY\nmodels_file: models.yaml\nrequests_per_minute: 500\ntokens_per_minute: 200k\nidle_timeout: 90s\nlog_format: json\ndocuments:\n  ocr: never\n";
+    let file = "# limits\nturns: 7\n\ncost_usd: 5.50\nmodel: ollama:tiny\ntokens: 20M\nworkspaces: \"../work spaces\"\nbudget_tokens: 32000\napi_key_env: NIGHT_KEY\nmodels_file: models.yaml\nrequests_per_minute: 500\ntokens_per_minute: 200k\nidle_timeout: 90s\nlog_format: json\ndocuments:\n  ocr: never\n  cache_mib: 512\n";
     let expected = [
         "database_url = postgres://me:***@db.example/jobs?sslmode=require&password=*** (environment, DATABASE_URL)",
         "workspaces = ../work spaces (overnight.yaml:7)",
@@ -84,6 +85,7 @@ fn flags_over_environment_over_file_over_defaults() {
         "parallel_calls = 4 (environment, OVERNIGHT_PARALLEL_CALLS)",
         "idle_timeout = 1m 30s (overnight.yaml:13)",
         "documents.ocr = never (overnight.yaml:16)",
+        "documents.cache_mib = 512 (overnight.yaml:17)",
         "log_format = json (overnight.yaml:14)",
         "traces = https://traces.example:4318/v1/traces (environment, OTEL_EXPORTER_OTLP_ENDPOINT)",
     ];
@@ -130,6 +132,10 @@ fn mistakes_are_named_with_their_place() {
         ),
         ("documents:\n  ocr: maybe", "F:2: 'documents.ocr' must be auto, never or always"),
         ("documents:\n  ocrs: auto", "F:2: unknown key 'ocrs' in 'documents'; did you mean 'ocr'?"),
+        (
+            "documents:\n  cache_mib: much",
+            "F:2: 'documents.cache_mib' must be a whole number such as 500k, 20M or 20000000, not 'much'",
+        ),
         ("log_format: xml", "F:1: 'log_format' must be text or json, not 'xml'"),
         ("model: a: b", "F:1: not valid YAML: mapping values are not allowed in this context"),
         ("base_url: localhost:8080/v1", "F:1: 'base_url' must begin with http:// or https://, not 'localhost'"),

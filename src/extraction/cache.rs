@@ -1,13 +1,15 @@
 //! Texts kept by their document's content: the same content is read once, however many jobs have it.
 //!
 //! A file each, in a folder that all jobs of a machine share: one line of JSON (what it was, who read it, the text's hash),
-//! then the text. What isn't whole, by its hash, isn't there. The folder may be deleted at any time.
+//! then the text. What isn't whole, by its hash, isn't there. The folder may be deleted at any time. What nobody asked for
+//! in a long time goes, and what was asked for longest ago where all together are too long.
 
 use crate::{documents::Extracted, job::digest::sha256};
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -15,6 +17,8 @@ use std::{
 pub const FOLDER: &str = ".texts";
 /// A text that nobody asked for in so long is deleted.
 const KEPT: Duration = Duration::from_hours(30 * 24);
+/// All texts are counted whenever this part of what there may be was added.
+const COUNTED_EACH: u64 = 16;
 /// Bytes of the longest first line.
 const MOST_HEAD_BYTES: usize = 4 << 20;
 
@@ -24,20 +28,28 @@ struct Head {
     extracted: Extracted,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Cache {
     folder: PathBuf,
     /// Nothing is kept, what is there is used.
     is_only_read: bool,
+    /// The most bytes of all texts together.
+    most_bytes: u64,
+    /// Bytes that were kept since all of them were last counted; none: they never were.
+    since: Mutex<Option<u64>>,
 }
 
 impl Cache {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, is_only_read: false }
+        Self { folder, is_only_read: false, most_bytes: u64::MAX, since: Mutex::new(None) }
     }
 
     pub(super) fn only_read(self) -> Self {
         Self { is_only_read: true, ..self }
+    }
+
+    pub(super) fn bounded(self, most_bytes: u64) -> Self {
+        Self { most_bytes, ..self }
     }
 
     fn path(&self, key: &str) -> PathBuf {
@@ -75,12 +87,62 @@ impl Cache {
         let mut content = serde_json::to_vec(&head)?;
         content.push(b'\n');
         content.extend_from_slice(extracted.text.as_bytes());
+        if content.len() as u64 > self.most_bytes {
+            return Ok(());
+        }
         let unfinished = folder.join(format!("{}.{}", uuid::Uuid::now_v7().simple(), UNFINISHED));
         fs::write(&unfinished, &content)?;
         fs::rename(&unfinished, &path).inspect_err(|_| {
             let _ = fs::remove_file(&unfinished);
         })?;
-        sweep(folder)
+        sweep(folder)?;
+        self.bound(content.len() as u64)
+    }
+
+    /// Sees to it that all texts together are no longer than they may be, now that one of so many bytes was added. They are
+    /// counted now and then, so other processes may bring them over it for a while, by a small part of it each.
+    fn bound(&self, added: u64) -> io::Result<()> {
+        {
+            let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+            match since.as_mut() {
+                Some(bytes) if *bytes + added <= self.most_bytes / COUNTED_EACH => {
+                    *bytes += added;
+                    return Ok(());
+                }
+                Some(_) | None => *since = Some(0),
+            }
+        }
+        let mut kept: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
+        for part in fs::read_dir(&self.folder)? {
+            let part = part?.path();
+            if !part.is_dir() {
+                continue;
+            }
+            for item in fs::read_dir(&part)? {
+                let item = item?;
+                // Another process may just have deleted it.
+                if let Ok(meta) = item.metadata() {
+                    kept.push((meta.modified()?, meta.len(), item.path()));
+                }
+            }
+        }
+        let mut bytes: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();
+        if bytes <= self.most_bytes {
+            return Ok(());
+        }
+        // Room for what is kept before the next count.
+        let goal = self.most_bytes - self.most_bytes / COUNTED_EACH;
+        kept.sort_unstable();
+        let last = kept.len().saturating_sub(1);
+        for (_, length, path) in kept.into_iter().take(last) {
+            if bytes <= goal {
+                break;
+            }
+            if fs::remove_file(path).is_ok() {
+                bytes -= length;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -96,9 +158,10 @@ fn sweep(part: &Path) -> io::Result<()> {
     let now = SystemTime::now();
     for item in fs::read_dir(part)? {
         let item = item?;
-        let age = now.duration_since(item.metadata()?.modified()?).unwrap_or_default();
-        if age > KEPT {
-            fs::remove_file(item.path())?;
+        // Another process may have been quicker.
+        let Ok(used) = item.metadata().and_then(|known| known.modified()) else { continue };
+        if now.duration_since(used).unwrap_or_default() > KEPT {
+            let _ = fs::remove_file(item.path());
         }
     }
     Ok(())
@@ -132,5 +195,37 @@ mod tests {
         // Another one whose key begins alike is kept: the old one goes.
         cache.put(&format!("{}ff", &key[..2]), &text);
         assert_eq!(cache.get(&key), None);
+    }
+
+    #[test]
+    fn the_texts_asked_for_longest_ago_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = extract("a.txt", &b"0123456789 ".repeat(100)).unwrap();
+        let keys: Vec<String> = (0..20_u32).map(|n| sha256(&n.to_le_bytes())).collect();
+        let free = Cache::new(folder.path().join("texts"));
+        free.put(&keys[0], &text);
+        let length = fs::metadata(free.path(&keys[0])).unwrap().len();
+
+        let cache = Cache::new(folder.path().join("texts")).bounded(length * 5);
+        for (age, key) in keys[..5].iter().enumerate() {
+            cache.put(key, &text);
+            let at = SystemTime::now() - Duration::from_mins(100 - age as u64);
+            fs::File::options().append(true).open(cache.path(key)).unwrap().set_modified(at).unwrap();
+        }
+        // The oldest is in use again.
+        assert_eq!(cache.get(&keys[0]), Some(text.clone()));
+        cache.put(&keys[5], &text);
+        let is_there: Vec<bool> = keys[..6].iter().map(|key| cache.get(key).is_some()).collect();
+        assert_eq!(is_there, [true, false, false, true, true, true]);
+
+        for key in &keys[6..] {
+            cache.put(key, &text);
+            let kept = keys.iter().filter(|key| cache.path(key).exists()).count();
+            assert!((1..=5).contains(&kept), "{kept}");
+        }
+        // What is longer than all together may be isn't kept, and nothing makes room for it.
+        let none = Cache::new(folder.path().join("texts")).bounded(length - 1);
+        none.put(&sha256(b"more"), &text);
+        assert!(!none.path(&sha256(b"more")).exists() && keys.iter().any(|key| none.path(key).exists()));
     }
 }

@@ -19,6 +19,7 @@ use std::{
 /// Answers one question, given as JSON. What goes wrong here is for the asking side to name: this side just ends.
 pub fn answer(question: &str) -> ExitCode {
     let Ok(question) = serde_json::from_str::<Question>(question) else { return ExitCode::from(2) };
+    limits::end_with_parent();
     let left = match &question {
         Question::Read { left_ms, .. } | Question::Run { left_ms, .. } => Duration::from_millis(*left_ms),
         Question::Members { .. } | Question::Take { .. } => limits::DOCUMENT,

@@ -2,6 +2,7 @@
 
 use super::{
     cache::Cache,
+    help::{Helped, help},
     limits::DOCUMENT,
     message::{Question, Told},
     pages,
@@ -39,6 +40,12 @@ impl Extractor {
         Self { program: Some(program), cache: Some(Cache::new(cache)), tools, ..Self::in_process() }
     }
 
+    /// Keeps texts of so many bytes at most.
+    #[must_use]
+    pub fn keeping(self, most_bytes: u64) -> Self {
+        Self { cache: self.cache.map(|cache| cache.bounded(most_bytes)), ..self }
+    }
+
     /// Keeps no text: for who looks only.
     #[must_use]
     pub fn keeping_nothing(self) -> Self {
@@ -74,8 +81,9 @@ impl Extractor {
         }
         let _place = self.place();
         let read = pages::read(program, &kind, bytes).map_err(|error| refused(unable(&error)))?;
-        let extracted = self.tools.help(read, bytes).map_err(refused)?;
-        if let Some((cache, key)) = key {
+        let Helped { read, has_failed } = help(&self.tools, read, bytes);
+        let extracted = read.map_err(refused)?;
+        if let Some((cache, key)) = key.filter(|_| !has_failed) {
             cache.put(&key, &extracted);
         }
         Ok(extracted)
@@ -93,6 +101,8 @@ impl Extractor {
     pub fn contents<'f>(&self, found: &'f [Found], take: &mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>)) {
         for group in found.chunk_by(Found::is_beside) {
             match &self.program {
+                // It can't be had, and why is known.
+                _ if !group[0].inside.is_empty() && group[0].fault.is_some() => take(&group[0], Ok(Vec::new())),
                 Some(program) if !group[0].inside.is_empty() => members_of(program, group, take),
                 Some(_) | None => group.iter().for_each(|one| take(one, documents::content(one))),
             }

@@ -28,6 +28,13 @@ pub(super) fn used() -> Duration {
     Duration::new(u64::try_from(time.tv_sec).unwrap_or_default(), nanoseconds)
 }
 
+/// Ends this process, and the program that it may become, when the asking side is gone: nobody waits for the answer.
+pub(super) fn end_with_parent() {
+    // A system that has no such thing: it ends when it speaks, or at its limit of time.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+}
+
 /// No more than [`MEMORY_BYTES`], no file written, no image of the process left behind when it falls.
 pub(super) fn hold_memory() {
     hold(Resource::As, MEMORY_BYTES, MEMORY_BYTES);

@@ -5,7 +5,7 @@
 //! - `limits`: what a reader may use; `message`: what both sides say to each other
 //! - `child`: the reader's side, behind a hidden command of our own program; `parent`: the asking side
 //! - `pages`: page after page put together, also over a reader's fall
-//! - `recognition`: other programs that help, where they are installed: `pdftotext`, `tesseract`
+//! - `recognition`: which other programs may help; `help`: what they add to a text: `pdftotext`, `tesseract`
 //! - `cache`: texts kept by their document's content, shared by all jobs
 //!
 //! *Invariants.* A reader has no way to the program's memory, files or database; what it says is taken as text of bounded
@@ -14,6 +14,7 @@
 mod cache;
 mod child;
 mod extractor;
+mod help;
 mod limits;
 mod message;
 mod pages;

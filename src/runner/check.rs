@@ -10,9 +10,17 @@ use crate::{
     },
     workspace::{ModelPath, Workspace},
 };
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of the largest deliverable that is checked whole.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// A deliverable of so many bytes, or documents of so many tokens, take many times their size while they are checked.
+const LARGE_BYTES: u64 = 4 << 20;
+const LARGE_TOKENS: u64 = 2 << 20;
+
+/// Large checks of this process are made one after the other, whoever's they are: memory is shared by all its jobs.
+static LARGE: Mutex<()> = Mutex::new(());
 
 /// What was checked.
 #[derive(Debug)]
@@ -24,6 +32,11 @@ pub(super) struct Checked {
 
 /// Every check of every deliverable, the files that are there, and where the quotes stand.
 pub(super) fn check(job: &Job, workspace: &Workspace, completion: &Completion) -> Result<Checked, RunError> {
+    let tokens: u64 = job.spec.documents.iter().map(|document| document.tokens).sum();
+    let size = |path: &str| std::fs::metadata(workspace.path().join(path)).map_or(0, |known| known.len());
+    let bytes: u64 = job.spec.instructions.deliverables.iter().map(|deliverable| size(&deliverable.path)).sum();
+    let is_large = tokens > LARGE_TOKENS || bytes > LARGE_BYTES;
+    let _turn = is_large.then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
     let mut quoted = Quoted::new(job, workspace);
     let mut checks = Vec::new();
     let mut delivered = Vec::new();

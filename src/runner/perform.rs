@@ -16,6 +16,15 @@ use crate::{
     workspace::{archive, hash::FileHash, manifest::ArchiveMeta},
 };
 use std::time::{Duration, Instant};
+use tokio::runtime::RuntimeFlavor;
+
+/// Does what may take long without keeping this process's other jobs from their turns and heartbeats.
+fn aside<T>(work: impl FnOnce() -> T) -> T {
+    match tokio::runtime::Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        Ok(_) | Err(_) => work(),
+    }
+}
 
 /// How often `todos.md` and `progress.md` are written while nobody but a person could read them.
 const DERIVED_EVERY: Duration = Duration::from_secs(5);
@@ -84,7 +93,7 @@ impl Session {
             }
             Ask::Check(completion) => {
                 let check::Checked { checks, deliverables, quotes } =
-                    check::check(&self.job, &self.workspace, completion)?;
+                    aside(|| check::check(&self.job, &self.workspace, completion))?;
                 crash::point("contract.checked");
                 Answer::Checked { checks, deliverables, quotes }
             }

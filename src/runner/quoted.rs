@@ -18,9 +18,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Bytes of the file; quotes behind them are counted.
-const MOST_BYTES: usize = 64 << 20;
+const MOST_BYTES: usize = 32 << 20;
 /// Bytes of text whose indexes are kept. A deliverable mostly quotes document after document.
-const KEPT_BYTES: usize = 96 << 20;
+const KEPT_BYTES: usize = 48 << 20;
 
 /// One line of the file.
 #[derive(Debug, Serialize)]
