@@ -89,7 +89,10 @@ pub async fn close(
     let delivered = delivered(store, first.id, &entries, sources, now, &mut notes).await?;
     let found: Vec<Found> = delivered
         .all()
-        .map(|(name, one)| Found { path: one.place.clone(), inside: Vec::new(), name: name.clone(), bytes: one.bytes })
+        .map(|(name, one)| {
+            let (path, name, bytes) = (one.place.clone(), name.clone(), one.bytes);
+            Found { path, inside: Vec::new(), name, bytes, is_named: true, fault: None }
+        })
         .collect();
     let inspected = inspected(found, sources.extractor.clone()).await?;
     for (found, why) in &inspected.left_out {

@@ -85,6 +85,9 @@ fn document(found: &Found, content: Result<Vec<u8>, DocumentError>, extractor: &
     let path = std::path::absolute(&found.path).map_err(unreadable)?;
     let path = path.into_os_string().into_string().map_err(|_| "its path isn't valid UTF-8".to_owned())?;
     let bytes = content.map_err(|error| error.fragment())?;
+    if let Some(why) = &found.fault {
+        return Err(why.clone());
+    }
     let extracted = extractor.extract(&found.name, &bytes).map_err(|error| error.fragment())?;
     if extracted.text.is_empty() {
         let gaps: Vec<String> = extracted.gaps.iter().map(ToString::to_string).collect();
@@ -136,7 +139,7 @@ mod tests {
         put("c.txt", b" \n");
         put("d.txt", b"\x00\x01\x02 binary");
         put("e.html", b"<p>Long enough to be counted</p>");
-        let found = gather(&[root.path().to_owned()], &InProcess).unwrap().documents;
+        let found = gather(&[root.path().to_owned()], &[], &InProcess).unwrap().documents;
         let Inspected { documents, left_out } = inspect(&found, &Extractor::in_process());
         let document = |name: &str, content: &[u8], tokens| Document {
             name: name.to_owned(),

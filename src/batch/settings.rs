@@ -28,7 +28,7 @@ pub struct BatchSettings {
     pub left_out: LeftOut,
 }
 
-/// Files that a submission left out. A batch's row is read often, so not all are kept.
+/// Files that a submission left out. A batch's row is read often, so there is a bound to those that are kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
@@ -45,14 +45,26 @@ pub struct LeftOutFile {
 }
 
 /// Files that are kept by name.
-const MOST_LEFT_OUT: usize = 100;
+const MOST_LEFT_OUT: usize = 5_000;
+/// Bytes of their names and reasons.
+const MOST_LEFT_OUT_BYTES: usize = 1024 * 1024;
 
 impl LeftOut {
+    /// Of a batch's settings as the database has them; nothing of settings of another version, which are a worker's affair.
+    pub fn kept(settings: &serde_json::Value) -> Self {
+        BatchSettings::deserialize(settings).map(|settings| settings.left_out).unwrap_or_default()
+    }
+
     pub fn of(files: &[(PathBuf, String)]) -> Self {
+        let mut bytes = 0;
         let named = files
             .iter()
             .take(MOST_LEFT_OUT)
             .map(|(path, why)| LeftOutFile { path: path.display().to_string(), why: why.clone() });
+        let named = named.take_while(|file| {
+            bytes += file.path.len() + file.why.len();
+            bytes <= MOST_LEFT_OUT_BYTES
+        });
         Self { files: files.len() as u64, first: named.collect() }
     }
 
@@ -74,4 +86,23 @@ pub struct Closing {
     pub base_url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_out_is_kept_by_name_up_to_a_bound() {
+        let kept = |count: usize, why: &str| {
+            let files: Vec<(PathBuf, String)> =
+                (0..count).map(|number| (PathBuf::from(format!("{number:05}.pdf")), why.to_owned())).collect();
+            let kept = LeftOut::of(&files);
+            (kept.files, kept.first.len(), kept.first.last().map(|file| file.path.clone()))
+        };
+        assert_eq!(kept(152, "damaged"), (152, 152, Some("00151.pdf".to_owned())));
+        assert_eq!(kept(6_000, "damaged"), (6_000, 5_000, Some("04999.pdf".to_owned())));
+        // 9 bytes of name and 1015 of reason
+        assert_eq!(kept(2_000, &"x".repeat(1_015)), (2_000, 1_024, Some("01023.pdf".to_owned())));
+    }
 }

@@ -4,11 +4,25 @@ use super::CliError;
 use crate::{
     config::Settings,
     extraction::{CACHE_FOLDER, Extractor},
+    store::database_file,
 };
 use std::path::{Path, PathBuf};
 
 /// What stays this program's file, also when another version is put in its place while it runs.
 const THIS_PROGRAM: &str = "/proc/self/exe";
+
+/// What belongs to this program and is no document where a folder holds it: the workspaces, the database with what SQLite
+/// keeps beside it, a workspace store on this machine.
+pub(super) fn own(settings: &Settings) -> Result<Vec<PathBuf>, CliError> {
+    let mut own = vec![super::run::workspaces(settings)?];
+    if let Some(file) = database_file(settings.database_url.value.reveal()) {
+        let beside = |end: &str| PathBuf::from(format!("{}{end}", file.display()));
+        own.extend(["", "-wal", "-shm", "-journal"].map(beside));
+    }
+    let store = settings.workspace_store.value.as_deref().and_then(|url| url.strip_prefix("file://"));
+    own.extend(store.map(PathBuf::from));
+    Ok(own)
+}
 
 /// The reader of documents that the settings ask for.
 pub(super) fn extractor(settings: &Settings) -> Result<Extractor, CliError> {
@@ -18,7 +32,8 @@ pub(super) fn extractor(settings: &Settings) -> Result<Extractor, CliError> {
         std::env::current_exe().map_err(|error| CliError::usage(format!("the program can't find itself ({error})")))?
     };
     let workspaces = super::run::workspaces(settings)?;
-    let extractor = Extractor::new(program, workspaces.join(CACHE_FOLDER), settings.ocr.value);
+    let most_bytes = settings.cache_mib.value.saturating_mul(1 << 20);
+    let extractor = Extractor::new(program, workspaces.join(CACHE_FOLDER), settings.ocr.value).keeping(most_bytes);
     match extractor.missing() {
         None => Ok(extractor),
         Some(sentence) => Err(CliError::usage(sentence)),

@@ -13,7 +13,7 @@ use crate::{
         state::Job,
         todo::TodoStatus,
     },
-    report::facts::NotRead,
+    report::facts::{NotRead, Recognised},
     runner::Outcome,
 };
 use serde::Serialize;
@@ -40,6 +40,8 @@ struct Shown<'j> {
     coverage: f64,
     /// Parts of the documents that no text was got from.
     not_read: Vec<NotRead>,
+    /// Pages whose characters were recognised in images of them (OCR).
+    recognised: Vec<Recognised>,
     /// 0 to 1.
     confidence: Option<f64>,
     notes: Option<&'j str>,
@@ -93,6 +95,7 @@ impl<'j> Shown<'j> {
             deliverables: ending.map_or(&[], |ending| &ending.deliverables),
             coverage: job.coverage.total(&job.spec.documents),
             not_read: job.spec.documents.iter().flat_map(NotRead::of).collect(),
+            recognised: job.spec.documents.iter().flat_map(Recognised::of).collect(),
             confidence: completion.map(|completion| completion.confidence),
             notes: completion.and_then(|completion| completion.notes.as_deref()),
             summary: completion.map(|completion| completion.summary.as_str()),
@@ -139,11 +142,10 @@ impl<'j> Shown<'j> {
         }
         let _ = writeln!(text, "coverage: {} %", percent(self.coverage));
         for part in self.not_read.iter().take(MOST_NOT_READ) {
-            let _ = writeln!(
-                text,
-                "not read: {}",
-                out::one_line(&format!("{} {}: {}", part.document, part.part(), part.why))
-            );
+            let NotRead { document, why, .. } = part;
+            let told =
+                if part.whole { format!("{document}: {why}") } else { format!("{document} {}: {why}", part.part()) };
+            let _ = writeln!(text, "not read: {}", out::one_line(&told));
         }
         if self.not_read.len() > MOST_NOT_READ {
             let _ = writeln!(
@@ -152,6 +154,14 @@ impl<'j> Shown<'j> {
                 self.not_read.len() - MOST_NOT_READ,
                 self.id
             );
+        }
+        for part in self.recognised.iter().take(MOST_NOT_READ) {
+            let told = out::one_line(&format!("{} {}", part.document, part.part()));
+            let _ = writeln!(text, "recognised by OCR: {told}");
+        }
+        if self.recognised.len() > MOST_NOT_READ {
+            let more = self.recognised.len() - MOST_NOT_READ;
+            let _ = writeln!(text, "recognised by OCR: {more} more parts, in overnight show {}", self.id);
         }
         if let Some(confidence) = self.confidence {
             let _ = writeln!(text, "confidence: {confidence}");

@@ -1,6 +1,6 @@
 //! `overnight run`: one job, here and now.
 
-use super::{CliError, Office, instructions, out, server, submit::joined, work};
+use super::{CliError, Office, instructions, out, server, stop, submit::joined, work};
 use crate::{
     config::{Partial, Settings},
     job::{instructions::Instructions, step::Command},
@@ -111,6 +111,7 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
         instructions,
         instructions_text: &found.text,
         documents: &args.documents,
+        own: &super::documents::own(&office.settings)?,
         extractor: &extractor,
         model: models.first.as_ref(),
         base_url: target.base_url.as_deref(),
@@ -119,9 +120,12 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
     for key in request.instructions.not_acted_on() {
         out::talk(&format!("`{key}` in the instructions has no effect in this version"));
     }
+    stop::ends_with("interrupted before there was a job: nothing is kept")?;
     let created = create(&workspaces, &request)?;
+    stop::ends_with("interrupted when the job was just made: `overnight resume last` begins with it")?;
     if !args.show.quiet {
         tell_left_out(&created.left_out);
+        tell_unread(&created.unread);
     }
     let mut session = open_new(&created.path).await?;
     let words = vec![opening(models.first.name(), session.torn())];
@@ -142,6 +146,16 @@ pub(super) fn tell_left_out(left_out: &[(PathBuf, String)]) {
     }
     if left_out.len() > MOST_LEFT_OUT {
         out::talk(&format!("left out: {} more", left_out.len() - MOST_LEFT_OUT));
+    }
+}
+
+/// Names the documents that no text was got from, up to a bound.
+fn tell_unread(unread: &[(String, String)]) {
+    for (name, why) in unread.iter().take(MOST_LEFT_OUT) {
+        out::talk(&format!("not read: {} ({})", out::one_line(name), out::one_line(why)));
+    }
+    if unread.len() > MOST_LEFT_OUT {
+        out::talk(&format!("not read: {} more", unread.len() - MOST_LEFT_OUT));
     }
 }
 

@@ -297,13 +297,17 @@ impl Shown<'_> {
             out::one_line(self.model)
         );
         for document in self.documents.iter().take(MOST_DOCUMENTS) {
+            let shown = if document.units == 0 {
+                "nothing to show".to_owned()
+            } else {
+                format!("{} % shown", percent(document.coverage))
+            };
             let _ = writeln!(
                 text,
-                "  document      {} ({}, {}): {} % shown",
+                "  document      {} ({}, {}): {shown}",
                 out::one_line(document.name),
                 document.format,
                 counted(document.units, document.unit),
-                percent(document.coverage)
             );
             for gap in document.gaps {
                 let _ = writeln!(text, "                not read: {}", out::one_line(&gap.to_string()));

@@ -1,32 +1,79 @@
 //! Ctrl-C, SIGTERM, and the terminal's end (SIGHUP): the first one asks the work to stop, the second one ends the program at once.
 
 use super::{CliError, exit, out};
+use std::sync::{Mutex, PoisonError};
 use tokio::{
-    signal::unix::{SignalKind, signal},
+    runtime::{Builder, Runtime},
+    signal::unix::{Signal, SignalKind, signal},
     sync::watch,
 };
+
+/// What is said when a signal comes before there is work that could be held; none: there is such work, which hears of it
+/// by [`listen`].
+static ENDS_WITH: Mutex<Option<&str>> = Mutex::new(None);
+
+/// From now on the first signal ends the program with this sentence: nothing is under way that would have to be held. Until
+/// [`listen`].
+pub(super) fn ends_with(sentence: &'static str) -> Result<(), CliError> {
+    if ENDS_WITH.lock().unwrap_or_else(PoisonError::into_inner).replace(sentence).is_some() {
+        return Ok(());
+    }
+    let (runtime, mut signals) = signals()?;
+    std::thread::spawn(move || {
+        runtime.block_on(async move {
+            signals.any().await;
+            // Held until the end, so that no work begins meanwhile.
+            let sentence = ENDS_WITH.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(sentence) = *sentence {
+                out::talk(sentence);
+                std::process::exit(exit::INTERRUPTED.into());
+            }
+        });
+    });
+    Ok(())
+}
+
+/// The signals that ask for an end.
+struct Signals {
+    interrupts: Signal,
+    terminations: Signal,
+    hangups: Signal,
+}
+
+impl Signals {
+    async fn any(&mut self) {
+        tokio::select! {
+            _ = self.interrupts.recv() => {}
+            _ = self.terminations.recv() => {}
+            _ = self.hangups.recv() => {}
+        }
+    }
+}
+
+/// Listens from now on, on a runtime of its own.
+fn signals() -> Result<(Runtime, Signals), CliError> {
+    let failed = |error: std::io::Error| CliError::failed(format!("signals can't be listened to ({error})"));
+    let runtime = Builder::new_current_thread().enable_io().build().map_err(failed)?;
+    let listen = |kind| {
+        let _inside = runtime.enter();
+        signal(kind).map_err(failed)
+    };
+    let interrupts = listen(SignalKind::interrupt())?;
+    let terminations = listen(SignalKind::terminate())?;
+    let hangups = listen(SignalKind::hangup())?;
+    Ok((runtime, Signals { interrupts, terminations, hangups }))
+}
 
 /// Listens from now on. The value turns true when the work is to stop. A thread of its own, so that a signal is heard
 /// while the work does something that doesn't wait.
 pub(super) fn listen() -> Result<watch::Receiver<bool>, CliError> {
     let (sender, receiver) = watch::channel(false);
-    let failed = |error: std::io::Error| CliError::failed(format!("signals can't be listened to ({error})"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
-    let listen = |kind| {
-        let _inside = runtime.enter();
-        signal(kind).map_err(failed)
-    };
-    let mut interrupts = listen(SignalKind::interrupt())?;
-    let mut terminations = listen(SignalKind::terminate())?;
-    let mut hangups = listen(SignalKind::hangup())?;
+    let (runtime, mut signals) = signals()?;
+    ENDS_WITH.lock().unwrap_or_else(PoisonError::into_inner).take();
     std::thread::spawn(move || {
         runtime.block_on(async move {
             for _ in 0..2 {
-                tokio::select! {
-                    _ = interrupts.recv() => {}
-                    _ = terminations.recv() => {}
-                    _ = hangups.recv() => {}
-                }
+                signals.any().await;
                 if *sender.borrow() {
                     std::process::exit(exit::INTERRUPTED.into());
                 }

@@ -10,7 +10,7 @@ mod told;
 use super::{
     CliError, Office, exit, instructions, named, out,
     run::{Bounds, tell_left_out},
-    server,
+    server, stop,
 };
 use crate::{
     batch::{self, BatchError, BatchSettings, Closing, Document, Duplicate, LeftOut, Submission},
@@ -122,12 +122,14 @@ pub(super) struct Ready {
 }
 
 pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliError> {
+    stop::ends_with("interrupted: nothing was submitted")?;
     let ready = ready(flags, args, Uuid::now_v7(), None).await?;
     let Some(office) = &ready.office else {
         told::dry_run(&ready.submission, &ready.asked, &ready.looked, args)?;
         return Ok(exit::COMPLETED);
     };
     tell_namesake(office, ready.batch.name.as_deref()).await?;
+    stop::ends_with("interrupted while the batch was put into the queue: `overnight jobs` says whether it is there")?;
     put::put(&*office.store, &ready.batch, &ready.jobs, args.dedupe).await?;
     let told = async {
         let manifest = office.store.manifest(ready.batch.id).await?;
@@ -189,7 +191,7 @@ pub(super) async fn ready(
     let models = server::models_text(&settings)?.map(|(_, text)| text);
     let extractor = super::documents::extractor(&settings)?;
     let extractor = if args.dry_run { extractor.keeping_nothing() } else { extractor };
-    let looked = look(args, &order, &extractor)?;
+    let looked = look(args, &order, &super::documents::own(&settings)?, &extractor)?;
 
     if !args.dry_run {
         tell_left_out(&looked.left_out);
@@ -234,12 +236,13 @@ impl SubmitArgs {
 }
 
 /// Finds the documents and reads each once.
-fn look(args: &SubmitArgs, order: &Order, extractor: &Extractor) -> Result<Looked, CliError> {
-    let gathered =
-        documents::survey(&args.documents, &|name| order.is_wanted(name), extractor).map_err(RunError::from)?;
+fn look(args: &SubmitArgs, order: &Order, own: &[PathBuf], extractor: &Extractor) -> Result<Looked, CliError> {
+    let is_wanted = |name: &str| order.is_wanted(name);
+    let gathered = documents::survey(&args.documents, &is_wanted, own, extractor).map_err(RunError::from)?;
     let inspected = batch::inspect(&gathered.documents, extractor);
-    let mut left_out = gathered.left_out;
+    let mut left_out = gathered.unfit;
     left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (place(&found.path, &found.inside), why)));
+    left_out.extend(gathered.left_out);
     let mut documents = inspected.documents;
     if args.dedupe && args.each {
         leave_out_duplicates(&mut documents, &mut left_out);

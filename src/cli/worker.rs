@@ -118,8 +118,8 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
     Ok(exit::COMPLETED)
 }
 
-/// The database. One that doesn't answer is waited for, as it would be later; who works until all is done hears of it
-/// instead. None: the worker is to stop.
+/// The database. One that doesn't answer, or has no room, is waited for, as it would be later; who works until all is done
+/// hears of it instead. None: the worker is to stop.
 async fn connected(
     settings: &Settings,
     until_empty: bool,
@@ -129,7 +129,7 @@ async fn connected(
     loop {
         let error = match store::connect(settings.database_url.value.reveal()).await {
             Ok(store) => return Ok(Some(store)),
-            Err(error) if error.retryable() && !until_empty => error,
+            Err(error) if error.passes() && !until_empty => error,
             Err(error) => return Err(error.into()),
         };
         if !is_told {

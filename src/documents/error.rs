@@ -21,7 +21,7 @@ pub enum DocumentError {
         path: PathBuf,
     },
     /// The system won't let us have it.
-    #[error("{} can't be read ({source}): check its permissions, or leave it out", path.display())]
+    #[error("{} can't be read ({source}): {}, or leave it out", path.display(), mended(source))]
     Unreadable {
         /// The file or folder.
         path: PathBuf,
@@ -79,6 +79,15 @@ pub enum DocumentError {
     },
 }
 
+/// What may help where the system won't let us have a file.
+fn mended(source: &std::io::Error) -> &'static str {
+    if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+        "it is a link that leads back to itself: name the file that is meant"
+    } else {
+        "check its permissions"
+    }
+}
+
 impl DocumentError {
     /// What is wrong, for who has named the file already: "a PDF file, which can't be read yet: …".
     pub fn fragment(&self) -> String {
@@ -94,5 +103,20 @@ impl DocumentError {
             Self::BadName { why, .. } => format!("no name for a document, because {why}: rename it"),
             Self::SameName { name, .. } => format!("another one would be called {name} as well"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_link_that_leads_back_to_itself_is_told_so() {
+        let root = tempfile::tempdir().unwrap();
+        let link = root.path().join("loop");
+        std::os::unix::fs::symlink("loop", &link).unwrap();
+        let opener = &crate::documents::InProcess;
+        let said = crate::documents::gather(std::slice::from_ref(&link), &[], opener).unwrap_err().to_string();
+        let why = "it is a link that leads back to itself: name the file that is meant, or leave it out";
+        let system = "Too many levels of symbolic links (os error 40)";
+        assert_eq!(said, format!("{} can't be read ({system}): {why}", link.display()));
     }
 }

@@ -103,7 +103,8 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Refusal::TooLarge { bytes: bytes.len() as u64, limit: MAX_BYTES });
     }
-    if let Some(format) = unreadable::known(bytes)? {
+    let known = unreadable::known(bytes).map_err(|refusal| unreadable::refused_by_name(name, refusal));
+    if let Some(format) = known? {
         return Ok(format);
     }
     Ok(format_of(name, bytes))

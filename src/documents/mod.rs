@@ -34,7 +34,7 @@ pub use content::{InProcess, Opener, bytes_at, content, file};
 pub use error::DocumentError;
 pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
 pub use format::{Format, MAX_BYTES, READERS, detect, ending, extract, read};
-pub use gather::{Found, Gathered, check_name, gather, survey};
+pub use gather::{Found, Gathered, Own, check_name, gather, survey};
 pub use quotes::{Place, Position, QuoteIndex};
 pub use readers::{Pages, Stopped};
 pub use refusal::Refusal;

@@ -15,7 +15,7 @@ pub enum Refusal {
         advice: String,
     },
     /// Not text, and not a format that is known by its first bytes.
-    #[error("looks like binary data, not text ({why}): convert it to text, Markdown or HTML, or leave it out")]
+    #[error("looks like binary data, not text ({why}): save it again as text in UTF-8, or leave it out")]
     Binary {
         /// What gave it away.
         why: String,
@@ -27,6 +27,20 @@ pub enum Refusal {
         format: String,
         /// A clause: "its table of objects is cut off".
         why: String,
+    },
+    /// Unpacking it would fill memory or a disk.
+    #[error("is {format} that {why}: unpack it and give the documents in it, or leave it out")]
+    Bomb {
+        /// With its article: "a ZIP archive".
+        format: String,
+        /// A predicate: "unpacks to more than 2 GiB".
+        why: String,
+    },
+    /// Its seller locked it: no password of the user's opens it.
+    #[error("is {format} with copy protection (DRM): give a copy without it, or leave it out")]
+    Protected {
+        /// With its article: "an EPUB book".
+        format: String,
     },
     /// Nobody reads it without its password.
     #[error("is {format} with a password: remove the password, or leave it out")]
@@ -51,6 +65,12 @@ pub enum Refusal {
         /// A clause: "its reader needed more than 1 GiB of memory".
         why: String,
     },
+}
+
+/// An error of a library as a clause: some begin with where they come from, which says nothing to a person.
+pub(super) fn clause(error: &dyn std::fmt::Display) -> String {
+    let text = error.to_string();
+    text.strip_prefix("I/O error: ").unwrap_or(&text).to_owned()
 }
 
 impl Refusal {

@@ -13,17 +13,28 @@ type Kind = (&'static str, &'static str);
 const PDF: Kind = ("a PDF file", "open it in its own program and save it again");
 const OFFICE: &str = "save it as DOCX or PDF";
 const WORD: Kind = ("a Word document", OFFICE);
-const OLD_OFFICE: Kind = ("an old Office document (DOC or PPT)", OFFICE);
+const OLD_WORD: Kind = ("an old Word document (DOC)", OFFICE);
+const OLD_POWERPOINT: Kind = ("an old PowerPoint presentation (PPT)", "save it as PPTX or PDF");
+const OLD_OTHER: Kind =
+    ("a file of an old Office program", "save it as PDF in the program that made it, or leave it out");
 const OUTLOOK: Kind = ("an Outlook message", "save it as EML or text");
 const ENCRYPTED: Kind = ("an Office document", "remove the password");
+const ENCRYPTED_BOOK: Kind = ("an EPUB book", "remove the password");
 const EXCEL: Kind = ("an Excel workbook", "open it in its own program and save it again");
-const POWERPOINT: Kind = ("a PowerPoint presentation", OFFICE);
+const POWERPOINT: Kind = ("a PowerPoint presentation", "save it as PDF");
 const BINARY_EXCEL: Kind = ("a binary Excel workbook (XLSB)", "save it as XLSX");
-const OPEN_DOCUMENT: Kind = ("an OpenDocument file", OFFICE);
+const OPEN_TEXT: Kind = ("an OpenDocument text (ODT)", OFFICE);
+const OPEN_SLIDES: Kind = ("an OpenDocument presentation (ODP)", "save it as PPTX or PDF");
+const OPEN_OTHER: Kind = ("an OpenDocument file", "save it as PDF");
 const RTF: Kind = ("an RTF document", OFFICE);
+const KINDLE: Kind = ("a Kindle book (MOBI or AZW)", "convert it to EPUB");
 const EPUB: Kind = ("an EPUB book", "open it in its own program and save it again");
 const MAIL: Kind = ("an e-mail", "save it as EML");
-const ARCHIVE: Kind = ("an archive", "unpack it and give the documents in it");
+const UNPACK: &str = "unpack it and give the documents in it, or pack them as ZIP";
+const ARCHIVE: Kind = ("an archive", UNPACK);
+const SEVEN_ZIP: Kind = ("a 7z archive", UNPACK);
+const RAR: Kind = ("a RAR archive", UNPACK);
+const TAR: Kind = ("a TAR archive", UNPACK);
 const PACKED: Kind = ("a compressed file", "unpack it first");
 const IMAGE: Kind = ("an image", "give its text, for example from a text recognition program");
 const MEDIA: Kind = ("an audio or video file", "give a transcript");
@@ -46,8 +57,8 @@ const MAGIC: &[(&[u8], Kind)] = &[
     (b"BZh", PACKED),
     (b"\xfd7zXZ\0", PACKED),
     (b"\x28\xb5\x2f\xfd", PACKED),
-    (b"7z\xbc\xaf\x27\x1c", ARCHIVE),
-    (b"Rar!\x1a\x07", ARCHIVE),
+    (b"7z\xbc\xaf\x27\x1c", SEVEN_ZIP),
+    (b"Rar!\x1a\x07", RAR),
     (b"!<arch>\n", ARCHIVE),
     (b"PK\x05\x06", ARCHIVE),
     (b"\x7fELF", PROGRAM),
@@ -65,14 +76,21 @@ const MAGIC: &[(&[u8], Kind)] = &[
 const ENDINGS: &[(&[&str], Kind)] = &[
     (&["pdf"], PDF),
     (&["docx", "docm", "dotx"], WORD),
-    (&["doc", "dot", "ppt"], OLD_OFFICE),
+    (&["doc", "dot"], OLD_WORD),
+    (&["ppt", "pps", "pot"], OLD_POWERPOINT),
     (&["xlsx", "xlsm", "xltx", "xls", "xlsb"], EXCEL),
     (&["pptx", "pptm", "ppsx"], POWERPOINT),
-    (&["odt", "ods", "odp"], OPEN_DOCUMENT),
+    (&["odt", "ott"], OPEN_TEXT),
+    (&["odp", "otp"], OPEN_SLIDES),
+    (&["ods", "odg", "odf"], OPEN_OTHER),
     (&["rtf"], RTF),
-    (&["epub", "mobi", "azw3"], EPUB),
+    (&["epub"], EPUB),
+    (&["mobi", "azw", "azw3", "kfx"], KINDLE),
     (&["eml", "mbox", "msg", "mht", "mhtml"], MAIL),
-    (&["zip", "tar", "7z", "rar", "jar"], ARCHIVE),
+    (&["zip", "jar"], ARCHIVE),
+    (&["7z"], SEVEN_ZIP),
+    (&["rar"], RAR),
+    (&["tar"], TAR),
     (&["gz", "tgz", "bz2", "xz", "zst"], PACKED),
     (&["png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp", "heic", "djvu"], IMAGE),
     (&["mp3", "mp4", "m4a", "wav", "ogg", "avi", "mov", "mkv", "webm"], MEDIA),
@@ -92,7 +110,9 @@ pub(super) fn known(bytes: &[u8]) -> Result<Option<Format>, Refusal> {
         Some(EPUB) => Format::Epub,
         Some(OUTLOOK) => Format::Mail,
         Some(IMAGE) => Format::Image,
-        Some(ENCRYPTED) => return Err(Refusal::Encrypted { format: ENCRYPTED.0.to_owned() }),
+        Some(kind @ (ENCRYPTED | ENCRYPTED_BOOK)) => {
+            return Err(Refusal::Encrypted { format: kind.0.to_owned() });
+        }
         Some(kind) => return Err(unsupported(kind)),
     }))
 }
@@ -100,6 +120,16 @@ pub(super) fn known(bytes: &[u8]) -> Result<Option<Format>, Refusal> {
 /// What can be said better by the name of a document whose bytes say nothing.
 pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
     match refusal {
+        // What was cut off may have lost the parts that say what it is.
+        Refusal::Unsupported { format, .. }
+            if format == ARCHIVE.0
+                && by_name(name).is_some_and(|kind| [WORD, EXCEL, POWERPOINT, EPUB].contains(&kind)) =>
+        {
+            Refusal::Damaged {
+                format: ending(name).to_uppercase(),
+                why: "it is cut off, or the parts that make it such a file are missing".to_owned(),
+            }
+        }
         Refusal::Binary { .. } => match by_name(name) {
             Some(kind) if [PDF, WORD, EXCEL, POWERPOINT, EPUB, MAIL].contains(&kind) => Refusal::Damaged {
                 format: ending(name).to_uppercase(),
@@ -155,7 +185,10 @@ fn by_content(bytes: &[u8]) -> Option<Kind> {
         return Some(IMAGE);
     }
     if at(257, b"ustar") {
-        return Some(ARCHIVE);
+        return Some(TAR);
+    }
+    if at(60, b"BOOKMOBI") || at(60, b"TEXtREAd") {
+        return Some(KINDLE);
     }
     if at(0, b"MZ") && memchr::memchr(0, bytes).is_some() {
         return Some(PROGRAM);
@@ -173,10 +206,15 @@ const fn kind_of(declared: Declared) -> Kind {
         Declared::Slides => POWERPOINT,
         Declared::BinaryWorkbook => BINARY_EXCEL,
         Declared::Epub => EPUB,
-        Declared::OpenText | Declared::OpenOther => OPEN_DOCUMENT,
-        Declared::OldWord | Declared::OldSlides | Declared::OldOther => OLD_OFFICE,
+        Declared::OpenText => OPEN_TEXT,
+        Declared::OpenSlides => OPEN_SLIDES,
+        Declared::OpenOther => OPEN_OTHER,
+        Declared::OldWord => OLD_WORD,
+        Declared::OldSlides => OLD_POWERPOINT,
+        Declared::OldOther => OLD_OTHER,
         Declared::Outlook => OUTLOOK,
         Declared::Encrypted => ENCRYPTED,
+        Declared::EncryptedBook => ENCRYPTED_BOOK,
         Declared::Archive => ARCHIVE,
     }
 }
@@ -212,6 +250,29 @@ mod tests {
             Some("a/Song.MP3 is an audio or video file, which can't be read: give a transcript"),
         );
         assert_eq!(detect("post/Mail.EML", b"From: a@example.org\n\nHello"), Ok(Format::Mail));
+    }
+
+    #[test]
+    fn what_has_a_password_or_is_cut_off_is_told_so() {
+        let locked = |parts: &[(&str, &str)]| {
+            let mut bytes = zip(parts);
+            for (sign, flags) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
+                let places: Vec<usize> = memchr::memmem::find_iter(&bytes, sign).collect();
+                for place in places {
+                    bytes[place + flags] |= 1;
+                }
+            }
+            bytes
+        };
+        let types = types("wordprocessingml.document");
+        let word = [("[Content_Types].xml", types.as_str()), ("word/document.xml", "<document/>")];
+        let book = [("mimetype", "application/epub+zip"), ("META-INF/container.xml", "<container/>")];
+        let remove = "with a password: remove the password, or leave it out";
+        check("a.docx", &locked(&word), Some(&format!("a.docx is an Office document {remove}")));
+        check("a.epub", &locked(&book), Some(&format!("a.epub is an EPUB book {remove}")));
+        let cut = "a.docx can't be read as DOCX, because it is cut off, or the parts that make it such a file are missing: \
+                   open it in its own program and save it again, or leave it out";
+        check("a.docx", &zip(&word)[..40], Some(cut));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{facts::JobFacts, words::short};
 use crate::{
-    batch::{BatchSettings, LeftOutFile},
+    batch::{LeftOut, LeftOutFile},
     job::{
         record::{HoldReason, JobStatus},
         time::Timestamp,
@@ -40,16 +40,14 @@ pub struct BatchFacts {
     pub linked: u64,
     /// Files that were left out when it was submitted.
     pub left_out_files: u64,
-    /// The first of them.
+    /// Of them, those that were kept by name: the first 5,000, as long as they fit into a MiB.
     pub left_out: Vec<LeftOutFile>,
 }
 
 impl BatchFacts {
     pub fn of(row: BatchRow) -> Self {
         let BatchRow { batch, spent_usd, totals, .. } = row;
-        // Settings of another version are a worker's affair.
-        let settings: Option<BatchSettings> = serde_json::from_value(batch.settings).ok();
-        let left_out = settings.map(|settings| settings.left_out).unwrap_or_default();
+        let left_out = LeftOut::kept(&batch.settings);
         Self {
             id: batch.id,
             name: batch.name,

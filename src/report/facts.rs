@@ -134,6 +134,30 @@ pub struct NotRead {
     pub to: Option<u64>,
     /// A fragment.
     pub why: String,
+    /// Nothing of the document was read.
+    pub whole: bool,
+}
+
+/// Pages of a document whose characters were recognised in images of them (OCR).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Recognised {
+    pub document: String,
+    /// The pages from one to the other, both included.
+    pub from: u64,
+    pub to: u64,
+}
+
+impl Recognised {
+    /// Those of one document.
+    pub fn of(document: &DocumentEntry) -> impl Iterator<Item = Self> {
+        let pages = document.recognised.iter();
+        pages.map(|pages| Self { document: document.name.clone(), from: pages.from, to: pages.to })
+    }
+
+    /// `page 3`, `pages 3-7`.
+    pub fn part(&self) -> String {
+        PageRange { from: self.from, to: self.to }.to_string()
+    }
 }
 
 impl NotRead {
@@ -144,13 +168,15 @@ impl NotRead {
             from: gap.pages.map(|pages| pages.from),
             to: gap.pages.map(|pages| pages.to),
             why: gap.why.clone(),
+            whole: document.units == 0,
         })
     }
 
-    /// `page 3`, `pages 3-7`.
+    /// `page 3`, `pages 3-7`, `all of it`.
     pub fn part(&self) -> String {
         match (self.from, self.to) {
             (Some(from), Some(to)) => PageRange { from, to }.to_string(),
+            (Some(_) | None, _) if self.whole => "all of it".to_owned(),
             (Some(_) | None, _) => "not known where".to_owned(),
         }
     }
@@ -221,6 +247,8 @@ pub struct JobFacts {
     pub document_names: Vec<String>,
     /// Parts of the documents that no text was got from; empty where the journal can't be read.
     pub not_read: Vec<NotRead>,
+    /// Pages whose characters were recognised in images of them (OCR); empty where the journal can't be read.
+    pub recognised: Vec<Recognised>,
     pub created: Timestamp,
     /// The moment of the last decision; where the journal can't be read, when the row was last written.
     pub last: Timestamp,

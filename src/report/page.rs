@@ -84,6 +84,7 @@ impl Page {
             ranked(report, style, "The slowest jobs", &report.slowest),
             ranked(report, style, "The dearest jobs", &report.dearest),
             documents::not_read(report, style),
+            documents::recognised(report, style),
             documents::left_out(report),
             deliverables(report, style),
             jobs(report, style),

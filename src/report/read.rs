@@ -1,7 +1,7 @@
 //! One job's facts: its row, what its journal tells beyond that, and how its deliverables lie there now. Safe beside a
 //! running job. What is wrong with a workspace is told with its job and is no error: the other jobs are reported all the same.
 
-use super::facts::{Attempts, FileFacts, FileState, Holds, JobFacts, NotRead, QueueFacts, Record};
+use super::facts::{Attempts, FileFacts, FileState, Holds, JobFacts, NotRead, QueueFacts, Recognised, Record};
 use crate::{
     job::time::Timestamp,
     job::{
@@ -26,6 +26,7 @@ struct Told {
     job: Option<JobId>,
     document_names: Vec<String>,
     not_read: Vec<NotRead>,
+    recognised: Vec<Recognised>,
     priced_usd: f64,
     unpriced_turns: u64,
     attempts: Vec<Attempts>,
@@ -86,6 +87,7 @@ pub fn read(row: &JobRow, queue: Option<&QueueFacts>, place: &Place, interrupted
         documents: job.documents,
         document_names: told.document_names,
         not_read: told.not_read,
+        recognised: told.recognised,
         created: job.created,
         last: told.last.or(state.completed_at).unwrap_or(row.updated),
         completed_at: state.completed_at,
@@ -161,6 +163,7 @@ impl Told {
                 }
                 self.job = Some(spec.id);
                 self.not_read = spec.documents.iter().flat_map(NotRead::of).collect();
+                self.recognised = spec.documents.iter().flat_map(Recognised::of).collect();
                 self.document_names = spec.documents.into_iter().map(|document| document.name).collect();
             }
             Event::ModelReplied { cost_usd, .. } => match cost_usd {

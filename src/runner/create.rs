@@ -25,8 +25,11 @@ use std::path::{Path, PathBuf};
 
 /// Under this many tokens no job can be worked.
 const LEAST_BUDGET: u64 = 8_000;
-/// A page over this share of a tool result can't be shown with room to spare; such documents are counted in lines.
-const MOST_PAGE_TOKENS: u64 = 3_500;
+/// A page over this share of the budget would take a todo too many reads; such documents are counted in lines.
+const MOST_PAGE_TOKENS: u64 = 50_000;
+
+/// Documents that can't be read and are named one by one.
+const MOST_NAMED: usize = 3;
 
 /// What is asked for.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub struct NewJobRequest<'a> {
     /// The instructions file as it stands, kept as an asset.
     pub instructions_text: &'a str,
     pub documents: &'a [PathBuf],
+    /// Files and folders of this program, beside the workspaces, that are no documents where a folder holds them.
+    pub own: &'a [PathBuf],
     pub model: &'a dyn Model,
     /// Where the model is called, for who resumes the job.
     pub base_url: Option<&'a str>,
@@ -56,6 +61,8 @@ pub struct Created {
     pub documents: usize,
     /// What a given folder held that is not among the documents, and why.
     pub left_out: Vec<(PathBuf, String)>,
+    /// Names of the documents that no text was got from, and why.
+    pub unread: Vec<(String, String)>,
 }
 
 /// Makes the workspace of a new job below `workspaces`.
@@ -77,7 +84,9 @@ pub fn create_as(
             request.model.name()
         )));
     }
-    let gathered = documents::gather(request.documents, request.extractor)?;
+    let own = [&[workspaces.to_owned()], request.own].concat();
+    let gathered = documents::gather(request.documents, &own, request.extractor)?;
+    let left_out = [gathered.unfit, gathered.left_out].concat();
     std::fs::create_dir_all(workspaces).map_err(|error| {
         RunError::Request(format!(
             "the workspaces folder {} can't be made ({error}): choose another with --workspaces",
@@ -89,9 +98,9 @@ pub fn create_as(
     let workspace = Workspace::create_temporary(workspaces)?;
     // For who sweeps what a crash left: this one is alive.
     let lock = Lock::acquire(&workspace, now()).map_err(RunError::from);
-    match lock
-        .and_then(|lock| Ok((lock, fill(&workspace, (id, created), request, &gathered.documents, budget_tokens)?)))
-    {
+    match lock.and_then(|lock| {
+        Ok((lock, fill(&workspace, (id, created), request, (&gathered.documents, &left_out), budget_tokens)?))
+    }) {
         Ok((lock, spec)) => {
             let workspace = workspace.install(&spec.id.to_string())?;
             drop(lock);
@@ -100,7 +109,8 @@ pub fn create_as(
                 id: spec.id,
                 path: workspace.path().to_owned(),
                 documents: spec.documents.len(),
-                left_out: gathered.left_out,
+                left_out,
+                unread: unread(&spec.documents),
             })
         }
         Err(error) => {
@@ -115,7 +125,7 @@ fn fill(
     workspace: &Workspace,
     (id, created): (JobId, Timestamp),
     request: &NewJobRequest<'_>,
-    found: &[Found],
+    (found, left_out): (&[Found], &[(PathBuf, String)]),
     budget_tokens: u64,
 ) -> Result<JobSpec, RunError> {
     // Before the documents are read: a job that was made at once has one moment.
@@ -128,6 +138,9 @@ fn fill(
         }
     });
     let mut documents = copied.into_iter().collect::<Result<Vec<_>, _>>()?;
+    if documents.iter().all(|document| document.tokens == 0) {
+        return Err(RunError::Request(nothing_to_read(&unread(&documents), left_out)));
+    }
     duplicates::note(&mut documents);
     let instructions_sha256 = sha256(request.instructions_text.as_bytes());
     let system_prompt = system_prompt();
@@ -176,8 +189,30 @@ fn fill(
     Ok(spec)
 }
 
-/// Content and text of a document. What lies in an archive or a mail can't be taken out of it by who gives that: where it
-/// can't be read it is a document without text, which says why.
+/// The documents without any text, and why they have none.
+fn unread(documents: &[DocumentEntry]) -> Vec<(String, String)> {
+    let why = |document: &DocumentEntry| {
+        let gaps: Vec<String> = document.gaps.iter().map(ToString::to_string).collect();
+        (document.name.clone(), gaps.join("; "))
+    };
+    documents.iter().filter(|document| document.tokens == 0).map(why).collect()
+}
+
+/// A job over this could only say that there was nothing.
+fn nothing_to_read(unread: &[(String, String)], left_out: &[(PathBuf, String)]) -> String {
+    let left_out = left_out.iter().map(|(path, why)| (path.display().to_string(), why.clone()));
+    let all: Vec<(String, String)> = unread.iter().cloned().chain(left_out).collect();
+    let named: Vec<String> = all.iter().take(MOST_NAMED).map(|(name, why)| format!("{name} ({why})")).collect();
+    let more = all.len() - named.len();
+    let more = if more > 0 { format!("; {more} more") } else { String::new() };
+    let has_scans = all.iter().any(|(_, why)| why.contains("probably a scan"));
+    let advice =
+        if has_scans { ": install tesseract and have `documents.ocr` on, or give the text of scans" } else { "" };
+    format!("there is no document with text that can be read: {}{more}{advice}", named.join("; "))
+}
+
+/// Content and text of a document. What was met in a folder, or lies in an archive or a mail, was not chosen one by one:
+/// where it can't be read it is a document without text, which says why.
 fn read(
     found: &Found,
     content: Result<Vec<u8>, documents::DocumentError>,
@@ -185,13 +220,16 @@ fn read(
 ) -> Result<(Vec<u8>, Extracted), RunError> {
     let (bytes, read) = match content {
         Ok(bytes) => {
-            let read = extractor.extract(&found.name, &bytes);
+            let read = match &found.fault {
+                Some(why) => Ok(Extracted::unread(why.clone())),
+                None => extractor.extract(&found.name, &bytes),
+            };
             (bytes, read)
         }
         Err(error) => (Vec::new(), Err(error)),
     };
     let mut extracted = match read {
-        Err(error) if found.inside.is_empty() => return Err(error.into()),
+        Err(error) if found.is_named => return Err(error.into()),
         Err(error) => Extracted::unread(error.fragment()),
         Ok(extracted) => extracted,
     };
@@ -219,7 +257,7 @@ fn copy(
         if is_long {
             extracted.unit = Unit::Line;
             extracted.text = extracted.text.replace('\u{c}', "\n");
-            extracted.notes.push("counted in lines: a page is longer than can be shown at once".to_owned());
+            extracted.notes.push("counted in lines: a page is longer than a todo can read".to_owned());
         }
     }
     let pages = Units::new(extracted.unit, &extracted.text);

@@ -24,6 +24,14 @@ pub async fn connect(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     Ok(store)
 }
 
+/// The file of the database at `url`, where it is one.
+pub fn database_file(url: &str) -> Option<PathBuf> {
+    match Address::read(url) {
+        Ok(Address::Sqlite(path)) => Some(path),
+        Ok(Address::Postgres { .. }) | Err(_) => None,
+    }
+}
+
 /// What a URL points to.
 #[derive(Debug, PartialEq, Eq)]
 enum Address {

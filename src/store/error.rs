@@ -50,6 +50,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the same call can succeed later, once the database is back or its disk has room: who works through the night
+    /// waits for that.
+    pub fn passes(&self) -> bool {
+        self.retryable() || matches!(self, Self::Full { .. })
+    }
+
     /// Whether the same call can succeed later without anybody's help.
     pub fn retryable(&self) -> bool {
         match self {

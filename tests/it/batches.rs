@@ -150,6 +150,7 @@ impl Desk {
             instructions,
             instructions_text: &text,
             documents: &[self.path("rules.md")],
+            own: &[],
             model: &Offline,
             base_url: None,
             api_key_env: None,

@@ -8,6 +8,7 @@
 mod collected;
 mod night;
 
+use crate::support::events;
 use night::{Night, normal};
 use overnight::{job::record::JobStatus, store::JobRow};
 use serde_json::{Value, json};
@@ -23,18 +24,6 @@ fn check(name: &str, text: &str) {
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();
     assert!(text == expected, "{name} differs; UPDATE=1 rewrites it. It is now:\n{text}");
-}
-
-/// All events of a job, read from the bytes of its journal's files.
-fn events(workspace: &Path) -> Vec<Value> {
-    let files = walkdir::WalkDir::new(workspace).into_iter().map(Result::unwrap);
-    let journals = files.filter(|file| file.file_name() == "journal.jsonl").map(|file| fs::read(file.path()).unwrap());
-    let mut lines: Vec<Value> = journals
-        .flat_map(|text| text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>())
-        .filter_map(|line| serde_json::from_slice(&line).ok())
-        .collect();
-    lines.sort_by_key(|line| line["seq"].as_u64().unwrap());
-    lines.iter().flat_map(|line| line["events"].as_array().unwrap().clone()).collect()
 }
 
 fn sum(rows: &[JobRow], of: fn(&JobRow) -> u64) -> u64 {

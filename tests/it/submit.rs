@@ -307,6 +307,7 @@ fn without_each_there_is_one_job_for_all() {
         instructions: settings.instructions,
         instructions_text: &batch.instructions_text,
         documents: &sources,
+        own: &[],
         model: &*model,
         base_url: None,
         api_key_env: None,

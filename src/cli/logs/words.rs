@@ -148,7 +148,10 @@ fn returned(result: &ToolResult) -> String {
     };
     let shown = match (&result.changed, &result.shown) {
         (Some(changed), _) => format!("{} now has {}", changed.path, counted(changed.bytes, "byte")),
-        (None, Some(shown)) => format!("{} from {} to {}", shown.document, shown.from, shown.to),
+        (None, Some(shown)) => {
+            let lines = shown.lines.map(|lines| format!(", {lines}")).unwrap_or_default();
+            format!("{} from {} to {}{lines}", shown.document, shown.from, shown.to)
+        }
         (None, None) => said(&result.text),
     };
     let whole = result.spilled.as_ref().map(|spilled| format!(" (whole in {})", spilled.path)).unwrap_or_default();

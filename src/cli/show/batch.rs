@@ -1,6 +1,7 @@
 //! A batch on a page: what was asked, how its jobs stand, what they have spent, and what can be done next.
 
 use crate::{
+    batch::LeftOut,
     cli::{
         CliError, Office, exit,
         named::{batch_words, short, typed_batch},
@@ -48,6 +49,8 @@ struct Shown<'b> {
     /// What its jobs have cost so far, as far as prices are known.
     spent_usd: f64,
     budget_usd: Option<f64>,
+    /// Files that were left out when it was submitted; the report names them.
+    left_out_files: u64,
     /// When jobs may be started, as it was typed.
     time_window: Option<&'b str>,
     /// The job over all deliverables, once it is submitted.
@@ -97,6 +100,7 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         worked_ms: sum(|state| state.worked_ms),
         spent_usd: batch.spent_usd,
         budget_usd: asked.budget_usd,
+        left_out_files: LeftOut::kept(&asked.settings).files,
         time_window: asked.time_window.as_deref(),
         closing: office.closing(batch).await?.map(|job| Closing {
             job: job.id(),
@@ -154,6 +158,9 @@ impl Shown<'_> {
         );
         if let Some(window) = self.time_window {
             let _ = writeln!(text, "  window        {}", short(window));
+        }
+        if self.left_out_files > 0 {
+            let _ = writeln!(text, "  left out      {}, named in the report", counted(self.left_out_files, "file"));
         }
         text.push_str("\nJobs\n");
         for status in STATUSES {

@@ -167,6 +167,10 @@ impl Submitted<'_> {
             parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
         let _ = writeln!(text, "jobs: {} ({})", self.jobs, parts.join(", "));
         documents(&mut text, self.documents, self.bytes);
+        if !self.left_out.is_empty() {
+            let files = counted(self.left_out.len() as u64, "file");
+            let _ = writeln!(text, "left out: {files}, with the reasons in overnight report {id}");
+        }
         same(&mut text, &self.duplicates);
         let _ =
             writeln!(text, "instructions: {}, with {}", out::one_line(self.instructions), out::one_line(self.model));

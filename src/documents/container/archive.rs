@@ -40,7 +40,7 @@ impl<'a> Archive<'a> {
         if !begins_like_one(bytes) {
             return Ok(None);
         }
-        let too_many = || Err(bomb(FORMAT, "it holds more than 20,000 files"));
+        let too_many = || Err(bomb(FORMAT, "holds more than 20,000 files"));
         if memchr::memmem::find_iter(bytes, b"PK\x01\x02").nth(MAX_MARKS).is_some() {
             return too_many();
         }
@@ -48,7 +48,10 @@ impl<'a> Archive<'a> {
             Ok(zip) => zip,
             // A broken office file is told better by its own reader.
             Err(_) if OFFICE.contains(&ending(name).as_str()) => return Ok(None),
-            Err(_) => return Err(bomb(FORMAT, "its table of contents is missing or damaged")),
+            Err(_) => {
+                let why = "its table of contents is missing or damaged".to_owned();
+                return Err(Refusal::Damaged { format: FORMAT.to_owned(), why });
+            }
         };
         if OF_ONE_DOCUMENT.iter().any(|name| zip.index_for_name(name).is_some()) {
             return Ok(None);
@@ -57,7 +60,7 @@ impl<'a> Archive<'a> {
             return too_many();
         }
         if zip.has_overlapping_entries().unwrap_or(false) {
-            return Err(bomb(FORMAT, "its files overlap one another"));
+            return Err(bomb(FORMAT, "unpacks to far more than it is, because its files overlap one another"));
         }
         Ok(Some(Self { zip }))
     }
@@ -87,7 +90,7 @@ impl<'a> Archive<'a> {
                     files += 1;
                     if entry.encrypted() {
                         locked += 1;
-                        (name, What::LeftOut("it has a password".to_owned()))
+                        (name, What::Locked)
                     } else {
                         (name, What::Document(index))
                     }

@@ -49,13 +49,13 @@ impl Spent {
     /// One more thing is in there.
     pub(super) fn entry(&mut self, format: &str) -> Result<(), Refusal> {
         self.entries += 1;
-        if self.entries > MAX_ENTRIES { Err(bomb(format, "it holds more than 20,000 files")) } else { Ok(()) }
+        if self.entries > MAX_ENTRIES { Err(bomb(format, "holds more than 20,000 files")) } else { Ok(()) }
     }
 
     fn unpacked(&mut self, bytes: u64, format: &str) -> Result<(), Unfit> {
         self.bytes += bytes;
         if self.bytes > MAX_ALL_BYTES {
-            return Err(Unfit::Whole(bomb(format, "it unpacks to more than 2 GiB")));
+            return Err(Unfit::Whole(bomb(format, "unpacks to more than 2 GiB")));
         }
         Ok(())
     }
@@ -118,5 +118,5 @@ fn damaged(error: &std::io::Error) -> Unfit {
 
 /// A container that was built to exhaust who unpacks it.
 pub(super) fn bomb(format: &str, why: &str) -> Refusal {
-    Refusal::Damaged { format: format.to_owned(), why: why.to_owned() }
+    Refusal::Bomb { format: format.to_owned(), why: why.to_owned() }
 }

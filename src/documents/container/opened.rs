@@ -2,7 +2,7 @@
 
 use super::archive::{self, Archive};
 use super::bounds::{Spent, Unfit, Unpacked};
-use crate::documents::readers::mail::{self, Attachment};
+use crate::documents::readers::mail::{self, Attached, Attachment};
 use crate::documents::refusal::Refusal;
 
 /// One thing in a container.
@@ -17,6 +17,8 @@ pub(super) struct Inside {
 pub(super) enum What {
     /// By this number.
     Document(usize),
+    /// A document with a password.
+    Locked,
     /// A fragment.
     LeftOut(String),
 }
@@ -25,7 +27,7 @@ pub(super) enum What {
 pub(super) enum Opened<'a> {
     Archive(Archive<'a>),
     /// What was attached to a mail.
-    Mail(Vec<Attachment<'a>>),
+    Mail(Attached<'a>),
 }
 
 const MAIL: &str = "a mail";
@@ -67,9 +69,11 @@ impl<'a> Opened<'a> {
     pub(super) fn inside(&self) -> Result<Vec<Inside>, Refusal> {
         match self {
             Self::Archive(archive) => archive.inside(),
-            Self::Mail(attachments) => {
+            Self::Mail(Attached { attachments, left_out }) => {
                 let named = attachments.iter().map(|attachment| attachment.name.clone()).enumerate();
-                Ok(named.map(|(index, name)| Inside { name, what: What::Document(index) }).collect())
+                let named = named.map(|(index, name)| Inside { name, what: What::Document(index) });
+                let left_out = left_out.iter().cloned();
+                Ok(named.chain(left_out.map(|(name, why)| Inside { name, what: What::LeftOut(why) })).collect())
             }
         }
     }
@@ -83,7 +87,7 @@ impl<'a> Opened<'a> {
     ) -> Result<Unpacked, Unfit> {
         match self {
             Self::Archive(archive) => archive.unpack(index, spent, wanted),
-            Self::Mail(attachments) => {
+            Self::Mail(Attached { attachments, .. }) => {
                 let content = attachments.get(index).map(Attachment::content).unwrap_or_default();
                 spent.unpack(&mut &*content, u64::MAX, MAIL, wanted)
             }

@@ -18,6 +18,9 @@ pub struct Member {
     pub path: Vec<String>,
     /// Unpacked size in bytes.
     pub bytes: u64,
+    /// Why it can't be taken out, a fragment: it is a document all the same, which nobody can read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
 
 /// All documents inside another.
@@ -25,7 +28,7 @@ pub struct Member {
 pub struct Members {
     /// In the order in which they lie there.
     pub members: Vec<Member>,
-    /// Name inside (path joined with `/`), and a fragment why it is left out.
+    /// Name inside (path joined with `/`), and a fragment why it is none of the documents.
     pub left_out: Vec<(String, String)>,
     /// The container is a document itself (a mail), not only a wrapper (an archive).
     pub is_document: bool,
@@ -77,7 +80,7 @@ pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn Fn
         .iter()
         .filter_map(|inside| match inside.what {
             What::Document(index) => Some((inside.name.as_str(), index)),
-            What::LeftOut(_) => None,
+            What::LeftOut(_) | What::Locked => None,
         })
         .collect();
     for group in paths.chunk_by(|one, next| one.len() > 1 && next.len() > 1 && one[0] == next[0]) {
@@ -118,6 +121,7 @@ impl Walk<'_> {
             path.push(inside.name);
             match inside.what {
                 What::LeftOut(why) => self.leave_out(path, why),
+                What::Locked => self.fault(path, "it has a password".to_owned()),
                 What::Document(index) => self.document(&mut opened, index, path)?,
             }
             path.pop();
@@ -131,7 +135,7 @@ impl Walk<'_> {
             Ok(unpacked) => unpacked,
             Err(Unfit::Whole(refusal)) => return Err(refusal),
             Err(Unfit::Itself(why)) => {
-                self.leave_out(path, why);
+                self.fault(path, why);
                 return Ok(());
             }
         };
@@ -141,7 +145,7 @@ impl Walk<'_> {
             return Ok(());
         };
         if !self.spent.hold(bytes) {
-            self.leave_out(path, "it may hold documents, and is too large to look at inside another".to_owned());
+            self.fault(path, "it may hold documents, and is too large to look at inside another".to_owned());
             return Ok(());
         }
         let told = match Opened::open(&name, &content) {
@@ -151,7 +155,7 @@ impl Walk<'_> {
             }
             Ok(Some(inner)) => self.inner(inner, path, bytes),
             Err(refusal) => {
-                self.leave_out(path, refusal.fragment());
+                self.fault(path, refusal.fragment());
                 Ok(())
             }
         };
@@ -161,20 +165,29 @@ impl Walk<'_> {
 
     /// A container in a container.
     fn inner(&mut self, inner: Opened<'_>, path: &mut Vec<String>, bytes: u64) -> Result<(), Refusal> {
-        if inner.is_document() {
+        let too_deep = || format!("what is in it lies more than {MAX_DEPTH} deep");
+        let is_document = inner.is_document();
+        if is_document {
             self.add(path, bytes);
         }
         match inner.inside() {
             Ok(inside) if path.len() < MAX_DEPTH => self.container(inner, inside, path)?,
             Ok(inside) if inside.is_empty() => {}
-            Ok(_) => self.leave_out(path, format!("what is in it lies more than {MAX_DEPTH} deep")),
-            Err(refusal) => self.leave_out(path, refusal.fragment()),
+            // Of a mail, the mail itself is read.
+            Ok(_) if is_document => self.leave_out(path, too_deep()),
+            Ok(_) => self.fault(path, too_deep()),
+            Err(refusal) if is_document => self.leave_out(path, refusal.fragment()),
+            Err(refusal) => self.fault(path, refusal.fragment()),
         }
         Ok(())
     }
 
     fn add(&mut self, path: &[String], bytes: u64) {
-        self.found.members.push(Member { path: path.to_vec(), bytes });
+        self.found.members.push(Member { path: path.to_vec(), bytes, fault: None });
+    }
+
+    fn fault(&mut self, path: &[String], why: String) {
+        self.found.members.push(Member { path: path.to_vec(), bytes: 0, fault: Some(why) });
     }
 
     fn leave_out(&mut self, path: &[String], why: String) {

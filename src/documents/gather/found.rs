@@ -17,38 +17,52 @@ pub struct Found {
     pub name: String,
     /// Its size in bytes; 0 for a document inside a file that a queue named, which nobody looked into again.
     pub bytes: u64,
+    /// The user named this very file, so it is meant; others were met in a folder, under a pattern or in a file.
+    pub is_named: bool,
+    /// Why no text can be got from it, a fragment, where that showed when it was found.
+    pub fault: Option<String>,
 }
 
 impl Found {
-    /// Whether both lie inside one and the same file.
+    /// Whether both lie inside one and the same file, and can be taken out of it.
     pub fn is_beside(&self, other: &Self) -> bool {
-        !self.inside.is_empty() && !other.inside.is_empty() && self.path == other.path
+        let can_be_taken = |found: &Self| !found.inside.is_empty() && found.fault.is_none();
+        can_be_taken(self) && can_be_taken(other) && self.path == other.path
     }
 }
 
-/// The documents of a job, by name; and what was passed over without being asked to.
+/// The documents of a job, by name; and what was passed over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gathered {
     /// Sorted by name.
     pub documents: Vec<Found>,
-    /// Path, and why it was left out; sorted. The path goes on inside a file that holds documents.
+    /// Path, and why it doesn't count, by rules that a user knows: links, what is hidden in an archive, our own files.
+    /// Sorted. The path goes on inside a file that holds documents.
     pub left_out: Vec<(PathBuf, String)>,
+    /// What was meant and can be no document, because it has no name that one may have, or can't be got at; as above.
+    pub unfit: Vec<(PathBuf, String)>,
 }
+
+/// Files and folders of this program itself, which are no documents where a folder given holds them: the folder of the
+/// workspaces, the database. Who names a file or a folder in them means it.
+pub type Own<'o> = &'o [PathBuf];
 
 /// The documents that `paths` mean. Names are relative to the folder given; where several folders are given, each name
 /// begins with its folder's own. The same file named twice is one document. A path may be a pattern, and may carry a name
-/// ([`super::super::source`]), which makes it mean this one document and nothing inside it.
-pub fn gather(paths: &[PathBuf], opener: &dyn Opener) -> Result<Gathered, DocumentError> {
-    Search::new(&|_| true, opener, true).all(paths)
+/// ([`super::super::source`]), which makes it mean this one document and nothing inside it. A file that can't be had is an
+/// error where it was named, and in nobody's way where it was met.
+pub fn gather(paths: &[PathBuf], own: Own<'_>, opener: &dyn Opener) -> Result<Gathered, DocumentError> {
+    Search::new(&|_| true, own, opener, true).all(paths)
 }
 
-/// As [`gather`], for many jobs at once: only documents whose name is `wanted`, and a file that can be no document is left
-/// out, with the reason, instead of being in the way of all others. What was left out may be all that there was. An
-/// archive whose own name is wanted is wanted with all that is in it.
+/// As [`gather`], for many jobs at once: only documents whose name is `wanted`, and none is in the way of others, also
+/// where it was named. What was left out may be all that there was. An archive whose own name is wanted is wanted with all
+/// that is in it.
 pub fn survey(
     paths: &[PathBuf],
     wanted: &dyn Fn(&str) -> bool,
+    own: Own<'_>,
     opener: &dyn Opener,
 ) -> Result<Gathered, DocumentError> {
-    Search::new(wanted, opener, false).all(paths)
+    Search::new(wanted, own, opener, false).all(paths)
 }

@@ -31,7 +31,11 @@ mod tests {
 
     #[test]
     fn a_document_is_no_folder() {
-        let member = |path: &[&str]| Member { path: path.iter().map(|part| (*part).to_owned()).collect(), bytes: 1 };
+        let member = |path: &[&str]| Member {
+            path: path.iter().map(|part| (*part).to_owned()).collect(),
+            bytes: 1,
+            fault: None,
+        };
         let members = vec![
             member(&["x.pdf"]),
             member(&["in/m.eml"]),

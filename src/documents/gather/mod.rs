@@ -21,5 +21,5 @@ mod search;
 mod tests;
 mod walk;
 
-pub use found::{Found, Gathered, gather, survey};
+pub use found::{Found, Gathered, Own, gather, survey};
 pub use names::check_name;

@@ -16,6 +16,8 @@ pub(super) struct Pattern {
     pub(super) folder: PathBuf,
     /// A set, because that of a single glob panics where the expression behind it grows too large.
     names: GlobSet,
+    /// Folders below which nothing can fit; none: it goes through all.
+    deepest: Option<usize>,
 }
 
 impl Pattern {
@@ -28,20 +30,28 @@ impl Pattern {
         let names: Option<Vec<&str>> = parts[fixed..].iter().map(|part| part.as_os_str().to_str()).collect();
         let no_match = |why: String| DocumentError::NoMatch { pattern: path.to_owned(), why };
         let Some(names) = names else { return Some(Err(no_match("it isn't valid UTF-8".to_owned()))) };
-        let glob = GlobBuilder::new(&names.join("/")).literal_separator(true).build();
+        let names = names.join("/");
+        let deepest = (!names.contains("**")).then(|| names.split('/').count());
+        let glob = GlobBuilder::new(&names).literal_separator(true).build();
         let glob = glob.and_then(|glob| GlobSet::builder().add(glob).build());
         Some(match glob {
             Ok(glob) => Ok(Self {
                 folder: if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder },
                 names: glob,
+                deepest,
             }),
             Err(error) => Err(no_match(format!("it can't be read as a pattern ({})", error.kind()))),
         })
     }
 
     /// Whether it means the document of this name, relative to the folder.
-    pub(super) fn fits(&self, name: &str) -> bool {
+    pub(super) fn fits(&self, name: impl AsRef<Path>) -> bool {
         self.names.is_match(name)
+    }
+
+    /// How deep below the folder what it means can lie; none: at any depth.
+    pub(super) fn deepest(&self) -> Option<usize> {
+        self.deepest
     }
 }
 

@@ -11,9 +11,9 @@ use super::super::container;
 use super::super::content::{self, Opener};
 use super::super::error::DocumentError;
 use super::super::source::{self, Parts};
-use super::found::{Found, Gathered};
+use super::found::{Found, Gathered, Own};
 use super::inside;
-use super::names::{check_name, own_name, utf_8};
+use super::names::{check_name, own_name, slashed};
 use super::pattern::Pattern;
 use super::walk::IGNORE_FILE;
 
@@ -22,13 +22,16 @@ const HEAD_BYTES: usize = 4 * 1024;
 
 pub(super) struct Search<'w> {
     wanted: &'w dyn Fn(&str) -> bool,
+    /// Absolute, all links in them resolved.
+    pub(super) own: Vec<PathBuf>,
     opener: &'w dyn Opener,
-    /// A file that can be no document is an error.
-    pub(super) is_strict: bool,
+    /// What was named and can be no document is an error.
+    is_strict: bool,
     /// Files that were looked at and are meant.
-    pub(super) met: usize,
+    met: usize,
     by_name: BTreeMap<String, Found>,
     pub(super) left_out: Vec<(PathBuf, String)>,
+    unfit: Vec<(PathBuf, String)>,
 }
 
 /// What of a folder is meant, and what its documents are called.
@@ -38,6 +41,8 @@ pub(super) struct Part<'a> {
     pub(super) prefix: Option<&'a str>,
     /// What names must fit, without the prefix.
     pub(super) pattern: Option<&'a Pattern>,
+    /// It is no folder: one file that the user named.
+    pub(super) is_file: bool,
 }
 
 impl Part<'_> {
@@ -53,22 +58,39 @@ impl Part<'_> {
         };
         self.pattern.is_none_or(|pattern| pattern.fits(relative()))
     }
+
+    /// Whether what lies there in the folder is meant, whatever bytes its name has.
+    fn fits_path(&self, relative: &Path) -> bool {
+        self.pattern.is_none_or(|pattern| pattern.fits(relative))
+    }
 }
 
 impl<'w> Search<'w> {
-    pub(super) fn new(wanted: &'w dyn Fn(&str) -> bool, opener: &'w dyn Opener, is_strict: bool) -> Self {
-        Self { wanted, opener, is_strict, met: 0, by_name: BTreeMap::new(), left_out: Vec::new() }
+    pub(super) fn new(wanted: &'w dyn Fn(&str) -> bool, own: Own<'_>, opener: &'w dyn Opener, is_strict: bool) -> Self {
+        // What isn't there can't be met.
+        let own = own.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+        let by_name = BTreeMap::new();
+        Self { wanted, own, opener, is_strict, met: 0, by_name, left_out: Vec::new(), unfit: Vec::new() }
     }
 
     pub(super) fn all(mut self, paths: &[PathBuf]) -> Result<Gathered, DocumentError> {
-        let sources = paths.iter().map(|path| Given::of(path)).collect::<Result<Vec<_>, _>>()?;
+        let mut sources = Vec::with_capacity(paths.len());
+        for path in paths {
+            match Given::of(path) {
+                Ok(source) => sources.push(source),
+                Err(error @ (DocumentError::Special { .. } | DocumentError::Unreadable { .. })) if !self.is_strict => {
+                    self.unfit.push((path.clone(), error.fragment()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
         let folders: BTreeSet<PathBuf> = sources.iter().filter_map(|(_, given)| given.folder()).collect();
         for (source, given) in &sources {
             self.one(source, given, folders.len() > 1)?;
         }
         let Some(first) = paths.first() else { return Err(DocumentError::Nothing) };
-        if self.met == 0 {
-            return Err(empty(first, !self.left_out.is_empty()));
+        if self.met == 0 && self.unfit.is_empty() {
+            return Err(empty(first, &self.left_out));
         }
         self.finish()
     }
@@ -81,18 +103,24 @@ impl<'w> Search<'w> {
         };
         match given {
             Given::Folder(path) => {
+                if self.is_own(path) {
+                    let why = "this program's own folder: name what is meant in it".to_owned();
+                    self.left_out.push((path.clone(), why));
+                    return Ok(());
+                }
                 let prefix = prefix(path)?;
-                let (left_out, met) = (self.left_out.len(), self.met);
-                self.walk(path, Part { prefix: prefix.as_deref(), pattern: None })?;
-                if self.is_strict && self.met == met {
-                    return Err(empty(path, self.left_out.len() > left_out));
+                let (left_out, unfit, met) = (self.left_out.len(), self.unfit.len(), self.met);
+                self.walk(path, Part { prefix: prefix.as_deref(), ..Part::default() })?;
+                if self.is_strict && self.met == met && self.unfit.len() == unfit {
+                    return Err(empty(path, &self.left_out[left_out..]));
                 }
                 Ok(())
             }
             Given::Pattern(pattern) => {
                 let prefix = prefix(&pattern.folder)?;
                 let met = self.met;
-                self.walk(&pattern.folder, Part { prefix: prefix.as_deref(), pattern: Some(pattern) })?;
+                let part = Part { prefix: prefix.as_deref(), pattern: Some(pattern), ..Part::default() };
+                self.walk(&pattern.folder, part)?;
                 if self.met == met {
                     let why = format!(
                         "`*` stops at folders, which `**` goes through, and hidden files, symbolic links and what {IGNORE_FILE} names don't count"
@@ -102,101 +130,83 @@ impl<'w> Search<'w> {
                 Ok(())
             }
             Given::File { path, bytes } => {
-                let own = || source.path.file_name().map_or(source.path, Path::new);
-                let name = source.name.map_or_else(|| utf_8(own(), path), Ok).map(str::to_owned);
-                if source.name.is_some() {
-                    self.exactly(path, name, source, *bytes)
-                } else {
-                    self.take(path, name, Part::default())
+                if let Some(name) = source.name {
+                    return self.exactly(path, name, source, *bytes);
                 }
+                let own = source.path.file_name().map_or(source.path, Path::new);
+                self.take(path, own, Part { is_file: true, ..Part::default() })
             }
         }
     }
 
     /// Adds the one document that a text from a queue means.
-    fn exactly(
-        &mut self,
-        path: &Path,
-        name: Result<String, DocumentError>,
-        source: &Parts<'_>,
-        bytes: u64,
-    ) -> Result<(), DocumentError> {
+    fn exactly(&mut self, path: &Path, name: &str, source: &Parts<'_>, bytes: u64) -> Result<(), DocumentError> {
         self.met += 1;
         let inside: Vec<String> = source.inside.iter().map(|part| (*part).to_owned()).collect();
-        let sound = name.and_then(|name| {
-            check_name(&name)?;
-            content::open(path).map_err(|source| unreadable(path, source))?;
-            Ok(name)
-        });
-        match sound {
-            Ok(name) => {
-                let bytes = if inside.is_empty() { bytes } else { 0 };
-                self.add(Found { path: path.to_owned(), inside, name, bytes })
-            }
-            Err(error) => self.leave_out(path, error),
+        let part = Part { is_file: true, ..Part::default() };
+        if let Err(error) = check_name(name) {
+            return self.unfit(path, error, part);
+        }
+        let bytes = if inside.is_empty() { bytes } else { 0 };
+        let found = Found { path: path.to_owned(), inside, name: name.to_owned(), bytes, is_named: true, fault: None };
+        match content::open(path) {
+            Ok(_) => self.add(found),
+            Err(source) => self.add_faulty(found, unreadable(path, source)),
         }
     }
 
     /// Adds a file, where it is wanted and can be a document, and what is in it.
-    pub(super) fn take(
-        &mut self,
-        path: &Path,
-        name: Result<String, DocumentError>,
-        part: Part<'_>,
-    ) -> Result<(), DocumentError> {
-        let name = match name {
-            Ok(name) => name,
+    pub(super) fn take(&mut self, path: &Path, relative: &Path, part: Part<'_>) -> Result<(), DocumentError> {
+        let name = match slashed(relative, path) {
+            Ok(name) => part.name(&name),
+            Err(_) if !self.tells_of(relative, part) => return Ok(()),
             Err(error) => {
                 self.met += 1;
-                return self.leave_out(path, error);
+                return self.unfit(path, error, part);
             }
         };
         let fits = part.fits(&name);
         self.met += usize::from(fits);
         let is_wanted = fits && (self.wanted)(&name);
+        if let Err(error) = check_name(&name) {
+            return if is_wanted { self.unfit(path, error, part) } else { Ok(()) };
+        }
         // Opened to see that it can be: better now than in the middle of the night. What isn't wanted may hold what is.
-        let opened = check_name(&name).and_then(|()| {
-            let (mut file, meta) = content::open(path).map_err(|source| unreadable(path, source))?;
-            let head = content::head(&mut file, HEAD_BYTES).map_err(|source| unreadable(path, source))?;
-            Ok((head, meta.len()))
-        });
+        let opened = content::open(path)
+            .and_then(|(mut file, meta)| Ok((content::head(&mut file, HEAD_BYTES)?, meta.len())))
+            .map_err(|source| unreadable(path, source));
+        let (path, is_named) = (path.to_owned(), part.is_file);
+        let found = |name, bytes| Found { path, inside: Vec::new(), name, bytes, is_named, fault: None };
         match opened {
-            Ok((head, bytes)) if container::may_hold(&name, &head) => self.open(path, &name, bytes, is_wanted, part),
-            Ok((_, bytes)) if is_wanted => self.add(Found { path: path.to_owned(), inside: Vec::new(), name, bytes }),
-            Err(error) if is_wanted => self.leave_out(path, error),
+            Ok((head, bytes)) if container::may_hold(&name, &head) => self.open(found(name, bytes), is_wanted, part),
+            Ok((_, bytes)) if is_wanted => self.add(found(name, bytes)),
+            Err(error) if is_wanted => self.add_faulty(found(name, 0), error),
             Ok(_) | Err(_) => Ok(()),
         }
     }
 
     /// Adds what is wanted of a file that may hold documents: itself, if it is one, and those.
-    fn open(
-        &mut self,
-        path: &Path,
-        name: &str,
-        bytes: u64,
-        is_wanted: bool,
-        part: Part<'_>,
-    ) -> Result<(), DocumentError> {
-        let held = match self.opener.members(name, path, bytes) {
+    fn open(&mut self, outer: Found, is_wanted: bool, part: Part<'_>) -> Result<(), DocumentError> {
+        let (name, path) = (outer.name.clone(), outer.path.clone());
+        let held = match self.opener.members(&name, &path, outer.bytes) {
             Ok(held) => held,
             Err(refusal) => {
-                let error = DocumentError::Refused { name: name.to_owned(), refusal };
+                let error = DocumentError::Refused { name, refusal };
                 if is_wanted {
-                    return self.leave_out(path, error);
+                    return self.add_faulty(outer, error);
                 }
-                self.left_out.push((path.to_owned(), error.fragment()));
+                self.left_out.push((path, error.fragment()));
                 return Ok(());
             }
         };
         // An office file looks like an archive and holds nothing.
         let holds_nothing = held.members.is_empty() && held.left_out.is_empty();
         if (held.is_document || holds_nothing) && is_wanted {
-            let (name, path) = (name.to_owned(), path.to_owned());
-            self.add(Found { path, inside: Vec::new(), name, bytes })?;
+            self.add(outer)?;
         }
         let is_whole = is_wanted && !held.is_document;
         let is_meant = |name: &str| is_whole || (part.fits(name) && (self.wanted)(name));
-        let names = inside::names(name, &held);
+        let names = inside::names(&name, &held);
         let meant: Vec<bool> = names.iter().map(|name| is_meant(name)).collect();
         for (within, why) in held.left_out {
             let within = path.join(within);
@@ -211,28 +221,42 @@ impl<'w> Search<'w> {
             }
             match check_name(&name) {
                 Ok(()) => {
-                    let (path, inside) = (path.to_owned(), member.path);
-                    self.add(Found { path, inside, name, bytes: member.bytes })?;
+                    let (path, inside, bytes, fault) = (path.clone(), member.path, member.bytes, member.fault);
+                    self.add(Found { path, inside, name, bytes, is_named: false, fault })?;
                 }
-                Err(error) => self.left_out.push((within(path, &member.path), error.fragment())),
+                Err(error) => self.unfit.push((within(&path, &member.path), error.fragment())),
             }
         }
         Ok(())
     }
 
-    pub(super) fn leave_out(&mut self, path: &Path, error: DocumentError) -> Result<(), DocumentError> {
-        if self.is_strict {
+    /// Keeps what can be no document from being in anybody's way, but for who named it.
+    pub(super) fn unfit(&mut self, path: &Path, error: DocumentError, part: Part<'_>) -> Result<(), DocumentError> {
+        if self.is_strict && part.is_file {
             return Err(error);
         }
         // A walk knows better than its folder what can't be read.
         let path = if let DocumentError::Unreadable { path, .. } = &error { path.as_path() } else { path };
-        self.left_out.push((path.to_owned(), error.fragment()));
+        self.unfit.push((path.to_owned(), error.fragment()));
         Ok(())
     }
 
+    /// Adds a document that says why it has no text; where it was named, that is an error.
+    fn add_faulty(&mut self, found: Found, error: DocumentError) -> Result<(), DocumentError> {
+        if self.is_strict && found.is_named {
+            return Err(error);
+        }
+        self.add(Found { fault: Some(error.fragment()), ..found })
+    }
+
+    /// Whether the folder is one of our own.
+    fn is_own(&self, folder: &Path) -> bool {
+        !self.own.is_empty() && fs::canonicalize(folder).is_ok_and(|folder| self.own.contains(&folder))
+    }
+
     /// Whether the file that would be called so is told of when it is left out.
-    pub(super) fn tells_of(&self, name: &str, part: Part<'_>) -> bool {
-        part.fits(name) && (self.wanted)(name)
+    pub(super) fn tells_of(&self, relative: &Path, part: Part<'_>) -> bool {
+        part.fits_path(relative) && (self.wanted)(&part.name(&relative.to_string_lossy()))
     }
 
     /// Whether a file of its own is a document under this name.
@@ -246,7 +270,10 @@ impl<'w> Search<'w> {
                 place.insert(found);
                 Ok(())
             }
-            Entry::Occupied(other) if is_same(other.get(), &found) => Ok(()),
+            Entry::Occupied(mut other) if is_same(other.get(), &found) => {
+                other.get_mut().is_named |= found.is_named;
+                Ok(())
+            }
             Entry::Occupied(other) => {
                 let error = same_name(other.get(), &found);
                 self.leave_out_member(&found, error)
@@ -256,10 +283,10 @@ impl<'w> Search<'w> {
 
     /// What somebody put into an archive is not in the way of all others.
     fn leave_out_member(&mut self, found: &Found, error: DocumentError) -> Result<(), DocumentError> {
-        if self.is_strict || found.inside.is_empty() {
+        if found.inside.is_empty() {
             return Err(error);
         }
-        self.left_out.push((within(&found.path, &found.inside), error.fragment()));
+        self.unfit.push((within(&found.path, &found.inside), error.fragment()));
         Ok(())
     }
 
@@ -277,9 +304,12 @@ impl<'w> Search<'w> {
                 self.leave_out_member(&found, error)?;
             }
         }
-        self.left_out.sort();
-        self.left_out.dedup();
-        Ok(Gathered { documents: self.by_name.into_values().collect(), left_out: self.left_out })
+        for list in [&mut self.left_out, &mut self.unfit] {
+            list.sort();
+            list.dedup();
+        }
+        let documents = self.by_name.into_values().collect();
+        Ok(Gathered { documents, left_out: self.left_out, unfit: self.unfit })
     }
 }
 
@@ -361,9 +391,13 @@ fn within(path: &Path, inside: &[String]) -> PathBuf {
     inside.iter().fold(path.to_owned(), |path, part| path.join(part))
 }
 
-fn empty(path: &Path, has_links: bool) -> DocumentError {
-    let passed = if has_links { " and symbolic links" } else { "" };
-    let why = format!("hidden files{passed} and what {IGNORE_FILE} names don't count; put files in it, or name them");
+fn empty(path: &Path, left_out: &[(PathBuf, String)]) -> DocumentError {
+    let why = if let Some((_, why)) = left_out.iter().find(|(left_out, _)| left_out == path) {
+        format!("it is {why}")
+    } else {
+        let passed = if left_out.is_empty() { "" } else { " and symbolic links" };
+        format!("hidden files{passed} and what {IGNORE_FILE} names don't count; put files in it, or name them")
+    };
     DocumentError::Empty { path: path.to_owned(), why }
 }
 

@@ -6,14 +6,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use super::super::content::InProcess;
+use super::super::container::Members;
+use super::super::content::{InProcess, Opener};
 use super::super::error::DocumentError;
 use super::super::format::ending;
+use super::super::refusal::Refusal;
 use super::super::source;
 use super::{Found, Gathered, check_name};
 
 fn gather(paths: &[PathBuf]) -> Result<Gathered, DocumentError> {
-    super::gather(paths, &InProcess)
+    super::gather(paths, &[], &InProcess)
 }
 
 /// A folder with the files named, each with its own name as content.
@@ -31,10 +33,12 @@ fn folder(files: &[&str]) -> tempfile::TempDir {
 fn gathered(root: &tempfile::TempDir, paths: &[&str]) -> String {
     let paths: Vec<PathBuf> = paths.iter().map(|path| root.path().join(path)).collect();
     let shown = match gather(&paths) {
-        Ok(Gathered { documents, left_out }) => {
-            let documents = documents.iter().map(|found| format!("{} {}\n", found.name, found.bytes));
+        Ok(Gathered { documents, left_out, unfit }) => {
+            let fault = |found: &Found| found.fault.as_ref().map(|fault| format!(": {fault}")).unwrap_or_default();
+            let documents = documents.iter().map(|found| format!("{} {}{}\n", found.name, found.bytes, fault(found)));
             let left_out = left_out.iter().map(|(path, why)| format!("left out {}: {why}\n", path.display()));
-            documents.chain(left_out).collect()
+            let unfit = unfit.iter().map(|(path, why)| format!("unfit {}: {why}\n", path.display()));
+            documents.chain(left_out).chain(unfit).collect()
         }
         Err(error) => error.to_string(),
     };
@@ -203,14 +207,88 @@ fn what_is_wrong_is_said_in_one_sentence() {
     assert_eq!(gathered(&root, &[]), "no documents were named: give files or folders");
     let socket = std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
     assert_eq!(gathered(&root, &["socket"]), "socket is neither a file nor a folder: give a document's path");
+    let surveyed = ["socket", "a.md"].map(|name| root.path().join(name));
+    let surveyed = super::survey(&surveyed, &|_| true, &[], &InProcess).unwrap();
+    let left_out = (root.path().join("socket"), "neither a file nor a folder".to_owned());
+    assert_eq!((surveyed.documents.len(), surveyed.unfit), (1, vec![left_out]));
     drop(socket);
 }
 
 #[test]
 fn a_name_that_is_not_utf_8_is_named() {
-    let root = folder(&["in/a.md"]);
+    let root = folder(&["in/a.md", "in/x.txt"]);
     fs::write(root.path().join("in").join(OsStr::from_bytes(b"b\xe4.md")), "").unwrap();
-    assert_eq!(gathered(&root, &["in"]), "the name of in/b\u{fffd}.md isn't valid UTF-8: rename it");
+    let told = "a.md 7\nunfit in/b\u{fffd}.md: its name isn't valid UTF-8: rename it\n";
+    assert_eq!(gathered(&root, &["in/*.md"]), told);
+    assert_eq!(gathered(&root, &["in"]), told.replace("unfit", "x.txt 8\nunfit"));
+    // Who doesn't mean it isn't told of it.
+    assert_eq!(gathered(&root, &["in/*.txt"]), "x.txt 8\n");
+    let itself = gather(&[root.path().join("in").join(OsStr::from_bytes(b"b\xe4.md"))]).unwrap_err().to_string();
+    assert!(itself.ends_with("in/b\u{fffd}.md isn't valid UTF-8: rename it"), "{itself}");
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_stops_who_named_it_alone() {
+    let root = folder(&["in/a.md", "in/b.md"]);
+    // Where the walk sees a file and opening it fails, whoever runs the test.
+    let opener = Refuses;
+    fs::write(root.path().join("in/c.zip"), zip(&[("d.md", b"d")])).unwrap();
+    let gathered = super::gather(&[root.path().join("in")], &[], &opener).unwrap();
+    let told: Vec<(&str, bool, Option<&str>)> =
+        gathered.documents.iter().map(|one| (one.name.as_str(), one.is_named, one.fault.as_deref())).collect();
+    assert_eq!(
+        told,
+        [
+            ("a.md", false, None),
+            ("b.md", false, None),
+            ("c.zip", false, Some("an image: install tesseract and have `documents.ocr` on, or give its text"))
+        ]
+    );
+    let error = super::gather(&[root.path().join("in/c.zip")], &[], &opener).unwrap_err().to_string();
+    assert_eq!(error, "c.zip is an image: install tesseract and have `documents.ocr` on, or give its text");
+    let both = super::gather(&[root.path().join("in"), root.path().join("in/b.md")], &[], &opener).unwrap();
+    let named: Vec<bool> = both.documents.iter().map(|one| one.is_named).collect();
+    assert_eq!(named, [false, true, false]);
+    let surveyed = super::survey(&[root.path().join("in/c.zip")], &|_| true, &[], &opener).unwrap().documents;
+    assert_eq!((surveyed.len(), surveyed[0].is_named), (1, true));
+}
+
+/// Opens nothing.
+struct Refuses;
+
+impl Opener for Refuses {
+    fn members(&self, _: &str, _: &std::path::Path, _: u64) -> Result<Members, Refusal> {
+        Err(Refusal::Image)
+    }
+}
+
+#[test]
+fn our_own_files_are_no_documents() {
+    let root = folder(&["a.md", "work/1/job.yaml", "work/1/output/x.md", "o.db", "o.db-wal", "deep/o.db"]);
+    let own = ["work", "o.db", "o.db-wal", "o.db-shm"].map(|name| root.path().join(name));
+    let names = |path: &str| -> Result<Vec<String>, String> {
+        let gathered = super::gather(&[root.path().join(path)], &own, &InProcess);
+        let gathered =
+            gathered.map_err(|error| error.to_string().replace(&root.path().display().to_string(), "ROOT"))?;
+        assert_eq!(gathered.left_out, []);
+        Ok(gathered.documents.into_iter().map(|found| found.name).collect())
+    };
+    assert_eq!(names(".").unwrap(), ["a.md", "deep/o.db"]);
+    assert_eq!(names("**/*.md").unwrap(), ["a.md"]);
+    // Who names a folder or a file in them means it.
+    assert_eq!(names("work/1/output").unwrap(), ["x.md"]);
+    assert_eq!(names("work/*/output/*.md").unwrap(), ["1/output/x.md"]);
+    assert_eq!(names("o.db").unwrap(), ["o.db"]);
+    assert_eq!(
+        names("work").unwrap_err(),
+        "ROOT/work has no documents: it is this program's own folder: name what is meant in it"
+    );
+    let both = super::gather(&[root.path().join("work"), root.path().join("a.md")], &own, &InProcess).unwrap();
+    assert_eq!(
+        both.left_out,
+        [(root.path().join("work"), "this program's own folder: name what is meant in it".to_owned())]
+    );
+    assert_eq!(both.documents.len(), 1);
 }
 
 #[test]
@@ -224,7 +302,13 @@ fn names_that_a_workspace_refuses_are_refused_here() {
         ("Com1", "\"Com1\" is a device on Windows"),
     ] {
         let root = folder(&[&format!("in/{name}")]);
-        assert_eq!(gathered(&root, &["in"]), format!("{name:?} can't be a document's name, because {why}: rename it"));
+        let path = root.path().join("in").join(name);
+        let error = gather(std::slice::from_ref(&path)).map(|_| ()).unwrap_err().to_string();
+        let own = name.rsplit('/').next().unwrap();
+        assert_eq!(error, format!("{own:?} can't be a document's name, because {why}: rename it"));
+        let whole = gather(&[root.path().join("in")]).unwrap();
+        let unfit = (path, format!("no name for a document, because {why}: rename it"));
+        assert_eq!((whole.documents, whole.unfit), (Vec::new(), vec![unfit]));
     }
     assert!(check_name(&"x".repeat(251)).is_ok() && check_name(&"x".repeat(252)).is_err());
     assert!(check_name(".text/a").is_err() && check_name("a/.text").is_ok());
@@ -237,10 +321,10 @@ fn a_survey_leaves_out_what_can_be_no_document() {
     fs::write(root.path().join("in").join(OsStr::from_bytes(b"b\xe4.md")), "").unwrap();
     let survey = |paths: &[&str], wanted: &dyn Fn(&str) -> bool| {
         let paths: Vec<PathBuf> = paths.iter().map(|path| root.path().join(path)).collect();
-        super::survey(&paths, wanted, &InProcess).map_err(|error| error.to_string()).map(|found| {
+        super::survey(&paths, wanted, &[], &InProcess).map_err(|error| error.to_string()).map(|found| {
             let names: Vec<String> = found.documents.into_iter().map(|found| found.name).collect();
-            let left_out: Vec<String> = found.left_out.into_iter().map(|(_, why)| why).collect();
-            (names, left_out)
+            let unfit: Vec<String> = found.unfit.into_iter().map(|(_, why)| why).collect();
+            (names, unfit)
         })
     };
     let lists = |names: &[&str], whys: &[&str]| {
@@ -251,9 +335,9 @@ fn a_survey_leaves_out_what_can_be_no_document() {
     let bad = "no name for a document, because it has a :: rename it";
     let all = survey(&["in", "one.md"], &|_| true);
     assert_eq!(all, lists(&["a.md", "b.txt", "deep/c.md", "one.md"], &[not_utf_8, bad]));
-    // What isn't wanted is not told of either, where its name can be read; a folder may have nothing.
+    // What isn't wanted is not told of either; a folder may have nothing.
     let wanted = survey(&["in", "x", "one.md"], &|name| name.ends_with("c.md"));
-    assert_eq!(wanted, lists(&["in/deep/c.md"], &[not_utf_8]));
+    assert_eq!(wanted, lists(&["in/deep/c.md"], &[]));
     assert_eq!(survey(&["one.md"], &|_| false), lists(&[], &[]));
     // What was asked for by its own name, and isn't there, is a mistake.
     let text = |result: Result<_, String>| result.unwrap_err().replace(&format!("{}/", root.path().display()), "");
@@ -293,7 +377,8 @@ fn a_document_inside_a_file_is_found_again() {
     let path = root.path().join("a.zip");
     let text = source::source("a.zip/b.zip/c.md", path.to_str().unwrap(), &inside);
     let found = gather(&[PathBuf::from(text)]).unwrap().documents;
-    let expected = Found { path, inside: inside.to_vec(), name: "a.zip/b.zip/c.md".to_owned(), bytes: 0 };
+    let name = "a.zip/b.zip/c.md".to_owned();
+    let expected = Found { path, inside: inside.to_vec(), name, bytes: 0, is_named: true, fault: None };
     assert_eq!(found, [expected]);
 }
 
@@ -338,13 +423,16 @@ fn an_archive_that_cannot_be_opened_is_named() {
     let root = folder(&["in/a.md"]);
     let whole = zip(&[("b.md", &[b'x'; 5_000])]);
     fs::write(root.path().join("in/cut.zip"), &whole[..whole.len() / 2]).unwrap();
-    let said = gathered(&root, &["in"]);
+    let said = gathered(&root, &["in/cut.zip"]);
     assert!(said.starts_with("cut.zip can't be read as ") && said.lines().count() == 1, "{said}");
-    // Where it isn't meant it is in nobody's way; and in a survey never.
+    // In a folder it is in nobody's way.
+    let met = gathered(&root, &["in"]);
+    assert!(met.starts_with("a.md 7\ncut.zip ") && met.contains(": can't be read as "), "{met}");
+    // So where it isn't meant; and in a survey.
     let passed = gathered(&root, &["in/*.md"]);
     assert!(passed.starts_with("a.md 7\nleft out in/cut.zip: can't be read as "), "{passed}");
-    let found = super::survey(&[root.path().join("in")], &|_| true, &InProcess).unwrap();
-    assert_eq!((found.documents.len(), found.left_out.len()), (1, 1));
+    let found = super::survey(&[root.path().join("in/cut.zip")], &|_| true, &[], &InProcess).unwrap();
+    assert!(found.documents[0].fault.is_some(), "{found:?}");
 }
 
 #[test]
@@ -352,7 +440,7 @@ fn a_survey_asks_for_members_by_their_names() {
     let root = folder(&["in/a.md"]);
     fs::write(root.path().join("in/b.zip"), zip(&[("c.md", b"c"), ("d.txt", b"d"), (".x", b"x")])).unwrap();
     let names = |wanted: &dyn Fn(&str) -> bool| {
-        let found = super::survey(&[root.path().join("in")], wanted, &InProcess).unwrap();
+        let found = super::survey(&[root.path().join("in")], wanted, &[], &InProcess).unwrap();
         let names: Vec<String> = found.documents.into_iter().map(|found| found.name).collect();
         (names.join(" "), found.left_out.len())
     };

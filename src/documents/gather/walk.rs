@@ -1,13 +1,15 @@
 //! A folder, walked to the end.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ignore::{DirEntry, WalkBuilder};
+use ignore::WalkBuilder;
 
 use super::super::error::DocumentError;
 use super::links::{Leads, leads};
 use super::names::slashed;
+use super::pattern::Pattern;
 use super::search::{Part, Search, unreadable};
 
 /// Where a folder says what in it is no document.
@@ -17,18 +19,23 @@ impl Search<'_> {
     /// Takes what is meant of the files in `folder`, in order.
     pub(super) fn walk(&mut self, folder: &Path, part: Part<'_>) -> Result<(), DocumentError> {
         let mut links = Vec::new();
+        let own = self.own_in(folder);
         let walk = WalkBuilder::new(folder)
             .standard_filters(false)
             .hidden(true)
             .add_custom_ignore_filename(IGNORE_FILE)
             .follow_links(false)
+            .max_depth(part.pattern.and_then(Pattern::deepest))
+            .filter_entry(move |entry| !own.contains(entry.path()))
             .sort_by_file_name(std::ffi::OsStr::cmp)
             .build();
         for entry in walk {
             let entry = match entry.map_err(|error| of_walk(folder, error)) {
                 Ok(entry) => entry,
                 Err(error) => {
-                    self.leave_out(folder, error)?;
+                    // The folder itself was named.
+                    let is_file = matches!(&error, DocumentError::Unreadable { path, .. } if path == folder);
+                    self.unfit(folder, error, Part { is_file, ..part })?;
                     continue;
                 }
             };
@@ -42,10 +49,10 @@ impl Search<'_> {
             if kind.is_dir() {
                 continue;
             }
-            let name = name(folder, &entry, part);
+            let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path());
             if kind.is_file() {
-                self.take(entry.path(), name, part)?;
-            } else if name.is_ok_and(|name| !self.tells_of(&name, part)) {
+                self.take(entry.path(), relative, part)?;
+            } else if !self.tells_of(relative, part) {
                 // Nobody asked for it.
             } else if kind.is_symlink() {
                 links.push(entry.into_path());
@@ -54,6 +61,13 @@ impl Search<'_> {
             }
         }
         self.tell_links(folder, part, links)
+    }
+
+    /// Which of our own files and folders are in `folder`, as its walk names them.
+    fn own_in(&self, folder: &Path) -> HashSet<PathBuf> {
+        let Ok(root) = fs::canonicalize(folder) else { return HashSet::new() };
+        let relative = self.own.iter().filter_map(|own| own.strip_prefix(&root).ok());
+        relative.filter(|own| !own.as_os_str().is_empty()).map(|own| folder.join(own)).collect()
     }
 
     /// Says of links where they lead, once it is known what is among the documents anyway.
@@ -79,12 +93,6 @@ impl Search<'_> {
         }
         Ok(())
     }
-}
-
-/// What a file in the folder is called.
-fn name(folder: &Path, entry: &DirEntry, part: Part<'_>) -> Result<String, DocumentError> {
-    let relative = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-    slashed(relative, entry.path()).map(|name| part.name(&name))
 }
 
 /// The walker's error, which wraps the path and the system's error in each other.

@@ -23,6 +23,7 @@ fn job(place: u128) -> JobFacts {
         model: "offline".to_owned(),
         documents: 1,
         not_read: Vec::new(),
+        recognised: Vec::new(),
         document_names: vec!["a.md".to_owned()],
         created: moment("2026-11-21T20:00:00.000Z"),
         last: moment("2026-11-21T23:00:00.000Z"),
@@ -230,7 +231,7 @@ fn what_was_not_read_is_on_the_page() {
         batch::LeftOutFile,
         report::{
             batch::BatchFacts,
-            facts::NotRead,
+            facts::{NotRead, Recognised},
             page::{Page, Section, Side, Style, Table},
         },
     };
@@ -239,9 +240,15 @@ fn what_was_not_read_is_on_the_page() {
         from: pages.map(|(from, _)| from),
         to: pages.map(|(_, to)| to),
         why: why.to_owned(),
+        whole: pages.is_none() && why == "a password",
     };
-    let not_read = vec![part("a.pdf", Some((3, 4)), "a scan"), part("b.md", None, "its end is cut off")];
-    let mut report = report(vec![job(1), JobFacts { not_read, ..job(2) }]);
+    let not_read = vec![
+        part("a.pdf", Some((3, 4)), "a scan"),
+        part("b.md", None, "its end is cut off"),
+        part("c.pdf", None, "a password"),
+    ];
+    let recognised = vec![Recognised { document: "d.pdf".to_owned(), from: 2, to: 2 }];
+    let mut report = report(vec![job(1), JobFacts { not_read, recognised, ..job(2) }]);
     report.batches = vec![BatchFacts {
         id: Uuid::nil(),
         name: Some("night".to_owned()),
@@ -285,15 +292,18 @@ fn what_was_not_read_is_on_the_page() {
                 rows: rows(&[
                     &["2", "a.pdf", "pages 3-4", "a scan"],
                     &["2", "b.md", "not known where", "its end is cut off"],
+                    &["2", "c.pdf", "all of it", "a password"],
                 ]),
             }),
         })
     );
+    let told_recognised = told("Recognised by OCR").and_then(|section| section.table).map(|table| table.rows);
+    assert_eq!(told_recognised, Some(rows(&[&["2", "d.pdf", "page 2"]])));
     assert_eq!(
         told("Left out when submitted"),
         Some(Section {
             title: "Left out when submitted",
-            lines: vec!["Of batch 'night', the first ones; 2 more are not kept.".to_owned()],
+            lines: vec!["Of batch 'night', the first 1 of 3: more are not kept.".to_owned()],
             table: Some(Table {
                 columns: vec![("BATCH", Side::Words), ("FILE", Side::Words), ("WHY", Side::Sentence)],
                 rows: rows(&[&["'night'", "in/c.zip", "damaged"]]),

@@ -1,9 +1,9 @@
-//! What a report's page says of documents and parts of them that no text was got from.
+//! What a report's page says of documents and parts of them that no text was got from, or that were recognised in images.
 
 use super::{Section, Side, Style, Table, batches::called, section};
 use crate::report::{
     count::Report,
-    facts::{JobFacts, NotRead},
+    facts::{JobFacts, NotRead, Recognised},
     words::counted,
 };
 
@@ -22,6 +22,15 @@ pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
     Some(section)
 }
 
+pub(super) fn recognised(report: &Report, style: &Style<'_>) -> Option<Section> {
+    let table = Table::new(&[("JOB", Side::Words), ("DOCUMENT", Side::Words), ("PART", Side::Words)]);
+    let row = |job: &JobFacts, part: &Recognised| vec![(style.id)(job.id), part.document.clone(), part.part()];
+    let rows = report.jobs.iter().flat_map(|job| job.recognised.iter().map(move |part| row(job, part)));
+    let mut section = section("Recognised by OCR", table.with(rows))?;
+    section.lines.push("These parts are images, and their characters were recognised: some may be wrong.".to_owned());
+    Some(section)
+}
+
 pub(super) fn left_out(report: &Report) -> Option<Section> {
     let table = Table::new(&[("BATCH", Side::Words), ("FILE", Side::Words), ("WHY", Side::Sentence)]);
     let rows = report
@@ -30,9 +39,9 @@ pub(super) fn left_out(report: &Report) -> Option<Section> {
         .flat_map(|batch| batch.left_out.iter().map(|file| vec![called(batch), file.path.clone(), file.why.clone()]));
     let mut section = section("Left out when submitted", table.with(rows))?;
     for batch in &report.batches {
-        let more = batch.left_out_files.saturating_sub(batch.left_out.len() as u64);
-        if more > 0 {
-            section.lines.push(format!("Of batch {}, the first ones; {more} more are not kept.", called(batch)));
+        let (all, kept) = (batch.left_out_files, batch.left_out.len());
+        if all > kept as u64 {
+            section.lines.push(format!("Of batch {}, the first {kept} of {all}: more are not kept.", called(batch)));
         }
     }
     Some(section)

@@ -245,6 +245,7 @@ impl Night {
             instructions,
             instructions_text: &text,
             documents: &[self.path("docs")],
+            own: &[],
             model: &*model,
             base_url: None,
             api_key_env: None,

@@ -119,7 +119,7 @@ fn the_closing_job_has_what_the_others_delivered() {
         );
         // Each report under the name of its document.
         let sources: Vec<PathBuf> = queued.sources.iter().map(PathBuf::from).collect();
-        let found: Vec<(String, String)> = gather(&sources, &InProcess)
+        let found: Vec<(String, String)> = gather(&sources, &[], &InProcess)
             .unwrap()
             .documents
             .into_iter()
@@ -183,7 +183,7 @@ fn a_linked_job_brings_what_the_first_one_delivered() {
         let sources: Vec<PathBuf> =
             store.manifest(batch).await.unwrap()[0].job.sources.iter().map(PathBuf::from).collect();
         let names: Vec<String> =
-            gather(&sources, &InProcess).unwrap().documents.into_iter().map(|found| found.name).collect();
+            gather(&sources, &[], &InProcess).unwrap().documents.into_iter().map(|found| found.name).collect();
         assert_eq!(names, ["a.md/report.md", "b.md/report.md"]);
     });
 }

@@ -112,6 +112,32 @@ fn many_that_are_left_out_are_counted() {
     assert_eq!(desk.submitted(&["./task.md", "--documents", "docs"])["left_out"].as_array().unwrap().len(), 15);
 }
 
+/// The terminal names some of them; the report's JSON has all.
+#[test]
+fn all_that_are_left_out_are_in_the_report() {
+    let desk = Desk::new();
+    for number in 0..152 {
+        desk.put(&format!("docs/{number:03}.pdf"), "%PDF-1.7");
+    }
+    let submitted = desk.submitted(&["./task.md", "--documents", "docs", "--each"]);
+    assert_eq!(submitted["left_out"].as_array().map(Vec::len), Some(152));
+    let batch = submitted["batch"].as_str().unwrap();
+    let ran = desk.run_with(&[], &["report", "--batch", batch, "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        (&report["batches"][0]["left_out_files"], &report["batches"][0]["left_out"]),
+        (&json!(152), &submitted["left_out"])
+    );
+    let shown = |form: &str| {
+        let shown = desk.run_with(&[], &["report", "--batch", batch, "--format", form]).stdout;
+        (
+            shown.matches(".pdf").count(),
+            shown.contains("and 92 more lines: --format html, markdown or json has them all\n"),
+        )
+    };
+    assert_eq!([shown("text"), shown("markdown"), shown("html")], [(60, true), (152, false), (152, false)]);
+}
+
 #[test]
 fn the_same_content_is_named_and_with_dedupe_done_once() {
     let desk = Desk::new();
