@@ -32,6 +32,7 @@ pub(super) fn make(order: &Order<'_>) -> Result<PathBuf, RunError> {
         instructions: settings.instructions.clone(),
         instructions_text: &batch.instructions_text,
         documents: &documents,
+        own: &[],
         extractor,
         model: batch.models.first.as_ref(),
         base_url: settings.base_url.as_deref(),

@@ -5,10 +5,11 @@ use super::{ends, terms::Told, work::Desk};
 use crate::{
     batch::schedule::{Fired, Outcome, fire_due},
     runner::now,
+    store::StoreError,
 };
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -24,15 +25,26 @@ const SUBMIT_EVERY: Duration = Duration::from_secs(5);
 /// Speaks to whoever shows what the worker does.
 pub(super) type Tell = Arc<dyn Fn(Told<'_>) + Send + Sync>;
 
-/// Whether the database has answered lately: told once when it stops, and once when it comes back.
+/// How long no write has failed for want of room before there is room again: a write may find a little of it in between.
+const CALM: Duration = Duration::from_secs(10);
+
+/// Whether the database has answered lately, and whether its disk has room: told once when it stops, and once when it comes
+/// back.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     is_out: AtomicBool,
+    /// When a write last found no room; none: there is room.
+    full: Mutex<Option<Instant>>,
 }
 
 impl Reach {
-    pub(super) fn lost(&self, tell: &Tell, error: &dyn std::fmt::Display) {
-        if !self.is_out.swap(true, Ordering::SeqCst) {
+    pub(super) fn lost(&self, tell: &Tell, error: &StoreError) {
+        if matches!(error, StoreError::Full { .. }) {
+            let before = self.full.lock().unwrap_or_else(PoisonError::into_inner).replace(Instant::now());
+            if before.is_none() {
+                tell(Told::Note(format!("{error}; make room: it is waited for, and nothing is claimed meanwhile")));
+            }
+        } else if !self.is_out.swap(true, Ordering::SeqCst) {
             tell(Told::Note(format!(
                 "{error}; running jobs wait before their leases end, and nothing is claimed meanwhile"
             )));
@@ -42,6 +54,12 @@ impl Reach {
     pub(super) fn back(&self, tell: &Tell) {
         if self.is_out.swap(false, Ordering::SeqCst) {
             tell(Told::Note("the database answers again".to_owned()));
+        }
+        let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+        if full.is_some_and(|last| last.elapsed() >= CALM) {
+            *full = None;
+            drop(full);
+            tell(Told::Note("there is room for the database again".to_owned()));
         }
     }
 }

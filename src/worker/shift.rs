@@ -160,7 +160,9 @@ impl Worker {
     /// Works until it is stopped, or nothing is left to do where that was asked for.
     pub async fn run(&self) -> Result<Summary, StoreError> {
         let desk = &self.desk;
-        desk.store.enlist(desk.worker, &desk.terms.host, std::process::id(), desk.terms.depot.is_some()).await?;
+        if !self.enlist().await? {
+            return Ok(Summary::default());
+        }
         let beside = [
             Beside(tokio::spawn(pulse::beat(desk.clone(), self.reach.clone(), self.tell.clone()))),
             Beside(tokio::spawn(pulse::look(desk.clone()))),
@@ -184,6 +186,24 @@ impl Worker {
         // Best effort: who doesn't beat is forgotten.
         let _ = desk.store.dismiss(desk.worker).await;
         worked.map(|()| summary)
+    }
+
+    /// Says that it is there. What passes is waited for, but by who works until all is done. False: it is to stop.
+    async fn enlist(&self) -> Result<bool, StoreError> {
+        let desk = &self.desk;
+        let mut stop = desk.stop.clone();
+        loop {
+            let (host, has_depot) = (&desk.terms.host, desk.terms.depot.is_some());
+            match desk.store.enlist(desk.worker, host, std::process::id(), has_depot).await {
+                Ok(()) => return Ok(true),
+                Err(error) if error.passes() && !desk.terms.until_empty => self.reach.lost(&self.tell, &error),
+                Err(error) => return Err(error),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(TRY_AGAIN) => {}
+                _ = stop.wait_for(|stops| *stops) => return Ok(false),
+            }
+        }
     }
 
     /// Says what stays in the queue for other machines.
@@ -224,7 +244,7 @@ impl Worker {
                     Ok(0) => {}
                     Ok(claimed) if claimed < MOST_CLAIMED => continue,
                     Ok(_) => pause = Some(APART),
-                    Err(error) if error.retryable() => {
+                    Err(error) if error.passes() => {
                         self.reach.lost(&self.tell, &error);
                         pause = Some(TRY_AGAIN);
                     }

@@ -158,3 +158,42 @@ async fn a_whole_archive_that_is_gone_is_named_first() {
     let done = reindex(&*desk.store().await, &desk.workspaces()).await.unwrap();
     assert_eq!(done.jobs.len(), 1);
 }
+
+/// Who stops it while documents are still read gets the code of a stop and a sentence, and no job.
+#[test]
+fn a_stop_while_documents_are_read_is_a_stop() {
+    let desk = Desk::new();
+    desk.put("docs/long.txt", "The server must answer.\n".repeat(2_000_000));
+    let what = ["./task.md", "--documents", "docs", "--model", "offline"];
+    let said = [
+        ("run", "interrupted before there was a job: nothing is kept\n"),
+        ("submit", "interrupted: nothing was submitted\n"),
+    ];
+    for (command, sentence) in said {
+        let (mut child, mut talk) = desk.start(&[&[command], &what[..]].concat());
+        for _ in 0..12_000 {
+            if is_reading(child.id()) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+        let mut told = String::new();
+        std::io::Read::read_to_string(&mut talk, &mut told).unwrap();
+        assert_eq!((child.wait().unwrap().code(), told.as_str()), (Some(130), sentence));
+        assert_eq!(desk.run(&["jobs", "--json"]).stdout.trim(), "[]");
+    }
+}
+
+/// Whether the process has a reader at work.
+fn is_reading(process: u32) -> bool {
+    let parent = format!(" {process} ");
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let read = |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        // After the name in brackets: state, parent.
+        let is_child = read("stat")
+            .rsplit_once(") ")
+            .is_some_and(|(_, rest)| rest.get(1..).is_some_and(|rest| rest.starts_with(&parent)));
+        is_child && read("cmdline").contains("extract-document")
+    })
+}

@@ -146,6 +146,7 @@ impl Desk {
             instructions: read,
             instructions_text: &text,
             documents: &documents,
+            own: &[],
             model: model.as_ref(),
             base_url: None,
             api_key_env: None,

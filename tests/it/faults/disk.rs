@@ -120,3 +120,54 @@ fn a_bound_on_the_size_of_files_is_taken_for_a_full_disk() {
     assert_eq!((code, &result["deliverables"][0]["bytes"]), (0, &json!(report.len())), "{result}");
     assert_eq!(desk.run(&["audit", "verify", "last"]).code, 0);
 }
+
+/// A worker waits for room as it waits for a server that is away: it says so once, and goes on.
+#[test]
+fn a_worker_waits_for_room_for_its_database() {
+    let Some(mut room) = Room::new(true) else { return };
+    let jobs = 40;
+    std::fs::remove_dir_all(room.desk.path("docs")).unwrap();
+    for number in 0..jobs {
+        room.desk.put(format!("docs/{number}.md"), format!("The pump {number} must stop.\n"));
+    }
+    room.must("mkdir -p disk/database disk/workspaces");
+    let what = ["--documents", "docs", "--each", "--model", "offline", "--batch", "pumps"];
+    let submitted = room.run(&[&["submit", "extract-requirements"], &what[..]].concat());
+    assert_eq!(submitted.code, 0, "{submitted:?}");
+    room.leave_kib(400);
+    room.start(&["work"]);
+    let read = |room: &Room, file: &str| std::fs::read_to_string(room.desk.path(file)).unwrap_or_default();
+    let said = |room: &Room, what: &str| read(room, "talk").lines().filter(|line| line.contains(what)).count();
+    let full = "make room: it is waited for";
+    bounded(|| said(&room, full) > 0 || room.desk.path("code").exists(), || read(&room, "talk"));
+    room.make_room();
+    // For ten seconds nothing failed.
+    bounded(|| said(&room, "there is room for the database again") > 0, || read(&room, "talk"));
+    assert_eq!((said(&room, full), room.desk.path("code").exists()), (1, false), "{}", read(&room, "talk"));
+    // What was held for want of room, if anything was, goes on by itself in some minutes.
+    room.run(&["resume", "pumps"]);
+    let ended = |room: &mut Room| {
+        let listed = room.run(&["jobs", "--batch", "pumps", "--json"]).stdout;
+        let listed: Vec<Value> = serde_json::from_str(&listed).unwrap();
+        listed.iter().filter(|job| job["status"] == "completed").count()
+    };
+    let mut tries = 0..300;
+    while ended(&mut room) < jobs && tries.next().is_some() {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    assert_eq!(ended(&mut room), jobs, "{}", read(&room, "talk"));
+    room.must("kill -TERM $(cat number)");
+    bounded(|| room.desk.path("code").exists(), || read(&room, "talk"));
+    assert_eq!(read(&room, "code"), "0\n", "{}", read(&room, "talk"));
+}
+
+/// Waits until it is so, for two minutes at most.
+fn bounded(is_so: impl Fn() -> bool, told: impl Fn() -> String) {
+    for _ in 0..1_200 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    unreachable!("{}", told());
+}

@@ -91,10 +91,21 @@ impl Room {
 
     /// The program, with its workspaces on the disk.
     pub(super) fn run(&mut self, arguments: &[&str]) -> Ran {
+        let line = self.line(arguments);
+        self.sh(&line)
+    }
+
+    /// As [`Self::run`], beside what follows. What it says is in the file `talk`, its number in `number`, and when it has
+    /// ended, its code in `code`, all in the desk's folder.
+    pub(super) fn start(&mut self, arguments: &[&str]) {
+        let line = self.line(arguments);
+        self.must(&format!("({line} >shown 2>talk & echo $! >number; wait $!; echo $? >code) &"));
+    }
+
+    fn line(&self, arguments: &[&str]) -> String {
         let words = [&["--workspaces", "disk/workspaces"], arguments].concat();
         let words: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
-        let line = format!("{} DATABASE_URL='{}' '{PROGRAM}' {}", self.before, self.url, words.join(" "));
-        self.sh(&line)
+        format!("{} DATABASE_URL='{}' '{PROGRAM}' {}", self.before, self.url, words.join(" "))
     }
 
     /// Has the program run under another account.
