@@ -213,6 +213,7 @@ impl Place {
             instructions,
             instructions_text: &text,
             documents: &documents,
+            own: &[],
             model,
             base_url: None,
             api_key_env: None,

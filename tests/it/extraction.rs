@@ -77,8 +77,9 @@ fn a_reader_that_falls_again_and_again_is_given_up() {
     let fell = [2, 4, 6, 8, 10].map(|page| format!("page {page}: {why}"));
     let rest = format!("pages 11-12: given up after 5 pages on which {why}");
     assert_eq!((gaps, pages), ([&fell[..], &[rest]].concat(), vec![1, 3, 5, 7, 9]));
-    // Nothing was read: nothing is found, and the job says so.
-    assert_eq!(read_with(&desk(5), "return(abort)"), Err("3 ".to_owned()));
+    // Nothing was read: there is no job.
+    let none = format!("2 error: there is no document with text that can be read: keeper.txt (pages 1-5: {why})");
+    assert_eq!(read_with(&desk(5), "return(abort)"), Err(none));
 }
 
 #[test]

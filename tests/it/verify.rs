@@ -31,6 +31,7 @@ fn worked(place: &Place, each: &mut (dyn FnMut(&Path, &Decision) + Send)) -> Pat
         instructions,
         instructions_text: &text,
         documents: &documents,
+        own: &[],
         model: &Offline,
         base_url: None,
         api_key_env: None,

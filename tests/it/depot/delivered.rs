@@ -119,7 +119,7 @@ fn a_closing_job_reads_what_is_only_in_the_store(night: &Night) {
     let closing = night.entries_of("closed, then").remove(0);
     let sources: Vec<PathBuf> = closing.job.sources.iter().map(PathBuf::from).collect();
     let mut found: BTreeMap<String, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
-    for document in gather(&sources, &InProcess).unwrap().documents {
+    for document in gather(&sources, &[], &InProcess).unwrap().documents {
         let (label, path) = document.name.split_once('/').unwrap();
         let text = std::fs::read(&document.path).unwrap();
         found.entry(label.to_owned()).or_default().insert(path.to_owned(), text);

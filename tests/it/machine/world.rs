@@ -370,7 +370,7 @@ impl World {
                     let sentence = "The pump ran without a fault all night. ";
                     let text: String = sentence.chars().cycle().take(self.page_letters).collect();
                     ToolResult {
-                        shown: Some(Shown { document: document.name.clone(), from, to }),
+                        shown: Some(Shown { document: document.name.clone(), from, to, lines: None }),
                         ..done(format!(
                             "<document 982d9e3e name=\"{}\" lines=\"{from}-{to}\">\n{}\n</document 982d9e3e>",
                             document.name,

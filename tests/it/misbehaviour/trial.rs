@@ -155,6 +155,7 @@ impl Trial {
             instructions: instructions::parse("task.md", &self.task, &nothing).unwrap(),
             instructions_text: &self.task,
             documents: std::slice::from_ref(&folder),
+            own: &[],
             model: &*model,
             base_url: None,
             api_key_env: None,

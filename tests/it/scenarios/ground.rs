@@ -54,6 +54,7 @@ impl Ground {
             instructions,
             instructions_text: &text,
             documents: &documents,
+            own: &[],
             model: scenario.model.as_ref(),
             base_url: None,
             api_key_env: None,
