@@ -7,7 +7,7 @@ use super::furniture::{Place, furniture};
 use super::hyphens::Vocabulary;
 use super::marker::Family;
 use super::notes::opens_note;
-use super::statements::{Line, Start, Style};
+use super::statements::{Code, Line, Start, Style};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -50,7 +50,7 @@ pub(super) struct Blocks<'a> {
     /// What the words of the text look like where no line's end cuts them.
     pub(super) words: Vocabulary,
     pub(super) section: Option<Rc<str>>,
-    pub(super) in_code: bool,
+    pub(super) code: Code,
 }
 
 /// Reads a text in its style.
@@ -186,9 +186,9 @@ impl<'a> Builder<'a> {
         self.open.as_ref().and_then(|block| block.pieces.last()).map_or("", |piece| piece.text)
     }
 
-    pub(super) fn finish(mut self, in_code: bool) -> Blocks<'a> {
+    pub(super) fn finish(mut self, code: Code) -> Blocks<'a> {
         self.close();
-        Blocks { list: self.done, notes: self.notes, words: Vocabulary::default(), section: self.section, in_code }
+        Blocks { list: self.done, notes: self.notes, words: Vocabulary::default(), section: self.section, code }
     }
 }
 

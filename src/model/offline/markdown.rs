@@ -4,17 +4,17 @@
 use super::blocks::{Blocks, Builder, Kind, cells, indentation};
 use super::furniture::Place;
 use super::marker::{Family, marker};
-use super::statements::{Line, Start};
+use super::statements::{Code, Line, Start};
 
 /// Reads lines of Markdown; `places` says which of them belong to the pages and not to the text.
 pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> Blocks<'a> {
     let mut reader = Reader {
         builder: Builder::new(start),
-        fence: start.in_code.then_some(Fence { mark: None, length: 3 }),
-        quoted_fence: false,
+        fence: (start.code == Code::Fenced).then_some(Fence { mark: None, length: 3 }),
+        quoted_fence: start.code == Code::Quoted,
         quoted_list: false,
         raw: None,
-        contents: Vec::new(),
+        contents: begun_within(lines),
         in_table: false,
     };
     let first = front_matter(lines);
@@ -31,8 +31,12 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
         let next = lines.get(i + 1).map_or("", |line| line.text);
         reader.line(&lines[i], next);
     }
-    let in_code = reader.fence.is_some();
-    reader.builder.finish(in_code)
+    let code = match reader.fence {
+        Some(_) => Code::Fenced,
+        None if reader.quoted_fence => Code::Quoted,
+        None => Code::None,
+    };
+    reader.builder.finish(code)
 }
 
 /// Where an open fence can end: at the same mark, at least as long. `None`: it was opened before this text began.
@@ -255,6 +259,13 @@ impl<'a> Reader<'a> {
         }
         self.builder.text(indent, line, text);
     }
+}
+
+/// Where the text of the list stands within which a piece of a document begins.
+fn begun_within(lines: &[Line<'_>]) -> Vec<usize> {
+    let is_piece = lines.first().is_some_and(|line| line.number > 1);
+    let first = lines.iter().map(|line| indentation(line.text)).find(|(_, text)| !text.is_empty());
+    first.filter(|(indent, _)| is_piece && *indent >= 4).map(|(indent, _)| indent).into_iter().collect()
 }
 
 /// `|---|:--:|`

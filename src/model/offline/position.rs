@@ -3,7 +3,7 @@
 use super::{
     calls::{Call, write},
     seen::Seen,
-    statements::{Start, Strength},
+    statements::{Code, Start, Strength},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ pub(super) struct Position {
     /// What was open there.
     pub(super) section: Option<String>,
     pub(super) in_code: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) in_quoted_code: bool,
     pub(super) lead_in: Option<String>,
     /// Statements that were collected for a comparison.
     pub(super) standards: u64,
@@ -47,7 +49,11 @@ impl Position {
     pub(super) fn start(&self) -> Start {
         Start {
             section: self.section.clone(),
-            in_code: self.in_code,
+            code: match (self.in_code, self.in_quoted_code) {
+                (true, _) => Code::Fenced,
+                (false, true) => Code::Quoted,
+                (false, false) => Code::None,
+            },
             lead_in: self.lead_in.as_deref().and_then(|word| word.parse::<Strength>().ok()),
         }
     }
@@ -56,7 +62,8 @@ impl Position {
         document.clone_into(&mut self.document);
         self.next = next;
         self.section.clone_from(&start.section);
-        self.in_code = start.in_code;
+        self.in_code = start.code == Code::Fenced;
+        self.in_quoted_code = start.code == Code::Quoted;
         self.lead_in = start.lead_in.map(|strength| strength.to_string());
     }
 

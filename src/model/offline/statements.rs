@@ -35,11 +35,22 @@ pub enum Style {
     Plain,
 }
 
+/// The block of code that is open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Code {
+    #[default]
+    None,
+    /// Between fences.
+    Fenced,
+    /// Between fences in a quotation.
+    Quoted,
+}
+
 /// What was open where a text begins: a document is read in pieces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Start {
     pub section: Option<String>,
-    pub in_code: bool,
+    pub code: Code,
     /// The strength that the lead-in of the open list gives to its items.
     pub lead_in: Option<Strength>,
 }
@@ -114,7 +125,7 @@ pub fn statements(lines: &[Line<'_>], style: Style, start: &Start) -> Found {
             if found.open_from.is_some() {
                 found.end = Start {
                     section: block.section.as_deref().map(str::to_owned),
-                    in_code: false,
+                    code: Code::None,
                     lead_in: lead_in.or(lists.current()),
                 };
             }
@@ -145,7 +156,7 @@ pub fn statements(lines: &[Line<'_>], style: Style, start: &Start) -> Found {
     if found.open_from.is_none() {
         found.end = Start {
             section: read.section.as_deref().map(str::to_owned),
-            in_code: read.in_code,
+            code: read.code,
             lead_in: pending.or(lists.current()),
         };
     }
