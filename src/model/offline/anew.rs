@@ -9,6 +9,8 @@ use super::statements::Line;
 
 /// Lines on either side that tell how wide the text is.
 const NEAR: usize = 30;
+/// Lines on either side that tell it of the text around: a page may be short.
+const AROUND: usize = 100;
 /// A line with so many characters could have gone on.
 const FULL: usize = 60;
 /// Words that are more than a label.
@@ -29,16 +31,32 @@ pub(super) fn begins_anew(lines: &[Line<'_>], places: &[Place]) -> Vec<bool> {
             continue;
         }
         let end = (i..lines.len().min(i + NEAR)).take_while(|&j| in_text(j)).last().unwrap_or(i);
-        let mut near = widths[start.max(i.saturating_sub(NEAR))..=end].to_vec();
-        near.sort_unstable();
-        // one line in eight may be wider: code, or two lines that were taken for one
-        let width = near.iter().rev().nth(near.len() / 8).copied().unwrap_or(0);
-        found[i] = is_anew(indentation(lines[i - 1].text).1, indentation(lines[i].text).1, width);
+        let block = width_of(widths[start.max(i.saturating_sub(NEAR))..=end].to_vec(), 8);
+        let around = i.saturating_sub(AROUND)..lines.len().min(i + AROUND);
+        let around = width_of(around.filter(|&j| in_text(j)).map(|j| widths[j]).collect(), 5);
+        let (before, text) = (indentation(lines[i - 1].text).1, indentation(lines[i].text).1);
+        let above = if i >= start + 2 { indentation(lines[i - 2].text).1 } else { "" };
+        found[i] = is_anew(above, before, text, Width { block, around: around.max(block) });
     }
     found
 }
 
-fn is_anew(before: &str, text: &str, width: usize) -> bool {
+/// How many characters a full line has.
+#[derive(Clone, Copy)]
+struct Width {
+    /// Where no blank line stands between: a table's cell may be narrow.
+    block: usize,
+    /// In the text around.
+    around: usize,
+}
+
+/// One line in `but` may be wider: code, or two lines that were taken for one because a word was broken between them.
+fn width_of(mut widths: Vec<usize>, but: usize) -> usize {
+    widths.sort_unstable();
+    widths.iter().rev().nth(widths.len() / but).copied().unwrap_or(0)
+}
+
+fn is_anew(above: &str, before: &str, text: &str, width: Width) -> bool {
     if marker(text).is_some() {
         return false;
     }
@@ -47,19 +65,54 @@ fn is_anew(before: &str, text: &str, width: usize) -> bool {
         return opens && is_prose(text) && !is_code(text);
     }
     let is_over = ends_sentence(before);
+    // lines that end early in the middle of a sentence say nothing
+    let is_ragged = above.split(' ').count() >= SENTENCE_WORDS
+        && !ends_sentence(above)
+        && before.starts_with(char::is_lowercase)
+        && ![above, before].into_iter().any(is_command)
+        && needed(above, before) <= width.around * 8;
+    if is_ragged && !is_over {
+        return false;
+    }
+    let (needed, small) = (needed(before, text), is_small(text));
+    if needed <= width.around * room_for(before, text) || small && is_over && needed <= width.around * 9 {
+        return true;
+    }
     if is_code(text) {
         return is_over;
     }
-    let word = text.split_whitespace().next().map_or(0, |word| word.chars().count());
-    let taken = (before.chars().count() + 1 + word) * 10;
-    let small = text.starts_with(|c: char| c.is_lowercase() || c == '/') || is_number(text);
-    let room = if opens || is_over { width * 7 } else { width * 5 };
     if opens && is_caption(before) && !is_over {
         return true;
     }
     // so many words are a sentence that goes on, wherever its writer ended the line
     let is_begun = small && before.split_whitespace().count() >= SENTENCE_WORDS;
-    (opens || small) && taken <= room && (is_over || !goes_on(before) && !is_begun)
+    let full = if is_prose(text) { width.block.max(text.chars().count().min(width.around)) } else { width.block };
+    let room = if opens || is_over { full * 7 } else { full * 5 };
+    (opens || small) && needed <= room && (is_over || !goes_on(before) && !is_begun)
+}
+
+/// Tenths of characters that a line would have needed for the next one's first word too.
+fn needed(before: &str, text: &str) -> usize {
+    let word = text.split_whitespace().next().map_or(0, |word| word.chars().count());
+    (before.chars().count() + 1 + word) * 10
+}
+
+/// Up to how many tenths of its width a line may be filled for the next to be what it was written for: an example behind
+/// a colon, a command, code, or the text behind them.
+fn room_for(before: &str, text: &str) -> usize {
+    let is_typed = |line: &str| (is_command(line) || is_code(line)) && !ends_sentence(line) && !is_prose(line);
+    match () {
+        () if is_typed(before) && text.starts_with(char::is_uppercase) && is_prose(text) => 9,
+        () if before.ends_with(':') => 8,
+        () if is_typed(text) && !goes_on(before) => 7,
+        () if is_typed(text) => 5,
+        () => 0,
+    }
+}
+
+/// Whether a line begins as a sentence does not.
+fn is_small(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_lowercase() || c == '/') || is_number(text)
 }
 
 /// `10.2.1`, alone on its line.
@@ -88,8 +141,10 @@ pub(super) fn is_bridged(last: &str, rest: &[&str]) -> bool {
 }
 
 /// Whether a line could be typed at a prompt: options, places to fill in, names with marks in them.
-fn is_command(line: &str) -> bool {
-    let marked = |word: &str| word.starts_with('-') || word.contains(['_', '<', '>', '=', '|', '$', '\\']);
+pub(super) fn is_command(line: &str) -> bool {
+    let marked = |word: &str| {
+        word.starts_with('-') || word.contains("://") || word.contains(['_', '<', '>', '=', '|', '$', '\\'])
+    };
     line.split_whitespace().any(marked)
 }
 

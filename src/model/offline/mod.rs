@@ -9,6 +9,7 @@
 
 mod act;
 mod anew;
+mod apart;
 mod blocks;
 mod calls;
 pub mod compare;

@@ -1,16 +1,17 @@
 //! Plain text as blocks: RFCs, manual pages, reStructuredText, what a PDF gives. Nothing in it says what it is, so this
 //! reads layout: blank lines, indentation, underlines, numbers, columns.
 
-use super::anew::{begins_anew, goes_on, is_bridged};
+use super::anew::{begins_anew, goes_on, is_bridged, is_command};
+use super::apart::{Apart, apart};
 use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, hangs_open, indentation};
 use super::directives::{is_admonition, is_verbatim};
 use super::furniture::Place;
 use super::hyphens::ends_in_name;
 use super::marker::{Family, Marker, marker};
 use super::plain_look::{
-    Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_term, lead, look,
+    Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_prose, is_term, lead, look,
 };
-use super::statements::{Line, Start};
+use super::statements::{Code, Line, Start};
 use super::strength::strength_of;
 
 /// As many lines of a chunk are looked at to say what it is: a chunk can be a whole file.
@@ -22,19 +23,21 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
         lines,
         places,
         anew: begins_anew(lines, places),
+        apart: apart(lines, places),
         builder: Builder::new(start),
         literal: None,
         looked: (0, Look::Prose),
         prose_indent: None,
         prose_indents: 0,
-        in_markdown_fence: start.in_code,
+        in_markdown_fence: start.code != Code::None,
+        item: 0,
     };
     let mut i = 0;
     while i < lines.len() {
         i += reader.line(i);
     }
-    let in_code = reader.in_markdown_fence;
-    reader.builder.finish(in_code)
+    let code = if reader.in_markdown_fence { Code::Fenced } else { Code::None };
+    reader.builder.finish(code)
 }
 
 struct Reader<'r, 'a> {
@@ -42,6 +45,8 @@ struct Reader<'r, 'a> {
     places: &'r [Place],
     /// Which lines begin a paragraph without a blank line before them.
     anew: Vec<bool>,
+    /// Which lines are bullets, and which the items that they stand apart from.
+    apart: Vec<Apart>,
     builder: Builder<'a>,
     /// Inside a literal block: everything deeper than this is code.
     literal: Option<usize>,
@@ -52,16 +57,23 @@ struct Reader<'r, 'a> {
     /// Where paragraphs have stood, a bit per column: what stands there too is no heading.
     prose_indents: u8,
     in_markdown_fence: bool,
+    /// The number of the last numbered item.
+    item: u64,
 }
 
 impl<'a> Reader<'_, 'a> {
     fn blank(&self, i: usize) -> bool {
         self.places.get(i).is_none_or(|place| matches!(place, Place::Furniture | Place::Running | Place::Note))
+            || self.apart[i] == Apart::Mark
             || indentation(self.lines[i].text).1.is_empty()
     }
 
     fn next_text(&self, i: usize) -> &'a str {
-        if self.blank(i + 1) || self.anew[i + 1] { "" } else { self.lines[i + 1].text }
+        if self.blank(i + 1) || self.anew[i + 1] || self.apart[i + 1] == Apart::Item {
+            ""
+        } else {
+            self.lines[i + 1].text
+        }
     }
 
     /// Reads the line at `i`, and says how many lines that took.
@@ -87,6 +99,17 @@ impl<'a> Reader<'_, 'a> {
         }
         if self.in_markdown_fence {
             return 1;
+        }
+        match self.apart[i] {
+            Apart::Mark => {
+                self.builder.close();
+                return 1;
+            }
+            Apart::Item => {
+                self.builder.begin(Kind::Item(Family::Bullet('•')), indent, line, text);
+                return 1;
+            }
+            Apart::No => {}
         }
         if text.is_empty() {
             if self.builder.open.is_some() && self.builder.last_text().ends_with("::") {
@@ -198,7 +221,7 @@ impl<'a> Reader<'_, 'a> {
         self.builder.open.is_some()
             && !self.builder.broken
             && self.builder.last_text().ends_with(':')
-            && (!text.starts_with(char::is_lowercase) || is_code(text))
+            && (!text.starts_with(char::is_lowercase) || is_code(text) || is_command(text) && !is_prose(text))
             && marker(text).is_none()
     }
 
@@ -278,10 +301,16 @@ impl<'a> Reader<'_, 'a> {
         None
     }
 
-    /// Whether the line is one of several numbered lines in a row: a list, not headings.
+    /// Whether the line is one of several numbered lines in a row, the first behind a colon, or the one that follows on
+    /// the item before: a list, not headings.
     fn listed(&self, i: usize, text: &str) -> bool {
-        let number = |text: &str| marker(text).is_some_and(|mark| mark.family == Family::Number);
-        number(text) && number(indentation(self.next_text(i)).1)
+        let number = |text: &str| marker(text).filter(|mark| mark.family == Family::Number).map(|mark| mark.number);
+        let Some(own) = number(text) else { return false };
+        let before = self.builder.open.as_ref().or(self.builder.done.last());
+        let led_to =
+            own == 1 && before.and_then(|block| block.pieces.last()).is_some_and(|piece| piece.text.ends_with(':'));
+        let follows = before.is_some_and(|block| block.kind == Kind::Item(Family::Number)) && self.item + 1 == own;
+        led_to || follows || number(indentation(self.next_text(i)).1).is_some()
     }
 
     fn directive(&mut self, i: usize, indent: usize, text: &'a str) {
@@ -333,7 +362,10 @@ impl<'a> Reader<'_, 'a> {
 
     fn chunk(&self, i: usize) -> Vec<&'a str> {
         let end = self.lines.len().min(i + CHUNK);
-        (i..end).take_while(|&j| !self.blank(j) && (j == i || !self.anew[j])).map(|j| self.lines[j].text).collect()
+        (i..end)
+            .take_while(|&j| !self.blank(j) && (j == i || !self.anew[j] && self.apart[j] == Apart::No))
+            .map(|j| self.lines[j].text)
+            .collect()
     }
 
     fn is_term(&self, i: usize) -> bool {
@@ -347,6 +379,9 @@ impl<'a> Reader<'_, 'a> {
     fn item_or_text(&mut self, i: usize, indent: usize, text: &'a str) {
         let line = &self.lines[i];
         if let Some(mark) = self.item_marker(indent, text) {
+            if mark.family == Family::Number {
+                self.item = mark.number;
+            }
             let depth = if let Family::Clause(levels) = mark.family { indent + levels } else { indent };
             self.builder.begin(Kind::Item(mark.family), depth, line, &text[mark.bytes..]);
             return;

@@ -260,6 +260,7 @@ pub(super) fn is_code(text: &str) -> bool {
             && name
                 .chars()
                 .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '$' | '[' | ']' | '"' | '>' | '*' | ' '))
+            || name.ends_with("()") && !name.contains(' ')
     });
     if assigned && !prose_end {
         return true;
