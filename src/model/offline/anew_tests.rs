@@ -61,6 +61,23 @@ fn typeset_text_is_read_by_where_its_lines_end() {
             "Each of these is required:\n\n- a key\n\nThe key is made of brass.\n\n- a lock\n\nOther parts are these.\n\nThey are not in the box.\n\n- a rope",
             &["a key", "a lock"],
         ),
+        // what a line with room for more was written for: an example, a command, code, and the text behind them
+        (
+            "Each reader of the archive has a card, and the clerk looks at it when the reader comes in and goes out again.\nThe list of the readers should have the following content:\nreaders of the archive and their cards\nIf the list is there, you should now be able to print it by running\nsudo lpr -P clerk ../list.txt\nWhoever prints the list must take it out of the printer before the next reader does so and sees all of it.\ncards() = red | green\nThe red cards must be given back on the day that is printed on them, or on the day before, to the clerk.",
+            &[
+                "The list of the readers should have the following content:",
+                "If the list is there, you should now be able to print it by running",
+                "Whoever prints the list must take it out of the printer before the next reader does so and sees all of it.",
+                "The red cards must be given back on the day that is printed on them, or on the day before, to the clerk.",
+            ],
+        ),
+        // a text that is narrower than the one around
+        (
+            "Each reader of the archive has a card, and the clerk looks at it when the reader comes in and goes out again.\n\nEach of the readers may take one volume\nof the series home for a week; if not, write to the Free\nArchive of the town, which must answer.",
+            &[
+                "Each of the readers may take one volume of the series home for a week; if not, write to the Free Archive of the town, which must answer.",
+            ],
+        ),
     ];
     for (text, expected) in cases {
         let found = statements(&paged(&[text]), Style::Plain, &Start::default());
@@ -72,4 +89,37 @@ fn typeset_text_is_read_by_where_its_lines_end() {
         found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
         ["The signs which the clerk may write down are: \".\" and \"+\".", "The one in the town must be open too."]
     );
+}
+
+#[test]
+fn a_list_is_read_wherever_its_marks_stand() {
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "The reader must bring:\n•\n\n•\n•\n\na card of the archive, or a letter from the one who has it and cannot come\nin person\na pencil.\na bag\n\nOthers may come too.",
+            &[
+                "a card of the archive, or a letter from the one who has it and cannot come in person",
+                "a pencil.",
+                "a bag",
+                "Others may come too.",
+            ],
+        ),
+        ("The reader must bring:\n\n• A.\n\na card\n\n• B.\n\na pencil", &["a card", "a pencil"]),
+        (
+            "The reader must do these things:\nA. Bring a card of the archive, which\nis red.\nB. Bring a pencil.\n\nC. Go out before the bell. D. Duck must not.\nE. Go home.",
+            &[
+                "Bring a card of the archive, which is red.",
+                "Bring a pencil.",
+                "Go out before the bell.",
+                "D. Duck must not.",
+            ],
+        ),
+        (
+            "The reader must know the following:\n\n1. The name of the archive\n\n2. The number of the door\n\n4. Doors\n\nDoors must close.",
+            &["The name of the archive", "The number of the door", "Doors must close."],
+        ),
+    ];
+    for (text, expected) in cases {
+        let found = statements(&paged(&[text]), Style::Plain, &Start::default());
+        assert_eq!(found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(), *expected, "{text}");
+    }
 }

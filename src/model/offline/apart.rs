@@ -46,8 +46,13 @@ pub(super) fn apart(lines: &[Line<'_>], places: &[Place]) -> Vec<Apart> {
     found
 }
 
+/// `•`, `• C.`
 fn is_mark(text: &str) -> bool {
-    matches!(text, "•" | "◦" | "▪" | "●" | "○" | "■" | "‣" | "∙" | "\u{f0b7}")
+    let label = text.trim_start_matches(['•', '◦', '▪', '●', '○', '■', '‣', '∙', '\u{f0b7}']).trim_start();
+    let is_label = label.chars().count() == 2
+        && label.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && label.ends_with(['.', ')']);
+    label.len() < text.len() && (label.is_empty() || is_label)
 }
 
 /// At which of `lines` up to `marks` items begin: at the first, and behind lines that end a sentence or had room for more.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::furniture::{Place, furniture};
 use super::hyphens::Vocabulary;
-use super::marker::Family;
+use super::marker::{Family, Marker};
 use super::notes::opens_note;
 use super::statements::{Code, Line, Start, Style};
 
@@ -70,6 +70,8 @@ pub(super) struct Builder<'a> {
     pub(super) done: Vec<Block<'a>>,
     pub(super) open: Option<Block<'a>>,
     notes: Vec<Block<'a>>,
+    /// The number of the last item in its list, 1 for an A.
+    pub(super) number: u64,
     pub(super) section: Option<Rc<str>>,
     /// A page ended, and what is open may go on.
     pub(super) broken: bool,
@@ -83,6 +85,7 @@ impl<'a> Builder<'a> {
             done: Vec::new(),
             open: None,
             notes: Vec::new(),
+            number: 0,
             section: start.section.as_deref().map(Rc::from),
             broken: false,
             cut: false,
@@ -100,6 +103,12 @@ impl<'a> Builder<'a> {
         self.close();
         let piece = Piece { line: line.number, page: line.page, text, after_break: false };
         self.open = Some(Block { kind, indent, pieces: vec![piece], section: self.section.clone() });
+    }
+
+    /// Begins a list's item, of whose first line `mark` was read.
+    pub(super) fn item(&mut self, mark: Marker, indent: usize, line: &Line<'_>, text: &'a str) {
+        self.number = mark.number;
+        self.begin(Kind::Item(mark.family), indent, line, &text[mark.bytes..]);
     }
 
     /// Closes what is open and adds a block of one line.

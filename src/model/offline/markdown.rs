@@ -207,9 +207,10 @@ impl<'a> Reader<'a> {
     fn item_or_text(&mut self, line: &Line<'a>, indent: usize, text: &'a str) {
         let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
         let in_text = self.builder.open.is_some();
-        let found = marker(text).filter(|mark| match mark.family {
+        let found = marker(text).or_else(|| self.builder.capital(text)).filter(|mark| match mark.family {
             Family::Bullet(c) => c != 'o',
             Family::Number => !in_text || in_item || mark.number == 1 || !self.contents.is_empty(),
+            Family::Capital => true,
             Family::Letter | Family::Bracketed | Family::Clause(_) => {
                 !in_text || in_item || super::blocks::ends_sentence(self.builder.last_text())
             }
@@ -227,7 +228,7 @@ impl<'a> Reader<'a> {
             if self.opens_verbatim(line, content, &text[mark.bytes..]) {
                 return;
             }
-            self.builder.begin(Kind::Item(mark.family), indent, line, &text[mark.bytes..]);
+            self.builder.item(mark, indent, line, text);
             return;
         }
         // an admonition: its text stands four columns in

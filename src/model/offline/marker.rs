@@ -10,6 +10,8 @@ pub(super) enum Family {
     Clause(usize),
     /// `(a)`, `a)`, `(iv)`
     Letter,
+    /// `A.`
+    Capital,
     /// `(3)`
     Bracketed,
 }
@@ -19,7 +21,7 @@ pub(super) struct Marker {
     pub(super) family: Family,
     /// Bytes of the line (without its indentation) that belong to the marker and the space after it.
     pub(super) bytes: usize,
-    /// The number of `3.`, 1 for anything else: a list that begins anew begins with 1.
+    /// The number of `3.` or `C.`, 1 for anything else: a list that begins anew begins with 1.
     pub(super) number: u64,
     /// Blanks between the marker and the text.
     pub(super) space: usize,

@@ -18,6 +18,7 @@ mod directives;
 mod ends;
 mod furniture;
 mod hyphens;
+mod items;
 mod markdown;
 mod marker;
 mod notes;

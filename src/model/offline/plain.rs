@@ -3,11 +3,10 @@
 
 use super::anew::{begins_anew, goes_on, is_bridged, is_command};
 use super::apart::{Apart, apart};
-use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, hangs_open, indentation};
+use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, indentation};
 use super::directives::{is_admonition, is_verbatim};
 use super::furniture::Place;
-use super::hyphens::ends_in_name;
-use super::marker::{Family, Marker, marker};
+use super::marker::{Family, marker};
 use super::plain_look::{
     Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_prose, is_term, lead, look,
 };
@@ -30,7 +29,6 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
         prose_indent: None,
         prose_indents: 0,
         in_markdown_fence: start.code != Code::None,
-        item: 0,
     };
     let mut i = 0;
     while i < lines.len() {
@@ -57,8 +55,6 @@ struct Reader<'r, 'a> {
     /// Where paragraphs have stood, a bit per column: what stands there too is no heading.
     prose_indents: u8,
     in_markdown_fence: bool,
-    /// The number of the last numbered item.
-    item: u64,
 }
 
 impl<'a> Reader<'_, 'a> {
@@ -306,11 +302,7 @@ impl<'a> Reader<'_, 'a> {
     fn listed(&self, i: usize, text: &str) -> bool {
         let number = |text: &str| marker(text).filter(|mark| mark.family == Family::Number).map(|mark| mark.number);
         let Some(own) = number(text) else { return false };
-        let before = self.builder.open.as_ref().or(self.builder.done.last());
-        let led_to =
-            own == 1 && before.and_then(|block| block.pieces.last()).is_some_and(|piece| piece.text.ends_with(':'));
-        let follows = before.is_some_and(|block| block.kind == Kind::Item(Family::Number)) && self.item + 1 == own;
-        led_to || follows || number(indentation(self.next_text(i)).1).is_some()
+        self.builder.is_next(Family::Number, own) || number(indentation(self.next_text(i)).1).is_some()
     }
 
     fn directive(&mut self, i: usize, indent: usize, text: &'a str) {
@@ -378,12 +370,9 @@ impl<'a> Reader<'_, 'a> {
 
     fn item_or_text(&mut self, i: usize, indent: usize, text: &'a str) {
         let line = &self.lines[i];
-        if let Some(mark) = self.item_marker(indent, text) {
-            if mark.family == Family::Number {
-                self.item = mark.number;
-            }
+        if let Some(mark) = self.builder.item_marker(indent, text) {
             let depth = if let Family::Clause(levels) = mark.family { indent + levels } else { indent };
-            self.builder.begin(Kind::Item(mark.family), depth, line, &text[mark.bytes..]);
+            self.builder.item(mark, depth, line, text);
             return;
         }
         if self.builder.broken && self.builder.open.is_some() {
@@ -424,56 +413,5 @@ impl<'a> Reader<'_, 'a> {
 
     fn open_indent_of_block(&self) -> usize {
         self.builder.open.as_ref().map_or(0, |block| block.indent)
-    }
-
-    /// The marker of a new item, unless the line only goes on with a sentence that happens to look like one.
-    fn item_marker(&self, indent: usize, text: &str) -> Option<Marker> {
-        let mark = marker(text)?;
-        // "invoke-rc." goes on with "d. Others may"
-        if ends_in_name(self.builder.last_text()) {
-            return None;
-        }
-        let fresh = self.builder.open.is_none();
-        let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
-        let last = self.builder.last_text();
-        let finished = ends_sentence(last) || last.ends_with(',');
-        let rest = &text[mark.bytes..];
-        // "The vendor shall" and its list, without a colon
-        let taken_up = mark.number == 1 && strength_of(last).is_some() && hangs_open(last);
-        let begins = match mark.family {
-            Family::Bullet('o') => {
-                let same = self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
-                fresh && (indent > 0 || mark.space > 1) || in_item && mark.space > 1 || same && finished
-            }
-            Family::Bullet('-' | '+' | '*' | '–') => {
-                fresh
-                    || in_item
-                    || finished
-                    || self.builder.open.as_ref().is_some_and(|block| indent > block.indent)
-                    || strength_of(last).is_some()
-            }
-            Family::Bullet(_) => true,
-            Family::Number | Family::Bracketed => fresh || in_item || finished || taken_up,
-            Family::Letter => {
-                let joined = last.ends_with(" or") || last.ends_with(" and");
-                fresh || in_item || finished || taken_up || joined && text[..mark.bytes].contains(')')
-            }
-            // "2.5 seconds" goes on, "3.2 The vendor shall" begins
-            Family::Clause(_) => {
-                (fresh || in_item || finished) && rest.starts_with(|c: char| c.is_uppercase() || !c.is_alphanumeric())
-            }
-        };
-        // in an unfinished item only the item's own kind begins another
-        let mid_sentence = in_item
-            && !finished
-            && !self.builder.broken
-            && !fresh
-            && matches!(mark.family, Family::Number | Family::Clause(_))
-            && rest.starts_with(|c: char| c.is_lowercase())
-            && !self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
-        // "must be" and "0. The next", in an item of another kind: a list in it would begin with 1
-        let own = self.builder.open.as_ref().is_some_and(|block| block.kind == Kind::Item(mark.family));
-        let number = in_item && !finished && !fresh && !own && mark.family == Family::Number && mark.number != 1;
-        (begins && !mid_sentence && !number).then_some(mark)
     }
 }
