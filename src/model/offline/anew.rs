@@ -116,7 +116,7 @@ fn is_small(text: &str) -> bool {
 }
 
 /// `10.2.1`, alone on its line.
-fn is_number(text: &str) -> bool {
+pub(super) fn is_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 

@@ -13,6 +13,19 @@ fn paged<'a>(pages: &[&'a str]) -> Vec<Line<'a>> {
     (1..).zip(pages.iter().copied()).flat_map(of).collect()
 }
 
+#[test]
+fn the_number_of_the_next_page_s_section_is_no_part_of_a_sentence() {
+    let pages = [
+        "Doors\nThe clerk must sign the book of the day\nand close the door",
+        "Doors\n7.2\nWindows\nWindows may stay open.",
+    ];
+    let found = statements(&paged(&pages), Style::Plain, &Start::default());
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        ["The clerk must sign the book of the day and close the door", "Windows may stay open."]
+    );
+}
+
 /// Pages as a converter writes them: no indentation, few blank lines.
 #[test]
 fn a_number_over_its_note_is_no_part_of_the_sentence() {

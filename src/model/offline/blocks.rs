@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use super::anew::is_number;
 use super::furniture::{Place, furniture};
 use super::hyphens::Vocabulary;
 use super::marker::{Family, Marker};
@@ -154,12 +155,14 @@ impl<'a> Builder<'a> {
     }
 
     /// Over a page's end, whether the line `text` begins anew: with a capital, where the line before had room for its first
-    /// word.
+    /// word, or with a section's number alone.
     pub(super) fn begins_anew(&self, text: &str) -> bool {
         let word = text.split_whitespace().next().unwrap_or("").chars().count();
         let last = self.last_text().chars().count();
         let widest = self.open.iter().flat_map(|block| &block.pieces).map(|piece| piece.text.chars().count()).max();
-        text.starts_with(char::is_uppercase) && last + 1 + word < widest.unwrap_or(0).max(text.chars().count())
+        let is_section = is_number(text) && text.contains('.');
+        is_section
+            || text.starts_with(char::is_uppercase) && last + 1 + word < widest.unwrap_or(0).max(text.chars().count())
     }
 
     /// A line of a footnote: what is open waits for its rest on the next page.

@@ -48,9 +48,8 @@ impl Builder<'_> {
                     || self.open.as_ref().is_some_and(|block| indent > block.indent)
                     || strength_of(last).is_some()
             }
-            Family::Bullet(_) => true,
+            Family::Bullet(_) | Family::Capital => true,
             Family::Number | Family::Bracketed => fresh || in_item || finished || taken_up,
-            Family::Capital => true,
             Family::Letter => {
                 let joined = last.ends_with(" or") || last.ends_with(" and");
                 fresh || in_item || finished || taken_up || joined && text[..mark.bytes].contains(')')

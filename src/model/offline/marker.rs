@@ -59,6 +59,7 @@ pub(super) fn marker(text: &str) -> Option<Marker> {
             | '‣'
             | '⁃'
             | '∙'
+            | '→'
             | 'o'
     ) {
         let bullet = found(Family::Bullet(first), first.len_utf8(), 1)?;
