@@ -132,7 +132,7 @@ fn is_caption(text: &str) -> bool {
 pub(super) fn is_bridged(last: &str, rest: &[&str]) -> bool {
     let next = rest.first().copied().unwrap_or("");
     last.chars().count() >= FULL
-        && last.ends_with(|c: char| c.is_lowercase() || c == ',')
+        && last.ends_with(|c: char| c.is_lowercase() || matches!(c, ',' | '-' | '\u{2010}'))
         && next.starts_with(char::is_lowercase)
         && (rest.last().is_some_and(|end| ends_sentence(end.trim_end())) || !is_command(next))
         && marker(next).is_none()

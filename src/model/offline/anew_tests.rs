@@ -84,6 +84,13 @@ fn typeset_text_is_read_by_where_its_lines_end() {
                 "The red cards must be given back on the day that is printed on them, or on the day before, to the clerk.",
             ],
         ),
+        // a word that is broken where a converter parted the paragraph
+        (
+            "8 This path is that of the standard, which states for the libraries that Applica-\n\ntions may use a single folder under it.",
+            &[
+                "This path is that of the standard, which states for the libraries that Applications may use a single folder under it.",
+            ],
+        ),
         // a text that is narrower than the one around
         (
             "Each reader of the archive has a card, and the clerk looks at it when the reader comes in and goes out again.\n\nEach of the readers may take one volume\nof the series home for a week; if not, write to the Free\nArchive of the town, which must answer.",
