@@ -9,7 +9,7 @@ use super::statements::Line;
 
 /// Lines on either side that tell how wide the text is.
 const NEAR: usize = 30;
-/// Lines on either side that tell it of the text around: a page may be short.
+/// Lines that are told it of the text around them, and on either side of these as many tell it: a page may be short.
 const AROUND: usize = 100;
 /// A line with so many characters could have gone on.
 const FULL: usize = 60;
@@ -21,6 +21,10 @@ pub(super) fn begins_anew(lines: &[Line<'_>], places: &[Place]) -> Vec<bool> {
     let mut found = vec![false; lines.len()];
     let widths: Vec<usize> = lines.iter().map(|line| indentation(line.text).1.chars().count()).collect();
     let in_text = |i: usize| matches!(places[i], Place::Text | Place::Note) && widths[i] > 0;
+    let around: Vec<usize> = (0..lines.len().div_ceil(AROUND))
+        .map(|at| (at.saturating_sub(1) * AROUND)..lines.len().min((at + 2) * AROUND))
+        .map(|these| width_of(these.filter(|&j| in_text(j)).map(|j| widths[j]).collect(), 5))
+        .collect();
     let mut start = 0;
     for i in 1..lines.len() {
         if !in_text(i) || widths[i - 1] == 0 || !matches!(places[i - 1], Place::Text | Place::Note | Place::PageStart) {
@@ -32,11 +36,9 @@ pub(super) fn begins_anew(lines: &[Line<'_>], places: &[Place]) -> Vec<bool> {
         }
         let end = (i..lines.len().min(i + NEAR)).take_while(|&j| in_text(j)).last().unwrap_or(i);
         let block = width_of(widths[start.max(i.saturating_sub(NEAR))..=end].to_vec(), 8);
-        let around = i.saturating_sub(AROUND)..lines.len().min(i + AROUND);
-        let around = width_of(around.filter(|&j| in_text(j)).map(|j| widths[j]).collect(), 5);
         let (before, text) = (indentation(lines[i - 1].text).1, indentation(lines[i].text).1);
         let above = if i >= start + 2 { indentation(lines[i - 2].text).1 } else { "" };
-        found[i] = is_anew(above, before, text, Width { block, around: around.max(block) });
+        found[i] = is_anew(above, before, text, Width { block, around: around[i / AROUND].max(block) });
     }
     found
 }
