@@ -40,15 +40,17 @@ pub(super) fn pages(raw: &str) -> std::str::Split<'_, char> {
     without_outer_form_feeds(raw).split('\x0c')
 }
 
-/// A form feed before the first page or after the last makes no page; printers' files often have one.
+/// A form feed before the first page or after the last makes no page; printers' files often have one. Where there are
+/// both, one stands behind each page, as a converter of PDF writes them: then the first page is empty.
 fn without_outer_form_feeds(raw: &str) -> &str {
     let blank = |c: char| c.is_whitespace() || c.is_control();
     let head = raw.trim_start_matches(blank);
-    let leading = &raw[..raw.len() - head.len()];
-    let start = leading.rfind('\x0c').map_or(0, |at| at + 1);
-    let raw = &raw[start..];
     let end = raw.trim_end_matches(blank).len();
-    raw[end..].find('\x0c').map_or(raw, |at| &raw[..end + at])
+    if let Some(at) = raw[end..].find('\x0c').filter(|_| !head.is_empty()) {
+        return &raw[..end + at];
+    }
+    let leading = &raw[..raw.len() - head.len()];
+    &raw[leading.rfind('\x0c').map_or(0, |at| at + 1)..]
 }
 
 struct Lines {
@@ -107,6 +109,7 @@ mod tests {
         for raw in ["\x0cone\n\x0c\x0cthree", "one\n\x0c\x0cthree\x0c", "one\n\x0c\x0cthree\x0c\r\n\x0c\n"] {
             assert_eq!(pages(raw).collect::<Vec<_>>(), ["one\n", "", "three"], "{raw:?}");
         }
+        assert_eq!(pages("\x0cone\n\x0c").collect::<Vec<_>>(), ["", "one\n"]);
         assert_eq!(pages("one\n\x0c\n").collect::<Vec<_>>(), ["one\n"]);
         assert_eq!(pages("\n \x0c\n").collect::<Vec<_>>(), ["\n"]);
         assert_eq!(tidy("a\x0cb").text, "a\nb");

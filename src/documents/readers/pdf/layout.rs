@@ -3,10 +3,9 @@
 //! or column is a block, and a wide gap inside a justified line parts nothing.
 
 use super::direction;
+use super::pitch::line_step;
 use super::words::Word;
 
-/// Lines further apart than this, base to base, in sizes of the font, are of two blocks.
-const LINE_STEP: f32 = 1.5;
 /// Words whose bases are nearer than this, in sizes of the font, are on one line: raised and lowered characters.
 const LINE_SHIFT: f32 = 0.5;
 /// A wider gap than this, in sizes of the font, parts a word from a block on its left or right ...
@@ -57,8 +56,9 @@ pub(super) struct Line {
 pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
     let mut pool = Pool::new(words, (0..words.len()).collect());
     let mut blocks = Vec::new();
+    let step = line_step(words);
     while let Some(seed) = pool.take_first() {
-        blocks.push(grow(words, &mut pool, seed));
+        blocks.push(grow(words, &mut pool, seed, step));
     }
     direction::read(&mut blocks, direction::is_from_right(words));
     blocks
@@ -138,7 +138,8 @@ impl Growing {
     }
 }
 
-fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize) -> Block {
+/// A block from the word `seed` on, of lines no further apart than `step` sizes of the font.
+fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> Block {
     let word = &words[seed];
     let size = word.size;
     let mut block = Growing {
@@ -154,8 +155,8 @@ fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize) -> Block {
     let is_alike = |word: &Word, share: f32| (word.size - size).abs() < share * size;
     loop {
         let (first, last) = (block.first_base, block.last_base);
-        let above = (first - LINE_STEP * size, first);
-        let below = (last, last + LINE_STEP * size);
+        let above = (first - step * size, first);
+        let below = (last, last + step * size);
         let within = (first - LINE_SHIFT * size, last + LINE_SHIFT * size);
 
         let mut has_grown = false;

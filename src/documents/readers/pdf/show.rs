@@ -1,6 +1,6 @@
 //! Text is shown: each glyph of a string gets its place, and the next one stands behind it.
 
-use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue};
+use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue, TextCluster};
 
 use super::glyphs::{Glyph, Matrix};
 use super::paint::{Painter, number};
@@ -40,6 +40,13 @@ impl Painter<'_> {
             }
             return;
         };
+        if codes.len() > 1 && codes.len() == advances.len() && is_lost(text, run.clusters.as_deref(), advances.len()) {
+            // A table of a few ligatures alone hides what the font says of its other codes, but not of one by itself.
+            for code in codes.chunks(1) {
+                self.show(code);
+            }
+            return;
+        }
         let known = self.state.known.clone();
         let private = |at: usize| known.as_ref().and_then(|font| font.private(codes, at, advances.len()));
         if let Some(clusters) = run.clusters {
@@ -170,4 +177,13 @@ fn turn(x: f64, y: f64) -> u8 {
     } else {
         3
     }
+}
+
+/// Whether some glyphs of a string stand for nothing though others have `text`.
+fn is_lost(text: &str, clusters: Option<&[TextCluster]>, glyphs: usize) -> bool {
+    !text.is_empty()
+        && match clusters {
+            Some(clusters) => clusters.iter().any(|cluster| cluster.text.is_empty()),
+            None => text.chars().count() < glyphs,
+        }
 }

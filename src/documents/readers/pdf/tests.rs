@@ -152,6 +152,25 @@ fn bullets_of_symbol_fonts_are_kept() {
 }
 
 #[test]
+fn a_table_of_ligatures_alone_hides_no_letters() {
+    let widths = format!("/FirstChar 0/LastChar 127/Widths[{}]", "500 ".repeat(128));
+    let font = format!("<</Type/Font/Subtype/Type1/BaseFont/AAAAAA+CMR10{widths}/ToUnicode 6 0 R>>");
+    let table = "1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <0e> <fb03> endbfchar";
+    let content = r"BT /F 10 Tf 50 700 Td [(co) 20 (e\016cien) 20 (ts)] TJ 0 -12 Td (of it) Tj ET";
+    let bytes = with_font(&font, &[stream("", table)], content);
+    assert_eq!(read(&bytes).unwrap(), ("coefficients\nof it\n".to_owned(), vec![]));
+}
+
+#[test]
+fn lines_set_wide_are_one_paragraph() {
+    let line = "(The keeper of the archive looks after it) Tj 0 -18 Td ";
+    let title = "(Doors) Tj 0 -30 Td ";
+    let content = format!("BT /F 10 Tf 50 700 Td {title}{}0 -12 Td {line}ET", line.repeat(7));
+    let read = "The keeper of the archive looks after it\n";
+    assert_eq!(text(&content), format!("Doors\n\n{}\n{read}", read.repeat(7)));
+}
+
+#[test]
 fn fonts_drawn_in_a_measure_of_their_own_have_words() {
     let glyphs = "/CharProcs<</A 6 0 R/B 6 0 R>>/Encoding<</Differences[65/A/B]>>";
     let widths = "/FirstChar 65/LastChar 66/Widths[25 25]/FontMatrix[1 0 0 -1 0 0]/FontBBox[0 0 25 40]";

@@ -1,0 +1,61 @@
+//! How far apart the lines of a page's paragraphs stand. Most pages are set close; where the lines are set wide, a step
+//! that would part paragraphs elsewhere is only the next line's.
+
+use super::words::Word;
+
+/// Lines further apart than this, base to base, in sizes of the font, are of two blocks ...
+const CLOSE: f32 = 1.5;
+/// ... or, where the step between most lines of running text is from `WIDE` to `WIDEST`, than so many times that.
+const WIDE: f32 = 1.55;
+const MORE: f32 = 1.03;
+const WIDEST: f32 = 2.2;
+/// A line of running text is as wide as this share of the page's text, has no gap wider than this in sizes, and is not
+/// filled with dots, as one of a table of contents is.
+const SHARE: f32 = 0.5;
+const GAP: f32 = 1.5;
+/// So many such steps tell, on a page many of whose lines are such.
+const LEAST: usize = 5;
+
+struct Row {
+    base: f32,
+    size: f32,
+    is_running: bool,
+}
+
+/// The step from one line to the next that is the widest within a paragraph, in sizes of the font.
+pub(super) fn line_step(words: &[Word]) -> f32 {
+    let rows = rows(words);
+    let pairs = rows.windows(2).filter(|pair| {
+        pair.iter().all(|row| row.is_running) && (pair[0].size - pair[1].size).abs() < 0.05 * pair[0].size
+    });
+    let mut steps: Vec<f32> = pairs.map(|pair| (pair[1].base - pair[0].base) / pair[0].size).collect();
+    steps.sort_by(f32::total_cmp);
+    let usual = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
+    let alike = steps.iter().filter(|&&step| (step - usual).abs() < 0.03 * usual).count();
+    let running = rows.iter().filter(|row| row.is_running).count();
+    if running * 10 >= rows.len() * 4 && usual > WIDE && usual <= WIDEST && alike >= LEAST && alike * 2 >= steps.len() {
+        usual * MORE
+    } else {
+        CLOSE
+    }
+}
+
+/// Words by the line that they stand on, from the top.
+fn rows(words: &[Word]) -> Vec<Row> {
+    let start = words.iter().map(|word| word.start).fold(f32::MAX, f32::min);
+    let end = words.iter().map(|word| word.end).fold(f32::MIN, f32::max);
+    let mut sorted: Vec<&Word> = words.iter().collect();
+    sorted.sort_by(|a, b| a.base.total_cmp(&b.base));
+    sorted
+        .chunk_by(|a, b| b.base - a.base < 0.3 * a.size)
+        .map(|row| {
+            let mut row = row.to_vec();
+            row.sort_by(|a, b| a.start.total_cmp(&b.start));
+            let (first, last) = (row[0], row[row.len() - 1]);
+            let has_gap = row.windows(2).any(|pair| pair[1].start - pair[0].end > GAP * pair[0].size);
+            let dots = row.iter().filter(|word| word.text.chars().all(|c| c == '.')).count();
+            let is_running = !has_gap && dots * 2 < row.len() && last.end - first.start >= SHARE * (end - start);
+            Row { base: first.base, size: first.size, is_running }
+        })
+        .collect()
+}
