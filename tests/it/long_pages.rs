@@ -87,6 +87,33 @@ fn a_long_chapter_is_a_page_all_the_same() {
     }
 }
 
+/// Chapters of one todo, some of which are longer than a result: what was shown whole is not asked for again.
+#[test]
+fn long_chapters_of_a_todo_are_read_once_each() {
+    let text = [
+        chapter(["It was a dark night\nin spring.", "Then all was\nstill."], 1, 3),
+        chapter(["Nobody had seen\nthe mayor since noon.", "A dog barked,\nfar away."], 4, 120),
+        chapter(["In the morning\nit rained.", "Nobody\ncame."], 121, 123),
+        chapter(["The next day was\na Sunday.", "The bell\nrang."], 124, 240),
+        chapter(["The mayor was\nfound.", "He said\nnothing."], 241, 357),
+        chapter(["At last the sun\ncame up.", "So it\nends."], 358, 360),
+    ]
+    .join("\x0c");
+    let place = wait(Place::new());
+    let rested = run(&place, &text, 100_000);
+    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
+    let chapters = [(1, 1, 3), (2, 4, 120), (3, 121, 123), (4, 124, 240), (5, 241, 357), (6, 358, 360)];
+    assert_eq!(found(&rested), expected(&chapters));
+    let shown: Vec<String> = events(&rested.path)
+        .into_iter()
+        .map(|event| event["result"]["shown"].clone())
+        .filter(Value::is_object)
+        .map(|shown| shown.to_string())
+        .collect();
+    let distinct: std::collections::BTreeSet<&String> = shown.iter().collect();
+    assert!(shown.len() > 6 && distinct.len() == shown.len(), "{shown:?}");
+}
+
 /// A page that no todo could read to its end would never be done: such a document is counted in lines.
 #[test]
 fn an_endless_page_is_none() {

@@ -170,18 +170,30 @@ fn reads(seen: &Seen<'_>, segment: &Segment, from: u64, line: u64) -> Vec<Call> 
     let step = fitting(seen, segment).map_or(wanted, |units| units.min(wanted));
     // Pages that are longer than a read are read one after the other.
     let most = if segment.density > READ_TOKENS * 100 { 1 } else { READS };
-    (from..=segment.to)
-        .step_by(usize::try_from(step).unwrap_or(usize::MAX))
-        .take(most)
-        .map(|first| {
-            let to = (first + step - 1).min(segment.to);
-            let mut arguments = json!({"name": segment.name, "from": first, "to": to});
-            if first == from && line > 1 {
-                arguments["line"] = json!(line);
-            }
-            call("read_document", arguments)
-        })
-        .collect()
+    let (units, _) = units(&seen.exchanges, &segment.name);
+    // From which of its lines on a unit is not there; `None`: all of it is.
+    let lacks = |unit: u64| match units.get(&unit) {
+        Some(_) if unit == from => Some(line),
+        Some(shown) => shown.from(unit, 0).1,
+        None => Some(1),
+    };
+    let mut calls = Vec::new();
+    let mut first = from;
+    while first <= segment.to && calls.len() < most {
+        let Some(line) = lacks(first) else {
+            first += 1;
+            continue;
+        };
+        let to = (first + step - 1).min(segment.to);
+        let to = (first + 1..=to).find(|&unit| lacks(unit) != Some(1)).map_or(to, |unit| unit - 1);
+        let mut arguments = json!({"name": segment.name, "from": first, "to": to});
+        if line > 1 {
+            arguments["line"] = json!(line);
+        }
+        calls.push(call("read_document", arguments));
+        first = to + 1;
+    }
+    calls
 }
 
 /// How many units a read of this document gave that was asked for more: what fits a small window.
