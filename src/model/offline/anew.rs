@@ -77,7 +77,12 @@ fn is_anew(above: &str, before: &str, text: &str, width: Width) -> bool {
         return false;
     }
     let (needed, small) = (needed(before, text), is_small(text));
-    if needed <= width.around * room_for(before, text) || small && is_over && needed <= width.around * 9 {
+    let is_ended = is_over && !before.ends_with(';') && !is_abbreviated(before);
+    // what stands in a narrow cell goes on with a small letter: there the cell's own width counts
+    let led_to = if small && !is_typed(text) { width.block.max(width.around * 3 / 4) } else { width.around };
+    if needed <= led_to * room_for(before, text)
+        || small && is_ended && needed <= (width.block * 9).max(width.around * 7)
+    {
         return true;
     }
     if is_code(text) {
@@ -102,14 +107,24 @@ fn needed(before: &str, text: &str) -> usize {
 /// Up to how many tenths of its width a line may be filled for the next to be what it was written for: an example behind
 /// a colon, a command, code, or the text behind them.
 fn room_for(before: &str, text: &str) -> usize {
-    let is_typed = |line: &str| (is_command(line) || is_code(line)) && !ends_sentence(line) && !is_prose(line);
     match () {
-        () if is_typed(before) && text.starts_with(char::is_uppercase) && is_prose(text) => 9,
+        () if is_typed(before) && !goes_on(before) && text.starts_with(char::is_uppercase) && is_prose(text) => 9,
         () if before.ends_with(':') => 8,
         () if is_typed(text) && !goes_on(before) => 7,
         () if is_typed(text) => 5,
         () => 0,
     }
+}
+
+/// Whether a line is for a machine.
+fn is_typed(line: &str) -> bool {
+    (is_command(line) || is_code(line)) && !ends_sentence(line) && !is_prose(line)
+}
+
+/// Whether a line ends with a stop that ends no sentence.
+fn is_abbreviated(line: &str) -> bool {
+    let word = line.rsplit(' ').next().unwrap_or("");
+    matches!(word.trim_start_matches('('), "e.g." | "i.e." | "etc." | "cf." | "No." | "Art." | "Fig." | "vs." | "ca.")
 }
 
 /// Whether a line begins as a sentence does not.

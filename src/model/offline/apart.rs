@@ -31,17 +31,28 @@ pub(super) fn apart(lines: &[Line<'_>], places: &[Place]) -> Vec<Apart> {
             }
             i += 1;
         }
-        let first = i;
-        while i < lines.len() && is_text(i) && !text(i).is_empty() && !is_mark(text(i)) {
+        if marks == 0 {
             i += 1;
+            continue;
         }
-        if marks > 0 {
+        // items may have blank lines between them
+        while marks > 0 {
+            let first = i;
+            while i < lines.len() && is_text(i) && !text(i).is_empty() && !is_mark(text(i)) {
+                i += 1;
+            }
             let items: Vec<&str> = (first..i).map(text).collect();
-            for at in starts(&items, marks) {
+            let begun = starts(&items, marks);
+            for at in &begun {
                 found[first + at] = Apart::Item;
             }
+            marks -= begun.len();
+            let is_blank = i + 1 < lines.len() && is_text(i) && text(i).is_empty();
+            if begun.is_empty() || !is_blank || !is_text(i + 1) || places[i + 1] == Place::PageStart {
+                break;
+            }
+            i += 1;
         }
-        i = i.max(first + usize::from(marks == 0 && i == first));
     }
     found
 }
@@ -57,7 +68,9 @@ fn is_mark(text: &str) -> bool {
 
 /// At which of `lines` up to `marks` items begin: at the first, and behind lines that end a sentence or had room for more.
 fn starts(lines: &[&str], marks: usize) -> Vec<usize> {
-    if lines.len() == marks {
+    let capital = |line: &&str| line.starts_with(char::is_uppercase);
+    let are_alike = lines.iter().skip(1).all(|line| capital(line) == lines.first().is_some_and(capital));
+    if lines.len() == marks && are_alike {
         return (0..marks).collect();
     }
     let length = |line: &str| line.chars().count();

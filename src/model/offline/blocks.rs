@@ -71,6 +71,8 @@ pub(super) struct Builder<'a> {
     pub(super) done: Vec<Block<'a>>,
     pub(super) open: Option<Block<'a>>,
     notes: Vec<Block<'a>>,
+    /// A list was open where the text begins.
+    pub(super) begins_in_list: bool,
     /// The number of the last item in its list, 1 for an A.
     pub(super) number: u64,
     pub(super) section: Option<Rc<str>>,
@@ -86,6 +88,7 @@ impl<'a> Builder<'a> {
             done: Vec::new(),
             open: None,
             notes: Vec::new(),
+            begins_in_list: start.lead_in.is_some(),
             number: 0,
             section: start.section.as_deref().map(Rc::from),
             broken: false,
@@ -160,7 +163,7 @@ impl<'a> Builder<'a> {
         let word = text.split_whitespace().next().unwrap_or("").chars().count();
         let last = self.last_text().chars().count();
         let widest = self.open.iter().flat_map(|block| &block.pieces).map(|piece| piece.text.chars().count()).max();
-        let is_section = is_number(text) && text.contains('.');
+        let is_section = is_number(text) && text.contains('.') && !text.ends_with('.');
         is_section
             || text.starts_with(char::is_uppercase) && last + 1 + word < widest.unwrap_or(0).max(text.chars().count())
     }

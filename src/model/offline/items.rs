@@ -8,8 +8,10 @@ use super::strength::strength_of;
 impl Builder<'_> {
     /// Whether an item would be the first behind a colon, or follow on the item before.
     pub(super) fn is_next(&self, family: Family, number: u64) -> bool {
-        let Some(before) = self.open.as_ref().or(self.done.last()) else { return false };
-        let led_to = before.pieces.last().is_some_and(|piece| piece.text.ends_with(':'));
+        // a piece of a document may begin in the middle of a list
+        let Some(before) = self.open.as_ref().or(self.done.last()) else { return self.begins_in_list };
+        let is_text = matches!(before.kind, Kind::Paragraph | Kind::Item(_));
+        let led_to = is_text && before.pieces.last().is_some_and(|piece| piece.text.ends_with(':'));
         number == 1 && led_to || before.kind == Kind::Item(family) && number == self.number + 1
     }
 
@@ -48,6 +50,7 @@ impl Builder<'_> {
                     || self.open.as_ref().is_some_and(|block| indent > block.indent)
                     || strength_of(last).is_some()
             }
+            Family::Bullet('→') => fresh || finished || self.is_open(|kind| kind == Kind::Item(Family::Bullet('→'))),
             Family::Bullet(_) | Family::Capital => true,
             Family::Number | Family::Bracketed => fresh || in_item || finished || taken_up,
             Family::Letter => {

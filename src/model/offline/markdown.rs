@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
         let in_item = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
         let in_text = self.builder.open.is_some();
         let found = marker(text).or_else(|| self.builder.capital(text)).filter(|mark| match mark.family {
-            Family::Bullet(c) => c != 'o',
+            Family::Bullet(c) => !matches!(c, 'o' | '→'),
             Family::Number => !in_text || in_item || mark.number == 1 || !self.contents.is_empty(),
             Family::Capital => true,
             Family::Letter | Family::Bracketed | Family::Clause(_) => {
@@ -266,7 +266,11 @@ impl<'a> Reader<'a> {
 fn begun_within(lines: &[Line<'_>]) -> Vec<usize> {
     let is_piece = lines.first().is_some_and(|line| line.number > 1);
     let first = lines.iter().map(|line| indentation(line.text)).find(|(_, text)| !text.is_empty());
-    first.filter(|(indent, _)| is_piece && *indent >= 4).map(|(indent, _)| indent).into_iter().collect()
+    first
+        .filter(|(indent, text)| is_piece && *indent >= 4 && marker(text).is_some())
+        .map(|(indent, _)| indent)
+        .into_iter()
+        .collect()
 }
 
 /// `|---|:--:|`

@@ -28,7 +28,7 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
         looked: (0, Look::Prose),
         prose_indent: None,
         prose_indents: 0,
-        in_markdown_fence: start.code != Code::None,
+        in_markdown_fence: start.code == Code::Fenced,
     };
     let mut i = 0;
     while i < lines.len() {
@@ -176,7 +176,7 @@ impl<'a> Reader<'_, 'a> {
             self.builder.single(Kind::Other, indent, line, text);
             return 1;
         }
-        if self.is_led_to(text) {
+        if self.is_led_to(line, text) {
             self.builder.close();
             if look(&self.chunk(i), true) != Look::Prose || is_code(text) {
                 self.builder.single(Kind::Other, indent, line, text);
@@ -201,7 +201,8 @@ impl<'a> Reader<'_, 'a> {
         {
             return false;
         }
-        marker(text).is_none() && self.had_room(i, next) && strength_of(text).is_none()
+        let is_item = marker(text).is_some() || self.builder.capital(text).is_some();
+        !is_item && self.had_room(i, next) && strength_of(text).is_none()
     }
 
     /// Whether the line after `i` begins with a word that line `i` had room for.
@@ -213,11 +214,12 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Whether a line is what a colon before it announced: it begins anew behind its line's end.
-    fn is_led_to(&self, text: &str) -> bool {
+    fn is_led_to(&self, line: &Line<'_>, text: &str) -> bool {
+        let is_typed = line.page.is_some() && is_command(text) && !is_prose(text);
         self.builder.open.is_some()
             && !self.builder.broken
             && self.builder.last_text().ends_with(':')
-            && (!text.starts_with(char::is_lowercase) || is_code(text) || is_command(text) && !is_prose(text))
+            && (!text.starts_with(char::is_lowercase) || is_code(text) || is_typed)
             && marker(text).is_none()
     }
 
@@ -290,7 +292,7 @@ impl<'a> Reader<'_, 'a> {
         let numbered = text.starts_with(|c: char| c.is_ascii_digit())
             && marker(text).is_none_or(|mark| matches!(mark.family, Family::Clause(_)));
         let alone = self.alone(i) || fresh || after_text && numbered;
-        if is_heading(text, indent, alone, next) && !self.listed(i, text) {
+        if is_heading(text, indent, alone, next) && !self.listed(i, text) && self.builder.capital(text).is_none() {
             self.builder.heading(line, text);
             return Some(1);
         }
@@ -302,7 +304,11 @@ impl<'a> Reader<'_, 'a> {
     fn listed(&self, i: usize, text: &str) -> bool {
         let number = |text: &str| marker(text).filter(|mark| mark.family == Family::Number).map(|mark| mark.number);
         let Some(own) = number(text) else { return false };
-        self.builder.is_next(Family::Number, own) || number(indentation(self.next_text(i)).1).is_some()
+        // the section behind section 3, and not what follows on the third item in it
+        let section = self.builder.section.as_deref().and_then(|section| section.split(['.', ' ']).next());
+        let is_section = own > 1 && section.is_some_and(|section| section.parse() == Ok(own - 1));
+        let is_next = self.builder.is_next(Family::Number, own) && !is_section;
+        is_next || number(indentation(self.next_text(i)).1).is_some()
     }
 
     fn directive(&mut self, i: usize, indent: usize, text: &'a str) {
