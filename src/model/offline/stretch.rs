@@ -171,11 +171,12 @@ fn reads(seen: &Seen<'_>, segment: &Segment, from: u64, line: u64) -> Vec<Call> 
     // Pages that are longer than a read are read one after the other.
     let most = if segment.density > READ_TOKENS * 100 { 1 } else { READS };
     let (units, _) = units(&seen.exchanges, &segment.name);
-    // From which of its lines on a unit is not there; `None`: all of it is.
+    // From which of its lines on a unit is to be read; `None`: it is there. Behind a page that was shown in part there may
+    // be others that were shown, whole or in part.
     let lacks = |unit: u64| match units.get(&unit) {
         Some(_) if unit == from => Some(line),
-        Some(shown) => shown.from(unit, 0).1,
-        None => Some(1),
+        Some(shown) if line > 1 => shown.from(unit, 0).1,
+        Some(_) | None => Some(1),
     };
     let mut calls = Vec::new();
     let mut first = from;

@@ -29,16 +29,20 @@ impl Night {
 
     /// Nothing was made where it was, or what was on its way is taken back, but for the folder itself; it comes back.
     fn mount(&self, left_folder: bool) {
+        // Something may come between a look whether it is empty and its removal: that it can be removed is the look.
+        let is_gone = |removed: &std::io::Result<()>| match removed {
+            Ok(()) => true,
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound && !left_folder,
+        };
+        let mut removed = std::fs::remove_dir(self.folder());
         for _ in 0..100 {
-            let found = std::fs::read_dir(self.folder()).map(Iterator::count);
-            if found.is_err() || found.is_ok_and(|found| found == 0) {
+            if is_gone(&removed) {
                 break;
             }
             std::thread::sleep(Duration::from_millis(50));
+            removed = std::fs::remove_dir(self.folder());
         }
-        if left_folder || self.folder().exists() {
-            std::fs::remove_dir(self.folder()).unwrap();
-        }
+        assert!(is_gone(&removed), "{removed:?}");
         std::fs::rename(self.desk.path().join("away"), self.folder()).unwrap();
     }
 
