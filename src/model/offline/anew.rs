@@ -38,7 +38,9 @@ pub(super) fn begins_anew(lines: &[Line<'_>], places: &[Place]) -> Vec<bool> {
         let block = width_of(widths[start.max(i.saturating_sub(NEAR))..=end].to_vec(), 8);
         let (before, text) = (indentation(lines[i - 1].text).1, indentation(lines[i].text).1);
         let above = if i >= start + 2 { indentation(lines[i - 2].text).1 } else { "" };
-        found[i] = is_anew(above, before, text, Width { block, around: around[i / AROUND].max(block) });
+        let below = lines.get(i + 1).filter(|_| in_text(i + 1)).map_or("", |line| indentation(line.text).1);
+        let width = Width { block, around: around[i / AROUND].max(block) };
+        found[i] = is_anew(above, before, text, width) || stands_alone(before, text, below, width);
     }
     found
 }
@@ -96,6 +98,24 @@ fn is_anew(above: &str, before: &str, text: &str, width: Width) -> bool {
     let full = if is_prose(text) { width.block.max(text.chars().count().min(width.around)) } else { width.block };
     let room = if opens || is_over { full * 7 } else { full * 5 };
     (opens || small) && needed <= room && (is_over || !goes_on(before) && !is_begun)
+}
+
+/// Whether a line of its own stands behind a line that may be full: it ends early itself, and the next begins anew. It is
+/// a command, code, or what leads to the next list.
+fn stands_alone(before: &str, text: &str, below: &str, width: Width) -> bool {
+    if goes_on(before) {
+        return false;
+    }
+    if text.ends_with(':') {
+        let is_short = text.starts_with(char::is_uppercase) && text.chars().count() * 2 < width.around;
+        return is_short
+            && ends_sentence(before)
+            && marker(below).is_some()
+            && needed(before, text) <= width.around * 9;
+    }
+    let is_machine = |line: &str| is_typed(line) || is_code(line) && line.ends_with(';') && !is_prose(line);
+    let is_ended = below.is_empty() || is_machine(below) || below.starts_with(char::is_uppercase) && is_prose(below);
+    is_machine(text) && is_ended && marker(text).is_none() && needed(text, below) <= width.around * 7
 }
 
 /// Tenths of characters that a line would have needed for the next one's first word too.

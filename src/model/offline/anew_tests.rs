@@ -84,6 +84,23 @@ fn typeset_text_is_read_by_where_its_lines_end() {
                 "The red cards must be given back on the day that is printed on them, or on the day before, to the clerk.",
             ],
         ),
+        // a command and code behind full lines, and a sentence that goes on behind its example
+        (
+            "Each reader has a card that is red, or green on the days on which red is not. To print the cards, the clerk should write\nprint-cards -n <reader> cards.txt\nTo print the list of the readers who have one of them or who had one, the clerk may use the program\nprint_list(readers);\nRed cards must be given back on the day that is printed on them, or on the day before, to the clerk, who may keep\nopen(card);\nand each of the others in the drawer.",
+            &[
+                "To print the cards, the clerk should write",
+                "To print the list of the readers who have one of them or who had one, the clerk may use the program",
+                "Red cards must be given back on the day that is printed on them, or on the day before, to the clerk, who may keep open(card); and each of the others in the drawer.",
+            ],
+        ),
+        // what leads to the next list stands right under the last item of this one
+        (
+            "Each reader of the archive has a card, and the clerk looks at it when the reader comes in and goes out again. At\nthe first bell of the day the archive opens, and at the second one it closes; nobody stays there over night. The\nreader may:\n• come in at any time between the first and the second bell of the day.\n• write on paper that the reader has brought along, or that the clerk gives out at the door.\nNobody does this :\n• sleep\n• sing",
+            &[
+                "come in at any time between the first and the second bell of the day.",
+                "write on paper that the reader has brought along, or that the clerk gives out at the door.",
+            ],
+        ),
         // a word that is broken where a converter parted the paragraph
         (
             "8 This path is that of the standard, which states for the libraries that Applica-\n\ntions may use a single folder under it.",
@@ -125,10 +142,10 @@ fn a_list_is_read_wherever_its_marks_stand() {
         ),
         ("The reader must bring:\n\n• A.\n\na card\n\n• B.\n\na pencil", &["a card", "a pencil"]),
         (
-            "The reader must do these things:\nA. Bring a card of the archive, which\nis red.\nB. Bring a pencil.\n\nC. Go out before the bell. D. Duck must not.\nE. Go home.",
+            "The reader must do these things:\nA. Bring a card of the archive, which\nis red.\nB. Bring a pencil:\n\n• a red one\n\nThe clerk has some.\n\nC. Go out before the bell. D. Duck must not.\nE. Go home.",
             &[
                 "Bring a card of the archive, which is red.",
-                "Bring a pencil.",
+                "a red one",
                 "Go out before the bell.",
                 "D. Duck must not.",
             ],

@@ -3,6 +3,7 @@
 use super::anew::goes_on;
 use super::blocks::{ends_sentence, indentation};
 use super::furniture::Place;
+use super::marker::BULLETS;
 use super::statements::Line;
 
 /// What a line is to such a list.
@@ -59,7 +60,7 @@ pub(super) fn apart(lines: &[Line<'_>], places: &[Place]) -> Vec<Apart> {
 
 /// `•`, `• C.`
 fn is_mark(text: &str) -> bool {
-    let label = text.trim_start_matches(['•', '◦', '▪', '●', '○', '■', '‣', '∙', '\u{f0b7}']).trim_start();
+    let label = text.trim_start_matches(|c| BULLETS.contains(c)).trim_start();
     let is_label = label.chars().count() == 2
         && label.starts_with(|c: char| c.is_ascii_alphanumeric())
         && label.ends_with(['.', ')']);

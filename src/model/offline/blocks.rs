@@ -36,6 +36,8 @@ pub(super) struct Piece<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Block<'a> {
     pub(super) kind: Kind,
+    /// An item's number in its list: 1 for an A, and for what has none; 0 for what is no item.
+    pub(super) number: u64,
     /// Columns before the marker or the text.
     pub(super) indent: usize,
     pub(super) pieces: Vec<Piece<'a>>,
@@ -53,6 +55,9 @@ pub(super) struct Blocks<'a> {
     pub(super) section: Option<Rc<str>>,
     pub(super) code: Code,
 }
+
+/// As many lines back tell how wide a block is.
+const NEAR: usize = 60;
 
 /// Reads a text in its style.
 pub(super) fn blocks<'a>(lines: &[Line<'a>], style: Style, start: &Start) -> Blocks<'a> {
@@ -73,8 +78,6 @@ pub(super) struct Builder<'a> {
     notes: Vec<Block<'a>>,
     /// A list was open where the text begins.
     pub(super) begins_in_list: bool,
-    /// The number of the last item in its list, 1 for an A.
-    pub(super) number: u64,
     pub(super) section: Option<Rc<str>>,
     /// A page ended, and what is open may go on.
     pub(super) broken: bool,
@@ -89,7 +92,6 @@ impl<'a> Builder<'a> {
             open: None,
             notes: Vec::new(),
             begins_in_list: start.lead_in.is_some(),
-            number: 0,
             section: start.section.as_deref().map(Rc::from),
             broken: false,
             cut: false,
@@ -106,13 +108,13 @@ impl<'a> Builder<'a> {
     pub(super) fn begin(&mut self, kind: Kind, indent: usize, line: &Line<'_>, text: &'a str) {
         self.close();
         let piece = Piece { line: line.number, page: line.page, text, after_break: false };
-        self.open = Some(Block { kind, indent, pieces: vec![piece], section: self.section.clone() });
+        self.open = Some(Block { kind, number: 0, indent, pieces: vec![piece], section: self.section.clone() });
     }
 
     /// Begins a list's item, of whose first line `mark` was read.
     pub(super) fn item(&mut self, mark: Marker, indent: usize, line: &Line<'_>, text: &'a str) {
-        self.number = mark.number;
         self.begin(Kind::Item(mark.family), indent, line, &text[mark.bytes..]);
+        self.open.iter_mut().for_each(|item| item.number = mark.number);
     }
 
     /// Closes what is open and adds a block of one line.
@@ -125,7 +127,7 @@ impl<'a> Builder<'a> {
         self.close();
         let pieces =
             cells.iter().map(|text| Piece { line: line.number, page: line.page, text, after_break: false }).collect();
-        self.done.push(Block { kind: Kind::Row { header }, indent, pieces, section: self.section.clone() });
+        self.done.push(Block { kind: Kind::Row { header }, number: 0, indent, pieces, section: self.section.clone() });
     }
 
     pub(super) fn heading(&mut self, line: &Line<'_>, text: &'a str) {
@@ -157,12 +159,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Over a page's end, whether the line `text` begins anew: with a capital, where the line before had room for its first
-    /// word, or with a section's number alone.
-    pub(super) fn begins_anew(&self, text: &str) -> bool {
+    /// Whether what is open ended with its page: the line `text` begins with a capital for whose word the line before had
+    /// room, or is a section's number alone.
+    pub(super) fn is_over(&self, text: &str) -> bool {
         let word = text.split_whitespace().next().unwrap_or("").chars().count();
         let last = self.last_text().chars().count();
-        let widest = self.open.iter().flat_map(|block| &block.pieces).map(|piece| piece.text.chars().count()).max();
+        let widest = self.open.iter().flat_map(|block| block.pieces.iter().rev().take(NEAR));
+        let widest = widest.map(|piece| piece.text.chars().count()).max();
         let is_section = is_number(text) && text.contains('.') && !text.ends_with('.');
         is_section
             || text.starts_with(char::is_uppercase) && last + 1 + word < widest.unwrap_or(0).max(text.chars().count())
@@ -190,7 +193,7 @@ impl<'a> Builder<'a> {
         let number = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '[' | ']'))).filter(|_| begun);
         let text = text[number.unwrap_or(0)..].trim_start();
         let section = self.section.clone();
-        self.notes.push(Block { kind: Kind::Paragraph, indent: 0, pieces: vec![piece(text)], section });
+        self.notes.push(Block { kind: Kind::Paragraph, number: 0, indent: 0, pieces: vec![piece(text)], section });
     }
 
     pub(super) fn is_open(&self, kinds: fn(Kind) -> bool) -> bool {

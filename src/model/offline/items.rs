@@ -5,6 +5,9 @@ use super::hyphens::ends_in_name;
 use super::marker::{Family, Marker, marker};
 use super::strength::strength_of;
 
+/// As many blocks back the item before is looked for.
+const NEAR: usize = 20;
+
 impl Builder<'_> {
     /// Whether an item would be the first behind a colon, or follow on the item before.
     pub(super) fn is_next(&self, family: Family, number: u64) -> bool {
@@ -12,7 +15,7 @@ impl Builder<'_> {
         let Some(before) = self.open.as_ref().or(self.done.last()) else { return self.begins_in_list };
         let is_text = matches!(before.kind, Kind::Paragraph | Kind::Item(_));
         let led_to = is_text && before.pieces.last().is_some_and(|piece| piece.text.ends_with(':'));
-        number == 1 && led_to || before.kind == Kind::Item(family) && number == self.number + 1
+        number == 1 && led_to || before.kind == Kind::Item(family) && number == before.number + 1
     }
 
     /// `B. List the authors`, behind its A: a capital alone is rather an initial.
@@ -21,7 +24,12 @@ impl Builder<'_> {
         let letter = letter.bytes().next().filter(u8::is_ascii_uppercase)?;
         let number = u64::from(letter - b'A') + 1;
         let mark = Marker { family: Family::Capital, bytes: text.len() - rest.trim_start().len(), number, space: 1 };
-        self.is_next(Family::Capital, number).then_some(mark)
+        // the item before may have paragraphs and lists of its own
+        let near = self.open.iter().chain(self.done.iter().rev()).take(NEAR);
+        let mut items = near.take_while(|block| block.kind != Kind::Heading);
+        let follows =
+            items.find(|block| block.kind == Kind::Item(Family::Capital)).is_some_and(|item| number == item.number + 1);
+        (follows || self.is_next(Family::Capital, number)).then_some(mark)
     }
 
     /// The marker of a new item, unless the line only goes on with a sentence that happens to look like one.

@@ -89,15 +89,17 @@ impl<'a> Reader<'a> {
         if self.opens_verbatim(line, indent, text) {
             return;
         }
-        if text.starts_with('>') && self.fence.is_none() {
+        if text.starts_with('>') {
             let inner = text[1..].trim_start();
             let listed = marker(inner).is_some() && !self.builder.is_open(|kind| kind == Kind::Other);
-            if listed || self.quoted_list && !inner.is_empty() {
-                self.quoted_list = true;
+            let is_code = self.quoted_fence || inner.starts_with("```");
+            if listed && !is_code {
                 let shown = Line { text: text[1..].strip_prefix(' ').unwrap_or(&text[1..]), ..*line };
                 self.line(&shown, next);
+                self.quoted_list = true;
                 return;
             }
+            self.quoted_list &= is_code;
         } else {
             self.quoted_list = false;
         }
@@ -105,6 +107,9 @@ impl<'a> Reader<'a> {
             self.quoted_fence ^= text.trim_start_matches(['>', ' ']).starts_with("```");
             if !self.builder.is_open(|kind| kind == Kind::Other) {
                 self.builder.begin(Kind::Other, indent, line, text);
+            }
+            if self.quoted_list && !self.quoted_fence {
+                self.builder.close();
             }
             return;
         }
@@ -255,7 +260,7 @@ impl<'a> Reader<'a> {
             self.builder.begin(Kind::Paragraph, indent, line, definition.trim_start());
             return;
         }
-        if self.builder.broken && self.builder.begins_anew(text) {
+        if self.builder.broken && self.builder.is_over(text) {
             self.builder.close();
         }
         self.builder.text(indent, line, text);

@@ -27,6 +27,9 @@ pub(super) struct Marker {
     pub(super) space: usize,
 }
 
+/// Marks that mean nothing else, wherever they stand; others may be a table's values.
+pub(super) const BULLETS: &str = "•▪◦●○■\u{f0b7}‣∙";
+
 /// The marker at the beginning of a line without indentation, if the line has text after it.
 pub(super) fn marker(text: &str) -> Option<Marker> {
     let first = text.chars().next()?;
@@ -40,28 +43,8 @@ pub(super) fn marker(text: &str) -> Option<Marker> {
             space: rest.len() - content.len(),
         })
     };
-    if matches!(
-        first,
-        '-' | '*'
-            | '+'
-            | '•'
-            | '·'
-            | '–'
-            | '▪'
-            | '◦'
-            | '●'
-            | '○'
-            | '■'
-            | '□'
-            | '➢'
-            | '✓'
-            | '\u{f0b7}'
-            | '‣'
-            | '⁃'
-            | '∙'
-            | '→'
-            | 'o'
-    ) {
+    if BULLETS.contains(first) || matches!(first, '-' | '*' | '+' | '–' | '→' | '·' | '□' | '➢' | '✓' | '⁃' | 'o')
+    {
         let bullet = found(Family::Bullet(first), first.len_utf8(), 1)?;
         let task = ["[ ]", "[x]", "[X]"].into_iter().find(|mark| text[bullet.bytes..].starts_with(mark));
         return Some(match task.and_then(|_| found(Family::Bullet(first), bullet.bytes + 3, 1)) {

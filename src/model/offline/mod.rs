@@ -19,6 +19,7 @@ mod ends;
 mod furniture;
 mod hyphens;
 mod items;
+mod lead_in;
 mod markdown;
 mod marker;
 mod notes;

@@ -385,7 +385,7 @@ impl<'a> Reader<'_, 'a> {
             // over the page's end goes on what was not finished, where it stood
             let at = self.open_indent_of_block();
             let capital = text.starts_with(char::is_uppercase) && indent < at;
-            if capital || self.builder.begins_anew(text) {
+            if capital || self.builder.is_over(text) {
                 self.builder.close();
             }
         } else if self.builder.open.is_some() {

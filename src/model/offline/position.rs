@@ -26,9 +26,8 @@ pub(super) struct Position {
     pub(super) finished: String,
     /// What was open there.
     pub(super) section: Option<String>,
-    pub(super) in_code: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) in_quoted_code: bool,
+    #[serde(default)]
+    pub(super) code: Code,
     pub(super) lead_in: Option<String>,
     /// Statements that were collected for a comparison.
     pub(super) standards: u64,
@@ -49,11 +48,7 @@ impl Position {
     pub(super) fn start(&self) -> Start {
         Start {
             section: self.section.clone(),
-            code: match (self.in_code, self.in_quoted_code) {
-                (true, _) => Code::Fenced,
-                (false, true) => Code::Quoted,
-                (false, false) => Code::None,
-            },
+            code: self.code,
             lead_in: self.lead_in.as_deref().and_then(|word| word.parse::<Strength>().ok()),
         }
     }
@@ -62,8 +57,7 @@ impl Position {
         document.clone_into(&mut self.document);
         self.next = next;
         self.section.clone_from(&start.section);
-        self.in_code = start.code == Code::Fenced;
-        self.in_quoted_code = start.code == Code::Quoted;
+        self.code = start.code;
         self.lead_in = start.lead_in.map(|strength| strength.to_string());
     }
 
@@ -85,5 +79,22 @@ impl Position {
     /// `MUST 12, SHOULD 3`.
     pub(super) fn totals_line(&self) -> String {
         self.totals.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_open_is_open_when_the_reading_goes_on() {
+        for code in [Code::None, Code::Fenced, Code::Quoted] {
+            let start = Start { section: Some("3.2 Doors".to_owned()), code, lead_in: Some(Strength::MustNot) };
+            let mut position = Position::default();
+            position.stand_at("a.md", 7, &start);
+            let kept = serde_json::to_string(&position).expect("a position is written");
+            let read: Position = serde_json::from_str(&kept).expect("and read");
+            assert_eq!((read.document.as_str(), read.next, read.start()), ("a.md", 7, start));
+        }
     }
 }

@@ -3,8 +3,11 @@
 
 use std::rc::Rc;
 
-use super::blocks::{Block, Kind, blocks, ends_sentence, fold, hangs_open};
+use serde::{Deserialize, Serialize};
+
+use super::blocks::{Block, Kind, blocks, ends_sentence, fold};
 use super::hyphens::{Seam, Vocabulary};
+use super::lead_in::{is_for_items, leads_in};
 use super::marker::Family;
 use super::notes::without_marks;
 use super::quotations::quotations;
@@ -36,7 +39,8 @@ pub enum Style {
 }
 
 /// The block of code that is open.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Code {
     #[default]
     None,
@@ -218,7 +222,9 @@ impl Lists {
     fn item(&mut self, indent: usize, family: Family, lead_in: Option<Strength>) -> Option<Strength> {
         let is_parted = std::mem::take(&mut self.is_parted);
         let near = |level: &Level| level.family == family && level.indent.abs_diff(indent) <= 1;
-        if is_parted && !self.levels.last().is_some_and(near) {
+        // a capital that follows on the one before was looked for over what stands between
+        let is_same = self.levels.last().is_some_and(near) || family == Family::Capital && self.levels.iter().any(near);
+        if is_parted && !is_same {
             self.end();
         }
         if lead_in.is_none()
@@ -345,6 +351,7 @@ fn prose(
     if let Some(inherited) = inherited {
         if leads {
             let own = strongest(&joined.text, &masked, 0..joined.text.len());
+            let own = own.filter(|&(_, at)| is_for_items(&joined.text, at));
             return Some(own.map_or(inherited, |(strength, _)| strength));
         }
         // the item is its first sentence: where it ends, not every layout shows
@@ -360,7 +367,7 @@ fn prose(
         let Some((strength, offset)) = strongest(&joined.text, &masked, span.clone()) else {
             continue;
         };
-        if last.as_ref() == Some(span) {
+        if last.as_ref() == Some(span) && is_for_items(&joined.text[span.clone()], offset - span.start) {
             return Some(strength);
         }
         if says_something(&joined.text[span.clone()]) {
@@ -405,28 +412,6 @@ fn is_title(sentence: &str) -> bool {
         && !ends_sentence(sentence)
         && long.clone().count() >= 2
         && long.all(|word| word.starts_with(char::is_uppercase))
-}
-
-/// Whether a block introduces the list after it: "The operator must:".
-fn leads_in(block: &Block<'_>, text: &str, next: Option<&Block<'_>>) -> bool {
-    let Some(next) = next else { return false };
-    let Kind::Item(next_family) = next.kind else {
-        return false;
-    };
-    let within = match block.kind {
-        Kind::Item(family) => {
-            next.indent > block.indent + 1
-                || (family != next_family && (next.indent >= block.indent || matches!(family, Family::Clause(_))))
-        }
-        Kind::Paragraph => true,
-        Kind::Heading | Kind::Row { .. } | Kind::Other => false,
-    };
-    let bare = text.trim_end_matches(['*', '_', ' ']);
-    let opens = bare.ends_with([':', '—', '–', '…', '：']) || bare.ends_with("...");
-    let hangs = !bare.ends_with(['.', '!', '?', ';', ',', ')', '"', '”', '`', '|']);
-    let hangs = hangs && matches!(block.kind, Kind::Paragraph);
-    let hanging = hangs && hangs_open(bare);
-    within && (opens || hanging)
 }
 
 #[cfg(test)]

@@ -148,8 +148,14 @@ fn markdown_is_read_by_its_marks() {
 fn a_fence_in_a_quotation_closes() {
     check(
         Style::Markdown,
-        "> Note:\n> ```\n> must\n> ```\n\nDoors must close.\n\n> ```\nx must be 1\n```\n\nWindows may open.\n",
-        &["6 MUST [-] Doors must close.", "12 MAY [-] Windows may open."],
+        "> Note:\n> ```\n> must\n> ```\n\nDoors must close.\n\n> ```\nx must be 1\n```\n\nWindows may open.\n\n> - It must ring.\n> ```\n> - must\n> ```\n> - It must stop\n> at night.\n> - All must.\n\nAll may go.\n",
+        &[
+            "6 MUST [-] Doors must close.",
+            "12 MAY [-] Windows may open.",
+            "14 MUST [-] It must ring.",
+            "18 MUST [-] It must stop",
+            "22 MAY [-] All may go.",
+        ],
     );
 }
 
@@ -180,7 +186,9 @@ fn a_lead_in_gives_its_strength_to_each_item() {
     check(
         Style::Markdown,
         "Doors must close. The operator must not:\n\n1. open the door,\n2. leave;\n   nor sleep.\n\n   Nothing else counts.\n3. It should be quiet. Always.\n   - at night\n   - by day\n\nThe rest:\n\n- is free\n\n\
-         Staff shall keep:\n- [ ] a log of\n  - names\n- keys\n\nThe lamp must be lit as follows.\n- left\n",
+         Staff shall keep:\n- [ ] a log of\n  - names\n- keys\n\nThe lamp must be lit as follows.\n- left\n\n\
+         It may look hard, but there is much in its favour:\n- speed\n\nIf the door must stay open, say so:\n- aloud\n\n\
+         If nobody is there, the clerk shall:\n- wait\n",
         &[
             "1 MUST [-] Doors must close.",
             "3 MUST NOT [-] open the door,",
@@ -192,6 +200,9 @@ fn a_lead_in_gives_its_strength_to_each_item() {
             "18 SHALL [-] names",
             "19 SHALL [-] keys",
             "21 MUST [-] The lamp must be lit as follows.",
+            "24 MAY [-] It may look hard, but there is much in its favour:",
+            "27 MUST [-] If the door must stay open, say so:",
+            "31 SHALL [-] wait",
         ],
     );
 }
