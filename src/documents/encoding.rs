@@ -25,6 +25,8 @@ const GUESS_BEFORE: usize = 64;
 const CONTROLS_ONE_IN: usize = 20;
 /// A zero byte stands in no text, unless something went wrong: then there are fewer odd bytes than one in this many.
 const ZEROS_ONE_IN: usize = 100;
+/// So many zero bytes at a text's end need no word: they fill a block.
+const MOST_FILLING: usize = 4096;
 
 /// Decodes `bytes`. `declared` is the label that the document itself gives, if any; it is believed only where the bytes
 /// don't show better.
@@ -39,8 +41,17 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Deco
     if let Some(encoding) = utf_16_without_mark(bytes) {
         return read_as(encoding, bytes, Some("by its zero bytes"));
     }
+    let filled = bytes.len();
     let bytes = without_filling(bytes);
     refuse_binary(bytes)?;
+    let mut decoded = without_zeros(bytes, declared)?;
+    if filled - bytes.len() > MOST_FILLING {
+        decoded.notes.push(format!("{} zero bytes at its end were passed over", filled - bytes.len()));
+    }
+    Ok(decoded)
+}
+
+fn without_zeros<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<'a>, Refusal> {
     let utf_8 = mostly_utf_8(bytes);
     if utf_8 && !looks_like_iso_2022_jp(bytes) {
         return read_as(UTF_8, bytes, None);

@@ -113,7 +113,8 @@ impl Collected {
     pub fn finish(mut self, format: Format, reader: String, unit: Unit, why: Option<&str>) -> Extracted {
         let begun = self.page();
         if self.is_full || (why.is_some() && self.expected > begun) {
-            let too_long = format!("the text before is {} MiB long, which is the most", MAX_TEXT_BYTES >> 20);
+            let too_long =
+                format!("what lies behind the first {} MiB of its text isn't read: split it", MAX_TEXT_BYTES >> 20);
             let why = why.map_or(too_long, str::to_owned);
             let rest = PageRange { from: begun + 1, to: self.expected.max(begun + 1) };
             let pages = (unit == Unit::Page && self.expected > begun).then_some(rest);

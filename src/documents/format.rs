@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::error::DocumentError;
 use super::extracted::{Collected, Extracted};
 use super::readers::{
-    Comma, Epub, Failure, Html, InPieces, Mail, Pages, Pdf, Plain, Reader, Slides, Source, Word, Workbook, mail,
+    Comma, Epub, Failure, Html, InPieces, Mail, Pages, Pdf, Plain, Reader, Slides, Source, Stopped, Word, Workbook,
+    mail,
 };
 use super::refusal::Refusal;
 use super::units::Unit;
@@ -107,16 +108,34 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if let Some(format) = known? {
         return Ok(format);
     }
-    Ok(format_of(name, bytes))
+    Ok(if unreadable::is_late_pdf(name, bytes) { Format::Pdf } else { format_of(name, bytes) })
 }
 
 /// Tells `pages` what the document says. The unit is what it is counted in; none where `pages` wanted no more.
 pub fn read(format: Format, name: &str, bytes: &[u8], pages: &mut dyn Pages) -> Result<Option<Unit>, Refusal> {
+    let told = tell_first(format, name, bytes, pages);
+    if told.is_err() {
+        return Ok(None);
+    }
     match format.reader().read(Source { name, bytes }, &mut InPieces(pages)) {
         Ok(unit) => Ok(Some(unit)),
         Err(Failure::Stopped(_)) => Ok(None),
         Err(Failure::Refused(refusal)) => Err(unreadable::refused_by_name(name, refusal)),
     }
+}
+
+/// What is known of a document before it is read.
+fn tell_first(format: Format, name: &str, bytes: &[u8], pages: &mut dyn Pages) -> Result<(), Stopped> {
+    if bytes.is_empty() {
+        pages.begin(1)?;
+        return pages.gap("the file has 0 bytes");
+    }
+    let is_text = matches!(format, Format::Text | Format::Html | Format::Mail);
+    if is_text && unreadable::is_called_an_office_file(name) {
+        let ending = ending(name).to_uppercase();
+        pages.note(format!("it is no {ending}, as its name has it, and was read as {}", format.as_str()))?;
+    }
+    Ok(())
 }
 
 /// Text out of one document's bytes, here and now, without any limit on time and memory: for documents that are trusted.
@@ -142,7 +161,7 @@ fn format_of(name: &str, bytes: &[u8]) -> Format {
         "md" | "markdown" | "mdown" | "mkd" | "mdx" => Format::Markdown,
         "html" | "htm" | "xhtml" | "xht" | "shtml" | "mht" | "mhtml" => Format::Html,
         "csv" | "tsv" => Format::Csv,
-        "eml" => Format::Mail,
+        "eml" if !starts_like_html(bytes) => Format::Mail,
         "patch" | "diff" => Format::Text,
         _ if mail::is_saved_page(bytes) => Format::Html,
         _ if mail::begins_like_one(bytes) || mail::is_mailbox(bytes) => Format::Mail,
@@ -166,6 +185,7 @@ fn starts_like_html(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::pages::Gap;
 
     fn text(name: &str, bytes: &[u8]) -> (Format, Unit, String, Vec<String>) {
         let Extracted { format, unit, text, notes, .. } = extract(name, bytes).unwrap();
@@ -186,6 +206,7 @@ mod tests {
         for name in ["a.html", "A.HTM", "page", "page.php"] {
             assert_eq!(text(name, b"\n<!DOCTYPE HTML><p>a &amp; b").2, "a & b\n", "{name}");
         }
+        assert_eq!(text("page.eml", b"<html><p>a").2, "a\n");
         assert_eq!(text("a.txt", b"<html><p>a").2, "<html><p>a");
         let page = b"<?xml version='1.0'?>\n<!-- x -->\n<html xmlns='x'><p>a</p></html>";
         assert_eq!(text("page.xml", page).2, "a\n");
@@ -200,6 +221,9 @@ mod tests {
             (Format::Text, Unit::Line, String::new(), vec!["no text in it".into()])
         );
         assert_eq!(text("a.html", b"<title>x</title><script>y</script>").3, ["no text in it"]);
+        assert_eq!(extract("a.md", b"").unwrap().gaps, [Gap { pages: None, why: "the file has 0 bytes".to_owned() }]);
+        let notes = ["it is no DOCX, as its name has it, and was read as text".to_owned()];
+        assert_eq!(text("a.docx", b"Px"), (Format::Text, Unit::Line, "Px".to_owned(), notes.to_vec()));
     }
 
     #[test]

@@ -59,6 +59,15 @@ pub enum Refusal {
     /// What stands in it isn't text, and no program to recognise characters was there, or was wanted.
     #[error("is an image: install tesseract and have `documents.ocr` on, or give its text")]
     Image,
+    /// Its reader was ended from outside, again and again.
+    #[error(
+        "can't be read now, because its reader was ended by signal {signal} each time: see that the machine has memory to \
+         spare, and try again"
+    )]
+    Killed {
+        /// The last one's number.
+        signal: i32,
+    },
     /// Its reader was ended by a limit, or ended itself, before a page was read.
     #[error("can't be read, because {why}: open it in its own program and save it again, or leave it out")]
     Ended {
@@ -67,9 +76,18 @@ pub enum Refusal {
     },
 }
 
-/// An error of a library as a clause: some begin with where they come from, which says nothing to a person.
+/// An error of a library as a clause. Some are in words that only its writers know, some begin with where they come from,
+/// which says nothing to a person.
 pub(super) fn clause(error: &dyn std::fmt::Display) -> String {
+    const KNOWN: [(&str, &str); 3] = [
+        ("deflate stream", "what is packed there is damaged"),
+        ("Cfb error", "its table of parts makes no sense"),
+        ("End of stream", "it is cut off"),
+    ];
     let text = error.to_string();
+    if let Some((_, clause)) = KNOWN.iter().find(|(what, _)| text.contains(what)) {
+        return (*clause).to_owned();
+    }
     text.strip_prefix("I/O error: ").unwrap_or(&text).to_owned()
 }
 

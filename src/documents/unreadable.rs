@@ -78,11 +78,11 @@ const ENDINGS: &[(&[&str], Kind)] = &[
     (&["docx", "docm", "dotx"], WORD),
     (&["doc", "dot"], OLD_WORD),
     (&["ppt", "pps", "pot"], OLD_POWERPOINT),
-    (&["xlsx", "xlsm", "xltx", "xls", "xlsb"], EXCEL),
+    (&["xlsx", "xlsm", "xltx", "xls", "xlsb", "ods"], EXCEL),
     (&["pptx", "pptm", "ppsx"], POWERPOINT),
     (&["odt", "ott"], OPEN_TEXT),
     (&["odp", "otp"], OPEN_SLIDES),
-    (&["ods", "odg", "odf"], OPEN_OTHER),
+    (&["odg", "odf"], OPEN_OTHER),
     (&["rtf"], RTF),
     (&["epub"], EPUB),
     (&["mobi", "azw", "azw3", "kfx"], KINDLE),
@@ -122,8 +122,8 @@ pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
     match refusal {
         // What was cut off may have lost the parts that say what it is.
         Refusal::Unsupported { format, .. }
-            if format == ARCHIVE.0
-                && by_name(name).is_some_and(|kind| [WORD, EXCEL, POWERPOINT, EPUB].contains(&kind)) =>
+            if format == ARCHIVE.0 && is_called(name, &[WORD, EXCEL, POWERPOINT, EPUB])
+                || format == OLD_OTHER.0 && is_called(name, &[EXCEL, MAIL]) =>
         {
             Refusal::Damaged {
                 format: ending(name).to_uppercase(),
@@ -140,6 +140,27 @@ pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
         },
         _ => refusal,
     }
+}
+
+/// Whether a document's name has one of these kinds' endings.
+fn is_called(name: &str, kinds: &[Kind]) -> bool {
+    by_name(name).is_some_and(|kind| kinds.contains(&kind))
+}
+
+/// Whether a document's name has it that it is anything but a text.
+pub(super) fn is_called_an_office_file(name: &str) -> bool {
+    is_called(name, &[PDF, WORD, EXCEL, POWERPOINT, EPUB])
+}
+
+/// A PDF that something stands before, as its programs have it, within this many bytes.
+const PDF_BEGINS: usize = 1024;
+
+/// Whether it is a PDF that something else stands before: a text may write of PDF.
+pub(super) fn is_late_pdf(name: &str, bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(PDF_BEGINS)];
+    memchr::memmem::find(head, b"%PDF-").is_some()
+        && memchr::memmem::find(bytes, b"endobj").is_some()
+        && (is_called(name, &[PDF]) || std::str::from_utf8(bytes).is_err())
 }
 
 fn unsupported((format, advice): Kind) -> Refusal {
@@ -273,6 +294,10 @@ mod tests {
         let cut = "a.docx can't be read as DOCX, because it is cut off, or the parts that make it such a file are missing: \
                    open it in its own program and save it again, or leave it out";
         check("a.docx", &zip(&word)[..40], Some(cut));
+        for (name, bytes) in [("a.ODS", &zip(&word)[..40]), ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 cut")] {
+            let ending = name[2..].to_uppercase();
+            check(name, bytes, Some(&cut.replace("a.docx", name).replace("DOCX", &ending)));
+        }
     }
 
     #[test]
@@ -288,6 +313,11 @@ mod tests {
             check("a.txt", text.as_bytes(), None);
         }
         check("about.md", b"A file begins with %PDF-1.4 if it is one", None);
+        let late = b"HTTP/1.1 200 OK\n\n%PDF-1.4\n1 0 obj\n<<>>\nendobj\n";
+        assert_eq!(
+            [detect("a.md", late), detect("a.pdf", late), detect("a.md", &[&late[..], b"\xe4"].concat())],
+            [Ok(Format::Markdown), Ok(Format::Pdf), Ok(Format::Pdf)]
+        );
         check("empty", b"", None);
     }
 }

@@ -80,8 +80,8 @@ impl Extractor {
             return Ok(kept);
         }
         let _place = self.place();
-        let read = pages::read(program, &kind, bytes).map_err(|error| refused(unable(&error)))?;
-        let Helped { read, has_failed } = help(&self.tools, read, bytes);
+        let (read, left) = pages::read(program, &kind, bytes).map_err(|error| refused(unable(&error)))?;
+        let Helped { read, has_failed } = help(&self.tools, read, left, bytes);
         let extracted = read.map_err(refused)?;
         if let Some((cache, key)) = key.filter(|_| !has_failed) {
             cache.put(&key, &extracted);
@@ -224,7 +224,10 @@ impl Taking<'_, '_> {
 }
 
 fn ended(end: End) -> Refusal {
-    Refusal::Ended { why: end.why(DOCUMENT) }
+    match end {
+        End::Killed(signal) => Refusal::Killed { signal },
+        end => Refusal::Ended { why: end.why(DOCUMENT) },
+    }
 }
 
 fn unable(error: &io::Error) -> Refusal {

@@ -12,10 +12,15 @@ use crate::{
     documents::{Collected, Extracted, Format, Pages, Refusal, Unit},
     job::pages::{Gap, PageRange},
 };
-use std::{cell::RefCell, collections::BTreeMap, fmt::Write, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    fmt::Write,
+    time::Duration,
+};
 
-/// Processor time for one image, or for all of a PDF in `pdftotext`.
-const WHOLE: Duration = Duration::from_mins(1);
+/// Processor time for one image.
+const IMAGE: Duration = Duration::from_mins(1);
 /// Pages that are given to `pdftotext` one by one, where it didn't get through all of them.
 const MOST_SINGLE_PAGES: usize = 20;
 /// Images that are tried one after the other without success.
@@ -33,13 +38,13 @@ const MOST_BYTES: usize = 256 << 20;
 #[derive(Debug)]
 pub(super) struct Helped {
     pub(super) read: Result<Extracted, Refusal>,
-    /// Characters were to be recognised, and the program for it failed: another time it may not.
+    /// A program failed, or was ended from outside: another time it may not.
     pub(super) has_failed: bool,
 }
 
-/// Adds to what our reader made of the document.
-pub(super) fn help(tools: &Tools, read: Result<Extracted, Refusal>, bytes: &[u8]) -> Helped {
-    let help = Help { tools, failed: RefCell::new(None) };
+/// Adds to what our reader made of the document; `left` is what is left of its time.
+pub(super) fn help(tools: &Tools, read: Result<Extracted, Refusal>, left: Duration, bytes: &[u8]) -> Helped {
+    let help = Help { tools, left: Cell::new(left), failed: RefCell::new(None) };
     let mut read = help.help(read, bytes);
     let failed = help.failed.into_inner();
     if let (Ok(extracted), Some(failed)) = (&mut read, &failed) {
@@ -51,6 +56,8 @@ pub(super) fn help(tools: &Tools, read: Result<Extracted, Refusal>, bytes: &[u8]
 /// Help with one document.
 struct Help<'t> {
     tools: &'t Tools,
+    /// Processor time for `pdftotext`.
+    left: Cell<Duration>,
     /// How the recognition of characters failed, a note; the last time.
     failed: RefCell<Option<String>>,
 }
@@ -75,7 +82,7 @@ impl Help<'_> {
             return None;
         }
         let version = self.tools.installed().pdftotext.clone()?;
-        let text = self.text("pdftotext", &["-enc", "UTF-8", "-", "-"], bytes, WHOLE)?;
+        let text = self.text("pdftotext", &["-enc", "UTF-8", "-", "-"], bytes, self.left.get())?;
         let mut collected = Collected::of(text.strip_suffix('\x0c')?.split('\x0c'));
         collected.add_note(format!("read by pdftotext: our own reader says that it {refusal}"));
         Some(collected.finish(Format::Pdf, version, Unit::Page, None)).filter(|extracted| !extracted.text.is_empty())
@@ -159,25 +166,30 @@ impl Help<'_> {
         Extracted { text, ..extracted }
     }
 
-    /// What `pdftotext` reads on these pages of a PDF, which are sorted: on all of them in one go, and where that takes too
-    /// long, on the first few, one by one.
+    /// What `pdftotext` reads on these pages of a PDF, which are sorted: on all of them in one go, and where that takes half
+    /// of the time that is left, on the first few, one by one, in the other half.
     fn texts(&self, pages: &[u64], bytes: &[u8]) -> BTreeMap<u64, String> {
         let (Some(first), Some(last), true) = (pages.first(), pages.last(), self.tools.installed().pdftotext.is_some())
         else {
             return BTreeMap::new();
         };
-        let read = |from: u64, to: u64, limit| {
+        let read = |from: u64, to: u64, limit: Duration| {
+            if limit.is_zero() {
+                return None;
+            }
             let range = [from.to_string(), to.to_string()];
             let arguments = ["-enc", "UTF-8", "-f", &range[0], "-l", &range[1], "-", "-"];
             self.text("pdftotext", &arguments, bytes, limit)
         };
         let is_wanted = |(page, text): &(u64, String)| pages.binary_search(page).is_ok() && !text.trim().is_empty();
-        match read(*first, *last, WHOLE) {
+        let together = (self.left.get() / 2).min(PAGE * u32::try_from(last - first + 1).unwrap_or(u32::MAX));
+        match read(*first, *last, together) {
             Some(text) => (*first..=*last).zip(text.split('\x0c').map(str::to_owned)).filter(is_wanted).collect(),
             None => pages
                 .iter()
                 .take(MOST_SINGLE_PAGES)
-                .filter_map(|&page| Some((page, read(page, page, PAGE)?)))
+                .map_while(|&page| Some((page, self.left.get().min(PAGE))).filter(|(_, limit)| !limit.is_zero()))
+                .filter_map(|(page, limit)| Some((page, read(page, page, limit)?)))
                 .map(|(page, text)| (page, text.trim_end_matches('\x0c').to_owned()))
                 .filter(is_wanted)
                 .collect(),
@@ -193,14 +205,14 @@ impl Help<'_> {
         images.tried += 1;
         images.failed += 1;
         let number = page.to_string();
-        let image = self.run("pdftoppm", &["-r", DOTS, "-png", "-f", &number, "-l", &number, "-"], bytes, WHOLE)?;
+        let image = self.run("pdftoppm", &["-r", DOTS, "-png", "-f", &number, "-l", &number, "-"], bytes, IMAGE)?;
         let text = self.recognise(&image)?;
         images.failed = 0;
         Some(text).filter(|text| !text.trim().is_empty())
     }
 
     fn recognise(&self, image: &[u8]) -> Option<String> {
-        self.text("tesseract", &["stdin", "stdout"], image, WHOLE)
+        self.text("tesseract", &["stdin", "stdout"], image, IMAGE)
     }
 
     fn text(&self, program: &str, arguments: &[&str], input: &[u8], limit: Duration) -> Option<String> {
@@ -226,6 +238,14 @@ impl Help<'_> {
             Ok(End::Done) => Some(said).filter(|said| said.len() <= MOST_BYTES),
             Ok(End::Code(code)) if program == RECOGNISING => {
                 *self.failed.borrow_mut() = Some(format!("{program} failed (exit code {code}): see that it works"));
+                None
+            }
+            Ok(End::Killed(signal)) => {
+                *self.failed.borrow_mut() = Some(format!("{program} was ended by signal {signal}: try again"));
+                None
+            }
+            Ok(End::Time) if program == "pdftotext" => {
+                self.left.set(self.left.get().saturating_sub(limit));
                 None
             }
             Ok(End::Code(_) | End::Time | End::Fell(_)) | Err(_) => None,

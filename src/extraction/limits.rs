@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Address space of a reader, in bytes.
 pub(super) const MEMORY_BYTES: u64 = 1 << 30;
-/// Processor time for one document.
+/// Processor time for one document, with what other programs need that help to read a PDF.
 pub(super) const DOCUMENT: Duration = Duration::from_mins(1);
 /// Processor time for one page of a document that has several.
 pub(super) const PAGE: Duration = Duration::from_secs(2);
@@ -18,6 +18,8 @@ pub(super) const PAGE: Duration = Duration::from_secs(2);
 pub(super) const SILENCE: Duration = Duration::from_mins(5);
 /// Falls after which a document is given up.
 pub(super) const MOST_FALLS: usize = 5;
+/// How often a reader that is ended from outside is started again.
+pub(super) const MOST_KILLS: usize = 2;
 /// Stack of the reading thread, in bytes: parsers descend as deep as a document is nested.
 pub(super) const STACK_BYTES: usize = 64 << 20;
 

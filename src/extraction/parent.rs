@@ -32,6 +32,8 @@ pub(super) enum End {
     Time,
     /// Why, as a clause: "its reader needed more than 1 GiB of memory".
     Fell(String),
+    /// Somebody else ended it, by this signal: a person, or a system that is short of memory. The document is not to blame.
+    Killed(i32),
     /// An exit code of another program.
     Code(u8),
 }
@@ -42,6 +44,7 @@ impl End {
         match self {
             Self::Time => format!("reading it took more than {} s of processor time", limit.as_secs()),
             Self::Fell(why) => why,
+            Self::Killed(signal) => format!("its reader was ended by signal {signal}"),
             Self::Done | Self::Code(_) => "its reader ended without a word".to_owned(),
         }
     }
@@ -171,6 +174,8 @@ fn last_words(mut from: impl Read) -> String {
 fn end(status: ExitStatus, complaint: &str) -> End {
     /// Processor time is over. The number is the same on every Unix that we know.
     const SIGXCPU: i32 = 24;
+    /// SIGHUP, SIGINT, SIGKILL, SIGTERM.
+    const FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
     let fell = |why: &str| End::Fell(why.to_owned());
     match (status.code(), status.signal()) {
         (Some(0), _) => End::Done,
@@ -181,6 +186,7 @@ fn end(status: ExitStatus, complaint: &str) -> End {
         _ if complaint.contains("overflowed its stack") => fell("it is nested too deeply"),
         (Some(code), _) if code == i32::from(PANICKED) => fell("its reader met something in it that it can't handle"),
         (Some(code), _) => u8::try_from(code).map_or_else(|_| fell("its reader failed"), End::Code),
+        (None, Some(signal)) if FROM_OUTSIDE.contains(&signal) => End::Killed(signal),
         (None, Some(signal)) => End::Fell(format!("its reader was ended by signal {signal}")),
         (None, None) => fell("its reader was ended"),
     }

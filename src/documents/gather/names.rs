@@ -44,7 +44,7 @@ pub fn check_name(name: &str) -> Result<(), DocumentError> {
             return bad("it has a control character".into());
         }
         if let Some(sign) = part.chars().find(|c| matches!(c, '\\' | ':')) {
-            return bad(format!("it has a {sign}"));
+            return bad(format!("`{sign}` stands in it"));
         }
         if part.ends_with('.') {
             return bad(format!("{part:?} ends with a dot"));

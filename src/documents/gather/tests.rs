@@ -294,8 +294,8 @@ fn our_own_files_are_no_documents() {
 #[test]
 fn names_that_a_workspace_refuses_are_refused_here() {
     for (name, why) in [
-        ("a:b", "it has a :"),
-        ("a\\b", "it has a \\"),
+        ("a:b", "`:` stands in it"),
+        ("a\\b", "`\\` stands in it"),
         ("a\nb", "it has a control character"),
         ("a.", "\"a.\" ends with a dot"),
         ("x/nul.txt", "\"nul.txt\" is a device on Windows"),
@@ -332,7 +332,7 @@ fn a_survey_leaves_out_what_can_be_no_document() {
         Ok((owned(names), owned(whys)))
     };
     let not_utf_8 = "its name isn't valid UTF-8: rename it";
-    let bad = "no name for a document, because it has a :: rename it";
+    let bad = "no name for a document, because `:` stands in it: rename it";
     let all = survey(&["in", "one.md"], &|_| true);
     assert_eq!(all, lists(&["a.md", "b.txt", "deep/c.md", "one.md"], &[not_utf_8, bad]));
     // What isn't wanted is not told of either; a folder may have nothing.

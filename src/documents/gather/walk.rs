@@ -110,5 +110,8 @@ fn of_walk(path: &Path, error: ignore::Error) -> DocumentError {
         }
     }
     let source = error.into_io_error().unwrap_or_else(|| std::io::Error::other("the folder can't be walked"));
-    unreadable(&at, source)
+    // What the system said, without the path around it.
+    let bare = (source.raw_os_error().is_none() && source.kind() != std::io::ErrorKind::Other)
+        .then(|| std::io::Error::from(source.kind()));
+    unreadable(&at, bare.unwrap_or(source))
 }

@@ -89,12 +89,12 @@ impl<'a> Reader<'a> {
         if self.opens_verbatim(line, indent, text) {
             return;
         }
-        if text.starts_with('>') {
-            let inner = text[1..].trim_start();
+        if let Some(quoted) = text.strip_prefix('>') {
+            let inner = quoted.trim_start();
             let listed = marker(inner).is_some() && !self.builder.is_open(|kind| kind == Kind::Other);
             let is_code = self.quoted_fence || inner.starts_with("```");
             if listed && !is_code {
-                let shown = Line { text: text[1..].strip_prefix(' ').unwrap_or(&text[1..]), ..*line };
+                let shown = Line { text: quoted.strip_prefix(' ').unwrap_or(quoted), ..*line };
                 self.line(&shown, next);
                 self.quoted_list = true;
                 return;

@@ -70,7 +70,7 @@ fn odd_files_are_named_and_harm_no_others() {
     drop(listener);
     assert_eq!(
         ran.stderr,
-        "left out: docs/a:b.md (no name for a document, because it has a :: rename it)\n\
+        "left out: docs/a:b.md (no name for a document, because `:` stands in it: rename it)\n\
          left out: docs/bell.md (no name for a document, because it has a control character: rename it)\n\
          left out: docs/dot. (no name for a document, because \"dot.\" ends with a dot: rename it)\n\
          left out: docs/huge.md (1073741825 bytes, and a document may have 1073741824: split it)\n\

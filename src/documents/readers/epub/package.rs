@@ -50,7 +50,9 @@ impl Package {
     pub(super) fn read(files: &mut Files<'_>) -> Result<Self, Refusal> {
         let named = files.get("META-INF/container.xml").ok().and_then(|xml| root_file(&characters(&xml)));
         let path = named.or_else(|| files.first_ending(".opf")).ok_or_else(|| damaged("it names no package file"))?;
-        let xml = files.get(&path).map_err(|missing| damaged(&format!("of its package file {}", missing.why())))?;
+        let xml = files
+            .get(&path)
+            .map_err(|missing| damaged(&format!("its package file can't be had: {}", missing.why())))?;
         let mut package = Self::default();
         let contents = package.package(&characters(&xml), &path);
         if let Some(xml) = contents.as_ref().and_then(|file| files.get(file).ok()) {

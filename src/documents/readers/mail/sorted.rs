@@ -120,7 +120,11 @@ fn leaf<'a>(part: &Entity<'a>, kind: &str, subtype: &str, depth: usize) -> Sorte
     // A mail of one part is that part, whatever it is called.
     if is_text && !is_attached && (part.file_name().is_none() || depth == 0) && transfer != Transfer::Unknown {
         let charset = part.parameter("charset").map(str::to_owned);
-        let piece = Piece { is_html: subtype == "html", charset, content: transfer.unpack(part.body()) };
+        let (packed, content) = (part.body(), transfer.unpack(part.body()));
+        if content.is_empty() && !packed.trim_ascii().is_empty() {
+            return gap("its text is damaged where it was packed, and can't be unpacked");
+        }
+        let piece = Piece { is_html: subtype == "html", charset, content };
         return Sorted { pieces: vec![piece], ..Sorted::default() };
     }
     match (kind, subtype) {

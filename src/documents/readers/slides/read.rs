@@ -41,10 +41,11 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
     if slides.is_empty() {
         return Err(Broken(format!("its part {main} names no slides")).into());
     }
-    pages.expect(slides.len() as u64)?;
+    let all = slides.len();
+    pages.expect(all.min(MAX_SLIDES) as u64)?;
     let mut layouts = Layouts::default();
     let (mut hidden, mut images, mut objects, mut comments) = (0, 0, 0, 0);
-    for (page, id) in (1..).zip(&slides) {
+    for (page, id) in (1..).zip(&slides[..all.min(MAX_SLIDES)]) {
         if !pages.begin(page)? {
             continue;
         }
@@ -91,6 +92,9 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
             pages.gap(gap)?;
         }
         pages.text(&text)?;
+        if page == MAX_SLIDES as u64 && all > MAX_SLIDES {
+            pages.gap(&format!("{} slides behind it, which are not read", all - MAX_SLIDES))?;
+        }
     }
     for (count, one, many) in [
         (hidden, "1 of its slides is hidden, and was read", "of its slides are hidden, and were read"),
@@ -113,7 +117,7 @@ fn slides(package: &Package<'_>, main: &str) -> Result<Vec<String>, Broken> {
     let mut slides = Vec::new();
     loop {
         match xml.next()? {
-            Node::Start(element) if element.name() == "sldId" && slides.len() < MAX_SLIDES => {
+            Node::Start(element) if element.name() == "sldId" => {
                 slides.extend(element.prefixed("id"));
             }
             Node::Over => return Ok(slides),

@@ -1,6 +1,7 @@
 //! One workbook, from bytes to text.
 
 use super::{modern, old, open};
+use crate::documents::format::ending;
 use crate::documents::readers::package::{Halt, Package};
 use crate::documents::readers::{Failure, Pages, Reader, Source};
 use crate::documents::refusal::Refusal;
@@ -23,7 +24,8 @@ impl Reader for Workbook {
         if package.is_salvaged {
             pages.note("its table of parts is damaged, and they were looked for one by one".to_owned())?;
         }
-        let read = if package.has("content.xml") && !package.has("xl/workbook.xml") {
+        let is_open = package.has("content.xml") || ending(source.name) == "ods";
+        let read = if is_open && !package.has("xl/workbook.xml") {
             open::read(&package, pages)
         } else {
             modern::read(&package, pages)
