@@ -93,6 +93,18 @@ fn typeset_text_is_read_by_where_its_lines_end() {
                 "Red cards must be given back on the day that is printed on them, or on the day before, to the clerk, who may keep open(card); and each of the others in the drawer.",
             ],
         ),
+        // a sentence over its code, and words of programs in sentences
+        (
+            "The value must be freed at the end.\nMatRestoreRow(Mat A);\n\nBehind the last of them it must be closed with the pair of commands\nCloseBegin(A,LAST);\nCloseEnd(A,LAST);\n\nThis is strongly discouraged. You should\nuse a shocks block instead.\n\n--version=<version> The version must be that of the card.\n\n• Closed -> Open - The clerk should show the window with HINTS.initial_state being OpenState.\n\nMethods should follow what stands above and should not include the\nclass name. Rationale: they are told apart by the rest, e.g., get_foo_bar().",
+            &[
+                "The value must be freed at the end.",
+                "Behind the last of them it must be closed with the pair of commands",
+                "You should use a shocks block instead.",
+                "--version=<version> The version must be that of the card.",
+                "Closed -> Open - The clerk should show the window with HINTS.initial_state being OpenState.",
+                "Methods should follow what stands above and should not include the class name.",
+            ],
+        ),
         // what leads to the next list stands right under the last item of this one
         (
             "Each reader of the archive has a card, and the clerk looks at it when the reader comes in and goes out again. At\nthe first bell of the day the archive opens, and at the second one it closes; nobody stays there over night. The\nreader may:\n• come in at any time between the first and the second bell of the day.\n• write on paper that the reader has brought along, or that the clerk gives out at the door.\nNobody does this :\n• sleep\n• sing",

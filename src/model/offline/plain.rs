@@ -8,7 +8,8 @@ use super::directives::{is_admonition, is_verbatim};
 use super::furniture::Place;
 use super::marker::{Family, marker};
 use super::plain_look::{
-    Look, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_prose, is_term, lead, look,
+    Look, before_code, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_prose, is_term, lead,
+    look,
 };
 use super::statements::{Code, Line, Start};
 use super::strength::strength_of;
@@ -342,9 +343,13 @@ impl<'a> Reader<'_, 'a> {
         let deeper = self.prose_indent.is_some_and(|prose| indent >= prose + 2);
         let joins = self.builder.open.is_some() && self.builder.broken;
         let looks = if joins { Look::Prose } else { look(&chunk, deeper) };
-        let lead = if looks == Look::Columns { lead(&chunk) } else { 0 };
+        let lead = match looks {
+            Look::Columns => lead(&chunk),
+            Look::Code => before_code(&chunk),
+            Look::Prose => 0,
+        };
         if lead > 0 {
-            // a sentence over its table
+            // a sentence over its table, or its code
             let first = i + lead;
             self.looked = (first, Look::Prose);
             self.anew[first] = true;

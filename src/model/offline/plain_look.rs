@@ -197,24 +197,6 @@ pub(super) fn is_code(text: &str) -> bool {
         "for (",
         "while (",
         "switch (",
-        "return ",
-        "int ",
-        "void ",
-        "char ",
-        "struct ",
-        "typedef ",
-        "static ",
-        "const ",
-        "unsigned ",
-        "def ",
-        "class ",
-        "import ",
-        "public ",
-        "private ",
-        "let ",
-        "var ",
-        "fn ",
-        "use ",
         "SELECT ",
         "INSERT INTO ",
         "CREATE ",
@@ -242,14 +224,14 @@ pub(super) fn is_code(text: &str) -> bool {
         return true;
     }
     let prose_end = text.ends_with('.') && text.split_whitespace().count() >= 5 && first.is_uppercase();
-    if OPENINGS.iter().any(|opening| text.starts_with(opening)) {
+    if OPENINGS.iter().any(|opening| text.starts_with(opening)) || is_statement(text) {
         return !prose_end;
     }
     if first == '<' && text.ends_with('>') {
         return true;
     }
-    if !prose_end && [":=", "==", "!=", "&&", "||", "::=", " -> ", " => ", "();"].iter().any(|sign| text.contains(sign))
-    {
+    const SIGNS: &[&str] = &[":=", "==", "!=", "&&", "||", "::=", " -> ", " => ", "();"];
+    if !prose_end && SIGNS.iter().any(|sign| text.contains(sign)) && !is_prose(text) {
         return true;
     }
     // name = value, rule = …
@@ -262,7 +244,9 @@ pub(super) fn is_code(text: &str) -> bool {
                 .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '$' | '[' | ']' | '"' | '>' | '*' | ' '))
             || name.ends_with("()") && !name.contains(' ')
     });
-    if assigned && !prose_end {
+    // "--version=NUMBER The version must be told."
+    let behind = text.split_once(' ').map_or("", |(_, behind)| behind);
+    if assigned && !prose_end && !is_prose(behind) {
         return true;
     }
     // "key": value
@@ -276,6 +260,23 @@ pub(super) fn is_code(text: &str) -> bool {
                 && !name.trim().contains(' ')
                 && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '*' | ':'))
         })
+}
+
+/// What a keyword begins in a language of programs: a sentence may begin its line with the same word.
+fn is_statement(text: &str) -> bool {
+    let Some((keyword, rest)) = text.split_once(' ') else { return false };
+    let has = |signs: &[char]| rest.contains(signs);
+    let words = rest.split_whitespace().count();
+    match keyword {
+        "return" => rest.ends_with(';') || words == 1 && !rest.ends_with('.'),
+        "int" | "void" | "char" | "struct" | "typedef" | "static" | "const" | "unsigned" | "def" | "public"
+        | "private" | "var" | "fn" => has(&['(', ';', '=', '{', ',']) && !is_prose(text),
+        "class" => (has(&['(', '{']) || rest.ends_with(':')) && !is_prose(text),
+        "import" => words <= 3 && !rest.ends_with(['.', ':']),
+        "let" => has(&['=']),
+        "use" => rest.ends_with(';'),
+        _ => false,
+    }
 }
 
 /// What the lines up to the next blank one are together.
@@ -318,8 +319,8 @@ pub(super) fn is_prose(text: &str) -> bool {
     let words = text.split_whitespace();
     let (mut plain, mut all) = (0, 0);
     for word in words {
-        all += 1;
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        all += usize::from(!bare.is_empty());
         plain +=
             usize::from(bare.len() > 1 && bare.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | '-')));
     }
@@ -336,6 +337,13 @@ pub(super) fn lead(chunk: &[&str]) -> usize {
     let before: Vec<_> = chunk.iter().take_while(|line| columns(line).len() < 2).collect();
     let ends = before.iter().rposition(|line| ends_sentence(line.trim_end()));
     ends.map_or(0, |last| last + 1).min(chunk.len() - 1)
+}
+
+/// How many lines of a chunk of code are a sentence before it.
+pub(super) fn before_code(chunk: &[&str]) -> usize {
+    let before = chunk.iter().take_while(|line| !is_code(indentation(line).1)).count();
+    let is_sentence = before > 0 && before < chunk.len() && is_prose(indentation(chunk[0]).1);
+    if is_sentence { before } else { 0 }
 }
 
 /// Whether most lines have a gap, and the gaps of two lines end at the same column.
