@@ -17,11 +17,12 @@ pub enum Extent {
 }
 
 /// Whether each line runs: it is one of the first two or the last two of its page that has text, and it is a page's number,
-/// or names the section beside it, or stands so on another page as well, numbers apart. `begins`: a page begins with the
-/// line. What runs in a part of a document runs in the whole.
+/// or names the section beside it, or stands so on other pages as well, numbers apart: beside a page's number on one, else
+/// in a part of a document on several. `begins`: a page begins with the line. What runs in a part of a document runs in the whole.
 pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -> Vec<bool> {
     let mut edges: Vec<usize> = Vec::new();
     let mut titled: Vec<usize> = Vec::new();
+    let mut numbered: Vec<usize> = Vec::new();
     let (mut start, mut pages) = (0, 0);
     for i in 1..=lines.len() {
         if i < lines.len() && !begins(i) {
@@ -34,17 +35,18 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
         let topless = start == 0 && extent == Extent::Part { from_top: false };
         if top.len() == 2 && top[1] < *bottom.last().unwrap_or(&0) {
             for pair in [&top, &bottom].into_iter().filter(|pair| !topless || *pair == &bottom) {
-                if let [one, other] = pair[..]
-                    && (number(one) && title(other) || number(other) && title(one))
-                {
+                let [one, other] = pair[..] else { continue };
+                if number(one) && title(other) || number(other) && title(one) {
                     titled.extend(pair);
+                } else if number(one) != number(other) {
+                    numbered.extend(pair);
                 }
             }
             edges.extend(top.into_iter().filter(|_| !topless));
             edges.extend(bottom);
-        } else if !topless {
-            // a page of a few lines: each line is an edge once
-            edges.extend((start..i).filter(|i| top.contains(i) || bottom.contains(i)));
+        } else {
+            // a page of a few lines: each line is an edge once, and of the first page's end the last ones are
+            edges.extend((start..i).filter(|i| !topless && top.contains(i) || bottom.contains(i)));
         }
         start = i;
         pages += 1;
@@ -62,8 +64,10 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
         Extent::Whole => 2,
         Extent::Part { .. } => 2.max(pages.min(12_usize).div_ceil(4)),
     };
+    numbered.sort_unstable();
     for i in edges {
-        let repeated = counts.get(&without_numbers(lines[i])).is_some_and(|&count| count >= least);
+        let enough = if numbered.binary_search(&i).is_ok() { 2 } else { least };
+        let repeated = counts.get(&without_numbers(lines[i])).is_some_and(|&count| count >= enough);
         found[i] = is_page_number(lines[i]) || repeated && bare(lines[i]).len() <= LONGEST;
     }
     for i in titled {
@@ -141,6 +145,11 @@ mod tests {
         assert_eq!(run(&[first, second], Extent::Whole), ["Book 3", "2.1. Fees", "12", "Book 4", "Book 3", "xiii"]);
         let part = Extent::Part { from_top: false };
         assert_eq!(run(&[first, second], part), ["2.1. Fees", "12", "Book 4", "Book 3", "xiii"]);
+        assert_eq!(run(&["2.1. Fees\n\n12", second], part), ["12", "Book 4", "Book 3", "xiii"]);
+        let page = |n: usize| format!("Head {n}\nOne\nTwo {n} is\nso\n\n{}\n{n}", if n < 3 { "Locks" } else { "is" });
+        let pages: Vec<String> = (1..=12).map(page).collect();
+        let pages: Vec<&str> = pages.iter().map(String::as_str).collect();
+        assert_eq!(run(&pages, part).iter().filter(|line| *line == "Locks").count(), 2);
         assert_eq!(run(&[first], Extent::Whole), [""; 0]);
         assert_eq!(run(&["", "one", ""], Extent::Whole), [""; 0]);
     }

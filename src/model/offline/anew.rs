@@ -64,7 +64,7 @@ fn is_anew(above: &str, before: &str, text: &str, width: Width) -> bool {
     if marker(text).is_some() {
         return false;
     }
-    let opens = text.starts_with(|c: char| c.is_uppercase() || matches!(c, '“' | '"'));
+    let opens = text.starts_with(|c: char| c.is_uppercase() || matches!(c, '“' | '"')) && !begins_with_name(text);
     if is_code(before) && !before.ends_with(['\\', ',']) {
         return opens && is_prose(text) && !is_code(text);
     }
@@ -103,9 +103,6 @@ fn is_anew(above: &str, before: &str, text: &str, width: Width) -> bool {
 /// Whether a line of its own stands behind a line that may be full: it ends early itself, and the next begins anew. It is
 /// a command, code, or what leads to the next list.
 fn stands_alone(before: &str, text: &str, below: &str, width: Width) -> bool {
-    if goes_on(before) {
-        return false;
-    }
     if text.ends_with(':') {
         let is_short = text.starts_with(char::is_uppercase) && text.chars().count() * 2 < width.around;
         return is_short
@@ -113,7 +110,13 @@ fn stands_alone(before: &str, text: &str, below: &str, width: Width) -> bool {
             && marker(below).is_some()
             && needed(before, text) <= width.around * 9;
     }
-    let is_machine = |line: &str| is_typed(line) || is_code(line) && line.ends_with(';') && !is_prose(line);
+    let is_called = |line: &str| line.find(['(', '=']).is_some_and(|at| at > 0 && !line[..at].ends_with(' '));
+    let is_call = |line: &str| is_code(line) && line.ends_with(';') && is_called(line) && !is_prose(line);
+    let is_machine = |line: &str| is_typed(line) || is_call(line);
+    // "by using the" may be all that stands before a call
+    if goes_on(before) && (!is_call(text) || before.ends_with([',', '-', '(', '/', '\u{2010}'])) {
+        return false;
+    }
     let is_ended = below.is_empty() || is_machine(below) || below.starts_with(char::is_uppercase) && is_prose(below);
     is_machine(text) && is_ended && marker(text).is_none() && needed(text, below) <= width.around * 7
 }
@@ -139,6 +142,12 @@ fn room_for(before: &str, text: &str) -> usize {
 /// Whether a line is for a machine.
 fn is_typed(line: &str) -> bool {
     (is_command(line) || is_code(line)) && !ends_sentence(line) && !is_prose(line)
+}
+
+/// `NULL character`: what begins so goes on with a sentence as well.
+fn begins_with_name(text: &str) -> bool {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    word.len() > 1 && !word.chars().any(char::is_lowercase) && rest.starts_with(char::is_lowercase)
 }
 
 /// Whether a line ends with a stop that ends no sentence.

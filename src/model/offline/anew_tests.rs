@@ -132,6 +132,19 @@ fn typeset_text_is_read_by_where_its_lines_end() {
         let found = statements(&paged(&[text]), Style::Plain, &Start::default());
         assert_eq!(found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(), *expected, "{text}");
     }
+    let foot = "Reports\n\nThe clerk must sign the book of the day and close the door of the archive. If the\n\nChanging Locks on Old Doors\n\n8";
+    let found = statements(
+        &paged(&[foot, "Reports\n\nclerk is there, the reader must wait.\n\n9"]),
+        Style::Plain,
+        &Start::default(),
+    );
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        [
+            "The clerk must sign the book of the day and close the door of the archive.",
+            "clerk is there, the reader must wait."
+        ]
+    );
     let book = "The signs which the clerk may write down are: \".\" and \"+\". The archive is\nopen, and its clerk is there each day of the week, from eight until the\n\n3 The one in the town must be open too.\n\n7";
     let found = statements(&paged(&[book, "bell rings."]), Style::Plain, &Start::default());
     assert_eq!(

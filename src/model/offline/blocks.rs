@@ -148,6 +148,7 @@ impl<'a> Builder<'a> {
     /// A page ends at `line`: an unfinished paragraph waits for its rest on the next page, anything else is over.
     pub(super) fn page_break(&mut self, line: &Line<'_>, place: Place) {
         let unfinished = self.open.as_ref().is_some_and(|block| match block.kind {
+            Kind::Paragraph if matches!(block.pieces[..], [only] if is_title(only.text)) => false,
             Kind::Paragraph | Kind::Item(_) => block.pieces.last().is_some_and(|piece| !ends_sentence(piece.text)),
             Kind::Heading | Kind::Row { .. } | Kind::Other => false,
         });
@@ -214,6 +215,17 @@ impl<'a> Builder<'a> {
 pub(super) fn ends_sentence(text: &str) -> bool {
     text.trim_end_matches(['"', '”', '’', '\'', ')', ']', '*', '_', '`'])
         .ends_with(['.', '!', '?', ':', ';', '。', '…'])
+}
+
+/// "License Must Not Be Specific to Debian" is a title.
+pub(super) fn is_title(sentence: &str) -> bool {
+    let mut long =
+        sentence.split_whitespace().filter(|word| word.chars().count() > 3 && word.starts_with(char::is_alphabetic));
+    let small = sentence.chars().any(char::is_lowercase);
+    small
+        && !ends_sentence(sentence)
+        && long.clone().count() >= 2
+        && long.all(|word| word.starts_with(char::is_uppercase))
 }
 
 /// Whether a text stops where a list can take it up: "The operator must".

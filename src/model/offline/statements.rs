@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::blocks::{Block, Kind, blocks, ends_sentence, fold};
+use super::blocks::{Block, Kind, blocks, fold, is_title};
 use super::hyphens::{Seam, Vocabulary};
 use super::lead_in::{is_for_items, leads_in};
 use super::marker::Family;
@@ -401,17 +401,6 @@ fn says_something(sentence: &str) -> bool {
                 | "IS"
         )
     })
-}
-
-/// "License Must Not Be Specific to Debian" is a title.
-fn is_title(sentence: &str) -> bool {
-    let mut long =
-        sentence.split_whitespace().filter(|word| word.chars().count() > 3 && word.starts_with(char::is_alphabetic));
-    let small = sentence.chars().any(char::is_lowercase);
-    small
-        && !ends_sentence(sentence)
-        && long.clone().count() >= 2
-        && long.all(|word| word.starts_with(char::is_uppercase))
 }
 
 #[cfg(test)]
