@@ -111,6 +111,8 @@ fn a_sentence_has_the_strength_of_its_word() {
         ("They may or may not work.", Some(Strength::May)),
         ("It says whether the value should be a number.", None),
         ("It is refused if a password is required.", None),
+        ("Behind that a new start may be required.", Some(Strength::May)),
+        ("A new start might be required.", None),
         ("If a password is required, it must be typed.", Some(Strength::Must)),
         ("If the host is new, a password is required.", Some(Strength::Required)),
         ("Not all of the options are required.", Some(Strength::NotRequired)),

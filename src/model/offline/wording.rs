@@ -39,6 +39,7 @@ pub(super) fn keyword(text: &str, words: &[Word], at: usize) -> Option<Strength>
         "should" => (Strength::Should, false),
         "shouldn't" => (Strength::Should, true),
         "may" => (Strength::May, false),
+        "required" if is_only_possible(words, at) => return None,
         "required" => return participle(text, words, at, Strength::Required),
         "recommended" => return participle(text, words, at, Strength::Recommended),
         _ => return None,
@@ -57,6 +58,11 @@ pub(super) fn keyword(text: &str, words: &[Word], at: usize) -> Option<Strength>
     }
     let negated = inner_not || not_follows(text, words, at) || subject_is_none(text, words, at);
     Some(if negated { strength.negated() } else { strength })
+}
+
+/// "A reboot may be required": it says that it may.
+fn is_only_possible(words: &[Word], at: usize) -> bool {
+    at >= 2 && words[at - 1].lower == "be" && matches!(words[at - 2].lower.as_str(), "may" | "might" | "could")
 }
 
 /// "may or may not": leaves it open once.
