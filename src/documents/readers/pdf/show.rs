@@ -3,6 +3,7 @@
 use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue, TextCluster};
 
 use super::glyphs::{Glyph, Matrix};
+use super::ligatures;
 use super::paint::{Painter, number};
 
 impl Painter<'_> {
@@ -49,27 +50,32 @@ impl Painter<'_> {
         }
         let known = self.state.known.clone();
         let private = |at: usize| known.as_ref().and_then(|font| font.private(codes, at, advances.len()));
+        let ligature = |text: &str, at: usize| {
+            let code = codes.get(at).filter(|_| text.is_empty() && codes.len() == advances.len());
+            code.copied().and_then(ligatures::waiting)
+        };
         if let Some(clusters) = run.clusters {
             for cluster in clusters {
                 let first = cluster.glyphs.start;
                 let text = text.get(cluster.text).unwrap_or_default();
                 for (nth, glyph) in advances.get(cluster.glyphs).unwrap_or_default().iter().enumerate() {
-                    self.glyph(if nth == 0 { text } else { "" }, private(first + nth), glyph, nth == 0);
+                    let known = private(first + nth).or_else(|| ligature(text, first + nth));
+                    self.glyph(if nth == 0 { text } else { "" }, known, glyph, nth == 0);
                 }
             }
         } else if text.is_empty() {
             for (nth, glyph) in advances.iter().enumerate() {
-                self.glyph("", private(nth), glyph, true);
+                self.glyph("", private(nth).or_else(|| ligature("", nth)), glyph, true);
             }
         } else {
             self.spread(text, &advances);
         }
     }
 
-    /// One glyph that stands for `text`, or for the character of `private` use.
-    fn glyph(&mut self, text: &str, private: Option<char>, glyph: &GlyphAdvance, is_first: bool) {
+    /// One glyph that stands for `text`, or for the character `known` otherwise.
+    fn glyph(&mut self, text: &str, known: Option<char>, glyph: &GlyphAdvance, is_first: bool) {
         let mut buffer = [0; 4];
-        let text = match private {
+        let text = match known {
             Some(character) => character.encode_utf8(&mut buffer),
             None => text,
         };
