@@ -6,7 +6,7 @@ mod brought;
 
 pub use brought::{brought, result_manifest};
 
-use super::{BatchError, BatchSettings, Inspected, LeftOut, Submission, closing_names::Names, inspect};
+use super::{BatchError, BatchSettings, Inspected, Submission, closing_names::Names, inspect};
 use crate::{
     depot::Depot,
     documents::Found,
@@ -14,6 +14,7 @@ use crate::{
     job::{
         digest::sha256,
         id::JobId,
+        left_out::LeftOut,
         record::{Delivered, JobStatus},
         time::Timestamp,
     },

@@ -30,6 +30,6 @@ pub use error::BatchError;
 pub use estimate::Estimate;
 pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};
-pub use settings::{BatchSettings, Closing, LeftOut, LeftOutFile};
+pub use settings::{BatchSettings, Closing};
 pub use submission::{Submission, instructions_hash};
 pub use zone::{on_the_wall, zone};

@@ -1,9 +1,8 @@
 //! What was set when a batch was submitted: all that a worker needs to make its workspaces, on whatever machine. It lies as
 //! JSON in the batch's row. Secrets are not in it: keys and headers come from each worker's own surroundings.
 
-use crate::job::instructions::Instructions;
+use crate::job::{instructions::Instructions, left_out::LeftOut};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// All of the batch's settings. What is missing has its default, so that a row of an older version can be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,48 +27,11 @@ pub struct BatchSettings {
     pub left_out: LeftOut,
 }
 
-/// Files that a submission left out. A batch's row is read often, so there is a bound to those that are kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LeftOut {
-    pub files: u64,
-    pub first: Vec<LeftOutFile>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LeftOutFile {
-    pub path: String,
-    /// A fragment.
-    pub why: String,
-}
-
-/// Files that are kept by name.
-const MOST_LEFT_OUT: usize = 5_000;
-/// Bytes of their names and reasons.
-const MOST_LEFT_OUT_BYTES: usize = 1024 * 1024;
-
-impl LeftOut {
-    /// Of a batch's settings as the database has them; nothing of settings of another version, which are a worker's affair.
-    pub fn kept(settings: &serde_json::Value) -> Self {
-        BatchSettings::deserialize(settings).map(|settings| settings.left_out).unwrap_or_default()
-    }
-
-    pub fn of(files: &[(PathBuf, String)]) -> Self {
-        let mut bytes = 0;
-        let named = files
-            .iter()
-            .take(MOST_LEFT_OUT)
-            .map(|(path, why)| LeftOutFile { path: path.display().to_string(), why: why.clone() });
-        let named = named.take_while(|file| {
-            bytes += file.path.len() + file.why.len();
-            bytes <= MOST_LEFT_OUT_BYTES
-        });
-        Self { files: files.len() as u64, first: named.collect() }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.files == 0
+impl BatchSettings {
+    /// What a batch's settings, as the database has them, say was left out; nothing where they are of another version, which
+    /// is a worker's affair.
+    pub fn left_out(settings: &serde_json::Value) -> LeftOut {
+        Self::deserialize(settings).map(|settings| settings.left_out).unwrap_or_default()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{
     job::{
         contract::Check,
         event::Ending,
+        left_out::LeftOutFile,
         record::{Delivered, HoldReason, JobStatus},
         rows::duration,
         state::Job,
@@ -40,6 +41,9 @@ struct Shown<'j> {
     coverage: f64,
     /// Parts of the documents that no text was got from.
     not_read: Vec<NotRead>,
+    /// What was found where documents were looked for, and is none of them: how many, and the first of them by name.
+    left_out_files: u64,
+    left_out: &'j [LeftOutFile],
     /// Pages whose characters were recognised in images of them (OCR).
     recognised: Vec<Recognised>,
     /// 0 to 1.
@@ -95,6 +99,8 @@ impl<'j> Shown<'j> {
             deliverables: ending.map_or(&[], |ending| &ending.deliverables),
             coverage: job.coverage.total(&job.spec.documents),
             not_read: job.spec.documents.iter().flat_map(NotRead::of).collect(),
+            left_out_files: job.spec.left_out.files,
+            left_out: &job.spec.left_out.first,
             recognised: job.spec.documents.iter().flat_map(Recognised::of).collect(),
             confidence: completion.map(|completion| completion.confidence),
             notes: completion.and_then(|completion| completion.notes.as_deref()),
@@ -154,6 +160,14 @@ impl<'j> Shown<'j> {
                 self.not_read.len() - MOST_NOT_READ,
                 self.id
             );
+        }
+        for file in self.left_out.iter().take(MOST_NOT_READ) {
+            let _ = writeln!(text, "left out: {}", out::one_line(&format!("{} ({})", file.path, file.why)));
+        }
+        let named = self.left_out.len().min(MOST_NOT_READ) as u64;
+        if self.left_out_files > named {
+            let more = counted(self.left_out_files - named, "more file");
+            let _ = writeln!(text, "left out: {more}, in job.yaml of the workspace");
         }
         for part in self.recognised.iter().take(MOST_NOT_READ) {
             let told = out::one_line(&format!("{} {}", part.document, part.part()));

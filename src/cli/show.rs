@@ -22,6 +22,7 @@ use crate::{
         contract::Check,
         event::Ending,
         id::JobId,
+        left_out::LeftOutFile,
         pages::{Gap, PageRange},
         record::{Delivered, HoldReason, JobStatus, QuotePositions},
         rows::duration,
@@ -64,6 +65,9 @@ struct Shown<'t> {
     last: Timestamp,
     /// Empty where the workspace isn't here.
     documents: Vec<Document<'t>>,
+    /// What was found where documents were looked for, and is none of them.
+    left_out_files: u64,
+    left_out: &'t [LeftOutFile],
     /// 0 to 1, of all documents.
     coverage: f64,
     phase: &'t str,
@@ -179,6 +183,8 @@ fn shown<'t>(place: &'t Place, timeline: &'t Timeline, interrupted: bool) -> Sho
         created: job.spec.created,
         last: job.last_at,
         documents: documents(job),
+        left_out_files: job.spec.left_out.files,
+        left_out: &job.spec.left_out.first,
         coverage: job.coverage.total(&job.spec.documents),
         phase: &job.phase.title,
         planning: job.planning().map(|planning| planning.step.name()),
@@ -322,6 +328,9 @@ impl Shown<'_> {
         if self.documents.len() > MOST_DOCUMENTS {
             let rest = self.documents.len() - MOST_DOCUMENTS;
             let _ = writeln!(text, "  and {rest} more documents (--json lists them all)");
+        }
+        for LeftOutFile { path, why } in self.left_out.iter().take(MOST_DOCUMENTS) {
+            let _ = writeln!(text, "  left out      {}", out::one_line(&format!("{path} ({why})")));
         }
         if let Some(queue) = &self.queue {
             text.push_str(&queue.text());

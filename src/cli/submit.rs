@@ -13,10 +13,11 @@ use super::{
     server, stop,
 };
 use crate::{
-    batch::{self, BatchError, BatchSettings, Closing, Document, Duplicate, LeftOut, Submission},
+    batch::{self, BatchError, BatchSettings, Closing, Document, Duplicate, Submission},
     config::Partial,
     documents,
     extraction::Extractor,
+    job::left_out::LeftOut,
     runner::{RunError, now},
     store::{NewBatch, QueuedJob, Store, StoreError},
 };

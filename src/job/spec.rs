@@ -3,6 +3,7 @@
 use super::{
     id::JobId,
     instructions::Instructions,
+    left_out::LeftOut,
     pages::{Gap, PageRange},
     time::Timestamp,
 };
@@ -85,6 +86,9 @@ pub struct JobSpec {
     /// The system prompt, byte-identical in every turn.
     pub system_prompt: String,
     pub documents: Vec<DocumentEntry>,
+    /// What the folders, archives and mails that were given hold besides.
+    #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
+    pub left_out: LeftOut,
     pub assets: Vec<Asset>,
 }
 

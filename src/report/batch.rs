@@ -2,8 +2,9 @@
 
 use super::{facts::JobFacts, words::short};
 use crate::{
-    batch::{LeftOut, LeftOutFile},
+    batch::BatchSettings,
     job::{
+        left_out::LeftOutFile,
         record::{HoldReason, JobStatus},
         time::Timestamp,
     },
@@ -47,7 +48,7 @@ pub struct BatchFacts {
 impl BatchFacts {
     pub fn of(row: BatchRow) -> Self {
         let BatchRow { batch, spent_usd, totals, .. } = row;
-        let left_out = LeftOut::kept(&batch.settings);
+        let left_out = BatchSettings::left_out(&batch.settings);
         Self {
             id: batch.id,
             name: batch.name,

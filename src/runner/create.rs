@@ -12,6 +12,7 @@ use crate::{
         event::{Event, PhaseKind},
         id::JobId,
         instructions::Instructions,
+        left_out::LeftOut,
         pages::{Gap, PageRange},
         planning::bootstrap_todos,
         spec::{Asset, DocumentEntry, FORMAT, JobSpec},
@@ -167,6 +168,7 @@ fn fill(
         instructions: request.instructions.clone(),
         system_prompt,
         documents,
+        left_out: LeftOut::of(left_out),
         assets,
     };
     workspace.write(INSTRUCTIONS_FILE, spec.instructions.task_text().as_bytes())?;

@@ -120,6 +120,17 @@ fn an_odd_name_is_in_nobodys_way() {
     ];
     assert_eq!(run("docs"), (0, told.map(str::to_owned).to_vec()));
     assert_eq!(documents(&desk), ["a.md", "b.md"]);
+    // Who was away that night reads it in the morning: in the result, and in the job's record.
+    let quiet = desk.run_with(&[], &["run", "./task.md", "--model", "scripted:script.json", "-d", "docs", "--quiet"]);
+    let said: Vec<&str> = quiet.stdout.lines().filter(|line| line.starts_with("left out")).collect();
+    assert_eq!((quiet.stderr.as_str(), said), ("", told.to_vec()));
+    let (_, _, shown) = json_of(&desk, &["show", "last"]);
+    let names = ["docs/latin-\u{fffd}.txt", "docs/new\nline.txt"];
+    let left_out: Vec<&str> =
+        shown["left_out"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!((&shown["left_out_files"], left_out), (&json!(2), names.to_vec()));
+    let shown = desk.run_with(&[], &["show", "last"]).stdout;
+    assert_eq!(shown.matches("\n  left out      docs/").count(), 2, "{shown}");
 }
 
 #[test]

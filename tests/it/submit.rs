@@ -11,12 +11,13 @@ use crate::{
     support::{samples, wait},
 };
 use overnight::{
-    batch::{BatchSettings, Estimate, LeftOut, instructions_hash},
+    batch::{BatchSettings, Estimate, instructions_hash},
     documents::source,
     extraction::Extractor,
     job::{
         digest::sha256,
         instructions,
+        left_out::LeftOut,
         record::{HoldReason, JobState, JobStatus},
         time::Timestamp,
     },

@@ -11,12 +11,13 @@ use crate::{
 };
 use async_trait::async_trait;
 use overnight::{
-    batch::{BatchSettings, LeftOut, window::Window},
+    batch::{BatchSettings, window::Window},
     context::message::{Reply, Usage},
     extraction::Extractor,
     job::{
         failure::Failure,
         id::JobId,
+        left_out::LeftOut,
         record::{HoldReason, JobStatus},
         state::Status,
     },

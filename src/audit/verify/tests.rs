@@ -5,6 +5,7 @@ use crate::{
         event::{CallEnd, Changed, Event, Spilled, ToolResult},
         id::JobId,
         instructions,
+        left_out::LeftOut,
         spec::{Asset, DocumentEntry, FORMAT, JobSpec},
         time::Timestamp,
     },
@@ -123,6 +124,7 @@ fn job() -> Job {
         instructions,
         system_prompt: String::new(),
         documents: vec![document("in/a.pdf"), document("b.bin")],
+        left_out: LeftOut::default(),
         assets: vec![Asset { path: "assets/s.json".into(), sha256: sha256(b"x") }],
     };
     // Only its hash counts.

@@ -1,7 +1,7 @@
 //! A batch on a page: what was asked, how its jobs stand, what they have spent, and what can be done next.
 
 use crate::{
-    batch::LeftOut,
+    batch::BatchSettings,
     cli::{
         CliError, Office, exit,
         named::{batch_words, short, typed_batch},
@@ -100,7 +100,7 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         worked_ms: sum(|state| state.worked_ms),
         spent_usd: batch.spent_usd,
         budget_usd: asked.budget_usd,
-        left_out_files: LeftOut::kept(&asked.settings).files,
+        left_out_files: BatchSettings::left_out(&asked.settings).files,
         time_window: asked.time_window.as_deref(),
         closing: office.closing(batch).await?.map(|job| Closing {
             job: job.id(),

@@ -74,6 +74,8 @@ pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<
         created: job.row.job.created,
         last: job.row.updated,
         documents: Vec::new(),
+        left_out_files: 0,
+        left_out: &[],
         coverage: state.coverage,
         phase: &state.phase_title,
         planning: None,

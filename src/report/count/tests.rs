@@ -228,7 +228,7 @@ proptest! {
 #[test]
 fn what_was_not_read_is_on_the_page() {
     use crate::{
-        batch::LeftOutFile,
+        job::left_out::LeftOutFile,
         report::{
             batch::BatchFacts,
             facts::{NotRead, Recognised},

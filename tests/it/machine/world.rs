@@ -20,6 +20,7 @@ use overnight::{
         failure::{Failure, FailureKind},
         id::JobId,
         instructions,
+        left_out::LeftOut,
         planning::bootstrap_todos,
         record::{Delivered, HoldReason},
         spec::{DocumentEntry, FORMAT, JobSpec},
@@ -118,6 +119,7 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
         instructions,
         system_prompt: compose::system_prompt(),
         documents,
+        left_out: LeftOut::default(),
         assets: Vec::new(),
     }
 }

@@ -8,6 +8,7 @@ use crate::{
         event::{CallEnd, Decision, Event, PhaseKind, ToolResult},
         id::JobId,
         instructions,
+        left_out::LeftOut,
         planning::bootstrap_todos,
         spec::{FORMAT, JobSpec},
         state::Job,
@@ -276,6 +277,7 @@ fn job() -> Job {
         instructions,
         system_prompt: compose::system_prompt(),
         documents: Vec::new(),
+        left_out: LeftOut::default(),
         assets: Vec::new(),
     };
     let title = "Bootstrap".to_owned();

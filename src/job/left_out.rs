@@ -1,0 +1,44 @@
+//! What was found where documents were looked for, and is none of them.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Files that were left out. It is kept in records that are read often, so there is a bound to those that are named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    pub files: u64,
+    pub first: Vec<LeftOutFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOutFile {
+    pub path: String,
+    /// A fragment.
+    pub why: String,
+}
+
+/// Files that are kept by name.
+const MOST_FILES: usize = 5_000;
+/// Bytes of their names and reasons.
+const MOST_BYTES: usize = 1024 * 1024;
+
+impl LeftOut {
+    pub fn of(files: &[(PathBuf, String)]) -> Self {
+        let mut bytes = 0;
+        let named = files
+            .iter()
+            .take(MOST_FILES)
+            .map(|(path, why)| LeftOutFile { path: path.display().to_string(), why: why.clone() });
+        let named = named.take_while(|file| {
+            bytes += file.path.len() + file.why.len();
+            bytes <= MOST_BYTES
+        });
+        Self { files: files.len() as u64, first: named.collect() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.files == 0
+    }
+}
