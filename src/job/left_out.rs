@@ -42,3 +42,22 @@ impl LeftOut {
         self.files == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_out_is_kept_by_name_up_to_a_bound() {
+        let kept = |count: usize, why: &str| {
+            let files: Vec<(PathBuf, String)> =
+                (0..count).map(|number| (PathBuf::from(format!("{number:05}.pdf")), why.to_owned())).collect();
+            let kept = LeftOut::of(&files);
+            (kept.files, kept.first.len(), kept.first.last().map(|file| file.path.clone()))
+        };
+        assert_eq!(kept(152, "damaged"), (152, 152, Some("00151.pdf".to_owned())));
+        assert_eq!(kept(6_000, "damaged"), (6_000, 5_000, Some("04999.pdf".to_owned())));
+        // 9 bytes of name and 1015 of reason
+        assert_eq!(kept(2_000, &"x".repeat(1_015)), (2_000, 1_024, Some("01023.pdf".to_owned())));
+    }
+}

@@ -206,6 +206,7 @@ pub(super) fn is_code(text: &str) -> bool {
         "DROP ",
         "GRANT ",
     ];
+    const SIGNS: &[&str] = &[":=", "==", "!=", "&&", "||", "::=", " -> ", " => ", "();"];
     let Some(first) = text.chars().next() else { return false };
     if matches!(text, "{" | "}" | "};" | ");" | "(" | ")" | "..." | "else" | "end") {
         return true;
@@ -230,7 +231,6 @@ pub(super) fn is_code(text: &str) -> bool {
     if first == '<' && text.ends_with('>') {
         return true;
     }
-    const SIGNS: &[&str] = &[":=", "==", "!=", "&&", "||", "::=", " -> ", " => ", "();"];
     if !prose_end && SIGNS.iter().any(|sign| text.contains(sign)) && !is_prose(text) {
         return true;
     }
