@@ -309,7 +309,7 @@ fn the_result_is_one_json_object() {
             "sha256": "0bc7b4eb8ff371f0733db71bd2f44476afd4d0dd6c20266763e1f4cbcc4579d2",
             "bytes": 43,
         }],
-        "not_read": [], "recognised": [],
+        "not_read": [], "left_out_files": 0, "left_out": [], "recognised": [],
         "coverage": 1.0, "confidence": 0.9, "notes": null, "summary": "Both were read.\nOne MUST.",
         "checks": [
             passed("output/report.md: exists", "43 bytes."),

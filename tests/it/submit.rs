@@ -563,7 +563,7 @@ fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
         }
     }
     for (documents, sentence) in [
-        ("odd", "there is no document that can be read: odd/empty.md (no text in it; 1 more)".to_owned()),
+        ("odd", "there is no document that can be read: odd/empty.md (no text in it (the file has 0 bytes); 1 more)".to_owned()),
         ("odd/scan.pdf", format!("there is no document that can be read: odd/scan.pdf ({pdf})")),
         (
             "nothing",
