@@ -45,9 +45,6 @@ fn no_change(reason: &str) -> Call {
 }
 
 fn todo(seen: &Seen<'_>, content: &str) -> Vec<Call> {
-    if let Some(told) = too_long(seen) {
-        return vec![blocked(&format!("{told}: give the documents to several jobs"))];
-    }
     let starts = |verb: &str| content.starts_with(verb);
     if starts("Generate the workspace summary") {
         return vec![
@@ -139,13 +136,6 @@ fn new_plan(seen: &Seen<'_>) -> Result<String, Vec<Call>> {
         return Err(vec![blocked("none of the documents has readable text")]);
     }
     Ok(plans::plan(kind, &documents))
-}
-
-/// What a file's tool said of one that can't grow any more: "output/requirements.json would be over 64 MB".
-fn too_long<'a>(seen: &Seen<'a>) -> Option<&'a str> {
-    let told = seen.of_todo().iter().rev().find(|exchange| exchange.name == "append_file")?.result;
-    let (what, _) = told.split_once("; write several files")?;
-    what.contains(" would be over ").then(|| what.rsplit(": ").next().unwrap_or(what))
 }
 
 fn blocked(reason: &str) -> Call {
