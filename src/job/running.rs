@@ -18,7 +18,8 @@ pub enum Extent {
 
 /// Whether each line runs: it is one of the first two or the last two of its page that has text, and it is a page's number,
 /// or names the section beside it, or stands so on other pages as well, numbers apart: beside a page's number on one, else
-/// in a part of a document on several. `begins`: a page begins with the line. What runs in a part of a document runs in the whole.
+/// in a part of a document on several. `begins`: a page begins with the line. What runs in a part of a document runs in
+/// the whole.
 pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -> Vec<bool> {
     let mut edges: Vec<usize> = Vec::new();
     let mut titled: Vec<usize> = Vec::new();

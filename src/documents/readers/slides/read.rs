@@ -37,15 +37,14 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
     let main =
         main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("ppt/presentation.xml").to_owned();
     let relations = Relations::of(package, &main)?;
-    let slides = slides(package, &main)?;
+    let (slides, behind) = slides(package, &main)?;
     if slides.is_empty() {
         return Err(Broken(format!("its part {main} names no slides")).into());
     }
-    let all = slides.len();
-    pages.expect(all.min(MAX_SLIDES) as u64)?;
+    pages.expect(slides.len() as u64)?;
     let mut layouts = Layouts::default();
     let (mut hidden, mut images, mut objects, mut comments) = (0, 0, 0, 0);
-    for (page, id) in (1..).zip(&slides[..all.min(MAX_SLIDES)]) {
+    for (page, id) in (1..).zip(&slides) {
         if !pages.begin(page)? {
             continue;
         }
@@ -92,8 +91,8 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
             pages.gap(gap)?;
         }
         pages.text(&text)?;
-        if page == MAX_SLIDES as u64 && all > MAX_SLIDES {
-            pages.gap(&format!("{} slides behind it, which are not read", all - MAX_SLIDES))?;
+        if page == slides.len() as u64 && behind > 0 {
+            pages.gap(&format!("{behind} slides behind it, which are not read"))?;
         }
     }
     for (count, one, many) in [
@@ -111,16 +110,17 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
     Ok(())
 }
 
-/// The relations of all slides, in the order in which they are shown.
-fn slides(package: &Package<'_>, main: &str) -> Result<Vec<String>, Broken> {
+/// The relations of the slides that are read, in the order in which they are shown, and how many come behind them.
+fn slides(package: &Package<'_>, main: &str) -> Result<(Vec<String>, u64), Broken> {
     let mut xml = Xml::need(package, main)?;
-    let mut slides = Vec::new();
+    let (mut slides, mut behind) = (Vec::new(), 0);
     loop {
         match xml.next()? {
-            Node::Start(element) if element.name() == "sldId" => {
+            Node::Start(element) if element.name() == "sldId" && slides.len() < MAX_SLIDES => {
                 slides.extend(element.prefixed("id"));
             }
-            Node::Over => return Ok(slides),
+            Node::Start(element) if element.name() == "sldId" => behind += 1,
+            Node::Over => return Ok((slides, behind)),
             Node::Start(_) | Node::End(_) | Node::Text(_) => {}
         }
     }
