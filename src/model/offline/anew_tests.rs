@@ -37,6 +37,18 @@ fn a_number_over_its_note_is_no_part_of_the_sentence() {
     );
 }
 
+/// The mark behind "follows", and its number between two blank lines under a list.
+#[test]
+fn a_number_over_its_note_is_told_by_its_mark() {
+    let foot = "The books are written as follows13 :\n• by hand\n• in ink, on all the pages\n13\n\nYou may need a lamp for it, e.g. from a shop\n\n9";
+    let next = "To end a book, two lines are drawn under its last\nword, and these are written:\n• The date\n• The name of the clerk";
+    let found = statements(&paged(&["Doors\n\n8", foot, next, "Doors\n\n11"]), Style::Plain, &Start::default());
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        ["You may need a lamp for it, e.g. from a shop"]
+    );
+}
+
 #[test]
 fn typeset_text_is_read_by_where_its_lines_end() {
     let cases: &[(&str, &[&str])] = &[

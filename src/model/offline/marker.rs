@@ -28,7 +28,7 @@ pub(super) struct Marker {
 }
 
 /// Marks that mean nothing else, wherever they stand; others may be a table's values.
-pub(super) const BULLETS: &str = "•▪◦●○■\u{f0b7}‣∙";
+pub(super) const BULLETS: &str = "•▪◦●○■‣∙▶►▸▷▹❖◆◇▫◾◼❑❒\u{f076}\u{f0a7}\u{f0b7}\u{f0d8}\u{f0fc}";
 
 /// The marker at the beginning of a line without indentation, if the line has text after it.
 pub(super) fn marker(text: &str) -> Option<Marker> {
@@ -43,7 +43,8 @@ pub(super) fn marker(text: &str) -> Option<Marker> {
             space: rest.len() - content.len(),
         })
     };
-    if BULLETS.contains(first) || matches!(first, '-' | '*' | '+' | '–' | '→' | '·' | '□' | '➢' | '✓' | '⁃' | 'o')
+    if BULLETS.contains(first)
+        || matches!(first, '-' | '*' | '+' | '–' | '→' | '·' | '□' | '➢' | '➤' | '✓' | '✔' | '⁃' | 'o')
     {
         let bullet = found(Family::Bullet(first), first.len_utf8(), 1)?;
         let task = ["[ ]", "[x]", "[X]"].into_iter().find(|mark| text[bullet.bytes..].starts_with(mark));

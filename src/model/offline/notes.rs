@@ -140,7 +140,7 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
     let mut before = *last;
     for (i, line) in lines.iter().enumerate().skip(foot.max(1)) {
         let text = indentation(line.text).1;
-        if places[i] == Place::Text && first.is_none() && is_lone_number(lines, i) {
+        if places[i] == Place::Text && first.is_none() && is_lone_number(lines, i, &seen) {
             places[i] = Place::Furniture;
             first = Some(i + 1);
             before = text.parse().unwrap_or(before);
@@ -171,12 +171,15 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
     }
 }
 
-/// Whether line `i` is nothing but a note's number, between a sentence that the page's end cuts and the note.
-fn is_lone_number(lines: &[Line<'_>], i: usize) -> bool {
+/// Whether line `i` is nothing but a note's number over the note: the page's end cuts the sentence before it, or its mark
+/// was `seen` and a blank line parts it from the note.
+fn is_lone_number(lines: &[Line<'_>], i: usize, seen: &BTreeSet<u64>) -> bool {
     let text = indentation(lines[i].text).1;
-    let number = (1..=3).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    let goes_on = lines[i + 1..].iter().any(|line| !indentation(line.text).1.is_empty());
-    number && goes_on && i * 2 > lines.len() && is_unfinished(&lines[..i])
+    let number = text.parse().ok().filter(|_| text.len() <= 3 && text.bytes().all(|b| b.is_ascii_digit()));
+    let below = || lines[i + 1..].iter().map(|line| indentation(line.text).1);
+    let is_told = number.is_some_and(|number| seen.contains(&number)) && below().next().is_some_and(str::is_empty);
+    let goes_on = below().any(|text| !text.is_empty());
+    number.is_some() && goes_on && i * 2 > lines.len() && (is_told || is_unfinished(&lines[..i]))
 }
 
 /// Whether the last line with text stops within a sentence, at the line's end.
