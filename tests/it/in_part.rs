@@ -6,7 +6,7 @@
 use crate::support::{Place, shipped, wait};
 use async_trait::async_trait;
 use overnight::{
-    context::message::{Reply, Usage},
+    context::message::{Reply, ToolCall, Usage},
     job::{event::Event, record::JobStatus},
     model::{Failure, FailureKind, Model, Request, offline::Offline},
     runner::Outcome,
@@ -31,6 +31,16 @@ enum Part {
     Cut,
     /// Its arguments can't be read, and those of the next two can't either: the phase is stuck, and planned anew.
     Torn,
+    /// The tool refuses what it adds to the records.
+    Refused,
+    /// The same, and the next prompt is too long, so that what the tool said is folded.
+    RefusedAndFolded,
+}
+
+impl Part {
+    fn is_folded(self) -> bool {
+        matches!(self, Self::FirstAndFolded(_) | Self::RefusedAndFolded)
+    }
 }
 
 /// The offline model, one of whose replies comes in part.
@@ -53,10 +63,7 @@ impl Model for InPart {
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         let turn = request.turn;
-        if matches!(self.part, Part::FirstAndFolded(_))
-            && turn == self.turn + 1
-            && !self.is_refused.swap(true, Ordering::Relaxed)
-        {
+        if self.part.is_folded() && turn == self.turn + 1 && !self.is_refused.swap(true, Ordering::Relaxed) {
             return Err(Failure::new(FailureKind::ContextLength, "too long"));
         }
         let mut reply = Offline.reply(request).await?;
@@ -66,7 +73,17 @@ impl Model for InPart {
             Part::Torn if (self.turn..self.turn + 3).contains(&turn) => {
                 reply.calls.iter_mut().for_each(|call| call.arguments = "{".into());
             }
-            Part::First(_) | Part::FirstAndFolded(_) | Part::Cut | Part::Torn => {}
+            Part::Refused | Part::RefusedAndFolded if turn == self.turn => {
+                reply.calls.iter_mut().filter(|call| is_recording(call)).for_each(|call| {
+                    call.arguments["old"] = "what is not there".into();
+                });
+            }
+            Part::First(_)
+            | Part::FirstAndFolded(_)
+            | Part::Cut
+            | Part::Torn
+            | Part::Refused
+            | Part::RefusedAndFolded => {}
         }
         Ok(reply)
     }
@@ -74,6 +91,11 @@ impl Model for InPart {
     fn cost(&self, _usage: &Usage) -> Option<f64> {
         None
     }
+}
+
+/// Whether a call adds records to a result file.
+fn is_recording(call: &ToolCall) -> bool {
+    call.name == "edit_file" && call.arguments["path"].as_str().is_some_and(|path| path.starts_with("output/"))
 }
 
 /// Documents with so many statements that a reply which records them is a large part of the prompt.
@@ -88,8 +110,9 @@ fn documents(statements: u32) -> [(&'static str, String); 2] {
     })
 }
 
-/// What lies under `output/` at the end, with how it ended; and the calls of each reply.
-async fn job(name: &str, statements: u32, turn: u64, part: Part) -> (BTreeMap<String, String>, Vec<usize>) {
+/// What lies under `output/` at the end, with how it ended; and of each reply how many calls it has, and whether one of
+/// them adds records.
+async fn job(name: &str, statements: u32, turn: u64, part: Part) -> (BTreeMap<String, String>, Vec<(usize, bool)>) {
     let place = Place::new().await;
     let folder = place.folder.path().join("documents");
     std::fs::create_dir_all(&folder).unwrap();
@@ -105,7 +128,7 @@ async fn job(name: &str, statements: u32, turn: u64, part: Part) -> (BTreeMap<St
         found.insert(entry.file_name().display().to_string(), std::fs::read_to_string(entry.path()).unwrap());
     }
     let calls = rested.decisions.iter().flat_map(|decision| &decision.events).filter_map(|event| match event {
-        Event::ModelReplied { calls, .. } => Some(calls.len()),
+        Event::ModelReplied { calls, .. } => Some((calls.len(), calls.iter().any(is_recording))),
         _ => None,
     });
     (found, calls.collect())
@@ -117,7 +140,7 @@ fn each_reply_in_part(name: &str, statements: u32) {
         let (expected, replies) = job(name, statements, 0, Part::Cut).await;
         assert_eq!(expected["outcome"], format!("{:?}", Outcome::Ended(JobStatus::Completed)));
         let mut wrong = Vec::new();
-        for (turn, calls) in (1..).zip(replies) {
+        for (turn, (calls, is_recording)) in (1..).zip(replies) {
             let mut parts = vec![Part::Torn];
             // What a reply of one call does is done or not.
             if calls > 1 {
@@ -129,6 +152,13 @@ fn each_reply_in_part(name: &str, statements: u32) {
             for part in parts {
                 let (found, _) = job(name, statements, turn, part).await;
                 if found != expected {
+                    wrong.push((turn, part));
+                }
+            }
+            // what is missing can't be mended: it is said
+            for part in [Part::Refused, Part::RefusedAndFolded].into_iter().filter(|_| is_recording) {
+                let (found, _) = job(name, statements, turn, part).await;
+                if found["outcome"] != format!("{:?}", Outcome::Ended(JobStatus::Blocked)) {
                     wrong.push((turn, part));
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::{
     calls::{Call, call, complete, read, write},
-    comparison,
+    comparison, ends,
     plans::{self, Kind, active_form},
     position::{PATH, Position},
     report,
@@ -18,6 +18,10 @@ const INSTRUCTIONS: &str = "instructions.md";
 /// The calls of the next reply.
 pub(super) fn next(seen: &Seen<'_>) -> Vec<Call> {
     match &seen.board {
+        // what is recorded from here on would hide what is missing
+        Board::Todo { .. } if let Some(refusal) = ends::refusal(seen) => {
+            vec![blocked(&format!("a result file can't be written: {refusal}"))]
+        }
         Board::Todo { is_last_of_review: true, .. } => finish(seen),
         Board::Todo { content, is_last_of_review: false } => todo(seen, content),
         Board::UpdateMemory | Board::UpdatePlan | Board::CreateTodos { .. } if lacks_number(seen) => vec![read(PATH)],
@@ -138,7 +142,7 @@ fn new_plan(seen: &Seen<'_>) -> Result<String, Vec<Call>> {
     Ok(plans::plan(kind, &documents))
 }
 
-fn blocked(reason: &str) -> Call {
+pub(super) fn blocked(reason: &str) -> Call {
     call("job_complete", json!({"summary": reason, "deliverables": [], "confidence": 0.0, "status": "blocked"}))
 }
 

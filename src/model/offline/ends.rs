@@ -13,8 +13,13 @@ pub(super) fn counts(seen: &Seen<'_>, position: &Position, paths: &[&str]) -> Ve
     paths
         .iter()
         .filter(|path| position.lines.contains_key(**path) && !is_sure(seen, path))
-        .map(|path| call("read_file", json!({"path": path, "limit": 1})))
+        .map(|path| count(path))
         .collect()
+}
+
+/// The read that counts a file's lines.
+pub(super) fn count(path: &str) -> Call {
+    call("read_file", json!({"path": path, "limit": 1}))
 }
 
 /// Whether nothing can have been added to a file since its lines were written down or counted.
@@ -42,6 +47,29 @@ fn lines_of(exchange: &Exchange<'_>) -> Option<u64> {
     let head = exchange.result.lines().next().filter(|_| exchange.name == "read_file")?;
     let (_, count) = head.strip_suffix("):")?.rsplit_once(" of ")?;
     count.parse().ok()
+}
+
+/// Why a result file lacks what was to be written: the tool refused it, and nothing was written there since.
+pub(super) fn refusal<'a>(seen: &Seen<'a>) -> Option<&'a str> {
+    let is_result = |path: &str| path.starts_with("output/") || path.starts_with("work/");
+    let mut written: Vec<&str> = Vec::new();
+    for exchange in seen.exchanges.iter().rev().filter(|exchange| exchange.is_answered()) {
+        let path = exchange.argument("path");
+        if !matches!(exchange.name, "write_file" | "append_file" | "edit_file") || !is_result(path) {
+            continue;
+        }
+        if exchange.is_done() {
+            written.push(path);
+        } else if !written.contains(&path) {
+            return Some(exchange.result);
+        }
+    }
+    None
+}
+
+/// Whether a file was counted with fewer lines than were recorded in it.
+pub(super) fn is_short(seen: &Seen<'_>, position: &Position, path: &str) -> bool {
+    counted(seen, path).zip(position.lines.get(path)).is_some_and(|(lines, recorded)| lines < *recorded)
 }
 
 /// What of `items`, a line each, the file lacks. From now on the position counts them all.

@@ -35,6 +35,9 @@ pub(super) fn work(seen: &Seen<'_>, kind: Kind) -> Vec<Call> {
         needed.iter().filter(|path| !seen.did("read_file", "path", path)).map(|path| read(path)).collect();
     let listed = documents(seen);
     unread.extend(listed.as_ref().err().cloned());
+    if !seen.did("read_file", "path", kind.records()) {
+        unread.push(ends::count(kind.records()));
+    }
     if !unread.is_empty() {
         return unread;
     }
@@ -43,6 +46,10 @@ pub(super) fn work(seen: &Seen<'_>, kind: Kind) -> Vec<Call> {
         return vec![more];
     }
     let mut position = Position::seen(seen).unwrap_or_default();
+    if ends::is_short(seen, &position, kind.records()) {
+        let reason = format!("{} lacks records that were written there; run the job again", kind.records());
+        return vec![super::act::blocked(&reason)];
+    }
     let path = kind.report();
     let calls = match kind {
         Kind::Extract => vec![write(path, &extraction(&position, &text_of(seen, COUNTS), &parts))],
