@@ -1,7 +1,7 @@
 //! What to do at each board: bootstrap, planning, todos, review.
 
 use super::{
-    calls::{Call, call, complete, read, write},
+    calls::{Call, blocked, call, complete, read, write},
     comparison, ends,
     plans::{self, Kind, active_form},
     position::{PATH, Position},
@@ -140,10 +140,6 @@ fn new_plan(seen: &Seen<'_>) -> Result<String, Vec<Call>> {
         return Err(vec![blocked("none of the documents has readable text")]);
     }
     Ok(plans::plan(kind, &documents))
-}
-
-pub(super) fn blocked(reason: &str) -> Call {
-    call("job_complete", json!({"summary": reason, "deliverables": [], "confidence": 0.0, "status": "blocked"}))
 }
 
 /// The text of a file that was read to its end, in one read or several.

@@ -13,6 +13,11 @@ pub(super) fn complete(outcome: &str) -> Call {
     call("todo_complete", json!({"outcome": outcome}))
 }
 
+/// Ends the job for a reason that the rules can't mend.
+pub(super) fn blocked(reason: &str) -> Call {
+    call("job_complete", json!({"summary": reason, "deliverables": [], "confidence": 0.0, "status": "blocked"}))
+}
+
 pub(super) fn write(path: &str, content: &str) -> Call {
     call("write_file", json!({"path": path, "content": content}))
 }

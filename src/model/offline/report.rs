@@ -1,7 +1,7 @@
 //! The reports for people, written from the working files.
 
 use super::{
-    calls::{Call, append, call, complete, read, write},
+    calls::{Call, append, blocked, call, complete, read, write},
     ends,
     plans::Kind,
     position::{PATH, Position},
@@ -48,7 +48,7 @@ pub(super) fn work(seen: &Seen<'_>, kind: Kind) -> Vec<Call> {
     let mut position = Position::seen(seen).unwrap_or_default();
     if ends::is_short(seen, &position, kind.records()) {
         let reason = format!("{} lacks records that were written there; run the job again", kind.records());
-        return vec![super::act::blocked(&reason)];
+        return vec![blocked(&reason)];
     }
     let path = kind.report();
     let calls = match kind {

@@ -92,13 +92,9 @@ fn ends_here(text: &str, start: usize, at: usize, marks_end: usize, end: usize) 
     let Some(first) = next.chars().next() else { return true };
     let word = last_word(&text[start..at]);
     let next_word = next.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
-    if !(first.is_uppercase()
-        || first.is_numeric()
-        || opened
-        || first == '-'
-        || first == '$'
-        || BULLETS.contains(first))
-    {
+    // an item's mark, or a prompt's
+    let is_mark = BULLETS.contains(first) || matches!(first, '-' | '$');
+    if !(first.is_uppercase() || first.is_numeric() || opened || is_mark) {
         // a lower-case name may open a sentence ("systemd must …"), but an abbreviation is likelier
         if first.is_lowercase() || !first.is_alphabetic() {
             let identifier = next
