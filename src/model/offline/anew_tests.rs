@@ -37,6 +37,20 @@ fn a_number_over_its_note_is_no_part_of_the_sentence() {
     );
 }
 
+/// The columns of a table, each written down from its top: none of its numbers opens a note.
+#[test]
+fn numbers_of_a_table_are_no_notes() {
+    let table =
+        "The intents are given as numbers (0 for one, 1 for the other)\n\nOne\n\n0\n0\n0\n\n1\n1\n1\n\n0\n0\n\n";
+    let text = "where the first item must be the key word of the object, and\nthe second is the file.";
+    let page = format!("{table}{text}");
+    let found = statements(&paged(&["Doors", &page, "Windows"]), Style::Plain, &Start::default());
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        ["where the first item must be the key word of the object, and the second is the file."]
+    );
+}
+
 /// The mark behind "follows", and its number between two blank lines under a list.
 #[test]
 fn a_number_over_its_note_is_told_by_its_mark() {

@@ -172,14 +172,20 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
 }
 
 /// Whether line `i` is nothing but a note's number over the note: the page's end cuts the sentence before it, or its mark
-/// was `seen` and a blank line parts it from the note.
+/// was `seen` and a blank line parts it from the note. Numbers below each other are a table's.
 fn is_lone_number(lines: &[Line<'_>], i: usize, seen: &BTreeSet<u64>) -> bool {
-    let text = indentation(lines[i].text).1;
-    let number = text.parse().ok().filter(|_| text.len() <= 3 && text.bytes().all(|b| b.is_ascii_digit()));
-    let below = || lines[i + 1..].iter().map(|line| indentation(line.text).1);
-    let is_told = number.is_some_and(|number| seen.contains(&number)) && below().next().is_some_and(str::is_empty);
-    let goes_on = below().any(|text| !text.is_empty());
-    number.is_some() && goes_on && i * 2 > lines.len() && (is_told || is_unfinished(&lines[..i]))
+    let Some(number) = lone_number(lines[i].text) else { return false };
+    let Some(next) = lines[i + 1..].iter().position(|line| !indentation(line.text).1.is_empty()) else { return false };
+    let columns = lone_number(lines[i - 1].text).is_some() || lone_number(lines[i + 1 + next].text).is_some();
+    let is_told = next > 0 && seen.contains(&number) && !columns;
+    i * 2 > lines.len() && (is_told || is_unfinished(&lines[..i]))
+}
+
+/// The number that a line is, from 1 to 999.
+fn lone_number(line: &str) -> Option<u64> {
+    let text = indentation(line).1;
+    let digits = (1..=3).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|number| digits && *number > 0)
 }
 
 /// Whether the last line with text stops within a sentence, at the line's end.
