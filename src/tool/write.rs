@@ -101,7 +101,7 @@ fn plan(writing: &Writing, resolved: Resolved, before: Option<Vec<u8>>) -> Resul
     };
     if after.len() as u64 > MOST_BYTES {
         return Err(ToolError::Tell(format!(
-            "{} would be over {} MB; write several files",
+            "{} would be over {} MB; write several files, or divide the documents among several jobs",
             resolved.path,
             MOST_BYTES >> 20
         )));
