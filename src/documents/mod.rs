@@ -36,7 +36,7 @@ pub use extracted::{Collected, Extracted, MAX_TEXT_BYTES};
 pub use format::{Format, MAX_BYTES, READERS, detect, ending, extract, read};
 pub use gather::{Found, Gathered, Own, check_name, gather, survey};
 pub use quotes::{Place, Position, QuoteIndex};
-pub use readers::{Pages, Stopped};
+pub use readers::{Pages, Stopped, pdf_header};
 pub use refusal::Refusal;
 pub use source::source;
 pub use text::MAX_LINE_CHARS;

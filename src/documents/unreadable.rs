@@ -2,7 +2,7 @@
 //! Reading them as text would give a model rubbish, and a user a report about rubbish.
 
 use super::format::{Format, ending};
-use super::readers::{Failure, Pages, Reader, Source};
+use super::readers::{Failure, Pages, Reader, Source, pdf_header};
 use super::refusal::Refusal;
 use super::units::Unit;
 use super::zip_or_ole::{Declared, by_ole, by_zip};
@@ -152,13 +152,9 @@ pub(super) fn is_called_an_office_file(name: &str) -> bool {
     is_called(name, &[PDF, WORD, EXCEL, POWERPOINT, EPUB])
 }
 
-/// A PDF that something stands before, as its programs have it, within this many bytes.
-const PDF_BEGINS: usize = 1024;
-
 /// Whether it is a PDF that something else stands before: a text may write of PDF.
 pub(super) fn is_late_pdf(name: &str, bytes: &[u8]) -> bool {
-    let head = &bytes[..bytes.len().min(PDF_BEGINS)];
-    memchr::memmem::find(head, b"%PDF-").is_some()
+    pdf_header(bytes).is_some()
         && memchr::memmem::find(bytes, b"endobj").is_some()
         && (is_called(name, &[PDF]) || std::str::from_utf8(bytes).is_err())
 }

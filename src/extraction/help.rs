@@ -9,7 +9,7 @@ use super::{
     recognition::Tools,
 };
 use crate::{
-    documents::{Collected, Extracted, Format, Pages, Refusal, Unit},
+    documents::{Collected, Extracted, Format, Pages, Refusal, Unit, pdf_header},
     job::pages::{Gap, PageRange},
 };
 use std::{
@@ -78,7 +78,7 @@ impl Help<'_> {
     /// A PDF that our reader refused, read by `pdftotext`.
     fn whole(&self, refusal: &Refusal, bytes: &[u8]) -> Option<Extracted> {
         let is_broken = matches!(refusal, Refusal::Damaged { .. } | Refusal::Ended { .. });
-        if !is_broken || !bytes[..bytes.len().min(1024)].windows(5).any(|at| at == b"%PDF-") {
+        if !is_broken || pdf_header(bytes).is_none() {
             return None;
         }
         let version = self.tools.installed().pdftotext.clone()?;

@@ -23,6 +23,7 @@ pub(super) use epub::Epub;
 pub(super) use html::Html;
 pub(super) use mail::Mail;
 pub(super) use pdf::Pdf;
+pub use pdf::header as pdf_header;
 pub(super) use plain::Plain;
 pub(super) use reader::{Failure, InPieces, Reader, Source};
 pub use reader::{Pages, Stopped};

@@ -29,6 +29,7 @@ mod words;
 mod write;
 
 pub(in crate::documents) use read::Pdf;
+pub use read::header;
 
 #[cfg(test)]
 mod tests;

@@ -121,10 +121,14 @@ fn refusal(error: &Error, bytes: &[u8]) -> Refusal {
     }
 }
 
-/// Some mail programs and scripts put lines before a PDF.
+/// The file from its header on, which mail programs and scripts put lines before.
 fn without_prefix(bytes: &[u8]) -> &[u8] {
-    let head = &bytes[..bytes.len().min(MAX_PREFIX)];
-    memchr::memmem::find(head, b"%PDF-").map_or(bytes, |at| &bytes[at..])
+    header(bytes).map_or(bytes, |at| &bytes[at..])
+}
+
+/// Where a PDF's header stands, within the first 1,024 bytes as other readers of PDF look for it.
+pub fn header(bytes: &[u8]) -> Option<usize> {
+    memchr::memmem::find(&bytes[..bytes.len().min(MAX_PREFIX)], b"%PDF-")
 }
 
 /// Whether brackets are opened in brackets more often than any real file does. Streams are no objects; every object's end
