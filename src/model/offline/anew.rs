@@ -64,6 +64,9 @@ fn is_anew(above: &str, before: &str, text: &str, width: Width) -> bool {
     if marker(text).is_some() {
         return false;
     }
+    if is_section_title(text) {
+        return true;
+    }
     let opens = text.starts_with(|c: char| c.is_uppercase() || matches!(c, '“' | '"')) && !begins_with_name(text);
     if is_code(before) && !before.ends_with(['\\', ',']) {
         return opens && is_prose(text) && !is_code(text);
@@ -164,6 +167,17 @@ fn is_small(text: &str) -> bool {
 /// `10.2.1`, alone on its line.
 pub(super) fn is_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
+}
+
+/// `Section 8 – Interpretation.`: "as in" may stand before "Section 8", but no dash behind it.
+fn is_section_title(text: &str) -> bool {
+    let mut words = text.split(' ');
+    let named = words.next().is_some_and(|word| matches!(word, "Section" | "Article" | "Chapter" | "Appendix"));
+    let mut numbered = || words.next().is_some_and(|word| word.len() <= 4 && word.chars().all(char::is_alphanumeric));
+    named
+        && numbered()
+        && words.next().is_some_and(|word| matches!(word, "–" | "—" | "-" | "{" | ":"))
+        && words.next().is_some_and(|word| word.starts_with(char::is_uppercase))
 }
 
 /// `Table 1.1: List of packages`

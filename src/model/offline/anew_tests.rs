@@ -51,6 +51,20 @@ fn numbers_of_a_table_are_no_notes() {
     );
 }
 
+/// The line before the title was cut off by the page's edge, without a full stop.
+#[test]
+fn a_section_begins_anew() {
+    let page = "The keeper shall not be bound by any words on the doors that he did not\nSection 8 – Interpretation.\nThe keys must be kept as said in\nSection 4 of the rules.";
+    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        [
+            "The keeper shall not be bound by any words on the doors that he did not",
+            "The keys must be kept as said in Section 4 of the rules."
+        ]
+    );
+}
+
 /// The mark behind "follows", and its number between two blank lines under a list.
 #[test]
 fn a_number_over_its_note_is_told_by_its_mark() {
