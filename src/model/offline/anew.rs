@@ -90,7 +90,7 @@ fn is_anew(above: &str, before: &str, text: &str, width: Width) -> bool {
     {
         return true;
     }
-    if is_code(text) {
+    if is_code(text) || text.starts_with(['%', '#', '@']) {
         return is_over;
     }
     if opens && is_caption(before) && !is_over {
@@ -104,8 +104,13 @@ fn is_anew(above: &str, before: &str, text: &str, width: Width) -> bool {
 }
 
 /// Whether a line of its own stands behind a line that may be full: it ends early itself, and the next begins anew. It is
-/// a command, code, or what leads to the next list.
+/// a command, code, the name of what comes next, or what leads to the next list.
 fn stands_alone(before: &str, text: &str, below: &str, width: Width) -> bool {
+    let is_word =
+        !text.contains(' ') && !ends_sentence(text) && !goes_on(text) && !is_number(text) && marker(text).is_none();
+    if is_word && ends_sentence(before) && !is_abbreviated(before) {
+        return (before.ends_with(':') || !below.is_empty()) && needed(text, below) <= width.block * 7;
+    }
     if text.ends_with(':') {
         let is_short = text.starts_with(char::is_uppercase) && text.chars().count() * 2 < width.around;
         return is_short
@@ -200,12 +205,27 @@ pub(super) fn is_bridged(last: &str, rest: &[&str]) -> bool {
         && !is_code(next)
 }
 
+/// Whether a sentence goes on behind a line for a machine: "the option", "-dOpen = 0 / 1", "which opens the doors".
+pub(super) fn is_cut_by_display(before: &str, display: &str, rest: &[&str]) -> bool {
+    let next = rest.first().map_or("", |line| indentation(line).1);
+    const NAMING: [&str; 10] =
+        ["option", "form", "command", "function", "call", "statement", "syntax", "like", "as", "using"];
+    let last = before.split_whitespace().next_back().unwrap_or("");
+    (goes_on(before) && before.ends_with(char::is_lowercase) || NAMING.contains(&last))
+        && is_typed(display)
+        && next.starts_with(char::is_lowercase)
+        && next.split_whitespace().nth(3).is_some()
+        && !is_typed(next)
+        && marker(next).is_none()
+        && rest.last().is_some_and(|end| ends_sentence(end.trim_end()))
+}
+
 /// Whether a line could be typed at a prompt: options, places to fill in, names with marks in them.
 pub(super) fn is_command(line: &str) -> bool {
     let marked = |word: &str| {
         word.starts_with('-') || word.contains("://") || word.contains(['_', '<', '>', '=', '|', '$', '\\'])
     };
-    line.split_whitespace().any(marked)
+    line.starts_with("sudo ") || line.split_whitespace().any(marked)
 }
 
 /// Whether a line can't be the end of what it says.

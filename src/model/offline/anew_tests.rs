@@ -65,6 +65,52 @@ fn a_section_begins_anew() {
     );
 }
 
+/// The first line is as long as a line can be: the names below stand alone all the same.
+#[test]
+fn a_name_over_its_text_is_no_part_of_the_sentence_before_it() {
+    let page = "Only of doors in the house. A door must have a list of the names, with\nblanks between them, of the keys that open it from the street. For each\nof the doors that are open, the clerk must write down one key's number.\ndoor_width\nonly of doors that are green. it must be a number that can be divided\nby four.\n\nThe number of the key says how the keeper must read the whole number:\nnumber\n\n7";
+    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        [
+            "A door must have a list of the names, with blanks between them, of the keys that open it from the street.",
+            "For each of the doors that are open, the clerk must write down one key's number.",
+            "it must be a number that can be divided by four.",
+            "The number of the key says how the keeper must read the whole number:"
+        ]
+    );
+}
+
+/// Blank lines part a command from both halves of its sentence. What stands over the options of a list is one of them.
+#[test]
+fn a_sentence_goes_on_behind_its_display() {
+    let page = "Doors are opened by the command line option\n\n-dOpen = 0 / 1 / 2\n\nwhich sets how far they may be opened by those who\ncome in.\n\nThe options are\n\n-a\n\nopens all of the doors\n\n-b\n\nmay shut some of the doors\n\n-c\n\nrings the bell and waits\n\nJob expenses\n\nF2106 \\ N390\n\ncost of the keys, if you must wear them.";
+    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        [
+            "Doors are opened by the command line option -dOpen = 0 / 1 / 2 which sets how far they may be opened by those who come in.",
+            "may shut some of the doors",
+            "cost of the keys, if you must wear them."
+        ]
+    );
+}
+
+#[test]
+fn what_is_typed_is_no_part_of_the_sentence_over_it() {
+    let page = "Whoever comes into the house by another way than by the street door must be seen.\n8. Open the door (a key may be required before opening it)\nsudo open door-uspace\n\nTo close all the doors, you may need to run these two commands in the cellar:\nclose doors on\nservice doors start\n\nFor other doors the clerk, who has a list of them, must include the file doors.fmt.\n%include doors.fmt";
+    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        [
+            "Whoever comes into the house by another way than by the street door must be seen.",
+            "Open the door (a key may be required before opening it)",
+            "To close all the doors, you may need to run these two commands in the cellar:",
+            "For other doors the clerk, who has a list of them, must include the file doors.fmt."
+        ]
+    );
+}
+
 /// The mark behind "follows", and its number between two blank lines under a list.
 #[test]
 fn a_number_over_its_note_is_told_by_its_mark() {

@@ -25,6 +25,7 @@ mod marker;
 mod notes;
 mod participle;
 mod plain;
+mod plain_around;
 mod plain_look;
 mod plans;
 mod position;

@@ -1,21 +1,16 @@
 //! Plain text as blocks: RFCs, manual pages, reStructuredText, what a PDF gives. Nothing in it says what it is, so this
 //! reads layout: blank lines, indentation, underlines, numbers, columns.
 
-use super::anew::{begins_anew, goes_on, is_bridged, is_command};
+use super::anew::{begins_anew, is_bridged};
 use super::apart::{Apart, apart};
 use super::blocks::{Blocks, Builder, Kind, cells, ends_sentence, indentation};
 use super::directives::{is_admonition, is_verbatim};
 use super::furniture::Place;
 use super::marker::{Family, marker};
 use super::plain_look::{
-    Look, before_code, columns, is_adornment, is_border, is_code, is_contents, is_heading, is_prose, is_term, lead,
-    look,
+    Look, before_code, columns, is_adornment, is_border, is_code, is_contents, is_heading, lead, look,
 };
 use super::statements::{Code, Line, Start};
-use super::strength::strength_of;
-
-/// As many lines of a chunk are looked at to say what it is: a chunk can be a whole file.
-const CHUNK: usize = 60;
 
 /// Reads lines of plain text; `places` says which of them belong to the pages and not to the text.
 pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> Blocks<'a> {
@@ -39,14 +34,14 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
     reader.builder.finish(code)
 }
 
-struct Reader<'r, 'a> {
-    lines: &'r [Line<'a>],
-    places: &'r [Place],
+pub(super) struct Reader<'r, 'a> {
+    pub(super) lines: &'r [Line<'a>],
+    pub(super) places: &'r [Place],
     /// Which lines begin a paragraph without a blank line before them.
-    anew: Vec<bool>,
+    pub(super) anew: Vec<bool>,
     /// Which lines are bullets, and which the items that they stand apart from.
-    apart: Vec<Apart>,
-    builder: Builder<'a>,
+    pub(super) apart: Vec<Apart>,
+    pub(super) builder: Builder<'a>,
     /// Inside a literal block: everything deeper than this is code.
     literal: Option<usize>,
     /// Up to which line the look is known, and what it is.
@@ -59,20 +54,6 @@ struct Reader<'r, 'a> {
 }
 
 impl<'a> Reader<'_, 'a> {
-    fn blank(&self, i: usize) -> bool {
-        self.places.get(i).is_none_or(|place| matches!(place, Place::Furniture | Place::Running | Place::Note))
-            || self.apart[i] == Apart::Mark
-            || indentation(self.lines[i].text).1.is_empty()
-    }
-
-    fn next_text(&self, i: usize) -> &'a str {
-        if self.blank(i + 1) || self.anew[i + 1] || self.apart[i + 1] == Apart::Item {
-            ""
-        } else {
-            self.lines[i + 1].text
-        }
-    }
-
     /// Reads the line at `i`, and says how many lines that took.
     fn line(&mut self, i: usize) -> usize {
         match self.places[i] {
@@ -114,7 +95,7 @@ impl<'a> Reader<'_, 'a> {
             }
             let goes_on = self.builder.is_open(|kind| matches!(kind, Kind::Paragraph | Kind::Item(_)))
                 && line.page.is_some()
-                && is_bridged(self.builder.last_text(), &self.chunk(i + 1));
+                && (is_bridged(self.builder.last_text(), &self.chunk(i + 1)) || self.is_beside_display(i));
             if goes_on {
                 return 1;
             }
@@ -177,7 +158,7 @@ impl<'a> Reader<'_, 'a> {
             self.builder.single(Kind::Other, indent, line, text);
             return 1;
         }
-        if self.is_led_to(line, text) {
+        if self.is_led_to(i, text) {
             self.builder.close();
             if look(&self.chunk(i), true) != Look::Prose || is_code(text) {
                 self.builder.single(Kind::Other, indent, line, text);
@@ -186,58 +167,6 @@ impl<'a> Reader<'_, 'a> {
         }
         self.item_or_text(i, indent, text);
         1
-    }
-
-    /// A term or a title right over its text, which had room for the text's first word: a converter lost what set it off.
-    fn is_label(&self, i: usize, indent: usize, text: &str) -> bool {
-        let (next_indent, next) = indentation(self.next_text(i));
-        let finished = self.builder.open.is_none() || ends_sentence(self.builder.last_text());
-        let opens = next.starts_with(|c: char| c.is_uppercase() || matches!(c, '“' | '"'));
-        if !finished
-            || !opens
-            || next_indent < indent
-            || text.chars().count() > 72
-            || goes_on(text)
-            || text.ends_with(['.', '!', '?', ';'])
-        {
-            return false;
-        }
-        let is_item = marker(text).is_some() || self.builder.capital(text).is_some();
-        !is_item && self.had_room(i, next) && strength_of(text).is_none()
-    }
-
-    /// Whether the line after `i` begins with a word that line `i` had room for.
-    fn had_room(&self, i: usize, next: &str) -> bool {
-        let width = |line: &str| line.trim_end().chars().count();
-        let widest = self.chunk(i).into_iter().map(width).max().unwrap_or(0);
-        let word = next.split_whitespace().next().map_or(0, |word| word.chars().count());
-        (width(self.lines[i].text) + 1 + word) * 10 < widest * 6
-    }
-
-    /// Whether a line is what a colon before it announced: it begins anew behind its line's end.
-    fn is_led_to(&self, line: &Line<'_>, text: &str) -> bool {
-        let is_typed = line.page.is_some() && is_command(text) && !is_prose(text);
-        self.builder.open.is_some()
-            && !self.builder.broken
-            && self.builder.last_text().ends_with(':')
-            && (!text.starts_with(char::is_lowercase) || is_code(text) || is_typed)
-            && marker(text).is_none()
-    }
-
-    fn alone(&self, i: usize) -> bool {
-        i == 0 || self.blank(i - 1) || self.anew[i] || self.places[i] == Place::PageStart
-    }
-
-    /// Where the text of the line before `i` stands, its list mark left out.
-    fn content_indent(&self, i: usize) -> usize {
-        let Some(line) = i.checked_sub(1).map(|before| self.lines[before].text) else { return 0 };
-        let (indent, text) = indentation(line);
-        let open = self.builder.is_open(|kind| matches!(kind, Kind::Item(_)));
-        indent + marker(text).filter(|_| open).map_or(0, |mark| text[..mark.bytes].chars().count())
-    }
-
-    fn open_indent(&self, i: usize) -> usize {
-        if i == 0 { 0 } else { indentation(self.lines[i - 1].text).0 }
     }
 
     /// Lines that say what they are: headings, rules, directives, quotations, rows.
@@ -300,18 +229,6 @@ impl<'a> Reader<'_, 'a> {
         None
     }
 
-    /// Whether the line is one of several numbered lines in a row, the first behind a colon, or the one that follows on
-    /// the item before: a list, not headings.
-    fn listed(&self, i: usize, text: &str) -> bool {
-        let number = |text: &str| marker(text).filter(|mark| mark.family == Family::Number).map(|mark| mark.number);
-        let Some(own) = number(text) else { return false };
-        // the section behind section 3, and not what follows on the third item in it
-        let section = self.builder.section.as_deref().and_then(|section| section.split(['.', ' ']).next());
-        let is_section = own > 1 && section.is_some_and(|section| section.parse() == Ok(own - 1));
-        let is_next = self.builder.is_next(Family::Number, own) && !is_section;
-        is_next || number(indentation(self.next_text(i)).1).is_some()
-    }
-
     fn directive(&mut self, i: usize, indent: usize, text: &'a str) {
         let line = &self.lines[i];
         let name = text[2..].trim_start();
@@ -358,27 +275,6 @@ impl<'a> Reader<'_, 'a> {
         self.looked = (i + chunk.len(), looks);
     }
 
-    /// The lines from `i` on that stand deeper than `outer`.
-    fn deeper_chunk(&self, i: usize, outer: usize) -> Vec<&'a str> {
-        self.chunk(i).into_iter().take_while(|line| indentation(line).0 > outer).collect()
-    }
-
-    fn chunk(&self, i: usize) -> Vec<&'a str> {
-        let end = self.lines.len().min(i + CHUNK);
-        (i..end)
-            .take_while(|&j| !self.blank(j) && (j == i || !self.anew[j] && self.apart[j] == Apart::No))
-            .map(|j| self.lines[j].text)
-            .collect()
-    }
-
-    fn is_term(&self, i: usize) -> bool {
-        let (indent, text) = indentation(self.lines[i].text);
-        let (next_indent, next) = indentation(self.next_text(i));
-        // cheap first: most lines are followed by one that stands where they stand
-        let hangs = !next.is_empty() && (next_indent > indent + 1 || (next_indent == indent && text.len() < 70));
-        hangs && marker(text).is_none() && is_term(&self.chunk(i))
-    }
-
     fn item_or_text(&mut self, i: usize, indent: usize, text: &'a str) {
         let line = &self.lines[i];
         if let Some(mark) = self.builder.item_marker(indent, text) {
@@ -416,13 +312,5 @@ impl<'a> Reader<'_, 'a> {
             self.prose_indents |= 1 << indent.min(7);
         }
         self.builder.text(indent, line, text);
-    }
-
-    fn lines_open(&self) -> usize {
-        self.builder.open.as_ref().map_or(0, |block| block.pieces.len())
-    }
-
-    fn open_indent_of_block(&self) -> usize {
-        self.builder.open.as_ref().map_or(0, |block| block.indent)
     }
 }
