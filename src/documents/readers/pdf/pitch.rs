@@ -15,6 +15,8 @@ const SHARE: f32 = 0.5;
 const GAP: f32 = 1.5;
 /// So many such steps tell, on a page many of whose lines are such.
 const LEAST: usize = 5;
+/// Where no two lines stand closer than this, two steps up to `WIDE` tell: style sheets with lines of one and a half sizes.
+const NEAR: f32 = 1.45;
 
 struct Row {
     base: f32,
@@ -31,13 +33,14 @@ pub(super) fn line_step(words: &[Word]) -> f32 {
     let mut steps: Vec<f32> = pairs.map(|pair| (pair[1].base - pair[0].base) / pair[0].size).collect();
     steps.sort_by(f32::total_cmp);
     let usual = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
-    let alike = steps.iter().filter(|&&step| (step - usual).abs() < 0.03 * usual).count();
+    let are_alike = |step: f32, usual: f32| (step - usual).abs() < 0.03 * usual;
+    let alike = steps.iter().filter(|&&step| are_alike(step, usual)).count();
     let running = rows.iter().filter(|row| row.is_running).count();
     if running * 10 >= rows.len() * 4 && usual > WIDE && usual <= WIDEST && alike >= LEAST && alike * 2 >= steps.len() {
-        usual * MORE
-    } else {
-        CLOSE
+        return usual * MORE;
     }
+    let closest = steps.windows(2).find(|pair| are_alike(pair[0], pair[1])).map_or(0.0, |pair| pair[1]);
+    if (NEAR..=WIDE).contains(&closest) { CLOSE.max(closest * MORE) } else { CLOSE }
 }
 
 /// Words by the line that they stand on, from the top.

@@ -170,6 +170,16 @@ fn lines_set_wide_are_one_paragraph() {
     assert_eq!(text(&content), format!("Doors\n\n{}\n{read}", read.repeat(7)));
 }
 
+/// Lines half a line apart more than their size, as many style sheets have it, on a page with little running text.
+#[test]
+fn few_lines_set_wide_are_paragraphs() {
+    let line = "(The keeper of the archive looks after it) Tj 0 -15.03 Td ";
+    let item = "(Doors) Tj 0 -27 Td ";
+    let content = format!("BT /F 10 Tf 50 700 Td {item}{line}{line}0 -12 Td {item}{line}{line}0 -12 Td {item}ET");
+    let read = "The keeper of the archive looks after it\n".repeat(2);
+    assert_eq!(text(&content), format!("Doors\n\n{read}\nDoors\n\n{read}\nDoors\n"));
+}
+
 #[test]
 fn fonts_drawn_in_a_measure_of_their_own_have_words() {
     let glyphs = "/CharProcs<</A 6 0 R/B 6 0 R>>/Encoding<</Differences[65/A/B]>>";
