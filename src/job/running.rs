@@ -18,10 +18,10 @@ pub enum Extent {
 
 /// Whether each line runs: it is one of the first two or the last two of its page that has text, and it is a page's number,
 /// or names the section beside it, or stands so on other pages as well, numbers apart: beside a page's number on one, else
-/// in a part of a document on several. `begins`: a page begins with the line. What runs in a part of a document runs in
-/// the whole.
+/// in a part of a document on several. No text of the page stands on both sides of it. `begins`: a page begins with the
+/// line. What runs in a part of a document runs in the whole.
 pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -> Vec<bool> {
-    let mut edges: Vec<usize> = Vec::new();
+    let mut edges: Vec<(usize, usize)> = Vec::new();
     let mut titled: Vec<usize> = Vec::new();
     let mut numbered: Vec<usize> = Vec::new();
     let (mut start, mut pages) = (0, 0);
@@ -43,11 +43,11 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
                     numbered.extend(pair);
                 }
             }
-            edges.extend(top.into_iter().filter(|_| !topless));
-            edges.extend(bottom);
+            edges.extend(top.into_iter().filter(|_| !topless).chain(bottom).map(|i| (pages, i)));
         } else {
             // a page of a few lines: each line is an edge once, and of the first page's end the last ones are
-            edges.extend((start..i).filter(|i| !topless && top.contains(i) || bottom.contains(i)));
+            let is_edge = |i: &usize| !topless && top.contains(i) || bottom.contains(i);
+            edges.extend((start..i).filter(is_edge).map(|i| (pages, i)));
         }
         start = i;
         pages += 1;
@@ -56,25 +56,44 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
     if pages < 2 {
         return found;
     }
-    edges.retain(|&i| lines[i].len() <= 2 * LONGEST);
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for &i in &edges {
-        *counts.entry(without_numbers(lines[i])).or_default() += 1;
+    edges.retain(|&(_, i)| lines[i].len() <= 2 * LONGEST);
+    // on how many pages, and the last of them
+    let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
+    for &(page, i) in &edges {
+        let (count, last) = counts.entry(without_numbers(lines[i])).or_insert((0, usize::MAX));
+        *count += usize::from(*last != page);
+        *last = page;
     }
     let least = match extent {
         Extent::Whole => 2,
         Extent::Part { .. } => 2.max(pages.min(12_usize).div_ceil(4)),
     };
     numbered.sort_unstable();
-    for i in edges {
+    for (_, i) in edges {
         let enough = if numbered.binary_search(&i).is_ok() { 2 } else { least };
-        let repeated = counts.get(&without_numbers(lines[i])).is_some_and(|&count| count >= enough);
+        let repeated = counts.get(&without_numbers(lines[i])).is_some_and(|&(count, _)| count >= enough);
         found[i] = is_page_number(lines[i]) || repeated && bare(lines[i]).len() <= LONGEST;
     }
     for i in titled {
         found[i] = true;
     }
+    let mut start = 0;
+    for i in 1..=lines.len() {
+        if i == lines.len() || begins(i) {
+            keep_between(&lines[start..i], &mut found[start..i]);
+            start = i;
+        }
+    }
     found
+}
+
+/// What stands between lines of a page's text is text: the head of a table under its caption, a note's number.
+fn keep_between(page: &[&str], found: &mut [bool]) {
+    let is_text = |i: &usize| !found[*i] && !bare(page[*i]).is_empty();
+    let (first, last) = ((0..page.len()).find(is_text), (0..page.len()).rev().find(is_text));
+    if let Some((first, last)) = first.zip(last) {
+        found[first..=last].fill(false);
+    }
 }
 
 fn bare(line: &str) -> &str {
@@ -145,13 +164,20 @@ mod tests {
         let second = "Book 4\n\nBook 3\nthe door\nis shut.\nIt is.\nIt stays\nso.\n\nxiii";
         assert_eq!(run(&[first, second], Extent::Whole), ["Book 3", "2.1. Fees", "12", "Book 4", "Book 3", "xiii"]);
         let part = Extent::Part { from_top: false };
-        assert_eq!(run(&[first, second], part), ["2.1. Fees", "12", "Book 4", "Book 3", "xiii"]);
-        assert_eq!(run(&["2.1. Fees\n\n12", second], part), ["12", "Book 4", "Book 3", "xiii"]);
+        assert_eq!(run(&[first, second], part), ["2.1. Fees", "12", "xiii"]);
+        assert_eq!(run(&[first, second, second], part)[2..4], ["Book 4", "Book 3"]);
+        assert_eq!(run(&["2.1. Fees\n\n12", second], part), ["12", "xiii"]);
         let page = |n: usize| format!("Head {n}\nOne\nTwo {n} is\nso\n\n{}\n{n}", if n < 3 { "Locks" } else { "is" });
         let pages: Vec<String> = (1..=12).map(page).collect();
         let pages: Vec<&str> = pages.iter().map(String::as_str).collect();
         assert_eq!(run(&pages, part).iter().filter(|line| *line == "Locks").count(), 2);
         assert_eq!(run(&[first], Extent::Whole), [""; 0]);
+        // under a caption of this page alone
+        let tables =
+            ["Table: Keys\nName\n\nThe key\nis here.\nIt is.\n3", "Table: Doors\nName\n\nThe door\nis here.\n4"];
+        assert_eq!(run(&tables, Extent::Whole), ["3", "4"]);
+        // twice on one page
+        assert_eq!(run(&["Keys\nOne\nTwo\nKeys", "Doors\nIt is\nso."], Extent::Whole), [""; 0]);
         assert_eq!(run(&["", "one", ""], Extent::Whole), [""; 0]);
     }
 }

@@ -1,5 +1,6 @@
 use super::super::units::Unit;
 use super::{Place, Position, QuoteIndex};
+use crate::job::running::{Extent, running};
 use proptest::prelude::*;
 
 const PAGES: &str =
@@ -260,7 +261,10 @@ proptest! {
         let start = position_of(&text, unit, starts[from]);
         let last = text[..end].char_indices().next_back().map_or(0, |(at, _)| at);
         let here = Some(Place { from: start, to: position_of(&text, unit, last) });
-        if text.matches(&text[starts[from]..end]).count() == 1 && found != here {
+        // White space between letters is none: "b d a" is "bda".
+        let bare = |text: &str| text.split_whitespace().collect::<String>().into_bytes();
+        let own = bare(&text[starts[from]..end]);
+        if bare(&text).windows(own.len()).filter(|bytes| *bytes == own).count() == 1 && found != here {
             // Written otherwise, it stands before.
             prop_assert!(found.is_some_and(|found| (found.from.page, found.from.line) <= (start.page, start.line)));
             prop_assert!(taken.len() < 3, "{:?} in {:?}: {:?}, not {:?}", quote, text, found, here);
@@ -277,20 +281,17 @@ proptest! {
             // By chance it may stand elsewhere: looked for word by word.
             let words: Vec<&str> = text.split_whitespace().collect();
             let wanted: Vec<&str> = changed.split_whitespace().collect();
-            // A page's own number, alone in a line beside a break, may stand between two halves of a quote.
-            let unnumbered: Vec<&str> = text
-                .split('\x0c')
-                .flat_map(|page| {
-                    let lines: Vec<&str> = page.split('\n').filter(|line| !line.trim().is_empty()).collect();
-                    let is_number = |line: &&str| line.trim().bytes().all(|byte| byte.is_ascii_digit());
-                    let from = usize::from(lines.first().is_some_and(is_number));
-                    let to = lines.len() - usize::from(lines.len() > from && lines.last().is_some_and(is_number));
-                    lines[from..to].to_vec()
-                })
-                .flat_map(str::split_whitespace)
-                .collect();
+            // What runs over the pages may stand between two halves of a quote.
+            let flows = [Extent::Whole, Extent::Part { from_top: true }].map(|extent| {
+                let begins: Vec<bool> =
+                    text.split('\x0c').flat_map(|page| page.split('\n').enumerate().map(|(i, _)| i == 0)).collect();
+                let lines: Vec<&str> = text.split(['\x0c', '\n']).collect();
+                let runs = running(&lines, &|i| begins[i], extent);
+                let flow = lines.iter().zip(runs).filter(|(_, runs)| !runs).flat_map(|(line, _)| line.split_whitespace());
+                flow.collect::<String>()
+            });
             let elsewhere = wanted.is_empty()
-                || (paged && text.contains('\x0c') && unnumbered.concat().contains(&wanted.concat()))
+                || (paged && text.contains('\x0c') && flows.iter().any(|flow| flow.contains(&wanted.concat())))
                 || words.windows(wanted.len()).any(|window| window == wanted.as_slice())
                 || text.split_whitespace().collect::<String>().contains(&changed.split_whitespace().collect::<String>());
             prop_assert!(elsewhere || index.find(&changed, None).is_none(), "{:?} in {:?} ({})", changed, text, dropped);

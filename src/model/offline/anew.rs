@@ -196,7 +196,8 @@ fn is_caption(text: &str) -> bool {
 /// Whether a sentence goes on behind a blank line, up to which it filled its line: a page's converter parted it.
 pub(super) fn is_bridged(last: &str, rest: &[&str]) -> bool {
     let next = rest.first().copied().unwrap_or("");
-    last.chars().count() >= FULL
+    let is_in_a_word = last.strip_suffix(['-', '\u{2010}']).is_some_and(|word| word.ends_with(char::is_lowercase));
+    (last.chars().count() >= FULL || is_in_a_word)
         && last.ends_with(|c: char| c.is_lowercase() || matches!(c, ',' | '-' | '\u{2010}'))
         && next.starts_with(char::is_lowercase)
         && (rest.last().is_some_and(|end| ends_sentence(end.trim_end())) || !is_command(next))

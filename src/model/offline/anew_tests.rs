@@ -111,6 +111,28 @@ fn what_is_typed_is_no_part_of_the_sentence_over_it() {
     );
 }
 
+/// The quote check reads "Furthermore" over the blank line too.
+#[test]
+fn a_word_broken_before_a_blank_line_goes_on() {
+    let page = "Some doors are here.\n\nFur-\n\nthermore, you must decide on the number of doors.";
+    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        ["Furthermore, you must decide on the number of doors."]
+    );
+}
+
+/// A line may begin with a mark of a comparison.
+#[test]
+fn what_is_greater_is_no_quotation() {
+    let page = "The best key (maxaccept 1) or several of the keys (maxaccept\n> 1) are reported. Output order may vary when using doors. Column\ncontent must vary with the type.";
+    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
+    assert_eq!(
+        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        ["Output order may vary when using doors.", "Column content must vary with the type."]
+    );
+}
+
 /// The mark behind "follows", and its number between two blank lines under a list.
 #[test]
 fn a_number_over_its_note_is_told_by_its_mark() {

@@ -94,22 +94,6 @@ fn mark_running(lines: &[Line<'_>], places: &mut [Place]) {
             *place = if line.page.is_some() { Place::Running } else { Place::Furniture };
         }
     }
-    // a number that the page's text goes on behind is a note's
-    let mut under_text = false;
-    for i in (0..lines.len()).rev() {
-        under_text &= lines.get(i + 1).is_some_and(|next| next.page == lines[i].page);
-        let filled = !lines[i].text.trim().is_empty();
-        if places[i] == Place::Running && under_text && over_text(lines, places, i) {
-            places[i] = Place::Text;
-        }
-        under_text |= filled && places[i] == Place::Text;
-    }
-}
-
-/// Whether text of its page stands before line `i`.
-fn over_text(lines: &[Line<'_>], places: &[Place], i: usize) -> bool {
-    let mut before = (0..i).rev().take_while(|&j| lines[j].page == lines[i].page);
-    before.any(|j| matches!(places[j], Place::Text | Place::PageStart) && !lines[j].text.trim().is_empty())
 }
 
 /// On how many pages a line must stand letter for letter: forms say the same on each page but for a number, and a

@@ -199,7 +199,10 @@ impl<'a> Reader<'_, 'a> {
             self.builder.single(Kind::Other, indent, line, text);
             return Some(1);
         }
-        if text.starts_with('>') && !text.starts_with(">>>") {
+        // "up to\n> 1 door" compares
+        let number = text.trim_start_matches(['>', '=']).trim_start();
+        let compares = !fresh && !self.alone(i) && number.starts_with(|c: char| c.is_ascii_digit());
+        if text.starts_with('>') && !text.starts_with(">>>") && !compares {
             self.builder.single(Kind::Other, indent, line, text);
             return Some(1);
         }
