@@ -15,7 +15,7 @@ const SCAN: &str = "no text on it, probably a scan";
 
 impl Reader for Epub {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+4"
+        "html5ever 0.38.0+5"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
@@ -50,6 +50,9 @@ fn read_chapter(
         Ok(bytes) => bytes,
         Err(missing) => return Ok(pages.gap(missing.why())?),
     };
+    if bytes.is_empty() {
+        return Ok(pages.gap("its file is empty")?);
+    }
     let declared = encoding::declared_in_html(&bytes);
     let html = match encoding::decode(&bytes, declared.as_deref()) {
         Ok(decoded) => decoded.text,

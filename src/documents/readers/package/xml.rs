@@ -103,6 +103,7 @@ pub(in crate::documents) struct Xml<'a> {
     reader: Reader<Characters<'a>>,
     buffer: Vec<u8>,
     depth: usize,
+    has_begun: bool,
 }
 
 impl<'a> Xml<'a> {
@@ -122,7 +123,7 @@ impl<'a> Xml<'a> {
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         config.allow_dangling_amp = true;
-        Some(Ok(Self { name: name.to_owned(), reader, buffer: Vec::new(), depth: 0 }))
+        Some(Ok(Self { name: name.to_owned(), reader, buffer: Vec::new(), depth: 0, has_begun: false }))
     }
 
     /// A part that has to be there.
@@ -131,7 +132,7 @@ impl<'a> Xml<'a> {
     }
 
     pub(in crate::documents) fn next(&mut self) -> Result<Node, Broken> {
-        let Self { name, reader, buffer, depth } = self;
+        let Self { name, reader, buffer, depth, has_begun } = self;
         let broken = |why: &dyn std::fmt::Display| Broken(format!("its part {name} can't be read: {}", clause(why)));
         loop {
             buffer.clear();
@@ -141,6 +142,7 @@ impl<'a> Xml<'a> {
             match reader.read_event_into(buffer).map_err(|error| broken(&error))? {
                 Event::Start(start) => {
                     *depth += 1;
+                    *has_begun = true;
                     if *depth > MAX_DEPTH {
                         return Err(broken(&format!("more than {MAX_DEPTH} elements are nested in it")));
                     }
@@ -164,6 +166,7 @@ impl<'a> Xml<'a> {
                     return Err(broken(&"it declares a document type, which office programs never do"));
                 }
                 Event::Eof if *depth > 0 => return Err(broken(&"it is cut off")),
+                Event::Eof if !*has_begun => return Err(broken(&"it is empty")),
                 Event::Eof => return Ok(Node::Over),
                 Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             }

@@ -32,7 +32,7 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), H
     let main = Relations::of(package, "").unwrap_or_default();
     let main = main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("xl/workbook.xml").to_owned();
     let relations = Relations::of(package, &main).unwrap_or_default();
-    let (sheets, since_1904) = sheets(package, &main)?;
+    let (sheets, behind, since_1904) = sheets(package, &main)?;
     if sheets.is_empty() {
         return Err(Broken(format!("its part {main} names no sheets")).into());
     }
@@ -68,6 +68,9 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), H
             }),
             None => writer.gap("its part is missing"),
         }
+        if behind > 0 && index + 1 == sheets.len() {
+            writer.gap(&format!("{behind} sheets behind it, which are not read"));
+        }
         writer.end()?;
     }
     beside.tell(pages)?;
@@ -79,9 +82,10 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), H
     Ok(())
 }
 
-fn sheets(package: &Package<'_>, main: &str) -> Result<(Vec<Sheet>, bool), Broken> {
+/// The sheets that are read, how many there are behind them, and whether days are counted from 1904.
+fn sheets(package: &Package<'_>, main: &str) -> Result<(Vec<Sheet>, u64, bool), Broken> {
     let mut xml = Xml::need(package, main)?;
-    let (mut sheets, mut since_1904) = (Vec::new(), false);
+    let (mut sheets, mut behind, mut since_1904) = (Vec::new(), 0, false);
     loop {
         match xml.next()? {
             Node::Start(element) => match element.name() {
@@ -91,9 +95,10 @@ fn sheets(package: &Package<'_>, main: &str) -> Result<(Vec<Sheet>, bool), Broke
                     is_hidden: element.value("state").is_some_and(|state| state != "visible"),
                     relation: element.prefixed("id").unwrap_or_default(),
                 }),
+                "sheet" => behind += 1,
                 _ => {}
             },
-            Node::Over => return Ok((sheets, since_1904)),
+            Node::Over => return Ok((sheets, behind, since_1904)),
             Node::End(_) | Node::Text(_) => {}
         }
     }

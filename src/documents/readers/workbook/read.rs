@@ -12,7 +12,7 @@ pub(in crate::documents) struct Workbook;
 
 impl Reader for Workbook {
     fn version(&self) -> &'static str {
-        "calamine 0.38.0, quick-xml 0.42.0+3"
+        "calamine 0.38.0, quick-xml 0.42.0+4"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {

@@ -74,6 +74,33 @@ fn a_sheet_is_a_page_and_cells_are_as_a_person_sees_them() {
 }
 
 #[test]
+fn sheets_that_are_too_many_are_told() {
+    let sheet = |at| format!("<sheet name=\"S{at}\" sheetId=\"{at}\" r:id=\"r0\"/>");
+    let list: String = (1..=10_002).map(sheet).collect();
+    let (types, main) = (types("spreadsheetml.sheet"), format!("<workbook><sheets>{list}</sheets></workbook>"));
+    let relations = relations(&[("r0", "worksheet", "worksheets/0.xml")]);
+    let cell = "<worksheet><sheetData><row><c><v>1</v></c></row></sheetData></worksheet>";
+    let parts = [
+        ("[Content_Types].xml", types.as_str()),
+        ("xl/workbook.xml", &main),
+        ("xl/_rels/workbook.xml.rels", &relations),
+        ("xl/worksheets/0.xml", cell),
+    ];
+    let extracted = extract("a.xlsx", &zip(&parts)).unwrap();
+    let (pages, gaps, _) = told(&extracted);
+    assert_eq!((pages.len(), gaps), (10_000, vec!["page 10000: 2 sheets behind it, which are not read".to_owned()]));
+}
+
+#[test]
+fn a_part_of_no_bytes_is_a_gap() {
+    let extracted = extract("a.xlsx", &workbook(&[""])).unwrap();
+    assert_eq!(
+        told(&extracted).1,
+        ["page 1: cut off, because its part xl/worksheets/0.xml can't be read: it is empty"]
+    );
+}
+
+#[test]
 fn a_large_sheet_is_paged_and_its_first_row_repeated() {
     let mut rows = String::from("<row r=\"1\"><c t=\"str\"><v>a</v></c><c t=\"str\"><v>b</v></c></row>");
     for row in 2..=202 {
