@@ -172,3 +172,36 @@ fn odd_names_are_read_like_any_other() {
         assert_eq!(found, BTreeSet::from(names));
     });
 }
+
+/// A list of several parts is read; one that the context can't hold ends the job with the reason, and at once.
+#[test]
+fn thousands_of_documents_are_listed_or_refused() {
+    let documents = tempfile::tempdir().unwrap();
+    let make = |count: usize, name: &str| {
+        for number in 0..count {
+            std::fs::write(documents.path().join(format!("{name}{number:04}.txt")), "").unwrap();
+        }
+    };
+    std::fs::write(documents.path().join("rules.txt"), "A clerk must sign.\n").unwrap();
+    let run = || {
+        wait(async {
+            let place = Place::new().await;
+            let (instructions, text) = shipped("extract-requirements");
+            place.run(instructions, &text, &[documents.path().to_owned()], Arc::new(Offline)).await
+        })
+    };
+    make(1_000, "d");
+    let rested = run();
+    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed), "{:?}", rested.job.ended());
+    make(2_000, &"a name that says what the document is about ".repeat(4));
+    let rested = run();
+    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Blocked));
+    assert_eq!(
+        rested.job.ended().unwrap().reason.as_deref(),
+        Some(
+            "the list of documents is longer than these rules can keep in sight: divide the documents among several jobs \
+             (submit --each makes a job of each)"
+        )
+    );
+    assert!(rested.job.totals.spent.turns < 20);
+}

@@ -3,10 +3,11 @@
 use super::{
     calls::{Call, blocked, call, complete, read, write},
     comparison, ends,
+    listing::listing,
     plans::{self, Kind, active_form},
     position::{PATH, Position},
     report,
-    seen::{Board, Seen, listing},
+    seen::{Board, Exchange, Seen},
     stretch::{self, Into},
 };
 use serde_json::{Value, json};
@@ -14,6 +15,8 @@ use std::fmt::Write;
 
 const PLAN: &str = "main_plan.md";
 const INSTRUCTIONS: &str = "instructions.md";
+const TOO_LONG_A_LIST: &str = "the list of documents is longer than these rules can keep in sight: divide the documents \
+    among several jobs (submit --each makes a job of each)";
 
 /// The calls of the next reply.
 pub(super) fn next(seen: &Seen<'_>) -> Vec<Call> {
@@ -123,14 +126,19 @@ fn bootstrap(seen: &Seen<'_>, content: &str) -> Vec<Call> {
 
 /// A plan, made of the task and the list of documents; or the calls that read these to their ends.
 fn new_plan(seen: &Seen<'_>) -> Result<String, Vec<Call>> {
+    // asked for from its beginning twice, and each time gone before its end was there
+    let is_first_part =
+        |exchange: &&Exchange<'_>| exchange.name == "list_documents" && exchange.argument("from").is_empty();
+    if seen.exchanges.iter().filter(is_first_part).filter(|exchange| exchange.is_folded()).count() > 1 {
+        return Err(vec![blocked(TOO_LONG_A_LIST)]);
+    }
     let Some(task) = whole(seen, INSTRUCTIONS) else {
         return Err(vec![read_on(seen, INSTRUCTIONS).unwrap_or_else(|| read(INSTRUCTIONS))]);
     };
     let answers = seen.exchanges.iter().filter(|exchange| exchange.name == "list_documents" && exchange.is_answered());
     let documents = match listing(answers.map(|exchange| exchange.result)) {
         Ok(documents) => documents,
-        Err(1) => return Err(vec![call("list_documents", json!({}))]),
-        Err(from) => return Err(vec![call("list_documents", json!({"from": from}))]),
+        Err(rest) => return Err(rest.calls()),
     };
     let kind = match plans::kind(&task) {
         Ok(kind) => kind,

@@ -20,6 +20,7 @@ mod furniture;
 mod hyphens;
 mod items;
 mod lead_in;
+mod listing;
 mod markdown;
 mod marker;
 mod notes;

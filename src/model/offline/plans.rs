@@ -1,6 +1,6 @@
 //! What the rules can do, and the plan for it. A plan's steps are the todos: each names its stretch of the documents.
 
-use super::seen::Listed;
+use super::listing::Listed;
 use regex::Regex;
 use std::{fmt::Write, sync::LazyLock};
 

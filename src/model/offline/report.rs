@@ -1,18 +1,20 @@
 //! The reports for people, written from the working files.
 
 use super::{
-    calls::{Call, append, blocked, call, complete, read, write},
+    calls::{Call, append, blocked, complete, read, write},
     ends,
+    listing::{Listed, listing},
     plans::Kind,
     position::{PATH, Position},
-    seen::{Listed, Seen, listing},
+    seen::Seen,
 };
-use serde_json::json;
 use std::{collections::BTreeMap, fmt::Write};
 
 const COUNTS: &str = "work/counts.tsv";
 /// Reads of the counts; what is beyond them is said to be left out.
 const MOST_READS: usize = 30;
+/// Parts of the list of documents that are asked for.
+const MOST_PARTS: usize = 200;
 /// Rows of the table of documents.
 const MOST_ROWS: usize = 100;
 
@@ -34,7 +36,7 @@ pub(super) fn work(seen: &Seen<'_>, kind: Kind) -> Vec<Call> {
     let mut unread: Vec<Call> =
         needed.iter().filter(|path| !seen.did("read_file", "path", path)).map(|path| read(path)).collect();
     let listed = documents(seen);
-    unread.extend(listed.as_ref().err().cloned());
+    unread.extend(listed.as_ref().err().into_iter().flatten().cloned());
     if !seen.did("read_file", "path", kind.records()) {
         unread.push(ends::count(kind.records()));
     }
@@ -68,12 +70,11 @@ pub(super) fn work(seen: &Seen<'_>, kind: Kind) -> Vec<Call> {
 }
 
 /// The documents as the todo has listed them; or the call that lists more of them.
-fn documents(seen: &Seen<'_>) -> Result<Vec<Listed>, Call> {
+fn documents(seen: &Seen<'_>) -> Result<Vec<Listed>, Vec<Call>> {
     let asked = || seen.of_todo().iter().filter(|exchange| exchange.name == "list_documents" && exchange.is_answered());
     match listing(asked().map(|exchange| exchange.result)) {
         Ok(documents) => Ok(documents),
-        Err(1) if asked().count() == 0 => Err(call("list_documents", json!({}))),
-        Err(from) if from > 1 && asked().count() < MOST_READS => Err(call("list_documents", json!({"from": from}))),
+        Err(rest) if rest.is_all() == (asked().count() == 0) && asked().count() < MOST_PARTS => Err(rest.calls()),
         // A list that can't be understood, or is longer than any that was made.
         Err(_) => Ok(Vec::new()),
     }

@@ -40,7 +40,12 @@ impl Exchange<'_> {
     /// Whether the tool said something that still stands there. A call that was not run is to be made again, and so is one
     /// whose result was folded.
     pub(super) fn is_answered(&self) -> bool {
-        !self.result.is_empty() && !self.result.starts_with("not run") && !self.result.starts_with('[')
+        !self.result.is_empty() && !self.result.starts_with("not run") && !self.is_folded()
+    }
+
+    /// Whether its result stood there once.
+    pub(super) fn is_folded(&self) -> bool {
+        self.result.starts_with('[')
     }
 
     /// Whether it changed its file.
@@ -177,68 +182,6 @@ fn read_board(text: &str) -> Board {
         }
         None => Board::Unknown,
     }
-}
-
-/// A document as `list_documents` shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Listed {
-    pub(super) name: String,
-    pub(super) units: u64,
-    pub(super) tokens: u64,
-    /// What of it is not read, as the list says it: `page 3: damaged`.
-    pub(super) not_read: Vec<String>,
-    /// What of it was recognised in images: `pages 3-7`.
-    pub(super) recognised: Vec<String>,
-}
-
-/// The documents of a list that `answers` show part by part; or the place from which on it was not shown yet.
-pub(super) fn listing<'a>(answers: impl Iterator<Item = &'a str>) -> Result<Vec<Listed>, u64> {
-    static HEAD: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"^(\d+) documents, about \d+ tokens(?:; here (\d+) to (\d+))?:").ok());
-    let part = |text: &'a str| {
-        let head = HEAD.as_ref()?.captures(text)?;
-        let number = |at: usize| head.get(at).and_then(|number| number.as_str().parse::<u64>().ok());
-        let count = number(1)?;
-        Some((number(2).unwrap_or(1), number(3).unwrap_or(count), count, text))
-    };
-    let mut parts: Vec<_> = answers.filter_map(part).collect();
-    parts.sort_by_key(|&(from, ..)| from);
-    let Some(&(_, _, count, _)) = parts.first() else { return Err(1) };
-    let mut documents = Vec::new();
-    let mut next = 1;
-    for (from, to, _, text) in parts {
-        if (from..=to).contains(&next) {
-            let already = usize::try_from(next - from).unwrap_or(usize::MAX);
-            documents.extend(listed(text).into_iter().skip(already));
-            next = to + 1;
-        }
-    }
-    if next > count { Ok(documents) } else { Err(next) }
-}
-
-/// The documents of a part of a list.
-fn listed(text: &str) -> Vec<Listed> {
-    static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?m)^(.+) \([A-Za-z ]+, (\d+) (?:page|line)s, about (\d+) tokens, \d+ % read\)(?: \[(.*)\])?$")
-            .ok()
-    });
-    let Some(line) = LINE.as_ref() else {
-        return Vec::new();
-    };
-    line.captures_iter(text)
-        .filter_map(|found| {
-            let parts: Vec<&str> = found.get(4).map_or_else(Vec::new, |parts| parts.as_str().split("; ").collect());
-            let told =
-                |of: fn(&str) -> Option<&str>| parts.iter().filter_map(|part| of(part)).map(str::to_owned).collect();
-            Some(Listed {
-                name: found[1].to_owned(),
-                units: found[2].parse().ok()?,
-                tokens: found[3].parse().ok()?,
-                not_read: told(|part| part.strip_prefix("not read: ")),
-                recognised: told(|part| part.strip_suffix(" recognised by OCR")),
-            })
-        })
-        .collect()
 }
 
 /// One unit of a document, as `read_document` results show it.
