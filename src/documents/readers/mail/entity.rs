@@ -148,8 +148,16 @@ fn parsed(header: &[u8]) -> Option<Message<'static>> {
     parser.parse_headers(ended.as_bytes()).map(Message::into_owned)
 }
 
-/// The parts between lines of `boundary`, each without the line end before the next; `None` where there is no such line.
-pub(super) fn parts<'a>(body: &'a [u8], boundary: &str, most: usize) -> Option<Vec<&'a [u8]>> {
+/// What lies between the lines of a boundary.
+pub(super) struct Parts<'a> {
+    /// Each without the line end before the next boundary.
+    pub(super) list: Vec<&'a [u8]>,
+    /// The line behind the last one is missing.
+    pub(super) is_cut: bool,
+}
+
+/// The parts between lines of `boundary`, the first `most` of them; `None` where there is no such line.
+pub(super) fn parts<'a>(body: &'a [u8], boundary: &str, most: usize) -> Option<Parts<'a>> {
     let boundary = boundary.trim_end().as_bytes();
     if boundary.is_empty() {
         return None;
@@ -173,14 +181,15 @@ pub(super) fn parts<'a>(body: &'a [u8], boundary: &str, most: usize) -> Option<V
             }
             from = Some(end);
             if is_last {
-                return Some(parts);
+                return Some(Parts { list: parts, is_cut: false });
             }
         }
         at = end;
     }
     let from = from?;
-    if parts.len() < most && from < body.len() {
+    let is_cut = parts.len() < most;
+    if is_cut && from < body.len() {
         parts.push(&body[from..]);
     }
-    Some(parts)
+    Some(Parts { list: parts, is_cut })
 }

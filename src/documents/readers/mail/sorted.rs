@@ -12,6 +12,7 @@ const MAX_DEPTH: usize = 20;
 const MAX_PARTS: usize = 5_000;
 /// Why some parts of a mail are not had.
 pub(super) const TOO_MANY: &str = "it has more than 5,000 parts";
+const CUT: &str = "it breaks off: the end of its last part is missing, and what came behind it";
 /// Images smaller than this that the text shows are logos and lines, not documents.
 const MAX_LOGO_BYTES: usize = 20_000;
 
@@ -59,8 +60,9 @@ impl Sort {
             return leaf(part, "text", "plain", depth);
         };
         let before = self.left;
-        self.left -= found.len().min(self.left);
-        let children = found.into_iter().map(|bytes| self.part(&Entity::of(bytes), depth + 1, subtype == "digest"));
+        self.left -= found.list.len().min(self.left);
+        let children =
+            found.list.into_iter().map(|bytes| self.part(&Entity::of(bytes), depth + 1, subtype == "digest"));
         let children: Vec<Sorted<'a>> = children.collect();
         let mut all = match subtype {
             "alternative" => best(children),
@@ -69,6 +71,10 @@ impl Sort {
         if before > 0 && self.left == 0 {
             self.left = 0;
             all.gap(TOO_MANY);
+        }
+        // what lies in other parts ends with them
+        if depth == 0 && found.is_cut {
+            all.gap(CUT);
         }
         all
     }

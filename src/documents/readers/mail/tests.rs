@@ -259,6 +259,15 @@ fn a_mail_of_outlook_is_read_as_any_other() {
 }
 
 #[test]
+fn a_mail_that_breaks_off_is_told() {
+    let head = "From: a@b\nDate: d\nSubject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nThe fee is due.\n";
+    assert_eq!(gaps(&read("a.eml", format!("{head}--x--\n").as_bytes())), [""; 0]);
+    let cut = read("a.eml", head.as_bytes());
+    assert!(cut.text.ends_with("\n\nThe fee is due.\n"));
+    assert_eq!(gaps(&cut), ["it breaks off: the end of its last part is missing, and what came behind it"]);
+}
+
+#[test]
 fn mails_made_to_exhaust_a_reader_are_read_to_a_bound() {
     let deep = |media: &str| {
         let mut mail = "From: a@b\nDate: d\nSubject: s\n".to_owned();
@@ -268,7 +277,8 @@ fn mails_made_to_exhaust_a_reader_are_read_to_a_bound() {
         mail
     };
     let read_deep = read("a.eml", deep("multipart/mixed").as_bytes());
-    assert_eq!(gaps(&read_deep), ["its parts lie more than 20 deep in one another"]);
+    let cut = "it breaks off: the end of its last part is missing, and what came behind it";
+    assert_eq!(gaps(&read_deep), ["its parts lie more than 20 deep in one another", cut]);
     let forwarded = format!("From: a@b\nDate: d\nSubject: s\n{}", "Content-Type: message/rfc822\n\n".repeat(50_000));
     let found = members("a.eml", forwarded.as_bytes()).unwrap();
     assert_eq!(found.members.len(), 4);
