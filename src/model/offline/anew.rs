@@ -13,6 +13,9 @@ const NEAR: usize = 30;
 const AROUND: usize = 100;
 /// A line with so many characters could have gone on.
 const FULL: usize = 60;
+/// Words that name what stands in a display behind them.
+const NAMING: [&str; 10] =
+    ["option", "form", "command", "function", "call", "statement", "syntax", "like", "as", "using"];
 /// Words that are more than a label.
 const SENTENCE_WORDS: usize = 6;
 
@@ -209,8 +212,6 @@ pub(super) fn is_bridged(last: &str, rest: &[&str]) -> bool {
 /// Whether a sentence goes on behind a line for a machine: "the option", "-dOpen = 0 / 1", "which opens the doors".
 pub(super) fn is_cut_by_display(before: &str, display: &str, rest: &[&str]) -> bool {
     let next = rest.first().map_or("", |line| indentation(line).1);
-    const NAMING: [&str; 10] =
-        ["option", "form", "command", "function", "call", "statement", "syntax", "like", "as", "using"];
     let last = before.split_whitespace().next_back().unwrap_or("");
     (goes_on(before) && before.ends_with(char::is_lowercase) || NAMING.contains(&last))
         && is_typed(display)
