@@ -349,7 +349,7 @@ impl Again<'_> {
 }
 
 /// The text with the lines blank that run over its pages; `None` where none does.
-fn flow(text: &str, extent: Extent) -> Option<String> {
+pub(super) fn flow(text: &str, extent: Extent) -> Option<String> {
     let mut begins = Vec::new();
     let mut lines = Vec::new();
     for page in text.split('\x0c') {

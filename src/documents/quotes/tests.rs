@@ -1,6 +1,7 @@
 use super::super::units::Unit;
+use super::index::flow;
 use super::{Place, Position, QuoteIndex};
-use crate::job::running::{Extent, running};
+use crate::job::running::Extent;
 use proptest::prelude::*;
 
 const PAGES: &str =
@@ -282,14 +283,8 @@ proptest! {
             let words: Vec<&str> = text.split_whitespace().collect();
             let wanted: Vec<&str> = changed.split_whitespace().collect();
             // What runs over the pages may stand between two halves of a quote.
-            let flows = [Extent::Whole, Extent::Part { from_top: true }].map(|extent| {
-                let begins: Vec<bool> =
-                    text.split('\x0c').flat_map(|page| page.split('\n').enumerate().map(|(i, _)| i == 0)).collect();
-                let lines: Vec<&str> = text.split(['\x0c', '\n']).collect();
-                let runs = running(&lines, &|i| begins[i], extent);
-                let flow = lines.iter().zip(runs).filter(|(_, runs)| !runs).flat_map(|(line, _)| line.split_whitespace());
-                flow.collect::<String>()
-            });
+            let flows = [Extent::Whole, Extent::Part { from_top: true }]
+                .map(|extent| flow(&text, extent).unwrap_or_default().split_whitespace().collect::<String>());
             let elsewhere = wanted.is_empty()
                 || (paged && text.contains('\x0c') && flows.iter().any(|flow| flow.contains(&wanted.concat())))
                 || words.windows(wanted.len()).any(|window| window == wanted.as_slice())

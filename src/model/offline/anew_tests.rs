@@ -13,6 +13,11 @@ fn paged<'a>(pages: &[&'a str]) -> Vec<Line<'a>> {
     (1..).zip(pages.iter().copied()).flat_map(of).collect()
 }
 
+fn quotes(pages: &[&str]) -> Vec<String> {
+    let found = statements(&paged(pages), Style::Plain, &Start::default());
+    found.statements.into_iter().map(|statement| statement.quote).collect()
+}
+
 #[test]
 fn the_number_of_the_next_page_s_section_is_no_part_of_a_sentence() {
     let pages = [
@@ -30,9 +35,8 @@ fn the_number_of_the_next_page_s_section_is_no_part_of_a_sentence() {
 #[test]
 fn a_number_over_its_note_is_no_part_of_the_sentence() {
     let foot = "The clerk must sign the book\n\nThe clerk looks at each of the volumes in order to see whether it is for\n13\n\nthough this is not recommended on a Sunday.\n\n9";
-    let found = statements(&paged(&["Doors\n\n8", foot, "Doors\n\n10"]), Style::Plain, &Start::default());
     assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        quotes(&["Doors\n\n8", foot, "Doors\n\n10"]),
         ["The clerk must sign the book", "though this is not recommended on a Sunday."]
     );
 }
@@ -44,9 +48,8 @@ fn numbers_of_a_table_are_no_notes() {
         "The intents are given as numbers (0 for one, 1 for the other)\n\nOne\n\n0\n0\n0\n\n1\n1\n1\n\n0\n0\n\n";
     let text = "where the first item must be the key word of the object, and\nthe second is the file.";
     let page = format!("{table}{text}");
-    let found = statements(&paged(&["Doors", &page, "Windows"]), Style::Plain, &Start::default());
     assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        quotes(&["Doors", &page, "Windows"]),
         ["where the first item must be the key word of the object, and the second is the file."]
     );
 }
@@ -55,9 +58,8 @@ fn numbers_of_a_table_are_no_notes() {
 #[test]
 fn a_section_begins_anew() {
     let page = "The keeper shall not be bound by any words on the doors that he did not\nSection 8 – Interpretation.\nThe keys must be kept as said in\nSection 4 of the rules.";
-    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
     assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        quotes(&["Doors", page]),
         [
             "The keeper shall not be bound by any words on the doors that he did not",
             "The keys must be kept as said in Section 4 of the rules."
@@ -69,9 +71,8 @@ fn a_section_begins_anew() {
 #[test]
 fn a_name_over_its_text_is_no_part_of_the_sentence_before_it() {
     let page = "Only of doors in the house. A door must have a list of the names, with\nblanks between them, of the keys that open it from the street. For each\nof the doors that are open, the clerk must write down one key's number.\ndoor_width\nonly of doors that are green. it must be a number that can be divided\nby four.\n\nThe number of the key says how the keeper must read the whole number:\nnumber\n\n7";
-    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
     assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        quotes(&["Doors", page]),
         [
             "A door must have a list of the names, with blanks between them, of the keys that open it from the street.",
             "For each of the doors that are open, the clerk must write down one key's number.",
@@ -85,9 +86,8 @@ fn a_name_over_its_text_is_no_part_of_the_sentence_before_it() {
 #[test]
 fn a_sentence_goes_on_behind_its_display() {
     let page = "Doors are opened by the command line option\n\n-dOpen = 0 / 1 / 2\n\nwhich sets how far they may be opened by those who\ncome in.\n\nThe options are\n\n-a\n\nopens all of the doors\n\n-b\n\nmay shut some of the doors\n\n-c\n\nrings the bell and waits\n\nJob expenses\n\nF2106 \\ N390\n\ncost of the keys, if you must wear them.";
-    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
     assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        quotes(&["Doors", page]),
         [
             "Doors are opened by the command line option -dOpen = 0 / 1 / 2 which sets how far they may be opened by those who come in.",
             "may shut some of the doors",
@@ -99,9 +99,8 @@ fn a_sentence_goes_on_behind_its_display() {
 #[test]
 fn what_is_typed_is_no_part_of_the_sentence_over_it() {
     let page = "Whoever comes into the house by another way than by the street door must be seen.\n8. Open the door (a key may be required before opening it)\nsudo open door-uspace\n\nTo close all the doors, you may need to run these two commands in the cellar:\nclose doors on\nservice doors start\n\nFor other doors the clerk, who has a list of them, must include the file doors.fmt.\n%include doors.fmt";
-    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
     assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        quotes(&["Doors", page]),
         [
             "Whoever comes into the house by another way than by the street door must be seen.",
             "Open the door (a key may be required before opening it)",
@@ -115,20 +114,15 @@ fn what_is_typed_is_no_part_of_the_sentence_over_it() {
 #[test]
 fn a_word_broken_before_a_blank_line_goes_on() {
     let page = "Some doors are here.\n\nFur-\n\nthermore, you must decide on the number of doors.";
-    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
-    assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
-        ["Furthermore, you must decide on the number of doors."]
-    );
+    assert_eq!(quotes(&["Doors", page]), ["Furthermore, you must decide on the number of doors."]);
 }
 
 /// A line may begin with a mark of a comparison.
 #[test]
 fn what_is_greater_is_no_quotation() {
     let page = "The best key (maxaccept 1) or several of the keys (maxaccept\n> 1) are reported. Output order may vary when using doors. Column\ncontent must vary with the type.";
-    let found = statements(&paged(&["Doors", page]), Style::Plain, &Start::default());
     assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        quotes(&["Doors", page]),
         ["Output order may vary when using doors.", "Column content must vary with the type."]
     );
 }
@@ -138,11 +132,7 @@ fn what_is_greater_is_no_quotation() {
 fn a_number_over_its_note_is_told_by_its_mark() {
     let foot = "The books are written as follows13 :\n• by hand\n• in ink, on all the pages\n13\n\nYou may need a lamp for it, e.g. from a shop\n\n9";
     let next = "To end a book, two lines are drawn under its last\nword, and these are written:\n• The date\n• The name of the clerk";
-    let found = statements(&paged(&["Doors\n\n8", foot, next, "Doors\n\n11"]), Style::Plain, &Start::default());
-    assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
-        ["You may need a lamp for it, e.g. from a shop"]
-    );
+    assert_eq!(quotes(&["Doors\n\n8", foot, next, "Doors\n\n11"]), ["You may need a lamp for it, e.g. from a shop"]);
 }
 
 #[test]
@@ -237,8 +227,7 @@ fn typeset_text_is_read_by_where_its_lines_end() {
         ),
     ];
     for (text, expected) in cases {
-        let found = statements(&paged(&[text]), Style::Plain, &Start::default());
-        assert_eq!(found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(), *expected, "{text}");
+        assert_eq!(quotes(&[text]), *expected, "{text}");
     }
     let foot = "Reports\n\nThe clerk must sign the book of the day and close the door of the archive. If the\n\nChanging Locks on Old Doors\n\n8";
     let found = statements(
@@ -254,9 +243,8 @@ fn typeset_text_is_read_by_where_its_lines_end() {
         ]
     );
     let book = "The signs which the clerk may write down are: \".\" and \"+\". The archive is\nopen, and its clerk is there each day of the week, from eight until the\n\n3 The one in the town must be open too.\n\n7";
-    let found = statements(&paged(&[book, "bell rings."]), Style::Plain, &Start::default());
     assert_eq!(
-        found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(),
+        quotes(&[book, "bell rings."]),
         ["The signs which the clerk may write down are: \".\" and \"+\".", "The one in the town must be open too."]
     );
 }
@@ -289,7 +277,6 @@ fn a_list_is_read_wherever_its_marks_stand() {
         ),
     ];
     for (text, expected) in cases {
-        let found = statements(&paged(&[text]), Style::Plain, &Start::default());
-        assert_eq!(found.statements.iter().map(|s| s.quote.as_str()).collect::<Vec<_>>(), *expected, "{text}");
+        assert_eq!(quotes(&[text]), *expected, "{text}");
     }
 }

@@ -4,8 +4,9 @@
 //!
 //! - the rules: `statements` (normative sentences), `summary` (ranked sentences), `compare`, `sentences`, and what they are
 //!   made of
-//! - the worker: `seen` (the prompt, read), `act` (what to do at each board), `plans`, `stretch` and `records` (reading and
-//!   recording), `comparison`, `report`, `position` (its memory, a file), `ends` (what the files have that it doesn't know of)
+//! - the worker: `seen` (the prompt, read), `listing` (the list of documents in it), `act` (what to do at each board),
+//!   `plans`, `stretch` and `records` (reading and recording), `comparison`, `report`, `position` (its memory, a file),
+//!   `ends` (what the files have that it doesn't know of)
 
 mod act;
 mod anew;

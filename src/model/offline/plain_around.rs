@@ -45,7 +45,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Whether the line after `i` begins with a word that line `i` had room for.
-    pub(super) fn had_room(&self, i: usize, next: &str) -> bool {
+    fn had_room(&self, i: usize, next: &str) -> bool {
         let width = |line: &str| line.trim_end().chars().count();
         let widest = self.chunk(i).into_iter().map(width).max().unwrap_or(0);
         let word = next.split_whitespace().next().map_or(0, |word| word.chars().count());
