@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::refusal::Refusal;
 
@@ -58,6 +58,9 @@ fn without_zeros<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<
     }
     if let Some(encoding) = declared.and_then(|label| Encoding::for_label(label.as_bytes())).filter(|e| *e != UTF_8) {
         return read_as(encoding, bytes, Some("as it declares"));
+    }
+    if looks_like_shift_jis(bytes) {
+        return read_as(SHIFT_JIS, bytes, Some("a guess"));
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     // ASCII tells nothing, and frequencies don't change after a megabyte; the detector is slow.
@@ -144,6 +147,18 @@ fn looks_like_iso_2022_jp(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"\x1b$").is_some() && bytes.is_ascii()
 }
 
+/// One in eight characters is hiragana, as in any Japanese prose; two bytes that no other encoding has beside each other
+/// so often. The detector takes short texts of few distinct characters for Cyrillic.
+fn looks_like_shift_jis(bytes: &[u8]) -> bool {
+    let (text, errors) = SHIFT_JIS.decode_without_bom_handling(&bytes[..bytes.len().min(HEAD_BYTES)]);
+    let is_foreign = |c: &char| !c.is_ascii() && *c != char::REPLACEMENT_CHARACTER;
+    let foreign = text.chars().filter(is_foreign).count();
+    let hiragana = text.chars().filter(|c| ('\u{3041}'..='\u{3096}').contains(c)).count();
+    // The head may end in the middle of a character.
+    let is_valid = !errors || text.matches(char::REPLACEMENT_CHARACTER).count() == 1 && bytes.len() > HEAD_BYTES;
+    is_valid && hiragana * 8 > foreign
+}
+
 /// Text in UTF-16 has a zero beside each blank and Latin letter, always on the same side; and on that side nearly all
 /// bytes are one of a few, since a text is in one or two scripts.
 fn utf_16_without_mark(bytes: &[u8]) -> Option<&'static Encoding> {
@@ -220,6 +235,7 @@ mod tests {
         for (label, text) in [
             ("koi8-r", "Договор о поставке товаров между сторонами"),
             ("shift_jis", "この契約は、商品の納入に関するものである。"),
+            ("shift_jis", &"借主は賃料を支払わなければならない。契約は東京で結ばれる。\n".repeat(99)),
             ("gb18030", "本合同涉及货物的交付。双方同意下列条款。"),
             ("windows-1250", "Žluťoučký kůň úpěl ďábelské ódy příšerně."),
             ("big5", "本合約涉及貨物的交付。雙方同意下列條款。"),

@@ -68,10 +68,16 @@ pub enum Refusal {
         /// The last one's number.
         signal: i32,
     },
-    /// Its reader was ended by a limit, or ended itself, before a page was read.
+    /// It takes more memory or time than one document may.
+    #[error("can't be read, because {why}: split it, or leave it out")]
+    Overlong {
+        /// A clause: "its reader needed more than 1 GiB of memory".
+        why: String,
+    },
+    /// Its reader ended itself, before a page was read.
     #[error("can't be read, because {why}: open it in its own program and save it again, or leave it out")]
     Ended {
-        /// A clause: "its reader needed more than 1 GiB of memory".
+        /// A clause: "it is nested too deeply".
         why: String,
     },
 }

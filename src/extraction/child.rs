@@ -40,6 +40,7 @@ pub fn answer(question: &str) -> ExitCode {
     });
     match reader.map(thread::JoinHandle::join) {
         Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
+        Ok(Ok(Err(error))) if error.kind() == io::ErrorKind::OutOfMemory => ExitCode::from(OUT_OF_MEMORY),
         Ok(Ok(Err(_))) | Err(_) => ExitCode::FAILURE,
         Ok(Err(_)) => ExitCode::from(PANICKED),
     }
@@ -47,6 +48,8 @@ pub fn answer(question: &str) -> ExitCode {
 
 /// Exit code of a reader that panicked.
 pub(super) const PANICKED: u8 = 101;
+/// Exit code of a reader that the document doesn't fit in.
+pub(super) const OUT_OF_MEMORY: u8 = 102;
 /// Exit code where another program isn't there.
 pub(super) const NO_PROGRAM: u8 = 127;
 

@@ -6,7 +6,7 @@ use super::{
     limits::DOCUMENT,
     message::{Question, Told},
     pages,
-    parent::{End, Heard, ask},
+    parent::{Heard, ask},
     recognition::{Recognition, Tools},
 };
 use crate::{
@@ -146,7 +146,7 @@ impl Opener for Extractor {
         });
         match (answer, end) {
             (Some(answer), _) => answer,
-            (None, Ok(end)) => Err(ended(end)),
+            (None, Ok(end)) => Err(end.refusal(DOCUMENT)),
             (None, Err(error)) => Err(unable(&error)),
         }
     }
@@ -176,7 +176,7 @@ fn members_of<'f>(
         group = taking.group;
         // Whoever it fell on; the others are asked for again.
         if let Some((fallen, rest)) = group.split_first() {
-            let refusal = end.map_or_else(|error| unable(&error), ended);
+            let refusal = end.map_or_else(|error| unable(&error), |end| end.refusal(DOCUMENT));
             take(fallen, Err(DocumentError::Refused { name: fallen.name.clone(), refusal }));
             group = rest;
         }
@@ -220,13 +220,6 @@ impl Taking<'_, '_> {
         (self.take)(first, result);
         self.group = rest;
         true
-    }
-}
-
-fn ended(end: End) -> Refusal {
-    match end {
-        End::Killed(signal) => Refusal::Killed { signal },
-        end => Refusal::Ended { why: end.why(DOCUMENT) },
     }
 }
 

@@ -77,7 +77,7 @@ impl Help<'_> {
 
     /// A PDF that our reader refused, read by `pdftotext`.
     fn whole(&self, refusal: &Refusal, bytes: &[u8]) -> Option<Extracted> {
-        let is_broken = matches!(refusal, Refusal::Damaged { .. } | Refusal::Ended { .. });
+        let is_broken = matches!(refusal, Refusal::Damaged { .. } | Refusal::Ended { .. } | Refusal::Overlong { .. });
         if !is_broken || pdf_header(bytes).is_none() {
             return None;
         }
@@ -248,7 +248,7 @@ impl Help<'_> {
                 self.left.set(self.left.get().saturating_sub(limit));
                 None
             }
-            Ok(End::Code(_) | End::Time | End::Fell(_)) | Err(_) => None,
+            Ok(End::Code(_) | End::Time | End::Memory | End::Fell(_)) | Err(_) => None,
         }
     }
 }

@@ -65,10 +65,11 @@ fn attempt(program: &Path, name: &str, bytes: &[u8]) -> io::Result<Attempt> {
         spent += hearing.used + if is_page { PAGE } else { Duration::ZERO };
         let is_over = spent >= DOCUMENT;
         let left = if end == End::Time && !is_page { Duration::ZERO } else { DOCUMENT.saturating_sub(spent) };
-        let why = end.why(if is_page && !is_over { PAGE } else { DOCUMENT });
+        let limit = if is_page && !is_over { PAGE } else { DOCUMENT };
         if begun == 0 || (!hearing.is_paged() && hearing.collected.is_blank()) {
-            return Ok(Attempt::Ended(Err(Refusal::Ended { why }), left));
+            return Ok(Attempt::Ended(Err(end.refusal(limit)), left));
         }
+        let why = end.why(limit);
         if !is_page || is_over {
             return Ok(Attempt::Ended(Ok(hearing.finish(Some(&why))), left));
         }

@@ -1,10 +1,11 @@
 //! The asking side: starts the process, gives it the document, hears its answer, and names how it ended.
 
 use super::{
-    child::PANICKED,
+    child::{OUT_OF_MEMORY, PANICKED},
     limits::SILENCE,
     message::{Question, Told},
 };
+use crate::documents::Refusal;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     os::unix::process::{CommandExt, ExitStatusExt},
@@ -30,7 +31,9 @@ pub(super) enum End {
     Done,
     /// A limit on processor time ended it.
     Time,
-    /// Why, as a clause: "its reader needed more than 1 GiB of memory".
+    /// The limit on memory did.
+    Memory,
+    /// Why, as a clause: "it is nested too deeply".
     Fell(String),
     /// Somebody else ended it, by this signal: a person, or a system that is short of memory. The document is not to blame.
     Killed(i32),
@@ -43,9 +46,19 @@ impl End {
     pub(super) fn why(self, limit: Duration) -> String {
         match self {
             Self::Time => format!("reading it took more than {} s of processor time", limit.as_secs()),
+            Self::Memory => "its reader needed more than 1 GiB of memory".to_owned(),
             Self::Fell(why) => why,
             Self::Killed(signal) => format!("its reader was ended by signal {signal}"),
             Self::Done | Self::Code(_) => "its reader ended without a word".to_owned(),
+        }
+    }
+
+    /// Why nothing of the document was read.
+    pub(super) fn refusal(self, limit: Duration) -> Refusal {
+        match self {
+            Self::Killed(signal) => Refusal::Killed { signal },
+            Self::Time | Self::Memory => Refusal::Overlong { why: self.why(limit) },
+            Self::Done | Self::Fell(_) | Self::Code(_) => Refusal::Ended { why: self.why(limit) },
         }
     }
 }
@@ -180,10 +193,9 @@ fn end(status: ExitStatus, complaint: &str) -> End {
     match (status.code(), status.signal()) {
         (Some(0), _) => End::Done,
         (_, Some(SIGXCPU)) => End::Time,
-        _ if complaint.contains("memory allocation of") || complaint.contains("capacity overflow") => {
-            fell("its reader needed more than 1 GiB of memory")
-        }
+        _ if complaint.contains("memory allocation of") || complaint.contains("capacity overflow") => End::Memory,
         _ if complaint.contains("overflowed its stack") => fell("it is nested too deeply"),
+        (Some(code), _) if code == i32::from(OUT_OF_MEMORY) => End::Memory,
         (Some(code), _) if code == i32::from(PANICKED) => fell("its reader met something in it that it can't handle"),
         (Some(code), _) => u8::try_from(code).map_or_else(|_| fell("its reader failed"), End::Code),
         (None, Some(signal)) if FROM_OUTSIDE.contains(&signal) => End::Killed(signal),

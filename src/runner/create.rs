@@ -89,7 +89,7 @@ pub fn create_as(
     let gathered = documents::gather(request.documents, &own, request.extractor)?;
     let left_out = [gathered.unfit, gathered.left_out].concat();
     std::fs::create_dir_all(workspaces).map_err(|error| {
-        RunError::Request(format!(
+        RunError::Configuration(format!(
             "the workspaces folder {} can't be made ({error}): choose another with --workspaces",
             workspaces.display()
         ))

@@ -6,8 +6,11 @@ use crate::{
     job::instructions::InstructionsError,
     model::ModelError,
     store::StoreError,
-    workspace::{WorkspaceError, archive::ArchiveError, journal::JournalError, lock::LockError},
+    workspace::{
+        WorkspaceError, archive::ArchiveError, error::is_out_of_reach, journal::JournalError, lock::LockError,
+    },
 };
+use std::{error::Error, io};
 
 /// What stops the runner; each is one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -73,15 +76,25 @@ impl RunError {
 
     /// Whether this process, or the machine, has too many files open: nothing is wrong with the job.
     pub fn is_out_of_files(&self) -> bool {
-        let mut next: Option<&dyn std::error::Error> = Some(self);
+        self.of_system().and_then(io::Error::raw_os_error).is_some_and(|code| OUT_OF_FILES.contains(&code))
+    }
+
+    /// Whether the system refuses the workspace's files: a folder that can only be read, a permission, a failing disk.
+    pub fn is_out_of_reach(&self) -> bool {
+        let is_of_workspace = matches!(self, Self::Workspace(_) | Self::Journal(_) | Self::Archive(_) | Self::Lock(_));
+        is_of_workspace && self.of_system().is_some_and(is_out_of_reach)
+    }
+
+    /// What the system said, where it is at the bottom of this.
+    fn of_system(&self) -> Option<&io::Error> {
+        let mut next: Option<&dyn Error> = Some(self);
         while let Some(error) = next {
-            let code = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
-            if code.is_some_and(|code| OUT_OF_FILES.contains(&code)) {
-                return true;
+            if let Some(found) = error.downcast_ref() {
+                return Some(found);
             }
             next = error.source();
         }
-        false
+        None
     }
 
     /// Whether what is elsewhere, and can't be reached, is all that is missing.

@@ -146,6 +146,10 @@ impl Desk {
                 let _ = self.store.wake_at(id, lease, wakes).await;
                 self.hold_row(id, lease, HoldReason::Disk, why).await
             }
+            Refused::Run(error) if error.is_out_of_reach() => {
+                let why = format!("{error}; see that its folder can be written, and resume the job");
+                self.hold_row(id, lease, HoldReason::Paused, why).await
+            }
             // Where the end of a job has not come to the store, nobody is told of it.
             Refused::Run(RunError::Depot(error)) if error.retryable() => {
                 let wakes = now().after(STORE_WAKES);

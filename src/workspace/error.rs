@@ -32,9 +32,19 @@ pub enum WorkspaceError {
     LeadsOut { path: String },
     /// Calls for a hold with reason `disk`: nothing was lost, and nothing was written.
     #[error("failed to {action} '{path}': the disk is full ({cause})")]
-    DiskFull { action: &'static str, path: String, cause: io::Error },
+    DiskFull {
+        action: &'static str,
+        path: String,
+        #[source]
+        cause: io::Error,
+    },
     #[error("failed to {action} '{path}': {cause}")]
-    Io { action: &'static str, path: String, cause: io::Error },
+    Io {
+        action: &'static str,
+        path: String,
+        #[source]
+        cause: io::Error,
+    },
 }
 
 impl WorkspaceError {
@@ -60,15 +70,19 @@ impl WorkspaceError {
     /// Whether the system itself refuses: a folder that can only be read, a permission, a failing disk. A path that the
     /// capability library refuses carries no code of the system's.
     pub fn is_out_of_reach(&self) -> bool {
-        let Self::Io { cause, .. } = self else { return false };
-        cause.raw_os_error().is_some_and(|code| {
-            matches!(cause.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) || code == EIO
-        })
+        matches!(self, Self::Io { cause, .. } if is_out_of_reach(cause))
     }
 
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::NotFound { .. })
     }
+}
+
+/// Whether the system refuses, and not this program.
+pub(crate) fn is_out_of_reach(error: &io::Error) -> bool {
+    error.raw_os_error().is_some_and(|code| {
+        matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) || code == EIO
+    })
 }
 
 /// No space, quota used up, or a file-size limit of the process: all three go away when a person makes room.

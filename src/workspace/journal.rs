@@ -34,9 +34,15 @@ pub enum JournalError {
     Broken { file: String, line: u64, what: String },
     /// Nothing of the line is left in the file. Calls for a hold with reason `disk`.
     #[error("failed to append to the journal: the disk is full ({cause})")]
-    DiskFull { cause: io::Error },
+    DiskFull {
+        #[source]
+        cause: io::Error,
+    },
     #[error("failed to append to the journal: {cause}")]
-    Append { cause: io::Error },
+    Append {
+        #[source]
+        cause: io::Error,
+    },
     /// What the last failed append left on disk isn't known. Only opening the workspace anew tells.
     #[error("failed to append to the journal: an append before this one failed; open the workspace anew")]
     Poisoned,

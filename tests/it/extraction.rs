@@ -83,6 +83,13 @@ fn a_reader_that_falls_again_and_again_is_given_up() {
 }
 
 #[test]
+fn a_document_that_takes_too_much_is_to_be_split() {
+    let said = "2 error: keeper.txt can't be read, because its reader needed more than 1 GiB of memory: split it, or leave it \
+                out";
+    assert_eq!(read_with(&desk(1), "return(memory)"), Err(said.to_owned()));
+}
+
+#[test]
 fn what_was_read_once_is_not_read_again() {
     let desk = desk(5);
     let first = read_with(&desk, "off").unwrap();

@@ -76,7 +76,7 @@ fn an_archive_without_anything_readable_is_no_job() {
     let entry = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     bytes[entry + 42..entry + 46].copy_from_slice(&0x0100_0000_u32.to_le_bytes());
     desk.put("bad/wild.zip", &bytes);
-    let why = "damaged: its place in the archive is wrong";
+    let why = "its place in the archive is wrong: pack the archive again";
     let run = ["run", "./task.md", "--model", "offline", "-d", "bad/wild.zip"];
     let ran = desk.run_with(&[], &run);
     let said = format!("error: there is no document with text that can be read: wild.zip/a.txt ({why})\n");

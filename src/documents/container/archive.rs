@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::io::Cursor;
 
-use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::bounds::{MAX_ENTRIES, Spent, Unfit, Unpacked, bomb};
+use super::bounds::{AGAIN, MAX_ENTRIES, Spent, Unfit, Unpacked, bomb};
 use super::names::{Named, Names};
 use super::opened::{Inside, What};
 use crate::documents::format::ending;
@@ -19,6 +18,10 @@ pub(super) const FORMAT: &str = "a ZIP archive";
 const MAX_MARKS: usize = 200_000;
 /// In an archive with one of these at its top, the archive is the document: office files, books, packages of programs.
 const OF_ONE_DOCUMENT: &[&str] = &["[Content_Types].xml", "mimetype", "META-INF/container.xml"];
+
+/// Why a file can't be taken out.
+const LOCKED: &str = "it has a password: unpack the archive and give the documents in it";
+const PACKED_OTHERWISE: &str = "it is packed in a way that isn't read: unpack the archive and give the documents in it";
 
 /// Endings of the names of such documents.
 const OFFICE: &[&str] =
@@ -88,18 +91,23 @@ impl<'a> Archive<'a> {
                 Named::Document(name) if entry.is_symlink() => (name, What::LeftOut("a symbolic link".to_owned())),
                 Named::Document(name) => {
                     files += 1;
-                    if entry.encrypted() {
-                        locked += 1;
-                        (name, What::Locked)
-                    } else {
-                        (name, What::Document(index))
-                    }
+                    locked += usize::from(entry.encrypted());
+                    let what = match entry.compression() {
+                        _ if entry.encrypted() => What::Faulty(LOCKED),
+                        CompressionMethod::Stored | CompressionMethod::Deflated => What::Document(index),
+                        _ => What::Faulty(PACKED_OTHERWISE),
+                    };
+                    (name, what)
                 }
             };
             inside.push(Inside { name, what });
         }
         if locked > 0 && locked == files {
             return Err(Refusal::Encrypted { format: FORMAT.to_owned() });
+        }
+        if inside.is_empty() {
+            let format = "an empty ZIP archive".to_owned();
+            return Err(Refusal::Unsupported { format, advice: "leave it out".to_owned() });
         }
         if self.zip.metadata().has_duplicate_names() {
             let why = "some names stand in the archive more than once: only the last of each is read";
@@ -115,15 +123,8 @@ impl<'a> Archive<'a> {
         spent: &mut Spent,
         wanted: &dyn Fn(&[u8]) -> bool,
     ) -> Result<Unpacked, Unfit> {
-        let unfit = |error: ZipError| {
-            Unfit::Itself(match error {
-                ZipError::CompressionMethodNotSupported(_) | ZipError::UnsupportedArchive(_) => {
-                    "packed in a way that isn't read: pack it again with an ordinary ZIP program".to_owned()
-                }
-                _ => "damaged: its place in the archive is wrong".to_owned(),
-            })
-        };
-        let mut entry = self.zip.by_index(index).map_err(unfit)?;
+        let misplaced = || Unfit::Itself("its place in the archive is wrong".to_owned(), AGAIN);
+        let mut entry = self.zip.by_index(index).map_err(|_| misplaced())?;
         // A stored one says its size in two places, and only one of them is counted.
         let packed = match entry.compression() {
             CompressionMethod::Stored => u64::MAX,

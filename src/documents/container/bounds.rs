@@ -16,6 +16,8 @@ const MAX_RATIO: u64 = 200;
 const RATIO_COUNTS_FROM: u64 = 10 << 20;
 /// How many bytes of containers inside containers are kept in memory at once.
 const MAX_HELD: u64 = 320 << 20;
+/// What helps where a document in an archive is broken.
+pub(super) const AGAIN: &str = "pack the archive again";
 /// How much of a document tells what it is.
 pub(super) const HEAD_BYTES: usize = 4096;
 const CHUNK: usize = 64 << 10;
@@ -39,8 +41,8 @@ pub(super) struct Unpacked {
 /// Why a thing isn't unpacked.
 #[derive(Debug)]
 pub(super) enum Unfit {
-    /// It alone, with a fragment.
-    Itself(String),
+    /// It alone: a clause, and what to do.
+    Itself(String, &'static str),
     /// All of the container.
     Whole(Refusal),
 }
@@ -96,10 +98,12 @@ impl Spent {
             bytes += more as u64;
             self.unpacked(more as u64, format)?;
             if bytes > MAX_ENTRY_BYTES {
-                return Err(Unfit::Itself(format!("it unpacks to more than {} MiB", MAX_ENTRY_BYTES >> 20)));
+                let why = format!("it unpacks to more than {} MiB", MAX_ENTRY_BYTES >> 20);
+                return Err(Unfit::Itself(why, "unpack the archive and split this document"));
             }
             if bytes > RATIO_COUNTS_FROM && bytes / MAX_RATIO > packed {
-                return Err(Unfit::Itself(format!("it unpacks to more than {MAX_RATIO} times its size")));
+                let why = format!("it unpacks to more than {MAX_RATIO} times its size");
+                return Err(Unfit::Itself(why, "unpack the archive yourself if it is to be read"));
             }
             if let Some(content) = &mut content {
                 content.extend_from_slice(&chunk[..more]);
@@ -110,10 +114,10 @@ impl Spent {
 
 fn damaged(error: &std::io::Error) -> Unfit {
     let why = match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => "damaged: its end is missing".to_owned(),
-        _ => "damaged: it doesn't unpack to what was packed".to_owned(),
+        std::io::ErrorKind::UnexpectedEof => "its end is missing",
+        _ => "it is damaged and doesn't unpack to what was packed",
     };
-    Unfit::Itself(why)
+    Unfit::Itself(why.to_owned(), AGAIN)
 }
 
 /// A container that was built to exhaust who unpacks it.

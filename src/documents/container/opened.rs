@@ -17,8 +17,8 @@ pub(super) struct Inside {
 pub(super) enum What {
     /// By this number.
     Document(usize),
-    /// A document with a password.
-    Locked,
+    /// A document that can't be taken out, with a fragment.
+    Faulty(&'static str),
     /// A fragment.
     LeftOut(String),
 }

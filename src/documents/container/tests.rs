@@ -130,9 +130,22 @@ fn junk_links_and_what_is_locked_are_left_out() {
         left_out("a/Thumbs.db", "made by Windows, no document"),
         left_out("~$a.docx", "a lock of an office program, no document"),
         left_out("link.txt", "a symbolic link"),
-        left_out("secret.txt", "it has a password"),
+        left_out("secret.txt", "it has a password: unpack the archive and give the documents in it"),
     ];
     assert_eq!(listed("a.zip", &bytes), (vec![("b.txt".to_owned(), 1)], expected, false));
+}
+
+#[test]
+fn an_archive_without_a_file_is_told_so() {
+    let mut folders = ZipWriter::new(Cursor::new(Vec::new()));
+    folders.add_directory("empty/", SimpleFileOptions::default()).unwrap();
+    for bytes in [zip(&[]), folders.finish().unwrap().into_inner()] {
+        let refusal = members("a.zip", &bytes).unwrap_err();
+        assert_eq!(refusal.to_string(), "is an empty ZIP archive, which can't be read: leave it out");
+        let outer = zip(&[("in.zip", &bytes), ("a.txt", b"a")]);
+        let why = "an empty ZIP archive, which can't be read: leave it out";
+        assert_eq!(listed("b.zip", &outer), (vec![("a.txt".to_owned(), 1)], vec![left_out("in.zip", why)], false));
+    }
 }
 
 #[test]
@@ -161,7 +174,10 @@ fn bombs_are_left_out_or_refused() {
     // 100 MB of zeros in 100 kB.
     let zeros = vec![0; 30 << 20];
     let bytes = zip(&[("zeros.txt", &zeros), ("fine.txt", b"fine")]);
-    let expected = vec![left_out("zeros.txt", "it unpacks to more than 200 times its size")];
+    let expected = vec![left_out(
+        "zeros.txt",
+        "it unpacks to more than 200 times its size: unpack the archive yourself if it is to be read",
+    )];
     assert_eq!(listed("a.zip", &bytes), (vec![("fine.txt".to_owned(), 4)], expected, false));
     assert!(take("a.zip", &bytes, &["zeros.txt".to_owned()]).unwrap_err().to_string().contains("200 times its size"));
 
@@ -180,12 +196,27 @@ fn bombs_are_left_out_or_refused() {
 }
 
 #[test]
+fn what_is_packed_otherwise_is_told_so_and_the_rest_is_read() {
+    let mut bytes = zip(&[("a.txt", b"one"), ("b.txt", b"two")]);
+    // The method that bzip2 has: in the file's own header, and in the table of contents.
+    for (sign, at) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
+        let place = memchr::memmem::find(&bytes, sign).unwrap() + at;
+        bytes[place] = 12;
+    }
+    let why = "it is packed in a way that isn't read: unpack the archive and give the documents in it";
+    assert_eq!(listed("a.zip", &bytes), (vec![("b.txt".to_owned(), 3)], vec![left_out("a.txt", why)], false));
+}
+
+#[test]
 fn archives_in_archives_end_at_four() {
     let mut bytes = b"deep".to_vec();
     for n in (1..=6).rev() {
         bytes = zip(&[(if n == 6 { "a.txt" } else { "a.zip" }, &bytes)]);
     }
-    let expected = vec![left_out("a.zip/a.zip/a.zip/a.zip", "what is in it lies more than 4 deep")];
+    let expected = vec![left_out(
+        "a.zip/a.zip/a.zip/a.zip",
+        "what is in it lies more than 4 deep: unpack it and give the documents in it",
+    )];
     assert_eq!(listed("a.zip", &bytes), (vec![], expected, false));
 }
 
@@ -197,7 +228,8 @@ fn a_file_that_lies_about_itself_costs_only_itself() {
     bytes[at] ^= 0x55;
     let (members, left_out, _) = listed("a.zip", &bytes);
     assert_eq!(members, [("b.txt".to_owned(), 4)]);
-    assert!(left_out[0].1.starts_with("damaged: "), "{left_out:?}");
+    let why = "it is damaged and doesn't unpack to what was packed: pack the archive again";
+    assert_eq!(left_out, [("a.txt".to_owned(), why.to_owned())]);
     let cut = &bytes[..bytes.len() - 30];
     assert!(
         super::members("a.zip", cut).unwrap_err().to_string().contains("its table of contents is missing or damaged")

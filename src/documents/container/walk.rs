@@ -80,7 +80,7 @@ pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn Fn
         .iter()
         .filter_map(|inside| match inside.what {
             What::Document(index) => Some((inside.name.as_str(), index)),
-            What::LeftOut(_) | What::Locked => None,
+            What::LeftOut(_) | What::Faulty(_) => None,
         })
         .collect();
     for group in paths.chunk_by(|one, next| one.len() > 1 && next.len() > 1 && one[0] == next[0]) {
@@ -95,7 +95,9 @@ pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn Fn
         };
         let unpacked = opened.unpack(index, &mut Spent::default(), &|_| true).map_err(|unfit| match unfit {
             Unfit::Whole(refusal) => refusal,
-            Unfit::Itself(why) => Refusal::Damaged { format: format.to_owned(), why: format!("of {wanted:?}: {why}") },
+            Unfit::Itself(why, _) => {
+                Refusal::Damaged { format: format.to_owned(), why: format!("of {wanted:?}: {why}") }
+            }
         });
         match unpacked.map(|unpacked| unpacked.content.unwrap_or_default()) {
             Ok(content) if group[0].len() == 1 => tell(Ok(content)),
@@ -121,7 +123,7 @@ impl Walk<'_> {
             path.push(inside.name);
             match inside.what {
                 What::LeftOut(why) => self.leave_out(path, why),
-                What::Locked => self.fault(path, "it has a password".to_owned()),
+                What::Faulty(why) => self.fault(path, why.to_owned()),
                 What::Document(index) => self.document(&mut opened, index, path)?,
             }
             path.pop();
@@ -134,8 +136,8 @@ impl Walk<'_> {
         let unpacked = match opened.unpack(index, &mut self.spent, &|head| may_be_one(&name, head)) {
             Ok(unpacked) => unpacked,
             Err(Unfit::Whole(refusal)) => return Err(refusal),
-            Err(Unfit::Itself(why)) => {
-                self.fault(path, why);
+            Err(Unfit::Itself(why, advice)) => {
+                self.fault(path, format!("{why}: {advice}"));
                 return Ok(());
             }
         };
@@ -145,7 +147,7 @@ impl Walk<'_> {
             return Ok(());
         };
         if !self.spent.hold(bytes) {
-            self.fault(path, "it may hold documents, and is too large to look at inside another".to_owned());
+            self.fault(path, "it may hold documents, and is too large to look at inside another: unpack it and give the documents in it".to_owned());
             return Ok(());
         }
         let told = match Opened::open(&name, &content) {
@@ -165,7 +167,8 @@ impl Walk<'_> {
 
     /// A container in a container.
     fn inner(&mut self, inner: Opened<'_>, path: &mut Vec<String>, bytes: u64) -> Result<(), Refusal> {
-        let too_deep = || format!("what is in it lies more than {MAX_DEPTH} deep");
+        let too_deep =
+            || format!("what is in it lies more than {MAX_DEPTH} deep: unpack it and give the documents in it");
         let is_document = inner.is_document();
         if is_document {
             self.add(path, bytes);

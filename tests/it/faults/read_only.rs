@@ -93,6 +93,30 @@ fn a_workspaces_folder_that_can_only_be_read_makes_no_job() {
     goes_on(&mut room, &id);
 }
 
+/// Nothing is wrong with the jobs: none of them fails over it, and all go on once somebody has seen to the folder.
+#[test]
+fn a_workers_folder_that_can_only_be_read_holds_its_jobs() {
+    let Some(mut room) = Room::new(false) else { return };
+    room.must("mkdir -p disk/workspaces");
+    let what = ["--documents", "docs", "--each", "--model", "offline", "--batch", "pumps"];
+    assert_eq!(room.run(&[&["submit", "extract-requirements"], &what[..]].concat()).code, 0);
+    let stands = |room: &mut Room| {
+        let jobs: Value = serde_json::from_str(&room.run(&["jobs", "--batch", "pumps", "--json"]).stdout).unwrap();
+        let of = |job: &Value| ["status", "hold_reason", "attempts"].map(|key| job[key].clone());
+        jobs.as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    room.must("mount -o remount,ro disk");
+    let ran = room.run(&["work", "--until-empty"]);
+    let said = "Read-only file system (os error 30); see that its folder can be written, and resume the job";
+    let told = ran.stderr.lines().filter(|line| line.contains(": held (paused): ") && line.ends_with(said)).count();
+    assert_eq!((ran.code, ran.stdout.as_str(), told), (0, "2 held (paused)\n", 2), "{ran:?}");
+    assert_eq!(stands(&mut room), vec![[json!("held"), json!("paused"), json!(0)]; 2]);
+    room.must("mount -o remount,rw disk");
+    assert_eq!(room.run(&["resume", "pumps"]).code, 0);
+    assert_eq!(room.run(&["work", "--until-empty"]).code, 0);
+    assert_eq!(stands(&mut room), vec![[json!("completed"), json!(null), json!(0)]; 2]);
+}
+
 #[test]
 fn a_database_that_can_only_be_read_is_named() {
     let Some(mut room) = Room::new(true) else { return };
