@@ -90,12 +90,7 @@ fn document(found: &Found, content: Result<Vec<u8>, DocumentError>, extractor: &
     }
     let extracted = extractor.extract(&found.name, &bytes).map_err(|error| error.fragment())?;
     if extracted.text.is_empty() {
-        let gaps: Vec<String> = extracted.gaps.iter().map(ToString::to_string).collect();
-        return Err(if gaps.is_empty() {
-            "no text in it".to_owned()
-        } else {
-            format!("no text in it ({})", gaps.join("; "))
-        });
+        return Err(extracted.lack());
     }
     Ok(Document {
         name: found.name.clone(),

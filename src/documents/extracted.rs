@@ -6,7 +6,7 @@ use super::format::Format;
 use super::readers::{Pages, Stopped};
 use super::text;
 use super::units::Unit;
-use crate::job::pages::{Gap, PageRange};
+use crate::job::pages::{AGAINST_GAPS, Gap, PageRange};
 
 /// The longest text of one document, in bytes; what lies behind it is a gap.
 pub const MAX_TEXT_BYTES: usize = 32 << 20;
@@ -45,6 +45,16 @@ impl Extracted {
             gaps: vec![Gap { pages: None, why }],
             recognised: Vec::new(),
             notes: Vec::new(),
+        }
+    }
+
+    /// Of a document without text: why, and what to do where its own program may show some. A fragment.
+    pub fn lack(&self) -> String {
+        let gaps: Vec<String> = self.gaps.iter().map(ToString::to_string).collect();
+        let why = if gaps.is_empty() { String::new() } else { format!(" ({})", gaps.join("; ")) };
+        match self.format {
+            Format::Text | Format::Markdown | Format::Csv | Format::Html => format!("no text in it{why}"),
+            _ => format!("no text in it{why}: {AGAINST_GAPS}"),
         }
     }
 }

@@ -76,6 +76,9 @@ pub struct Gap {
     pub why: String,
 }
 
+/// What a person can do about gaps, behind a colon.
+pub const AGAINST_GAPS: &str = "save it again in its own program, give its text, or install tesseract for scans";
+
 impl Gap {
     /// Adds a page to `gaps`, which are sorted; a page after the last one with the same reason makes that one longer.
     pub fn push(gaps: &mut Vec<Self>, page: u64, why: &str) {

@@ -13,7 +13,7 @@ use crate::{
         id::JobId,
         instructions::Instructions,
         left_out::LeftOut,
-        pages::{Gap, PageRange},
+        pages::{AGAINST_GAPS, Gap, PageRange},
         planning::bootstrap_todos,
         spec::{Asset, DocumentEntry, FORMAT, JobSpec},
         state::INSTRUCTIONS_FILE,
@@ -140,7 +140,7 @@ fn fill(
     });
     let mut documents = copied.into_iter().collect::<Result<Vec<_>, _>>()?;
     if documents.iter().all(|document| document.tokens == 0) {
-        return Err(RunError::Request(nothing_to_read(&unread(&documents), left_out)));
+        return Err(RunError::Request(nothing_to_read(&documents, left_out)));
     }
     duplicates::note(&mut documents);
     let instructions_sha256 = sha256(request.instructions_text.as_bytes());
@@ -201,15 +201,15 @@ fn unread(documents: &[DocumentEntry]) -> Vec<(String, String)> {
 }
 
 /// A job over this could only say that there was nothing.
-fn nothing_to_read(unread: &[(String, String)], left_out: &[(PathBuf, String)]) -> String {
+fn nothing_to_read(documents: &[DocumentEntry], left_out: &[(PathBuf, String)]) -> String {
     let left_out = left_out.iter().map(|(path, why)| (path.display().to_string(), why.clone()));
-    let all: Vec<(String, String)> = unread.iter().cloned().chain(left_out).collect();
+    let all: Vec<(String, String)> = unread(documents).into_iter().chain(left_out).collect();
     let named: Vec<String> = all.iter().take(MOST_NAMED).map(|(name, why)| format!("{name} ({why})")).collect();
     let more = all.len() - named.len();
     let more = if more > 0 { format!("; {more} more") } else { String::new() };
-    let has_scans = all.iter().any(|(_, why)| why.contains("probably a scan"));
-    let advice =
-        if has_scans { ": install tesseract and have `documents.ocr` on, or give the text of scans" } else { "" };
+    // Where the whole document is a gap, the gap says what to do.
+    let has_pages = documents.iter().flat_map(|document| &document.gaps).any(|gap| gap.pages.is_some());
+    let advice = if has_pages { format!(": {AGAINST_GAPS}") } else { String::new() };
     format!("there is no document with text that can be read: {}{more}{advice}", named.join("; "))
 }
 
@@ -236,7 +236,8 @@ fn read(
         Ok(extracted) => extracted,
     };
     if extracted.text.is_empty() && extracted.gaps.is_empty() {
-        extracted.gaps.push(Gap { pages: None, why: "no text in it".to_owned() });
+        let why = extracted.lack();
+        extracted.gaps.push(Gap { pages: None, why });
     }
     Ok((bytes, extracted))
 }

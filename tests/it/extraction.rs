@@ -78,7 +78,9 @@ fn a_reader_that_falls_again_and_again_is_given_up() {
     let rest = format!("pages 11-12: given up after 5 pages on which {why}");
     assert_eq!((gaps, pages), ([&fell[..], &[rest]].concat(), vec![1, 3, 5, 7, 9]));
     // Nothing was read: there is no job.
-    let none = format!("2 error: there is no document with text that can be read: keeper.txt (pages 1-5: {why})");
+    let none = format!(
+        "2 error: there is no document with text that can be read: keeper.txt (pages 1-5: {why}): save it again in its own program, give its text, or install tesseract for scans"
+    );
     assert_eq!(read_with(&desk(5), "return(abort)"), Err(none));
 }
 

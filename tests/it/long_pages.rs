@@ -124,3 +124,15 @@ fn an_endless_page_is_none() {
     let all = expected(&[(1, 1, 300)]).into_iter().map(|(_, quote)| (None, quote)).collect::<Vec<_>>();
     assert_eq!(found(&rested), all);
 }
+
+/// A document that begins with a line of a hundred thousand characters, as data do: what a read gives of that says nothing
+/// of the short lines behind it.
+#[test]
+fn short_lines_behind_a_very_long_one_are_read_many_at_a_time() {
+    let text = format!("{}\n\n{}{}", "#".repeat(100_000), "x.\n\n".repeat(10_000), paragraphs(1, 3));
+    let place = wait(Place::new());
+    let rested = run(&place, &text, 100_000);
+    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
+    let quotes: Vec<String> = found(&rested).into_iter().map(|(_, quote)| quote).collect();
+    assert_eq!(quotes, [statement(1), statement(2), statement(3)]);
+}

@@ -13,6 +13,7 @@ use crate::{
     context::board,
     job::{
         left_out::LeftOutFile,
+        pages::AGAINST_GAPS,
         rows::duration,
         state::{Job, Progress},
     },
@@ -65,6 +66,9 @@ impl Shown<'_> {
             for note in document.notes {
                 let _ = writeln!(text, "                {}", out::one_line(note));
             }
+        }
+        if self.documents.iter().any(|document| !document.gaps.is_empty()) {
+            let _ = writeln!(text, "                to have a document read: {AGAINST_GAPS}");
         }
         if self.documents.len() > MOST_DOCUMENTS {
             let rest = self.documents.len() - MOST_DOCUMENTS;

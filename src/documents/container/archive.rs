@@ -17,7 +17,7 @@ pub(super) const FORMAT: &str = "a ZIP archive";
 /// such marks too, so that there may be more of them than entries.
 const MAX_MARKS: usize = 200_000;
 /// In an archive with one of these at its top, the archive is the document: office files, books, packages of programs.
-const OF_ONE_DOCUMENT: &[&str] = &["[Content_Types].xml", "mimetype", "META-INF/container.xml"];
+const OF_ONE_DOCUMENT: &[&str] = &["[Content_Types].xml", "_rels/.rels", "mimetype", "META-INF/container.xml"];
 
 /// Why a file can't be taken out.
 const LOCKED: &str = "it has a password: unpack the archive and give the documents in it";

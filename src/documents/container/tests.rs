@@ -163,7 +163,7 @@ fn an_archive_all_of_which_is_locked_is_refused() {
 
 #[test]
 fn an_office_file_is_no_container() {
-    for mark in ["[Content_Types].xml", "mimetype"] {
+    for mark in ["[Content_Types].xml", "_rels/.rels", "mimetype"] {
         assert_eq!(members("a.docx", &zip(&[(mark, b"x"), ("word/document.xml", b"x")])), Ok(Members::default()));
     }
     assert_eq!(members("a.txt", b"text"), Ok(Members::default()));

@@ -7,7 +7,7 @@ use super::{
     plans::{Kind, Segment, segments},
     position::{PATH, Position},
     records,
-    seen::{Seen, units},
+    seen::{Exchange, Seen, units},
     statements::{self, Line, PAGE, Start, style_of},
 };
 use crate::context::fence::quoted;
@@ -197,16 +197,29 @@ fn reads(seen: &Seen<'_>, segment: &Segment, from: u64, line: u64) -> Vec<Call> 
     calls
 }
 
-/// How many units a read of this document gave that was asked for more: what fits a small window.
+/// How many units a read of this document gets: what one gave that was asked for more, since a window may be small and
+/// units long; and twice as many as gave less than half of that one's text.
 fn fitting(seen: &Seen<'_>, segment: &Segment) -> Option<u64> {
-    seen.exchanges
-        .iter()
-        .filter(|exchange| exchange.name == "read_document" && exchange.argument("name") == segment.name)
-        .filter_map(|exchange| {
-            let (from, to) = (exchange.arguments["from"].as_u64()?, exchange.arguments["to"].as_u64()?);
-            let (_, shown) = exchange.result.lines().next()?.split_once("s=\"")?;
-            let last: u64 = shown.split_once('"')?.0.split_once('-')?.1.parse().ok()?;
-            (last < to && from <= last).then_some(last + 1 - from)
-        })
-        .min()
+    let mut cut: Option<(u64, usize)> = None;
+    for exchange in &seen.exchanges {
+        if exchange.name != "read_document" || exchange.argument("name") != segment.name {
+            continue;
+        }
+        let Some((asked, shown)) = asked_and_shown(exchange) else { continue };
+        let length = exchange.result.len();
+        match &mut cut {
+            _ if shown < asked => cut = Some((shown, length)),
+            Some((units, most)) if length * 2 < *most => *units = (*units).max(asked * 2),
+            Some(_) | None => {}
+        }
+    }
+    cut.map(|(units, _)| units)
+}
+
+/// How many units were asked for, and how many were shown.
+fn asked_and_shown(exchange: &Exchange<'_>) -> Option<(u64, u64)> {
+    let (from, to) = (exchange.arguments["from"].as_u64()?, exchange.arguments["to"].as_u64()?);
+    let (_, shown) = exchange.result.lines().next()?.split_once("s=\"")?;
+    let last: u64 = shown.split_once('"')?.0.split_once('-')?.1.parse().ok()?;
+    (from <= last).then_some((to + 1 - from, last + 1 - from))
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::job::pages::AGAINST_GAPS;
 use crate::report::{
     facts::{FileFacts, Record},
     needs::Why,
@@ -280,7 +281,8 @@ fn what_was_not_read_is_on_the_page() {
             title: "Not read",
             lines: vec![
                 "No text was got from these parts of the documents of 1 job; nothing in a result is from them."
-                    .to_owned()
+                    .to_owned(),
+                format!("To have a document read: {AGAINST_GAPS}."),
             ],
             table: Some(Table {
                 columns: vec![

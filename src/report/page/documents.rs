@@ -1,10 +1,13 @@
 //! What a report's page says of documents and parts of them that no text was got from, or that were recognised in images.
 
 use super::{Section, Side, Style, Table, batches::called, section};
-use crate::report::{
-    count::Report,
-    facts::{JobFacts, NotRead, Recognised},
-    words::counted,
+use crate::{
+    job::pages::AGAINST_GAPS,
+    report::{
+        count::Report,
+        facts::{JobFacts, NotRead, Recognised},
+        words::counted,
+    },
 };
 
 pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
@@ -19,6 +22,7 @@ pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
     section
         .lines
         .push(format!("No text was got from these parts of the documents of {of}; nothing in a result is from them."));
+    section.lines.push(format!("To have a document read: {AGAINST_GAPS}."));
     Some(section)
 }
 
