@@ -23,9 +23,11 @@ mod sources;
 mod telemetry;
 #[cfg(test)]
 mod tests;
+mod text_file;
 
 pub use database_url::DatabaseUrl;
 pub use keys::{Cloud, Headers, Keys};
+pub use text_file::text_file;
 
 /// Read in the current folder unless another file is named.
 pub const FILE: &str = "overnight.yaml";
@@ -191,7 +193,7 @@ pub struct Settings {
 /// A user's mistake in the configuration, one sentence each.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    #[error("{} can't be read: {why}", path.display())]
+    #[error("{} can't be used as configuration: {why}", path.display())]
     Unreadable { path: PathBuf, why: String },
     #[error("{}:{line}: {what}", path.display())]
     InFile { path: PathBuf, line: u64, what: String },
@@ -222,11 +224,12 @@ impl Settings {
             set.map(|(_, value)| PathBuf::from(value))
         });
         let path = named.clone().unwrap_or_else(|| PathBuf::from(FILE));
-        let file = match std::fs::read_to_string(&path) {
-            Ok(text) => Some(ConfigFile { path, text }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && named.is_none() => None,
-            Err(error) => {
-                return Err(ConfigError::Unreadable { path, why: error.to_string() });
+        let file = if named.is_none() && !path.exists() {
+            None
+        } else {
+            match text_file(&path) {
+                Ok(text) => Some(ConfigFile { path, text }),
+                Err(why) => return Err(ConfigError::Unreadable { path, why }),
             }
         };
         Self::load(flags, environment.into_iter(), file.as_ref())

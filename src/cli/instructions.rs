@@ -3,7 +3,8 @@
 
 use super::CliError;
 use crate::{
-    job::instructions::{Instructions, MAX_BYTES, parse, shipped},
+    config::text_file,
+    job::instructions::{Instructions, parse, shipped},
     runner::RunError,
 };
 use std::path::{Path, PathBuf};
@@ -79,32 +80,9 @@ fn is_markdown(path: &Path) -> bool {
 
 /// Reads an instructions file and what stands beside it.
 pub(super) fn from_file(path: &Path) -> Result<Found, CliError> {
-    let text = read(path)
+    let text = text_file(path)
         .map_err(|why| CliError::usage(format!("{} can't be used as instructions: {why}", path.display())))?;
-    let beside = |name: &str| read(&path.parent().unwrap_or(Path::new("")).join(name));
+    let beside = |name: &str| text_file(&path.parent().unwrap_or(Path::new("")).join(name));
     let instructions = parse(&path.display().to_string(), &text, &beside).map_err(RunError::from)?;
     Ok(Found { instructions, text })
-}
-
-/// Reads a text file of bounded size; the error is a fragment.
-fn read(path: &Path) -> Result<String, String> {
-    let refused = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => "no such file".to_owned(),
-        _ => format!("it can't be read ({error})"),
-    };
-    let meta = std::fs::metadata(path).map_err(refused)?;
-    if meta.is_dir() {
-        return Err("it is a folder; name a .md file in it".to_owned());
-    }
-    if !meta.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
-    if meta.len() > MAX_BYTES as u64 {
-        return Err(format!("it has {} bytes, and {MAX_BYTES} are allowed", meta.len()));
-    }
-    let bytes = std::fs::read(path).map_err(refused)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        format!("it is not UTF-8 text (byte {at} can't be read); save it as UTF-8")
-    })
 }

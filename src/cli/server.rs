@@ -2,7 +2,7 @@
 
 use super::{CliError, Office, out, submit::joined};
 use crate::{
-    config::{Origin, Partial, Setting, Settings},
+    config::{Origin, Partial, Setting, Settings, text_file},
     context::message::Usage,
     model::{
         Model,
@@ -224,8 +224,7 @@ fn models(settings: &Settings, target: &Target) -> Result<Option<Table>, CliErro
 pub(super) fn models_text(settings: &Settings) -> Result<Option<(String, String)>, CliError> {
     let Some(path) = &settings.models_file.value else { return Ok(None) };
     let file = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| CliError::usage(format!("the models file {file} can't be read ({error}): check --models")))?;
+    let text = text_file(path).map_err(|why| CliError::usage(format!("{file} can't be used as models file: {why}")))?;
     Ok(Some((file, text)))
 }
 

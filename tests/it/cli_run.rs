@@ -344,11 +344,8 @@ fn what_is_wrong_with_a_request_is_one_sentence() {
             &["latin.md", "-d", "docs"],
             "latin.md can't be used as instructions: it is not UTF-8 text (byte 13 can't be read); save it as UTF-8",
         ),
-        (
-            &["folder.md", "-d", "docs"],
-            "folder.md can't be used as instructions: it is a folder; name a .md file in it",
-        ),
-        (&["docs", "-d", "docs"], "docs can't be used as instructions: it is a folder; name a .md file in it"),
+        (&["folder.md", "-d", "docs"], "folder.md can't be used as instructions: it is a folder; name a file in it"),
+        (&["docs", "-d", "docs"], "docs can't be used as instructions: it is a folder; name a file in it"),
         (&["none.md", "-d", "docs"], "none.md can't be used as instructions: no such file"),
         (
             &["extract-requirments", "-d", "docs"],

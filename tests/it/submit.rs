@@ -553,7 +553,7 @@ fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
         (&["--model", "nobody:x"], "the model 'nobody:x' is not known: use offline, "),
         (&["--then", "nowhere"], "there are no instructions 'nowhere'"),
         (&["--documents", "missing"], "missing doesn't exist: check the path"),
-        (&["--models", "missing.yaml"], "the models file missing.yaml can't be read"),
+        (&["--models", "missing.yaml"], "missing.yaml can't be used as models file: no such file"),
     ] {
         for dry in [&["--dry-run"][..], &[]] {
             let ran = desk.submit(&[&base[..], arguments, dry].concat());
