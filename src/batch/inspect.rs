@@ -44,8 +44,8 @@ pub struct Inspected {
     pub left_out: Vec<(Found, String)>,
 }
 
-/// Looks at all of `found`, several at a time.
-pub fn inspect(found: &[Found], extractor: &Extractor) -> Inspected {
+/// Looks at all of `found`, several at a time, and tells each that was looked at.
+pub fn inspect(found: &[Found], extractor: &Extractor, tell: &(dyn Fn() + Sync)) -> Inspected {
     // An archive is opened once, by one looker, for all that lie in it.
     let parts: Vec<&[Found]> = found.chunk_by(Found::is_beside).collect();
     let next = AtomicUsize::new(0);
@@ -60,7 +60,10 @@ pub fn inspect(found: &[Found], extractor: &Extractor) -> Inspected {
                 let is_large = part.iter().any(|found| found.bytes >= LARGE);
                 let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
                 let mut looked = Vec::with_capacity(part.len());
-                extractor.contents(part, &mut |found, content| looked.push(document(found, content, extractor)));
+                extractor.contents(part, &mut |found, content| {
+                    looked.push(document(found, content, extractor));
+                    tell();
+                });
                 seen.push((place, looked));
             }
         };
@@ -135,7 +138,7 @@ mod tests {
         put("d.txt", b"\x00\x01\x02 binary");
         put("e.html", b"<p>Long enough to be counted</p>");
         let found = gather(&[root.path().to_owned()], &[], &InProcess).unwrap().documents;
-        let Inspected { documents, left_out } = inspect(&found, &Extractor::in_process());
+        let Inspected { documents, left_out } = inspect(&found, &Extractor::in_process(), &|| ());
         let document = |name: &str, content: &[u8], tokens| Document {
             name: name.to_owned(),
             path: root.path().join(name).to_str().unwrap().to_owned(),

@@ -132,6 +132,16 @@ impl Progress {
     }
 }
 
+/// A bar over documents that are read before there is a job; to be cleared. Nobody sees it who has no terminal.
+pub(super) fn reading(documents: usize) -> ProgressBar {
+    if out::is_json() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("  reading the documents {wide_bar} {pos}/{len}");
+    let bar = ProgressBar::with_draw_target(Some(documents as u64), ProgressDrawTarget::stderr());
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
 impl Bars {
     fn new(job: &Job) -> Self {
         let worked = Duration::from_millis(job.totals.worked_ms);

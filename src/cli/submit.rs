@@ -8,7 +8,7 @@ mod scheduled;
 mod told;
 
 use super::{
-    CliError, Office, exit, instructions, named, out,
+    CliError, Office, exit, instructions, named, out, progress,
     run::{Bounds, tell_left_out},
     server, stop,
 };
@@ -240,7 +240,9 @@ impl SubmitArgs {
 fn look(args: &SubmitArgs, order: &Order, own: &[PathBuf], extractor: &Extractor) -> Result<Looked, CliError> {
     let is_wanted = |name: &str| order.is_wanted(name);
     let gathered = documents::survey(&args.documents, &is_wanted, own, extractor).map_err(RunError::from)?;
-    let inspected = batch::inspect(&gathered.documents, extractor);
+    let bar = progress::reading(gathered.documents.len());
+    let inspected = batch::inspect(&gathered.documents, extractor, &|| bar.inc(1));
+    bar.finish_and_clear();
     let mut left_out = gathered.unfit;
     left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (place(&found.path, &found.inside), why)));
     left_out.extend(gathered.left_out);
