@@ -122,14 +122,23 @@ fn stands_alone(before: &str, text: &str, below: &str, width: Width) -> bool {
             && needed(before, text) <= width.around * 9;
     }
     let is_called = |line: &str| line.find(['(', '=']).is_some_and(|at| at > 0 && !line[..at].ends_with(' '));
-    let is_call = |line: &str| is_code(line) && line.ends_with(';') && is_called(line) && !is_prose(line);
+    let is_call = |line: &str| {
+        let line = line.strip_suffix('.').unwrap_or(line);
+        is_code(line) && line.ends_with(';') && is_called(line) && !is_prose(line)
+    };
+    // the mark of LaTeX's listings at the beginning of a line that was broken
+    let is_broken_call = is_called(text) && below.starts_with(",→");
     let is_machine = |line: &str| is_typed(line) || is_call(line);
     // "by using the" may be all that stands before a call
-    if goes_on(before) && (!is_call(text) || before.ends_with([',', '-', '(', '/', '\u{2010}'])) {
+    if goes_on(before) && !is_broken_call && (!is_call(text) || before.ends_with([',', '-', '(', '/', '\u{2010}'])) {
         return false;
     }
     let is_ended = below.is_empty() || is_machine(below) || below.starts_with(char::is_uppercase) && is_prose(below);
-    is_machine(text) && is_ended && marker(text).is_none() && needed(text, below) <= width.around * 7
+    if is_broken_call {
+        return true;
+    }
+    let is_closed = is_call(text) && text.trim_end_matches('.').ends_with(");");
+    is_machine(text) && is_ended && marker(text).is_none() && (is_closed || needed(text, below) <= width.around * 7)
 }
 
 /// Tenths of characters that a line would have needed for the next one's first word too.

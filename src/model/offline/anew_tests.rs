@@ -112,6 +112,24 @@ fn what_is_typed_is_no_part_of_the_sentence_over_it() {
 
 /// The quote check reads "Furthermore" over the blank line too.
 #[test]
+fn a_long_call_is_no_part_of_the_sentence_over_it() {
+    let page = "Dense matrices are kept in the usual order of columns. To create one of dimensions m by n, a user should call\n\
+                MatCreateSeqDense(PETSC_COMM_SELF,PetscInt m,PetscInt n,PetscScalar *data,Mat *A);\n\n\
+                To create one that is kept in parallel by several processes of the machine, a user should call one with\n\
+                MatCreateDense(MPI_Comm comm,PetscInt m,PetscInt n,PetscInt M,PetscInt N,PetscScalar\n\
+                ,→*data,Mat *A)\n\n\
+                Most users should merely set the data to nothing, so that the library may control the memory.\n";
+    assert_eq!(
+        quotes(&[page]),
+        [
+            "To create one of dimensions m by n, a user should call",
+            "To create one that is kept in parallel by several processes of the machine, a user should call one with",
+            "Most users should merely set the data to nothing, so that the library may control the memory.",
+        ]
+    );
+}
+
+#[test]
 fn a_word_broken_before_a_blank_line_goes_on() {
     let page = "Some doors are here.\n\nFur-\n\nthermore, you must decide on the number of doors.";
     assert_eq!(quotes(&["Doors", page]), ["Furthermore, you must decide on the number of doors."]);

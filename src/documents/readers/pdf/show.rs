@@ -118,7 +118,13 @@ impl Painter<'_> {
         let size = self.state.size.abs() * self.scale() * c.hypot(d).max(1e-6);
         let backwards = if self.state.size < 0.0 || self.state.stretch < 0.0 { -1.0 } else { 1.0 };
         let turn = turn(a * backwards, b * backwards);
-        self.push(text, turn, (x, y), (end_x, end_y), size);
+        let is_upright = d * self.state.size > c.abs() * self.state.size.abs();
+        if turn == 2 && is_upright && self.page.glyphs.last().is_some_and(|last| last.turn == 0) {
+            // A letter in a mirror among others, like the first E of XeTeX's name.
+            self.push(text, 0, (end_x, end_y), (x, y), size);
+        } else {
+            self.push(text, turn, (x, y), (end_x, end_y), size);
+        }
         let space = self.state.character_space + if is_word_space { self.state.word_space } else { 0.0 };
         self.advance(width + space * self.state.stretch, 0.0);
     }

@@ -118,6 +118,15 @@ fn marks_set_apart_stand_before_their_lines() {
 }
 
 #[test]
+fn a_letter_in_a_mirror_stands_among_the_others() {
+    let upright = |x: u32, text: &str| format!("1 0 0 1 {x} 700 Tm ({text}) Tj ");
+    let content = format!("BT /F 10 Tf {}-1 0 0 1 110 700 Tm (E) Tj {}ET", upright(100, "X"), upright(110, "TEX"));
+    assert_eq!(text(&content), "XETEX\n");
+    // In a mirror as a whole, as a page for a projector: read from the side from which it runs.
+    assert_eq!(text("BT /F 10 Tf -1 0 0 1 300 700 Tm (mirrored) Tj ET"), "mirrored\n");
+}
+
+#[test]
 fn words_set_apart_letter_by_letter_are_words() {
     assert_eq!(text("BT /F 10 Tf 1.5 Tc -3 Tw 50 700 Td (OUR AIMS) Tj ET"), "OUR AIMS\n");
 }
