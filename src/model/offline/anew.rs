@@ -129,8 +129,11 @@ fn stands_alone(before: &str, text: &str, below: &str, width: Width) -> bool {
     // the mark of LaTeX's listings at the beginning of a line that was broken
     let is_broken_call = is_called(text) && below.starts_with(",→");
     let is_machine = |line: &str| is_typed(line) || is_call(line);
-    // "by using the" may be all that stands before a call
-    if goes_on(before) && !is_broken_call && (!is_call(text) || before.ends_with([',', '-', '(', '/', '\u{2010}'])) {
+    // "by using the" may be all that stands before a call, and "then the command is" before a command
+    let leads = || before.rsplit_once(' ').is_some_and(|(_, word)| matches!(word, "is" | "are" | "with" | "by"));
+    let may_follow =
+        is_call(text) && !before.ends_with([',', '-', '(', '/', '\u{2010}']) || is_command(text) && leads();
+    if goes_on(before) && !is_broken_call && !may_follow {
         return false;
     }
     let is_ended = below.is_empty() || is_machine(below) || below.starts_with(char::is_uppercase) && is_prose(below);

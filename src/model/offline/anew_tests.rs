@@ -98,14 +98,15 @@ fn a_sentence_goes_on_behind_its_display() {
 
 #[test]
 fn what_is_typed_is_no_part_of_the_sentence_over_it() {
-    let page = "Whoever comes into the house by another way than by the street door must be seen.\n8. Open the door (a key may be required before opening it)\nsudo open door-uspace\n\nTo close all the doors, you may need to run these two commands in the cellar:\nclose doors on\nservice doors start\n\nFor other doors the clerk, who has a list of them, must include the file doors.fmt.\n%include doors.fmt";
+    let page = "Whoever comes into the house by another way than by the street door must be seen.\n8. Open the door (a key may be required before opening it)\nsudo open door-uspace\n\nTo close all the doors, you may need to run these two commands in the cellar:\nclose doors on\nservice doors start\n\nFor other doors the clerk, who has a list of them, must include the file doors.fmt.\n%include doors.fmt\n\nIf the list of doors should be written to a file of another name, then the command is\nls -o doors.txt\nThe second example is of a longer list of doors.";
     assert_eq!(
         quotes(&["Doors", page]),
         [
             "Whoever comes into the house by another way than by the street door must be seen.",
             "Open the door (a key may be required before opening it)",
             "To close all the doors, you may need to run these two commands in the cellar:",
-            "For other doors the clerk, who has a list of them, must include the file doors.fmt."
+            "For other doors the clerk, who has a list of them, must include the file doors.fmt.",
+            "If the list of doors should be written to a file of another name, then the command is"
         ]
     );
 }

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::anew::is_number;
+use super::anew::{goes_on, is_number};
 use super::furniture::{Place, furniture};
 use super::hyphens::Vocabulary;
 use super::marker::{Family, Marker};
@@ -169,7 +169,9 @@ impl<'a> Builder<'a> {
         let widest = widest.map(|piece| piece.text.chars().count()).max();
         let is_section = is_number(text) && text.contains('.') && !text.ends_with('.');
         is_section
-            || text.starts_with(char::is_uppercase) && last + 1 + word < widest.unwrap_or(0).max(text.chars().count())
+            || text.starts_with(char::is_uppercase)
+                && !goes_on(self.last_text())
+                && last + 1 + word < widest.unwrap_or(0).max(text.chars().count())
     }
 
     /// A line of a footnote: what is open waits for its rest on the next page.

@@ -13,8 +13,11 @@ const WIDEST: f32 = 2.2;
 /// filled with dots, as one of a table of contents is.
 const SHARE: f32 = 0.5;
 const GAP: f32 = 1.5;
-/// So many such steps tell, on a page many of whose lines are such.
+/// So many such steps tell, on a page many of whose lines are such; or so few behind lines that are filled.
 const LEAST: usize = 5;
+const FEW: usize = 3;
+/// A line that reaches so far over the width of the page's text is filled.
+const FILLED: f32 = 0.85;
 /// Where no two lines stand closer than this, two steps up to `WIDE` tell: style sheets with lines of one and a half sizes.
 const NEAR: f32 = 1.45;
 
@@ -22,6 +25,8 @@ struct Row {
     base: f32,
     size: f32,
     is_running: bool,
+    /// It ends where the page's text ends.
+    is_full: bool,
 }
 
 /// The step from one line to the next that is the widest within a paragraph, in sizes of the font.
@@ -30,13 +35,16 @@ pub(super) fn line_step(words: &[Word]) -> f32 {
     let pairs = rows.windows(2).filter(|pair| {
         pair.iter().all(|row| row.is_running) && (pair[0].size - pair[1].size).abs() < 0.05 * pair[0].size
     });
-    let mut steps: Vec<f32> = pairs.map(|pair| (pair[1].base - pair[0].base) / pair[0].size).collect();
+    let step_of = |pair: &[Row]| (pair[1].base - pair[0].base) / pair[0].size;
+    let mut steps: Vec<f32> = pairs.clone().map(step_of).collect();
     steps.sort_by(f32::total_cmp);
     let usual = steps.get(steps.len() / 2).copied().unwrap_or(0.0);
     let are_alike = |step: f32, usual: f32| (step - usual).abs() < 0.03 * usual;
     let alike = steps.iter().filter(|&&step| are_alike(step, usual)).count();
     let running = rows.iter().filter(|row| row.is_running).count();
-    if running * 10 >= rows.len() * 4 && usual > WIDE && usual <= WIDEST && alike >= LEAST && alike * 2 >= steps.len() {
+    let filled = pairs.filter(|pair| pair[0].is_full && are_alike(step_of(pair), usual)).count();
+    let is_prose = running * 10 >= rows.len() * 4 && alike >= LEAST || filled >= FEW;
+    if is_prose && (WIDE..=WIDEST).contains(&usual) && alike * 2 >= steps.len() {
         return usual * MORE;
     }
     let closest = steps.windows(2).find(|pair| are_alike(pair[0], pair[1])).map_or(0.0, |pair| pair[1]);
@@ -58,7 +66,8 @@ fn rows(words: &[Word]) -> Vec<Row> {
             let has_gap = row.windows(2).any(|pair| pair[1].start - pair[0].end > GAP * pair[0].size);
             let dots = row.iter().filter(|word| word.text.chars().all(|c| c == '.')).count();
             let is_running = !has_gap && dots * 2 < row.len() && last.end - first.start >= SHARE * (end - start);
-            Row { base: first.base, size: first.size, is_running }
+            let is_full = last.end - start >= FILLED * (end - start);
+            Row { base: first.base, size: first.size, is_running, is_full }
         })
         .collect()
 }

@@ -189,6 +189,25 @@ fn few_lines_set_wide_are_paragraphs() {
     assert_eq!(text(&content), format!("Doors\n\n{read}\nDoors\n\n{read}\nDoors\n"));
 }
 
+/// A paragraph set wide among short lines: its lines fill the page's width.
+#[test]
+fn a_paragraph_set_wide_stays_one_among_options() {
+    let line = "(The keeper of the archive looks after it every day) Tj 0 -18 Td ";
+    let option = "(-d door) Tj 0 -18 Td ";
+    let content = format!(
+        "BT /F 10 Tf 50 700 Td {}{}(and every night.) Tj 0 -30 Td {}ET",
+        option.repeat(8),
+        line.repeat(5),
+        option
+    );
+    let read = "The keeper of the archive looks after it every day\n";
+    assert!(
+        text(&content).contains(&format!("{}and every night.\n\n-d door\n", read.repeat(5))),
+        "{:?}",
+        text(&content)
+    );
+}
+
 #[test]
 fn fonts_drawn_in_a_measure_of_their_own_have_words() {
     let glyphs = "/CharProcs<</A 6 0 R/B 6 0 R>>/Encoding<</Differences[65/A/B]>>";
