@@ -56,6 +56,16 @@ fn numbers_of_a_table_are_no_notes() {
 
 /// The line before the title was cut off by the page's edge, without a full stop.
 #[test]
+fn a_sentence_that_cannot_end_with_its_page_goes_on_with_a_capital() {
+    let text = "The archive has rooms for many sorts of things, and most of its clerks have seen them all.\n\
+                Ideally nobody should have to know where each of them is, although a word on\n";
+    let rest = "Fridays is of use to all of them.\n";
+    let whole = "Ideally nobody should have to know where each of them is, although a word on Fridays is of use to all of \
+                 them.";
+    assert_eq!(quotes(&[text, rest]), [whole]);
+}
+
+#[test]
 fn a_section_begins_anew() {
     let page = "The keeper shall not be bound by any words on the doors that he did not\nSection 8 – Interpretation.\nThe keys must be kept as said in\nSection 4 of the rules.";
     assert_eq!(
