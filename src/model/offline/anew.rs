@@ -107,7 +107,7 @@ fn is_anew(above: &str, before: &str, text: &str, width: Width) -> bool {
 }
 
 /// Whether a line of its own stands behind a line that may be full: it ends early itself, and the next begins anew. It is
-/// a command, code, the name of what comes next, or what leads to the next list.
+/// a word, what leads to the next list, a command, or code.
 fn stands_alone(before: &str, text: &str, below: &str, width: Width) -> bool {
     let is_word =
         !text.contains(' ') && !ends_sentence(text) && !goes_on(text) && !is_number(text) && marker(text).is_none();
@@ -121,27 +121,38 @@ fn stands_alone(before: &str, text: &str, below: &str, width: Width) -> bool {
             && marker(below).is_some()
             && needed(before, text) <= width.around * 9;
     }
-    let is_called = |line: &str| line.find(['(', '=']).is_some_and(|at| at > 0 && !line[..at].ends_with(' '));
-    let is_call = |line: &str| {
-        let line = line.strip_suffix('.').unwrap_or(line);
-        is_code(line) && line.ends_with(';') && is_called(line) && !is_prose(line)
-    };
+    is_display(before, text, below, width)
+}
+
+/// Whether a line is a display: a command or a call that stands behind the words which name it, and on its own.
+fn is_display(before: &str, text: &str, below: &str, width: Width) -> bool {
     // the mark of LaTeX's listings at the beginning of a line that was broken
-    let is_broken_call = is_called(text) && below.starts_with(",→");
-    let is_machine = |line: &str| is_typed(line) || is_call(line);
-    // "by using the" may be all that stands before a call, and "then the command is" before a command
-    let leads = || before.rsplit_once(' ').is_some_and(|(_, word)| matches!(word, "is" | "are" | "with" | "by"));
-    let may_follow =
-        is_call(text) && !before.ends_with([',', '-', '(', '/', '\u{2010}']) || is_command(text) && leads();
-    if goes_on(before) && !is_broken_call && !may_follow {
-        return false;
-    }
-    let is_ended = below.is_empty() || is_machine(below) || below.starts_with(char::is_uppercase) && is_prose(below);
-    if is_broken_call {
+    if is_called(text) && below.starts_with(",→") {
         return true;
     }
+    // "by using the" may be all that stands before a call, and "then the command is" before a command
+    let is_led_to = || match before.rsplit(' ').next().unwrap_or("") {
+        "is" | "are" | "with" | "by" if is_command(text) => true,
+        _ => is_call(text) && !before.ends_with([',', '-', '(', '/', '\u{2010}']),
+    };
+    if goes_on(before) && !is_led_to() {
+        return false;
+    }
+    let is_machine = |line: &str| is_typed(line) || is_call(line);
+    let is_ended = below.is_empty() || is_machine(below) || below.starts_with(char::is_uppercase) && is_prose(below);
     let is_closed = is_call(text) && text.trim_end_matches('.').ends_with(");");
     is_machine(text) && is_ended && marker(text).is_none() && (is_closed || needed(text, below) <= width.around * 7)
+}
+
+/// `f(`, `f=`: a name right before its mark.
+fn is_called(line: &str) -> bool {
+    line.find(['(', '=']).is_some_and(|at| at > 0 && !line[..at].ends_with(' '))
+}
+
+/// `f(a, b);`, with the full stop of its sentence or without.
+fn is_call(line: &str) -> bool {
+    let line = line.strip_suffix('.').unwrap_or(line);
+    is_code(line) && line.ends_with(';') && is_called(line) && !is_prose(line)
 }
 
 /// Tenths of characters that a line would have needed for the next one's first word too.
