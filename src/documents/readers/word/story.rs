@@ -38,6 +38,8 @@ pub(super) struct Story<'s, 'p> {
     frames: Vec<Frame>,
     /// Fields that we are in; true: in what makes it, not in what it shows.
     fields: Vec<bool>,
+    /// There was text in what makes a field.
+    has_made_of_text: bool,
     is_hidden: bool,
     /// A break by hand came, and no text since.
     after_break: bool,
@@ -71,6 +73,7 @@ impl<'s, 'p> Story<'s, 'p> {
             held: 0,
             frames: Vec::new(),
             fields: Vec::new(),
+            has_made_of_text: false,
             is_hidden: false,
             after_break: false,
             referred: [0; 2],
@@ -256,6 +259,7 @@ impl<'s, 'p> Story<'s, 'p> {
 
     fn text(&mut self, text: &str) {
         if self.fields.contains(&true) || text.is_empty() {
+            self.has_made_of_text |= !text.trim().is_empty();
             return;
         }
         if self.is_hidden {
@@ -274,9 +278,13 @@ impl<'s, 'p> Story<'s, 'p> {
     fn field(&mut self, kind: Option<&str>) {
         match kind {
             Some("begin") if self.fields.len() < MAX_FIELDS => self.fields.push(true),
-            Some("separate") => self.fields.last_mut().into_iter().for_each(|code| *code = false),
+            Some("separate") => {
+                self.fields.last_mut().into_iter().for_each(|code| *code = false);
+                self.has_made_of_text = false;
+            }
             Some("end") => {
                 self.fields.pop();
+                self.has_made_of_text = false;
             }
             Some(_) | None => {}
         }
@@ -306,6 +314,10 @@ impl<'s, 'p> Story<'s, 'p> {
 
     fn end_paragraph(&mut self, mut paragraph: Paragraph) -> Result<(), Halt> {
         // A field that doesn't say what it shows ends with its paragraph.
+        let is_cut = self.fields.contains(&true) && std::mem::take(&mut self.has_made_of_text);
+        if is_cut {
+            self.page_gaps.push("a field on it has no end, and its text isn't read".to_owned());
+        }
         self.fields.iter_mut().for_each(|code| *code = false);
         let begins_page = match self.cut {
             Cut::Headings(level) => paragraph.heading.is_some_and(|own| own <= level) && !self.is_inside(),

@@ -173,6 +173,17 @@ fn a_page_with_nothing_but_an_image_is_a_gap() {
 }
 
 #[test]
+fn the_text_of_a_field_without_end_is_a_gap() {
+    let run = |content: &str| format!("<w:r>{content}</w:r>");
+    let begin = run(r#"<w:fldChar w:fldCharType="begin"/>"#) + &run("<w:instrText>REF a</w:instrText>");
+    let body = format!("<w:p>{begin}{}</w:p>{}", run("<w:t>Lost.</w:t>"), p("", "The pump must stop."));
+    let read = read(&body, &[]);
+    assert_eq!(read.text.trim(), "The pump must stop.");
+    let gaps: Vec<&str> = read.gaps.iter().map(|gap| gap.why.as_str()).collect();
+    assert_eq!(gaps, ["a field on it has no end, and its text isn't read"]);
+}
+
+#[test]
 fn what_stands_before_damage_is_kept() {
     let parts = |document: &str| {
         zip(&[("[Content_Types].xml", &types("wordprocessingml.document")), ("word/document.xml", document)])
