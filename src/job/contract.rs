@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// Bytes of the largest deliverable that is checked, and of the largest file that a model's tool writes. A larger one
-/// fails: what can't be checked isn't done.
-pub const MAX_BYTES: usize = 64 << 20;
+/// Bytes of a deliverable that are checked. A larger file fails: what can't be checked isn't done.
+pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Errors of one check that are spelled out; the rest are counted.
 const SPELLED_OUT: usize = 5;
 

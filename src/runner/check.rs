@@ -3,7 +3,7 @@
 use super::{RunError, quoted::Quoted};
 use crate::{
     job::{
-        contract::{Check, MAX_BYTES, check_deliverable},
+        contract::{Check, check_deliverable},
         event::Completion,
         record::{Delivered, QuotePositions},
         state::Job,
@@ -11,6 +11,9 @@ use crate::{
     workspace::{ModelPath, Workspace},
 };
 use std::sync::{Mutex, PoisonError};
+
+/// Bytes of the largest deliverable that is checked whole.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// A deliverable of so many bytes, or documents of so many tokens, take many times their size while they are checked.
 const LARGE_BYTES: u64 = 4 << 20;
@@ -38,7 +41,7 @@ pub(super) fn check(job: &Job, workspace: &Workspace, completion: &Completion) -
     let mut checks = Vec::new();
     let mut delivered = Vec::new();
     for deliverable in &job.spec.instructions.deliverables {
-        let content = match workspace.read_at_most(&deliverable.path, MAX_BYTES as u64) {
+        let content = match workspace.read_at_most(&deliverable.path, MOST_BYTES) {
             Ok(content) => Some(content),
             Err(error) if error.is_not_found() => None,
             Err(error) => {

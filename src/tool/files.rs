@@ -7,7 +7,6 @@ use crate::{
         fence::{fenced, quoted},
         tokens::estimate,
     },
-    job::contract,
     job::event::{CallEnd, ToolResult},
     job::rows::moment,
     workspace::{Folder, Known, ModelPath, Workspace},
@@ -16,7 +15,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::fmt::Write;
 
 /// Bytes of the largest file that a model's tool opens.
-pub(super) const MOST_BYTES: u64 = contract::MAX_BYTES as u64;
+pub(super) const MOST_BYTES: u64 = 64 << 20;
 /// Bytes of a glob.
 const MOST_GLOB_BYTES: usize = 1_000;
 /// Files that a listing names; the rest is counted.
