@@ -54,7 +54,6 @@ fn numbers_of_a_table_are_no_notes() {
     );
 }
 
-/// The line before the title was cut off by the page's edge, without a full stop.
 #[test]
 fn a_sentence_that_cannot_end_with_its_page_goes_on_with_a_capital() {
     let text = "The archive has rooms for many sorts of things, and most of its clerks have seen them all.\n\
@@ -65,6 +64,7 @@ fn a_sentence_that_cannot_end_with_its_page_goes_on_with_a_capital() {
     assert_eq!(quotes(&[text, rest]), [whole]);
 }
 
+/// The line before the title was cut off by the page's edge, without a full stop.
 #[test]
 fn a_section_begins_anew() {
     let page = "The keeper shall not be bound by any words on the doors that he did not\nSection 8 – Interpretation.\nThe keys must be kept as said in\nSection 4 of the rules.";
@@ -121,7 +121,6 @@ fn what_is_typed_is_no_part_of_the_sentence_over_it() {
     );
 }
 
-/// The quote check reads "Furthermore" over the blank line too.
 #[test]
 fn a_long_call_is_no_part_of_the_sentence_over_it() {
     let page = "Dense matrices are kept in the usual order of columns. To create one of dimensions m by n, a user should call\n\
@@ -140,6 +139,7 @@ fn a_long_call_is_no_part_of_the_sentence_over_it() {
     );
 }
 
+/// The quote check reads "Furthermore" over the blank line too.
 #[test]
 fn a_word_broken_before_a_blank_line_goes_on() {
     let page = "Some doors are here.\n\nFur-\n\nthermore, you must decide on the number of doors.";
