@@ -38,16 +38,14 @@ pub(super) fn is_of(accent: &Glyph, letter: &Glyph) -> bool {
         && letter.start < accent.end - near
 }
 
-/// `letter` with `accent`, if there is such a character.
-pub(super) fn composed(letter: char, accent: char) -> Option<char> {
+/// `letter` with `accent`: one character where there is such a one, else a letter and the mark on it, as mathematics has
+/// them.
+pub(super) fn composed(letter: char, accent: char) -> Option<String> {
     let bare = match letter {
         '\u{131}' => 'i',
         '\u{237}' => 'j',
         letter => letter,
     };
-    let mut characters = [bare, accent].into_iter().nfc();
-    match (characters.next(), characters.next()) {
-        (Some(only), None) => Some(only),
-        _ => None,
-    }
+    let both: String = [bare, accent].into_iter().nfc().collect();
+    (bare.is_alphabetic() || both.chars().nth(1).is_none()).then_some(both)
 }

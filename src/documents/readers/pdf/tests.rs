@@ -244,6 +244,9 @@ fn bold_by_drawing_twice_is_one_word() {
 fn accents_and_letters_are_one_character() {
     let content = "BT /F 10 Tf 50 700 Td (caf) Tj (^) Tj ET BT /F 10 Tf 68 700 Td (e) Tj ET";
     assert_eq!(text(content), "caf\u{ea}\n");
+    // As in mathematics: there is no such character.
+    let content = "BT /F 10 Tf 50 700 Td (of q) Tj (^) Tj ET BT /F 10 Tf 74 700 Td (p) Tj ET";
+    assert_eq!(text(content), "of qp\u{302}\n");
 }
 
 #[test]

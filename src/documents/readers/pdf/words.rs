@@ -80,7 +80,7 @@ impl Making {
                 && let Some(both) = word.text.chars().next_back().and_then(|letter| accents::composed(letter, mark))
             {
                 word.text.pop();
-                word.text.push(both);
+                word.text.push_str(&both);
                 return;
             }
             self.flush();
@@ -94,7 +94,7 @@ impl Making {
             && let Some(both) = accents::combining(accent).and_then(|mark| accents::composed(letter, mark))
         {
             self.accent = None;
-            self.put(both.encode_utf8(&mut [0; 4]), glyph);
+            self.put(&both, glyph);
             return;
         }
         self.flush();
