@@ -35,7 +35,7 @@ pub(super) fn furniture(lines: &[Line<'_>], style: Style) -> Vec<Place> {
         }
     }
     mark_headers(lines, &mut places);
-    mark_running(lines, &mut places);
+    mark_running(lines, style, &mut places);
     // a chapter in Markdown has its notes in their place
     if style == Style::Plain {
         super::notes::mark_notes(lines, &mut places);
@@ -78,7 +78,7 @@ fn mark_headers(lines: &[Line<'_>], places: &mut [Place]) {
 }
 
 /// The first and last lines of pages that run through the document.
-fn mark_running(lines: &[Line<'_>], places: &mut [Place]) {
+fn mark_running(lines: &[Line<'_>], style: Style, places: &mut [Place]) {
     let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
     let begins = |i: usize| i > 0 && (lines[i].page != lines[i - 1].page || lines[i].text.contains('\u{c}'));
     // lines are numbered from 1 on each page
@@ -89,11 +89,18 @@ fn mark_running(lines: &[Line<'_>], places: &mut [Place]) {
         *alike.entry(text.trim()).or_default() += 1;
     }
     for ((line, place), runs) in lines.iter().zip(places.iter_mut()).zip(running) {
-        if runs && alike.get(line.text.trim()).is_some_and(|&count| count >= least_alike(line.text)) {
+        // what opens and closes code is alike on every page that begins or ends with some
+        let is_fence = style == Style::Markdown && is_fence(line.text);
+        if runs && !is_fence && alike.get(line.text.trim()).is_some_and(|&count| count >= least_alike(line.text)) {
             // where there are no pages, a quote can't run over it
             *place = if line.page.is_some() { Place::Running } else { Place::Furniture };
         }
     }
+}
+
+fn is_fence(text: &str) -> bool {
+    let text = indentation(text).1;
+    text.starts_with("```") || text.starts_with("~~~")
 }
 
 /// On how many pages a line must stand letter for letter: forms say the same on each page but for a number, and a
@@ -132,5 +139,31 @@ fn swallow_blanks(lines: &[Line<'_>], places: &mut [Place]) {
             Place::Text if near && blank(i) => places[i] = Place::Furniture,
             Place::Text | Place::Note => near = false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::statements::{Start, statements};
+    use super::*;
+
+    /// Chapters of a book that end with code.
+    #[test]
+    fn code_at_the_end_of_pages_is_closed() {
+        let texts: Vec<String> =
+            (1..=4).map(|page| format!("# {page}\n\nAll must go {page} times.\n\n```\n$ go {page}\n```")).collect();
+        let lines = (1..).zip(&texts).flat_map(|(page, text)| {
+            (1..).zip(text.lines()).map(move |(number, text)| Line {
+                number: page * PAGE + number,
+                page: Some(page),
+                text,
+            })
+        });
+        let found = statements(&lines.collect::<Vec<_>>(), Style::Markdown, &Start::default());
+        let quotes: Vec<&str> = found.statements.iter().map(|statement| statement.quote.as_str()).collect();
+        assert_eq!(
+            quotes,
+            ["All must go 1 times.", "All must go 2 times.", "All must go 3 times.", "All must go 4 times."]
+        );
     }
 }
