@@ -1,6 +1,7 @@
 //! What fonts say of themselves that the library keeps back or drops: the codes of symbol fonts (bullets, arrows, ticks)
-//! that stand for characters of private use, as `pdftotext` tells them too; and how large a font is whose glyphs are
-//! drawings in a measure of its own. Looked through once, before the pages are read; few fonts have anything to say.
+//! that stand for characters of private use, as `pdftotext` tells them too; TeX's straight quotation marks; and how large a
+//! font is whose glyphs are drawings in a measure of its own. Looked through once, before the pages are read; few fonts
+//! have anything to say.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -25,25 +26,28 @@ const MEAN_WIDTH: f64 = 0.5;
 /// ... and a size by which they are this narrow or this wide is none.
 const LIKELY_WIDTHS: std::ops::RangeInclusive<f64> = 0.2..=1.2;
 
+/// Codes of TeX's companion fonts (TS1) that stand for other marks than in its fonts of letters.
+const COMPANION: [(u32, char); 2] = [(39, '\''), (96, '`')];
+
 /// What is worth knowing of one font.
 #[derive(Debug)]
 pub(super) struct Font {
     /// How many times larger than its size says it is drawn.
     pub(super) scale: f64,
-    /// Codes that stand for characters of private use.
-    private: HashMap<u32, char>,
+    /// What codes stand for, where the library doesn't know it.
+    characters: HashMap<u32, char>,
     is_composite: bool,
 }
 
 impl Font {
-    /// The character of private use that the code of the glyph `at` stands for, of `count` glyphs in `codes`.
-    pub(super) fn private(&self, codes: &[u8], at: usize, count: usize) -> Option<char> {
+    /// The character that the code of the glyph `at` stands for, of `count` glyphs in `codes`.
+    pub(super) fn character(&self, codes: &[u8], at: usize, count: usize) -> Option<char> {
         let width = if self.is_composite { 2 } else { 1 };
-        if self.private.is_empty() || codes.len() != count * width {
+        if self.characters.is_empty() || codes.len() != count * width {
             return None;
         }
         let code = codes.get(at * width..(at + 1) * width)?;
-        self.private.get(&code.iter().fold(0, |code, &byte| code << 8 | u32::from(byte))).copied()
+        self.characters.get(&code.iter().fold(0, |code, &byte| code << 8 | u32::from(byte))).copied()
     }
 }
 
@@ -141,10 +145,28 @@ impl<'a> Looking<'a> {
 
     fn look(&mut self, font: &PdfDict) -> Option<Font> {
         let kind = dict_get(font, b"Subtype").and_then(|kind| self.document.resolve(kind).as_name());
-        let scale = if kind == Some(b"Type3") { self.scale(font).unwrap_or(1.0) } else { 1.0 };
-        let private = self.private(font).unwrap_or_default();
+        let is_drawn = kind == Some(b"Type3");
+        let scale = if is_drawn { self.scale(font).unwrap_or(1.0) } else { 1.0 };
+        let mut characters = self.private(font).unwrap_or_default();
+        if is_drawn && self.is_companion(font) {
+            characters.extend(COMPANION);
+        }
         let is_composite = kind == Some(b"Type0");
-        (!private.is_empty() || scale.to_bits() != 1_f64.to_bits()).then_some(Font { scale, private, is_composite })
+        (!characters.is_empty() || scale.to_bits() != 1_f64.to_bits()).then_some(Font {
+            scale,
+            characters,
+            is_composite,
+        })
+    }
+
+    /// Whether this is a font of TeX's beside one of letters: its glyphs are known by numbers, and none is a letter's.
+    fn is_companion(&self, font: &PdfDict) -> bool {
+        let glyphs = dict_get(font, b"CharProcs").and_then(|glyphs| self.document.resolve(glyphs).as_dict());
+        let number = |name: &[u8]| std::str::from_utf8(name).ok()?.strip_prefix('a')?.parse::<u8>().ok();
+        dict_get(font, b"ToUnicode").is_none()
+            && glyphs.is_some_and(|glyphs| {
+                glyphs.iter().all(|(name, _)| number(name).is_some_and(|code| !code.is_ascii_alphabetic()))
+            })
     }
 
     fn private(&mut self, font: &PdfDict) -> Option<HashMap<u32, char>> {

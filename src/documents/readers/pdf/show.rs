@@ -49,7 +49,7 @@ impl Painter<'_> {
             return;
         }
         let known = self.state.known.clone();
-        let private = |at: usize| known.as_ref().and_then(|font| font.private(codes, at, advances.len()));
+        let said = |at: usize| known.as_ref().and_then(|font| font.character(codes, at, advances.len()));
         let ligature = |text: &str, at: usize| {
             let code = codes.get(at).filter(|_| text.is_empty() && codes.len() == advances.len());
             code.copied().and_then(ligatures::waiting)
@@ -59,13 +59,13 @@ impl Painter<'_> {
                 let first = cluster.glyphs.start;
                 let text = text.get(cluster.text).unwrap_or_default();
                 for (nth, glyph) in advances.get(cluster.glyphs).unwrap_or_default().iter().enumerate() {
-                    let known = private(first + nth).or_else(|| ligature(text, first + nth));
+                    let known = said(first + nth).or_else(|| ligature(text, first + nth));
                     self.glyph(if nth == 0 { text } else { "" }, known, glyph, nth == 0);
                 }
             }
         } else if text.is_empty() {
             for (nth, glyph) in advances.iter().enumerate() {
-                self.glyph("", private(nth).or_else(|| ligature("", nth)), glyph, true);
+                self.glyph("", said(nth).or_else(|| ligature("", nth)), glyph, true);
             }
         } else {
             self.spread(text, &advances);

@@ -220,6 +220,26 @@ fn fonts_drawn_in_a_measure_of_their_own_have_words() {
 }
 
 #[test]
+fn marks_of_tex_for_what_is_typed_are_straight() {
+    let font = |letters: &str| {
+        let glyphs = format!("/CharProcs<</a39 6 0 R/a96 6 0 R{letters}>>/Encoding<</Differences[39/a39 96/a96]>>");
+        format!(
+            "<</Type/Font/Subtype/Type3{glyphs}/FirstChar 39/LastChar 39/Widths[50]/FontMatrix[0.01 0 0 0.01 0 0]/FontBBox[0 0 50 50]>>"
+        )
+    };
+    let read = |letters| read(&with_font(&font(letters), &[stream("", "50 0 d0")], "BT /F 10 Tf 50 700 Td ('`) Tj ET"));
+    assert_eq!(read("").unwrap().0, "'`\n");
+    assert_eq!(read("/a65 6 0 R").unwrap().0, "’‘\n");
+}
+
+#[test]
+fn names_with_a_capital_within_are_whole_again() {
+    let content = "BT /F 10 Tf 50 700 Td (What MrBayes is, and of Saxe-) Tj 0 -12 Td (Coburg, is said by Mr-) Tj 0 -12 Td \
+                   (Bayes and his friends here.) Tj ET";
+    assert_eq!(text(content), "What MrBayes is, and of Saxe-Coburg,\nis said by MrBayes\nand his friends here.\n");
+}
+
+#[test]
 fn hebrew_is_put_in_the_order_in_which_it_is_read() {
     let widths = "/FirstChar 65/LastChar 68/Widths[500 500 500 500]";
     let font = format!("<</Type/Font/Subtype/TrueType/BaseFont/AAAAAA+H{widths}/ToUnicode 6 0 R>>");
