@@ -1,5 +1,5 @@
 //! A text as a run of blocks, whatever it was written in: headings, paragraphs, list items, table cells, and what is
-//! nobody's prose (code, quotations, rules). The readers (`markdown`, `plain`) build it; statements and summary walk it.
+//! nobody's prose (code, quotations, rules). The readers (`markdown`, `plain`, `values`) build it; statements and summary walk it.
 
 use std::rc::Rc;
 
@@ -54,6 +54,8 @@ pub(super) struct Blocks<'a> {
     pub(super) words: Vocabulary,
     pub(super) section: Option<Rc<str>>,
     pub(super) code: Code,
+    /// Of rows of values: the line with which a row begins that the text's end may cut.
+    pub(super) cut: Option<u64>,
 }
 
 /// As many lines back tell how wide a block is.
@@ -61,10 +63,12 @@ const NEAR: usize = 60;
 
 /// Reads a text in its style.
 pub(super) fn blocks<'a>(lines: &[Line<'a>], style: Style, start: &Start) -> Blocks<'a> {
-    let furniture = furniture(lines, style);
     let mut read = match style {
-        Style::Markdown => super::markdown::read(lines, &furniture, start),
-        Style::Plain => super::plain::read(lines, &furniture, start),
+        Style::Markdown | Style::Web | Style::Office => {
+            super::markdown::read(lines, &furniture(lines, style), start, style)
+        }
+        Style::Plain => super::plain::read(lines, &furniture(lines, style), start),
+        Style::Values => super::values::read(lines, start),
     };
     read.words = Vocabulary::of(lines);
     read
@@ -209,7 +213,14 @@ impl<'a> Builder<'a> {
 
     pub(super) fn finish(mut self, code: Code) -> Blocks<'a> {
         self.close();
-        Blocks { list: self.done, notes: self.notes, words: Vocabulary::default(), section: self.section, code }
+        Blocks {
+            list: self.done,
+            notes: self.notes,
+            words: Vocabulary::default(),
+            section: self.section,
+            code,
+            cut: None,
+        }
     }
 }
 

@@ -90,7 +90,7 @@ fn mark_running(lines: &[Line<'_>], style: Style, places: &mut [Place]) {
     }
     for ((line, place), runs) in lines.iter().zip(places.iter_mut()).zip(running) {
         // what opens and closes code is alike on every page that begins or ends with some
-        let is_fence = style == Style::Markdown && is_fence(line.text);
+        let is_fence = matches!(style, Style::Markdown | Style::Web) && is_fence(line.text);
         if runs && !is_fence && alike.get(line.text.trim()).is_some_and(|&count| count >= least_alike(line.text)) {
             // where there are no pages, a quote can't run over it
             *place = if line.page.is_some() { Place::Running } else { Place::Furniture };

@@ -4,11 +4,13 @@
 use super::blocks::{Blocks, Builder, Kind, cells, indentation};
 use super::furniture::Place;
 use super::marker::{Family, marker};
-use super::statements::{Code, Line, Start};
+use super::statements::{Code, Line, Start, Style};
 
 /// Reads lines of Markdown; `places` says which of them belong to the pages and not to the text.
-pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> Blocks<'a> {
+pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start, style: Style) -> Blocks<'a> {
     let mut reader = Reader {
+        is_written_by_hand: style == Style::Markdown,
+        is_office: style == Style::Office,
         builder: Builder::new(start),
         fence: (start.code == Code::Fenced).then_some(Fence { mark: None, length: 3 }),
         quoted_fence: start.code == Code::Quoted,
@@ -17,7 +19,7 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start) -> B
         contents: begun_within(lines),
         in_table: false,
     };
-    let first = front_matter(lines);
+    let first = if reader.is_written_by_hand { front_matter(lines) } else { 0 };
     for i in first..lines.len() {
         match places[i] {
             place @ (Place::Furniture | Place::Running) => {
@@ -46,6 +48,10 @@ struct Fence {
 }
 
 struct Reader<'a> {
+    /// Not by a reader of this program: it may have HTML in it, and code that is set in.
+    is_written_by_hand: bool,
+    /// Nothing in it is code or a quotation.
+    is_office: bool,
     builder: Builder<'a>,
     fence: Option<Fence>,
     /// A quotation opened a fence and did not close it: what comes after the quotation's marks is code too, since
@@ -89,7 +95,7 @@ impl<'a> Reader<'a> {
         if self.opens_verbatim(line, indent, text) {
             return;
         }
-        if let Some(quoted) = text.strip_prefix('>') {
+        if let Some(quoted) = text.strip_prefix('>').filter(|_| !self.is_office) {
             let inner = quoted.trim_start();
             let listed = marker(inner).is_some() && !self.builder.is_open(|kind| kind == Kind::Other);
             let is_code = self.quoted_fence || inner.starts_with("```");
@@ -103,7 +109,7 @@ impl<'a> Reader<'a> {
         } else {
             self.quoted_list = false;
         }
-        if text.starts_with('>') {
+        if text.starts_with('>') && !self.is_office {
             self.quoted_fence ^= text.trim_start_matches(['>', ' ']).starts_with("```");
             if !self.builder.is_open(|kind| kind == Kind::Other) {
                 self.builder.begin(Kind::Other, indent, line, text);
@@ -119,7 +125,7 @@ impl<'a> Reader<'a> {
             }
         }
         let base = self.contents.last().copied().unwrap_or(0);
-        if self.builder.open.is_none() && indent >= base + 4 {
+        if self.is_written_by_hand && self.builder.open.is_none() && indent >= base + 4 {
             self.builder.single(Kind::Other, indent, line, text);
             return;
         }
@@ -132,7 +138,7 @@ impl<'a> Reader<'a> {
     /// Fences, `<pre>`, comments.
     fn opens_verbatim(&mut self, line: &Line<'a>, indent: usize, text: &'a str) -> bool {
         let mark = text.chars().next().unwrap_or(' ');
-        if matches!(mark, '`' | '~') {
+        if matches!(mark, '`' | '~') && !self.is_office {
             let length = text.chars().take_while(|c| *c == mark).count();
             if length >= 3 && !(mark == '`' && text[length..].contains('`')) {
                 self.builder.single(Kind::Other, indent, line, text);
@@ -140,7 +146,7 @@ impl<'a> Reader<'a> {
                 return true;
             }
         }
-        if mark == '<' {
+        if mark == '<' && self.is_written_by_hand {
             let lower = text.to_lowercase();
             let ends = [("<!--", "-->"), ("<pre", "</pre>"), ("<script", "</script>"), ("<style", "</style>")];
             if let Some((_, end)) = ends.into_iter().find(|(open, _)| lower.starts_with(open)) {
@@ -237,14 +243,17 @@ impl<'a> Reader<'a> {
             return;
         }
         // an admonition: its text stands four columns in
-        if !in_text && (text.starts_with("!!! ") || text.starts_with("??? ") || text.starts_with(":::")) {
+        if self.is_written_by_hand
+            && !in_text
+            && (text.starts_with("!!! ") || text.starts_with("??? ") || text.starts_with(":::"))
+        {
             self.builder.single(Kind::Other, indent, line, text);
             if !text.starts_with(':') {
                 self.contents.push(indent + 4);
             }
             return;
         }
-        if !in_text && text.starts_with('[') && text.contains("]: ") {
+        if self.is_written_by_hand && !in_text && text.starts_with('[') && text.contains("]: ") {
             self.builder.single(Kind::Other, indent, line, text);
             return;
         }

@@ -42,6 +42,7 @@ pub mod statements;
 mod strength;
 mod stretch;
 pub mod summary;
+mod values;
 mod wording;
 mod words;
 

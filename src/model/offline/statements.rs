@@ -34,8 +34,14 @@ pub struct Line<'a> {
 pub enum Style {
     /// By marks: `#` headings, `-` lists, `|` tables, fences, `>` quotations.
     Markdown,
+    /// By the same marks, as the reader of web pages and books writes them: no HTML in it, and no code by white space.
+    Web,
+    /// As the readers of office files write them: no code and no quotations.
+    Office,
     /// By layout alone.
     Plain,
+    /// Rows of values.
+    Values,
 }
 
 /// The block of code that is open.
@@ -85,11 +91,12 @@ pub struct Found {
 /// The style of a document, by its name's ending and by its look.
 pub fn style_of(name: &str, lines: &[Line<'_>]) -> Style {
     let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_lowercase());
-    if matches!(
-        ending.as_str(),
-        "md" | "markdown" | "mdx" | "mkd" | "html" | "htm" | "xhtml" | "epub" | "docx" | "pptx" | "xlsx" | "eml"
-    ) {
-        return Style::Markdown;
+    match ending.as_str() {
+        "md" | "markdown" | "mdx" | "mkd" => return Style::Markdown,
+        "html" | "htm" | "xhtml" | "epub" => return Style::Web,
+        "docx" | "docm" | "pptx" | "pptm" | "xlsx" | "xlsm" | "ods" | "xls" => return Style::Office,
+        "csv" | "tsv" => return Style::Values,
+        _ => {}
     }
     // what has pages is typeset: its marks are examples of marks
     let is_typeset = lines.first().is_some_and(|line| line.page.is_some());
@@ -125,7 +132,7 @@ pub fn statements(lines: &[Line<'_>], style: Style, start: &Start) -> Found {
     for (i, block) in read.list.iter().enumerate() {
         let lead_in = pending.take();
         if i == last {
-            found.open_from = open_from(block, tail);
+            found.open_from = if style == Style::Values { read.cut } else { open_from(block, tail) };
             if found.open_from.is_some() {
                 found.end = Start {
                     section: block.section.as_deref().map(str::to_owned),

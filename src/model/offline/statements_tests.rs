@@ -173,6 +173,24 @@ fn an_item_that_is_a_block_of_code_is_code() {
     );
 }
 
+/// Nobody wrote these marks to mean anything.
+#[test]
+fn what_an_office_file_says_is_no_code() {
+    let text = "---\n\n```\n\nThe clerk must go.\n\n- A\n\n    - Doors must close.\n\n        deep: all must stay.\n\n<!-- Bells must ring.\n\n> Guards must wake.\n\n[Note]: Keys must be kept.\n";
+    check(
+        Style::Office,
+        text,
+        &[
+            "5 MUST [-] The clerk must go.",
+            "9 MUST [-] Doors must close.",
+            "11 MUST [-] deep: all must stay.",
+            "13 MUST [-] <!-- Bells must ring.",
+            "15 MUST [-] > Guards must wake.",
+            "17 MUST [-] [Note]: Keys must be kept.",
+        ],
+    );
+}
+
 #[test]
 fn a_sentence_over_a_table_is_a_sentence() {
     let text = "   Each of these files, or links to files,\n   must be there.\n   Name          Meaning\n   passwd        who may log in\n   group         who belongs to whom\n";
@@ -387,7 +405,10 @@ fn a_document_read_in_pieces_says_the_same() {
 fn the_style_is_known_by_name_or_look() {
     let style = |name: &str, text: &str| style_of(name, &numbered(text));
     assert_eq!(style("a.md", ""), Style::Markdown);
-    assert_eq!(style("a.html", ""), Style::Markdown);
+    assert_eq!(style("a.html", ""), Style::Web);
+    assert_eq!(style("a.docx", ""), Style::Office);
+    assert_eq!(style("a.CSV", ""), Style::Values);
+    assert_eq!(style("a.eml", "Hello,\n\n    you must go."), Style::Plain);
     assert_eq!(style("rfc1.txt", "1. Introduction\n\n   Text."), Style::Plain);
     assert_eq!(style("a.txt", "# One\n\n## Two\n\ntext"), Style::Markdown);
     assert_eq!(style("a.pdf", "# a comment\n$ run"), Style::Plain);
@@ -409,11 +430,12 @@ fn a_large_document_takes_no_more_than_its_share() {
         "(must. ",
         "| must |\n",
         "“must",
+        "must,\"must\n",
         "must must\n  must:\n",
         "a\n",
     ] {
         let text = piece.repeat(200_000 / piece.len());
-        for style in [Style::Markdown, Style::Plain] {
+        for style in [Style::Markdown, Style::Plain, Style::Values] {
             let begun = cpu_ms();
             let _ = statements(&numbered(&text), style, &Start::default());
             let took = cpu_ms() - begun;
@@ -431,7 +453,7 @@ proptest! {
     #[test]
     fn any_text_gives_verbatim_quotes(text in "([a-z`\"'|>#*:;.(){}=–é\u{c}\t -]{0,12}(must|may|is required|Shall| not|\n|\n\n|:\n- |1. |```|::\n)){0,24}") {
         let whole = counting(&text);
-        for style in [Style::Markdown, Style::Plain] {
+        for style in [Style::Markdown, Style::Office, Style::Plain, Style::Values] {
             for statement in statements(&numbered(&text), style, &Start::default()).statements {
                 let quote = counting(&statement.quote);
                 prop_assert!(whole.contains(&quote), "{quote}");

@@ -15,7 +15,7 @@ const SCAN: &str = "no text on it, probably a scan";
 
 impl Reader for Epub {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+5"
+        "html5ever 0.38.0+6"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {

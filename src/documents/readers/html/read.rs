@@ -20,7 +20,7 @@ pub(in crate::documents) struct Html;
 
 impl Reader for Html {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+4"
+        "html5ever 0.38.0+5"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {

@@ -47,6 +47,14 @@ fn quotes_and_code_are_blocks() {
 }
 
 #[test]
+fn marks_of_code_in_a_paragraph_are_none() {
+    check(
+        "<p>```</p><p>The clerk must go.</p><ul><li>~~~ x</ul><pre>a\n~~~</pre>",
+        "\\```\n\nThe clerk must go.\n\n- \\~~~ x\n\n```\na\n~~~\n```\n",
+    );
+}
+
+#[test]
 fn tables_of_data_are_tables() {
     check(
         "<table><caption>Fees</caption><thead><tr><th>What<th>How <br>much</thead><tr><td><p>a</p><p>b|c</p><td>\

@@ -1,5 +1,6 @@
 //! A page's blocks, written as they come by. A paragraph is one line; lists, quotes and fences are marked as in Markdown;
-//! nothing inside a line is marked or escaped, so that it reads as it is seen.
+//! nothing inside a line is marked or escaped, so that it reads as it is seen, but for what would hide the lines behind it as
+//! code.
 
 use super::count::Count;
 use super::table::{Rows, is_data};
@@ -267,6 +268,10 @@ impl Writer {
         for (n, part) in line.split('\n').map(str::trim).filter(|part| !part.is_empty()).enumerate() {
             if n > 0 {
                 self.next_line();
+            }
+            // what is a fence on the page is none here
+            if part.starts_with("```") || part.starts_with("~~~") {
+                self.out.push('\\');
             }
             self.out.push_str(part);
         }
