@@ -15,7 +15,7 @@ mod names;
 mod opened;
 mod walk;
 
-pub(in crate::documents) use names::Names;
+pub(in crate::documents) use names::{Names, with_number};
 pub(in crate::documents) use walk::may_hold;
 pub use walk::{Member, Members, members, take, take_all};
 

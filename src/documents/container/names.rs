@@ -82,10 +82,9 @@ impl Names {
         if !taken(self, &key) {
             return plain;
         }
-        let (stem, ending) = halves(part);
         let mut number = self.next.get(&key).copied().unwrap_or(2);
         let found = loop {
-            let candidate = within(&format!("{stem} ({number}){ending}"));
+            let candidate = within(&with_number(part, number));
             number += 1;
             if !taken(self, &candidate.to_lowercase()) {
                 break candidate;
@@ -94,6 +93,12 @@ impl Names {
         self.next.insert(key, number);
         found
     }
+}
+
+/// What a namesake of `part`, which may have folders before it, is called.
+pub(in crate::documents) fn with_number(part: &str, number: u64) -> String {
+    let (stem, ending) = halves(part);
+    format!("{stem} ({number}){ending}")
 }
 
 /// Name and ending, the dot with the ending; what begins with its only dot, or ends in a sentence, has no ending.

@@ -221,6 +221,20 @@ fn archives_in_archives_end_at_four() {
 }
 
 #[test]
+fn thousands_that_lie_too_deep_are_counted() {
+    let innermost = zip(&[("a.txt", b"deep")]);
+    let names: Vec<String> = (1..=150).map(|n| format!("{n}.zip")).collect();
+    let mut bytes = zip(&names.iter().map(|name| (name.as_str(), &innermost[..])).collect::<Vec<_>>());
+    for _ in 0..3 {
+        bytes = zip(&[("a.zip", &bytes), ("b.txt", b"here")]);
+    }
+    let (members, faults, _) = listed("a.zip", &bytes);
+    assert_eq!((members.len(), faults.len()), (3, 100));
+    let why = "what is in it lies more than 4 deep: unpack it and give the documents in it; 50 more in this file can't be taken out either";
+    assert_eq!(faults[99], ("a.zip/a.zip/a.zip/100.zip".to_owned(), why.to_owned()));
+}
+
+#[test]
 fn a_file_that_lies_about_itself_costs_only_itself() {
     let mut bytes = zip(&[("a.txt", &b"hello ".repeat(100)), ("b.txt", b"fine")]);
     // A byte of what is packed.

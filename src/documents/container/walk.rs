@@ -1,6 +1,7 @@
 //! Which documents are inside another, through all containers in it; and one of them.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,8 @@ use crate::documents::refusal::Refusal;
 
 /// How many names a path inside may have.
 const MAX_DEPTH: usize = 4;
+/// So many that can't be taken out are named, and the others counted: thousands of names help nobody.
+const MOST_FAULTS: u64 = 100;
 
 /// One document inside another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +49,9 @@ pub fn members(name: &str, bytes: &[u8]) -> Result<Members, Refusal> {
     let Some(opened) = Opened::open(name, bytes)? else { return Ok(found) };
     found.is_document = opened.is_document();
     let inside = opened.inside()?;
-    Walk { found: &mut found, spent: Spent::default() }.container(opened, inside, &mut Vec::new())?;
+    let mut walk = Walk { found: &mut found, spent: Spent::default(), faults: 0 };
+    walk.container(opened, inside, &mut Vec::new())?;
+    walk.count_faults();
     Ok(found)
 }
 
@@ -113,6 +118,8 @@ pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn Fn
 struct Walk<'f> {
     found: &'f mut Members,
     spent: Spent,
+    /// How many can't be taken out.
+    faults: u64,
 }
 
 impl Walk<'_> {
@@ -190,7 +197,20 @@ impl Walk<'_> {
     }
 
     fn fault(&mut self, path: &[String], why: String) {
+        self.faults += 1;
+        if self.faults > MOST_FAULTS {
+            return;
+        }
         self.found.members.push(Member { path: path.to_vec(), bytes: 0, fault: Some(why) });
+    }
+
+    /// The last that is named says how many come behind it.
+    fn count_faults(&mut self) {
+        let more = self.faults.saturating_sub(MOST_FAULTS);
+        let last = self.found.members.iter_mut().rev().find_map(|member| member.fault.as_mut());
+        if let Some(why) = last.filter(|_| more > 0) {
+            let _ = write!(why, "; {more} more in this file can't be taken out either");
+        }
     }
 
     fn leave_out(&mut self, path: &[String], why: String) {

@@ -274,10 +274,24 @@ impl<'w> Search<'w> {
                 other.get_mut().is_named |= found.is_named;
                 Ok(())
             }
-            Entry::Occupied(other) => {
-                let error = same_name(other.get(), &found);
-                self.leave_out_member(&found, error)
+            // What lies in another file makes room for a file of its own, and gets a number.
+            Entry::Occupied(mut other) if !other.get().inside.is_empty() && found.inside.is_empty() => {
+                let member = other.insert(found);
+                self.add_numbered(member);
+                Ok(())
             }
+            Entry::Occupied(_) if !found.inside.is_empty() => {
+                self.add_numbered(found);
+                Ok(())
+            }
+            Entry::Occupied(other) => Err(same_name(other.get(), &found)),
+        }
+    }
+
+    fn add_numbered(&mut self, member: Found) {
+        let names = (2..).map(|number| container::with_number(&member.name, number));
+        if let Some(name) = names.into_iter().find(|name| !self.by_name.contains_key(name)) {
+            self.by_name.insert(name.clone(), Found { name, ..member });
         }
     }
 

@@ -351,6 +351,27 @@ fn a_survey_leaves_out_what_can_be_no_document() {
 }
 
 #[test]
+fn what_lies_in_a_file_makes_room_for_a_file_of_its_name() {
+    let root = folder(&["in/m.eml.attachments/x.txt", "in/n.eml.attachments/y.txt"]);
+    let part = "--b\r\nContent-Disposition: attachment; filename=x.txt\r\n\r\nattached\r\n";
+    let mail = format!("From: a@b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n{part}--b--\r\n");
+    fs::write(root.path().join("in/m.eml"), mail).unwrap();
+    let named: Vec<_> = gather(&[root.path().join("in")])
+        .unwrap()
+        .documents
+        .into_iter()
+        .map(|found| (found.name, found.inside.len()))
+        .collect();
+    let expected = [
+        ("m.eml", 0),
+        ("m.eml.attachments/x (2).txt", 1),
+        ("m.eml.attachments/x.txt", 0),
+        ("n.eml.attachments/y.txt", 0),
+    ];
+    assert_eq!(named, expected.map(|(name, depth)| (name.to_owned(), depth)));
+}
+
+#[test]
 fn a_path_may_carry_a_name() {
     let root = folder(&["in/a.md", "b.md", "*.md"]);
     let named =

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{Cursor, Read, Write};
 use std::path::Path;
+use std::time::SystemTime;
 
 use cfb::CompoundFile;
 use chrono::Datelike;
@@ -181,6 +182,9 @@ impl Store<'_> {
                 copy.create_stream(Path::new(within)).ok()?.write_all(&content).ok()?;
             } else {
                 copy.create_storage(Path::new(within)).ok()?;
+                // The same mail is the same file each time.
+                copy.set_created_time(within, SystemTime::UNIX_EPOCH).ok()?;
+                copy.set_modified_time(within, SystemTime::UNIX_EPOCH).ok()?;
             }
         }
         copy.flush().ok()?;

@@ -240,6 +240,7 @@ fn a_mail_of_outlook_is_read_as_any_other() {
         ("/__attach_version1.0_#00000001/__substg1.0_3001001F", &wide("Inner")),
         ("/__attach_version1.0_#00000001/__substg1.0_3701000D/__properties_version1.0", &properties(24, &[(0x39, 0)])),
         ("/__attach_version1.0_#00000001/__substg1.0_3701000D/__substg1.0_10130102", b"<p>Inner <b>text</b>"),
+        ("/__attach_version1.0_#00000001/__substg1.0_3701000D/__recip_version1.0_#00000000/__substg1.0_3001001F", b""),
     ]);
     assert_eq!(detect("a.txt", &bytes), Ok(Format::Mail));
     let whole = read("a.msg", &bytes);
@@ -247,6 +248,7 @@ fn a_mail_of_outlook_is_read_as_any_other() {
     let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["offer.pdf", "Inner.msg"]);
     let inner = take("a.msg", &bytes, &["Inner.msg".to_owned()]).unwrap();
+    assert_eq!(take("a.msg", &bytes, &["Inner.msg".to_owned()]), Ok(inner.clone()), "the same each time");
     let expected = format!(
         "From: Jörg <j@example.org>\nTo: Анна\nDate: 2024-02-29 13:57 UTC\nSubject: Größe\n\nThe fee is 5.\n\n\
          Attachments:\n\n- offer.pdf (application/pdf, 6 bytes)\n- Inner.msg (application/vnd.ms-outlook, {} KiB)\n",
