@@ -17,15 +17,13 @@ pub enum Extent {
 }
 
 /// Whether each line runs: it is one of the first two or the last two of its page that has text, and it is a page's number,
-/// or names the section beside it, by a section's number or by a title that stood before, or stands so on other pages as well, numbers apart: beside a page's number on one, else
-/// in a part of a document on several. No text of the page stands on both sides of it. `begins`: a page begins with the
-/// line. What runs in a part of a document runs in the whole.
+/// or names the section beside it, by a section's number or by a title of the same page, or stands so on other pages as
+/// well, numbers apart: beside a page's number on one, else in a part of a document on several. No text of the page stands
+/// on both sides of it. `begins`: a page begins with the line. What runs in a part of a document runs in the whole.
 pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -> Vec<bool> {
     let mut edges: Vec<(usize, usize)> = Vec::new();
     let mut titled: Vec<usize> = Vec::new();
     let mut numbered: Vec<usize> = Vec::new();
-    // pairs of a page's number and what may be a title
-    let mut named: Vec<(usize, usize)> = Vec::new();
     let (mut start, mut pages) = (0, 0);
     for i in 1..=lines.len() {
         if i < lines.len() && !begins(i) {
@@ -34,7 +32,8 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
         let filled = |i: &usize| !bare(lines[*i]).is_empty();
         let top: Vec<usize> = (start..i).filter(filled).take(2).collect();
         let bottom: Vec<usize> = (start..i).rev().filter(filled).take(2).collect();
-        let (number, title) = (|i: usize| is_page_number(lines[i]), |i: usize| is_numbered_title(lines[i]));
+        let number = |i: usize| is_page_number(lines[i]);
+        let title = |i: usize| is_numbered_title(lines[i]) || is_said_again(&lines[start..=i]);
         let topless = start == 0 && extent == Extent::Part { from_top: false };
         if top.len() == 2 && top[1] < *bottom.last().unwrap_or(&0) {
             for pair in [&top, &bottom].into_iter().filter(|pair| !topless || *pair == &bottom) {
@@ -43,7 +42,6 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
                     titled.extend(pair);
                 } else if number(one) != number(other) {
                     numbered.extend(pair);
-                    named.push(if number(one) { (one, other) } else { (other, one) });
                 }
             }
             edges.extend(top.into_iter().filter(|_| !topless).chain(bottom).map(|i| (pages, i)));
@@ -77,7 +75,7 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
         let repeated = counts.get(&without_numbers(lines[i])).is_some_and(|&(count, _)| count >= enough);
         found[i] = is_page_number(lines[i]) || repeated && bare(lines[i]).len() <= LONGEST;
     }
-    for i in titled.into_iter().chain(named_before(lines, &named)) {
+    for i in titled {
         found[i] = true;
     }
     let mut start = 0;
@@ -90,23 +88,15 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
     found
 }
 
-/// Of `pairs` of a page's number and the line beside it, those whose line stood before as one of its own: the title of the
-/// section that the page is of.
-fn named_before(lines: &[&str], pairs: &[(usize, usize)]) -> Vec<usize> {
-    let title = |i: usize| Some(bare(lines[i])).filter(|text| text.len() <= LONGEST && is_title(text));
-    let mut first: HashMap<&str, usize> = pairs.iter().filter_map(|&(_, i)| Some((title(i)?, i))).collect();
-    for (i, line) in lines.iter().enumerate() {
-        if let Some(at) = first.get_mut(bare(line)) {
-            *at = i.min(*at);
-        }
-    }
-    let stood = |&&(_, i): &&(usize, usize)| title(i).and_then(|text| first.get(text)).is_some_and(|&at| at < i);
-    pairs.iter().filter(stood).flat_map(|&(number, title)| [number, title]).collect()
-}
-
-/// `Changing Fonts`: begins with a capital, and is no sentence.
-fn is_title(text: &str) -> bool {
-    text.starts_with(char::is_uppercase) && text.contains(char::is_lowercase) && !ends_sentence(text)
+/// Whether the last of `lines` is a title that stood above on the page: `Changing Fonts`, at its foot.
+fn is_said_again(lines: &[&str]) -> bool {
+    let Some((last, above)) = lines.split_last() else { return false };
+    let text = bare(last);
+    let is_title = text.len() <= LONGEST
+        && text.starts_with(char::is_uppercase)
+        && text.contains(char::is_lowercase)
+        && !ends_sentence(text);
+    is_title && above.iter().any(|line| bare(line) == text)
 }
 
 /// What stands between lines of a page's text is text: the head of a table under its caption, a note's number.

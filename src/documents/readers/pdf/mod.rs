@@ -1,6 +1,7 @@
 //! PDF, read page after page.
 //!
 //! - `read`: a document and its pages, and what is missing of them
+//! - `torn`: pages whose content is damaged where it is packed
 //! - `notes`: what lies over a page: fields, stamps, comments
 //! - `fonts`, `characters`: what fonts say of themselves that the library drops
 //! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`)
@@ -25,6 +26,7 @@ mod paint;
 mod pitch;
 mod read;
 mod show;
+mod torn;
 mod words;
 mod write;
 

@@ -1,6 +1,6 @@
 //! One PDF, from bytes to the text of its pages.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use unpdf::Error;
@@ -10,6 +10,7 @@ use unpdf::parser::raw::RawDocument;
 use super::fonts::Fonts;
 use super::glyphs::Page;
 use super::notes::{Overlay, overlays};
+use super::torn::torn;
 use super::{paint, write};
 use crate::documents::readers::{Failure, Pages, Reader, Source, Stopped};
 use crate::documents::refusal::Refusal;
@@ -27,7 +28,7 @@ pub(in crate::documents) struct Pdf;
 
 impl Reader for Pdf {
     fn version(&self) -> &'static str {
-        "unpdf 0.52.1+10"
+        "unpdf 0.52.1+11"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
@@ -65,16 +66,17 @@ struct Loaded {
     document: RawBackend,
     overlays: HashMap<(u32, u16), Overlay>,
     fonts: Fonts,
+    torn: HashSet<(u32, u16)>,
     has_lost_pages: bool,
 }
 
 fn load(bytes: &[u8]) -> Result<Loaded, Refusal> {
     let raw = RawDocument::load(bytes).map_err(|error| refusal(&error, bytes))?;
-    let (overlays, fonts) = (overlays(&raw), Fonts::of(&raw));
+    let (overlays, fonts, torn) = (overlays(&raw), Fonts::of(&raw), torn(&raw));
     drop(raw);
     let document = RawBackend::load_bytes(bytes).map_err(|error| refusal(&error, bytes))?;
     let has_lost_pages = document.integrity().pages_incomplete();
-    Ok(Loaded { document, overlays, fonts, has_lost_pages })
+    Ok(Loaded { document, overlays, fonts, torn, has_lost_pages })
 }
 
 /// What `work` comes to; none where the library fell over it. Only what is at hand may be used again: the library holds
@@ -84,7 +86,8 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
 }
 
 fn page(loaded: &Loaded, id: (u32, u16), overlay: Option<&Overlay>) -> (String, Vec<&'static str>) {
-    let page = paint::page(&loaded.document, &loaded.fonts, id, overlay);
+    let mut page = paint::page(&loaded.document, &loaded.fonts, id, overlay);
+    page.damaged += u64::from(loaded.torn.contains(&id));
     let mut text = write::text(&page);
     for comment in overlay.iter().flat_map(|overlay| &overlay.comments) {
         if !text.is_empty() {
