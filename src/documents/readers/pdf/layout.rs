@@ -17,6 +17,10 @@ const STRAYS: usize = 3;
 const SIZE_ABOVE: f32 = 0.05;
 const SIZE_WITHIN: f32 = 0.6;
 const SIZE_BESIDE: f32 = 0.2;
+/// A sign beside lines: their size as a share of its own at most, how far they are from it, and below its foot, in its sizes.
+const SIGN_SHARE: f32 = 0.7;
+const SIGN_GAP: f32 = 2.0;
+const SIGN_BELOW: f32 = 0.5;
 /// A wider gap than this, in sizes of the font, ends a line.
 const LINE_GAP: f32 = 1.5;
 /// A word further than this before the end of the last one, in sizes of the font, is of another line: stacked marks,
@@ -136,6 +140,36 @@ impl Growing {
         self.top = self.top.min(word.top());
         self.bottom = self.bottom.max(word.bottom());
     }
+
+    fn finish(self, words: &[Word], size: f32) -> Block {
+        let Self { words: members, start, end, top, bottom, .. } = self;
+        Block { lines: lines(words, members), start, end, top, bottom, size }
+    }
+}
+
+/// Whether the word `seed` is a sign beside lines of smaller text: an icon in the margin, a capital over several lines. It
+/// is on none of them, and a block by itself.
+fn is_sign(words: &[Word], pool: &Pool<'_>, seed: usize) -> bool {
+    let sign = &words[seed];
+    if sign.text.chars().nth(2).is_some() {
+        return false;
+    }
+    let mut bases: Option<(f32, f32)> = None;
+    for at in pool.range(sign.top(), sign.bottom() + SIGN_BELOW * sign.size) {
+        let word = &words[pool.order[at]];
+        if !pool.is_taken[at]
+            && word.size < SIGN_SHARE * sign.size
+            && (0.0..SIGN_GAP * sign.size).contains(&(word.start - sign.end))
+            && (word.top() < sign.bottom() && word.bottom() > sign.top())
+        {
+            let (first, last) = bases.get_or_insert((word.base, word.base));
+            (*first, *last) = (first.min(word.base), last.max(word.base));
+            if *last - *first > word.size {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// A block from the word `seed` on, of lines no further apart than `step` sizes of the font.
@@ -152,6 +186,9 @@ fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> Block {
         last_base: word.base,
     };
     block.add(seed, word);
+    if is_sign(words, pool, seed) {
+        return block.finish(words, size);
+    }
     let is_alike = |word: &Word, share: f32| (word.size - size).abs() < share * size;
     loop {
         let (first, last) = (block.first_base, block.last_base);
@@ -239,8 +276,7 @@ fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> Block {
             break;
         }
     }
-    let Growing { words: members, start, end, top, bottom, .. } = block;
-    Block { lines: lines(words, members), start, end, top, bottom, size }
+    block.finish(words, size)
 }
 
 fn lines(words: &[Word], members: Vec<usize>) -> Vec<Line> {

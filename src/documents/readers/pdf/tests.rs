@@ -255,6 +255,12 @@ fn what_a_marked_part_stands_for_is_its_text() {
 }
 
 #[test]
+fn a_sign_beside_lines_is_on_none_of_them() {
+    let content = "BT /F 24 Tf 50 692 Td (i) Tj /F 10 Tf 24 6 Td (The first line of the remark) Tj 0 -12 Td (and its second one.) Tj ET";
+    assert_eq!(text(content), "i\n\nThe first line of the remark\nand its second one.\n");
+}
+
+#[test]
 fn bold_by_drawing_twice_is_one_word() {
     let content = "BT /F 10 Tf 50 700 Td (bold) Tj ET BT /F 10 Tf 50.3 700 Td (bold) Tj ET";
     assert_eq!(text(content), "bold\n");
