@@ -44,6 +44,12 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Deco
     let filled = bytes.len();
     let bytes = without_filling(bytes);
     refuse_binary(bytes)?;
+    if looks_like_ebcdic(bytes) {
+        return Err(Refusal::Unsupported {
+            format: "text in EBCDIC, as mainframes write it".to_owned(),
+            advice: "convert it to UTF-8".to_owned(),
+        });
+    }
     let mut decoded = without_zeros(bytes, declared)?;
     if filled - bytes.len() > MOST_FILLING {
         decoded.notes.push(format!("{} zero bytes at its end were passed over", filled - bytes.len()));
@@ -147,6 +153,15 @@ fn looks_like_iso_2022_jp(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"\x1b$").is_some() && bytes.is_ascii()
 }
 
+/// Most letters of EBCDIC lie where ASCII has none, and its blank where that has `@`.
+fn looks_like_ebcdic(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let count = |wanted: &dyn Fn(u8) -> bool| head.iter().filter(|&&byte| wanted(byte)).count();
+    let (blanks, letters) = (count(&|byte| byte == 0x40), count(&|byte| matches!(byte, 0x81..=0xa9 | 0xc1..=0xe9)));
+    let ascii = count(&|byte| byte == b' ' || byte.is_ascii_lowercase());
+    blanks * 20 > head.len() && letters * 2 > head.len() && ascii * 20 < head.len()
+}
+
 /// One in eight characters is hiragana, as in any Japanese prose; two bytes that no other encoding has beside each other
 /// so often. The detector takes short texts of few distinct characters for Cyrillic.
 fn looks_like_shift_jis(bytes: &[u8]) -> bool {
@@ -188,7 +203,9 @@ pub(super) fn declared_in_html(bytes: &[u8]) -> Option<String> {
     })?;
     let label = after.trim_start().trim_start_matches(['"', '\'']).trim_start();
     let end = label.find(|c: char| !c.is_ascii_alphanumeric() && !"-_:.".contains(c)).unwrap_or(label.len());
-    Some(label[..end].to_owned())
+    let label = &label[..end];
+    // Who reads this in ASCII knows that it isn't UTF-16 (HTML, "prescan a byte stream").
+    Some(if label.starts_with("utf-16") { "utf-8" } else { label }.to_owned())
 }
 
 #[cfg(test)]
@@ -206,6 +223,21 @@ mod tests {
         check("Größe".as_bytes(), Some("windows-1252"), "Größe", &[]);
         check(b"\xef\xbb\xbfabc", None, "abc", &[]);
         check(b"", None, "", &[]);
+    }
+
+    #[test]
+    fn what_mainframes_write_is_told() {
+        // "THE CLERK must lock the gates of the archive at six, and nobody else may."
+        let text = b"\xe3\xc8\xc5\x40\xc3\xd3\xc5\xd9\xd2\x40\x94\xa4\xa2\xa3\x40\x93\x96\x83\x92\x40\xa3\x88\x85\x40\x87\x81\xa3\x85\xa2\x40\x96\x86\x40\xa3\x88\x85\x4b";
+        let said = decode(text, None).unwrap_err().to_string();
+        assert_eq!(said, "is text in EBCDIC, as mainframes write it, which can't be read: convert it to UTF-8");
+    }
+
+    #[test]
+    fn a_page_that_declares_utf_16_in_ascii_is_utf_8() {
+        let page = "<meta charset=\"utf-16\"><p>Größe";
+        assert_eq!(declared_in_html(page.as_bytes()).as_deref(), Some("utf-8"));
+        check(b"<p>caf\xe9", Some("utf-8"), "<p>caf\u{e9}", &["read as windows-1252, a guess"]);
     }
 
     #[test]

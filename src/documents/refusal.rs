@@ -85,7 +85,9 @@ pub enum Refusal {
 /// An error of a library as a clause. Some are in words that only its writers know, some begin with where they come from,
 /// which says nothing to a person.
 pub(super) fn clause(error: &dyn std::fmt::Display) -> String {
-    const KNOWN: [(&str, &str); 3] = [
+    const KNOWN: [(&str, &str); 5] = [
+        ("ill-formed document", "its tags don't fit together"),
+        ("syntax error", "a tag in it has no end"),
         ("deflate stream", "what is packed there is damaged"),
         ("Cfb error", "its table of parts makes no sense"),
         ("End of stream", "it is cut off"),

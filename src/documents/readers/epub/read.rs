@@ -11,6 +11,8 @@ use crate::documents::units::Unit;
 /// Reads EPUB.
 pub(in crate::documents) struct Epub;
 
+/// More letters than this in a chapter without text are missed.
+const FEW_LETTERS: usize = 20;
 const SCAN: &str = "no text on it, probably a scan";
 
 impl Reader for Epub {
@@ -65,7 +67,12 @@ fn read_chapter(
     };
     if text.trim().is_empty() {
         let shows = ["<img", "<image", "<svg"].iter().any(|tag| html.contains(tag));
-        return if shows && !chapter.is_cover { Ok(pages.gap(SCAN)?) } else { Ok(()) };
+        if shows && !chapter.is_cover {
+            pages.gap(SCAN)?;
+        } else if has_words(&html) {
+            pages.gap("its words stand where no text is shown: a tag in it is broken")?;
+        }
+        return Ok(());
     }
     let title = package.titles.get(&chapter.file).cloned().or_else(|| own_title(&html, package));
     let title = title.filter(|title| !title.is_empty() && !text.contains(title.as_str()) && !has_heading(&text));
@@ -74,6 +81,20 @@ fn read_chapter(
         None => pages.text(&text)?,
     }
     Ok(())
+}
+
+/// Whether there are words within its body, scripts and styles apart, and it isn't there to lead to others.
+fn has_words(html: &str) -> bool {
+    let body = html.find("<body").filter(|_| !html.contains("<nav")).map_or("", |at| &html[at..]);
+    let (mut letters, mut rest) = (0, body);
+    while let Some(at) = rest.find('>') {
+        let hidden = ["<script", "<style"].iter().any(|tag| rest[..at].contains(tag));
+        let text = &rest[at + 1..];
+        let end = text.find('<').unwrap_or(text.len());
+        letters += if hidden { 0 } else { text[..end].chars().filter(|c| c.is_alphabetic()).count() };
+        rest = &text[end..];
+    }
+    letters > FEW_LETTERS
 }
 
 fn has_heading(text: &str) -> bool {

@@ -121,7 +121,10 @@ fn what_is_missing_is_said_of_its_chapter() {
         ("scan.xhtml", Some("<img src='1.jpg'/>")),
         ("scan.jpg", Some("")),
         ("locked.xhtml", Some("<p>rubbish</p>")),
+        ("torn.xhtml", None),
+        ("blank.xhtml", Some("<style>.page { margin: 0 auto }</style><p> </p>")),
     ])
+    .with("OEBPS/text/torn.xhtml", &page("<p>The door must be shut at night.</p>").replace("</title>", "</titXe>"))
     .with(
         "META-INF/encryption.xml",
         "<encryption><EncryptedData><EncryptionMethod Algorithm='http://www.idpf.org/2008/embedding'/><CipherData>\
@@ -135,10 +138,11 @@ fn what_is_missing_is_said_of_its_chapter() {
         [
             "page 2: its file is missing from the book",
             "pages 3-4: no text on it, probably a scan",
-            "page 5: it is locked by copy protection (DRM)"
+            "page 5: it is locked by copy protection (DRM)",
+            "page 6: its words stand where no text is shown: a tag in it is broken"
         ]
     );
-    assert_eq!(read.text.matches('\x0c').count(), 4);
+    assert_eq!(read.text.matches('\x0c').count(), 6);
 }
 
 #[test]

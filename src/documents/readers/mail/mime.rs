@@ -101,7 +101,7 @@ fn person(person: &Addr<'_>) -> String {
 /// The text of one piece. What can't be had of it is told to the letter.
 fn text(piece: &Piece<'_>, letter: &mut Letter<'_>) -> String {
     let Some(text) = characters(piece, &mut letter.notes) else {
-        letter.gaps.push("a part of its text is binary data".to_owned());
+        letter.gaps.push("a text of it is binary data, and was left out".to_owned());
         return String::new();
     };
     if !piece.is_html {

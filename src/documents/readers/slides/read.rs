@@ -19,7 +19,7 @@ impl Reader for Slides {
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
-        let damaged = |why: String| Failure::from(Refusal::Damaged { format: "slides".to_owned(), why });
+        let damaged = |why: String| Failure::from(Refusal::Damaged { format: "a presentation".to_owned(), why });
         let package = Package::open(source.bytes).ok_or_else(|| damaged("nothing can be unpacked of it".to_owned()))?;
         read(&package, pages).map_err(|halt| match halt {
             Halt::Broken(broken) => damaged(broken.to_string()),

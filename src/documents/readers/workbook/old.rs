@@ -14,7 +14,7 @@ use crate::documents::units::Unit;
 
 /// The most cells, empty ones too, of all sheets together.
 const MAX_CELLS: u64 = 6_000_000;
-const FORMAT: &str = "workbook";
+const FORMAT: &str = "a workbook";
 /// `calamine` tells dates from numbers by their formats, and keeps nothing else of those.
 const NUMBERS: &str =
     "number formats of XLS are not kept, but for dates: 12 % stands as 0.12, an amount without its currency";
@@ -28,7 +28,8 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn Pages) -> Result<Unit, Failure>
     }
     let mut workbook: Xls<_> = Xls::new(Cursor::new(bytes)).map_err(|error| match error {
         XlsError::Password => Refusal::Encrypted { format: "an Excel workbook".to_owned() },
-        error => damaged(format!("a part of it can't be read: {}", clause(&error))),
+        // What else there is, is in words of the library's.
+        _ => damaged("its records are damaged".to_owned()),
     })?;
     let since_1904 = workbook.has_1904_epoch();
     let sheets = workbook.sheets_metadata().to_vec();
@@ -44,7 +45,7 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn Pages) -> Result<Unit, Failure>
             (SheetType::MacroSheet | SheetType::DialogSheet | SheetType::Vba, _) => {
                 writer.gap("a sheet of dialogs or macros, which isn't read");
             }
-            (SheetType::WorkSheet, Err(error)) => writer.gap(&format!("it can't be read: {}", clause(&error))),
+            (SheetType::WorkSheet, Err(_)) => writer.gap("it can't be read: its records are damaged"),
             (SheetType::WorkSheet, Ok(range)) => {
                 let (top, left) = range.start().unwrap_or((0, 0));
                 for (row, values) in (u64::from(top) + 1..).zip(range.rows()) {

@@ -16,7 +16,7 @@ impl Reader for Workbook {
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
-        let damaged = |why: String| Failure::from(Refusal::Damaged { format: "workbook".to_owned(), why });
+        let damaged = |why: String| Failure::from(Refusal::Damaged { format: "a workbook".to_owned(), why });
         if !source.bytes.starts_with(b"PK") {
             return old::read(source.bytes, pages);
         }
