@@ -21,7 +21,7 @@ pub enum Refusal {
         why: String,
     },
     /// Broken beyond reading, or built to exhaust its reader.
-    #[error("can't be read as {format}, because {why}: open it in its own program and save it again, or leave it out")]
+    #[error("can't be read as {format}, because {why}: {}, or leave it out", against_damage(format))]
     Damaged {
         /// As in a list: "PDF".
         format: String,
@@ -80,6 +80,14 @@ pub enum Refusal {
         /// A clause: "it is nested too deeply".
         why: String,
     },
+}
+
+fn against_damage(format: &str) -> &'static str {
+    if format.contains("archive") {
+        "fetch it again or pack it again"
+    } else {
+        "open it in its own program and save it again"
+    }
 }
 
 /// An error of a library as a clause. Some are in words that only its writers know, some begin with where they come from,

@@ -55,8 +55,8 @@ fn an_archive_holds_its_files_and_those_of_archives_in_it() {
     assert_eq!(take("a.zip", &bytes, &path), Ok(b"# e".to_vec()));
     assert_eq!(
         take("a.zip", &bytes, &path[1..]).unwrap_err().to_string(),
-        "can't be read as a ZIP archive, because there is no \"d/e.md\" in it any more: open it in its own program and \
-         save it again, or leave it out"
+        "can't be read as a ZIP archive, because there is no \"d/e.md\" in it any more: fetch it again or pack it \
+         again, or leave it out"
     );
 }
 

@@ -418,3 +418,7 @@ fn empty(path: &Path, left_out: &[(PathBuf, String)]) -> DocumentError {
 pub(super) fn unreadable(path: &Path, source: std::io::Error) -> DocumentError {
     DocumentError::Unreadable { path: path.to_owned(), source }
 }
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

@@ -222,11 +222,11 @@ fn memory(seen: &Seen<'_>) -> Call {
     };
     let kind = kind_of(seen).unwrap_or(Kind::Extract);
     let mut text = format!(
-        "# Memory\n\n- Records go to {}, the report to {}; working files are under work/.\n- Recorded so far: {} ({}).\n",
+        "# Memory\n\n- Records go to {}, the report to {}; working files are under work/.\n- Recorded so far: {}{}.\n",
         kind.records(),
         kind.report(),
         position.count,
-        position.totals_line()
+        position.totals_in_brackets()
     );
     if !position.document.is_empty() {
         let _ = writeln!(text, "- Read last: {}.", position.document);
@@ -331,11 +331,16 @@ fn finish(seen: &Seen<'_>) -> Vec<Call> {
     let position = Position::seen(seen).unwrap_or_default();
     let mut calls: Vec<Call> = refusal.map(unread_parts).unwrap_or_default();
     let summary = format!(
-        "The offline rules read all readable text of the documents and recorded {} entries in {} ({}). The report is {}.",
+        "The offline rules read all readable text of the documents and recorded {} entries in {}{}. The report is {}.{}",
         position.count,
         kind.records(),
-        position.totals_line(),
-        kind.report()
+        position.totals_in_brackets(),
+        kind.report(),
+        if position.count == 0 {
+            " They know English words only: must, shall, should, may, required and their like."
+        } else {
+            ""
+        }
     );
     calls.push(call(
         "job_complete",

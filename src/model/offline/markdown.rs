@@ -9,8 +9,7 @@ use super::statements::{Code, Line, Start, Style};
 /// Reads lines of Markdown; `places` says which of them belong to the pages and not to the text.
 pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start, style: Style) -> Blocks<'a> {
     let mut reader = Reader {
-        is_written_by_hand: style == Style::Markdown,
-        is_office: style == Style::Office,
+        style,
         builder: Builder::new(start),
         fence: (start.code == Code::Fenced).then_some(Fence { mark: None, length: 3 }),
         quoted_fence: start.code == Code::Quoted,
@@ -19,7 +18,7 @@ pub(super) fn read<'a>(lines: &[Line<'a>], places: &[Place], start: &Start, styl
         contents: begun_within(lines),
         in_table: false,
     };
-    let first = if reader.is_written_by_hand { front_matter(lines) } else { 0 };
+    let first = if reader.is_by_hand() { front_matter(lines) } else { 0 };
     for i in first..lines.len() {
         match places[i] {
             place @ (Place::Furniture | Place::Running) => {
@@ -48,10 +47,7 @@ struct Fence {
 }
 
 struct Reader<'a> {
-    /// Not by a reader of this program: it may have HTML in it, and code that is set in.
-    is_written_by_hand: bool,
-    /// Nothing in it is code or a quotation.
-    is_office: bool,
+    style: Style,
     builder: Builder<'a>,
     fence: Option<Fence>,
     /// A quotation opened a fence and did not close it: what comes after the quotation's marks is code too, since
@@ -67,6 +63,16 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Not written by a reader of this program: it may have HTML in it, and code that is set in.
+    fn is_by_hand(&self) -> bool {
+        self.style == Style::Markdown
+    }
+
+    /// Nothing in it is code or a quotation.
+    fn is_office(&self) -> bool {
+        self.style == Style::Office
+    }
+
     fn line(&mut self, line: &Line<'a>, next: &str) {
         let (indent, text) = indentation(line.text);
         if let Some(fence) = &self.fence {
@@ -95,7 +101,7 @@ impl<'a> Reader<'a> {
         if self.opens_verbatim(line, indent, text) {
             return;
         }
-        if let Some(quoted) = text.strip_prefix('>').filter(|_| !self.is_office) {
+        if let Some(quoted) = text.strip_prefix('>').filter(|_| !self.is_office()) {
             let inner = quoted.trim_start();
             let listed = marker(inner).is_some() && !self.builder.is_open(|kind| kind == Kind::Other);
             let is_code = self.quoted_fence || inner.starts_with("```");
@@ -109,7 +115,7 @@ impl<'a> Reader<'a> {
         } else {
             self.quoted_list = false;
         }
-        if text.starts_with('>') && !self.is_office {
+        if text.starts_with('>') && !self.is_office() {
             self.quoted_fence ^= text.trim_start_matches(['>', ' ']).starts_with("```");
             if !self.builder.is_open(|kind| kind == Kind::Other) {
                 self.builder.begin(Kind::Other, indent, line, text);
@@ -125,7 +131,7 @@ impl<'a> Reader<'a> {
             }
         }
         let base = self.contents.last().copied().unwrap_or(0);
-        if self.is_written_by_hand && self.builder.open.is_none() && indent >= base + 4 {
+        if self.is_by_hand() && self.builder.open.is_none() && indent >= base + 4 {
             self.builder.single(Kind::Other, indent, line, text);
             return;
         }
@@ -138,7 +144,7 @@ impl<'a> Reader<'a> {
     /// Fences, `<pre>`, comments.
     fn opens_verbatim(&mut self, line: &Line<'a>, indent: usize, text: &'a str) -> bool {
         let mark = text.chars().next().unwrap_or(' ');
-        if matches!(mark, '`' | '~') && !self.is_office {
+        if matches!(mark, '`' | '~') && !self.is_office() {
             let length = text.chars().take_while(|c| *c == mark).count();
             if length >= 3 && !(mark == '`' && text[length..].contains('`')) {
                 self.builder.single(Kind::Other, indent, line, text);
@@ -146,7 +152,7 @@ impl<'a> Reader<'a> {
                 return true;
             }
         }
-        if mark == '<' && self.is_written_by_hand {
+        if mark == '<' && self.is_by_hand() {
             let lower = text.to_lowercase();
             let ends = [("<!--", "-->"), ("<pre", "</pre>"), ("<script", "</script>"), ("<style", "</style>")];
             if let Some((_, end)) = ends.into_iter().find(|(open, _)| lower.starts_with(open)) {
@@ -243,7 +249,7 @@ impl<'a> Reader<'a> {
             return;
         }
         // an admonition: its text stands four columns in
-        if self.is_written_by_hand
+        if self.is_by_hand()
             && !in_text
             && (text.starts_with("!!! ") || text.starts_with("??? ") || text.starts_with(":::"))
         {
@@ -253,7 +259,7 @@ impl<'a> Reader<'a> {
             }
             return;
         }
-        if self.is_written_by_hand && !in_text && text.starts_with('[') && text.contains("]: ") {
+        if self.is_by_hand() && !in_text && text.starts_with('[') && text.contains("]: ") {
             self.builder.single(Kind::Other, indent, line, text);
             return;
         }
@@ -301,3 +307,7 @@ fn front_matter(lines: &[Line<'_>]) -> usize {
     let end = lines.iter().take(80).skip(1).position(|line| matches!(line.text.trim_end(), "---" | "..."));
     end.map_or(0, |at| at + 2)
 }
+
+#[cfg(test)]
+#[path = "markdown_tests.rs"]
+mod tests;

@@ -76,6 +76,11 @@ impl Position {
         if self.totals.is_empty() { String::new() } else { format!(": {}", self.totals_line()) }
     }
 
+    /// ` (MUST 12, SHOULD 3)`, where there are any.
+    pub(super) fn totals_in_brackets(&self) -> String {
+        if self.totals.is_empty() { String::new() } else { format!(" ({})", self.totals_line()) }
+    }
+
     /// `MUST 12, SHOULD 3`.
     pub(super) fn totals_line(&self) -> String {
         self.totals.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")

@@ -412,4 +412,4 @@ fn says_something(sentence: &str) -> bool {
 
 #[cfg(test)]
 #[path = "statements_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -9,7 +9,7 @@ use super::display::general;
 use super::modern::bounded;
 use super::pager::{Cell, Pager};
 use crate::documents::readers::{Failure, Pages};
-use crate::documents::refusal::{Refusal, clause};
+use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
 
 /// The most cells, empty ones too, of all sheets together.
