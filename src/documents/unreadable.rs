@@ -152,11 +152,12 @@ pub(super) fn is_called_an_office_file(name: &str) -> bool {
     is_called(name, &[PDF, WORD, EXCEL, POWERPOINT, EPUB])
 }
 
-/// Whether it is a PDF that something else stands before: a text may write of PDF.
+/// Whether it is a PDF that something else stands before: a text may write of PDF. What isn't called one has its header where
+/// other readers of PDF look for it.
 pub(super) fn is_late_pdf(name: &str, bytes: &[u8]) -> bool {
-    pdf_header(bytes).is_some()
-        && memchr::memmem::find(bytes, b"endobj").is_some()
-        && (is_called(name, &[PDF]) || std::str::from_utf8(bytes).is_err())
+    const LOOK: usize = 1024;
+    let is_one = |at: usize| is_called(name, &[PDF]) || at < LOOK && std::str::from_utf8(bytes).is_err();
+    pdf_header(bytes).is_some_and(|at| memchr::memmem::find(bytes, b"endobj").is_some() && is_one(at))
 }
 
 fn unsupported((format, advice): Kind) -> Refusal {

@@ -17,7 +17,7 @@ use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
 
 /// The header must begin within so many bytes.
-const MAX_PREFIX: usize = 1024;
+const MAX_PREFIX: usize = 64 << 10;
 /// Brackets in brackets: the library calls itself for each, and real files have a dozen.
 const MAX_NESTING: usize = 1_000;
 /// Shapes on a page without text from which on it says something that is missed.
@@ -129,7 +129,7 @@ fn without_prefix(bytes: &[u8]) -> &[u8] {
     header(bytes).map_or(bytes, |at| &bytes[at..])
 }
 
-/// Where a PDF's header stands, within the first 1,024 bytes as other readers of PDF look for it.
+/// Where a PDF's header stands, if it is near the beginning.
 pub fn header(bytes: &[u8]) -> Option<usize> {
     memchr::memmem::find(&bytes[..bytes.len().min(MAX_PREFIX)], b"%PDF-")
 }

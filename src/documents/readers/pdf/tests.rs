@@ -2,7 +2,7 @@
 
 use super::Pdf;
 use crate::documents::extracted::Collected;
-use crate::documents::format::Format;
+use crate::documents::format::{Format, extract};
 use crate::documents::readers::{Failure, Reader, Source};
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
@@ -258,6 +258,17 @@ fn what_a_marked_part_stands_for_is_its_text() {
 fn a_sign_beside_lines_is_on_none_of_them() {
     let content = "BT /F 24 Tf 50 692 Td (i) Tj /F 10 Tf 24 6 Td (The first line of the remark) Tj 0 -12 Td (and its second one.) Tj ET";
     assert_eq!(text(content), "i\n\nThe first line of the remark\nand its second one.\n");
+}
+
+#[test]
+fn what_stands_before_the_header_is_passed_over() {
+    let bytes = pages(&["BT /F 10 Tf 50 700 Td (The door must be shut.) Tj ET"]);
+    let behind = |before: &str| [before.as_bytes(), &bytes[..]].concat();
+    let read = |name: &str, bytes: &[u8]| extract(name, bytes).map(|read| (read.format, read.text)).unwrap();
+    let expected = (Format::Pdf, "The door must be shut.\n".to_owned());
+    assert_eq!(read("a.pdf", &behind(&"Received: by mail\n".repeat(200))), expected);
+    // A text may write of PDF.
+    assert_eq!(read("a.txt", &behind(&"Received: by mail\n".repeat(200))).0, Format::Text);
 }
 
 #[test]
