@@ -41,6 +41,17 @@ fn a_number_over_its_note_is_no_part_of_the_sentence() {
     );
 }
 
+#[test]
+fn a_section_with_the_next_number_is_no_note() {
+    let before =
+        "All the keys of the house are kept by the clerk.19\nMost of them hang there.\n\n19 Some clerks say otherwise.";
+    let section = "Doors are shut.\n\n20 Rules for the users\n\n20.1 Changing keys\n\nEvery user must give back the old key.\n\nAnd so on.";
+    let noted = "Doors are shut.20\n\n20 Rules for all users\n\nEvery user must give back the old key.\n\n20 The reader must ask the clerk.";
+    let told = "Every user must give back the old key.";
+    assert_eq!(quotes(&[before, section]), [told]);
+    assert_eq!(quotes(&[before, noted]), [told, "The reader must ask the clerk."]);
+}
+
 /// The columns of a table, each written down from its top: none of its numbers opens a note.
 #[test]
 fn numbers_of_a_table_are_no_notes() {

@@ -147,6 +147,9 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
             continue;
         }
         let Some(number) = opens_note(text).filter(|_| places[i] == Place::Text) else { continue };
+        if is_section(number, &lines[i + 1..]) {
+            continue;
+        }
         let fresh = indentation(lines[i - 1].text).1.is_empty();
         let follows = number == before + 1 && (fresh || first.is_some());
         let marked = seen.contains(&number) && (fresh || first.is_some()) && number > before.min(number - 1);
@@ -169,6 +172,13 @@ fn mark_page(lines: &[Line<'_>], places: &mut [Place], last: &mut u64) {
             *place = Place::Note;
         }
     }
+}
+
+/// Whether what this `number` opens is a section and no note: `rest` of the page has its first part, or the note.
+fn is_section(number: u64, rest: &[Line<'_>]) -> bool {
+    let part = format!("{number}.1 ");
+    let mut texts = rest.iter().map(|line| indentation(line.text).1);
+    texts.any(|text| text.starts_with(&part) || opens_note(text) == Some(number))
 }
 
 /// Whether line `i` is nothing but a note's number over the note: the page's end cuts the sentence before it, or its mark
