@@ -1,10 +1,13 @@
 //! Lines that belong to a page and not to its text: running headers and footers, page numbers. They stand in the middle of
 //! sentences without being a part of them, so the rules read over them, and a quote may run over them.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 /// Letters of the longest line that runs.
 const LONGEST: usize = 120;
+
+/// A line with fewer letters could have gone on.
+const FULL: usize = 60;
 
 /// What a text's lines are to its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,11 +81,13 @@ pub fn running(lines: &[&str], begins: &dyn Fn(usize) -> bool, extent: Extent) -
     for i in titled {
         found[i] = true;
     }
-    let mut start = 0;
+    let mut page = 0..0;
     for i in 1..=lines.len() {
         if i == lines.len() || begins(i) {
-            keep_between(&lines[start..i], &mut found[start..i]);
-            start = i;
+            let next = page.end..i;
+            keep_between(&lines[next.clone()], &mut found[next.clone()]);
+            keep_unfinished(lines, page, next.clone(), &mut found);
+            page = next;
         }
     }
     found
@@ -105,6 +110,28 @@ fn keep_between(page: &[&str], found: &mut [bool]) {
     let (first, last) = ((0..page.len()).find(is_text), (0..page.len()).rev().find(is_text));
     if let Some((first, last)) = first.zip(last) {
         found[first..=last].fill(false);
+    }
+}
+
+/// What a `page` ends with is text where only that can be what the `next` one goes on with: releases are announced in the
+/// same words, page after page.
+fn keep_unfinished(lines: &[&str], page: Range<usize>, next: Range<usize>, found: &mut [bool]) {
+    let is_filled = |i: &usize| !bare(lines[*i]).is_empty();
+    let is_unfinished = |i: usize| {
+        let text = bare(lines[i]);
+        text.chars().count() >= FULL && text.ends_with(|c: char| c.is_lowercase() || c == ',')
+    };
+    let goes_on = next.clone().filter(is_filled).find(|&i| !found[i]);
+    let Some(last) = page.clone().rev().filter(is_filled).find(|&i| !is_page_number(lines[i])) else { return };
+    let above = page.clone().rev().filter(is_filled).find(|&i| !found[i]);
+    if found[last]
+        && is_unfinished(last)
+        && goes_on.is_some_and(|i| bare(lines[i]).starts_with(char::is_lowercase))
+        && above.is_none_or(|i| !is_unfinished(i))
+    {
+        for i in page.rev().skip_while(|&i| i > last).take_while(is_filled) {
+            found[i] = false;
+        }
     }
 }
 
@@ -194,6 +221,13 @@ mod tests {
             "Doors\ndoor is shut\nso. It is\nso.\n4",
         ];
         assert_eq!(run(&titled, Extent::Part { from_top: true }), ["Keys of the House", "3", "4"]);
+        // the words of one page that the next goes on with, though they stand on others too
+        let foot = "We are happy to announce release 3, which has a number of\nchanges: you will now have access to the very latest and best\n";
+        let release = |name: &str| format!("News\n7\nLate in {name}.\nIn {name}.\n\nRelease of {name}\n\n{foot}");
+        let rest = |name: &str| format!("News\n8\nfeatures of {name}.\nOthers: {name}.\n\nOld {name}.\nEnd of {name}.");
+        let pages: Vec<String> = ["May", "June", "July"].iter().flat_map(|name| [release(name), rest(name)]).collect();
+        let pages: Vec<&str> = pages.iter().map(String::as_str).collect();
+        assert_eq!(run(&pages, Extent::Whole), ["News", "7", "News", "8"].repeat(3));
         // twice on one page
         assert_eq!(run(&["Keys\nOne\nTwo\nKeys", "Doors\nIt is\nso."], Extent::Whole), [""; 0]);
         assert_eq!(run(&["", "one", ""], Extent::Whole), [""; 0]);
