@@ -40,7 +40,10 @@ pub(super) fn is_heading(text: &str, indent: usize, alone: bool, next: &str) -> 
     }
     let next_blank = next_text.is_empty();
     if in_capitals(text, indent) {
-        return true;
+        // "THE CLIENT MUST CLOSE", "ALL DOORS (at night)": a sentence that is shouted
+        let word = next_text.split_whitespace().next().unwrap_or("");
+        let goes_on = word.len() > 1 && word.chars().all(char::is_uppercase);
+        return !(goes_on && strength_of(text).is_some());
     }
     let (number, title) = split_number(text);
     if number.is_empty() || title.is_empty() || is_date(title) {

@@ -5,6 +5,10 @@ use std::ops::Range;
 /// A quotation longer than this (in characters) is taken for an unclosed one, so that a hostile text costs linear time.
 const LONGEST: usize = 2_000;
 
+/// A quotation of more bytes, with more ends of sentences in it, is a passage.
+const PASSAGE: usize = 80;
+const PASSAGE_ENDS: usize = 2;
+
 /// Where a text only mentions words: inside quotation marks and backticks. In order, not overlapping.
 pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -48,7 +52,7 @@ pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
             '«' => (i + 1..chars.len().min(i + LONGEST)).find(|&j| chars[j].1 == '»'),
             _ => None,
         };
-        if let Some(end) = end {
+        if let Some(end) = end.filter(|&end| !is_passage(&text[start..chars[end].0])) {
             found.push(start..chars[end].0 + chars[end].1.len_utf8());
             i = end + 1;
         } else {
@@ -56,6 +60,16 @@ pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+/// Whether so much is quoted that it is said: a licence, or what stands between the end of one quotation and the next, where
+/// the marks are the wrong way round.
+fn is_passage(quoted: &str) -> bool {
+    let ends = quoted.match_indices(['.', '!', '?']).filter(|(at, _)| {
+        let behind = &quoted[at + 1..];
+        behind.starts_with(char::is_whitespace) && behind.trim_start().starts_with(char::is_uppercase)
+    });
+    quoted.len() > PASSAGE && ends.count() >= PASSAGE_ENDS
 }
 
 fn after(places: &[usize], i: usize) -> Option<usize> {

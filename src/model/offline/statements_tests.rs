@@ -291,6 +291,30 @@ fn footnotes_labels_and_announced_code_are_no_part_of_a_sentence() {
 }
 
 #[test]
+fn a_sentence_that_is_shouted_is_one() {
+    let text = "WHAT YOU MUST KNOW\n\nUse it with care.\n\nTHE CLERK MUST CLOSE ALL THE DOORS\nOF THE HOUSE (and keep the keys).\n";
+    let said = "5 MUST [WHAT YOU MUST KNOW] THE CLERK MUST CLOSE ALL THE DOORS OF THE HOUSE (and keep the keys).";
+    check(Style::Plain, text, &[said]);
+}
+
+#[test]
+fn what_is_quoted_for_long_is_said() {
+    let turned = "It has ”Length = size“ in it. All blocks must be read in order. Some may be skipped. The last one of them all has ”3201 and more in it.\n";
+    check(Style::Plain, turned, &["1 MUST [-] All blocks must be read in order.", "1 MAY [-] Some may be skipped."]);
+    let licence = "“You may copy it. The notice above shall be kept in all of its copies. Nobody is liable for it, whatever it does to you.”\n";
+    check(
+        Style::Plain,
+        licence,
+        &["1 MAY [-] “You may copy it.", "1 SHALL [-] The notice above shall be kept in all of its copies."],
+    );
+    check(
+        Style::Plain,
+        "He said “You must go.” and went. “Doors must close” is what it says, and it is long known.\n",
+        &[],
+    );
+}
+
+#[test]
 fn a_short_last_line_does_not_make_an_item_code() {
     check(
         Style::Plain,
