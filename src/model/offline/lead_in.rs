@@ -22,7 +22,15 @@ pub(super) fn leads_in(block: &Block<'_>, text: &str, next: Option<&Block<'_>>) 
     let hangs = !bare.ends_with(['.', '!', '?', ';', ',', ')', '"', '”', '`', '|']);
     let hangs = hangs && matches!(block.kind, Kind::Paragraph);
     let hanging = hangs && hangs_open(bare);
-    within && (opens || hanging)
+    within && (opens || hanging) && !is_for_machine(next)
+}
+
+/// Whether an item is no more than a name or a call, which says nothing by itself: `filter_mem16()`, `{snmp, Struct}`.
+fn is_for_machine(item: &Block<'_>) -> bool {
+    let [only] = &item.pieces[..] else { return false };
+    let few = only.text.split_whitespace().nth(3).is_none();
+    let is_call = only.text.find('(').is_some_and(|at| !only.text[..at].ends_with(' '));
+    few && (is_call || only.text.contains(['_', '=', '{', '<', '$', '\\']))
 }
 
 /// Whether the normative word at `at` of a lead-in is about the items: not that of a condition before the main clause

@@ -298,6 +298,13 @@ fn a_sentence_that_is_shouted_is_one() {
 }
 
 #[test]
+fn what_leads_to_names_alone_is_said_itself() {
+    let text = "These are the first ones that you should consider:\n\n- filter_mem16()\n- vq_nbest()\n\nYou must keep:\n\n- the key (at night)\n";
+    let said = ["1 SHOULD [-] These are the first ones that you should consider:", "8 MUST [-] the key (at night)"];
+    check(Style::Markdown, text, &said);
+}
+
+#[test]
 fn what_is_quoted_for_long_is_said() {
     let turned = "It has ”Length = size“ in it. All blocks must be read in order. Some may be skipped. The last one of them all has ”3201 and more in it.\n";
     check(Style::Plain, turned, &["1 MUST [-] All blocks must be read in order.", "1 MAY [-] Some may be skipped."]);
