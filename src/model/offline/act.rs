@@ -15,8 +15,8 @@ use std::fmt::Write;
 
 const PLAN: &str = "main_plan.md";
 const INSTRUCTIONS: &str = "instructions.md";
-const TOO_LONG_A_LIST: &str = "the list of documents is longer than these rules can keep in sight: divide the documents \
-    among several jobs (submit --each makes a job of each)";
+const TOO_LONG_A_LIST: &str = "the documents are too many, or too long, for these rules to keep their list and the plan for \
+    them in sight: divide them among several jobs (submit --each makes a job of each)";
 
 /// The calls of the next reply.
 pub(super) fn next(seen: &Seen<'_>) -> Vec<Call> {

@@ -156,7 +156,7 @@ fn written(name: &str) -> String {
     let mut before = ' ';
     let mut text = String::with_capacity(name.len());
     for (place, letter) in name.chars().enumerate() {
-        let is_lost = matches!(letter, '%' | '`' | '═' | '─')
+        let is_lost = matches!(letter, '%' | '`' | '═' | '─' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
             || letter.is_whitespace() && (letter != ' ' || before == ' ' || place == last);
         if is_lost {
             for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
@@ -304,6 +304,7 @@ mod tests {
             "日本 語.md",
             "a═b─c.txt",
             "x [1-2, 3].md",
+            "\u{feff}a\u{feff}b\u{200d}c.md",
         ] {
             let listed =
                 Listed { name: name.to_owned(), units: 3, tokens: 30, not_read: Vec::new(), recognised: Vec::new() };

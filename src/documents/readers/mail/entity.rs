@@ -14,14 +14,30 @@ const MAX_HEADER_BYTES: usize = 256 << 10;
 /// A mail or a part of one.
 pub(super) struct Entity<'a> {
     header: Option<Message<'static>>,
+    /// The header as it was sent.
+    head: &'a [u8],
     /// As it was sent: still encoded.
     body: &'a [u8],
 }
 
 impl<'a> Entity<'a> {
     pub(super) fn of(bytes: &'a [u8]) -> Self {
-        let (header, body) = halves(bytes);
-        Self { header: parsed(&header[..header.len().min(MAX_HEADER_BYTES)]), body }
+        let (head, body) = halves(bytes);
+        Self { header: parsed(&head[..head.len().min(MAX_HEADER_BYTES)]), head, body }
+    }
+
+    /// Whether lines stand in the header that are no part of a field: the empty line behind it is missing.
+    pub(super) fn has_stray_lines(&self) -> bool {
+        self.head.split(|byte| *byte == b'\n').any(|line| {
+            let name = line.iter().take_while(|byte| byte.is_ascii_graphic() && **byte != b':').count();
+            let is_field = name > 0 && line.get(name) == Some(&b':');
+            let is_mailbox = line.starts_with(b"From ") || line.starts_with(b">From ");
+            !(is_field
+                || is_mailbox
+                || line.trim_ascii().is_empty()
+                || line.starts_with(b" ")
+                || line.starts_with(b"\t"))
+        })
     }
 
     /// A field of the header.

@@ -31,6 +31,11 @@ pub(super) fn letter(bytes: &[u8]) -> Letter<'_> {
     }
     let sorted = sorted(&mail);
     letter.gaps = sorted.gaps;
+    if mail.has_stray_lines() {
+        letter.gaps.push(
+            "lines of its head are no part of it, and were left out: an empty line is missing before them".to_owned(),
+        );
+    }
     letter.attachments = sorted.attachments;
     name_all(&mut letter.attachments);
     for piece in &sorted.pieces {

@@ -14,7 +14,7 @@ pub(in crate::documents) struct Mail;
 
 impl Reader for Mail {
     fn version(&self) -> &'static str {
-        "mail-parser 0.11.9+2"
+        "mail-parser 0.11.9+3"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {

@@ -1,10 +1,11 @@
 //! Which parts of a mail are its text, and which were attached. Of a text that was sent in two forms the plain one is
-//! read, unless there is nothing in it.
+//! read, unless there is nothing in it, or little more than where to see the other.
 
 use std::borrow::Cow;
 
 use super::entity::{Entity, Transfer, parts};
 use super::letter::Attachment;
+use crate::documents::readers::html::of_part;
 
 /// Parts inside one another; honest mails have four or five.
 const MAX_DEPTH: usize = 20;
@@ -13,6 +14,11 @@ const MAX_PARTS: usize = 5_000;
 /// Why some parts of a mail are not had.
 pub(super) const TOO_MANY: &str = "it has more than 5,000 parts";
 const CUT: &str = "it breaks off: the end of its last part is missing, and what came behind it";
+/// The plain form says little where the other has so many times its words, and so many more.
+const MUCH_MORE: usize = 3;
+const LITTLE: usize = 20;
+/// Forms of a text that say what the others do.
+const OTHER_FORMS: [&str; 3] = ["text/x-amp-html", "text/enriched", "text/watch-html"];
 /// Images smaller than this that the text shows are logos and lines, not documents.
 const MAX_LOGO_BYTES: usize = 20_000;
 
@@ -97,22 +103,39 @@ impl Sorted<'_> {
     }
 }
 
-/// The same text in several forms: the plain one, else the first with any text. What was attached beside each is kept.
+/// The same text in several forms: the plain one, unless it only says where the other is; else the first with any text.
+/// What was attached beside each is kept.
 fn best(mut forms: Vec<Sorted<'_>>) -> Sorted<'_> {
     let shown = |form: &Sorted<'_>, html: bool| {
         form.pieces.iter().any(|piece| piece.is_html == html && !piece.content.trim_ascii().is_empty())
     };
-    let best = forms
-        .iter()
-        .position(|form| shown(form, false))
-        .or_else(|| forms.iter().position(|form| shown(form, true)))
-        .or_else(|| forms.iter().position(|form| !form.pieces.is_empty()));
+    let (plain, html) =
+        (forms.iter().position(|form| shown(form, false)), forms.iter().position(|form| shown(form, true)));
+    let says_little = plain.zip(html).is_some_and(|(plain, html)| {
+        let (plain, html) = (words(&forms[plain]), words(&forms[html]));
+        html > plain * MUCH_MORE + LITTLE
+    });
+    let best =
+        plain.filter(|_| !says_little).or(html).or_else(|| forms.iter().position(|form| !form.pieces.is_empty()));
     for (at, form) in forms.iter_mut().enumerate() {
         if Some(at) != best {
             form.pieces.clear();
         }
+        if best.is_some() {
+            form.attachments.retain(|attached| !OTHER_FORMS.contains(&attached.media.as_str()));
+        }
     }
     forms.into_iter().fold(Sorted::default(), Sorted::and)
+}
+
+/// How many words a form shows.
+fn words(form: &Sorted<'_>) -> usize {
+    let count = |piece: &Piece<'_>| {
+        let text = String::from_utf8_lossy(&piece.content);
+        let shown = if piece.is_html { of_part(&text, false).unwrap_or_default() } else { text.into_owned() };
+        shown.split_whitespace().count()
+    };
+    form.pieces.iter().map(count).sum()
 }
 
 fn gap<'a>(why: &str) -> Sorted<'a> {
@@ -145,7 +168,6 @@ fn leaf<'a>(part: &Entity<'a>, kind: &str, subtype: &str, depth: usize) -> Sorte
                 "it is encrypted (S/MIME): give its text"
             });
         }
-        ("text", "x-amp-html" | "enriched" | "watch-html") => return Sorted::default(),
         _ => {}
     }
     if kind == "image" && part.has_content_id() && !is_attached {

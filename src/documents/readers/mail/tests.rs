@@ -261,6 +261,31 @@ fn a_mail_of_outlook_is_read_as_any_other() {
 }
 
 #[test]
+fn a_plain_form_that_says_little_is_not_read_for_the_other() {
+    let mail = |plain: &str, other: &str| {
+        format!(
+            "From: a@b\nContent-Type: multipart/alternative; boundary=b\n\n--b\n\n{plain}\n--b\nContent-Type: {other}\n--b--\n"
+        )
+    };
+    let html = format!("text/html\n\n<p>{}</p>", "The keeper must lock the gate. ".repeat(10));
+    let text = |plain: &str| read("a.eml", mail(plain, &html).as_bytes()).text;
+    assert!(text("To view this, open it in a browser.").contains("The keeper must lock"));
+    let same = "The keeper must lock every gate. ".repeat(9);
+    assert!(text(&same).contains("every gate") && !text(&same).contains("the gate"));
+    // A form that says the same is no attachment, but one alone is.
+    assert_eq!(inside("a.eml", mail("Hello", "text/enriched\n\n<b>Hello</b>").as_bytes()), []);
+    let alone = "From: a@b\nContent-Type: text/enriched\n\n<bold>The keeper must go.</bold>\n";
+    assert_eq!(inside("a.eml", alone.as_bytes()).len(), 1);
+}
+
+#[test]
+fn text_in_the_head_of_a_mail_is_told() {
+    let told = "lines of its head are no part of it, and were left out: an empty line is missing before them";
+    assert_eq!(gaps(&read("a.eml", b"From: a@b\nSubject: x\nThe keeper must go.\n")), [told]);
+    assert_eq!(gaps(&read("a.eml", b"From: a@b\nSubject: x\n  y\nX-Odd:z\n\nThe keeper must go.\n")), [""; 0]);
+}
+
+#[test]
 fn a_mail_that_breaks_off_is_told() {
     let head = "From: a@b\nDate: d\nSubject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nThe fee is due.\n";
     assert_eq!(gaps(&read("a.eml", format!("{head}--x--\n").as_bytes())), [""; 0]);

@@ -1,7 +1,8 @@
 //! What stands on a page: characters with the place where each is drawn.
 
-/// Which way text runs, in steps of a quarter turn against the clock from left to right.
-pub(super) const TURNS: usize = 4;
+/// Which ways text runs: in steps of a quarter turn against the clock from left to right, and at a slant to each.
+pub(super) const TURNS: usize = 8;
+pub(super) const QUARTERS: u8 = 4;
 
 /// One drawn character (or several, where one shape stands for them: a ligature).
 #[derive(Debug, Clone, Copy)]
@@ -9,7 +10,7 @@ pub(super) struct Glyph {
     /// Its characters in [`Page::text`].
     pub(super) from: u32,
     pub(super) to: u32,
-    /// How far its quarter turn is from text that runs to the right, 0 to 3.
+    /// How far its quarter turn is from text that runs to the right, 0 to 3; for text at a slant to it, that and 4.
     pub(super) turn: u8,
     /// Where it begins and ends on its line, and the line's own place, which grows downwards: all as seen by who turned
     /// the page so that this text runs to the right.

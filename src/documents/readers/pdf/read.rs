@@ -28,7 +28,7 @@ pub(in crate::documents) struct Pdf;
 
 impl Reader for Pdf {
     fn version(&self) -> &'static str {
-        "unpdf 0.52.1+11"
+        "unpdf 0.52.1+12"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {

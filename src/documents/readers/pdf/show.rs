@@ -2,9 +2,12 @@
 
 use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue, TextCluster};
 
-use super::glyphs::{Glyph, Matrix};
+use super::glyphs::{Glyph, Matrix, QUARTERS};
 use super::ligatures;
 use super::paint::{Painter, number};
+
+/// Text at more than this from a quarter turn (the sine, of two degrees and a half) is at a slant to it.
+const SLANTED: f64 = 0.0436;
 
 impl Painter<'_> {
     /// Shows strings, and moves by the numbers between them.
@@ -117,13 +120,13 @@ impl Painter<'_> {
         let [a, b, c, d, _, _] = to_page.0;
         let size = self.state.size.abs() * self.scale() * c.hypot(d).max(1e-6);
         let backwards = if self.state.size < 0.0 || self.state.stretch < 0.0 { -1.0 } else { 1.0 };
-        let turn = turn(a * backwards, b * backwards);
+        let direction = (a * backwards, b * backwards);
         let is_upright = d * self.state.size > c.abs() * self.state.size.abs();
-        if turn == 2 && is_upright && self.page.glyphs.last().is_some_and(|last| last.turn == 0) {
+        if turn(direction) == 2 && is_upright && self.page.glyphs.last().is_some_and(|last| last.turn == 0) {
             // A letter in a mirror among others, like the first E of XeTeX's name.
-            self.push(text, 0, (end_x, end_y), (x, y), size);
+            self.push(text, (1.0, 0.0), (end_x, end_y), (x, y), size);
         } else {
-            self.push(text, turn, (x, y), (end_x, end_y), size);
+            self.push(text, direction, (x, y), (end_x, end_y), size);
         }
         let space = self.state.character_space + if is_word_space { self.state.word_space } else { 0.0 };
         self.advance(width + space * self.state.stretch, 0.0);
@@ -142,16 +145,18 @@ impl Painter<'_> {
         let (end_x, end_y) = to_page.point(0.0, advance);
         let [_, _, c, d, _, _] = to_page.0;
         let size = self.state.size.abs() * self.scale() * c.hypot(d).max(1e-6);
-        let turn = turn(end_x - x, end_y - y);
-        self.push(text, turn, (x, y), (end_x, end_y), size);
+        self.push(text, (end_x - x, end_y - y), (x, y), (end_x, end_y), size);
         self.advance(0.0, advance - self.state.character_space);
     }
 
-    fn push(&mut self, text: &str, turn: u8, from: (f64, f64), to: (f64, f64), size: f64) {
+    fn push(&mut self, text: &str, direction: (f64, f64), from: (f64, f64), to: (f64, f64), size: f64) {
         if text.is_empty() || self.is_beside_the_paper(from, to) {
             return;
         }
-        let turned = |(x, y): (f64, f64)| match turn {
+        let (quarter, slant) = (turn(direction), slant(direction));
+        let (from, to) = (upright(from, slant), upright(to, slant));
+        let turn = if slant.is_some() { quarter + QUARTERS } else { quarter };
+        let turned = |(x, y): (f64, f64)| match quarter {
             0 => (x, -y),
             1 => (y, x),
             2 => (-x, y),
@@ -180,8 +185,26 @@ impl Painter<'_> {
     }
 }
 
+/// How far a direction is from the quarter turn that it is nearest to, as cosine and sine; none where that is little.
+fn slant(direction: (f64, f64)) -> Option<(f64, f64)> {
+    let (x, y) = direction;
+    let (along, across) = match turn(direction) {
+        0 => (x, y),
+        1 => (y, -x),
+        2 => (-x, -y),
+        _ => (-y, x),
+    };
+    let length = along.hypot(across);
+    (across.abs() > SLANTED * length).then_some((along / length, across / length))
+}
+
+/// A point of text at a `slant`, seen by who turned the page so that this text is upright.
+fn upright((x, y): (f64, f64), slant: Option<(f64, f64)>) -> (f64, f64) {
+    slant.map_or((x, y), |(cos, sin)| (x * cos + y * sin, y * cos - x * sin))
+}
+
 /// The quarter turn that a direction is nearest to.
-fn turn(x: f64, y: f64) -> u8 {
+fn turn((x, y): (f64, f64)) -> u8 {
     if x.abs() >= y.abs() {
         if x >= 0.0 { 0 } else { 2 }
     } else if y > 0.0 {

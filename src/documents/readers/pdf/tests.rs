@@ -272,6 +272,18 @@ fn what_stands_before_the_header_is_passed_over() {
 }
 
 #[test]
+fn lines_at_a_slant_are_lines() {
+    // Five degrees, as a page that was laid in askew.
+    let content = "BT /F 10 Tf 0.9962 0.0872 -0.0872 0.9962 60 600 Tm (The keeper must lock) Tj 0 -12 Td (the gate at dusk.) Tj ET";
+    assert_eq!(text(content), "The keeper must lock\nthe gate at dusk.\n");
+    let both = format!("BT /F 10 Tf 50 700 Td (Upright text, of more letters than the other) Tj ET {content}");
+    assert_eq!(
+        text(&both),
+        "Upright text, of more letters than the other\n\nThe keeper must lock\nthe gate at dusk.\n"
+    );
+}
+
+#[test]
 fn bold_by_drawing_twice_is_one_word() {
     let content = "BT /F 10 Tf 50 700 Td (bold) Tj ET BT /F 10 Tf 50.3 700 Td (bold) Tj ET";
     assert_eq!(text(content), "bold\n");

@@ -1,4 +1,4 @@
-//! Which pages have content that does not unpack to what was packed: a bit of it was changed, or a part is missing. The
+//! Which pages have content that is missing, or does not unpack to what was packed: a bit of it was changed, or it is cut. The
 //! library gives what comes out, as far as it goes, without a word, and what is missing on the page would be missed by
 //! nobody.
 
@@ -29,14 +29,19 @@ pub(super) fn torn(document: &RawDocument) -> HashSet<Id> {
             PdfObject::Array(parts) => parts.as_slice(),
             _ => std::slice::from_ref(content),
         };
+        let is_missing = |part: &PdfObject| {
+            part.as_reference().is_some()
+                && matches!(document.resolve(part), PdfObject::Null | PdfObject::Reference(..))
+        };
         // Some pages share what is on all of them.
         let mut is_new = |part: &PdfObject| part.as_reference().is_none_or(|id| seen.insert(id));
-        parts.iter().filter(|part| is_new(part)).any(|part| {
-            document
-                .resolve(part)
-                .as_stream()
-                .is_some_and(|stream| is_packed(stream) && !unpacks(&stream.raw_data, &mut bytes_left))
-        })
+        parts.iter().any(is_missing)
+            || parts.iter().filter(|part| is_new(part)).any(|part| {
+                document
+                    .resolve(part)
+                    .as_stream()
+                    .is_some_and(|stream| is_packed(stream) && !unpacks(&stream.raw_data, &mut bytes_left))
+            })
     };
     document.pages().into_values().filter(is_torn).collect()
 }
