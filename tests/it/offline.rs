@@ -199,8 +199,8 @@ fn thousands_of_documents_are_listed_or_refused() {
     assert_eq!(
         rested.job.ended().unwrap().reason.as_deref(),
         Some(
-            "the list of documents is longer than these rules can keep in sight: divide the documents among several jobs \
-             (submit --each makes a job of each)"
+            "the documents are too many, or too long, for these rules to keep their list and the plan for them in sight: \
+             divide them among several jobs (submit --each makes a job of each)"
         )
     );
     assert!(rested.job.totals.spent.turns < 20);

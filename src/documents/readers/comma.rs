@@ -13,6 +13,8 @@ const MAX_RECORDS: usize = 100;
 const MAX_BYTES: usize = 12_000;
 /// A first record longer than this isn't repeated.
 const MAX_HEADER: usize = 3_000;
+/// What is said where it isn't.
+const NOT_REPEATED: &str = ", the first row is too long to be repeated";
 /// A longer record is none: a quotation mark was left open.
 const MAX_RECORD: usize = 64 << 10;
 /// How much of a file is looked at for what stands between its values.
@@ -24,7 +26,7 @@ pub(in crate::documents) struct Comma;
 
 impl Reader for Comma {
     fn version(&self) -> &'static str {
-        "csv 1.4.0"
+        "csv 1.4.0+1"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
@@ -53,9 +55,12 @@ impl Reader for Comma {
                 pages.text(&text)?;
                 continue;
             }
-            let repeated =
-                header.filter(|_| from > 0).map_or_else(String::new, |header| format!("{}\n", header.trim_end()));
-            pages.text(&format!("Rows {}-{to}\n\n{repeated}{rows}", from + 1))?;
+            let (said, repeated) = match header {
+                Some(header) if from > 0 => ("", format!("{}\n", header.trim_end())),
+                None if from > 0 => (NOT_REPEATED, String::new()),
+                Some(_) | None => ("", String::new()),
+            };
+            pages.text(&format!("Rows {}-{to}{said}\n\n{repeated}{rows}", from + 1))?;
         }
         Ok(if cuts.len() > 1 { Unit::Page } else { Unit::Line })
     }
@@ -160,6 +165,14 @@ mod tests {
                 ("Rows 201-202\n\nn;v\n201;", "202;\"a"),
             ]
         );
+    }
+
+    #[test]
+    fn a_first_row_that_is_too_long_is_not_repeated() {
+        let raw = format!("{},v\n{}", "n".repeat(4000), "1,a\n".repeat(100));
+        let extracted = extract("a.csv", raw.as_bytes()).unwrap();
+        let (_, second) = extracted.text.split_once('\x0c').unwrap();
+        assert_eq!(second, "Rows 101-101, the first row is too long to be repeated\n\n1,a\n");
     }
 
     #[test]

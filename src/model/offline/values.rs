@@ -199,6 +199,9 @@ mod tests {
         let lines: Vec<Line<'_>> =
             first.chain(page(2, "Rows 3-4\n\n1,All the clerks must go home\n3,Windows may open\n4,none")).collect();
         assert_eq!(said(&lines), ["3 All the clerks must go home", "4 Doors may open", "4 Windows may open"]);
+        let lines: Vec<Line<'_>> =
+            page(2, "Rows 3-4, the first row is too long to be repeated\n\n3,Windows may open").collect();
+        assert_eq!(said(&lines), ["3 Windows may open"]);
     }
 
     #[test]
