@@ -128,7 +128,8 @@ fn kind(tag: &Tag, lines: &[Line]) -> Kind {
             let fence = lines[0].text.trim_start();
             let char = fence.chars().next().unwrap_or('`');
             let width = fence.chars().take_while(|&next| next == char).count();
-            let end = lines[lines.len() - 1].text.trim();
+            // The parser takes no fence for closed that has a tab behind it.
+            let end = lines[lines.len() - 1].text.trim_start().trim_end_matches(' ');
             let closed = lines.len() > 1 && end.chars().count() >= width && end.chars().all(|next| next == char);
             Kind::Fence(info.trim().to_lowercase(), closed)
         }

@@ -195,6 +195,14 @@ fn slugs_are_short_folder_names() {
 
 /// A bound so wide that a slow machine holds it, and a blow-up doesn't.
 #[test]
+fn a_phase_is_added_behind_a_fence_with_a_tab_behind_it() {
+    let plan = Plan::parse("## Phase: Read\n```Read\n```\t").unwrap();
+    let titles: Vec<String> =
+        plan.append_phase("Write", &[]).phases().iter().map(|phase| phase.title.clone()).collect();
+    assert_eq!(titles, ["Read", "Write"]);
+}
+
+#[test]
 fn extreme_plans_are_read_or_refused_soon() {
     let head = "## Phase 1: A\n";
     let many = |piece: &str, count: usize| piece.repeat(count);
