@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_mainframes_write_is_told() {
-        // "THE CLERK must lock the gates of the archive at six, and nobody else may."
+        // "THE CLERK must lock the gates of the."
         let text = b"\xe3\xc8\xc5\x40\xc3\xd3\xc5\xd9\xd2\x40\x94\xa4\xa2\xa3\x40\x93\x96\x83\x92\x40\xa3\x88\x85\x40\x87\x81\xa3\x85\xa2\x40\x96\x86\x40\xa3\x88\x85\x4b";
         let said = decode(text, None).unwrap_err().to_string();
         assert_eq!(said, "is text in EBCDIC, as mainframes write it, which can't be read: convert it to UTF-8");

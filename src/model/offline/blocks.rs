@@ -1,5 +1,6 @@
 //! A text as a run of blocks, whatever it was written in: headings, paragraphs, list items, table cells, and what is
-//! nobody's prose (code, quotations, rules). The readers (`markdown`, `plain`, `values`) build it; statements and summary walk it.
+//! nobody's prose (code, quotations, rules). The readers (`markdown`, `plain`, `values`) build it; statements and summary
+//! walk it.
 
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
-//! Which pages have content that is missing, or does not unpack to what was packed: a bit of it was changed, or it is cut. The
-//! library gives what comes out, as far as it goes, without a word, and what is missing on the page would be missed by
-//! nobody.
+//! Which pages have content that is missing, or does not unpack to what was packed: a bit of it was changed, or it is cut.
+//! The library gives what comes out, as far as it goes, without a word, and what is missing on the page would be missed
+//! by nobody.
 
 use std::collections::HashSet;
 
