@@ -6,6 +6,7 @@ mod crash;
 mod databases;
 mod dependencies;
 mod depot;
+mod docs;
 mod extraction;
 mod faults;
 mod hostile;
