@@ -14,6 +14,7 @@ use overnight::{
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use regex::Regex;
 use std::{
+    fmt::Write,
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
@@ -176,7 +177,7 @@ impl Shell {
         }
         let mut script = "exec 2>&1\n".to_owned();
         for (command, _) in &commands {
-            script += &format!("{command}\nstatus=$?; printf '{BETWEEN}'; (exit $status)\n");
+            writeln!(script, "{command}\nstatus=$?; printf '{BETWEEN}'; (exit $status)").unwrap();
         }
         let printed = self.run(&script, programs).stdout;
         let printed = String::from_utf8_lossy(&printed);
