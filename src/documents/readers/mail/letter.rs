@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::entity::Transfer;
+use mail_parser::decoders::base64::base64_decode;
+use mail_parser::parsers::MessageStream;
+
 use crate::documents::container::Names;
 
 /// A mail, whatever it was kept in.
@@ -33,6 +35,46 @@ impl Attachment<'_> {
     pub(in crate::documents) fn content(&self) -> Cow<'_, [u8]> {
         self.transfer.unpack(&self.body)
     }
+}
+
+/// How a body is packed for the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transfer {
+    Plain,
+    Base64,
+    QuotedPrintable,
+    /// Nobody reads it.
+    Unknown,
+}
+
+impl Transfer {
+    /// By the name that a header field gives it.
+    pub(super) fn called(name: &str) -> Self {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "base64" => Self::Base64,
+            "quoted-printable" => Self::QuotedPrintable,
+            "x-uuencode" | "uuencode" | "x-uue" => Self::Unknown,
+            _ => Self::Plain,
+        }
+    }
+
+    /// The body's own bytes. What is broken of it is passed over.
+    pub(super) fn unpack(self, body: &[u8]) -> Cow<'_, [u8]> {
+        match self {
+            Self::Plain | Self::Unknown => Cow::Borrowed(body),
+            Self::Base64 => base64_decode(body).or_else(|| base64_decode(&letters(body))).unwrap_or_default().into(),
+            Self::QuotedPrintable => match MessageStream::new(body).decode_quoted_printable_mime(b"") {
+                (usize::MAX, _) => Cow::Borrowed(body),
+                (_, unpacked) => unpacked,
+            },
+        }
+    }
+}
+
+/// Only what belongs to base64, up to its end.
+fn letters(body: &[u8]) -> Vec<u8> {
+    let end = memchr::memchr(b'=', body).map_or(body.len(), |at| (at + 2).min(body.len()));
+    body[..end].iter().copied().filter(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)).collect()
 }
 
 /// Endings for attachments that come without a name.

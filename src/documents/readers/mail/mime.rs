@@ -1,37 +1,26 @@
 //! A mail as it goes through the net.
 
 use mail_parser::decoders::charsets::map::charset_decoder;
-use mail_parser::{Addr, Address, HeaderName, HeaderValue};
+use mail_parser::{Addr, Address, HeaderName, Message, MessageParser, MimeHeaders, PartType};
 
-use super::entity::Entity;
 use super::letter::{Letter, name_all};
 use super::sorted::{Piece, sorted};
 use crate::documents::encoding;
 use crate::documents::readers::Failure;
 use crate::documents::readers::html::of_part;
-
-/// Fields of addresses that a reader sees.
-const PEOPLE: &[(&str, HeaderName<'static>)] =
-    &[("From", HeaderName::From), ("To", HeaderName::To), ("Cc", HeaderName::Cc)];
+use crate::documents::readers::package::one_line;
 
 /// The mail that these bytes are.
 pub(super) fn letter(bytes: &[u8]) -> Letter<'_> {
-    let mail = Entity::of(bytes);
     let mut letter = Letter::default();
-    for (label, name) in PEOPLE {
-        if let Some(people) = mail.field(name.clone()).map(people).filter(|people| !people.is_empty()) {
-            letter.head.push((label, people));
-        }
-    }
-    if let Some(date) = mail.raw(HeaderName::Date) {
-        letter.head.push(("Date", date));
-    }
-    if let Some(subject) = subject(&mail) {
-        letter.head.push(("Subject", subject));
-    }
-    let sorted = sorted(&mail);
+    let Some(mail) = parser().parse(bytes) else { return letter };
+    let head = mail.parts.first().map_or(0, |part| part.offset_body as usize);
+    let head = bytes.get(..head).unwrap_or(bytes);
+    letter.head = fields(head);
+    let sorted = sorted(&mail, bytes);
+    dismantle(mail);
     letter.gaps = sorted.gaps;
-    if mail.has_stray_lines() {
+    if has_stray_lines(head) {
         letter.gaps.push(
             "lines of its head are no part of it, and were left out: an empty line is missing before them".to_owned(),
         );
@@ -59,47 +48,86 @@ pub(in crate::documents) fn saved_page(bytes: &[u8]) -> Option<(Vec<u8>, Option<
     if bytes.trim_ascii_start().starts_with(b"<") {
         return None;
     }
-    let whole = Entity::of(bytes);
-    whole.media()?;
-    let page = sorted(&whole).pieces.into_iter().find(|piece| piece.is_html)?;
-    Some((page.content.into_owned(), page.charset))
+    let mail = parser().parse(bytes)?;
+    mail.content_type()?;
+    let page = sorted(&mail, bytes).pieces.into_iter().find(|piece| piece.is_html);
+    dismantle(mail);
+    page.map(|page| (page.content.into_owned(), page.charset))
 }
 
-/// What it is about, on one line.
-pub(super) fn subject(mail: &Entity<'_>) -> Option<String> {
-    let told = mail.field(HeaderName::Subject)?.as_text()?;
-    Some(told.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|subject| !subject.is_empty())
+fn parser() -> MessageParser {
+    let parser = MessageParser::new().with_mime_headers().with_address_headers().with_date_headers();
+    parser.header_text(HeaderName::Subject).default_header_ignore()
 }
 
-/// `Ann Example <ann@example.org>, bob@example.org`.
-fn people(field: &HeaderValue<'_>) -> String {
-    let lists: Vec<&Address<'_>> = match field {
-        HeaderValue::Address(address) => vec![address],
-        _ => Vec::new(),
-    };
-    let mut people = Vec::new();
-    for list in lists {
-        match list {
-            Address::List(list) => people.extend(list.iter().map(person)),
-            Address::Group(groups) => {
-                for group in groups {
-                    let members = group.addresses.iter().map(person).collect::<Vec<_>>().join(", ");
-                    people.push(group.name.as_ref().map_or(members.clone(), |name| format!("{name}: {members};")));
-                }
+/// Frees a mail level by level: as the library frees it, mails in mails overflow the stack where someone nested thousands.
+fn dismantle(mail: Message<'_>) {
+    let mut left = vec![mail];
+    while let Some(mail) = left.pop() {
+        for part in mail.parts {
+            if let PartType::Message(inner) = part.body {
+                left.push(inner);
             }
         }
     }
-    people.retain(|person| !person.is_empty());
-    people.join(", ")
 }
 
-fn person(person: &Addr<'_>) -> String {
-    let clean = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match (person.name().map(clean), person.address().map(clean)) {
+/// The head of a mail or a part in whatever encoding: only ASCII is allowed there, and everything is sent.
+pub(super) fn decoded(head: &[u8]) -> Option<Message<'static>> {
+    let decoded = encoding::decode(head, None).ok()?;
+    // A field at the end counts only with a line end behind it.
+    let ended = format!("{}\n\n", decoded.text.trim_end());
+    parser().parse_headers(&ended).map(Message::into_owned)
+}
+
+/// The fields that a person sees.
+fn fields(head: &[u8]) -> Vec<(&'static str, String)> {
+    let Some(mail) = decoded(head) else { return Vec::new() };
+    let fields = [
+        ("From", mail.from().map(people)),
+        ("To", mail.to().map(people)),
+        ("Cc", mail.cc().map(people)),
+        ("Date", mail.header_raw(HeaderName::Date).map(one_line)),
+        ("Subject", mail.subject().map(one_line)),
+    ];
+    fields.into_iter().filter_map(|(label, value)| Some((label, value.filter(|value| !value.is_empty())?))).collect()
+}
+
+/// Whether lines stand in a head that are no part of a field: the empty line behind it is missing.
+fn has_stray_lines(head: &[u8]) -> bool {
+    head.split(|byte| *byte == b'\n').any(|line| {
+        let name = line.iter().take_while(|byte| byte.is_ascii_graphic() && **byte != b':').count();
+        let is_field = name > 0 && line.get(name) == Some(&b':');
+        let is_mailbox = line.starts_with(b"From ") || line.starts_with(b">From ");
+        let goes_on = line.trim_ascii().is_empty() || line.starts_with(b" ") || line.starts_with(b"\t");
+        !(is_field || is_mailbox || goes_on)
+    })
+}
+
+/// `Ann Example <ann@example.org>, bob@example.org`.
+pub(super) fn people(addresses: &Address<'_>) -> String {
+    let all = |list: &[Addr<'_>]| {
+        let people = list.iter().map(|one| person(one.name().map(one_line), one.address().map(one_line)));
+        people.filter(|person| !person.is_empty()).collect::<Vec<_>>().join(", ")
+    };
+    match addresses {
+        Address::List(list) => all(list),
+        Address::Group(groups) => {
+            let group = |members: String, name: Option<&str>| match name {
+                Some(name) => format!("{name}: {members};"),
+                None => members,
+            };
+            let people = groups.iter().map(|one| group(all(&one.addresses), one.name.as_deref()));
+            people.filter(|people| !people.is_empty()).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// Somebody by name and address, as far as those are known.
+pub(super) fn person(name: Option<String>, address: Option<String>) -> String {
+    match (name, address) {
         (Some(name), Some(address)) if name != address => format!("{name} <{address}>"),
-        (_, Some(address)) => address,
-        (Some(name), None) => name,
-        (None, None) => String::new(),
+        (name, address) => address.or(name).unwrap_or_default(),
     }
 }
 
@@ -112,8 +140,7 @@ fn text(piece: &Piece<'_>, letter: &mut Letter<'_>) -> String {
     if !piece.is_html {
         return text;
     }
-    let read = of_part(&text, false);
-    match read {
+    match of_part(&text, false) {
         Ok(text) => text,
         Err(Failure::Refused(refusal)) => {
             letter.gaps.push(format!("its text {refusal}"));

@@ -1,17 +1,16 @@
 //! Mails: RFC 5322 (`.eml`), Outlook's own (`.msg`), and many in one file (`.mbox`).
 //!
-//! Header fields, encoded words, dates and transfer encodings are `mail-parser`'s. How a mail is put together of parts is
-//! read here, because that library's tree of mails in mails is dropped and copied by recursion, without a bound on its
-//! depth: a small hostile mail ends the process. Here each level is a slice of the same bytes, to a depth that is bounded.
+//! How a mail is put together, its header fields, encoded words and transfer encodings are `mail-parser`'s. Characters are
+//! decoded as those of any other document, from the bytes of each part: the library puts � where no encoding is declared.
+//! It reads mails in mails without recursion, but those inside a packed one; a thousand levels of these overflow the stack of
+//! the process that reads, which is told as any other end of it.
 //!
 //! - `known`: whether some bytes are a mail
-//! - `entity`: header and body of one part, and the parts of a body
 //! - `sorted`: which parts are the mail's text, and which are attachments
 //! - `letter`: a mail as a person sees it, whatever it was kept in; `mime`, `outlook`: the two ways
 //! - `mailbox`: many mails in one file
 //! - `read`: the reader
 
-mod entity;
 mod known;
 mod letter;
 mod mailbox;

@@ -9,11 +9,12 @@ use cfb::CompoundFile;
 use chrono::Datelike;
 use encoding_rs::Encoding;
 
-use super::entity::Transfer;
-use super::letter::{Attachment, Letter, name_all};
+use super::letter::{Attachment, Letter, Transfer, name_all};
+use super::mime::{decoded, people, person};
 use crate::documents::encoding;
 use crate::documents::readers::Failure;
 use crate::documents::readers::html::of_part;
+use crate::documents::readers::package::one_line;
 use crate::documents::refusal::Refusal;
 
 /// The stream of properties that have a fixed length.
@@ -21,15 +22,21 @@ pub(super) const PROPERTIES: &str = "__properties_version1.0";
 /// A whole message as an attachment's content.
 const EMBEDDED: &str = "__substg1.0_3701000D";
 const MAX_ATTACHMENTS: usize = 5_000;
+const MAX_RECIPIENTS: usize = 5_000;
 /// Images smaller than this that the text shows are logos and lines, not documents.
 const MAX_LOGO_BYTES: usize = 20_000;
 
 const SUBJECT: &str = "0037";
-const SENDER_NAME: &str = "0C1A";
-const SENDER_SMTP: &str = "5D01";
-const SENDER_ADDRESS: &str = "0C1F";
-const TO: &str = "0E04";
-const CC: &str = "0E03";
+/// A sender's name, and what may hold the address; so of who it was sent for, and of a recipient.
+const SENDER: (&str, [&str; 2]) = ("0C1A", ["5D01", "0C1F"]);
+const SENT_FOR: (&str, [&str; 2]) = ("0042", ["5D02", "0065"]);
+const RECIPIENT: (&str, [&str; 2]) = ("3001", ["39FE", "3003"]);
+/// Whether a recipient is one of To (1) or Cc (2); and the names of each sort, in one line.
+const RECIPIENT_TYPE: u16 = 0x0c15;
+const TO: (u64, &str) = (1, "0E04");
+const CC: (u64, &str) = (2, "0E03");
+/// The head that the mail came with.
+const HEADERS: &str = "007D";
 const BODY: &str = "1000";
 const HTML: &str = "1013";
 const RTF: &str = "10090102";
@@ -88,22 +95,56 @@ impl Store<'_> {
     }
 
     fn line(&mut self, folder: &str, id: &str) -> Option<String> {
-        let text = self.text(folder, id)?;
-        Some(text.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
+        Some(one_line(&self.text(folder, id)?)).filter(|text| !text.is_empty())
     }
 
     fn head(&mut self, properties: &[u8]) -> Vec<(&'static str, String)> {
-        let name = self.line("", SENDER_NAME);
-        let smtp = self.line("", SENDER_SMTP);
-        let address = smtp.or_else(|| self.line("", SENDER_ADDRESS)).filter(|address| address.contains('@'));
-        let from = match (name, address) {
-            (Some(name), Some(address)) if name != address => Some(format!("{name} <{address}>")),
-            (name, address) => address.or(name),
+        let from = self.from();
+        let recipients = self.recipients();
+        let mut sent = |(kind, names): (u64, &str)| {
+            let of_kind = recipients.iter().filter(|(of, _)| *of == kind).map(|(_, person)| person.as_str());
+            let people = of_kind.collect::<Vec<_>>().join(", ");
+            if people.is_empty() { self.line("", names) } else { Some(people) }
         };
+        let (to, cc) = (sent(TO), sent(CC));
         let date = fixed(properties, 32, SUBMITTED).or_else(|| fixed(properties, 32, DELIVERED)).and_then(date);
-        let (to, cc, subject) = (self.line("", TO), self.line("", CC), self.line("", SUBJECT));
-        let head = [("From", from), ("To", to), ("Cc", cc), ("Date", date), ("Subject", subject)];
+        let head = [("From", from), ("To", to), ("Cc", cc), ("Date", date), ("Subject", self.line("", SUBJECT))];
         head.into_iter().filter_map(|(label, value)| Some((label, value?))).collect()
+    }
+
+    /// Who sent it: with an address, if one stands anywhere.
+    fn from(&mut self) -> Option<String> {
+        let sender = self.person("", SENDER);
+        if sender.as_ref().is_some_and(|sender| sender.contains('@')) {
+            return sender;
+        }
+        let sent_for = self.person("", SENT_FOR).filter(|person| person.contains('@'));
+        let by_head = |headers: String| decoded(headers.as_bytes())?.from().map(people);
+        sent_for.or_else(|| self.text("", HEADERS).and_then(by_head)).filter(|from| !from.is_empty()).or(sender)
+    }
+
+    fn person(&mut self, folder: &str, (name, addresses): (&str, [&str; 2])) -> Option<String> {
+        let name = self.line(folder, name);
+        // An address of Exchange's own says nothing outside of it.
+        let address = addresses.iter().filter_map(|id| self.line(folder, id)).find(|address| address.contains('@'));
+        Some(person(name, address)).filter(|person| !person.is_empty())
+    }
+
+    /// The kind of each recipient, and who it is.
+    fn recipients(&mut self) -> Vec<(u64, String)> {
+        let mut recipients = Vec::new();
+        for folder in self.folders("__recip_version1.0_", MAX_RECIPIENTS) {
+            let properties = self.stream(&format!("{folder}/{PROPERTIES}")).unwrap_or_default();
+            let kind = fixed(&properties, 8, RECIPIENT_TYPE).unwrap_or(0) & 0xffff_ffff;
+            recipients.extend(self.person(&folder, RECIPIENT).map(|person| (kind, person)));
+        }
+        recipients
+    }
+
+    /// The folders at the top whose names begin so, in their order.
+    fn folders(&self, name: &str, most: usize) -> Vec<String> {
+        let all = self.file.read_root_storage().filter(|entry| entry.is_storage() && entry.name().starts_with(name));
+        all.map(|entry| format!("/{}", entry.name())).take(most).collect()
     }
 
     fn body(&mut self, letter: &mut Letter<'_>) {
@@ -128,14 +169,7 @@ impl Store<'_> {
     }
 
     fn attachments(&mut self, letter: &mut Letter<'_>) {
-        let folders: Vec<String> = self
-            .file
-            .read_root_storage()
-            .filter(|entry| entry.is_storage() && entry.name().starts_with("__attach_version1.0_"))
-            .map(|entry| format!("/{}", entry.name()))
-            .take(MAX_ATTACHMENTS)
-            .collect();
-        for folder in folders {
+        for folder in self.folders("__attach_version1.0_", MAX_ATTACHMENTS) {
             let media = self.line(&folder, MEDIA).map(|media| media.to_ascii_lowercase());
             let name = self.line(&folder, FILE_NAME).or_else(|| self.line(&folder, SHORT_FILE_NAME));
             let embedded = format!("{folder}/{EMBEDDED}");

@@ -14,7 +14,7 @@ pub(in crate::documents) struct Mail;
 
 impl Reader for Mail {
     fn version(&self) -> &'static str {
-        "mail-parser 0.11.9+3"
+        "mail-parser 0.11.9+4"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {

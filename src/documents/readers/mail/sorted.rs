@@ -3,9 +3,12 @@
 
 use std::borrow::Cow;
 
-use super::entity::{Entity, Transfer, parts};
-use super::letter::Attachment;
+use mail_parser::{ContentType, Message, MessagePart, MimeHeaders, PartType};
+
+use super::letter::{Attachment, Transfer};
+use super::mime::decoded;
 use crate::documents::readers::html::of_part;
+use crate::documents::readers::package::one_line;
 
 /// Parts inside one another; honest mails have four or five.
 const MAX_DEPTH: usize = 20;
@@ -37,52 +40,65 @@ pub(super) struct Sorted<'a> {
     pub(super) gaps: Vec<String>,
 }
 
-/// Sorts the parts of a mail.
-pub(super) fn sorted<'a>(mail: &Entity<'a>) -> Sorted<'a> {
-    let mut sort = Sort { left: MAX_PARTS };
-    sort.part(mail, 0, false)
+/// Sorts the parts of a mail, which is made of `bytes`.
+pub(super) fn sorted<'a>(mail: &Message<'_>, bytes: &'a [u8]) -> Sorted<'a> {
+    let mut sort = Sort { mail, bytes, left: MAX_PARTS };
+    let mut all = sort.part(0, 0);
+    if sort.left == 0 {
+        all.gap(TOO_MANY);
+    } else if is_cut(mail, bytes) {
+        all.gap(CUT);
+    }
+    all
 }
 
-struct Sort {
+/// Whether the line behind a mail's last part is missing. What lies in other parts ends with them.
+fn is_cut(mail: &Message<'_>, bytes: &[u8]) -> bool {
+    let Some(MessagePart { body: PartType::Multipart(_), .. }) = mail.parts.first() else { return false };
+    let boundary = mail.content_type().and_then(|kind| kind.attribute("boundary"));
+    boundary.is_some_and(|boundary| memchr::memmem::find(bytes, format!("--{boundary}--").as_bytes()).is_none())
+}
+
+struct Sort<'m, 'a> {
+    mail: &'m Message<'m>,
+    bytes: &'a [u8],
+    /// How many more parts are looked at.
     left: usize,
 }
 
-impl Sort {
-    fn part<'a>(&mut self, part: &Entity<'a>, depth: usize, in_digest: bool) -> Sorted<'a> {
-        let default = || if in_digest { ("message", "rfc822") } else { ("text", "plain") };
-        let told = part.media();
-        let (kind, subtype) = told.as_ref().map_or_else(default, |(kind, subtype)| (kind.as_str(), subtype.as_str()));
-        if kind != "multipart" {
-            return leaf(part, kind, subtype, depth);
-        }
-        if subtype == "encrypted" {
+impl<'a> Sort<'_, 'a> {
+    fn part(&mut self, id: u32, depth: usize) -> Sorted<'a> {
+        let Some(part) = self.mail.parts.get(id as usize) else { return Sorted::default() };
+        let (kind, subtype) = media(part);
+        if (kind, subtype) == ("multipart", "encrypted") {
             return gap("it is encrypted (PGP): give its text");
         }
+        let children = match &part.body {
+            PartType::Multipart(children) if kind == "multipart" => children,
+            // Broken on the way: all of it is shown.
+            _ if kind == "multipart" => return self.leaf(part, "text", "plain", depth),
+            _ => return self.leaf(part, kind, subtype, depth),
+        };
         if depth >= MAX_DEPTH {
             return gap("its parts lie more than 20 deep in one another");
         }
-        let Some(found) = part.parameter("boundary").and_then(|it| parts(part.body(), it, self.left)) else {
-            // Broken on the way: all of it is shown.
-            return leaf(part, "text", "plain", depth);
-        };
-        let before = self.left;
-        self.left -= found.list.len().min(self.left);
-        let children =
-            found.list.into_iter().map(|bytes| self.part(&Entity::of(bytes), depth + 1, subtype == "digest"));
-        let children: Vec<Sorted<'a>> = children.collect();
-        let mut all = match subtype {
-            "alternative" => best(children),
-            _ => children.into_iter().fold(Sorted::default(), Sorted::and),
-        };
-        if before > 0 && self.left == 0 {
-            self.left = 0;
-            all.gap(TOO_MANY);
+        let read = children.len().min(self.left);
+        self.left -= read;
+        let forms: Vec<Sorted<'a>> = children.iter().take(read).map(|&child| self.part(child, depth + 1)).collect();
+        match subtype {
+            "alternative" => best(forms),
+            _ => forms.into_iter().fold(Sorted::default(), Sorted::and),
         }
-        // what lies in other parts ends with them
-        if depth == 0 && found.is_cut {
-            all.gap(CUT);
-        }
-        all
+    }
+}
+
+/// Type and subtype of a part.
+fn media<'p>(part: &'p MessagePart<'_>) -> (&'p str, &'p str) {
+    match part.content_type() {
+        Some(told) => (told.ctype(), told.subtype().unwrap_or_default()),
+        // In a digest.
+        None if matches!(part.body, PartType::Message(_)) => ("message", "rfc822"),
+        None => ("text", "plain"),
     }
 }
 
@@ -142,59 +158,64 @@ fn gap<'a>(why: &str) -> Sorted<'a> {
     Sorted { gaps: vec![why.to_owned()], ..Sorted::default() }
 }
 
-fn leaf<'a>(part: &Entity<'a>, kind: &str, subtype: &str, depth: usize) -> Sorted<'a> {
-    let is_text = kind == "text" && matches!(subtype, "plain" | "html" | "");
-    let is_attached = part.is_attached();
-    let transfer = part.transfer();
-    // A mail of one part is that part, whatever it is called.
-    if is_text && !is_attached && (part.file_name().is_none() || depth == 0) && transfer != Transfer::Unknown {
-        let charset = part.parameter("charset").map(str::to_owned);
-        let (packed, content) = (part.body(), transfer.unpack(part.body()));
-        if content.is_empty() && !packed.trim_ascii().is_empty() {
-            return gap("its text is damaged where it was packed, and can't be unpacked");
+impl<'a> Sort<'_, 'a> {
+    fn leaf(&self, part: &MessagePart<'_>, kind: &str, subtype: &str, depth: usize) -> Sorted<'a> {
+        let is_text = kind == "text" && matches!(subtype, "plain" | "html" | "");
+        let is_attached = part.content_disposition().is_some_and(ContentType::is_attachment);
+        let at = |from: u32, to: u32| self.bytes.get(from as usize..to as usize).unwrap_or_default();
+        let name = part.attachment_name().filter(|name| !name.trim().is_empty());
+        let odd_head =
+            name.is_some_and(|name| name.contains('\u{fffd}')).then(|| at(part.offset_header, part.offset_body));
+        let head = odd_head.and_then(decoded);
+        let file_name = head.as_ref().map_or(name, |head| head.attachment_name());
+        let parameter = |name: &str| part.content_type().and_then(|kind| kind.attribute(name));
+        let transfer = Transfer::called(part.content_transfer_encoding().unwrap_or_default());
+        let body = at(part.offset_body, part.offset_end);
+        // A mail of one part is that part, whatever it is called.
+        if is_text && !is_attached && (file_name.is_none() || depth == 0) && transfer != Transfer::Unknown {
+            let content = transfer.unpack(body);
+            if content.is_empty() && !body.trim_ascii().is_empty() {
+                return gap("its text is damaged where it was packed, and can't be unpacked");
+            }
+            let piece = Piece { is_html: subtype == "html", charset: parameter("charset").map(str::to_owned), content };
+            return Sorted { pieces: vec![piece], ..Sorted::default() };
         }
-        let piece = Piece { is_html: subtype == "html", charset, content };
-        return Sorted { pieces: vec![piece], ..Sorted::default() };
-    }
-    match (kind, subtype) {
-        ("application", "pgp-signature" | "pkcs7-signature" | "x-pkcs7-signature" | "pgp-keys") => {
-            return Sorted::default();
+        match (kind, subtype) {
+            ("application", "pgp-signature" | "pkcs7-signature" | "x-pkcs7-signature" | "pgp-keys") => {
+                return Sorted::default();
+            }
+            ("application", "pkcs7-mime" | "x-pkcs7-mime") => {
+                let is_signed = parameter("smime-type").is_some_and(|it| it.eq_ignore_ascii_case("signed-data"));
+                return gap(if is_signed {
+                    "it is packed in its signature (S/MIME): save it without the signature"
+                } else {
+                    "it is encrypted (S/MIME): give its text"
+                });
+            }
+            _ => {}
         }
-        ("application", "pkcs7-mime" | "x-pkcs7-mime") => {
-            let is_signed = part.parameter("smime-type").is_some_and(|it| it.eq_ignore_ascii_case("signed-data"));
-            return gap(if is_signed {
-                "it is packed in its signature (S/MIME): save it without the signature"
-            } else {
-                "it is encrypted (S/MIME): give its text"
-            });
+        if kind == "image" && part.content_id().is_some() && !is_attached {
+            let size = transfer.unpack(body).len();
+            if size < MAX_LOGO_BYTES {
+                return Sorted::default();
+            }
         }
-        _ => {}
-    }
-    if kind == "image" && part.has_content_id() && !is_attached {
-        let size = transfer.unpack(part.body()).len();
-        if size < MAX_LOGO_BYTES {
-            return Sorted::default();
+        let name = file_name.map_or_else(|| forwarded(part), str::to_owned);
+        let mut sorted = Sorted::default();
+        if transfer == Transfer::Unknown {
+            let shown = if name.is_empty() { "an attachment" } else { &name };
+            sorted.gap(&format!("{shown} is packed in a way that isn't read (uuencode)"));
+            return sorted;
         }
+        let media = format!("{kind}/{subtype}");
+        sorted.attachments.push(Attachment { name, media, body: Cow::Borrowed(body), transfer });
+        sorted
     }
-    let name = part.file_name().map_or_else(|| forwarded(part, kind, subtype), str::to_owned);
-    let mut sorted = Sorted::default();
-    if transfer == Transfer::Unknown {
-        let shown = if name.is_empty() { "an attachment" } else { &name };
-        sorted.gap(&format!("{shown} is packed in a way that isn't read (uuencode)"));
-        return sorted;
-    }
-    let media = format!("{kind}/{subtype}");
-    sorted.attachments.push(Attachment { name, media, body: Cow::Borrowed(part.body()), transfer });
-    sorted
 }
 
 /// A forwarded mail without a name is called by its subject.
-fn forwarded(part: &Entity<'_>, kind: &str, subtype: &str) -> String {
-    if kind != "message" || !matches!(subtype, "rfc822" | "global") {
-        return String::new();
-    }
-    let inner = part.transfer().unpack(part.body());
-    let subject = super::mime::subject(&Entity::of(&inner)).unwrap_or_default();
-    let subject: String = subject.chars().take(80).collect();
+fn forwarded(part: &MessagePart<'_>) -> String {
+    let PartType::Message(mail) = &part.body else { return String::new() };
+    let subject: String = one_line(mail.subject().unwrap_or_default()).chars().take(80).collect();
     if subject.trim().is_empty() { String::new() } else { format!("{}.eml", subject.trim()) }
 }

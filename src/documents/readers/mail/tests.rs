@@ -261,6 +261,39 @@ fn a_mail_of_outlook_is_read_as_any_other() {
 }
 
 #[test]
+fn recipients_of_an_outlook_mail_have_their_addresses() {
+    let recipient = |at: u8, kind: u64, name: &str, id: &str, address: &str| {
+        let folder = format!("/__recip_version1.0_#0000000{at}");
+        [
+            (format!("{folder}/__properties_version1.0"), properties(8, &[(0xc15, kind)])),
+            (format!("{folder}/__substg1.0_3001001F"), wide(name)),
+            (format!("{folder}/__substg1.0_{id}001F"), wide(address)),
+        ]
+    };
+    let streams = [
+        recipient(0, 1, "Ann", "39FE", "ann@example.org"),
+        recipient(1, 2, "Copy", "3003", "copy@example.org"),
+        recipient(2, 1, "bob@example.org", "39FE", "bob@example.org"),
+        recipient(3, 1, "Carl", "3003", "/O=ORG/CN=CARL"),
+        recipient(4, 3, "Blind", "39FE", "blind@example.org"),
+    ];
+    let mut all: Vec<(&str, &[u8])> =
+        streams.as_flattened().iter().map(|(path, content)| (path.as_str(), content.as_slice())).collect();
+    let (name, names, exchange) = (wide("Jörg"), wide("Ann; Bob"), wide("/O=ORG/CN=J"));
+    let headers = wide("Received: x\r\nFrom: Jo <j@example.org>\r\n");
+    all.extend([
+        ("/__substg1.0_0C1A001F", name.as_slice()),
+        ("/__substg1.0_0C1F001F", &exchange),
+        ("/__substg1.0_007D001F", &headers),
+        ("/__substg1.0_0E04001F", &names),
+        ("/__properties_version1.0", b""),
+    ]);
+    let head =
+        "From: Jo <j@example.org>\nTo: Ann <ann@example.org>, bob@example.org, Carl\nCc: Copy <copy@example.org>\n";
+    assert_eq!(read("a.msg", &outlook(&all)).text.trim_end(), head.trim_end());
+}
+
+#[test]
 fn a_plain_form_that_says_little_is_not_read_for_the_other() {
     let mail = |plain: &str, other: &str| {
         format!(
