@@ -17,7 +17,7 @@ pub(in crate::documents) struct Word;
 
 impl Reader for Word {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+3"
+        "quick-xml 0.42.0+4"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::formula;
 use super::frame::{Break, Frame, Seen, is_hidden};
 use super::numbering::{Numbering, number};
 use super::pages::Turner;
@@ -147,10 +148,10 @@ impl<'s, 'p> Story<'s, 'p> {
                 let sign = sign.filter(|sign| !(0xE000..=0xF8FF).contains(sign)).and_then(char::from_u32);
                 self.text(&sign.unwrap_or('•').to_string());
             }
-            // Of formulas: what stands below a line, and above or below the others.
-            "den" => self.text("/"),
-            "sup" => self.text("^"),
-            "sub" => self.text("_"),
+            "oMath" => {
+                let text = formula::read(xml)?;
+                self.text(&text);
+            }
             "lastRenderedPageBreak" => self.turn(Break::Recorded)?,
             "fldChar" => self.field(element.value("fldCharType").as_deref()),
             "footnoteReference" => self.note(0, element),

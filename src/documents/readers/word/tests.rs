@@ -166,6 +166,56 @@ fn what_is_read_and_what_is_left_out() {
 }
 
 #[test]
+fn a_formula_is_written_such_that_it_is_read_in_one_way() {
+    let r = |text: &str| format!("<m:r><w:rPr><w:i/></w:rPr><m:t>{text}</m:t></m:r>");
+    let of = |name: &str, slots: &[(&str, &str)]| {
+        let slots: Vec<String> =
+            slots.iter().map(|(slot, content)| format!("<m:{slot}>{content}</m:{slot}>")).collect();
+        format!("<m:{name}>{}</m:{name}>", slots.concat())
+    };
+    let set =
+        |properties: &str, object: &str| object.replacen('>', &format!("><m:xPr>{properties}<m:ctrlPr/></m:xPr>"), 1);
+    let chr = |sign: &str| format!("<m:chr m:val=\"{sign}\"/>");
+    let sup = |base: &str, sup: &str| of("sSup", &[("e", base), ("sup", &r(sup))]);
+    let d = |content: &str| of("d", &[("e", content)]);
+    let f = |num: &str, den: &str| of("f", &[("num", num), ("den", den)]);
+    let choose = d(&set("<m:type m:val=\"noBar\"/>", &f(&r("n"), &r("k"))));
+    let terms = format!("{choose}{}{}", sup(&r("x"), "k"), sup(&r("a"), "n-k"));
+    let sum = set(&chr("∑"), &of("nary", &[("sub", &r("k=0")), ("sup", &r("n")), ("e", &terms)]));
+    let root = format!("{}{}", sup(&r("b"), "2"), r("-4ac"));
+    let row = |one: &str, other: &str| format!("<m:e>{}</m:e><m:e>{}</m:e>", r(one), r(other));
+    let lim = of("limLow", &[("e", &r("lim")), ("lim", &r("x→0"))]);
+    let cases = of("eqArr", &[("e", &r("x, &amp;x&gt;0")), ("e", &r("0"))]);
+    for (formula, expected) in [
+        (format!("{}{}{sum}", sup(&d(&r("x+a")), "n"), r("=")), "(x+a)^n=∑_(k=0)^n (n¦k) x^k a^(n-k)"),
+        (f(&r("-b"), &r("2a")), "(-b)/(2a)"),
+        (format!("{}{}{}", r("2"), f(&r("1"), &r("2")), r("x")), "2 1/2 x"),
+        (set("<m:degHide m:val=\"1\"/>", &of("rad", &[("deg", ""), ("e", &root)])), "√(b^2-4ac)"),
+        (of("rad", &[("deg", &r("3")), ("e", &r("x"))]), "√[3](x)"),
+        (of("nary", &[("sub", &r("0")), ("sup", ""), ("e", &r("x+1"))]), "∫_0 (x+1)"),
+        (set("<m:begChr m:val=\"{\"/><m:endChr m:val=\"\"/>", &d(&cases)), "{x, x>0; 0"),
+        (set("<m:sepChr m:val=\",\"/>", &of("d", &[("e", &r("a")), ("e", &r("b"))])), "(a,b)"),
+        (of("m", &[("mr", &row("a", "b")), ("mr", &row("c", "d"))]), "[a, b; c, d]"),
+        (of("func", &[("fName", &lim), ("e", &f(&r("1"), &r("x")))]), "lim_(x→0)(1/x)"),
+        (of("func", &[("fName", &r("sin")), ("e", &r("x"))]), "sin x"),
+        (of("sSubSup", &[("e", &r("a")), ("sub", &r("i")), ("sup", &r("2"))]), "a_i^2"),
+        (of("sPre", &[("sub", &r("1")), ("sup", &r("2")), ("e", &r("H"))]), "(_1^2)H"),
+        (
+            of("acc", &[("e", &r("x"))]) + &set("<m:pos m:val=\"top\"/>", &of("bar", &[("e", &r("ab"))])),
+            "x\u{302}ab\u{305}",
+        ),
+        (of("limLow", &[("e", &of("groupChr", &[("e", &r("a+b"))])), ("lim", &r("n"))]), "(⏟(a+b))_n"),
+        (of("box", &[("e", &r("boxed"))]) + &of("del", &[("r", &r("gone"))]), "boxed"),
+    ] {
+        let body =
+            format!("<w:p><w:r><w:t>So </w:t></w:r><m:oMathPara><m:oMath>{formula}</m:oMath></m:oMathPara></w:p>");
+        assert_eq!(read(&body, &[]).text, format!("So {expected}\n"));
+    }
+    let deep = format!("{}{}{}", "<m:d><m:e>".repeat(4_000), r("x"), "</m:e></m:d>".repeat(4_000));
+    assert_eq!(read(&format!("<w:p><m:oMath>{deep}</m:oMath></w:p>"), &[]).text.matches('x').count(), 1);
+}
+
+#[test]
 fn a_page_with_nothing_but_an_image_is_a_gap() {
     let body = "<w:p><w:r><w:drawing><a:blip/></w:drawing><w:br w:type=\"page\"/><w:t>text</w:t></w:r></w:p>";
     let gaps = vec!["page 1: nothing but an image on it".to_owned()];
