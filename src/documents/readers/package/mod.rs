@@ -7,11 +7,12 @@
 //!
 //! - `archive`: which parts there are, and their bytes; `salvage`: the same without a directory
 //! - `xml`: a part's elements and text as they pass by; `relations`: how parts refer to others
-//! - `blocks`: text in Markdown's blocks; `chart`: the figures that a chart was drawn from
+//! - `blocks`: text in Markdown's blocks; `chart`: the figures that a chart was drawn from; `formula`: a formula
 
 mod archive;
 mod blocks;
 mod chart;
+mod formula;
 mod relations;
 mod salvage;
 #[cfg(test)]
@@ -23,5 +24,6 @@ mod xml;
 pub(in crate::documents) use archive::Package;
 pub(in crate::documents) use blocks::{Blocks, Kind, one_line, row, rule};
 pub(in crate::documents) use chart::chart;
+pub(in crate::documents) use formula::formula;
 pub(in crate::documents) use relations::Relations;
 pub(in crate::documents) use xml::{Broken, Element, Halt, Node, Xml};

@@ -15,7 +15,7 @@ pub(in crate::documents) struct Slides;
 
 impl Reader for Slides {
     fn version(&self) -> &'static str {
-        "quick-xml 0.42.0+2"
+        "quick-xml 0.42.0+3"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {

@@ -4,7 +4,7 @@ use super::layout::{Holder, Layouts, place};
 use super::order::{Place, Scale, sort};
 use crate::documents::extracted::MAX_TEXT_BYTES;
 use crate::documents::readers::package::{
-    Blocks, Broken, Kind, Node, Package, Relations, Xml, chart, one_line, row, rule,
+    Blocks, Broken, Kind, Node, Package, Relations, Xml, chart, formula, one_line, row, rule,
 };
 
 /// The most groups inside one another, and shapes on a slide.
@@ -194,7 +194,7 @@ pub(super) fn text(xml: &mut Xml<'_>, until: &str, is_list: bool, blocks: &mut B
                 "t" => line.push_str(&xml.text()?),
                 "br" => line.push('\n'),
                 "tab" => line.push('\t'),
-                "den" => line.push('/'),
+                "oMath" => line.push_str(&formula(xml)?),
                 "rPr" | "endParaRPr" | "tcPr" => xml.skip()?,
                 _ => {}
             },

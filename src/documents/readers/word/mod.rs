@@ -1,11 +1,10 @@
 //! DOCX.
 //!
 //! - `read`: the whole document; `survey`: what it is cut into pages by
-//! - `story`: its text, paragraph by paragraph; `frame`: what is open at a place; `paragraph`, `table`, `formula`: one of
-//!   each; `pages`: where one ends
+//! - `story`: its text, paragraph by paragraph; `frame`: what is open at a place; `paragraph`, `table`: one of each;
+//!   `pages`: where one ends
 //! - `styles`, `numbering`: which paragraphs are headings, and the numbers before them
 
-mod formula;
 mod frame;
 mod numbering;
 mod pages;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::formula;
 use super::frame::{Break, Frame, Seen, is_hidden};
 use super::numbering::{Numbering, number};
 use super::pages::Turner;
@@ -11,7 +10,7 @@ use super::styles::Styles;
 use super::survey::Cut;
 use super::table::{self, Table};
 use crate::documents::extracted::MAX_TEXT_BYTES;
-use crate::documents::readers::package::{Blocks, Broken, Element, Halt, Kind, Node, Xml};
+use crate::documents::readers::package::{Blocks, Broken, Element, Halt, Kind, Node, Xml, formula};
 
 /// The most fields inside one another that are told apart.
 const MAX_FIELDS: usize = 1_000;
@@ -149,7 +148,7 @@ impl<'s, 'p> Story<'s, 'p> {
                 self.text(&sign.unwrap_or('•').to_string());
             }
             "oMath" => {
-                let text = formula::read(xml)?;
+                let text = formula(xml)?;
                 self.text(&text);
             }
             "lastRenderedPageBreak" => self.turn(Break::Recorded)?,

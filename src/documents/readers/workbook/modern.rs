@@ -1,6 +1,6 @@
 //! XLSX: a sheet is a part, and its cells pass by one after another.
 
-use super::display::{NumberFormat, general};
+use super::display::NumberFormat;
 use super::pager::{Cell, MAX_CELL, Pager};
 use super::strings::Strings;
 use super::styles::Styles;
@@ -60,7 +60,9 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), H
                     Err(Halt::Broken(broken)) => writer.gap(&format!("cut off, because {broken}")),
                     Err(Halt::Failure(failure)) => return Err(failure.into()),
                 }
-                beside.count(package, &relation.part);
+                for text in beside.read(package, &relation.part) {
+                    writer.text_box(&text);
+                }
             }
             Some(relation) => writer.gap(match relation.kind.as_str() {
                 "chartsheet" => "a chart on it, which isn't read",
@@ -191,9 +193,7 @@ fn read_cell(element: &Element, xml: &mut Xml<'_>, shared: &Shared, pager: &mut 
             _ => match value.trim().parse::<f64>() {
                 Ok(number) => {
                     let format = shared.styles.format(style).unwrap_or(&NumberFormat::General);
-                    let shown = format.show(number, shared.since_1904);
-                    // A format that shows nothing hides a value, and it is there all the same.
-                    if shown.is_empty() { general(number) } else { shown }
+                    format.show(number, shared.since_1904)
                 }
                 Err(_) => value,
             },
@@ -219,6 +219,21 @@ fn column_of(place: &str) -> Option<u32> {
     column.checked_sub(1)
 }
 
+/// The texts of the shapes in a drawing.
+fn boxes(xml: &mut Xml<'_>, texts: &mut Vec<String>) -> Result<(), Broken> {
+    let mut text = String::new();
+    loop {
+        match xml.next()? {
+            Node::Start(element) if element.name() == "t" => text.push_str(&xml.text()?),
+            Node::Start(element) if matches!(element.name(), "br" | "p") => text.push('\n'),
+            Node::Start(element) if element.name() == "Fallback" => xml.skip()?,
+            Node::End(name) if name == "txBody" => texts.push(std::mem::take(&mut text)),
+            Node::Over => return Ok(()),
+            Node::Start(_) | Node::End(_) | Node::Text(_) => {}
+        }
+    }
+}
+
 /// What sheets have beside their cells, counted.
 #[derive(Debug, Default)]
 struct Beside {
@@ -228,14 +243,18 @@ struct Beside {
 }
 
 impl Beside {
-    fn count(&mut self, package: &Package<'_>, sheet: &str) {
+    /// The texts of boxes on a sheet; the rest is counted.
+    fn read(&mut self, package: &Package<'_>, sheet: &str) -> Vec<String> {
         let relations = Relations::of(package, sheet).unwrap_or_default();
         self.comments += relations.count("comments");
-        if let Some(drawing) = relations.first("drawing") {
-            let drawn = Relations::of(package, drawing).unwrap_or_default();
-            self.charts += drawn.count("chart");
-            self.images += drawn.count("image");
-        }
+        let Some(drawing) = relations.first("drawing") else { return Vec::new() };
+        let drawn = Relations::of(package, drawing).unwrap_or_default();
+        self.charts += drawn.count("chart");
+        self.images += drawn.count("image");
+        let mut texts = Vec::new();
+        // What stands before damage.
+        let _ = Xml::need(package, drawing).and_then(|mut xml| boxes(&mut xml, &mut texts));
+        texts
     }
 
     fn tell(&self, pages: &mut dyn Pages) -> Result<(), Halt> {

@@ -41,6 +41,8 @@ pub(super) struct Pager<'p> {
     rows: Vec<Row>,
     chars: usize,
     gaps: Vec<String>,
+    /// Texts that stand over the sheet's cells.
+    boxes: Vec<String>,
     /// Pages of this sheet that were told.
     told: u64,
 }
@@ -59,6 +61,7 @@ impl<'p> Pager<'p> {
             rows: Vec::new(),
             chars: 0,
             gaps: Vec::new(),
+            boxes: Vec::new(),
             told: 0,
         }
     }
@@ -113,6 +116,11 @@ impl<'p> Pager<'p> {
         }
     }
 
+    /// A text over the sheet's cells; it is told behind them.
+    pub(super) fn text_box(&mut self, text: &str) {
+        self.boxes.push(one_line(text));
+    }
+
     /// The sheet ends here.
     pub(super) fn end(&mut self) -> Result<(), Stopped> {
         if self.header.is_none() {
@@ -153,6 +161,7 @@ impl<'p> Pager<'p> {
         let is_first = self.told == 0;
         self.told += 1;
         let title = std::mem::take(&mut self.title);
+        let boxes = if is_last { std::mem::take(&mut self.boxes) } else { Vec::new() };
         if !self.is_wanted {
             return Ok(());
         }
@@ -187,6 +196,9 @@ impl<'p> Pager<'p> {
             if index == 0 {
                 blocks.add(Kind::Row, &rule(columns.len()));
             }
+        }
+        for text in boxes.iter().filter(|text| !text.is_empty()) {
+            blocks.add(Kind::Paragraph, &format!("Text box: {text}"));
         }
         self.pages.text(&blocks.take())
     }

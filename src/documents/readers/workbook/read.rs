@@ -12,7 +12,7 @@ pub(in crate::documents) struct Workbook;
 
 impl Reader for Workbook {
     fn version(&self) -> &'static str {
-        "calamine 0.38.0, quick-xml 0.42.0+4"
+        "calamine 0.38.0, quick-xml 0.42.0, ssfmt 0.1.2+5"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {

@@ -120,6 +120,29 @@ fn a_large_sheet_is_paged_and_its_first_row_repeated() {
 }
 
 #[test]
+fn the_text_of_a_box_stands_behind_the_cells() {
+    let (types, relations_of_book) =
+        (types("spreadsheetml.sheet"), relations(&[("r0", "worksheet", "worksheets/0.xml")]));
+    let relations_of_sheet = relations(&[("d", "drawing", "../drawings/d.xml")]);
+    let paragraph = |text: &str| format!("<a:p><a:r><a:t>{text}</a:t></a:r></a:p>");
+    let shape = |text: &str| format!("<xdr:sp><xdr:txBody>{text}</xdr:txBody></xdr:sp>");
+    let drawing = shape(&(paragraph("Approved by") + &paragraph("the board"))) + &shape(&paragraph(""));
+    let parts = [
+        ("[Content_Types].xml", types.as_str()),
+        ("xl/workbook.xml", "<workbook><sheets><sheet name=\"S\" r:id=\"r0\"/></sheets></workbook>"),
+        ("xl/_rels/workbook.xml.rels", &relations_of_book),
+        (
+            "xl/worksheets/0.xml",
+            "<worksheet><sheetData><row><c><v>1</v></c><c><v>2</v></c></row></sheetData></worksheet>",
+        ),
+        ("xl/worksheets/_rels/0.xml.rels", &relations_of_sheet),
+        ("xl/drawings/d.xml", &format!("<xdr:wsDr>{drawing}</xdr:wsDr>")),
+    ];
+    let extracted = extract("a.xlsx", &zip(&parts)).unwrap();
+    assert_eq!(told(&extracted).0, ["# S\n\n| 1 | 2 |\n| --- | --- |\n\nText box: Approved by the board\n"]);
+}
+
+#[test]
 fn cells_far_apart_cost_no_more_than_others() {
     let mut rows = String::new();
     for row in 1..=2_000 {

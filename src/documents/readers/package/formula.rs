@@ -1,7 +1,7 @@
 //! A formula (OMML, ECMA-376 part 1, chapter 22.1) on one line, such that it can only be read in one way: `(x+a)^n`,
 //! `√(b^2-4ac)`, `∑_(k=0)^n a_k`. Where two forms are in use, it is that of Unicode's linear format.
 
-use crate::documents::readers::package::{Broken, Node, Xml};
+use super::xml::{Broken, Node, Xml};
 
 /// Below this many elements in one another, only the text is kept.
 const MAX_DEPTH: usize = 100;
@@ -21,7 +21,7 @@ struct Part {
 }
 
 /// The formula whose first tag came last.
-pub(super) fn read(xml: &mut Xml<'_>) -> Result<String, Broken> {
+pub(in crate::documents) fn formula(xml: &mut Xml<'_>) -> Result<String, Broken> {
     let mut open = vec![Part::default()];
     while let Some(part) = open.last_mut() {
         match xml.next()? {
