@@ -1,9 +1,9 @@
 //! The reader of books: a chapter is a page.
 
-use super::files::Files;
-use super::package::{Chapter, Package, line};
+use super::book::{Book, Chapter, content};
 use crate::documents::encoding;
 use crate::documents::readers::html::of_part;
+use crate::documents::readers::package::{Package, one_line};
 use crate::documents::readers::{Failure, Pages, Reader, Source};
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
@@ -17,40 +17,38 @@ const SCAN: &str = "no text on it, probably a scan";
 
 impl Reader for Epub {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+6"
+        "html5ever 0.38.0+7"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
-        let mut files = Files::open(source.bytes)?;
-        let package = Package::read(&mut files)?;
-        if package.chapters.iter().all(|chapter| package.locked.contains(&chapter.file)) {
+        let damaged =
+            || Refusal::Damaged { format: "EPUB".to_owned(), why: "nothing can be unpacked of it".to_owned() };
+        let package = Package::open(source.bytes).ok_or_else(damaged)?;
+        package.tell(pages)?;
+        let book = Book::read(&package)?;
+        if book.chapters.iter().all(|chapter| book.locked.contains(&chapter.file)) {
             return Err(Refusal::Protected { format: "an EPUB book".to_owned() }.into());
         }
-        pages.expect(package.chapters.len() as u64)?;
-        for (page, chapter) in (1..).zip(&package.chapters) {
+        pages.expect(book.chapters.len() as u64)?;
+        for (page, chapter) in (1..).zip(&book.chapters) {
             if pages.begin(page)? {
-                read_chapter(&mut files, &package, chapter, pages)?;
+                read_chapter(&package, &book, chapter, pages)?;
             }
         }
         Ok(Unit::Page)
     }
 }
 
-fn read_chapter(
-    files: &mut Files<'_>,
-    package: &Package,
-    chapter: &Chapter,
-    pages: &mut dyn Pages,
-) -> Result<(), Failure> {
-    if package.locked.contains(&chapter.file) {
+fn read_chapter(package: &Package<'_>, book: &Book, chapter: &Chapter, pages: &mut dyn Pages) -> Result<(), Failure> {
+    if book.locked.contains(&chapter.file) {
         return Ok(pages.gap("it is locked by copy protection (DRM)")?);
     }
     if chapter.media.starts_with("image/") {
         return if chapter.is_cover { Ok(()) } else { Ok(pages.gap(SCAN)?) };
     }
-    let bytes = match files.get(&chapter.file) {
+    let bytes = match content(package, &chapter.file) {
         Ok(bytes) => bytes,
-        Err(missing) => return Ok(pages.gap(missing.why())?),
+        Err(why) => return Ok(pages.gap(&why)?),
     };
     if bytes.is_empty() {
         return Ok(pages.gap("its file is empty")?);
@@ -74,7 +72,7 @@ fn read_chapter(
         }
         return Ok(());
     }
-    let title = package.titles.get(&chapter.file).cloned().or_else(|| own_title(&html, package));
+    let title = book.titles.get(&chapter.file).cloned().or_else(|| own_title(&html, book));
     let title = title.filter(|title| !title.is_empty() && !text.contains(title.as_str()) && !has_heading(&text));
     match title {
         Some(title) => pages.text(&format!("# {title}\n\n{text}"))?,
@@ -102,9 +100,9 @@ fn has_heading(text: &str) -> bool {
 }
 
 /// What the chapter's file calls itself, where that isn't only the book's title.
-fn own_title(html: &str, package: &Package) -> Option<String> {
+fn own_title(html: &str, book: &Book) -> Option<String> {
     let from = html.find("<title>")? + "<title>".len();
     let title = html[from..].split('<').next()?;
-    let title = line(&quick_xml::escape::unescape(title).ok()?);
-    (package.title.as_deref().map(line).as_deref() != Some(&title)).then_some(title)
+    let title = one_line(&quick_xml::escape::unescape(title).ok()?);
+    (book.title.as_deref().map(one_line).as_deref() != Some(&title)).then_some(title)
 }

@@ -170,7 +170,7 @@ fn a_book_made_to_exhaust_a_reader_is_read_to_a_bound() {
     let read = Book::of(&[("a.xhtml", Some(deep)), ("b.xhtml", Some(large)), ("c.xhtml", Some("<p>fine</p>"))]).read();
     let gaps = gaps(&read);
     assert!(gaps[0].starts_with("page 1: its file can't be read as HTML, because it nests elements"), "{gaps:?}");
-    assert_eq!(gaps[1], "page 2: its file unpacks to more than 64 MiB");
+    assert_eq!(gaps[1], "page 2: its file can't be read: it unpacks to more than 400 times its size");
     assert!(read.text.ends_with("fine\n"));
 }
 

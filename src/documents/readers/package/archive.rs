@@ -9,6 +9,7 @@ use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::salvage::salvage;
+use crate::documents::readers::{Pages, Stopped};
 
 /// The most bytes that one part may unpack to.
 const MAX_PART: u64 = 256 << 20;
@@ -18,13 +19,13 @@ const FREE_RATIO: u64 = 32 << 20;
 /// The most parts that are looked at; a presentation of thousand slides has some thousands.
 pub(super) const MAX_PARTS: usize = 100_000;
 
-/// An archive's parts by their names.
+/// An archive's parts by their names, which are without capitals.
 #[derive(Debug)]
 pub(in crate::documents) struct Package<'a> {
     bytes: &'a [u8],
     parts: HashMap<String, Part>,
     /// The archive's own directory can't be used.
-    pub(in crate::documents) is_salvaged: bool,
+    pub(super) is_salvaged: bool,
 }
 
 /// Where a part lies in the archive.
@@ -47,18 +48,35 @@ impl<'a> Package<'a> {
         (!parts.is_empty()).then_some(Self { bytes, parts, is_salvaged })
     }
 
+    /// What a person should know of it.
+    pub(in crate::documents) fn tell(&self, pages: &mut dyn Pages) -> Result<(), Stopped> {
+        if self.is_salvaged {
+            pages.note("its table of parts is damaged, and they were looked for one by one".to_owned())?;
+        }
+        Ok(())
+    }
+
     pub(in crate::documents) fn has(&self, name: &str) -> bool {
-        self.parts.contains_key(name)
+        self.find(name).is_some()
+    }
+
+    fn find(&self, name: &str) -> Option<&Part> {
+        self.parts.get(&name.to_ascii_lowercase())
+    }
+
+    /// The first part, by name, whose name ends so.
+    pub(in crate::documents) fn ending(&self, ending: &str) -> Option<&str> {
+        self.parts.keys().map(String::as_str).filter(|name| name.ends_with(ending)).min()
     }
 
     /// Whether there is such a part, and a password on it.
     pub(in crate::documents) fn is_locked(&self, name: &str) -> bool {
-        self.parts.get(name).is_some_and(|part| part.is_encrypted)
+        self.find(name).is_some_and(|part| part.is_encrypted)
     }
 
     /// A part's bytes as they are unpacked; none where there is no such part.
     pub(in crate::documents) fn part(&self, name: &str) -> Option<IoResult<Unpacked<'a>>> {
-        let part = *self.parts.get(name)?;
+        let part = *self.find(name)?;
         Some(Unpacked::new(self.bytes, part))
     }
 
@@ -99,9 +117,9 @@ pub(super) fn data_start(bytes: &[u8], header: usize) -> Option<usize> {
     (start <= bytes.len()).then_some(start)
 }
 
-/// Some programs write Windows' separators, and a slash before the name.
+/// Names differ by more than the case of their letters. Some programs write Windows' separators, and a slash before.
 pub(super) fn name_of(raw: &[u8]) -> String {
-    String::from_utf8_lossy(raw).replace('\\', "/").trim_start_matches('/').to_owned()
+    String::from_utf8_lossy(raw).replace('\\', "/").trim_start_matches('/').to_ascii_lowercase()
 }
 
 /// A part's bytes as they are unpacked. Ends with an error where they are damaged, or too many.

@@ -25,5 +25,5 @@ pub(in crate::documents) use archive::Package;
 pub(in crate::documents) use blocks::{Blocks, Kind, one_line, row, rule};
 pub(in crate::documents) use chart::chart;
 pub(in crate::documents) use formula::formula;
-pub(in crate::documents) use relations::Relations;
+pub(in crate::documents) use relations::{Relations, resolve};
 pub(in crate::documents) use xml::{Broken, Element, Halt, Node, Xml};

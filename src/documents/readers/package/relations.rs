@@ -65,9 +65,9 @@ impl Relations {
     }
 }
 
-/// A target as it is written, seen from a folder.
-fn resolve(folder: &str, target: &str) -> String {
-    let target = target.split('#').next().unwrap_or_default().replace('\\', "/");
+/// A target as it is written, seen from a folder, without the place in it.
+pub(in crate::documents) fn resolve(folder: &str, target: &str) -> String {
+    let target = decoded(target.split('#').next().unwrap_or_default()).replace('\\', "/");
     let mut names: Vec<&str> = match target.strip_prefix('/') {
         Some(_) => Vec::new(),
         None => folder.split('/').filter(|name| !name.is_empty()).collect(),
@@ -84,6 +84,20 @@ fn resolve(folder: &str, target: &str) -> String {
     names.join("/")
 }
 
+/// `%20` and its like as what they stand for.
+fn decoded(link: &str) -> String {
+    let mut bytes = Vec::with_capacity(link.len());
+    let mut rest = link.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        match hex.filter(|_| *first == b'%') {
+            Some(byte) => (bytes.push(byte), rest = &after[2..]).1,
+            None => (bytes.push(*first), rest = after).1,
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| link.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::resolve;
@@ -96,6 +110,7 @@ mod tests {
             ("ppt", "/ppt/slides/a.xml", "ppt/slides/a.xml"),
             ("", "word/document.xml", "word/document.xml"),
             ("xl", "../../../etc/passwd", "etc/passwd"),
+            ("text", "a%20b.xhtml#c", "text/a b.xhtml"),
         ] {
             assert_eq!(resolve(folder, target), expected, "{folder} {target}");
         }

@@ -104,6 +104,7 @@ pub(in crate::documents) struct Xml<'a> {
     buffer: Vec<u8>,
     depth: usize,
     has_begun: bool,
+    is_of_book: bool,
 }
 
 impl<'a> Xml<'a> {
@@ -123,7 +124,22 @@ impl<'a> Xml<'a> {
         let config = reader.config_mut();
         config.expand_empty_elements = true;
         config.allow_dangling_amp = true;
-        Some(Ok(Self { name: name.to_owned(), reader, buffer: Vec::new(), depth: 0, has_begun: false }))
+        Some(Ok(Self {
+            name: name.to_owned(),
+            reader,
+            buffer: Vec::new(),
+            depth: 0,
+            has_begun: false,
+            is_of_book: false,
+        }))
+    }
+
+    /// Of a book, which people write: a document type counts for nothing, and ends of elements need not fit.
+    pub(in crate::documents) fn of_book(mut self) -> Self {
+        let config = self.reader.config_mut();
+        (config.check_end_names, config.allow_unmatched_ends) = (false, true);
+        self.is_of_book = true;
+        self
     }
 
     /// A part that has to be there.
@@ -132,7 +148,7 @@ impl<'a> Xml<'a> {
     }
 
     pub(in crate::documents) fn next(&mut self) -> Result<Node, Broken> {
-        let Self { name, reader, buffer, depth, has_begun } = self;
+        let Self { name, reader, buffer, depth, has_begun, is_of_book } = self;
         let broken = |why: &dyn std::fmt::Display| Broken(format!("its part {name} can't be read: {}", clause(why)));
         loop {
             buffer.clear();
@@ -162,13 +178,13 @@ impl<'a> Xml<'a> {
                     };
                     return Ok(Node::Text(resolved));
                 }
-                Event::DocType(_) => {
+                Event::DocType(_) if !*is_of_book => {
                     return Err(broken(&"it declares a document type, which office programs never do"));
                 }
                 Event::Eof if *depth > 0 => return Err(broken(&"it is cut off")),
                 Event::Eof if !*has_begun => return Err(broken(&"it is empty")),
                 Event::Eof => return Ok(Node::Over),
-                Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+                Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
             }
         }
     }

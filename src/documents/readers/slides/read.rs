@@ -30,9 +30,7 @@ impl Reader for Slides {
 }
 
 fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
-    if package.is_salvaged {
-        pages.note("its table of parts is damaged, and they were looked for one by one".to_owned())?;
-    }
+    package.tell(pages)?;
     let main = Relations::of(package, "").unwrap_or_default();
     let main =
         main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("ppt/presentation.xml").to_owned();

@@ -31,9 +31,7 @@ impl Reader for Word {
 }
 
 fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<Unit, Halt> {
-    if package.is_salvaged {
-        pages.note("its table of parts is damaged, and they were looked for one by one".to_owned())?;
-    }
+    package.tell(pages)?;
     let main = Relations::of(package, "").unwrap_or_default();
     let main = main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("word/document.xml").to_owned();
     let relations = Relations::of(package, &main).unwrap_or_default();

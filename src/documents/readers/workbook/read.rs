@@ -21,9 +21,7 @@ impl Reader for Workbook {
             return old::read(source.bytes, pages);
         }
         let package = Package::open(source.bytes).ok_or_else(|| damaged("nothing can be unpacked of it".to_owned()))?;
-        if package.is_salvaged {
-            pages.note("its table of parts is damaged, and they were looked for one by one".to_owned())?;
-        }
+        package.tell(pages)?;
         let is_open = package.has("content.xml") || ending(source.name) == "ods";
         let read = if is_open && !package.has("xl/workbook.xml") {
             open::read(&package, pages)
