@@ -2,7 +2,7 @@
 
 use super::book::{Book, Chapter, content};
 use crate::documents::encoding;
-use crate::documents::readers::html::of_part;
+use crate::documents::readers::html::of_chapter;
 use crate::documents::readers::package::{Package, one_line};
 use crate::documents::readers::{Failure, Pages, Reader, Source};
 use crate::documents::refusal::Refusal;
@@ -11,13 +11,11 @@ use crate::documents::units::Unit;
 /// Reads EPUB.
 pub(in crate::documents) struct Epub;
 
-/// More letters than this in a chapter without text are missed.
-const FEW_LETTERS: usize = 20;
 const SCAN: &str = "no text on it, probably a scan";
 
 impl Reader for Epub {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+7"
+        "html5ever 0.38.0+8"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
@@ -58,8 +56,8 @@ fn read_chapter(package: &Package<'_>, book: &Book, chapter: &Chapter, pages: &m
         Ok(decoded) => decoded.text,
         Err(refusal) => return Ok(pages.gap(&format!("its file {refusal}"))?),
     };
-    let text = match of_part(&html, true) {
-        Ok(text) => text,
+    let (text, own_title) = match of_chapter(&html) {
+        Ok(read) => read,
         Err(Failure::Refused(refusal)) => return Ok(pages.gap(&format!("its file {refusal}"))?),
         Err(stopped @ Failure::Stopped(_)) => return Err(stopped),
     };
@@ -67,12 +65,14 @@ fn read_chapter(package: &Package<'_>, book: &Book, chapter: &Chapter, pages: &m
         let shows = ["<img", "<image", "<svg"].iter().any(|tag| html.contains(tag));
         if shows && !chapter.is_cover {
             pages.gap(SCAN)?;
-        } else if has_words(&html) {
+        } else if own_title.contains('<') {
             pages.gap("its words stand where no text is shown: a tag in it is broken")?;
         }
         return Ok(());
     }
-    let title = book.titles.get(&chapter.file).cloned().or_else(|| own_title(&html, book));
+    // What the chapter calls itself, where that isn't only the book's title.
+    let own_title = (book.title.as_deref().map(one_line).as_ref() != Some(&own_title)).then_some(&own_title);
+    let title = book.titles.get(&chapter.file).or(own_title);
     let title = title.filter(|title| !title.is_empty() && !text.contains(title.as_str()) && !has_heading(&text));
     match title {
         Some(title) => pages.text(&format!("# {title}\n\n{text}"))?,
@@ -81,28 +81,6 @@ fn read_chapter(package: &Package<'_>, book: &Book, chapter: &Chapter, pages: &m
     Ok(())
 }
 
-/// Whether there are words within its body, scripts and styles apart, and it isn't there to lead to others.
-fn has_words(html: &str) -> bool {
-    let body = html.find("<body").filter(|_| !html.contains("<nav")).map_or("", |at| &html[at..]);
-    let (mut letters, mut rest) = (0, body);
-    while let Some(at) = rest.find('>') {
-        let hidden = ["<script", "<style"].iter().any(|tag| rest[..at].contains(tag));
-        let text = &rest[at + 1..];
-        let end = text.find('<').unwrap_or(text.len());
-        letters += if hidden { 0 } else { text[..end].chars().filter(|c| c.is_alphabetic()).count() };
-        rest = &text[end..];
-    }
-    letters > FEW_LETTERS
-}
-
 fn has_heading(text: &str) -> bool {
     text.lines().any(|line| line.starts_with('#') && line.trim_start_matches('#').starts_with(' '))
-}
-
-/// What the chapter's file calls itself, where that isn't only the book's title.
-fn own_title(html: &str, book: &Book) -> Option<String> {
-    let from = html.find("<title>")? + "<title>".len();
-    let title = html[from..].split('<').next()?;
-    let title = one_line(&quick_xml::escape::unescape(title).ok()?);
-    (book.title.as_deref().map(one_line).as_deref() != Some(&title)).then_some(title)
 }

@@ -17,7 +17,7 @@ mod table;
 mod tree;
 mod write;
 
-pub(in crate::documents) use read::{Html, of_part};
+pub(in crate::documents) use read::{Html, of_chapter, of_part};
 
 #[cfg(test)]
 mod tests;

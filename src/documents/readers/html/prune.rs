@@ -10,56 +10,20 @@ const DROPPED: &[&str] = &[
     "noscript", "object", "script", "style", "svg", "template", "video",
 ];
 const DROPPED_ROLES: &[&str] = &["navigation", "search", "contentinfo"];
-/// Navigation and line numbers of documentation tools and wikis.
-const DROPPED_CLASSES: &[&str] = &[
-    "sphinxsidebar",
-    "sphinxsidebarwrapper",
-    "related",
-    "wy-nav-side",
-    "rst-footer-buttons",
-    "toc-drawer",
-    "linenos",
-    "lineno",
-    "breadcrumb",
-    "breadcrumbs",
-    "mw-editsection",
-    "mw-jump-link",
-    "navbox",
+/// Classes and names of elements that show where one may go, or the numbers of lines of code.
+const DROPPED_NAMES: [&str; 11] = [
+    "nav",
+    "navbar",
+    "navigation",
     "navheader",
     "navfooter",
-    "nav-panel",
-    "navpath",
-    "navbar",
-    "prev-next-area",
-    "prev-next-footer",
+    "breadcrumb",
+    "breadcrumbs",
     "pagination",
-    "bd-sidebar",
-    "md-sidebar",
-    "copybtn",
-    "copy-button",
-    "clipboard-copy",
-    "edit-this-page",
-    "skip-link",
+    "sphinxsidebar",
+    "linenos",
+    "lineno",
 ];
-/// The same, by name of one element: parts of every page that a generator makes.
-const DROPPED_IDS: &[&str] = &[
-    "main-nav",
-    "nav-path",
-    "side-nav",
-    "MSearchSelectWindow",
-    "MSearchResultsWindow",
-    "toc-drawer",
-    "mw-navigation",
-    "mw-head",
-    "mw-panel",
-    "catlinks",
-    "jump-to-nav",
-];
-/// With `cookie` in its name and one of these, a box asks whether one may be watched.
-const BANNERS: &[&str] =
-    &["banner", "consent", "notice", "bar", "popup", "modal", "overlay", "dialog", "law", "message"];
-/// Words that bars with links to the pages before and behind begin with.
-const BARS: &[&str] = &["Next:", "Previous:", "Prev:", "Up:"];
 /// In these a `footer` signs or explains what it stands under; elsewhere it is the page's.
 const OWN_FOOTER: &[&str] = &["article", "main", "section", "blockquote", "figure", "dialog", "td"];
 
@@ -80,41 +44,13 @@ pub(super) fn is_dropped(tree: &Tree, id: Id) -> bool {
     match name {
         "body" | "html" | "main" | "article" => false,
         "footer" => !tree.ancestors(id).any(|up| tree.name(up).is_some_and(|name| OWN_FOOTER.contains(&name))),
-        "aside" => tree.has_class(id, |class| {
-            ["nav", "toc", "menu"].iter().any(|word| class.split(['-', '_']).any(|part| part == *word))
-                || DROPPED_CLASSES.contains(&class)
-        }),
         "a" => is_dropped_link(tree, id),
-        _ if is_cookie_banner(tree, id) => true,
-        _ if tree.attribute(id, "id").is_some_and(|name| DROPPED_IDS.contains(&name)) => true,
-        "table" if tree.attribute(id, "summary").is_some_and(|what| what.starts_with("Navigation ")) => true,
-        "div" if tree.has_class(id, |class| matches!(class, "header" | "node")) && begins_as_bar(tree, id) => true,
-        _ => tree.has_class(id, |class| DROPPED_CLASSES.contains(&class)),
-    }
-}
-
-/// `cookie-banner`, `CookieConsent`, and what else they are called.
-fn is_cookie_banner(tree: &Tree, id: Id) -> bool {
-    let is_one = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        let about = |rest: &str| BANNERS.iter().any(|what| rest.contains(what));
-        name.split_once("cookie").is_some_and(|(before, after)| about(before) || about(after))
-    };
-    tree.attribute(id, "id").is_some_and(is_one) || tree.has_class(id, is_one)
-}
-
-/// Whether the first text in it says where one may go.
-fn begins_as_bar(tree: &Tree, id: Id) -> bool {
-    let mut first = None;
-    tree.walk(id, |step| {
-        if let Step::Enter(id) = step
-            && first.is_none()
-        {
-            first = tree.text(id).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        "aside" if tree.has_class(id, |class| class.split(['-', '_']).any(|part| part == "toc")) => true,
+        _ => {
+            let is_dropped = |name: &str| DROPPED_NAMES.contains(&name);
+            tree.has_class(id, is_dropped) || tree.attribute(id, "id").is_some_and(is_dropped)
         }
-        first.is_none()
-    });
-    first.is_some_and(|text| BARS.iter().any(|word| text.starts_with(word)))
+    }
 }
 
 /// "¶" beside a heading, "Skip to content" above the page.
@@ -132,11 +68,7 @@ fn is_dropped_link(tree: &Tree, id: Id) -> bool {
         text.len() < 16
     });
     let text = text.trim().to_lowercase();
-    let marks = |class: &str| {
-        matches!(class, "headerlink" | "permalink" | "anchor-link" | "header-anchor" | "anchor" | "headeranchor")
-    };
-    matches!(text.as_str(), "¶" | "\u{f0c1}" | "§")
-        || (text.chars().count() <= 2 && tree.has_class(id, marks))
+    matches!(text.as_str(), "¶" | "\u{f0c1}" | "§" | "#")
         || text.starts_with("skip to ")
         || tree.has_class(id, |class| class.starts_with("skip"))
 }

@@ -11,6 +11,7 @@ use super::write::Writer;
 use crate::documents::encoding;
 use crate::documents::format::ending;
 use crate::documents::readers::mail;
+use crate::documents::readers::package::one_line;
 use crate::documents::readers::{Failure, Pages, Reader, Source, Stopped};
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
@@ -20,7 +21,7 @@ pub(in crate::documents) struct Html;
 
 impl Reader for Html {
     fn version(&self) -> &'static str {
-        "html5ever 0.38.0+5"
+        "html5ever 0.38.0+6"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
@@ -54,6 +55,23 @@ fn of_page(html: &str, is_xhtml: bool, note: &mut dyn FnMut(String) -> Result<()
 pub(in crate::documents) fn of_part(html: &str, is_xhtml: bool) -> Result<String, Failure> {
     let tree = parsed(html, is_xhtml)?;
     Ok(written(&tree, ROOT, prune::is_unseen))
+}
+
+/// All text of a book's chapter, and its title.
+pub(in crate::documents) fn of_chapter(html: &str) -> Result<(String, String), Failure> {
+    let tree = parsed(html, true)?;
+    let (mut in_title, mut title) = (false, String::new());
+    tree.walk(ROOT, |step| {
+        match step {
+            Step::Enter(id) => {
+                title.push_str(tree.text(id).filter(|_| in_title).unwrap_or_default());
+                in_title |= title.is_empty() && tree.name(id) == Some("title");
+            }
+            Step::Leave(id) => in_title &= tree.name(id) != Some("title"),
+        }
+        true
+    });
+    Ok((written(&tree, ROOT, prune::is_unseen), one_line(&title)))
 }
 
 fn parsed(html: &str, is_xhtml: bool) -> Result<Tree, Refusal> {

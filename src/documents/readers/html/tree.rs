@@ -19,7 +19,7 @@ const MAX_ATTRIBUTES: usize = 20_000;
 /// How much is parsed between two looks at the bounds, in bytes.
 const CHUNK: usize = 4096;
 /// The attributes that a reader or a pruner asks for; others are not kept.
-const KEPT: &[&str] = &["class", "colspan", "href", "id", "role", "rowspan", "start", "summary", "type", "value"];
+const KEPT: &[&str] = &["class", "colspan", "href", "id", "role", "rowspan", "start", "type", "value"];
 
 pub(super) type Id = u32;
 const NONE: Id = Id::MAX;

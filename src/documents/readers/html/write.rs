@@ -4,68 +4,71 @@
 
 use super::count::Count;
 use super::table::{Rows, is_data};
-use super::tree::{Id, Step, Tree};
+use super::tree::{Id, Tree};
 
 /// Beyond this many lists and quotes inside one another, lines are no longer moved in.
 const MAX_INDENTS: usize = 8;
 
-/// Elements that begin and end lines.
-const BLOCKS: &[&str] = &[
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "caption",
-    "center",
-    "dd",
-    "details",
-    "dialog",
-    "dir",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hgroup",
-    "hr",
-    "html",
-    "legend",
-    "li",
-    "listing",
-    "main",
-    "menu",
-    "ol",
-    "optgroup",
-    "option",
-    "p",
-    "plaintext",
-    "pre",
-    "search",
-    "section",
-    "select",
-    "summary",
-    "table",
-    "tbody",
-    "td",
-    "textarea",
-    "tfoot",
-    "th",
-    "thead",
-    "tr",
-    "ul",
-    "xmp",
-];
+/// Whether an element begins and ends lines.
+fn is_block(name: &str) -> bool {
+    matches!(
+        name,
+        "address"
+            | "article"
+            | "aside"
+            | "blockquote"
+            | "body"
+            | "caption"
+            | "center"
+            | "dd"
+            | "details"
+            | "dialog"
+            | "dir"
+            | "div"
+            | "dl"
+            | "dt"
+            | "fieldset"
+            | "figcaption"
+            | "figure"
+            | "footer"
+            | "form"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "header"
+            | "hgroup"
+            | "hr"
+            | "html"
+            | "legend"
+            | "li"
+            | "listing"
+            | "main"
+            | "menu"
+            | "ol"
+            | "optgroup"
+            | "option"
+            | "p"
+            | "plaintext"
+            | "pre"
+            | "search"
+            | "section"
+            | "select"
+            | "summary"
+            | "table"
+            | "tbody"
+            | "td"
+            | "textarea"
+            | "tfoot"
+            | "th"
+            | "thead"
+            | "tr"
+            | "ul"
+            | "xmp"
+    )
+}
 
 /// What a line stands in.
 enum Frame {
@@ -76,24 +79,6 @@ enum Frame {
         written: bool,
     },
     Quote,
-    /// Set in, and nobody else's words.
-    Indentation,
-}
-
-/// Whether a quotation is none: docutils and Sphinx set text in with it, in a definition or around a `div`.
-fn is_indentation(tree: &Tree, id: Id) -> bool {
-    let in_definition = tree.ancestors(id).next().and_then(|up| tree.name(up)) == Some("dd");
-    let mut first = None;
-    tree.walk(id, |step| {
-        if let Step::Enter(at) = step
-            && at != id
-            && first.is_none()
-        {
-            first = tree.name(at);
-        }
-        first.is_none()
-    });
-    in_definition || first == Some("div")
 }
 
 #[derive(Default)]
@@ -133,7 +118,7 @@ impl Writer {
             "button" | "meter" | "progress" => self.add_text(" "),
             _ => {}
         }
-        if !BLOCKS.contains(&name) {
+        if !is_block(name) {
             return;
         }
         if self.is_inline() {
@@ -154,16 +139,12 @@ impl Writer {
             "li" => {
                 let marker = match self.frames.last_mut() {
                     Some(Frame::List(Some(count))) => count.next_marker(tree, id),
-                    Some(Frame::List(None) | Frame::Item { .. } | Frame::Quote | Frame::Indentation) | None => {
-                        "- ".to_owned()
-                    }
+                    Some(Frame::List(None) | Frame::Item { .. } | Frame::Quote) | None => "- ".to_owned(),
                 };
                 self.frames.push(Frame::Item { marker, written: false });
             }
             "dd" => self.frames.push(Frame::Item { marker: ": ".to_owned(), written: false }),
-            "blockquote" => {
-                self.frames.push(if is_indentation(tree, id) { Frame::Indentation } else { Frame::Quote });
-            }
+            "blockquote" => self.frames.push(Frame::Quote),
             "pre" | "listing" | "xmp" | "plaintext" => self.pre = 1,
             "table" => self.rows = is_data(tree, id).then(Rows::default),
             "tr" => self.rows.iter_mut().for_each(Rows::begin_row),
@@ -179,7 +160,7 @@ impl Writer {
             "button" | "meter" | "progress" => self.add_text(" "),
             _ => {}
         }
-        if !BLOCKS.contains(&name) {
+        if !is_block(name) {
             return;
         }
         match name {
@@ -333,7 +314,7 @@ impl Writer {
                     self.out.push_str("> ");
                     indents += 1;
                 }
-                Frame::List(_) | Frame::Item { .. } | Frame::Quote | Frame::Indentation => {}
+                Frame::List(_) | Frame::Item { .. } | Frame::Quote => {}
             }
         }
         self.tight = self.frames.iter().any(|frame| matches!(frame, Frame::Item { .. }));
@@ -345,7 +326,7 @@ impl Writer {
         self.out.push('\n');
         let indents = self.frames.iter().filter_map(|frame| match frame {
             Frame::Item { marker, .. } => Some(marker.as_str()),
-            Frame::List(_) | Frame::Quote | Frame::Indentation => None,
+            Frame::List(_) | Frame::Quote => None,
         });
         self.out.extend(indents.take(MAX_INDENTS));
     }
@@ -356,7 +337,7 @@ impl Writer {
         let indents = self.frames.iter().filter_map(|frame| match frame {
             Frame::Item { marker, .. } => Some(marker.as_str()),
             Frame::Quote => Some("> "),
-            Frame::List(_) | Frame::Indentation => None,
+            Frame::List(_) => None,
         });
         self.out.extend(indents.take(MAX_INDENTS));
     }

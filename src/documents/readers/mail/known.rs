@@ -10,37 +10,42 @@ use crate::documents::format::ending;
 
 /// How much of a document is looked at.
 const HEAD_BYTES: usize = 4096;
-/// Fields that a mail has on its way or from its writer.
-const FIELDS: &[&str] = &[
-    "from",
-    "to",
-    "cc",
-    "subject",
-    "date",
-    "message-id",
-    "mime-version",
-    "received",
-    "return-path",
-    "delivered-to",
-    "reply-to",
-    "content-type",
-    "dkim-signature",
-    "in-reply-to",
-    "references",
-    "arc-seal",
-    "sender",
-    "x-mailer",
-    "user-agent",
-    "authentication-results",
-    "x-mozilla-status",
-    "x-original-to",
-    "envelope-to",
-    "list-id",
-    "received-spf",
-];
 /// Who sent it, and when or by what: a mail has one of each.
 const SENT: &[&str] = &["from", "received", "return-path", "sender"];
 const PROVED: &[&str] = &["date", "message-id", "mime-version", "received", "content-type"];
+
+/// Whether a mail has such a field on its way or from its writer.
+fn is_field(name: &str) -> bool {
+    matches!(
+        name,
+        "from"
+            | "to"
+            | "cc"
+            | "subject"
+            | "date"
+            | "message-id"
+            | "mime-version"
+            | "received"
+            | "return-path"
+            | "delivered-to"
+            | "reply-to"
+            | "content-type"
+            | "dkim-signature"
+            | "in-reply-to"
+            | "references"
+            | "arc-
+            seal"
+            | "sender"
+            | "x-mailer"
+            | "user-agent"
+            | "authentication-results"
+            | "x-mozilla-status"
+            | "x-original-to"
+            | "envelope-to"
+            | "list-id"
+            | "received-spf"
+    )
+}
 
 /// Whether these bytes begin as a mail does.
 pub(in crate::documents) fn begins_like_one(bytes: &[u8]) -> bool {
@@ -48,7 +53,7 @@ pub(in crate::documents) fn begins_like_one(bytes: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     fields(head).is_some_and(|found| {
         let any = |wanted: &[&str]| found.iter().any(|field| wanted.contains(&field.as_str()));
-        let known = found.iter().filter(|field| FIELDS.contains(&field.as_str())).count();
+        let known = found.iter().filter(|field| is_field(field)).count();
         known >= 3 && known * 4 >= found.len() && any(SENT) && any(PROVED)
     })
 }
@@ -99,8 +104,7 @@ pub(in crate::documents) fn is_mailbox(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     let Some(first) = memchr::memchr(b'\n', head) else { return false };
     is_envelope(&head[..first])
-        && fields(&head[first + 1..])
-            .is_some_and(|found| found.iter().filter(|field| FIELDS.contains(&field.as_str())).count() >= 2)
+        && fields(&head[first + 1..]).is_some_and(|found| found.iter().filter(|field| is_field(field)).count() >= 2)
 }
 
 /// `From ann@example.org Sat Jan  3 01:05:34 1996`. A patch of `git` begins so as well, and is read as the text it is.

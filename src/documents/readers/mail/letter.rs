@@ -77,53 +77,22 @@ fn letters(body: &[u8]) -> Vec<u8> {
     body[..end].iter().copied().filter(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)).collect()
 }
 
-/// Endings for attachments that come without a name.
-const ENDINGS: &[(&str, &str)] = &[
-    ("application/pdf", "pdf"),
-    ("application/zip", "zip"),
-    ("application/x-zip-compressed", "zip"),
-    ("application/json", "json"),
-    ("application/xml", "xml"),
-    ("application/rtf", "rtf"),
-    ("application/msword", "doc"),
-    ("application/vnd.ms-excel", "xls"),
-    ("application/vnd.ms-powerpoint", "ppt"),
-    ("application/vnd.ms-outlook", "msg"),
-    ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "docx"),
-    ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
-    ("application/vnd.openxmlformats-officedocument.presentationml.presentation", "pptx"),
-    ("application/vnd.oasis.opendocument.text", "odt"),
-    ("application/vnd.oasis.opendocument.spreadsheet", "ods"),
-    ("application/epub+zip", "epub"),
-    ("application/ms-tnef", "dat"),
-    ("text/html", "html"),
-    ("text/csv", "csv"),
-    ("text/calendar", "ics"),
-    ("text/vcard", "vcf"),
-    ("text/x-vcard", "vcf"),
-    ("text/markdown", "md"),
-    ("text/rtf", "rtf"),
-    ("text/x-patch", "patch"),
-    ("text/x-diff", "diff"),
-    ("text/xml", "xml"),
-    ("image/png", "png"),
-    ("image/jpeg", "jpg"),
-    ("image/gif", "gif"),
-    ("image/tiff", "tif"),
-    ("image/svg+xml", "svg"),
-    ("message/rfc822", "eml"),
-    ("message/global", "eml"),
-];
+/// The ending for an attachment that comes without a name; what it is shows in its content as well.
+fn ending(media: &str) -> &str {
+    match media.split_once('/').unwrap_or_default() {
+        ("message", "rfc822" | "global") => "eml",
+        (_, "markdown") => "md",
+        (_, short) if matches!(short.len(), 1..=4) && short.bytes().all(|byte| byte.is_ascii_alphanumeric()) => short,
+        ("text" | "message", _) => "txt",
+        (_, _) => "bin",
+    }
+}
 
 /// Gives every attachment its name: what it was sent under, else its number and type.
 pub(super) fn name_all(attachments: &mut [Attachment<'_>]) {
     let mut names = Names::default();
     for (at, attachment) in attachments.iter_mut().enumerate() {
-        let ending = ENDINGS.iter().find(|(media, _)| *media == attachment.media).map(|(_, ending)| *ending);
-        let ending = ending.unwrap_or(match attachment.media.split('/').next() {
-            Some("text" | "message") => "txt",
-            Some(_) | None => "bin",
-        });
+        let ending = ending(&attachment.media);
         if attachment.name.is_empty() {
             attachment.name = format!("attachment-{}.{ending}", at + 1);
         } else if ending == "eml" && !attachment.name.to_ascii_lowercase().ends_with(".eml") {
