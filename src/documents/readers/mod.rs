@@ -25,7 +25,7 @@ pub(super) use mail::Mail;
 pub(super) use pdf::Pdf;
 pub use pdf::header as pdf_header;
 pub(super) use plain::Plain;
-pub(super) use reader::{Failure, InPieces, Reader, Source};
+pub(super) use reader::{Failure, InPieces, Reader, Source, note_counts};
 pub use reader::{Pages, Stopped};
 pub(super) use slides::Slides;
 pub(super) use word::Word;

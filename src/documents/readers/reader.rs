@@ -43,6 +43,18 @@ pub trait Pages {
     fn note(&mut self, note: String) -> Result<(), Stopped>;
 }
 
+/// Tells of things of several sorts: how many there are, what is said of one, and what stands behind the number of more.
+pub(in crate::documents) fn note_counts(pages: &mut dyn Pages, counts: &[(u64, &str, &str)]) -> Result<(), Stopped> {
+    for &(count, one, many) in counts {
+        match count {
+            0 => {}
+            1 => pages.note(one.to_owned())?,
+            count => pages.note(format!("{count} {many}"))?,
+        }
+    }
+    Ok(())
+}
+
 /// Nobody listens any more: the text has become too long, or the other side is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("nobody takes more of the text")]

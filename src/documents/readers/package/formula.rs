@@ -59,18 +59,14 @@ pub(in crate::documents) fn formula(xml: &mut Xml<'_>) -> Result<String, Broken>
 /// The properties until the element `end` ends; a switch without a value is on.
 fn marks(xml: &mut Xml<'_>, end: &str) -> Result<Vec<(String, String)>, Broken> {
     let mut marks = Vec::new();
-    loop {
-        match xml.next()? {
-            Node::Start(element) if element.name() == "ctrlPr" => xml.skip()?,
-            Node::Start(element) => {
-                let value = element.value("val").unwrap_or_else(|| "on".to_owned());
-                marks.push((element.name().to_owned(), value));
-            }
-            Node::End(name) if name == end => return Ok(marks),
-            Node::Over => return Ok(marks),
-            Node::End(_) | Node::Text(_) => {}
+    xml.each(end, |element, xml| {
+        if element.name() == "ctrlPr" {
+            return xml.skip();
         }
-    }
+        marks.push((element.name().to_owned(), element.value("val").unwrap_or_else(|| "on".to_owned())));
+        Ok(())
+    })?;
+    Ok(marks)
 }
 
 impl Part {

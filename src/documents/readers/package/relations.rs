@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::archive::Package;
-use super::xml::{Broken, Node, Xml};
+use super::xml::{Broken, Xml};
 
 /// The most relations that one part may have.
 const MAX_RELATIONS: usize = 100_000;
@@ -28,21 +28,25 @@ impl Relations {
         let name = if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
         let mut relations = HashMap::new();
         let Some(xml) = Xml::open(package, &name) else { return Ok(Self::default()) };
-        let mut xml = xml?;
-        loop {
-            match xml.next()? {
-                Node::Start(element) if element.name() == "Relationship" && relations.len() < MAX_RELATIONS => {
-                    let (Some(id), Some(kind)) = (element.value("Id"), element.value("Type")) else { continue };
-                    let is_outside = element.value("TargetMode").is_some_and(|mode| mode == "External");
-                    let target = if is_outside { String::new() } else { element.value("Target").unwrap_or_default() };
-                    let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
-                    let part = if is_outside { target } else { resolve(folder, &target) };
-                    relations.insert(id, Relation { kind, part });
-                }
-                Node::Over => return Ok(Self(relations)),
-                Node::Start(_) | Node::End(_) | Node::Text(_) => {}
+        xml?.each("", |element, _| {
+            if element.name() == "Relationship"
+                && relations.len() < MAX_RELATIONS
+                && let (Some(id), Some(kind)) = (element.value("Id"), element.value("Type"))
+            {
+                let is_outside = element.value("TargetMode").is_some_and(|mode| mode == "External");
+                let target = element.value("Target").filter(|_| !is_outside);
+                let part = target.map_or_else(String::new, |target| resolve(folder, &target));
+                relations.insert(id, Relation { kind: kind.rsplit('/').next().unwrap_or_default().to_owned(), part });
             }
-        }
+            Ok(())
+        })?;
+        Ok(Self(relations))
+    }
+
+    /// The part that the package's document is; what it is called by office programs, where that isn't told.
+    pub(in crate::documents) fn main(package: &Package<'_>, usual: &str) -> String {
+        let all = Self::of(package, "").unwrap_or_default();
+        all.first("officeDocument").filter(|part| package.has(part)).unwrap_or(usual).to_owned()
     }
 
     pub(in crate::documents) fn get(&self, id: &str) -> Option<&Relation> {

@@ -189,6 +189,22 @@ impl<'a> Xml<'a> {
         }
     }
 
+    /// Tells the first tag of each element up to the end of the element `until`, or of the part.
+    pub(in crate::documents) fn each(
+        &mut self,
+        until: &str,
+        mut tell: impl FnMut(&Element, &mut Self) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        loop {
+            match self.next()? {
+                Node::Start(element) => tell(&element, self)?,
+                Node::End(name) if name == until => return Ok(()),
+                Node::Over => return Ok(()),
+                Node::End(_) | Node::Text(_) => {}
+            }
+        }
+    }
+
     /// Passes over the rest of the element whose first tag came last.
     pub(in crate::documents) fn skip(&mut self) -> Result<(), Broken> {
         let outside = self.depth.saturating_sub(1);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::order::Place;
-use crate::documents::readers::package::{Broken, Element, Node, Package, Relations, Xml};
+use crate::documents::readers::package::{Broken, Element, Package, Relations, Xml};
 
 /// Which placeholder: its kind, and its number among those of its layout.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -68,48 +68,42 @@ fn read(package: &Package<'_>, layout: &str) -> Result<HashMap<Holder, Place>, B
 fn collect(package: &Package<'_>, part: &str, places: &mut HashMap<Holder, Place>) -> Result<(), Broken> {
     let mut xml = Xml::need(package, part)?;
     let mut holder = None;
-    loop {
-        match xml.next()? {
-            Node::Start(element) => match element.name() {
-                "sp" => holder = None,
-                "ph" => holder = Some(Holder::of(&element)),
-                "xfrm" => {
-                    let (place, _) = place(&mut xml)?;
-                    if let (Some(holder), Some(place)) = (holder.take(), place)
-                        && places.len() < MAX_HOLDERS
-                    {
-                        places.insert(holder, place);
-                    }
+    xml.each("", |element, xml| {
+        match element.name() {
+            "sp" => holder = None,
+            "ph" => holder = Some(Holder::of(element)),
+            "xfrm" => {
+                let (place, _) = place(xml)?;
+                if let (Some(holder), Some(place)) = (holder.take(), place)
+                    && places.len() < MAX_HOLDERS
+                {
+                    places.insert(holder, place);
                 }
-                _ => {}
-            },
-            Node::Over => return Ok(()),
-            Node::End(_) | Node::Text(_) => {}
+            }
+            _ => {}
         }
-    }
+        Ok(())
+    })
 }
 
 /// Where something stands, and what a group's own coordinates are; the first tag of its `xfrm` came last.
 pub(super) fn place(xml: &mut Xml<'_>) -> Result<(Option<Place>, Option<Place>), Broken> {
-    let (mut own, mut inner) = (None, None);
-    loop {
-        match xml.next()? {
-            Node::Start(element) => {
-                let number =
-                    |name: &str| element.number::<f64>(name).filter(|number| number.is_finite()).unwrap_or(0.0);
-                match element.name() {
-                    "off" => own = Some(Place { left: number("x"), top: number("y"), ..own.unwrap_or_default() }),
-                    "ext" => own = Some(Place { width: number("cx"), height: number("cy"), ..own.unwrap_or_default() }),
-                    "chOff" => inner = Some(Place { left: number("x"), top: number("y"), ..inner.unwrap_or_default() }),
-                    "chExt" => {
-                        inner = Some(Place { width: number("cx"), height: number("cy"), ..inner.unwrap_or_default() });
-                    }
-                    _ => {}
-                }
+    let (mut own, mut inner) = (None::<Place>, None::<Place>);
+    xml.each("xfrm", |element, _| {
+        let number = |name: &str| element.number::<f64>(name).filter(|number| number.is_finite()).unwrap_or(0.0);
+        let place = if element.name().starts_with("ch") { &mut inner } else { &mut own };
+        match element.name() {
+            "off" | "chOff" => {
+                let place = place.get_or_insert_default();
+                (place.left, place.top) = (number("x"), number("y"));
             }
-            Node::End(name) if name == "xfrm" => return Ok((own, inner)),
-            Node::Over => return Ok((own, inner)),
-            Node::End(_) | Node::Text(_) => {}
+            "ext" | "chExt" => {
+                let place = place.get_or_insert_default();
+                (place.width, place.height) = (number("cx"), number("cy"));
+            }
+            _ => {}
         }
-    }
+        Ok(())
+    })?;
+    Ok((own, inner))
 }

@@ -2,8 +2,8 @@
 
 use super::layout::Layouts;
 use super::slide::Slide;
-use crate::documents::readers::package::{Broken, Halt, Kind, Node, Package, Relations, Xml};
-use crate::documents::readers::{Failure, Pages, Reader, Source};
+use crate::documents::readers::package::{Broken, Halt, Kind, Package, Relations, Xml};
+use crate::documents::readers::{Failure, Pages, Reader, Source, note_counts};
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
 
@@ -31,9 +31,7 @@ impl Reader for Slides {
 
 fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
     package.tell(pages)?;
-    let main = Relations::of(package, "").unwrap_or_default();
-    let main =
-        main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("ppt/presentation.xml").to_owned();
+    let main = Relations::main(package, "ppt/presentation.xml");
     let relations = Relations::of(package, &main)?;
     let (slides, behind) = slides(package, &main)?;
     if slides.is_empty() {
@@ -93,33 +91,26 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
             pages.gap(&format!("{behind} slides behind it, which are not read"))?;
         }
     }
-    for (count, one, many) in [
+    let counts = [
         (hidden, "1 of its slides is hidden, and was read", "of its slides are hidden, and were read"),
         (images, "1 image was left out", "images were left out"),
         (objects, "1 embedded object was left out", "embedded objects were left out"),
         (comments as u64, "comments on 1 slide were left out", "slides have comments, which were left out"),
-    ] {
-        match count {
-            0 => {}
-            1 => pages.note(one.to_owned())?,
-            count => pages.note(format!("{count} {many}"))?,
-        }
-    }
-    Ok(())
+    ];
+    Ok(note_counts(pages, &counts)?)
 }
 
 /// The relations of the slides that are read, in the order in which they are shown, and how many come behind them.
 fn slides(package: &Package<'_>, main: &str) -> Result<(Vec<String>, u64), Broken> {
     let mut xml = Xml::need(package, main)?;
     let (mut slides, mut behind) = (Vec::new(), 0);
-    loop {
-        match xml.next()? {
-            Node::Start(element) if element.name() == "sldId" && slides.len() < MAX_SLIDES => {
-                slides.extend(element.prefixed("id"));
-            }
-            Node::Start(element) if element.name() == "sldId" => behind += 1,
-            Node::Over => return Ok((slides, behind)),
-            Node::Start(_) | Node::End(_) | Node::Text(_) => {}
+    xml.each("", |element, _| {
+        match element.name() {
+            "sldId" if slides.len() < MAX_SLIDES => slides.extend(element.prefixed("id")),
+            "sldId" => behind += 1,
+            _ => {}
         }
-    }
+        Ok(())
+    })?;
+    Ok((slides, behind))
 }

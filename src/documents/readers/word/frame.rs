@@ -2,7 +2,7 @@
 
 use super::paragraph::Paragraph;
 use super::table::{Cell, Table};
-use crate::documents::readers::package::{Blocks, Broken, Node, Xml};
+use crate::documents::readers::package::{Blocks, Broken, Xml};
 
 /// What is open at a place in the document.
 pub(super) enum Frame {
@@ -35,16 +35,13 @@ pub(super) struct Seen {
 /// Whether text with these properties is hidden; their first tag came last.
 pub(super) fn is_hidden(xml: &mut Xml<'_>) -> Result<bool, Broken> {
     let mut hidden = false;
-    loop {
-        match xml.next()? {
-            Node::Start(element) => match element.name() {
-                "vanish" => hidden = element.is_on("val"),
-                "rPrChange" => xml.skip()?,
-                _ => {}
-            },
-            Node::End(name) if name == "rPr" => return Ok(hidden),
-            Node::Over => return Ok(hidden),
-            Node::End(_) | Node::Text(_) => {}
+    xml.each("rPr", |element, xml| match element.name() {
+        "rPrChange" => xml.skip(),
+        "vanish" => {
+            hidden = element.is_on("val");
+            Ok(())
         }
-    }
+        _ => Ok(()),
+    })?;
+    Ok(hidden)
 }

@@ -2,7 +2,7 @@
 
 use super::styles::Number;
 use super::survey;
-use crate::documents::readers::package::{Broken, Kind, Node, Xml, one_line};
+use crate::documents::readers::package::{Broken, Kind, Xml, one_line};
 
 /// Beyond this many levels, items of lists are no longer moved in.
 const MAX_INDENTS: usize = 8;
@@ -22,24 +22,21 @@ impl Properties {
     /// Reads them; their first tag came last.
     pub(super) fn read(xml: &mut Xml<'_>) -> Result<Self, Broken> {
         let mut all = Self::default();
-        loop {
-            match xml.next()? {
-                Node::Start(element) => match element.name() {
-                    "pStyle" => all.style = element.value("val"),
-                    "outlineLvl" => all.outline = element.number("val"),
-                    "numId" => all.number.list = element.value("val"),
-                    "ilvl" => all.number.level = element.number("val"),
-                    "pageBreakBefore" => all.break_before = element.is_on("val"),
-                    "sectPr" => all.section = Some(survey::section(xml)?),
-                    // Of its mark, and as it was before someone changed it.
-                    "rPr" | "pPrChange" => xml.skip()?,
-                    _ => {}
-                },
-                Node::End(name) if name == "pPr" => return Ok(all),
-                Node::Over => return Ok(all),
-                Node::End(_) | Node::Text(_) => {}
+        xml.each("pPr", |element, xml| {
+            match element.name() {
+                "pStyle" => all.style = element.value("val"),
+                "outlineLvl" => all.outline = element.number("val"),
+                "numId" => all.number.list = element.value("val"),
+                "ilvl" => all.number.level = element.number("val"),
+                "pageBreakBefore" => all.break_before = element.is_on("val"),
+                "sectPr" => all.section = Some(survey::section(xml)?),
+                // Of its mark, and as it was before someone changed it.
+                "rPr" | "pPrChange" => xml.skip()?,
+                _ => {}
             }
-        }
+            Ok(())
+        })?;
+        Ok(all)
     }
 }
 

@@ -8,7 +8,7 @@ use super::styles::Styles;
 use super::survey::{Cut, Survey};
 use crate::documents::extracted::MAX_TEXT_BYTES;
 use crate::documents::readers::package::{Broken, Halt, Node, Package, Relations, Xml, chart};
-use crate::documents::readers::{Failure, Pages, Reader, Source, Stopped};
+use crate::documents::readers::{Failure, Pages, Reader, Source, Stopped, note_counts};
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
 
@@ -32,8 +32,7 @@ impl Reader for Word {
 
 fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<Unit, Halt> {
     package.tell(pages)?;
-    let main = Relations::of(package, "").unwrap_or_default();
-    let main = main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("word/document.xml").to_owned();
+    let main = Relations::main(package, "word/document.xml");
     let relations = Relations::of(package, &main).unwrap_or_default();
     let part = |kind: &str| relations.first(kind).unwrap_or_default();
     let mut lost = Vec::new();
@@ -90,18 +89,12 @@ fn tell(seen: &Seen, package: &Package<'_>, relations: &Relations, pages: &mut d
     let comments = relations.first("comments").map_or(0, |part| count(package, part, "comment"));
     let around = relations.all().filter(|relation| matches!(relation.kind.as_str(), "header" | "footer"));
     let has_around = around.take(64).any(|relation| has_text(package, &relation.part).unwrap_or(false));
-    for (count, one, many) in [
-        (seen.images, "image", "images"),
-        (seen.objects, "embedded object", "embedded objects"),
-        (comments, "comment", "comments"),
-    ] {
-        if count > 0 {
-            pages.note(format!(
-                "{count} {} left out",
-                if count == 1 { format!("{one} was") } else { format!("{many} were") }
-            ))?;
-        }
-    }
+    let counts = [
+        (seen.images, "1 image was left out", "images were left out"),
+        (seen.objects, "1 embedded object was left out", "embedded objects were left out"),
+        (comments, "1 comment was left out", "comments were left out"),
+    ];
+    note_counts(pages, &counts)?;
     if seen.deletions > 0 {
         pages.note("it has tracked changes: insertions were read, deletions left out".to_owned())?;
     }
@@ -156,23 +149,20 @@ fn notes(package: &Package<'_>, part: &str, styles: &Styles) -> Result<Notes, Br
 fn count(package: &Package<'_>, part: &str, name: &str) -> u64 {
     let mut count = 0;
     let Some(Ok(mut xml)) = Xml::open(package, part) else { return 0 };
-    while let Ok(node) = xml.next() {
-        match node {
-            Node::Start(element) => count += u64::from(element.name() == name),
-            Node::Over => break,
-            Node::End(_) | Node::Text(_) => {}
-        }
-    }
+    // What stands before damage.
+    let _ = xml.each("", |element, _| {
+        count += u64::from(element.name() == name);
+        Ok(())
+    });
     count
 }
 
 fn has_text(package: &Package<'_>, part: &str) -> Result<bool, Broken> {
     let mut xml = Xml::need(package, part)?;
-    loop {
-        match xml.next()? {
-            Node::Start(element) if element.name() == "t" && !xml.text()?.trim().is_empty() => return Ok(true),
-            Node::Over => return Ok(false),
-            Node::Start(_) | Node::End(_) | Node::Text(_) => {}
-        }
-    }
+    let mut has_text = false;
+    xml.each("", |element, xml| {
+        has_text |= element.name() == "t" && !xml.text()?.trim().is_empty();
+        Ok(())
+    })?;
+    Ok(has_text)
 }

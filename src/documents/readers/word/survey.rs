@@ -95,15 +95,11 @@ impl Survey {
 /// Whether the section whose properties begin here begins a page: it does where nothing else is said.
 pub(super) fn section(xml: &mut Xml<'_>) -> Result<bool, Broken> {
     let mut begins_page = true;
-    loop {
-        match xml.next()? {
-            Node::Start(element) if element.name() == "type" => {
-                begins_page =
-                    element.value("val").is_none_or(|kind| !matches!(kind.as_str(), "continuous" | "nextColumn"));
-            }
-            Node::End(name) if name == "sectPr" => return Ok(begins_page),
-            Node::Over => return Ok(begins_page),
-            Node::Start(_) | Node::End(_) | Node::Text(_) => {}
+    xml.each("sectPr", |element, _| {
+        if element.name() == "type" {
+            begins_page = element.value("val").is_none_or(|kind| !matches!(kind.as_str(), "continuous" | "nextColumn"));
         }
-    }
+        Ok(())
+    })?;
+    Ok(begins_page)
 }

@@ -1,6 +1,6 @@
 //! One table: its rows as they come.
 
-use crate::documents::readers::package::{Blocks, Broken, Kind, Node, Xml, one_line, row, rule};
+use crate::documents::readers::package::{Blocks, Broken, Kind, Xml, one_line, row, rule};
 use crate::documents::text::MAX_LINE_CHARS;
 
 /// The most columns that one cell can cover.
@@ -80,29 +80,23 @@ impl Table {
 /// How many columns a cell covers; the first tag of its properties came last.
 pub(super) fn span(xml: &mut Xml<'_>) -> Result<usize, Broken> {
     let mut span = 1;
-    loop {
-        match xml.next()? {
-            Node::Start(element) => match element.name() {
-                "gridSpan" => span = element.number("val").unwrap_or(1),
-                "tcPrChange" => xml.skip()?,
-                _ => {}
-            },
-            Node::End(name) if name == "tcPr" => return Ok(span),
-            Node::Over => return Ok(span),
-            Node::End(_) | Node::Text(_) => {}
+    xml.each("tcPr", |element, xml| match element.name() {
+        "tcPrChange" => xml.skip(),
+        "gridSpan" => {
+            span = element.number("val").unwrap_or(1);
+            Ok(())
         }
-    }
+        _ => Ok(()),
+    })?;
+    Ok(span)
 }
 
 /// Whether someone deleted the row whose properties begin here.
 pub(super) fn is_deleted(xml: &mut Xml<'_>) -> Result<bool, Broken> {
     let mut deleted = false;
-    loop {
-        match xml.next()? {
-            Node::Start(element) => deleted |= element.name() == "del",
-            Node::End(name) if name == "trPr" => return Ok(deleted),
-            Node::Over => return Ok(deleted),
-            Node::End(_) | Node::Text(_) => {}
-        }
-    }
+    xml.each("trPr", |element, _| {
+        deleted |= element.name() == "del";
+        Ok(())
+    })?;
+    Ok(deleted)
 }

@@ -4,8 +4,8 @@ use super::display::NumberFormat;
 use super::pager::{Cell, MAX_CELL, Pager};
 use super::strings::Strings;
 use super::styles::Styles;
-use crate::documents::readers::Pages;
 use crate::documents::readers::package::{Broken, Element, Halt, Node, Package, Relations, Xml};
+use crate::documents::readers::{Pages, Stopped, note_counts};
 
 /// The most rows and columns that Excel has.
 const MAX_ROWS: u64 = 1_048_576;
@@ -29,8 +29,7 @@ struct Shared {
 }
 
 pub(super) fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
-    let main = Relations::of(package, "").unwrap_or_default();
-    let main = main.first("officeDocument").filter(|part| package.has(part)).unwrap_or("xl/workbook.xml").to_owned();
+    let main = Relations::main(package, "xl/workbook.xml");
     let relations = Relations::of(package, &main).unwrap_or_default();
     let (sheets, behind, since_1904) = sheets(package, &main)?;
     if sheets.is_empty() {
@@ -76,34 +75,27 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), H
         writer.end()?;
     }
     beside.tell(pages)?;
-    match hidden {
-        0 => {}
-        1 => pages.note("1 of its sheets is hidden, and was read".to_owned())?,
-        hidden => pages.note(format!("{hidden} of its sheets are hidden, and were read"))?,
-    }
-    Ok(())
+    Ok(tell_hidden(pages, hidden as u64)?)
 }
 
 /// The sheets that are read, how many there are behind them, and whether days are counted from 1904.
 fn sheets(package: &Package<'_>, main: &str) -> Result<(Vec<Sheet>, u64, bool), Broken> {
     let mut xml = Xml::need(package, main)?;
     let (mut sheets, mut behind, mut since_1904) = (Vec::new(), 0, false);
-    loop {
-        match xml.next()? {
-            Node::Start(element) => match element.name() {
-                "workbookPr" => since_1904 = element.value("date1904").is_some() && element.is_on("date1904"),
-                "sheet" if sheets.len() < MAX_SHEETS => sheets.push(Sheet {
-                    name: element.value("name").unwrap_or_default(),
-                    is_hidden: element.value("state").is_some_and(|state| state != "visible"),
-                    relation: element.prefixed("id").unwrap_or_default(),
-                }),
-                "sheet" => behind += 1,
-                _ => {}
-            },
-            Node::Over => return Ok((sheets, behind, since_1904)),
-            Node::End(_) | Node::Text(_) => {}
+    xml.each("", |element, _| {
+        match element.name() {
+            "workbookPr" => since_1904 = element.value("date1904").is_some() && element.is_on("date1904"),
+            "sheet" if sheets.len() < MAX_SHEETS => sheets.push(Sheet {
+                name: element.value("name").unwrap_or_default(),
+                is_hidden: element.value("state").is_some_and(|state| state != "visible"),
+                relation: element.prefixed("id").unwrap_or_default(),
+            }),
+            "sheet" => behind += 1,
+            _ => {}
         }
-    }
+        Ok(())
+    })?;
+    Ok((sheets, behind, since_1904))
 }
 
 fn read_sheet(package: &Package<'_>, part: &str, shared: &Shared, pager: &mut Pager<'_>) -> Result<(), Halt> {
@@ -159,20 +151,16 @@ fn read_cell(element: &Element, xml: &mut Xml<'_>, shared: &Shared, pager: &mut 
     let kind = element.value("t").unwrap_or_default();
     let style = element.number("s").unwrap_or(0);
     let (mut value, mut formula, mut inline) = (None, None, String::new());
-    loop {
-        match xml.next()? {
-            Node::Start(inner) => match inner.name() {
-                "v" => value = Some(xml.text()?).filter(|value| !value.is_empty()),
-                "f" => formula = Some(xml.text()?),
-                "t" => inline.push_str(&xml.text()?),
-                "rPh" => xml.skip()?,
-                _ => {}
-            },
-            Node::End(name) if name == "c" => break,
-            Node::Over => break,
-            Node::End(_) | Node::Text(_) => {}
+    xml.each("c", |inner, xml| {
+        match inner.name() {
+            "v" => value = Some(xml.text()?).filter(|value| !value.is_empty()),
+            "f" => formula = Some(xml.text()?),
+            "t" => inline.push_str(&xml.text()?),
+            "rPh" => xml.skip()?,
+            _ => {}
         }
-    }
+        Ok(())
+    })?;
     let text = match (value, formula) {
         (None, Some(formula)) if !formula.is_empty() && inline.is_empty() => {
             pager.gap("formulas whose results aren't kept in the file; they stand as formulas");
@@ -257,8 +245,8 @@ impl Beside {
         texts
     }
 
-    fn tell(&self, pages: &mut dyn Pages) -> Result<(), Halt> {
-        for (count, one, many) in [
+    fn tell(&self, pages: &mut dyn Pages) -> Result<(), Stopped> {
+        let counts = [
             (
                 self.charts,
                 "1 chart was left out; its figures are those of cells",
@@ -266,13 +254,15 @@ impl Beside {
             ),
             (self.images, "1 image was left out", "images were left out"),
             (self.comments, "comments on 1 sheet were left out", "sheets have comments, which were left out"),
-        ] {
-            match count {
-                0 => {}
-                1 => pages.note(one.to_owned())?,
-                count => pages.note(format!("{count} {many}"))?,
-            }
-        }
-        Ok(())
+        ];
+        note_counts(pages, &counts.map(|(count, one, many)| (count as u64, one, many)))
     }
+}
+
+/// How many sheets are hidden.
+pub(super) fn tell_hidden(pages: &mut dyn Pages, hidden: u64) -> Result<(), Stopped> {
+    note_counts(
+        pages,
+        &[(hidden, "1 of its sheets is hidden, and was read", "of its sheets are hidden, and were read")],
+    )
 }

@@ -6,7 +6,7 @@ use calamine::{Data, Reader, SheetType, SheetVisible, Xls, XlsError};
 
 use super::dates;
 use super::display::general;
-use super::modern::bounded;
+use super::modern::{bounded, tell_hidden};
 use super::pager::{Cell, Pager};
 use crate::documents::readers::{Failure, Pages};
 use crate::documents::refusal::Refusal;
@@ -62,9 +62,7 @@ pub(super) fn read(bytes: &[u8], pages: &mut dyn Pages) -> Result<Unit, Failure>
         }
         writer.end()?;
     }
-    if hidden > 0 {
-        pages.note(format!("{hidden} hidden {} read", if hidden == 1 { "sheet was" } else { "sheets were" }))?;
-    }
+    tell_hidden(pages, hidden)?;
     if has_numbers {
         pages.note(NUMBERS.to_owned())?;
     }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::modern::bounded;
+use super::modern::{bounded, tell_hidden};
 use super::pager::{Cell, MAX_CELL, Pager};
 use crate::documents::readers::Pages;
 use crate::documents::readers::package::{Broken, Element, Halt, Node, Package, Xml};
@@ -32,11 +32,8 @@ pub(super) fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), H
         }
         other => other?,
     }
-    match reading.hidden_sheets {
-        0 => Ok(()),
-        1 => Ok(pages.note("1 of its sheets is hidden, and was read".to_owned())?),
-        hidden => Ok(pages.note(format!("{hidden} of its sheets are hidden, and were read"))?),
-    }
+    let hidden = reading.hidden_sheets;
+    Ok(tell_hidden(pages, hidden)?)
 }
 
 /// How many sheets there are.
