@@ -25,15 +25,10 @@ const GUESS_BEFORE: usize = 64;
 const CONTROLS_ONE_IN: usize = 20;
 /// A zero byte stands in no text, unless something went wrong: then there are fewer odd bytes than one in this many.
 const ZEROS_ONE_IN: usize = 100;
-/// So many zero bytes at a text's end need no word: they fill a block.
-const MOST_FILLING: usize = 4096;
 
 /// Decodes `bytes`. `declared` is the label that the document itself gives, if any; it is believed only where the bytes
 /// don't show better.
 pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<'a>, Refusal> {
-    if let Some(decoded) = utf_32(bytes) {
-        return decoded;
-    }
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         let why = if encoding == UTF_8 { None } else { Some("by its byte order mark") };
         return read_as(encoding, &bytes[mark..], why);
@@ -41,8 +36,6 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Deco
     if let Some(encoding) = utf_16_without_mark(bytes) {
         return read_as(encoding, bytes, Some("by its zero bytes"));
     }
-    let filled = bytes.len();
-    let bytes = without_filling(bytes);
     refuse_binary(bytes)?;
     if looks_like_ebcdic(bytes) {
         return Err(Refusal::Unsupported {
@@ -50,14 +43,6 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Deco
             advice: "convert it to UTF-8".to_owned(),
         });
     }
-    let mut decoded = without_zeros(bytes, declared)?;
-    if filled - bytes.len() > MOST_FILLING {
-        decoded.notes.push(format!("{} zero bytes at its end were passed over", filled - bytes.len()));
-    }
-    Ok(decoded)
-}
-
-fn without_zeros<'a>(bytes: &'a [u8], declared: Option<&str>) -> Result<Decoded<'a>, Refusal> {
     let utf_8 = mostly_utf_8(bytes);
     if utf_8 && !looks_like_iso_2022_jp(bytes) {
         return read_as(UTF_8, bytes, None);
@@ -110,29 +95,6 @@ fn refuse_binary(bytes: &[u8]) -> Result<usize, Refusal> {
         return Err(binary(format!("byte {} is zero", at + 1)));
     }
     Ok(zeros)
-}
-
-/// Old systems fill a text's last block with zeros.
-fn without_filling(bytes: &[u8]) -> &[u8] {
-    let end = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
-    if memchr::memchr(0, &bytes[..end]).is_none() { &bytes[..end] } else { bytes }
-}
-
-/// UTF-32 with its mark, which looks like that of UTF-16 with a zero behind it.
-fn utf_32(bytes: &[u8]) -> Option<Result<Decoded<'static>, Refusal>> {
-    let number: fn([u8; 4]) -> u32 = match bytes {
-        [0xff, 0xfe, 0, 0, ..] => u32::from_le_bytes,
-        [0, 0, 0xfe, 0xff, ..] => u32::from_be_bytes,
-        _ => return None,
-    };
-    let units = bytes[4..].chunks_exact(4).filter_map(|unit| unit.try_into().ok());
-    let text: String = units.map(|unit| char::from_u32(number(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-    if text.chars().filter(|&c| c == char::REPLACEMENT_CHARACTER).count() * 10 > text.chars().count() {
-        return Some(Err(binary("it has the mark of UTF-32, and isn't")));
-    }
-    let decoded = refuse_binary(text.as_bytes())
-        .map(|_| Decoded { text: Cow::Owned(text), notes: vec!["read as UTF-32, by its byte order mark".to_owned()] });
-    Some(decoded)
 }
 
 /// UTF-8, or so nearly that a few broken bytes are the likelier story: ten good sequences for each bad one.
@@ -261,9 +223,6 @@ mod tests {
         let text = "Договор о поставке товаров, страница 5.";
         check(&units(text, u16::to_le_bytes), None, text, &["read as UTF-16LE, by its zero bytes"]);
         check(&units(text, u16::to_be_bytes), None, text, &["read as UTF-16BE, by its zero bytes"]);
-        let mut wide = vec![0xff, 0xfe, 0, 0];
-        wide.extend("Größe 𝄞".chars().flat_map(|c| u32::from(c).to_le_bytes()));
-        check(&wide, None, "Größe 𝄞", &["read as UTF-32, by its byte order mark"]);
         for (label, text) in [
             ("koi8-r", "Договор о поставке товаров между сторонами"),
             ("shift_jis", "この契約は、商品の納入に関するものである。"),
@@ -282,7 +241,6 @@ mod tests {
     fn a_few_zero_bytes_cost_no_text() {
         let text = "A line of text as it should be.\n".repeat(10);
         check(format!("{text}\0{text}").as_bytes(), None, &format!("{text}\0{text}"), &["1 zero byte was passed over"]);
-        check(format!("{text}{}", "\0".repeat(4096)).as_bytes(), None, &text, &[]);
     }
 
     #[test]
@@ -305,7 +263,6 @@ mod tests {
             "looks like binary data, not text (byte 3 is zero): save it again as text in UTF-8, or leave it out"
         );
         assert!(why(b"\x01\x02\x03abcdef").contains("3 of its 9 bytes are control characters"));
-        assert!(why(b"\xff\xfe\0\0\xff\xff\xff\xff").contains("UTF-32"));
         let noise: Vec<u8> = (0..4000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13).to_le_bytes()[0]).collect();
         assert!(decode(&noise, None).is_err());
     }

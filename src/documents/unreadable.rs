@@ -5,33 +5,33 @@ use super::format::{Format, ending};
 use super::readers::{Failure, Pages, Reader, Source, pdf_header};
 use super::refusal::Refusal;
 use super::units::Unit;
-use super::zip_or_ole::{Declared, by_ole, by_zip};
+use super::zip_or_ole::{by_ole, by_zip};
 
 /// A format: what it is called, and what a user can do.
-type Kind = (&'static str, &'static str);
+pub(super) type Kind = (&'static str, &'static str);
 
 const PDF: Kind = ("a PDF file", "open it in its own program and save it again");
 const OFFICE: &str = "save it as DOCX or PDF";
-const WORD: Kind = ("a Word document", OFFICE);
-const OLD_WORD: Kind = ("an old Word document (DOC)", OFFICE);
-const OLD_POWERPOINT: Kind = ("an old PowerPoint presentation (PPT)", "save it as PPTX or PDF");
-const OLD_OTHER: Kind =
+pub(super) const WORD: Kind = ("a Word document", OFFICE);
+pub(super) const OLD_WORD: Kind = ("an old Word document (DOC)", OFFICE);
+pub(super) const OLD_POWERPOINT: Kind = ("an old PowerPoint presentation (PPT)", "save it as PPTX or PDF");
+pub(super) const OLD_OTHER: Kind =
     ("a file of an old Office program", "save it as PDF in the program that made it, or leave it out");
-const OUTLOOK: Kind = ("an Outlook message", "save it as EML or text");
-const ENCRYPTED: Kind = ("an Office document", "remove the password");
-const ENCRYPTED_BOOK: Kind = ("an EPUB book", "remove the password");
-const EXCEL: Kind = ("an Excel workbook", "open it in its own program and save it again");
-const POWERPOINT: Kind = ("a PowerPoint presentation", "save it as PDF");
-const BINARY_EXCEL: Kind = ("a binary Excel workbook (XLSB)", "save it as XLSX");
-const OPEN_TEXT: Kind = ("an OpenDocument text (ODT)", OFFICE);
-const OPEN_SLIDES: Kind = ("an OpenDocument presentation (ODP)", "save it as PPTX or PDF");
-const OPEN_OTHER: Kind = ("an OpenDocument file", "save it as PDF");
+pub(super) const OUTLOOK: Kind = ("an Outlook message", "save it as EML or text");
+pub(super) const ENCRYPTED: Kind = ("an Office document", "remove the password");
+pub(super) const ENCRYPTED_BOOK: Kind = ("an EPUB book", "remove the password");
+pub(super) const EXCEL: Kind = ("an Excel workbook", "open it in its own program and save it again");
+pub(super) const POWERPOINT: Kind = ("a PowerPoint presentation", "save it as PDF");
+pub(super) const BINARY_EXCEL: Kind = ("a binary Excel workbook (XLSB)", "save it as XLSX");
+pub(super) const OPEN_TEXT: Kind = ("an OpenDocument text (ODT)", OFFICE);
+pub(super) const OPEN_SLIDES: Kind = ("an OpenDocument presentation (ODP)", "save it as PPTX or PDF");
+pub(super) const OPEN_OTHER: Kind = ("an OpenDocument file", "save it as PDF");
 const RTF: Kind = ("an RTF document", OFFICE);
 const KINDLE: Kind = ("a Kindle book (MOBI or AZW)", "convert it to EPUB");
-const EPUB: Kind = ("an EPUB book", "open it in its own program and save it again");
+pub(super) const EPUB: Kind = ("an EPUB book", "open it in its own program and save it again");
 const MAIL: Kind = ("an e-mail", "save it as EML");
 const UNPACK: &str = "unpack it and give the documents in it, or pack them as ZIP";
-const ARCHIVE: Kind = ("an archive", UNPACK);
+pub(super) const ARCHIVE: Kind = ("an archive", UNPACK);
 const SEVEN_ZIP: Kind = ("a 7z archive", UNPACK);
 const RAR: Kind = ("a RAR archive", UNPACK);
 const TAR: Kind = ("a TAR archive", UNPACK);
@@ -185,10 +185,10 @@ fn by_name(name: &str) -> Option<Kind> {
 fn by_content(bytes: &[u8]) -> Option<Kind> {
     let at = |from: usize, what: &[u8]| bytes.get(from..).is_some_and(|rest| rest.starts_with(what));
     if bytes.starts_with(b"PK\x03\x04") {
-        return Some(kind_of(by_zip(bytes)));
+        return Some(by_zip(bytes));
     }
     if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
-        return Some(kind_of(by_ole(bytes)));
+        return Some(by_ole(bytes));
     }
     if let Some(&(magic, kind)) = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         // Letters alone may begin a text too; but then no byte of it is zero.
@@ -215,26 +215,6 @@ fn by_content(bytes: &[u8]) -> Option<Kind> {
     let start = bytes.trim_ascii_start();
     let bare = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     bare.starts_with(b"%PDF-").then_some(PDF)
-}
-
-const fn kind_of(declared: Declared) -> Kind {
-    match declared {
-        Declared::Word => WORD,
-        Declared::Workbook | Declared::OpenSpreadsheet | Declared::OldWorkbook => EXCEL,
-        Declared::Slides => POWERPOINT,
-        Declared::BinaryWorkbook => BINARY_EXCEL,
-        Declared::Epub => EPUB,
-        Declared::OpenText => OPEN_TEXT,
-        Declared::OpenSlides => OPEN_SLIDES,
-        Declared::OpenOther => OPEN_OTHER,
-        Declared::OldWord => OLD_WORD,
-        Declared::OldSlides => OLD_POWERPOINT,
-        Declared::OldOther => OLD_OTHER,
-        Declared::Outlook => OUTLOOK,
-        Declared::Encrypted => ENCRYPTED,
-        Declared::EncryptedBook => ENCRYPTED_BOOK,
-        Declared::Archive => ARCHIVE,
-    }
 }
 
 #[cfg(test)]

@@ -19,10 +19,7 @@ impl Reader for Epub {
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
-        let damaged =
-            || Refusal::Damaged { format: "EPUB".to_owned(), why: "nothing can be unpacked of it".to_owned() };
-        let package = Package::open(source.bytes).ok_or_else(damaged)?;
-        package.tell(pages)?;
+        let package = Package::of(source.bytes, "EPUB", pages)?;
         let book = Book::read(&package)?;
         if book.chapters.iter().all(|chapter| book.locked.contains(&chapter.file)) {
             return Err(Refusal::Protected { format: "an EPUB book".to_owned() }.into());

@@ -1,6 +1,7 @@
 //! How ordered lists count: the page's own numbers and letters, because texts refer to "(b)" and "IV.".
 
 use super::tree::{Id, Tree};
+use crate::documents::readers::package::roman;
 
 /// Where an ordered list has come to.
 pub(super) struct Count {
@@ -45,7 +46,7 @@ impl Style {
     fn show(self, number: i64) -> String {
         let (shown, upper) = match self {
             Self::Letters { upper } if number > 0 => (letters(number), upper),
-            Self::Roman { upper } if (1..4000).contains(&number) => (roman(number), upper),
+            Self::Roman { upper } if let Ok(number) = u32::try_from(number) => (roman(number).to_lowercase(), upper),
             Self::Decimal | Self::Letters { .. } | Self::Roman { .. } => (number.to_string(), false),
         };
         if upper { shown.to_uppercase() } else { shown }
@@ -61,30 +62,4 @@ fn letters(mut number: i64) -> String {
         number = (number - 1) / 26;
     }
     shown.iter().rev().collect()
-}
-
-fn roman(mut number: i64) -> String {
-    const DIGITS: [(i64, &str); 13] = [
-        (1000, "m"),
-        (900, "cm"),
-        (500, "d"),
-        (400, "cd"),
-        (100, "c"),
-        (90, "xc"),
-        (50, "l"),
-        (40, "xl"),
-        (10, "x"),
-        (9, "ix"),
-        (5, "v"),
-        (4, "iv"),
-        (1, "i"),
-    ];
-    let mut shown = String::new();
-    for (value, digit) in DIGITS {
-        while number >= value {
-            shown.push_str(digit);
-            number -= value;
-        }
-    }
-    shown
 }

@@ -9,7 +9,8 @@ use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::salvage::salvage;
-use crate::documents::readers::{Pages, Stopped};
+use crate::documents::readers::{Failure, Pages};
+use crate::documents::refusal::Refusal;
 
 /// The most bytes that one part may unpack to.
 const MAX_PART: u64 = 256 << 20;
@@ -48,12 +49,14 @@ impl<'a> Package<'a> {
         (!parts.is_empty()).then_some(Self { bytes, parts, is_salvaged })
     }
 
-    /// What a person should know of it.
-    pub(in crate::documents) fn tell(&self, pages: &mut dyn Pages) -> Result<(), Stopped> {
-        if self.is_salvaged {
+    /// As [`open`](Self::open), for the reader of a format.
+    pub(in crate::documents) fn of(bytes: &'a [u8], format: &str, pages: &mut dyn Pages) -> Result<Self, Failure> {
+        let why = || Refusal::Damaged { format: format.to_owned(), why: "nothing can be unpacked of it".to_owned() };
+        let package = Self::open(bytes).ok_or_else(why)?;
+        if package.is_salvaged {
             pages.note("its table of parts is damaged, and they were looked for one by one".to_owned())?;
         }
-        Ok(())
+        Ok(package)
     }
 
     pub(in crate::documents) fn has(&self, name: &str) -> bool {

@@ -91,6 +91,38 @@ pub(in crate::documents) fn rule(columns: usize) -> String {
     format!("|{}", " --- |".repeat(columns))
 }
 
+/// A number in capitals; in figures, where those would be too many.
+pub(in crate::documents) fn roman(count: u32) -> String {
+    const SIGNS: [(u32, &str); 13] = [
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+        (5, "V"),
+        (4, "IV"),
+        (1, "I"),
+    ];
+    const MAX: u32 = 20_000;
+    if count == 0 || count > MAX {
+        return count.to_string();
+    }
+    let mut left = count;
+    let mut roman = String::new();
+    for (value, sign) in SIGNS {
+        while left >= value {
+            left -= value;
+            roman.push_str(sign);
+        }
+    }
+    roman
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

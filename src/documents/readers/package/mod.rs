@@ -22,7 +22,7 @@ mod tests;
 mod xml;
 
 pub(in crate::documents) use archive::Package;
-pub(in crate::documents) use blocks::{Blocks, Kind, one_line, row, rule};
+pub(in crate::documents) use blocks::{Blocks, Kind, one_line, roman, row, rule};
 pub(in crate::documents) use chart::chart;
 pub(in crate::documents) use formula::formula;
 pub(in crate::documents) use relations::{Relations, resolve};

@@ -33,6 +33,16 @@ pub(in crate::documents) enum Halt {
     Failure(#[from] Failure),
 }
 
+impl Halt {
+    /// As the reader of a format tells it.
+    pub(in crate::documents) fn of(self, format: &str) -> Failure {
+        match self {
+            Self::Broken(Broken(why)) => Refusal::Damaged { format: format.to_owned(), why }.into(),
+            Self::Failure(failure) => failure,
+        }
+    }
+}
+
 impl From<Stopped> for Halt {
     fn from(stopped: Stopped) -> Self {
         Self::Failure(stopped.into())

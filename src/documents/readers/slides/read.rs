@@ -4,7 +4,6 @@ use super::layout::Layouts;
 use super::slide::Slide;
 use crate::documents::readers::package::{Broken, Halt, Kind, Package, Relations, Xml};
 use crate::documents::readers::{Failure, Pages, Reader, Source, note_counts};
-use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
 
 /// The most slides that are read.
@@ -19,18 +18,14 @@ impl Reader for Slides {
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
-        let damaged = |why: String| Failure::from(Refusal::Damaged { format: "a presentation".to_owned(), why });
-        let package = Package::open(source.bytes).ok_or_else(|| damaged("nothing can be unpacked of it".to_owned()))?;
-        read(&package, pages).map_err(|halt| match halt {
-            Halt::Broken(broken) => damaged(broken.to_string()),
-            Halt::Failure(failure) => failure,
-        })?;
+        const FORMAT: &str = "a presentation";
+        let package = Package::of(source.bytes, FORMAT, pages)?;
+        read(&package, pages).map_err(|halt| halt.of(FORMAT))?;
         Ok(Unit::Page)
     }
 }
 
 fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
-    package.tell(pages)?;
     let main = Relations::main(package, "ppt/presentation.xml");
     let relations = Relations::of(package, &main)?;
     let (slides, behind) = slides(package, &main)?;

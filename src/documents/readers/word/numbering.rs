@@ -3,13 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::styles::{Number, Styles};
-use crate::documents::readers::package::{Broken, Element, Node, Package, Xml};
+use crate::documents::readers::package::{Broken, Element, Node, Package, Xml, roman};
 
 const LEVELS: usize = 9;
 /// The most lists that are kept.
 const MAX_LISTS: usize = 50_000;
-/// No number is written longer than this many characters: Roman numerals of large numbers.
-const MAX_ROMAN: u32 = 20_000;
 
 /// One level of a list.
 #[derive(Debug, Clone, Default)]
@@ -201,36 +199,6 @@ fn letters(count: u32, first: char) -> String {
     let letter = char::from_u32(u32::from(first) + index % 26).unwrap_or(first);
     let times = usize::try_from(index / 26 + 1).unwrap_or(1).min(30);
     std::iter::repeat_n(letter, times).collect()
-}
-
-fn roman(count: u32) -> String {
-    const SIGNS: [(u32, &str); 13] = [
-        (1000, "M"),
-        (900, "CM"),
-        (500, "D"),
-        (400, "CD"),
-        (100, "C"),
-        (90, "XC"),
-        (50, "L"),
-        (40, "XL"),
-        (10, "X"),
-        (9, "IX"),
-        (5, "V"),
-        (4, "IV"),
-        (1, "I"),
-    ];
-    if count == 0 || count > MAX_ROMAN {
-        return count.to_string();
-    }
-    let mut left = count;
-    let mut roman = String::new();
-    for (value, sign) in SIGNS {
-        while left >= value {
-            left -= value;
-            roman.push_str(sign);
-        }
-    }
-    roman
 }
 
 #[cfg(test)]

@@ -12,6 +12,9 @@ use crate::documents::readers::{Failure, Pages, Reader, Source, Stopped, note_co
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
 
+/// What refusals call it.
+const FORMAT: &str = "Word";
+
 /// Reads DOCX.
 pub(in crate::documents) struct Word;
 
@@ -21,17 +24,12 @@ impl Reader for Word {
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
-        let damaged = |why: String| Refusal::Damaged { format: "Word".to_owned(), why };
-        let package = Package::open(source.bytes).ok_or_else(|| damaged("nothing can be unpacked of it".to_owned()))?;
-        read(&package, pages).map_err(|halt| match halt {
-            Halt::Broken(broken) => damaged(broken.to_string()).into(),
-            Halt::Failure(failure) => failure,
-        })
+        let package = Package::of(source.bytes, FORMAT, pages)?;
+        read(&package, pages).map_err(|halt| halt.of(FORMAT))
     }
 }
 
 fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<Unit, Halt> {
-    package.tell(pages)?;
     let main = Relations::main(package, "word/document.xml");
     let relations = Relations::of(package, &main).unwrap_or_default();
     let part = |kind: &str| relations.first(kind).unwrap_or_default();
@@ -65,7 +63,7 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<Unit, Halt> {
     let is_empty = told.turner.page() == 1 && told.is_blank();
     if let Some(gap) = gap.as_ref().filter(|_| is_empty) {
         let why = gap.trim_start_matches("cut off, because ").to_owned();
-        return Err(Refusal::Damaged { format: "Word".to_owned(), why }.into());
+        return Err(Refusal::Damaged { format: FORMAT.to_owned(), why }.into());
     }
     told.finish(gap)?;
     let seen = told.seen.clone();

@@ -2,9 +2,8 @@
 
 use super::{modern, old, open};
 use crate::documents::format::ending;
-use crate::documents::readers::package::{Halt, Package};
+use crate::documents::readers::package::Package;
 use crate::documents::readers::{Failure, Pages, Reader, Source};
-use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
 
 /// Reads XLSX, XLS and ODS.
@@ -16,22 +15,18 @@ impl Reader for Workbook {
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
-        let damaged = |why: String| Failure::from(Refusal::Damaged { format: "a workbook".to_owned(), why });
+        const FORMAT: &str = "a workbook";
         if !source.bytes.starts_with(b"PK") {
             return old::read(source.bytes, pages);
         }
-        let package = Package::open(source.bytes).ok_or_else(|| damaged("nothing can be unpacked of it".to_owned()))?;
-        package.tell(pages)?;
+        let package = Package::of(source.bytes, FORMAT, pages)?;
         let is_open = package.has("content.xml") || ending(source.name) == "ods";
         let read = if is_open && !package.has("xl/workbook.xml") {
             open::read(&package, pages)
         } else {
             modern::read(&package, pages)
         };
-        read.map_err(|halt| match halt {
-            Halt::Broken(broken) => damaged(broken.to_string()),
-            Halt::Failure(failure) => failure,
-        })?;
+        read.map_err(|halt| halt.of(FORMAT))?;
         Ok(Unit::Page)
     }
 }
