@@ -13,6 +13,7 @@ pub mod event;
 pub mod failure;
 pub mod id;
 pub mod instructions;
+pub mod invisible;
 pub mod left_out;
 pub mod limits;
 pub mod pages;

@@ -1,18 +1,19 @@
 //! Text that a model, a document or a server had a say in, made harmless: one line, without what a terminal or a browser
 //! would obey. What a format needs beyond that is its renderer's.
 
+use crate::job::invisible::is_invisible;
+
 /// Characters of a sentence that a page repeats.
 const MOST_CHARS: usize = 300;
 
 /// `text` in one line, without control characters and those that can't be seen or turn the direction of the rest.
 pub fn one_line(text: &str) -> String {
-    let plain: String =
-        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).filter(|c| !is_unseen(*c)).collect();
+    let plain: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .filter(|c| !is_invisible(*c))
+        .collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn is_unseen(letter: char) -> bool {
-    matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// [`one_line`], cut where it is long.

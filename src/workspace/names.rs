@@ -2,6 +2,7 @@
 //! the rule and what to do instead. What lies behind a path that passes is judged by [`super::known`], on disk.
 
 use super::rooted::TEMPORARY;
+use crate::job::invisible::is_invisible;
 use std::fmt;
 
 /// Bytes of one name: what file systems allow.
@@ -74,7 +75,8 @@ impl ModelPath {
         if path.len() > PATH_BYTES {
             return refuse(PathError::LongPath);
         }
-        if path.chars().any(is_invisible) {
+        // Two names that look the same must be the same.
+        if path.chars().any(|letter| letter.is_control() || is_invisible(letter)) {
             return refuse(PathError::Control);
         }
         if path.contains('\\') {
@@ -120,12 +122,6 @@ impl ModelPath {
     pub(crate) fn shown(&self) -> Shown {
         Shown::new(&self.0)
     }
-}
-
-/// Controls, and what some file systems ignore in names or a person can't see: two names that look the same must be the same.
-fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Device names (with any extension), in any case, and names of unfinished files, which are swept after a crash.

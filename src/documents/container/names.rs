@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::documents::gather::check_name;
+use crate::job::invisible::is_invisible;
 
 /// The longest part of a name, in bytes, with room for ` (2)` and for what a workspace puts behind it.
 const MAX_PART_BYTES: usize = 200;
@@ -111,9 +112,7 @@ fn halves(part: &str) -> (&str, &str) {
 
 /// One part of a name as a workspace takes it.
 fn fit(part: &str) -> String {
-    let odd = |c: char| {
-        c.is_control() || matches!(c, '\\' | ':' | '/' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffd}')
-    };
+    let odd = |c: char| c.is_control() || is_invisible(c) || matches!(c, '\\' | ':' | '/' | '\u{fffd}');
     let mut name: String = part.trim().chars().map(|c| if odd(c) { '_' } else { c }).collect();
     if name.len() > MAX_PART_BYTES {
         let (stem, ending) = halves(&name);

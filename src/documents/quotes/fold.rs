@@ -12,6 +12,7 @@
 //!
 //! Nothing else is: letter case, signs, dashes and all other punctuation count.
 
+use crate::job::invisible;
 use unicode_normalization::{
     IsNormalized, UnicodeNormalization,
     char::{canonical_combining_class, decompose_compatible},
@@ -218,7 +219,7 @@ fn is_hyphen(found: char) -> bool {
 
 /// What a renderer puts into a text and nobody sees.
 fn is_invisible(found: char) -> bool {
-    matches!(found, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    invisible::is_invisible(found) && !found.is_whitespace()
 }
 
 /// Whether a character may become one with those before it. The narrow voice marks do so only as what they stand for.
