@@ -3,37 +3,22 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Where a link leads, as seen from the folder that was given.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Leads {
-    Nowhere,
-    Out,
-    /// The path is relative to the folder.
-    File(PathBuf),
-    Folder(PathBuf),
-    /// A fragment says what else is wrong.
-    Elsewhere(String),
-}
-
-/// Follows `link`, with no more than a look. `root` is the folder given, all links in it resolved.
-pub(super) fn leads(root: &Path, link: &Path) -> Leads {
-    let target = match fs::canonicalize(link) {
-        Ok(target) => target,
-        Err(error) => {
-            return match error.kind() {
-                ErrorKind::NotFound | ErrorKind::NotADirectory => Leads::Nowhere,
-                _ if rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::LOOP) => Leads::Nowhere,
-                _ => Leads::Elsewhere(format!("a symbolic link that can't be followed: {error}")),
-            };
-        }
-    };
-    let Ok(relative) = target.strip_prefix(root) else { return Leads::Out };
-    match fs::symlink_metadata(&target) {
-        Ok(meta) if meta.is_dir() => Leads::Folder(relative.to_owned()),
-        Ok(meta) if meta.is_file() => Leads::File(relative.to_owned()),
-        Ok(_) => Leads::Elsewhere("a symbolic link to what is not a regular file".to_owned()),
-        Err(_) => Leads::Nowhere,
+/// Why `link` is no document. `root` is the folder given, all links in it resolved.
+pub(super) fn why(root: &Path, link: &Path) -> String {
+    match fs::canonicalize(link) {
+        Ok(target) => match target.strip_prefix(root) {
+            Ok(to) if to.as_os_str().is_empty() => "a symbolic link to the folder itself".to_owned(),
+            Ok(to) => format!("a symbolic link to {}, not followed", to.display()),
+            Err(_) => "a symbolic link out of the folder, refused".to_owned(),
+        },
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => "a symbolic link that leads nowhere".to_owned(),
+            _ if rustix::io::Errno::from_io_error(&error) == Some(rustix::io::Errno::LOOP) => {
+                "a symbolic link that leads nowhere".to_owned()
+            }
+            _ => format!("a symbolic link that can't be followed: {error}"),
+        },
     }
 }

@@ -259,11 +259,6 @@ impl<'w> Search<'w> {
         part.fits_path(relative) && (self.wanted)(&part.name(&relative.to_string_lossy()))
     }
 
-    /// Whether a file of its own is a document under this name.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.by_name.contains_key(name)
-    }
-
     fn add(&mut self, found: Found) -> Result<(), DocumentError> {
         match self.by_name.entry(found.name.clone()) {
             Entry::Vacant(place) => {

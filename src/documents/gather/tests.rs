@@ -111,7 +111,7 @@ fn links_are_followed_only_where_they_are_named() {
     link("null", "/dev/null");
     symlink("in", root.path().join("link")).unwrap();
     let expected = "a.md 7\ndeep/c.md 12\n\
-        left out in/deep/up: a symbolic link to a.md, which is there already\n\
+        left out in/deep/up: a symbolic link to a.md, not followed\n\
         left out in/gone: a symbolic link that leads nowhere\n\
         left out in/loop: a symbolic link that leads nowhere\n\
         left out in/null: a symbolic link out of the folder, refused\n\
@@ -119,8 +119,8 @@ fn links_are_followed_only_where_they_are_named() {
         left out in/out folder: a symbolic link out of the folder, refused\n\
         left out in/self: a symbolic link to the folder itself\n\
         left out in/through: a symbolic link out of the folder, refused\n\
-        left out in/to deep: a symbolic link to the folder deep, not followed\n\
-        left out in/to hidden: a symbolic link to .hidden.md, which is not among the documents\n";
+        left out in/to deep: a symbolic link to deep, not followed\n\
+        left out in/to hidden: a symbolic link to .hidden.md, not followed\n";
     assert_eq!(gathered(&root, &["in"]), expected);
     assert_eq!(gathered(&root, &["link"]), expected.replace("out in/", "out link/"));
     assert_eq!(gathered(&root, &["in/out file"]), "out file 8\n");

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 
 use super::super::error::DocumentError;
-use super::links::{Leads, leads};
-use super::names::slashed;
+use super::links;
 use super::pattern::Pattern;
 use super::search::{Part, Search, unreadable};
 
@@ -18,7 +17,6 @@ pub(super) const IGNORE_FILE: &str = ".overnightignore";
 impl Search<'_> {
     /// Takes what is meant of the files in `folder`, in order.
     pub(super) fn walk(&mut self, folder: &Path, part: Part<'_>) -> Result<(), DocumentError> {
-        let mut links = Vec::new();
         let own = self.own_in(folder);
         let walk = WalkBuilder::new(folder)
             .standard_filters(false)
@@ -55,12 +53,14 @@ impl Search<'_> {
             } else if !self.tells_of(relative, part) {
                 // Nobody asked for it.
             } else if kind.is_symlink() {
-                links.push(entry.into_path());
+                let root = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
+                let why = links::why(&root, entry.path());
+                self.left_out.push((entry.into_path(), why));
             } else {
                 self.left_out.push((entry.into_path(), "not a regular file".to_owned()));
             }
         }
-        self.tell_links(folder, part, links)
+        Ok(())
     }
 
     /// Which of our own files and folders are in `folder`, as its walk names them.
@@ -68,30 +68,6 @@ impl Search<'_> {
         let Ok(root) = fs::canonicalize(folder) else { return HashSet::new() };
         let relative = self.own.iter().filter_map(|own| own.strip_prefix(&root).ok());
         relative.filter(|own| !own.as_os_str().is_empty()).map(|own| folder.join(own)).collect()
-    }
-
-    /// Says of links where they lead, once it is known what is among the documents anyway.
-    fn tell_links(&mut self, folder: &Path, part: Part<'_>, links: Vec<PathBuf>) -> Result<(), DocumentError> {
-        if links.is_empty() {
-            return Ok(());
-        }
-        let root = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
-        for link in links {
-            let why = match leads(&root, &link) {
-                Leads::Nowhere => "a symbolic link that leads nowhere".to_owned(),
-                Leads::Out => "a symbolic link out of the folder, refused".to_owned(),
-                Leads::Folder(to) if to.as_os_str().is_empty() => "a symbolic link to the folder itself".to_owned(),
-                Leads::Folder(to) => format!("a symbolic link to the folder {}, not followed", to.display()),
-                Leads::File(to) => {
-                    let is_there = slashed(&to, &to).is_ok_and(|name| self.has(&part.name(&name)));
-                    let how = if is_there { "which is there already" } else { "which is not among the documents" };
-                    format!("a symbolic link to {}, {how}", to.display())
-                }
-                Leads::Elsewhere(why) => why,
-            };
-            self.left_out.push((link, why));
-        }
-        Ok(())
     }
 }
 

@@ -75,7 +75,7 @@ fn odd_files_are_named_and_harm_no_others() {
          left out: docs/dot. (no name for a document, because \"dot.\" ends with a dot: rename it)\n\
          left out: docs/huge.md (1073741825 bytes, and a document may have 1073741824: split it)\n\
          left out: docs/latin-\u{fffd}.md (its name isn't valid UTF-8: rename it)\n\
-         left out: docs/link.md (a symbolic link to a.md, which is there already)\n\
+         left out: docs/link.md (a symbolic link to a.md, not followed)\n\
          left out: docs/new line.md (no name for a document, because it has a control character: rename it)\n\
          left out: docs/nul.md (no name for a document, because \"nul.md\" is a device on Windows: rename it)\n\
          left out: docs/socket (not a regular file)\n"

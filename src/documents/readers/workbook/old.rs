@@ -1,6 +1,6 @@
-//! XLS. `calamine` holds each sheet as a rectangle around its cells, so how large those are is looked up first.
+//! XLS. `calamine` holds each sheet as a rectangle around its cells: the process that reads has a limit on its memory.
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 use calamine::{Data, Reader, SheetType, SheetVisible, Xls, XlsError};
 
@@ -12,8 +12,6 @@ use crate::documents::readers::{Failure, Pages};
 use crate::documents::refusal::Refusal;
 use crate::documents::units::Unit;
 
-/// The most cells, empty ones too, of all sheets together.
-const MAX_CELLS: u64 = 6_000_000;
 const FORMAT: &str = "a workbook";
 /// `calamine` tells dates from numbers by their formats, and keeps nothing else of those.
 const NUMBERS: &str =
@@ -21,11 +19,6 @@ const NUMBERS: &str =
 
 pub(super) fn read(bytes: &[u8], pages: &mut dyn Pages) -> Result<Unit, Failure> {
     let damaged = |why: String| Refusal::Damaged { format: FORMAT.to_owned(), why };
-    let area = area(bytes).ok_or_else(|| damaged("its sheets are not found in it".to_owned()))?;
-    if area > MAX_CELLS {
-        let why = format!("its sheets span {area} cells, most of them empty, and {MAX_CELLS} can be held");
-        return Err(damaged(why).into());
-    }
     let mut workbook: Xls<_> = Xls::new(Cursor::new(bytes)).map_err(|error| match error {
         XlsError::Password => Refusal::Encrypted { format: "an Excel workbook".to_owned() },
         // What else there is, is in words of the library's.
@@ -88,49 +81,4 @@ fn show(value: &Data, since_1904: bool) -> String {
         Data::Error(error) => error.to_string(),
         Data::Empty => String::new(),
     }
-}
-
-/// How many cells the rectangles around all sheets' cells have. None where there are no records.
-fn area(bytes: &[u8]) -> Option<u64> {
-    let mut file = cfb::CompoundFile::open(Cursor::new(bytes)).ok()?;
-    let name = ["/Workbook", "/Book"].into_iter().find(|name| file.is_stream(name))?;
-    let mut stream = Vec::new();
-    // Of a stream that is cut off, what there is; it can't be longer than the file.
-    let _ = file.open_stream(name).ok()?.take(bytes.len() as u64).read_to_end(&mut stream);
-    let number = |at: usize| Some(u16::from_le_bytes([*stream.get(at)?, *stream.get(at + 1)?]));
-    let (mut area, mut at) = (0_u64, 0);
-    let mut bounds: Option<[u16; 4]> = None;
-    let size = |bounds: Option<[u16; 4]>| {
-        bounds.map_or(0, |[top, bottom, left, right]| (u64::from(bottom - top) + 1) * (u64::from(right - left) + 1))
-    };
-    while let (Some(kind), Some(length)) = (number(at), number(at + 2)) {
-        let end = at + 4 + usize::from(length);
-        match kind {
-            // A sheet begins.
-            0x0809 | 0x0409 | 0x0209 | 0x0009 => area += size(bounds.take()),
-            // Cells, of every version.
-            0x0006
-            | 0x0206
-            | 0x0406
-            | 0x00bd
-            | 0x00be
-            | 0x00d6
-            | 0x00fd
-            | 0x0201..=0x0205
-            | 0x027e
-            | 0x0001..=0x0005 => {
-                if let (Some(row), Some(column)) = (number(at + 4), number(at + 6)) {
-                    // Several cells in one record: the last column stands at its end.
-                    let last = if matches!(kind, 0x00bd | 0x00be) { number(end - 2) } else { None };
-                    let last = last.unwrap_or(column).max(column);
-                    bounds = Some(bounds.map_or([row, row, column, last], |[top, bottom, left, right]| {
-                        [top.min(row), bottom.max(row), left.min(column), right.max(last)]
-                    }));
-                }
-            }
-            _ => {}
-        }
-        at = end;
-    }
-    (at > 0).then(|| area + size(bounds))
 }

@@ -209,7 +209,7 @@ fn old_office_files_are_told_apart_by_their_streams() {
         ("/WordDocument", "a.docx is an old Word document (DOC), which can't be read: save it as DOCX or PDF"),
         (
             "/Workbook",
-            "a.docx can't be read as a workbook, because its sheets are not found in it: open it in its own program and \
+            "a.docx can't be read as a workbook, because its records are damaged: open it in its own program and \
              save it again, or leave it out",
         ),
     ] {
