@@ -2,7 +2,7 @@
 //! the rule and what to do instead. What lies behind a path that passes is judged by [`super::known`], on disk.
 
 use super::rooted::TEMPORARY;
-use crate::job::invisible::is_invisible;
+use crate::job::names::{is_device, is_invisible};
 use std::fmt;
 
 /// Bytes of one name: what file systems allow.
@@ -99,7 +99,8 @@ impl ModelPath {
             if name.ends_with('.') || name.starts_with(char::is_whitespace) || name.ends_with(char::is_whitespace) {
                 return refuse(PathError::Edge);
             }
-            if is_reserved(name) {
+            // Unfinished files are swept after a crash.
+            if is_device(name) || fold(name).starts_with(TEMPORARY) {
                 return refuse(PathError::Reserved);
             }
             if !clean.is_empty() {
@@ -122,21 +123,6 @@ impl ModelPath {
     pub(crate) fn shown(&self) -> Shown {
         Shown::new(&self.0)
     }
-}
-
-/// Device names (with any extension), in any case, and names of unfinished files, which are swept after a crash.
-fn is_reserved(name: &str) -> bool {
-    let folded = fold(name);
-    let stem = folded.split('.').next().unwrap_or_default().trim_end();
-    let is_numbered = |device: &str| {
-        let number = stem.strip_prefix(device).unwrap_or_default();
-        let mut digits = number.chars();
-        matches!((digits.next(), digits.next()), (Some('1'..='9' | '¹' | '²' | '³'), None))
-    };
-    matches!(stem, "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
-        || is_numbered("com")
-        || is_numbered("lpt")
-        || folded.starts_with(TEMPORARY)
 }
 
 /// The name without regard to case: twice, because some letters have only one of the two (`ſ` and `s`).

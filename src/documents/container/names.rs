@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::documents::gather::check_name;
-use crate::job::invisible::is_invisible;
+use crate::job::names::is_invisible;
 
 /// The longest part of a name, in bytes, with room for ` (2)` and for what a workspace puts behind it.
 const MAX_PART_BYTES: usize = 200;

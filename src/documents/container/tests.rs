@@ -8,6 +8,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::*;
 use crate::documents::Refusal;
+use crate::documents::readers::package::sample::damaged;
 
 /// An archive of these files.
 fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -256,14 +257,8 @@ proptest::proptest! {
     #[test]
     fn changed_archives_never_panic(changes in proptest::collection::vec((0_usize..2000, proptest::num::u8::ANY), 1..12), end in 0_usize..2000) {
         let inner = zip(&[("c.txt", b"ccc"), ("d/e.md", b"# e")]);
-        let mut bytes = zip(&[("a.txt", b"a"), ("folder/b.txt", &b"bb ".repeat(50)), ("inner.zip", &inner)]);
-        for (at, byte) in changes {
-            let at = at % bytes.len();
-            bytes[at] = byte;
-        }
-        if end < bytes.len() / 2 {
-            bytes.truncate(bytes.len() - end);
-        }
+        let bytes = zip(&[("a.txt", b"a"), ("folder/b.txt", &b"bb ".repeat(50)), ("inner.zip", &inner)]);
+        let bytes = damaged(&bytes, &changes, end);
         if let Ok(found) = members("a.zip", &bytes) {
             for member in found.members.into_iter().filter(|member| member.fault.is_none()) {
                 proptest::prop_assert_eq!(take("a.zip", &bytes, &member.path).unwrap().len() as u64, member.bytes);

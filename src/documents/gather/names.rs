@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::super::error::DocumentError;
+use crate::job::names::is_device;
 
 /// What stands beside the documents in a workspace: their extracted text (SPEC 2).
 const TEXT_FOLDER: &str = ".text";
@@ -52,7 +53,7 @@ pub fn check_name(name: &str) -> Result<(), DocumentError> {
         if part.len() > MAX_NAME_BYTES {
             return bad(format!("a part of it has {} bytes, and {MAX_NAME_BYTES} is the most", part.len()));
         }
-        if is_reserved(part) {
+        if is_device(part) {
             return bad(format!("{part:?} is a device on Windows"));
         }
     }
@@ -61,13 +62,4 @@ pub fn check_name(name: &str) -> Result<(), DocumentError> {
         return bad(format!("{TEXT_FOLDER} holds the documents' extracted text"));
     }
     Ok(())
-}
-
-fn is_reserved(part: &str) -> bool {
-    let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_uppercase();
-    let numbered = |device| {
-        let number = stem.strip_prefix(device).unwrap_or_default();
-        matches!(number, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³")
-    };
-    matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL") || numbered("COM") || numbered("LPT")
 }

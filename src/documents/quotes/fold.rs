@@ -12,7 +12,7 @@
 //!
 //! Nothing else is: letter case, signs, dashes and all other punctuation count.
 
-use crate::job::invisible;
+use crate::job::names;
 use unicode_normalization::{
     IsNormalized, UnicodeNormalization,
     char::{canonical_combining_class, decompose_compatible},
@@ -219,7 +219,7 @@ fn is_hyphen(found: char) -> bool {
 
 /// What a renderer puts into a text and nobody sees.
 fn is_invisible(found: char) -> bool {
-    invisible::is_invisible(found) && !found.is_whitespace()
+    names::is_invisible(found) && !found.is_whitespace()
 }
 
 /// Whether a character may become one with those before it. The narrow voice marks do so only as what they stand for.

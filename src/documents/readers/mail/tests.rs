@@ -7,6 +7,7 @@ use cfb::CompoundFile;
 
 use crate::documents::container::{Members, members, take};
 use crate::documents::format::{detect, extract};
+use crate::documents::readers::package::sample::damaged;
 use crate::documents::{Extracted, Format, Unit};
 
 fn read(name: &str, bytes: &[u8]) -> Extracted {
@@ -372,14 +373,7 @@ proptest::proptest! {
             ("/__attach_version1.0_#00000000/__substg1.0_37010102", b"%PDF-1"),
         ]);
         for original in [FORWARDED.as_bytes(), &other] {
-            let mut bytes = original.to_vec();
-            for &(at, byte) in &changes {
-                let at = at % bytes.len();
-                bytes[at] = byte;
-            }
-            if end < bytes.len() / 2 {
-                bytes.truncate(bytes.len() - end);
-            }
+            let bytes = damaged(original, &changes, end);
             let _ = extract("a.eml", &bytes);
             if let Ok(found) = members("a.eml", &bytes) {
                 for member in found.members {

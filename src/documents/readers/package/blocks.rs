@@ -122,29 +122,3 @@ pub(in crate::documents) fn roman(count: u32) -> String {
     }
     roman
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn items_and_rows_stand_close() {
-        let mut blocks = Blocks::default();
-        for (kind, block) in [
-            (Kind::Paragraph, "# a"),
-            (Kind::Paragraph, "b"),
-            (Kind::Paragraph, ""),
-            (Kind::Item, "- c"),
-            (Kind::Item, "- d"),
-            (Kind::Row, "| e |"),
-            (Kind::Row, "| --- |"),
-        ] {
-            blocks.add(kind, block);
-        }
-        blocks.set_off();
-        blocks.add(Kind::Row, "| f |");
-        assert_eq!(blocks.take(), "# a\n\nb\n\n- c\n- d\n\n| e |\n| --- |\n\n| f |\n");
-        assert_eq!(row(&["a|b", "c"]), "| a\u{ff5c}b | c |");
-        assert_eq!(one_line(" a\n\tb\u{a0}c "), "a b c");
-    }
-}

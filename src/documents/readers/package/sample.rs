@@ -15,6 +15,18 @@ pub(in crate::documents) fn zip(parts: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
+/// Bytes with some of them changed, and cut where `end` is not far behind their middle.
+pub(in crate::documents) fn damaged(bytes: &[u8], changes: &[(usize, u8)], end: usize) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for &(at, byte) in changes {
+        let at = at % bytes.len();
+        bytes[at] = byte;
+    }
+    let kept = if end < bytes.len() / 2 { bytes.len() - end } else { bytes.len() };
+    bytes.truncate(kept);
+    bytes
+}
+
 /// The part that says what an archive is.
 pub(in crate::documents) fn types(main: &str) -> String {
     format!(

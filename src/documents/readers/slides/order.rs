@@ -75,29 +75,3 @@ fn beside<T>(band: &[(Place, T)], place: &Place) -> bool {
         .take(100)
         .all(|(other, _)| place.left >= other.left + other.width * 0.9 || other.left >= place.left + place.width * 0.9)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shapes_are_read_in_rows() {
-        let at = |left: f64, top: f64, width: f64, height: f64| Place { left, top, width, height };
-        let mut shapes = vec![
-            (at(0.0, 90.0, 100.0, 10.0), "below"),
-            (at(60.0, 9.0, 40.0, 20.0), "right"),
-            (at(0.0, 10.0, 40.0, 20.0), "left"),
-            (at(0.0, 0.0, 100.0, 5.0), "top"),
-        ];
-        sort(&mut shapes);
-        assert_eq!(shapes.into_iter().map(|(_, name)| name).collect::<Vec<_>>(), ["top", "left", "right", "below"]);
-    }
-
-    #[test]
-    fn a_group_scales_what_is_in_it() {
-        let outside = Place { left: 100.0, top: 100.0, width: 50.0, height: 50.0 };
-        let inside = Place { left: 0.0, top: 0.0, width: 100.0, height: 100.0 };
-        let place = Scale::of_group(outside, inside).within(Scale::default()).apply(inside);
-        assert_eq!(place, outside);
-    }
-}

@@ -40,7 +40,8 @@ fn slides_come_in_their_order_with_title_text_and_notes() {
     let list = shape(
         "<p:ph idx=\"1\"/>",
         None,
-        "<a:p><a:t>point</a:t></a:p><a:p><a:pPr lvl=\"1\"/><a:t>deeper</a:t></a:p><a:p><a:pPr><a:buNone/></a:pPr><a:t>plain</a:t></a:p>\
+        "<a:p><a:t>point</a:t></a:p><a:p><a:pPr lvl=\"1\"/><a:t>deeper</a:t></a:p><a:p><a:pPr><a:buNone/></a:pPr><a:t>plain </a:t><a14:m><m:oMath><m:sSup><m:e><m:r><m:t>x</m:t></m:r></m:e>\
+         <m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath></a14:m></a:p>\
          <a:p><a:pPr><a:buAutoNum startAt=\"3\"/></a:pPr><a:t>three</a:t></a:p><a:p><a:pPr><a:buAutoNum startAt=\"3\"/></a:pPr><a:t>four</a:t></a:p>",
     );
     let number = shape("<p:ph type=\"sldNum\"/>", None, &p("17"));
@@ -74,7 +75,7 @@ fn slides_come_in_their_order_with_title_text_and_notes() {
     assert_eq!(
         pages,
         [
-            "# Second file, first slide\n\n- point\n  - deeper\n\nplain\n\n3. three\n4. four\n\nNotes:\n\nSay it\n",
+            "# Second file, first slide\n\n- point\n  - deeper\n\nplain x^2\n\n3. three\n4. four\n\nNotes:\n\nSay it\n",
             "(hidden slide)\n\ntop\n\ngrouped\n\nleft\n\nright\n\n| a | b |\n| --- | --- |\n",
             "\n",
         ]
