@@ -30,11 +30,7 @@ const RTF: Kind = ("an RTF document", OFFICE);
 const KINDLE: Kind = ("a Kindle book (MOBI or AZW)", "convert it to EPUB");
 pub(super) const EPUB: Kind = ("an EPUB book", "open it in its own program and save it again");
 const MAIL: Kind = ("an e-mail", "save it as EML");
-const UNPACK: &str = "unpack it and give the documents in it, or pack them as ZIP";
-pub(super) const ARCHIVE: Kind = ("an archive", UNPACK);
-const SEVEN_ZIP: Kind = ("a 7z archive", UNPACK);
-const RAR: Kind = ("a RAR archive", UNPACK);
-const TAR: Kind = ("a TAR archive", UNPACK);
+pub(super) const ARCHIVE: Kind = ("an archive", "unpack it and give the documents in it, or pack them as ZIP");
 const PACKED: Kind = ("a compressed file", "unpack it first");
 const IMAGE: Kind = ("an image", "give its text, for example from a text recognition program");
 const MEDIA: Kind = ("an audio or video file", "give a transcript");
@@ -57,8 +53,8 @@ const MAGIC: &[(&[u8], Kind)] = &[
     (b"BZh", PACKED),
     (b"\xfd7zXZ\0", PACKED),
     (b"\x28\xb5\x2f\xfd", PACKED),
-    (b"7z\xbc\xaf\x27\x1c", SEVEN_ZIP),
-    (b"Rar!\x1a\x07", RAR),
+    (b"7z\xbc\xaf\x27\x1c", ARCHIVE),
+    (b"Rar!\x1a\x07", ARCHIVE),
     (b"!<arch>\n", ARCHIVE),
     (b"PK\x05\x06", ARCHIVE),
     (b"\x7fELF", PROGRAM),
@@ -87,10 +83,7 @@ const ENDINGS: &[(&[&str], Kind)] = &[
     (&["epub"], EPUB),
     (&["mobi", "azw", "azw3", "kfx"], KINDLE),
     (&["eml", "mbox", "msg", "mht", "mhtml"], MAIL),
-    (&["zip", "jar"], ARCHIVE),
-    (&["7z"], SEVEN_ZIP),
-    (&["rar"], RAR),
-    (&["tar"], TAR),
+    (&["zip", "jar", "7z", "rar", "tar"], ARCHIVE),
     (&["gz", "tgz", "bz2", "xz", "zst"], PACKED),
     (&["png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp", "heic", "djvu"], IMAGE),
     (&["mp3", "mp4", "m4a", "wav", "ogg", "avi", "mov", "mkv", "webm"], MEDIA),
@@ -203,7 +196,7 @@ fn by_content(bytes: &[u8]) -> Option<Kind> {
         return Some(IMAGE);
     }
     if at(257, b"ustar") {
-        return Some(TAR);
+        return Some(ARCHIVE);
     }
     if at(60, b"BOOKMOBI") || at(60, b"TEXtREAd") {
         return Some(KINDLE);

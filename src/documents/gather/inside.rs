@@ -23,32 +23,3 @@ pub(super) fn names(outer: &str, held: &Members) -> Vec<String> {
     };
     held.members.iter().map(|member| name(&member.path)).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::super::container::Member;
-    use super::*;
-
-    #[test]
-    fn a_document_is_no_folder() {
-        let member = |path: &[&str]| Member {
-            path: path.iter().map(|part| (*part).to_owned()).collect(),
-            bytes: 1,
-            fault: None,
-        };
-        let members = vec![
-            member(&["x.pdf"]),
-            member(&["in/m.eml"]),
-            member(&["in/m.eml", "y.pdf"]),
-            member(&["in/m.eml", "b.zip", "z.pdf"]),
-        ];
-        let mut held = Members { members, left_out: Vec::new(), is_document: false };
-        let expected = |outer: &str| {
-            ["x.pdf", "in/m.eml", "in/m.eml.attachments/y.pdf", "in/m.eml.attachments/b.zip/z.pdf"]
-                .map(|name| format!("{outer}/{name}"))
-        };
-        assert_eq!(names("a.zip", &held), expected("a.zip"));
-        held.is_document = true;
-        assert_eq!(names("a.eml", &held), expected("a.eml.attachments"));
-    }
-}

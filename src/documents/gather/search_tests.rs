@@ -7,7 +7,11 @@ use super::*;
 fn what_lies_in_a_file_makes_room_for_a_file_of_its_name() {
     let root = folder(&["in/m.eml.attachments/x.txt", "in/n.eml.attachments/y.txt"]);
     let part = "--b\r\nContent-Disposition: attachment; filename=x.txt\r\n\r\nattached\r\n";
-    let mail = format!("From: a@b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n{part}--b--\r\n");
+    let inner = part.replace("--b", "--i") + "--i--\r\n";
+    let forwarded = format!(
+        "--b\r\nContent-Type: message/rfc822\r\n\r\nFrom: a@b\r\nContent-Type: multipart/mixed; boundary=i\r\n\r\n{inner}"
+    );
+    let mail = format!("From: a@b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n{part}{forwarded}--b--\r\n");
     fs::write(root.path().join("in/m.eml"), mail).unwrap();
     let named: Vec<_> = gather(&[root.path().join("in")])
         .unwrap()
@@ -17,6 +21,8 @@ fn what_lies_in_a_file_makes_room_for_a_file_of_its_name() {
         .collect();
     let expected = [
         ("m.eml", 0),
+        ("m.eml.attachments/attachment-2.eml", 1),
+        ("m.eml.attachments/attachment-2.eml.attachments/x.txt", 2),
         ("m.eml.attachments/x (2).txt", 1),
         ("m.eml.attachments/x.txt", 0),
         ("n.eml.attachments/y.txt", 0),

@@ -1,12 +1,9 @@
 //! Whether some bytes are a mail. Prose and source code may begin with a word and a colon; so a mail is what begins with
 //! nothing but header fields, some of which no one else writes.
 
-use std::io::Cursor;
-
-use cfb::CompoundFile;
-
-use super::outlook::PROPERTIES;
 use crate::documents::format::ending;
+use crate::documents::unreadable::OUTLOOK;
+use crate::documents::zip_or_ole::by_ole;
 
 /// How much of a document is looked at.
 const HEAD_BYTES: usize = 4096;
@@ -119,13 +116,7 @@ pub(super) fn is_envelope(line: &[u8]) -> bool {
 
 /// Whether these bytes are a mail as Outlook saves it.
 pub(super) fn is_outlook(bytes: &[u8]) -> bool {
-    if !begins_like_outlook(bytes) {
-        return false;
-    }
-    let wanted: Vec<u8> = PROPERTIES.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    // Cheaper than opening it, and most files of old office programs have none.
-    memchr::memmem::find(bytes, &wanted).is_some()
-        && CompoundFile::open(Cursor::new(bytes)).is_ok_and(|file| file.is_stream(format!("/{PROPERTIES}")))
+    begins_like_outlook(bytes) && by_ole(bytes) == OUTLOOK
 }
 
 /// Whether a file that begins so may be a mail, by its name or its first bytes.

@@ -11,6 +11,7 @@ use encoding_rs::Encoding;
 
 use super::letter::{Attachment, Letter, Transfer, name_all};
 use super::mime::{decoded, people, person};
+use super::sorted::MAX_LOGO_BYTES;
 use crate::documents::encoding;
 use crate::documents::readers::Failure;
 use crate::documents::readers::html::of_part;
@@ -18,13 +19,11 @@ use crate::documents::readers::package::one_line;
 use crate::documents::refusal::Refusal;
 
 /// The stream of properties that have a fixed length.
-pub(super) const PROPERTIES: &str = "__properties_version1.0";
+const PROPERTIES: &str = "__properties_version1.0";
 /// A whole message as an attachment's content.
 const EMBEDDED: &str = "__substg1.0_3701000D";
 const MAX_ATTACHMENTS: usize = 5_000;
 const MAX_RECIPIENTS: usize = 5_000;
-/// Images smaller than this that the text shows are logos and lines, not documents.
-const MAX_LOGO_BYTES: usize = 20_000;
 
 const SUBJECT: &str = "0037";
 /// A sender's name, and what may hold the address; so of who it was sent for, and of a recipient.

@@ -23,7 +23,7 @@ const LITTLE: usize = 20;
 /// Forms of a text that say what the others do.
 const OTHER_FORMS: [&str; 3] = ["text/x-amp-html", "text/enriched", "text/watch-html"];
 /// Images smaller than this that the text shows are logos and lines, not documents.
-const MAX_LOGO_BYTES: usize = 20_000;
+pub(super) const MAX_LOGO_BYTES: usize = 20_000;
 
 /// One piece of a mail's text.
 pub(super) struct Piece<'a> {
