@@ -14,7 +14,7 @@ struct Part {
     name: String,
     text: String,
     /// What came last is more than a run of characters.
-    after_part: bool,
+    after_more: bool,
     slots: Vec<(String, String)>,
     /// Its properties: `chr`, `degHide`.
     marks: Vec<(String, String)>,
@@ -74,12 +74,12 @@ impl Part {
     fn add(&mut self, text: &str, is_part: bool) {
         let (before, next) = (self.text.chars().next_back(), text.chars().next());
         let joins = |found: Option<char>| found.is_some_and(char::is_alphanumeric);
-        let runs_on = joins(next) && (joins(before) || before == Some(')')) || next == Some('(') && self.after_part;
-        if (is_part || self.after_part) && runs_on {
+        let runs_on = joins(next) && (joins(before) || before == Some(')')) || next == Some('(') && self.after_more;
+        if (is_part || self.after_more) && runs_on {
             self.text.push(' ');
         }
         self.text.push_str(text);
-        self.after_part = is_part;
+        self.after_more = is_part;
     }
 
     fn slot(&self, name: &str) -> &str {
