@@ -33,16 +33,10 @@ pub(super) struct Chapter {
     /// Its file; empty where the book names none.
     pub(super) file: String,
     pub(super) media: String,
+    /// It is the table of contents.
+    is_navigation: bool,
     /// A picture on the outside.
     pub(super) is_cover: bool,
-}
-
-#[derive(Default)]
-struct Item {
-    file: String,
-    media: String,
-    is_navigation: bool,
-    is_cover: bool,
 }
 
 /// The content of one file; the error is a fragment.
@@ -82,7 +76,7 @@ impl Book {
     /// Reads the file that names the chapters; returns the file of the table of contents.
     fn chapters(&mut self, package: &Package<'_>, path: &str) -> Option<String> {
         let folder = folder(path);
-        let mut items: HashMap<String, Item> = HashMap::new();
+        let mut items: HashMap<String, Chapter> = HashMap::new();
         let mut order: Vec<String> = Vec::new();
         let mut covers: HashSet<String> = HashSet::new();
         let (mut ncx, mut in_title) = (None, false);
@@ -91,7 +85,7 @@ impl Book {
                 "item" => {
                     let (Some(id), Some(href)) = (tag.value("id"), tag.value("href")) else { return };
                     let properties = tag.value("properties").unwrap_or_default();
-                    let item = Item {
+                    let item = Chapter {
                         file: resolve(folder, &href),
                         media: tag.value("media-type").unwrap_or_default().to_ascii_lowercase(),
                         is_navigation: properties.split_whitespace().any(|property| property == "nav"),
@@ -119,12 +113,9 @@ impl Book {
             if item.is_some_and(|item| item.is_navigation) || !met.insert(file.clone()) {
                 continue;
             }
-            let chapter = item.map(|item| Chapter {
-                file: item.file.clone(),
-                media: item.media.clone(),
-                is_cover: item.is_cover || covers.contains(&item.file),
-            });
-            self.chapters.push(chapter.unwrap_or_default());
+            let mut chapter = item.cloned().unwrap_or_default();
+            chapter.is_cover |= covers.contains(&chapter.file);
+            self.chapters.push(chapter);
         }
         let navigation = items.values().filter(|item| item.is_navigation).map(|item| item.file.clone()).min();
         navigation.or_else(|| Some(items.get(&ncx?)?.file.clone()))
