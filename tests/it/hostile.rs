@@ -6,7 +6,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by it")]
 
-use crate::support::cases;
+use crate::{sections, support::cases};
 use overnight::{
     context::{
         catalogue::{JobComplete, SearchFiles, TodoWrite, Tool, arguments},
@@ -141,7 +141,8 @@ static VALID: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
                 .extension()
                 .is_some_and(|ext| ["md", "yaml", "json", "html", "txt"].iter().any(|kind| ext == *kind))
         })
-        .map(|entry| std::fs::read(entry.path()).unwrap())
+        .flat_map(|entry| sections::read(&std::fs::read_to_string(entry.path()).unwrap()))
+        .map(|(_, text)| text.into_bytes())
         .filter(|bytes| bytes.len() < 40_000)
         .collect();
     let todos = json!({"todos": [{"content": "Read", "active_form": "Reading", "status": "pending", "order": 2}]});

@@ -30,6 +30,7 @@ mod rest;
 mod scenarios;
 mod schedule;
 mod searches;
+mod sections;
 mod store;
 mod submit;
 mod support;

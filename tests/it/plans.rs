@@ -1,15 +1,17 @@
-//! Plans as models really write them, each with what is understood beside it. `UPDATE=1` rewrites the expectations.
+//! Plans as models really write them, each with what is understood below it. `UPDATE=1` rewrites the expectations.
 
 use std::fmt::Write as _;
 
 use overnight::job::plan::{PhaseState, Plan};
+use similar::{DiffTag, TextDiff};
 
 #[test]
 fn plans_of_all_kinds_are_read() {
-    crate::support::corpus("plans", "md", 40, &|_, text| show(text).unwrap());
+    crate::support::corpus("plans.txt", 80, &|_, text| show(text).unwrap());
 }
 
-/// What was understood, then the text in its one form; or the error.
+/// A line for each phase that was understood, then the text in its one form, which reads as the same phases, with a count in
+/// place of lines that stay as they are; or the error.
 fn show(text: &str) -> Result<String, std::fmt::Error> {
     let plan = match Plan::parse(text) {
         Ok(plan) => plan,
@@ -23,17 +25,23 @@ fn show(text: &str) -> Result<String, std::fmt::Error> {
             PhaseState::Current => "current",
             PhaseState::Complete => "complete",
         };
-        writeln!(shown, "{} {state}: {}", phase.number, phase.title)?;
-        if !phase.objective.is_empty() {
-            writeln!(shown, "  objective: {}", phase.objective)?;
+        let done = phase.steps.iter().filter(|step| step.done).count();
+        let details: usize = phase.steps.iter().map(|step| step.details.lines().count()).sum();
+        let objective = phase.objective.lines().count();
+        let counts =
+            [(objective, "of objective"), (phase.steps.len(), "steps"), (done, "done"), (details, "of details")];
+        write!(shown, "{} {state} '{}':", phase.number, phase.title)?;
+        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+            write!(shown, " {count} {what}")?;
         }
-        for step in &phase.steps {
-            writeln!(shown, "  {} {}", if step.done { 'x' } else { '-' }, step.text)?;
-            for line in step.details.lines() {
-                writeln!(shown, "      | {line}")?;
-            }
+        shown.push('\n');
+    }
+    shown.push_str("----\n");
+    for change in TextDiff::from_lines(text, plan.text()).ops() {
+        match change.new_range() {
+            lines if change.tag() == DiffTag::Equal && lines.len() > 1 => writeln!(shown, "… {} lines", lines.len())?,
+            lines => shown.extend(plan.text().split_inclusive('\n').skip(lines.start).take(lines.len())),
         }
     }
-    writeln!(shown, "----\n{}", plan.text())?;
     Ok(shown)
 }

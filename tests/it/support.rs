@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+use crate::sections;
 use overnight::{
     extraction::Extractor,
     job::{
@@ -151,28 +152,26 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Compares what `show` makes of each file `*.EXTENSION` in `tests/formats/FOLDER` with the `.expected` beside it. `UPDATE=1`
-/// rewrites the expectations.
-pub(crate) fn corpus(folder: &str, extension: &str, least: usize, show: &dyn Fn(&Path, &str) -> String) {
-    use std::fmt::Write as _;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats").join(folder);
-    let mut names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    names.retain(|path| path.extension().is_some_and(|found| found == extension));
-    names.sort();
-    assert!(names.len() >= least, "the corpus is missing: {} files in {}", names.len(), folder.display());
-    let mut wrong = String::new();
-    for path in names {
-        let found = show(&path, &std::fs::read_to_string(&path).unwrap());
-        let beside = path.with_extension("expected");
-        if std::env::var_os("UPDATE").is_some() {
-            std::fs::write(&beside, &found).unwrap();
-        }
-        let expected = std::fs::read_to_string(&beside).unwrap_or_default();
-        if found != expected {
-            writeln!(wrong, "== {}\n-- expected\n{expected}\n-- found\n{found}", path.display()).unwrap();
-        }
+/// Compares what `show` makes of each case in `tests/formats/FILE` with the section `expected` behind it, which is missing where
+/// it makes nothing. `UPDATE=1` rewrites the expectations.
+pub(crate) fn corpus(file: &str, least: usize, show: &dyn Fn(&str, &str) -> String) {
+    const EXPECTED: &str = "expected";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats").join(file);
+    let golden = std::fs::read_to_string(&path).unwrap();
+    let mut found = Vec::new();
+    for (name, text) in sections::read(&golden).into_iter().filter(|(name, _)| name != EXPECTED) {
+        let shown = if name.is_empty() { String::new() } else { show(&name, &text) };
+        found.push((name, text));
+        found.extend(Some((EXPECTED.to_owned(), shown)).filter(|(_, shown)| !shown.is_empty()));
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(found.len() >= least, "cases are missing: there are {} sections in {file}", found.len());
+    let found = sections::write(&found);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &found).unwrap();
+    } else if found != golden {
+        let diff = similar::TextDiff::from_lines(golden.as_str(), found.as_str());
+        panic!("{}", diff.unified_diff().context_radius(9).header(file, "found"));
+    }
 }
 
 /// All events of a job, read from the bytes of its journal's files.
