@@ -1,30 +1,21 @@
 //! The plan (`main_plan.md`, SPEC 4): Markdown with `# Execution Plan`, `## Phase N: Title` and steps as `- [ ] step`.
 //!
-//! Models write plans in many forms. [`Plan::parse`] understands them and brings them into the one form, in passes that
-//! rewrite lines until nothing changes any more. So a plan's text always reads as itself: `parse(plan.text()) == plan`.
-//! What is no phase heading and no step is kept as it is.
+//! [`Plan::parse`] understands some more forms that models write, and brings them into the one form: first the headings, then
+//! the steps. So a plan's text always reads as itself: `parse(plan.text()) == plan`. What is no phase heading and no step is kept
+//! as it is; what can't be read is refused with its line and the expected form.
 
 mod edit;
 mod error;
-mod find;
 mod heading;
-mod lines;
-mod marks;
 mod names;
 mod place;
 mod scan;
-mod seen;
-mod shape;
 mod steps;
-mod table;
 #[cfg(test)]
 mod tests;
 
 pub use error::PlanError;
 pub use names::{is_final_review, slug};
-
-use lines::Document;
-use seen::Seen;
 
 /// The most phases in one plan.
 pub const MAX_PHASES: usize = 200;
@@ -34,8 +25,8 @@ pub const MAX_BYTES: usize = 1 << 20;
 pub const MAX_TITLE: usize = 200;
 
 const TITLE: &str = "# Execution Plan";
-/// How often the passes are repeated: each unwraps one layer of fences or lists.
-const MAX_ROUNDS: usize = 16;
+/// How often a text may change until it is in the one form: once is enough for nearly all.
+const MAX_ROUNDS: usize = 8;
 
 /// A plan that can be read as one. Two plans are equal when their texts are.
 #[derive(Debug, Clone)]
@@ -51,8 +42,6 @@ pub struct PlannedPhase {
     /// From 1, without gaps: the phase's place in the plan.
     pub number: u32,
     pub title: String,
-    /// The prose under the heading, before the steps, on one line; may be empty.
-    pub objective: String,
     pub steps: Vec<Step>,
     pub state: PhaseState,
 }
@@ -63,8 +52,6 @@ pub struct Step {
     /// Plain text on one line.
     pub text: String,
     pub done: bool,
-    /// What stands indented under the step, as Markdown: sub-items, further paragraphs; may be empty.
-    pub details: String,
 }
 
 /// How far a phase is, as marked behind its title.
@@ -95,48 +82,45 @@ impl PartialEq for Plan {
 impl Eq for Plan {}
 
 impl Plan {
-    /// Reads a plan, however sloppy, and brings it into the one form.
+    /// Reads a plan and brings it into the one form.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
-        let mut document = Document::new(text)?;
-        let mut seen = Seen::default();
-        for _ in 0..MAX_ROUNDS {
-            let before = document.text();
-            document = place::unfence(document, &mut seen);
-            document = place::place(&document, &mut seen)?;
-            document = shape::shape(document, &mut seen);
-            document = place::title(document, &mut seen).trimmed().closed(&mut seen);
-            if document.text() == before {
-                return Ok(Self::read(&document, before, &mut seen));
-            }
+        if text.len() > MAX_BYTES {
+            return Err(PlanError::TooLong { bytes: text.len() });
         }
-        Err(PlanError::TooDeep { line: document.lines.first().map_or(1, |line| line.source) })
+        let is_text = |char: &char| *char == '\t' || !(char.is_control() || *char == '\u{FEFF}');
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let mut lines: Vec<String> = text.split('\n').map(|line| line.chars().filter(is_text).collect()).collect();
+        place::unfence(&mut lines);
+        let mut sources = None;
+        for _ in 0..MAX_ROUNDS {
+            let (placed, found) = place::place(&lines)?;
+            let sources = &*sources.get_or_insert(found);
+            let scan = scan::scan(&placed);
+            let shaped = trimmed(steps::shape(placed, &scan));
+            if shaped == lines {
+                return Ok(Self::read(&lines, &scan, sources));
+            }
+            lines = shaped;
+        }
+        Err(PlanError::NotRead)
     }
 
-    /// Reads a document that is in the one form.
-    fn read(document: &Document, text: String, seen: &mut Seen) -> Self {
-        let (scan, found) = seen.found(document);
-        let front = document.front.len();
+    /// Reads lines that are in the one form.
+    fn read(lines: &[String], scan: &scan::Scan, sources: &[usize]) -> Self {
         let (mut phases, mut spans) = (Vec::new(), Vec::new());
-        for (section, (at, found)) in steps::sections(&scan).into_iter().zip(found.iter().enumerate()) {
-            let (lines, steps) = steps::steps(document, section).into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
-            let last = section.last().map_or(found.last, |block| block.last);
+        for (at, (named, section)) in steps::sections(lines, scan).into_iter().enumerate() {
+            let (stand, steps) = steps::read(lines, section).into_iter().unzip();
+            let last = section.last().map_or(0, |block| block.last);
             let next = scan.blocks.get(scan.blocks.partition_point(|block| block.first <= last));
-            let end = next.map_or(document.lines.len(), |next| next.first);
             spans.push(Span {
-                heading: found.first + front,
-                end: end + front,
-                steps: lines.into_iter().map(|line: usize| line + front).collect(),
-                source: document.lines[found.first].source,
+                heading: section.first().map_or(0, |block| block.first),
+                end: next.map_or(lines.len(), |next| next.first),
+                steps: stand,
+                source: sources.get(at).copied().unwrap_or(1),
             });
-            phases.push(PlannedPhase {
-                number: u32::try_from(at + 1).unwrap_or(u32::MAX),
-                title: found.named.title.clone(),
-                objective: steps::objective(section),
-                steps,
-                state: found.named.state,
-            });
+            phases.push(PlannedPhase { number: named.number, title: named.title, steps, state: named.state });
         }
-        Self { text, phases, spans }
+        Self { text: lines.join("\n") + "\n", phases, spans }
     }
 
     /// The plan in its one form, as it goes to `main_plan.md`.
@@ -197,20 +181,19 @@ fn change(old: &PlannedPhase, new: &PlannedPhase) -> Option<String> {
         return Some(format!("it has {} steps here instead of {}", new.steps.len(), old.steps.len()));
     }
     let (at, (old, new)) = old.steps.iter().zip(&new.steps).enumerate().find(|(_, (old, new))| old != new)?;
-    Some(match (old.text == new.text, old.done) {
-        (false, _) => format!("its step {} here is '{}' instead of '{}'", at + 1, new.text, old.text),
-        (true, true) if !new.done => format!("its step {} is no longer ticked", at + 1),
-        (true, false) if new.done => format!("its step {} is ticked now", at + 1),
-        (true, _) => format!("the details of its step {} differ", at + 1),
+    let number = at + 1;
+    Some(match (old.text == new.text, new.done) {
+        (false, _) => format!("its step {number} here is '{}' instead of '{}'", new.text, old.text),
+        (true, false) => format!("its step {number} is no longer ticked"),
+        (true, true) => format!("its step {number} is ticked now"),
     })
 }
 
-/// A phase's heading in its one form.
-fn heading_line(number: u32, title: &str, state: PhaseState) -> String {
-    let mark = match state {
-        PhaseState::Open => "",
-        PhaseState::Current => " ← CURRENT",
-        PhaseState::Complete => " ✓ COMPLETE",
-    };
-    format!("## Phase {number}: {title}{mark}")
+/// Without blank lines at both ends, so that the text has one form.
+fn trimmed(mut lines: Vec<String>) -> Vec<String> {
+    let is_blank = |line: &String| line.trim().is_empty();
+    let end = lines.iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1);
+    lines.truncate(end);
+    let begin = lines.iter().take_while(|line| is_blank(line)).count();
+    lines.split_off(begin)
 }

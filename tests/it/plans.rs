@@ -7,7 +7,7 @@ use similar::{DiffTag, TextDiff};
 
 #[test]
 fn plans_of_all_kinds_are_read() {
-    crate::support::corpus("plans.txt", 80, &|_, text| show(text).unwrap());
+    crate::support::corpus("plans.txt", 60, &|_, text| show(text).unwrap());
 }
 
 /// A line for each phase that was understood, then the text in its one form, which reads as the same phases, with a count in
@@ -26,10 +26,7 @@ fn show(text: &str) -> Result<String, std::fmt::Error> {
             PhaseState::Complete => "complete",
         };
         let done = phase.steps.iter().filter(|step| step.done).count();
-        let details: usize = phase.steps.iter().map(|step| step.details.lines().count()).sum();
-        let objective = phase.objective.lines().count();
-        let counts =
-            [(objective, "of objective"), (phase.steps.len(), "steps"), (done, "done"), (details, "of details")];
+        let counts = [(phase.steps.len(), "steps"), (done, "done")];
         write!(shown, "{} {state} '{}':", phase.number, phase.title)?;
         for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
             write!(shown, " {count} {what}")?;

@@ -1,8 +1,7 @@
 //! Changes that the system makes to a plan: marks, inserted phases, the plan it writes where a model wrote none.
 //! Each edits single lines of the text in its one form, so everything else stays byte for byte.
 
-use super::shape::{boxed_line, read_step};
-use super::{MAX_BYTES, MAX_PHASES, MAX_TITLE, PhaseState, Plan, PlannedPhase, TITLE, heading, heading_line};
+use super::{MAX_PHASES, MAX_TITLE, PhaseState, Plan, PlannedPhase, Span, TITLE, heading, steps::boxed};
 
 impl Plan {
     /// Ticks the steps of a phase, except those that match an entry of `unfinished` (letters and digits compared, case
@@ -55,19 +54,13 @@ impl Plan {
             PhaseState::Complete if !worked(phase.number, &phase.title) => PhaseState::Open,
             state @ (PhaseState::Open | PhaseState::Current | PhaseState::Complete) => state,
         });
-        let old = before.lines();
-        let mut lines = plan.lines();
+        let (old, mut lines) = (before.lines(), plan.lines());
+        let steps = |phase: &PlannedPhase| phase.steps.iter().map(|step| key(&step.text)).collect::<Vec<_>>();
         // From the last to the first, so that the spans before stay true; read again once, for a plan may have many phases.
-        for at in (0..plan.phases.len()).rev() {
-            let phase = &plan.phases[at];
-            let steps = |phase: &PlannedPhase| phase.steps.iter().map(|step| key(&step.text)).collect::<Vec<_>>();
+        for (at, phase) in plan.phases.iter().enumerate().rev() {
             if worked(phase.number, &phase.title) && steps(&before.phases[at]) == steps(phase) {
-                let (span, was) = (&plan.spans[at], &before.spans[at]);
-                let (old, new) = (&old[was.heading..was.end], &lines[span.heading..span.end]);
-                let blanks = |lines: &[String]| lines.iter().rev().take_while(|line| line.trim().is_empty()).count();
-                let old = old[..old.len() - blanks(old)].to_vec();
-                let end = span.end - blanks(new);
-                lines.splice(span.heading..end, old);
+                let old = old[filled(&old, &before.spans[at])].to_vec();
+                lines.splice(filled(&lines, &plan.spans[at]), old);
             }
         }
         plan = plan.reread(&lines);
@@ -98,9 +91,9 @@ impl Plan {
             self.spans[host].end
         } else {
             let number = u32::try_from(place + 1).unwrap_or(u32::MAX);
-            fresh.splice(0..0, [String::new(), heading_line(number, &title, PhaseState::Open), String::new()]);
+            fresh.splice(0..0, [String::new(), heading::line(number, &title, PhaseState::Open), String::new()]);
             for (phase, span) in self.phases.iter().zip(&self.spans).skip(place) {
-                lines[span.heading] = heading_line(phase.number + 1, &phase.title, phase.state);
+                lines[span.heading] = heading::line(phase.number + 1, &phase.title, phase.state);
             }
             if place == 0 { self.spans[0].heading } else { self.spans[place - 1].end }
         };
@@ -127,7 +120,7 @@ impl Plan {
         for (at, (title, steps)) in (if own.is_empty() { &whole[..] } else { own }).iter().enumerate() {
             let state = if at == 0 { PhaseState::Current } else { PhaseState::Open };
             let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
-            text.extend(["\n", &heading_line(number, &clean_title(title), state), "\n\n"]);
+            text.extend(["\n", &heading::line(number, &clean_title(title), state), "\n\n"]);
             for step in clean_steps(steps) {
                 text.push_str(&step);
                 text.push('\n');
@@ -139,7 +132,7 @@ impl Plan {
         }
         // Only a text over the limit of bytes can fail here; the job then goes on with a plan of one phase.
         let plan = Self::parse(&text)
-            .or_else(|_| Self::parse(&format!("{}\n", heading_line(1, &whole[0].0, PhaseState::Current))));
+            .or_else(|_| Self::parse(&format!("{}\n", heading::line(1, &whole[0].0, PhaseState::Current))));
         plan.unwrap_or_else(|_| Self { text, phases: Vec::new(), spans: Vec::new() })
     }
 
@@ -147,34 +140,19 @@ impl Plan {
         self.remarked(|phase| phase.state = state(phase))
     }
 
-    /// Other marks behind titles and in boxes, and all else as it is. A plan may have many phases, and lines stay lines: it is
-    /// read again only where a title could be taken for something else beside its new mark.
+    /// Other marks behind titles and in boxes, and all else as it is.
     fn remarked(&self, mark: impl Fn(&mut PlannedPhase)) -> Self {
-        let mut plan = self.clone();
         let mut lines = self.lines();
-        let (mut is_changed, mut is_plain) = (false, true);
-        for (phase, span) in plan.phases.iter_mut().zip(&self.spans) {
-            let before = phase.clone();
-            mark(phase);
-            if phase.state != before.state {
-                lines[span.heading] = heading_line(phase.number, &phase.title, phase.state);
-                is_changed = true;
-                is_plain &= is_plain_title(&phase.title);
-            }
-            for ((step, before), &line) in phase.steps.iter().zip(&before.steps).zip(&span.steps) {
-                if step.done != before.done
-                    && let Some(rest) = lines[line].get(5..)
-                {
-                    lines[line] = format!("- [{}]{rest}", if step.done { 'x' } else { ' ' });
-                    is_changed = true;
-                }
+        for (phase, span) in self.phases.iter().zip(&self.spans) {
+            let mut marked = phase.clone();
+            mark(&mut marked);
+            lines[span.heading] = heading::line(phase.number, &phase.title, marked.state);
+            for (step, &line) in marked.steps.iter().zip(&span.steps) {
+                let rest = lines[line].get(5..).unwrap_or_default().trim_start().to_owned();
+                lines[line] = boxed(&rest, step.done);
             }
         }
-        if !is_changed {
-            return plan;
-        }
-        plan.text = lines.join("\n") + "\n";
-        if is_plain && plan.text.len() <= MAX_BYTES { plan } else { self.reread(&lines) }
+        self.reread(&lines)
     }
 
     fn lines(&self) -> Vec<String> {
@@ -187,11 +165,11 @@ impl Plan {
     }
 }
 
-/// Whether nothing in a title can be taken for a mark, or for part of one that stands behind it.
-fn is_plain_title(title: &str) -> bool {
-    title.ends_with(char::is_alphanumeric)
-        && title.chars().all(|char| char.is_ascii_alphanumeric() || matches!(char, ' ' | ',' | '.' | '-' | '&' | '\''))
-        && heading::split_state(title).0 == title
+/// The lines of a phase, without the blank ones at its end.
+fn filled(lines: &[String], span: &Span) -> std::ops::Range<usize> {
+    let section = &lines[span.heading..span.end];
+    let blank = section.iter().rev().take_while(|line| line.trim().is_empty()).count();
+    span.heading..span.end - blank
 }
 
 /// What two spellings of one step have in common: letters and digits in lower case.
@@ -208,21 +186,27 @@ fn one_line(text: &str) -> String {
 }
 
 fn clean_title(title: &str) -> String {
-    let title: String = heading::split_state(&one_line(title)).0.chars().take(MAX_TITLE).collect();
-    let title = heading::split_state(&title).0;
+    let title: String = heading::tidy(&one_line(title)).0.chars().take(MAX_TITLE).collect();
+    let title = heading::tidy(&title).0;
     if title.is_empty() { "Untitled".to_owned() } else { title }
 }
 
 fn clean_steps(steps: &[String]) -> Vec<String> {
-    let steps = steps.iter().map(|step| read_step(&one_line(step)));
-    steps.filter(|(text, _)| !text.is_empty()).map(|(text, done)| boxed_line(&text, done)).collect()
+    let steps = steps.iter().map(|step| one_line(step));
+    let boxed = steps.map(|step| {
+        let (text, is_done, _) = heading::step(&step);
+        (!text.is_empty()).then(|| boxed(text, is_done))
+    });
+    boxed.flatten().collect()
 }
 
 /// Paragraphs in which nothing can be read as a heading, list or fence.
 fn prose(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let line = one_line(line);
-        if line.starts_with(|char: char| char.is_ascii_punctuation()) { format!("\\{line}") } else { line }
+        let is_read =
+            line.starts_with(|char: char| char.is_ascii_punctuation()) || heading::bold_number(&line).is_some();
+        if is_read { format!("\\{line}") } else { line }
     });
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }

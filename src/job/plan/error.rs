@@ -13,10 +13,6 @@ pub enum PlanError {
     #[error("line {line}: phase {number} is already on line {first}; expected every phase number once, in order")]
     NumberTwice { line: usize, first: usize, number: u32 },
     #[error(
-        "line {line}: phase {number} '{title}' repeats line {first} with the same steps; expected every phase once, so remove one of them"
-    )]
-    PhaseTwice { line: usize, first: usize, number: u32, title: String },
-    #[error(
         "line {line}: phase {number} comes after phase {previous} of line {previous_line}; expected the phases in the order in which they are worked, numbered from 1"
     )]
     OutOfOrder { line: usize, number: u32, previous: u32, previous_line: usize },
@@ -28,10 +24,16 @@ pub enum PlanError {
     TitleTooLong { line: usize, chars: usize },
     #[error("line 1: the plan has {bytes} bytes; expected at most {MAX_BYTES}")]
     TooLong { bytes: usize },
+    #[error("line {line}: phase {number} has no title; expected `## Phase {number}: Title`")]
+    NoTitle { line: usize, number: u32 },
     #[error(
-        "line {line}: lists or fences are nested too deeply to be read; expected phases as `## Phase 1: Title` with flat lists of steps"
+        "line {line}: '{text}' can't be read as a phase; expected a heading like `## Phase 1: Title`, with its number"
     )]
-    TooDeep { line: usize },
+    NotNamed { line: usize, text: String },
+    #[error("line {line}: the code or HTML that begins here is not closed; expected its end in the plan")]
+    NotClosed { line: usize },
+    #[error("line 1: the plan can't be read; expected phases as `## Phase 1: Title` with flat lists of steps")]
+    NotRead,
     #[error(
         "line {line}: phase {number} '{title}' is complete and can't be changed, but {change}; expected it exactly as it was"
     )]
@@ -44,23 +46,4 @@ pub enum PlanError {
         "line {line}: phase {number} '{title}' is marked complete, but it has not been worked; expected the mark to be left to the system"
     )]
     NotWorked { line: usize, number: u32, title: String },
-}
-
-impl PlanError {
-    /// The line that the sentence speaks of, counted from 1.
-    pub fn line(&self) -> usize {
-        match self {
-            Self::NoPhases { line, .. }
-            | Self::NumberTwice { line, .. }
-            | Self::PhaseTwice { line, .. }
-            | Self::OutOfOrder { line, .. }
-            | Self::TooManyPhases { line, .. }
-            | Self::TitleTooLong { line, .. }
-            | Self::TooDeep { line }
-            | Self::CompletedChanged { line, .. }
-            | Self::CompletedMissing { line, .. }
-            | Self::NotWorked { line, .. } => *line,
-            Self::TooLong { .. } => 1,
-        }
-    }
 }

@@ -74,8 +74,6 @@ fn an_inserted_phase_renumbers_the_unfinished_ones_behind_it() {
     let last = plan(PLAN).append_phase("Index", &strings(&["Sort"]));
     let expected = PLAN.replace("## Notes", "## Phase 4: Index\n\n- [ ] Sort\n\n## Notes");
     assert_eq!(last.text(), expected);
-    let open = plan("## Phase 1: A\n```\nopen").append_phase("B", &[]);
-    assert_eq!(open.text(), "# Execution Plan\n\n## Phase 1: A\n\n```\nopen\n```\n\n## Phase 2: B\n");
 }
 
 #[test]
@@ -133,7 +131,7 @@ fn forgotten_marks_of_completed_phases_are_restored() {
     let restored = plan(careless).with_marks_of(&plan(PLAN));
     assert_eq!(
         restored.text(),
-        "# Execution Plan\n\n## Phase 1: Read ✓ COMPLETE\n\n- [x] Read volume one\n- [x] Read volume two\n\n## Phase 2: Extract\n\n- [ ] All\n"
+        "# Plan\n\n## Phase 1: Read ✓ COMPLETE\n\n- [x] Read volume one\n- [x] Read volume two\n\n## Phase 2: Extract\n\n- [ ] All\n"
     );
     assert_eq!(Plan::check_update(&plan(PLAN), &restored), Ok(()));
     assert_eq!(plan(PLAN).with_marks_of(&plan(PLAN)), plan(PLAN));
@@ -149,10 +147,6 @@ fn a_final_review_is_known_by_its_title() {
         "Phase 5: Final Review",
         "Final Quality Check",
         "Validation and Wrap-Up",
-        "Abschlussprüfung",
-        "Prüfung und Abschluss",
-        "Qualitätssicherung",
-        "最終レビュー",
         "Final report",
         "✅ Final Verification",
     ];
@@ -162,7 +156,6 @@ fn a_final_review_is_known_by_its_title() {
         "Report",
         "Summary Report",
         "Validate amounts",
-        "Prüfung der Verträge",
         "Extraction",
         "",
         "Final Extraction",
@@ -184,7 +177,7 @@ fn slugs_are_short_folder_names() {
     ]
     .map(slug);
     let expected =
-        ["requirement-extraction", "pruefung-der-masse-groessen", "phase", "phase", "phase-2", "cafe-ete-noel", "dont"];
+        ["requirement-extraction", "prufung-der-masse-grossen", "phase", "phase", "phase-2", "cafe-ete-noel", "dont"];
     assert_eq!(slugs, expected);
     assert_eq!(
         slug("Extraction of all requirements from the specification"),
@@ -194,14 +187,6 @@ fn slugs_are_short_folder_names() {
 }
 
 /// A bound so wide that a slow machine holds it, and a blow-up doesn't.
-#[test]
-fn a_phase_is_added_behind_a_fence_with_a_tab_behind_it() {
-    let plan = Plan::parse("## Phase: Read\n```Read\n```\t").unwrap();
-    let titles: Vec<String> =
-        plan.append_phase("Write", &[]).phases().iter().map(|phase| phase.title.clone()).collect();
-    assert_eq!(titles, ["Read", "Write"]);
-}
-
 #[test]
 fn extreme_plans_are_read_or_refused_soon() {
     let head = "## Phase 1: A\n";
@@ -215,7 +200,6 @@ fn extreme_plans_are_read_or_refused_soon() {
         many("- ", 10_000) + "a\n",
         (0..500).map(|at| " ".repeat(at) + "- a\n").collect(),
         (0..400).map(|at| "  ".repeat(at) + "- [ ] a\n").collect(),
-        (0..300).map(|at| "  ".repeat(at) + "- Steps:\n").collect(),
         many("```\n", 20_000),
         many("```md\n## Phase 1: A\n```\n", 2_000),
         many("**Phase 1: A** ", 10_000),
@@ -224,8 +208,6 @@ fn extreme_plans_are_read_or_refused_soon() {
         many("*a_ ", 20_000),
         many("<!-- ", 20_000),
         many("<!-- -->\n", 10_000),
-        many("|a", 10_000) + "\n" + &many("|-", 10_000) + "\n",
-        "| Step |\n|---|\n".to_owned() + &many("| a |\n", 5_000),
         many("1. Phase: A\n", 10_000),
         many("✅ ", 20_000),
         "# ".to_owned() + &many("✓ COMPLETE ", 10_000),
@@ -245,21 +227,16 @@ fn extreme_plans_are_read_or_refused_soon() {
     assert_eq!(Plan::parse(&many("a", MAX_BYTES + 1)), Err(PlanError::TooLong { bytes: MAX_BYTES + 1 }));
 }
 
-/// Lines as plans have them, and lines that break plans.
+/// Lines as plans have them, and lines that break plans; `@` is the next number.
 fn line() -> impl Strategy<Value = String> {
     let start = prop::sample::select(vec![
-        "## Phase 1: ",
-        "## Phase 2: ",
-        "### Phase 3 - ",
-        "# Phase 4: ",
-        "**Phase 5: X** ",
-        "**Phase 6:** ",
-        "1. Phase: ",
-        "- **Phase 7: Y** ",
-        "Phase 8: ",
-        "## Step 1: ",
-        "### Step 2: ",
-        "## 1. ",
+        "## Phase @: ",
+        "## Phase @: ",
+        "### Phase @ - ",
+        "# Phase @: ",
+        "**Phase @: X** ",
+        "✅ **Phase @:** ",
+        "## ✅ Phase @/9 - ",
         "# ",
         "## ",
         "### ",
@@ -273,16 +250,12 @@ fn line() -> impl Strategy<Value = String> {
         "   - [ ] ",
         "1. ",
         "  2) ",
-        "[ ] ",
         "✅ ",
         "☐ ",
         "> ",
         "```",
         "```md",
         "~~~",
-        "| Step | b |",
-        "|---|---|",
-        "| a | b |",
         "---",
         "===",
         "<!-- ",
@@ -290,15 +263,9 @@ fn line() -> impl Strategy<Value = String> {
         "<div>",
         "\t",
         "    ",
-        "**Steps:** ",
-        "- Steps:",
-        "- Deliverables: ",
-        "**Deliverables:**",
-        "Objective: ",
         "",
         "",
         "## Phase: ",
-        "第1フェーズ：",
         "[a]: b",
         "- - ",
         "- # ",
@@ -310,9 +277,6 @@ fn line() -> impl Strategy<Value = String> {
         "- [ ] 1. ",
         "-",
         "- [ ]",
-        "## Steps",
-        "__Phase 9: Z__",
-        "*Phase 10*:",
         "+ [ ] ",
     ]);
     let rest = prop_oneof![
@@ -325,13 +289,20 @@ fn line() -> impl Strategy<Value = String> {
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
-        6 => prop::collection::vec(line(), 0..24).prop_map(|lines| lines.join("\n")),
+        6 => prop::collection::vec(line(), 0..24).prop_map(|lines| {
+            let count = |number: &mut u32, line: String| {
+                *number += u32::from(line.contains('@'));
+                Some(line.replace('@', &number.to_string()))
+            };
+            let lines = lines.into_iter().scan(0, |number, line| count(number, line));
+            lines.collect::<Vec<_>>().join("\n")
+        }),
         1 => any::<String>(),
     ]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1_000, ..ProptestConfig::default() })]
 
     #[test]
     fn what_was_read_reads_as_itself(text in text()) {
@@ -346,7 +317,7 @@ proptest! {
                 }
             }
             // Texts this small never need more rounds than there are.
-            Err(error) => prop_assert!(!matches!(error, PlanError::TooDeep { .. }), "{error}"),
+            Err(error) => prop_assert!(error != PlanError::NotRead, "{error}"),
         }
     }
 
