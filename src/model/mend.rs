@@ -1,20 +1,18 @@
-//! Odd replies made readable: what small models say instead of calling a tool as they were told to. Pure.
+//! Replies made readable: calls of tools that small models write as text, and arguments that are not quite what the tool wants.
+//! Pure. A vendor's own models call tools as they were told to: of their replies only the arguments are read.
 
-mod arguments;
-mod cursor;
 mod fit;
-mod forms;
 mod json;
 mod names;
 mod repeats;
 #[cfg(test)]
 mod tests;
 mod thinking;
-mod unique;
 mod written;
 
 use super::remote::wire::Heard;
-use crate::context::message::{Stop, ToolCall, ToolSpec};
+use crate::context::message::{Stop, ToolCall, ToolSpec, readable};
+use serde_json::{Map, Value};
 
 /// A reply after mending.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,42 +30,49 @@ const MOST_TEXT: usize = 1024 * 1024;
 /// Notes of one reply; more than that say nothing new.
 const MOST_NOTES: usize = 32;
 
-/// Makes calls of what was heard. Nothing is guessed: what can't be read for certain stays as it came, and the tool answers
-/// with an error that the model can act on.
-pub fn mend(heard: Heard, tools: &[ToolSpec]) -> Mended {
-    let Heard { text, calls, usage: _, stop, model: _, carried: _ } = heard;
+/// Makes calls of what was heard; `repairs`: also of what is odd. Nothing is guessed: what can't be read for certain stays as it
+/// came, and the tool answers with an error that the model can act on.
+pub fn mend(heard: Heard, tools: &[ToolSpec], repairs: bool) -> Mended {
+    let Heard { mut text, calls: raw, usage: _, stop, model: _, carried: _ } = heard;
     let mut notes = Vec::new();
-    let mut text = text;
-    let is_cut = cut(&mut text);
+    let is_cut = text.len() > MOST_TEXT;
     if is_cut {
+        text.truncate(text.floor_char_boundary(MOST_TEXT));
         notes.push("the text was longer than 1 MiB and is cut".to_owned());
     }
-    let is_thought = thinking::is_open(&text);
-    if let Some(answer) = thinking::without(&text) {
-        text = String::from(answer);
-        notes.push("reasoning before the answer was taken out of the text".to_owned());
-    }
-    let mut mended = Vec::with_capacity(calls.len());
-    if calls.is_empty() && !is_thought && !is_cut {
+    let mut calls = Vec::with_capacity(raw.len());
+    if repairs {
+        if let Some(answer) = thinking::without(&text) {
+            text = answer.to_owned();
+            notes.push("reasoning before the answer was taken out of the text".to_owned());
+        }
         // Only a model that came to its own end has said all that it wanted to.
-        if let Some(read) = written::read(&text, stop == Some(Stop::Done), tools) {
+        if raw.is_empty()
+            && !is_cut
+            && !text.trim_start().starts_with(thinking::OPEN)
+            && let Some(read) = written::read(&text, stop == Some(Stop::Done), tools)
+        {
             text = read.text;
-            mended = read.calls;
+            calls = read.calls;
             notes.extend(read.notes);
         }
     }
-    for call in calls {
-        let tool = names::known(&call.name, tools);
+    for call in raw {
+        let tool = names::known(&call.name, tools).filter(|_| repairs);
         let name = tool.map_or(call.name.as_str(), |tool| tool.name.as_str()).to_owned();
         if name != call.name {
             notes.push(format!("{} is read as {name}", shown(&call.name)));
         }
-        let (arguments, changes) = arguments::mend(&call.arguments, tool);
+        let mut changes = Vec::new();
+        let arguments = arguments(&call.arguments, tool, &mut changes);
         notes.extend(told_changes(&name, &changes));
-        mended.push(ToolCall { id: call.id, name, arguments });
+        calls.push(ToolCall { id: call.id, name, arguments });
     }
-    let (mut calls, left_out) = repeats::without(mended);
-    notes.extend(left_out.iter().map(|name| format!("a call of {} came twice and is made once", shown(name))));
+    if repairs {
+        let (kept, left_out) = repeats::without(calls);
+        calls = kept;
+        notes.extend(left_out.iter().map(|name| format!("a call of {} came twice and is made once", shown(name))));
+    }
     if calls.len() > MOST_CALLS {
         notes.insert(0, format!("{} calls behind the first {MOST_CALLS} are left out", calls.len() - MOST_CALLS));
         calls.truncate(MOST_CALLS);
@@ -80,17 +85,33 @@ pub fn mend(heard: Heard, tools: &[ToolSpec]) -> Mended {
     Mended { text, calls, notes }
 }
 
-/// Cuts a text that is too long; whether it was.
-fn cut(text: &mut String) -> bool {
-    if text.len() <= MOST_TEXT {
-        return false;
+/// A call's arguments: an object, once more in a string or not; what is none stays as it came, and the tool says what it wants
+/// instead. `tool`: made to fit it.
+fn arguments(raw: &str, tool: Option<&ToolSpec>, changes: &mut Vec<String>) -> Value {
+    let read = match serde_json::from_str(raw) {
+        Ok(Value::String(inner)) => serde_json::from_str(&inner).unwrap_or(Value::String(inner)),
+        Ok(value) => value,
+        Err(_) => Value::String(raw.to_owned()),
+    };
+    let read = match (read, tool) {
+        // Nothing said is said in several ways, and none of them is odd.
+        (Value::Null, _) => Value::Object(Map::new()),
+        (Value::String(text), _) if text.trim().is_empty() => Value::Object(Map::new()),
+        (Value::String(text), Some(_)) => match json::object(&text) {
+            Some(object) => {
+                changes.push("they were not plain JSON".to_owned());
+                object
+            }
+            None => Value::String(text),
+        },
+        (read, _) => read,
+    };
+    // What the journal can't hold isn't looked at any closer.
+    let read = readable(if read.is_object() { read } else { Value::String(raw.to_owned()) });
+    match tool {
+        Some(tool) if read.is_object() => fit::fit(read, &tool.parameters, "they", changes),
+        Some(_) | None => read,
     }
-    let mut end = MOST_TEXT;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.truncate(end);
-    true
 }
 
 /// The note about a call's arguments.

@@ -116,6 +116,8 @@ pub struct Remote {
     headers: HeaderMap,
     secrets: Secrets,
     quirks: Quirks,
+    /// Whether odd replies are mended.
+    repairs: bool,
     endpoint: Arc<Endpoint>,
     timeouts: Timeouts,
     patience: Patience,
@@ -164,6 +166,7 @@ impl Remote {
             headers.insert(header_name(name)?, value);
         }
         Ok(Self {
+            repairs: repairs(&config.quirks, config.wire.as_ref(), &address),
             name: format!("{}:{}", config.provider, config.model),
             wire: config.wire,
             model: config.model,
@@ -246,6 +249,11 @@ impl Remote {
     }
 }
 
+/// Whether odd replies are mended: as the table of models says, or else of every server but the vendor's own.
+fn repairs(quirks: &Quirks, wire: &dyn Wire, address: &Address) -> bool {
+    quirks.repairs.unwrap_or_else(|| Address::parse(wire.base_url()).ok().as_ref() != Some(address))
+}
+
 /// Headers that belong to the connection (RFC 9110, section 7.6.1) or follow from the body: not for users.
 const CONNECTION: [&str; 7] =
     ["connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"];
@@ -287,7 +295,7 @@ impl Model for Remote {
             return Err(self.parties().found(FailureKind::BrokenStream, None, what));
         };
         let (usage, model, carried) = (heard.usage.take(), std::mem::take(&mut heard.model), heard.carried.take());
-        let Mended { text, calls, notes: mut mended } = mend(heard, &request.prompt.tools);
+        let Mended { text, calls, notes: mut mended } = mend(heard, &request.prompt.tools, self.repairs);
         // A prompt of no tokens, or of far more than it has letters, was not counted.
         let is_likely = |usage: &Usage| (1..=bytes(request.prompt).saturating_mul(MOST_A_BYTE)).contains(&usage.input);
         let usage = usage.filter(is_likely).unwrap_or_else(|| {
@@ -321,5 +329,26 @@ impl Model for Remote {
 
     fn cost(&self, usage: &Usage) -> Option<f64> {
         self.quirks.price.as_ref().map(|price| price.cost(usage))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_are_mended_of_other_servers_than_the_vendors_own() {
+        for (name, url, expected) in [
+            ("openai:gpt-4o", "https://api.openai.com/v1", false),
+            ("openai:gpt-4o", "http://localhost:8085/v1", true),
+            ("openai:qwen2.5", "https://api.openai.com/v1", true),
+            ("anthropic:claude-opus-4-5", "https://api.anthropic.com", false),
+            ("gemini:gemini-2.5-pro", "https://generativelanguage.googleapis.com/v1beta/", false),
+            ("ollama:tiny", "http://localhost:11434", true),
+        ] {
+            let wire = wire_of(name.split(':').next().unwrap()).unwrap();
+            let quirks = crate::model::table::lookup(name, None);
+            assert_eq!(repairs(&quirks, wire.as_ref(), &Address::parse(url).unwrap()), expected, "{name} at {url}");
+        }
     }
 }

@@ -66,6 +66,8 @@ pub struct Quirks {
     pub stop: Vec<String>,
     /// Mark the ends of the stable prefix and of the conversation for the provider's prompt cache (Anthropic).
     pub cache_marks: bool,
+    /// Whether odd replies are mended (`model::mend`); `None`: where the server is not the vendor's own.
+    pub repairs: Option<bool>,
     /// USD per million tokens; `None`: not known.
     pub price: Option<Price>,
 }
@@ -92,6 +94,7 @@ impl Default for Quirks {
             extra: serde_json::Map::new(),
             stop: Vec::new(),
             cache_marks: true,
+            repairs: None,
             price: None,
         }
     }
@@ -122,6 +125,7 @@ struct Partial {
     extra: serde_json::Map<String, serde_json::Value>,
     stop: Option<Vec<String>>,
     cache_marks: Option<bool>,
+    repairs: Option<bool>,
     price: Option<Price>,
 }
 
@@ -176,6 +180,7 @@ impl Partial {
         put(self.stop, &mut quirks.stop);
         put(self.cache_marks, &mut quirks.cache_marks);
         quirks.parallel_calls = self.parallel_calls.or(quirks.parallel_calls);
+        quirks.repairs = self.repairs.or(quirks.repairs);
         quirks.output_field = self.output_field.or(quirks.output_field.take());
         quirks.price = self.price.or(quirks.price.take());
         quirks.extra.extend(self.extra);

@@ -30,14 +30,14 @@ fn tool(parameters: Value) -> ToolSpec {
 /// The arguments after mending.
 fn fitted(parameters: Value, arguments: &Value) -> Value {
     let heard = called(&[("1", "look_up", &arguments.to_string())]);
-    mend(heard, &[tool(parameters)]).calls.remove(0).arguments
+    mend(heard, &[tool(parameters)], true).calls.remove(0).arguments
 }
 
 #[test]
 fn a_reply_that_never_ended_has_calls_only_where_their_own_end_came() {
     let closed = r#"<tool_call>{"name": "todo_complete", "arguments": {}}</tool_call>"#;
     let open = closed.replace("</tool_call>", "");
-    let calls = |text: &str, stop| mend(Heard { stop, ..said(text) }, &catalogue()).calls.len();
+    let calls = |text: &str, stop| mend(Heard { stop, ..said(text) }, &catalogue(), true).calls.len();
     for stop in [None, Some(Stop::Length), Some(Stop::Refused)] {
         assert_eq!((calls(closed, stop), calls(&open, stop)), (1, 0), "{stop:?}");
     }
@@ -48,7 +48,7 @@ fn a_reply_that_never_ended_has_calls_only_where_their_own_end_came() {
 fn a_name_that_two_tools_could_mean_is_nobodys() {
     let mut tools = vec![tool(json!({})), tool(json!({}))];
     tools[1].name = "lookUp".to_owned();
-    let name = |said: &str| mend(called(&[("1", said, "{}")]), &tools).calls.remove(0).name;
+    let name = |said: &str| mend(called(&[("1", said, "{}")]), &tools, true).calls.remove(0).name;
     assert_eq!(name("LookUp"), "LookUp");
     assert_eq!(name("lookUp"), "lookUp");
     assert_eq!(name("look"), "look");
@@ -56,79 +56,56 @@ fn a_name_that_two_tools_could_mean_is_nobodys() {
 }
 
 #[test]
-fn references_and_choices_are_followed_where_one_reading_is_left() {
-    let schema = json!({
-        "type": "object",
-        "$defs": {"count": {"type": "integer"}, "loop": {"$ref": "#/$defs/loop"}},
-        "properties": {
-            "count": {"$ref": "#/$defs/count"},
-            "loop": {"$ref": "#/$defs/loop"},
-            "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-            "unclear": {"oneOf": [{"type": "integer"}, {"type": "number"}, {"type": "boolean"}]},
-            "wide": {"type": ["integer", "string"]},
-            "same": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
-        },
-    });
-    let given = json!({"count": "5", "loop": "5", "either": "6", "unclear": "7", "wide": "8", "same": "a"});
-    let expected = json!({"count": 5, "loop": "5", "either": 6, "unclear": 7, "wide": "8", "same": "a"});
-    assert_eq!(fitted(schema.clone(), &given), expected);
-    assert_eq!(fitted(schema.clone(), &json!({"either": null, "count": null})), json!({"either": null}));
-    assert_eq!(fitted(schema, &json!({"either": "x", "unclear": "x"})), json!({"either": "x", "unclear": "x"}));
-}
-
-#[test]
-fn numbers_that_lose_digits_stay_as_they_came() {
-    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}, "s": {"type": "string"}}});
+fn texts_that_say_another_type_are_read_as_it() {
+    let schema = json!({"type": "object", "properties": {
+        "n": {"type": "integer"}, "f": {"type": "number"}, "b": {"type": "boolean"}, "s": {"type": "string"},
+        "all": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+    }});
     for (given, expected) in [
-        (json!({"n": -0.0}), json!({"n": 0})),
-        (json!({"n": "1e3"}), json!({"n": 1000})),
-        (json!({"n": 1e300}), json!({"n": 1e300})),
-        (json!({"n": "18446744073709551615"}), json!({"n": u64::MAX})),
+        (json!({"n": " 5 ", "f": "0.5", "b": "True"}), json!({"n": 5, "f": 0.5, "b": true})),
+        (json!({"n": "five", "f": "", "b": "yes"}), json!({"n": "five", "f": "", "b": "yes"})),
+        (json!({"n": "2.5", "s": 7, "x": "5"}), json!({"n": "2.5", "s": 7, "x": "5"})),
         (json!({"n": "99999999999999999999"}), json!({"n": "99999999999999999999"})),
-        (json!({"n": " 5 "}), json!({"n": 5})),
-        (json!({"n": "0x5"}), json!({"n": "0x5"})),
-        (json!({"s": 1.5}), json!({"s": 1.5})),
-        (json!({"s": true}), json!({"s": "true"})),
+        (json!({"all": "[{\"n\": \"1\"}]"}), json!({"all": [{"n": 1}]})),
+        (json!({"all": [{"n": "1"}, 2]}), json!({"all": [{"n": 1}, 2]})),
     ] {
         assert_eq!(fitted(schema.clone(), &given), expected, "{given}");
     }
 }
 
 #[test]
-fn a_schema_that_refers_to_itself_ends() {
-    let schema = json!({
-        "type": "object",
-        "properties": {"all": {"$ref": "#/$defs/node"}},
-        "$defs": {"node": {"anyOf": [
-            {"$ref": "#/$defs/node"}, {"type": "array", "items": {"$ref": "#/$defs/node"}}, {"$ref": "#/$defs/node"},
-        ]}},
-    });
-    let given = json!({"all": {"a": "b"}});
-    assert_eq!(fitted(schema.clone(), &given), given);
-    let turns = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]});
-    assert_eq!(fitted(turns, &given), given);
+fn of_a_vendors_own_model_only_the_arguments_are_read() {
+    let text = r#"<tool_call>{"name": "todo_complete", "arguments": {}}</tool_call>"#;
+    let heard = Heard { text: text.to_owned(), ..called(&[("1", "Read_File", r#"{"path": "a", "offset": "5"}"#)]) };
+    let kept = mend(heard, &catalogue(), false);
+    let call =
+        ToolCall { id: "1".to_owned(), name: "Read_File".to_owned(), arguments: json!({"path": "a", "offset": "5"}) };
+    assert_eq!(kept, Mended { text: text.to_owned(), calls: vec![call], notes: Vec::new() });
+    let read = |raw: &str| mend(called(&[("1", "list_files", raw)]), &catalogue(), false).calls.remove(0).arguments;
+    assert_eq!(["", "null", "\"\"", " {} "].map(read), [json!({}), json!({}), json!({}), json!({})]);
+    assert_eq!(read(r#""{\"path\": \"output\"}""#), json!({"path": "output"}));
+    assert_eq!(read("{\"path\": \"a\",}"), json!("{\"path\": \"a\",}"));
 }
 
 #[test]
 fn a_reply_is_bounded() {
     let text = "ä".repeat(MOST_TEXT);
-    let cut = mend(said(&text), &catalogue());
+    let cut = mend(said(&text), &catalogue(), true);
     assert_eq!(cut.text, "ä".repeat(MOST_TEXT / 2));
     assert_eq!(cut.notes, ["the text was longer than 1 MiB and is cut"]);
 
-    let many: Vec<(String, String)> = (0..400).map(|n| (n.to_string(), format!(r#"{{"text": {n}}}"#))).collect();
+    let many: Vec<(String, String)> = (0..400).map(|n| (n.to_string(), format!(r#"{{"text": "{n}"}}"#))).collect();
     let many: Vec<(&str, &str, &str)> = many.iter().map(|(id, raw)| (id.as_str(), "AddNote", raw.as_str())).collect();
-    let mended = mend(called(&many), &catalogue());
+    let mended = mend(called(&many), &catalogue(), true);
     assert_eq!(mended.calls.len(), MOST_CALLS);
-    assert_eq!(mended.calls[127].arguments, json!({"text": "127"}));
     assert_eq!(mended.notes.len(), MOST_NOTES + 1);
     assert_eq!(mended.notes[0], "272 calls behind the first 128 are left out");
 
     let deep = format!(r#"{{"path": {}1{}}}"#, "[".repeat(100), "]".repeat(100));
-    let kept = mend(called(&[("1", "read_file", &deep)]), &catalogue()).calls.remove(0).arguments;
+    let kept = mend(called(&[("1", "read_file", &deep)]), &catalogue(), true).calls.remove(0).arguments;
     assert!(kept.is_string(), "{kept}");
     let deeper = deep.replace('1', &format!("{}1{}", "[".repeat(9999), "]".repeat(9999)));
-    let kept = mend(called(&[("1", "read_file", &deeper)]), &catalogue()).calls.remove(0).arguments;
+    let kept = mend(called(&[("1", "read_file", &deeper)]), &catalogue(), true).calls.remove(0).arguments;
     assert_eq!(kept, Value::String(deeper));
 }
 
@@ -148,24 +125,12 @@ fn a_megabyte_of_anything_takes_no_time() {
         "```json\n{\n```\n",
         "```\n",
         "\n```json\n{\"name\":\"add_note\",\"arguments\":{}}\n```",
-        "[TOOL_CALLS]a",
-        "<|channel|>",
-        "<|channel|>to=a ",
         "<think>",
         "<think></think>",
-        "\n</think>\n",
-        "Action: a\n",
-        "<invoke name=\"a\">",
-        "<function_calls>",
-        "<function=a>",
-        "todo_complete(",
         "\"",
         "\\",
         " ",
         "\n",
-        "<｜tool▁call▁begin｜>",
-        "<|eot_id|>",
-        "a.",
     ];
     for part in parts {
         for head in ["", "{", "<tool_call>{\"name\":\""] {
@@ -173,14 +138,14 @@ fn a_megabyte_of_anything_takes_no_time() {
             let text = format!("{head}{}", part.repeat(most / part.len()));
             let raw = format!("{{\"path\":[{}]}}", part.repeat(most / part.len()));
             let begun = Instant::now();
-            mend(said(&text), &catalogue());
-            mend(called(&[("1", "read_file", &text), ("2", "read_file", &raw)]), &catalogue());
+            mend(said(&text), &catalogue(), true);
+            mend(called(&[("1", "read_file", &text), ("2", "read_file", &raw)]), &catalogue(), true);
             assert!(begun.elapsed() < MUCH, "{head}{part}: {:?}", begun.elapsed());
         }
     }
     let commas = format!("{{\"path\": [{}]}}", "[1,],".repeat(100_000));
     let begun = Instant::now();
-    mend(called(&[("1", "read_file", &commas)]), &catalogue());
+    mend(called(&[("1", "read_file", &commas)]), &catalogue(), true);
     assert!(begun.elapsed() < MUCH, "{:?}", begun.elapsed());
 }
 
@@ -206,26 +171,10 @@ fn pieces() -> impl Strategy<Value = String> {
             "\"arguments\":",
             "\"todo_complete\"",
             "todo_complete",
-            "(",
-            ")",
-            "<function=",
             ">",
-            "</function>",
-            "[TOOL_CALLS]",
-            "[ARGS]",
-            "<|python_tag|>",
-            "<|channel|>",
-            "to=",
-            "<|message|>",
             "<think>",
             "</think>",
             "<",
-            "invoke name=\"",
-            "parameter name=\"",
-            "Action:",
-            "Action Input:",
-            "<｜tool▁call▁begin｜>",
-            "<｜tool▁sep｜>",
             "ä",
             "'",
             ";",
@@ -236,10 +185,7 @@ fn pieces() -> impl Strategy<Value = String> {
             "1e999",
             "\u{0}",
             "\u{2028}",
-            "~~~",
             ">",
-            "<arg_key>",
-            "</arg_key>",
         ])
         .prop_map(str::to_owned),
         any::<String>(),
@@ -251,22 +197,22 @@ proptest! {
     #[test]
     fn no_text_makes_mending_panic(text in pieces(), name in pieces(), raw in pieces()) {
         let tools = catalogue();
-        let written = mend(said(&text), &tools);
+        let written = mend(said(&text), &tools, true);
         for call in &written.calls {
             prop_assert!(tools.iter().any(|tool| tool.name == call.name));
             prop_assert!(call.arguments.is_object());
         }
         prop_assert!(text.contains(&written.text));
-        let mended = mend(called(&[("1", &name, &raw), ("2", "todo_write", &raw)]), &tools);
+        let mended = mend(called(&[("1", &name, &raw), ("2", "todo_write", &raw)]), &tools, true);
         prop_assert!((1..=2).contains(&mended.calls.len()));
     }
 
     #[test]
     fn what_was_mended_stays_as_it_is(raw in pieces()) {
         let tools = catalogue();
-        let once = mend(called(&[("1", "todo_write", &raw)]), &tools).calls.remove(0);
+        let once = mend(called(&[("1", "todo_write", &raw)]), &tools, true).calls.remove(0);
         if once.arguments.is_object() {
-            let again = mend(called(&[("1", "todo_write", &once.arguments.to_string())]), &tools);
+            let again = mend(called(&[("1", "todo_write", &once.arguments.to_string())]), &tools, true);
             prop_assert_eq!((&again.calls[0], again.notes.len()), (&once, 0));
         }
     }

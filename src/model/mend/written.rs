@@ -1,17 +1,12 @@
-//! Calls that were written as text: where in the text they begin, and whether they are calls at all.
+//! Calls that were written as text: JSON alone, in a fence, or in tags such as `<tool_call>`.
 //!
-//! A text may quote calls: from a document, as an example, in code. So a call is taken only where it is the text's end, in a
-//! form that nothing else has, outside quotes and code, and with the name of a known tool. The first place that looks like
-//! one decides: what is torn there may hold the text of a file, and that text's own calls are not the model's.
+//! A text may quote calls: from a document, as an example, in code. So a call is taken only where it is the text's end, where it
+//! begins a line outside of quotes and code, and with the name of a known tool. The first place that looks like one decides: what
+//! is torn there may hold the text of a file, and that text's own calls are not the model's.
 
-use super::{
-    arguments,
-    cursor::Cursor,
-    forms::{FENCES, Form, TAGS, Written, XML_PREFIXES, recipient},
-    json, names,
-};
-use crate::context::message::{ToolCall, ToolSpec};
-use serde_json::Value;
+use super::{fit, json, names};
+use crate::context::message::{ToolCall, ToolSpec, readable};
+use serde_json::{Map, Value};
 
 /// The calls of a text, and what is left of it.
 #[derive(Debug, PartialEq)]
@@ -21,202 +16,140 @@ pub(super) struct Read {
     pub(super) notes: Vec<String>,
 }
 
+const TAGS: [(&str, &str); 3] =
+    [("<tool_call>", "</tool_call>"), ("<tool_calls>", "</tool_calls>"), ("<function_call>", "</function_call>")];
+/// The words behind a fence that a call may stand in.
+const FENCES: [&str; 4] = ["", "json", "tool_call", "tool_code"];
+const NAMES: [&str; 3] = ["name", "tool", "function"];
+const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
+const OTHERS: [&str; 3] = ["id", "type", "index"];
+
+/// What stands around the JSON of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Alone,
+    Fence,
+    Tag(usize),
+}
+
 /// Reads them. `is_whole`: the model came to its own end; otherwise a call counts only where its end mark came.
 pub(super) fn read(text: &str, is_whole: bool, tools: &[ToolSpec]) -> Option<Read> {
-    let begun = text.trim_start();
-    let (before, form, from) = if let Some(form) = alone(begun, tools) {
-        ("", form, begun)
-    } else {
-        let (at, form) = place(text)?;
-        let (before, from) = text.split_at_checked(at)?;
-        (before, form, from)
-    };
-    if announces_example(before) || is_torn(before, tools) {
+    let (at, form) = place(text)?;
+    let (before, mut rest) = text.split_at_checked(at)?;
+    let is_example = before.trim_end().lines().next_back().is_some_and(|line| line.to_lowercase().contains("example"));
+    // A call in a form that isn't read may have begun before: the rest may be the text of a file that it writes.
+    let is_torn = before.contains("\"arguments\"") || before.lines().any(|line| line.starts_with('<'));
+    if is_example || is_torn {
         return None;
     }
-    let (written, is_closed) = form.read(from)?;
+    let mut found = Vec::new();
+    let mut is_closed = false;
+    while !rest.trim().is_empty() {
+        (rest, is_closed) = block(rest.trim_start(), form, &mut found)?;
+    }
     if !is_whole && !is_closed {
         return None;
     }
     let told = match form {
-        Form::Fence => {
-            let info = from.trim_start_matches(['`', '~']).lines().next().unwrap_or_default().trim();
-            format!("in a ```{info} fence")
-        }
-        other => other.told(),
+        Form::Alone => "as JSON alone".to_owned(),
+        Form::Fence => "in a fence".to_owned(),
+        Form::Tag(place) => format!("in {} tags", TAGS[place].0),
     };
-    let mut calls = Vec::new();
-    let mut notes = Vec::new();
-    for Written { name, arguments } in written {
+    let (mut calls, mut notes) = (Vec::new(), Vec::new());
+    for (name, arguments) in found {
         // One name that no tool has, and it's no list of calls.
         let tool = names::known(&name, tools)?;
-        let value = match arguments {
-            Value::String(text) if text.trim().is_empty() => Value::Object(serde_json::Map::new()),
-            Value::String(text) => json::object(&text)?.0,
-            other => other,
-        };
-        let (arguments, changes) = arguments::settle(value, Some(tool), Vec::new());
-        if !arguments.is_object() {
-            return None;
-        }
+        let arguments = Some(readable(arguments)).filter(Value::is_object)?;
+        let mut changes = Vec::new();
+        let arguments = fit::fit(arguments, &tool.parameters, "they", &mut changes);
         notes.push(format!("a call of {} was written as text ({told})", tool.name));
         notes.extend(super::told_changes(&tool.name, &changes));
         calls.push(ToolCall { id: String::new(), name: tool.name.clone(), arguments });
     }
-    Some(Read { text: before.trim_end().to_owned(), calls, notes })
+    (!calls.is_empty()).then(|| Read { text: before.trim_end().to_owned(), calls, notes })
 }
 
-/// The form of a text that is nothing but calls from its first character on.
-fn alone(text: &str, tools: &[ToolSpec]) -> Option<Form> {
-    let mut cursor = Cursor::new(text);
-    if cursor.take("{") || (cursor.take("[") && (cursor.take("{") || cursor.take("]"))) {
-        return Some(Form::Json);
-    }
-    let mut cursor = Cursor::new(text);
-    let name = cursor.word()?;
-    (names::known(name, tools).is_some() && cursor.take("(")).then_some(Form::Syntax)
-}
-
-/// Where the calls begin: the first mark of a call outside code and quotes, or else the fences at the text's end.
+/// Where the calls begin: at the text's beginning, at the first tag that begins a line outside of code, or at the fences that end
+/// the text.
 fn place(text: &str) -> Option<(usize, Form)> {
+    if text.trim_start().starts_with(['{', '[']) {
+        return Some((0, Form::Alone));
+    }
     let mut fence: Option<&str> = None;
-    let mut fences_at_end: Option<usize> = None;
-    let mut end = 0;
-    let mut is_first = true;
+    let mut fences_at_end = None;
+    let mut start = 0;
     for line in text.split_inclusive('\n') {
-        let start = end;
-        end += line.len();
-        let shown = line.trim();
+        let at = start;
+        start += line.len();
+        let shown = line.trim_end();
         if let Some(mark) = fence {
-            if shown.starts_with(mark) && shown.bytes().all(|byte| mark.as_bytes().first() == Some(&byte)) {
+            if shown == mark {
                 fence = None;
             }
-            continue;
-        }
-        if let Some((mark, info)) = opened(shown) {
-            is_first = false;
+        } else if shown.starts_with("```") {
+            let (mark, word) = shown.split_at(shown.len() - shown.trim_start_matches('`').len());
             fence = Some(mark);
-            fences_at_end = match fences_at_end {
-                _ if !FENCES.contains(&info) => None,
-                Some(first) => Some(first),
-                None => Some(start + line.len() - line.trim_start().len()),
-            };
-            continue;
+            fences_at_end = fences_at_end.or(Some(at)).filter(|_| mark.len() == 3 && FENCES.contains(&word.trim()));
+        } else if !shown.is_empty() {
+            fences_at_end = None;
+            if let Some(place) = TAGS.iter().position(|(open, _)| line.starts_with(open)) {
+                return Some((at, Form::Tag(place)));
+            }
         }
-        if shown.is_empty() {
-            continue;
-        }
-        let is_first = std::mem::replace(&mut is_first, false);
-        if let Some((at, form)) = tag(text, start, line, is_first) {
-            return Some((at, form));
-        }
-        fences_at_end = None;
     }
     fences_at_end.map(|at| (at, Form::Fence))
 }
 
-/// The mark of a fence that a line opens, and the word behind it.
-fn opened(line: &str) -> Option<(&str, &str)> {
-    let first = line.chars().next().filter(|character| matches!(character, '`' | '~'))?;
-    let info = line.trim_start_matches(first);
-    let mark = line.strip_suffix(info)?;
-    (mark.len() >= 3 && !info.contains('`')).then_some((mark, info.trim()))
+/// The calls of one block; the text behind it, and whether the block's own end came.
+fn block<'a>(text: &'a str, form: Form, found: &mut Vec<(String, Value)>) -> Option<(&'a str, bool)> {
+    let (inner, end) = match form {
+        Form::Alone => (text, ""),
+        Form::Fence => (text.strip_prefix("```")?.split_once('\n')?.1, "```"),
+        Form::Tag(place) => (text.strip_prefix(TAGS[place].0)?, TAGS[place].1),
+    };
+    let mut rest = inner.trim_start();
+    loop {
+        let (value, behind) = rest.split_at_checked(json::extent(rest)?)?;
+        called(json::read(value)?, matches!(form, Form::Tag(_)), found)?;
+        rest = behind.trim_start();
+        if !rest.starts_with(['{', '[']) {
+            break;
+        }
+    }
+    Some(match rest.strip_prefix(end) {
+        Some(behind) => (behind, !end.is_empty()),
+        None => (rest, false),
+    })
 }
 
-/// The first mark of a call in a line that is neither a quote nor code.
-fn tag(text: &str, start: usize, line: &str, is_first: bool) -> Option<(usize, Form)> {
-    // Code is set in, where anything stands before it.
-    let is_set_in = !is_first && (line.starts_with("    ") || line.starts_with('\t'));
-    if line.trim_start().starts_with('>') || is_set_in {
+/// The call that an object is, or the calls of an array. Any key that calls don't have makes it something else.
+fn called(value: Value, may_lack_arguments: bool, found: &mut Vec<(String, Value)>) -> Option<()> {
+    let mut fields = match value {
+        Value::Array(items) => {
+            return items.into_iter().try_for_each(|item| called(item, may_lack_arguments, found));
+        }
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return None,
+    };
+    let mut take = |keys: &[&str]| keys.iter().find_map(|key| fields.remove(*key));
+    let (name, arguments) = (take(&NAMES)?, take(&ARGUMENTS));
+    take(&OTHERS);
+    take(&OTHERS);
+    if !fields.is_empty() {
         return None;
     }
-    let mut is_code = false;
-    let mut is_line_start = true;
-    let mut before = ' ';
-    for (at, character) in line.char_indices() {
-        match character {
-            '`' => is_code = !is_code,
-            '<' | '[' | 'A' if !is_code && !matches!(before, '"' | '\'' | '`' | '“' | '‘' | '„' | '«' | '\\') => {
-                if let Some(form) = text.get(start + at..).and_then(|from| begun(from, is_line_start)) {
-                    return Some((start + at, form));
-                }
-            }
-            _ => {}
-        }
-        is_line_start &= character.is_whitespace();
-        before = character;
-    }
-    None
-}
-
-/// The form that begins here: its mark, and behind it what only a call has.
-fn begun(from: &str, is_line_start: bool) -> Option<Form> {
-    let mut cursor = Cursor::new(from);
-    if let Some(place) = TAGS.iter().position(|(open, _)| cursor.take(open)) {
-        return is_tag_of_call(cursor).then_some(Form::Tag(place));
-    }
-    if cursor.take("<function=") {
-        return (cursor.word().is_some() && cursor.take(">")).then_some(Form::Function);
-    }
-    for (place, prefix) in XML_PREFIXES.iter().enumerate() {
-        let Some(tag) = from.strip_prefix('<').and_then(|tag| tag.strip_prefix(prefix)) else { continue };
-        let mut inner = Cursor::new(tag);
-        if inner.take("function_calls>") && !(inner.take("<") && inner.take(prefix)) {
-            continue;
-        }
-        if inner.take("invoke") && inner.take("name=") {
-            return Some(Form::Invoke(place));
-        }
-    }
-    if cursor.take("[TOOL_CALLS]") {
-        let is_named = cursor.word().is_some();
-        return (cursor.take_any(&["[{", "{", "[ARGS]", "[CALL_ID]"]) || (!is_named && cursor.take("[")))
-            .then_some(Form::Bracket);
-    }
-    if cursor.take("<|python_tag|>") {
-        return cursor.take_any(&["{", "["]).then_some(Form::Python);
-    }
-    if cursor.take_any(&["<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>"]) {
-        return Some(Form::DeepSeek);
-    }
-    if cursor.take_any(&["<|tool_calls_section_begin|>", "<|tool_call_begin|>"]) {
-        return Some(Form::Kimi);
-    }
-    if cursor.take_any(&["<|start|>assistant", "<|channel|>"]) {
-        let mut near = 200.min(from.len());
-        while !from.is_char_boundary(near) {
-            near -= 1;
-        }
-        let header = from.get(..near)?.split_once("<|message|>")?.0;
-        return recipient(header).map(|_| Form::Channel);
-    }
-    if is_line_start && cursor.take("Action:") {
-        return (cursor.word().is_some() && cursor.take("Action Input:")).then_some(Form::Action);
-    }
-    None
-}
-
-fn is_tag_of_call(cursor: Cursor<'_>) -> bool {
-    let mut value = cursor;
-    if value.take_any(&["{", "[", "```", "<function="]) {
-        return true;
-    }
-    let mut named = cursor;
-    named.word().is_some_and(|name| name.len() < 200) && named.take_any(&["<arg_key>", "</tool_call>"])
-}
-
-/// Whether what stands before the calls says that they are none.
-fn announces_example(before: &str) -> bool {
-    let last = before.trim_end().lines().next_back().unwrap_or_default();
-    // A line as long as that announces nothing.
-    if last.len() > 2_000 {
-        return false;
-    }
-    let last = last.to_lowercase();
-    ["example", "e.g.", "for instance", "such as", "looks like"].iter().any(|word| last.contains(word))
-}
-
-/// Whether another call has begun before, in a form that isn't read: the rest may be the text of a file that it writes.
-fn is_torn(before: &str, tools: &[ToolSpec]) -> bool {
-    before.contains("\"arguments\"") || tools.iter().any(|tool| before.contains(&format!("<{}", tool.name)))
+    let name = match (name, &arguments) {
+        (Value::String(name), _) => name,
+        // `{"type": "function", "function": {"name": …, "arguments": …}}`
+        (Value::Object(inner), None) => return called(Value::Object(inner), may_lack_arguments, found),
+        _ => return None,
+    };
+    let arguments = match arguments {
+        Some(Value::String(text)) => json::object(&text)?,
+        Some(arguments) => arguments,
+        None if may_lack_arguments => Value::Object(Map::new()),
+        None => return None,
+    };
+    found.push((name, arguments));
+    Some(())
 }

@@ -41,6 +41,7 @@ fn entry(at: &At<'_>) -> Result<Entry, Wrong> {
         "extra",
         "stop",
         "cache_marks",
+        "repairs",
         "price",
     ])?;
     let pattern_at = table.required("match")?;
@@ -74,6 +75,7 @@ fn entry(at: &At<'_>) -> Result<Entry, Wrong> {
         // As it stands: blanks and line ends count.
         stop: table.get("stop").map(|at| at.list()?.iter().map(text).collect()).transpose()?,
         cache_marks: flag("cache_marks")?,
+        repairs: flag("repairs")?,
         price: table.get("price").map(price).transpose()?,
     };
     Ok(Entry { matches: glob.compile_matcher(), says })

@@ -49,6 +49,7 @@ models:
     parallel_calls: false
     streams: false
     cache_marks: false
+    repairs: false
     stop: ["\n}"]
     extra: { seed: 8 }
     price: { dated: 2026-11-22, input: 1, output: 2.5 }
@@ -64,6 +65,7 @@ models:
         extra: serde_json::from_str(r#"{"seed": 8, "nested": {"list": [1.5, null, true, "x"]}}"#).unwrap(),
         stop: vec!["\n}".to_owned()],
         cache_marks: false,
+        repairs: Some(false),
         price: Some(Price {
             dated: "2026-11-22".to_owned(),
             input: 1.0,
