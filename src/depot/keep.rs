@@ -10,10 +10,10 @@ use crate::{
     store::Store,
     workspace::{Workspace, WorkspaceError, chain::LIVE, hash::FileHash, rooted::Kind},
 };
-use cap_std::fs::MetadataExt;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     io::Read,
+    os::unix::fs::MetadataExt,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -168,7 +168,7 @@ fn files(workspace: &Workspace) -> Result<BTreeMap<String, Mark>, DepotError> {
     let mut found = BTreeMap::new();
     workspace.walk(".", &mut |path, kind, metadata| match kind {
         Kind::File if path != LOCK => {
-            let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
+            let modified = metadata.modified().ok();
             found.insert(path, Mark { bytes: metadata.len(), modified, inode: metadata.ino() });
         }
         Kind::File | Kind::Special => {}

@@ -12,6 +12,7 @@ use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
+use walkdir::WalkDir;
 
 /// The folder's name, below that of the workspaces.
 pub const FOLDER: &str = ".texts";
@@ -113,17 +114,11 @@ impl Cache {
             }
         }
         let mut kept: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
-        for part in fs::read_dir(&self.folder)? {
-            let part = part?.path();
-            if !part.is_dir() {
-                continue;
-            }
-            for item in fs::read_dir(&part)? {
-                let item = item?;
-                // Another process may just have deleted it.
-                if let Ok(meta) = item.metadata() {
-                    kept.push((meta.modified()?, meta.len(), item.path()));
-                }
+        for item in WalkDir::new(&self.folder).min_depth(2).max_depth(2) {
+            // Another process may just have deleted it.
+            let Ok(item) = item else { continue };
+            if let Ok(meta) = item.metadata() {
+                kept.push((meta.modified()?, meta.len(), item.into_path()));
             }
         }
         let mut bytes: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();

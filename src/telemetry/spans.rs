@@ -4,11 +4,12 @@
 //! A phase's span begins with the planning that led to the phase, as its costs do. A turn has one span for each attempt. What
 //! another process began and this one goes on with has a span in each; all of them are one trace, which is the job.
 
-use super::{Kind, Span, SpanId, Value, span::short};
+use super::span::{Told, moment, short, span};
 use crate::{
     context::message::{Stop, ToolCall},
     job::{
         event::{CallEnd, Decision, Event},
+        id::JobId,
         record::JobStatus,
         state::{Job, Phase, Spent},
         time::Timestamp,
@@ -16,6 +17,11 @@ use crate::{
     },
     runner::Report,
 };
+use opentelemetry::{
+    Array, Value,
+    trace::{SpanId, SpanKind},
+};
+use opentelemetry_sdk::trace::SpanData;
 
 /// The word for what nobody has a word for.
 const OTHER: &str = "_OTHER";
@@ -23,6 +29,7 @@ const OTHER: &str = "_OTHER";
 /// The spans that are not finished, and what the next ones need.
 #[derive(Debug)]
 pub struct Spans {
+    id: JobId,
     /// When this process took the job up.
     begun: Timestamp,
     /// Spans so far.
@@ -31,15 +38,15 @@ pub struct Spans {
     model: String,
     /// What the job had spent before.
     before: Spent,
-    job: Span,
-    phase: Option<Span>,
-    todo: Option<(u32, Span)>,
-    turn: Option<Span>,
+    job: SpanData,
+    phase: Option<SpanData>,
+    todo: Option<(u32, SpanData)>,
+    turn: Option<SpanData>,
     /// The turn whose calls are being done.
     replied: Option<SpanId>,
     /// When the last thing happened.
     last: Timestamp,
-    finished: Vec<Span>,
+    finished: Vec<SpanData>,
 }
 
 impl Spans {
@@ -47,25 +54,17 @@ impl Spans {
     pub fn begin(job: &Job, model: &str, now: Timestamp) -> Self {
         let (provider, model) = provider(model);
         let spec = &job.spec;
-        let mut work = Span {
-            job: spec.id,
-            id: SpanId::of(spec.id, now, 0),
-            parent: None,
-            name: format!("invoke_agent {}", short(&spec.instructions.name)),
-            kind: Kind::Internal,
-            start: now,
-            end: now,
-            attributes: Vec::new(),
-            error: None,
-        };
-        work.set("gen_ai.operation.name", "invoke_agent");
-        work.set("gen_ai.provider.name", provider.as_str());
-        work.set("gen_ai.request.model", model.as_str());
-        work.set("gen_ai.agent.name", spec.instructions.name.as_str());
-        work.set("gen_ai.conversation.id", spec.id.to_string().as_str());
-        work.set("overnight.job.id", spec.id.to_string().as_str());
-        work.set("overnight.job.documents", spec.documents.len() as u64);
+        let name = format!("invoke_agent {}", short(&spec.instructions.name));
+        let mut work = span(spec.id, now, 0, SpanId::INVALID, name, now);
+        work.text("gen_ai.operation.name", "invoke_agent");
+        work.text("gen_ai.provider.name", &provider);
+        work.text("gen_ai.request.model", &model);
+        work.text("gen_ai.agent.name", &spec.instructions.name);
+        work.text("gen_ai.conversation.id", &spec.id.to_string());
+        work.text("overnight.job.id", &spec.id.to_string());
+        work.count("overnight.job.documents", spec.documents.len() as u64);
         let mut spans = Self {
+            id: spec.id,
             begun: now,
             made: 1,
             provider,
@@ -87,7 +86,7 @@ impl Spans {
     }
 
     /// What `report` finishes. `job` is the state after it, `now` is asked only where the report has no time of its own.
-    pub fn on(&mut self, job: &Job, report: &Report<'_>, now: impl FnOnce() -> Timestamp) -> Vec<Span> {
+    pub fn on(&mut self, job: &Job, report: &Report<'_>, now: impl FnOnce() -> Timestamp) -> Vec<SpanData> {
         match report {
             Report::Talk(_) => {}
             Report::Calling => self.on_calling(job, now().max(self.last)),
@@ -97,22 +96,22 @@ impl Spans {
     }
 
     /// This process leaves the job. `is_broken`: not because the job came to rest.
-    pub fn finish(mut self, job: &Job, is_broken: bool, now: Timestamp) -> Vec<Span> {
+    pub fn finish(mut self, job: &Job, is_broken: bool, now: Timestamp) -> Vec<SpanData> {
         let now = now.max(self.last);
         self.drop_turn(now);
         self.end_todo(&job.phase.todos, now);
         self.end_phase("unfinished", &job.phase, now);
         let (status, reason, _) = job.job_status();
         let mut work = self.job.clone();
-        work.set("overnight.job.status", status.name());
+        work.text("overnight.job.status", status.name());
         if let Some(reason) = reason {
-            work.set("overnight.job.hold_reason", reason.name());
+            work.text("overnight.job.hold_reason", reason.name());
         }
         let (spent, before) = (&job.totals.spent, &self.before);
-        work.set("overnight.turns", spent.turns.saturating_sub(before.turns));
-        work.set("overnight.input_tokens", spent.usage.input.saturating_sub(before.usage.input));
-        work.set("overnight.output_tokens", spent.usage.output.saturating_sub(before.usage.output));
-        work.set("overnight.cached_tokens", spent.usage.cached.saturating_sub(before.usage.cached));
+        work.count("overnight.turns", spent.turns.saturating_sub(before.turns));
+        work.count("overnight.input_tokens", spent.usage.input.saturating_sub(before.usage.input));
+        work.count("overnight.output_tokens", spent.usage.output.saturating_sub(before.usage.output));
+        work.count("overnight.cached_tokens", spent.usage.cached.saturating_sub(before.usage.cached));
         if spent.unpriced == before.unpriced {
             work.set("overnight.cost_usd", (spent.cost_usd - before.cost_usd).max(0.0));
         }
@@ -128,7 +127,7 @@ impl Spans {
     fn on_calling(&mut self, job: &Job, now: Timestamp) {
         self.drop_turn(now);
         if self.phase.is_none() {
-            self.phase = Some(self.open("phase", self.job.id, now));
+            self.phase = Some(self.open("phase", self.job.id(), now));
         }
         self.follow_todo(job, now);
         let turn = self.turn_begins(job.totals.spent.turns + 1, job.attempts.failed + 1, now);
@@ -149,27 +148,25 @@ impl Spans {
         match event {
             Event::ModelReplied { turn, calls, usage, cost_usd, stop, model, .. } => {
                 let mut span = self.turn.take().unwrap_or_else(|| self.turn_begins(*turn, 1, self.last));
-                span.set("gen_ai.response.model", model.as_str());
-                span.set("gen_ai.usage.input_tokens", usage.input);
-                span.set("gen_ai.usage.output_tokens", usage.output);
-                span.set("gen_ai.usage.cache_read.input_tokens", usage.cached);
-                span.set("overnight.cached_tokens", usage.cached);
-                span.attributes.push((
-                    "gen_ai.response.finish_reasons",
-                    Value::Texts(vec![finish_reason(*stop, calls).to_owned()]),
-                ));
+                span.text("gen_ai.response.model", model);
+                span.count("gen_ai.usage.input_tokens", usage.input);
+                span.count("gen_ai.usage.output_tokens", usage.output);
+                span.count("gen_ai.usage.cache_read.input_tokens", usage.cached);
+                span.count("overnight.cached_tokens", usage.cached);
+                let reasons = Array::String(vec![finish_reason(*stop, calls).into()]);
+                span.set("gen_ai.response.finish_reasons", Value::Array(reasons));
                 if let Some(cost) = cost_usd {
                     span.set("overnight.cost_usd", *cost);
                 }
-                self.replied = Some(span.id);
+                self.replied = Some(span.id());
                 self.end(span, at);
             }
             Event::AttemptFailed { turn, attempt, kind, status, wait_ms, .. } => {
                 let mut span = self.turn.take().unwrap_or_else(|| self.turn_begins(*turn, *attempt, self.last));
                 if let Some(status) = status {
-                    span.set("http.response.status_code", u32::from(*status));
+                    span.count("http.response.status_code", (*status).into());
                 }
-                span.set("overnight.wait_ms", *wait_ms);
+                span.count("overnight.wait_ms", *wait_ms);
                 span.fail(kind.name());
                 self.end(span, at);
             }
@@ -223,22 +220,22 @@ impl Spans {
     fn phase_begins(&mut self, phase: &Phase, at: Timestamp) {
         let mut span = match self.phase.take() {
             Some(span) => span,
-            None => self.open("phase", self.job.id, at),
+            None => self.open("phase", self.job.id(), at),
         };
-        span.name = format!("phase {}", phase.number);
-        span.set("overnight.phase.number", phase.number);
-        span.set("overnight.phase.attempt", phase.attempt);
-        span.set("overnight.phase.kind", phase.kind.name());
-        span.set("overnight.phase.title", phase.title.as_str());
+        span.name = format!("phase {}", phase.number).into();
+        span.count("overnight.phase.number", phase.number.into());
+        span.count("overnight.phase.attempt", phase.attempt.into());
+        span.text("overnight.phase.kind", phase.kind.name());
+        span.text("overnight.phase.title", &phase.title);
         self.phase = Some(span);
     }
 
     fn end_phase(&mut self, outcome: &str, phase: &Phase, at: Timestamp) {
         let Some(mut span) = self.phase.take() else { return };
-        span.set("overnight.phase.outcome", outcome);
+        span.text("overnight.phase.outcome", outcome);
         // What another process spent on the phase is counted too: it is the phase's, not the span's.
-        if span.attributes.iter().any(|(name, _)| *name == "overnight.phase.number") {
-            span.set("overnight.phase.turns", phase.spent.turns);
+        if span.attributes.iter().any(|known| known.key.as_str() == "overnight.phase.number") {
+            span.count("overnight.phase.turns", phase.spent.turns);
             if let Some(cost) = phase.spent.cost() {
                 span.set("overnight.phase.cost_usd", cost);
             }
@@ -256,8 +253,8 @@ impl Spans {
         self.end_todo(&job.phase.todos, at);
         let Some(todo) = current else { return };
         let mut span = self.open(&format!("todo {}", todo.id), self.phase_or_job(), at);
-        span.set("overnight.todo.id", todo.id);
-        span.set("overnight.todo.content", todo.content.as_str());
+        span.count("overnight.todo.id", todo.id.into());
+        span.text("overnight.todo.content", &todo.content);
         self.todo = Some((todo.id, span));
     }
 
@@ -265,23 +262,23 @@ impl Spans {
     fn end_todo(&mut self, todos: &TodoList, at: Timestamp) {
         let Some((id, mut span)) = self.todo.take() else { return };
         if let Some(todo) = todos.all().iter().find(|todo| todo.id == id) {
-            span.set("overnight.todo.status", todo.status.name());
+            span.text("overnight.todo.status", todo.status.name());
         }
         self.end(span, at);
     }
 
-    fn turn_begins(&mut self, turn: u64, attempt: u32, at: Timestamp) -> Span {
+    fn turn_begins(&mut self, turn: u64, attempt: u32, at: Timestamp) -> SpanData {
         let mut span = self.open(&format!("chat {}", short(&self.model)), self.todo_or_phase(), at);
-        span.kind = match self.provider.as_str() {
-            "offline" | "scripted" | "replay" => Kind::Internal,
-            _ => Kind::Client,
+        span.span_kind = match self.provider.as_str() {
+            "offline" | "scripted" | "replay" => SpanKind::Internal,
+            _ => SpanKind::Client,
         };
-        span.set("gen_ai.operation.name", "chat");
-        span.set("gen_ai.provider.name", self.provider.as_str());
-        span.set("gen_ai.request.model", self.model.as_str());
-        span.set("gen_ai.conversation.id", span.job.to_string().as_str());
-        span.set("overnight.turn", turn);
-        span.set("overnight.attempt", attempt);
+        span.text("gen_ai.operation.name", "chat");
+        span.text("gen_ai.provider.name", &self.provider);
+        span.text("gen_ai.request.model", &self.model);
+        span.text("gen_ai.conversation.id", &self.id.to_string());
+        span.count("overnight.turn", turn);
+        span.count("overnight.attempt", attempt.into());
         span
     }
 
@@ -309,10 +306,10 @@ impl Spans {
         };
         let parent = self.replied.unwrap_or_else(|| self.todo_or_phase());
         let mut span = self.open(&format!("execute_tool {}", short(name)), parent, self.last);
-        span.set("gen_ai.operation.name", "execute_tool");
-        span.set("gen_ai.tool.name", name);
-        span.set("gen_ai.tool.call.id", call);
-        span.set("gen_ai.tool.type", "function");
+        span.text("gen_ai.operation.name", "execute_tool");
+        span.text("gen_ai.tool.name", name);
+        span.text("gen_ai.tool.call.id", call);
+        span.text("gen_ai.tool.type", "function");
         if let Some(word) = error {
             span.fail(word);
         }
@@ -320,31 +317,20 @@ impl Spans {
     }
 
     fn todo_or_phase(&self) -> SpanId {
-        self.todo.as_ref().map_or_else(|| self.phase_or_job(), |(_, span)| span.id)
+        self.todo.as_ref().map_or_else(|| self.phase_or_job(), |(_, span)| span.id())
     }
 
     fn phase_or_job(&self) -> SpanId {
-        self.phase.as_ref().map_or(self.job.id, |span| span.id)
+        self.phase.as_ref().map_or(self.job.id(), Told::id)
     }
 
-    fn open(&mut self, name: &str, parent: SpanId, at: Timestamp) -> Span {
-        let id = SpanId::of(self.job.job, self.begun, self.made);
+    fn open(&mut self, name: &str, parent: SpanId, at: Timestamp) -> SpanData {
         self.made += 1;
-        Span {
-            job: self.job.job,
-            id,
-            parent: Some(parent),
-            name: name.to_owned(),
-            kind: Kind::Internal,
-            start: at,
-            end: at,
-            attributes: Vec::new(),
-            error: None,
-        }
+        span(self.id, self.begun, self.made - 1, parent, name.to_owned(), at)
     }
 
-    fn end(&mut self, mut span: Span, at: Timestamp) {
-        span.end = at.max(span.start);
+    fn end(&mut self, mut span: SpanData, at: Timestamp) {
+        span.end_time = moment(at).max(span.start_time);
         self.finished.push(span);
     }
 }

@@ -2,6 +2,8 @@
 //! its folder, would take the better part of a minute.
 
 use super::{durable, error::WorkspaceError, rooted::Workspace};
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
 
 /// Files that are on their way to the disk at the same time when a new workspace goes there.
 const SYNCED_AT_ONCE: usize = 16;
@@ -10,16 +12,11 @@ impl Workspace {
     /// Has every file and folder on the disk: files first, several at a time, because a disk that is asked for one after
     /// the other waits for each.
     pub(super) fn sync_all(&self) -> Result<(), WorkspaceError> {
-        let (mut files, mut folders) = (Vec::new(), vec![".".to_owned()]);
-        let mut next = 0;
-        while let Some(at) = folders.get(next).cloned() {
-            next += 1;
-            let failed = |error| WorkspaceError::from_io("list", &at, error);
-            for item in self.root.read_dir(&at).map_err(failed)? {
-                let item = item.map_err(failed)?;
-                let path = format!("{at}/{}", item.file_name().to_string_lossy());
-                if item.file_type().map_err(failed)?.is_dir() { &mut folders } else { &mut files }.push(path);
-            }
+        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        for item in WalkDir::new(&self.path) {
+            let item = item.map_err(|error| WorkspaceError::from_io("list", ".", error.into()))?;
+            let path = Path::new(".").join(item.path().strip_prefix(&self.path).unwrap_or(item.path()));
+            if item.file_type().is_dir() { &mut folders } else { &mut files }.push(path);
         }
         for paths in [files, folders] {
             let share = paths.len().div_ceil(SYNCED_AT_ONCE).max(1);
@@ -33,10 +30,10 @@ impl Workspace {
         Ok(())
     }
 
-    fn sync_each(&self, paths: &[String]) -> Result<(), WorkspaceError> {
+    fn sync_each(&self, paths: &[PathBuf]) -> Result<(), WorkspaceError> {
         paths.iter().try_for_each(|path| {
             let opened = self.root.open(path).and_then(|file| durable::wait(|| file.sync_all()));
-            opened.map_err(|error| WorkspaceError::from_io("write", path, error))
+            opened.map_err(|error| WorkspaceError::from_io("write", &path.display().to_string(), error))
         })
     }
 }

@@ -8,7 +8,7 @@ use super::{
     rooted::Workspace,
 };
 use cap_std::fs::{Metadata, MetadataExt};
-use std::io;
+use std::{io, os::unix::fs::MetadataExt as _};
 
 /// What was asked, written once.
 pub const JOB_FILE: &str = "job.yaml";
@@ -265,7 +265,7 @@ impl Workspace {
         for folder in [Folder::Documents, Folder::Assets, Folder::Archive, Folder::ToolResults] {
             let mut found = false;
             self.walk(folder.name(), &mut |_, _, metadata| {
-                found |= identity(metadata) == identity(last);
+                found |= (metadata.dev(), metadata.ino()) == identity(last);
             })?;
             if found {
                 return Ok(Known::Under(folder));

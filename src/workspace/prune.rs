@@ -6,7 +6,6 @@ use super::{
     rooted::{self, Workspace},
 };
 use crate::job::time::Timestamp;
-use cap_std::fs::Metadata;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -51,7 +50,6 @@ impl Workspace {
     pub fn prune(&self, kept: &[&str], now: Timestamp, dry: bool) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("remove", ".", error);
         let mut freed = 0;
-        let mut count = |_: &str, metadata: &Metadata| freed += metadata.len();
         let mut gone = Vec::new();
         for item in self.root.entries().map_err(failed)? {
             let item = item.map_err(failed)?;
@@ -61,9 +59,9 @@ impl Workspace {
             }
             let metadata = item.metadata().map_err(failed)?;
             if metadata.is_dir() {
-                self.walk(&name, &mut |path, _, metadata| count(&path, metadata))?;
+                self.walk(&name, &mut |_, _, metadata| freed += metadata.len())?;
             } else {
-                count(&name, &metadata);
+                freed += metadata.len();
             }
             gone.push((name, metadata.is_dir()));
         }

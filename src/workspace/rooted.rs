@@ -17,8 +17,10 @@ use cap_std::{
 use std::{
     io::{self, Read, Write},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 use uuid::Uuid;
+use walkdir::{DirEntry, WalkDir};
 
 /// How every unfinished file or folder is named, so that what a crash left can be told from what a job made. No path
 /// of a model may use it.
@@ -115,7 +117,7 @@ impl Workspace {
         if metadata.is_dir() {
             return Err(WorkspaceError::IsFolder { path: path.to_owned() });
         }
-        Ok(entry(path.to_owned(), &metadata))
+        Ok(entry(path.to_owned(), metadata.len(), metadata.modified().map(cap_std::time::SystemTime::into_std)))
     }
 
     /// A file's hash, read as a stream.
@@ -190,45 +192,40 @@ impl Workspace {
     pub fn list(&self, folder: &str) -> Result<Vec<Entry>, WorkspaceError> {
         let mut entries = Vec::new();
         self.walk(folder, &mut |path, kind, metadata| match kind {
-            Kind::File => entries.push(entry(path, metadata)),
+            Kind::File => entries.push(entry(path, metadata.len(), metadata.modified())),
             Kind::Special => {}
         })?;
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(entries)
     }
 
-    /// Calls `each` for everything in `folder` and below that isn't a folder itself, in no order.
+    /// Calls `each` for everything in `folder` and below that isn't a folder itself, in no order. Unfinished things are left out,
+    /// and what is removed meanwhile is as if it had never been there.
     pub(crate) fn walk(
         &self,
         folder: &str,
-        each: &mut dyn FnMut(String, Kind, &Metadata),
+        each: &mut dyn FnMut(String, Kind, &std::fs::Metadata),
     ) -> Result<(), WorkspaceError> {
-        let mut open = vec![if folder == "." { String::new() } else { folder.trim_end_matches('/').to_owned() }];
-        while let Some(at) = open.pop() {
-            let failed = |error| WorkspaceError::from_io("list", if at.is_empty() { "." } else { &at }, error);
-            let items = match self.root.read_dir(if at.is_empty() { "." } else { &at }) {
-                Ok(items) => items,
-                // Removed meanwhile, or never there.
+        let failed = |error: io::Error| WorkspaceError::from_io("list", folder, error);
+        // Where the folder lies is for the capability library to say; below it no link is followed.
+        let start = match self.root.open_dir(folder).and_then(|_| self.root.canonicalize(folder)) {
+            Ok(start) => self.path.join(start),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(failed(error)),
+        };
+        let above = if folder == "." { Path::new("") } else { Path::new(folder) };
+        let items = WalkDir::new(&start).follow_root_links(folder == ".").min_depth(1).into_iter();
+        for item in items.filter_entry(|item| !is_unfinished(item)) {
+            let found = item.and_then(|item| item.metadata().map(|metadata| (item, metadata))).map_err(io::Error::from);
+            let (item, metadata) = match found {
+                Ok(found) => found,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(failed(error)),
             };
-            for item in items {
-                let item = item.map_err(failed)?;
-                let name = item.file_name().to_string_lossy().into_owned();
-                if name.starts_with(TEMPORARY) {
-                    continue;
-                }
-                let path = if at.is_empty() { name } else { format!("{at}/{name}") };
-                let metadata = match item.metadata() {
-                    Ok(metadata) => metadata,
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                    Err(error) => return Err(failed(error)),
-                };
-                if metadata.is_dir() {
-                    open.push(path);
-                } else {
-                    each(path, if metadata.is_file() { Kind::File } else { Kind::Special }, &metadata);
-                }
+            if !metadata.is_dir() {
+                let path = above.join(item.path().strip_prefix(&start).unwrap_or(item.path()));
+                let kind = if metadata.is_file() { Kind::File } else { Kind::Special };
+                each(path.to_string_lossy().into_owned(), kind, &metadata);
             }
         }
         Ok(())
@@ -258,21 +255,22 @@ impl Workspace {
     pub(crate) fn sweep(&self) -> Result<u64, WorkspaceError> {
         let failed = |error| WorkspaceError::from_io("sweep", ".", error);
         let mut swept = 0;
-        let mut open = vec![String::from(".")];
-        while let Some(at) = open.pop() {
-            let folder = self.root.open_dir(&at).map_err(failed)?;
-            for item in folder.entries().map_err(failed)? {
-                let item = item.map_err(failed)?;
-                let is_folder = item.file_type().map_err(failed)?.is_dir();
-                let name = item.file_name();
-                if name.to_string_lossy().starts_with(TEMPORARY) {
-                    if is_folder { folder.remove_dir_all(&name) } else { folder.remove_file(&name) }.map_err(failed)?;
-                    crash::point("sweep.removed");
-                    swept += 1;
-                } else if is_folder && let Some(name) = name.to_str() {
-                    open.push(format!("{at}/{name}"));
-                }
+        let mut items = WalkDir::new(&self.path).min_depth(1).into_iter();
+        while let Some(item) = items.next() {
+            let item = item.map_err(|error| failed(error.into()))?;
+            if !is_unfinished(&item) {
+                continue;
             }
+            let path = item.path().strip_prefix(&self.path).unwrap_or(item.path());
+            let removed = if item.file_type().is_dir() {
+                items.skip_current_dir();
+                self.root.remove_dir_all(path)
+            } else {
+                self.root.remove_file(path)
+            };
+            removed.map_err(failed)?;
+            crash::point("sweep.removed");
+            swept += 1;
         }
         Ok(swept)
     }
@@ -354,15 +352,18 @@ pub(crate) fn sync(folder: &Dir) -> io::Result<()> {
     durable::wait(|| folder.sync_all())
 }
 
+fn is_unfinished(item: &DirEntry) -> bool {
+    item.file_name().to_string_lossy().starts_with(TEMPORARY)
+}
+
 /// Folder (`.` for the root) and name of a path.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or((".", path))
 }
 
-fn entry(path: String, metadata: &Metadata) -> Entry {
-    let modified =
-        metadata.modified().map_or_else(|_| Timestamp::default(), |time| Timestamp::new(time.into_std().into()));
-    Entry { path, bytes: metadata.len(), modified }
+fn entry(path: String, bytes: u64, modified: io::Result<SystemTime>) -> Entry {
+    let modified = modified.map_or_else(|_| Timestamp::default(), |time| Timestamp::new(time.into()));
+    Entry { path, bytes, modified }
 }
 
 #[cfg(test)]

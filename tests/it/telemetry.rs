@@ -4,10 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::cli_run::{Desk, RUN, Ran, whole_job};
-use overnight::{
-    job::id::JobId,
-    telemetry::{Exporter, Kind, Span, SpanId, Target},
+use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
+use opentelemetry_proto::tonic::{
+    collector::trace::v1::ExportTraceServiceRequest, common::v1::KeyValue, trace::v1::Span,
 };
+use opentelemetry_sdk::trace::SpanData;
+use overnight::telemetry::{Exporter, Target};
+use prost::Message;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +23,7 @@ use std::{
 #[derive(Clone, Copy)]
 enum Manner {
     /// Answers with this status and body.
-    Answers(u16, &'static str),
+    Answers(u16, &'static [u8]),
     /// Takes the connection, reads, and never answers.
     Hangs,
 }
@@ -30,7 +33,18 @@ enum Manner {
 struct Heard {
     first: String,
     headers: BTreeMap<String, String>,
-    body: String,
+    body: Vec<u8>,
+}
+
+impl Heard {
+    /// Who sent it, and the spans of it.
+    fn read(&self) -> (Vec<KeyValue>, Vec<Span>) {
+        let mut said = ExportTraceServiceRequest::decode(&self.body[..]).unwrap().resource_spans;
+        assert_eq!(said.len(), 1);
+        let said = said.remove(0);
+        let spans = said.scope_spans.into_iter().flat_map(|scope| scope.spans).collect();
+        (said.resource.unwrap().attributes, spans)
+    }
 }
 
 struct Collector {
@@ -54,14 +68,8 @@ impl Collector {
         Self { address, heard }
     }
 
-    fn spans(&self) -> Vec<Value> {
-        let heard = self.heard.lock().unwrap();
-        let mut spans = Vec::new();
-        for request in heard.iter() {
-            let body: Value = serde_json::from_str(&request.body).unwrap();
-            spans.extend(body["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap().clone());
-        }
-        spans
+    fn spans(&self) -> Vec<Span> {
+        self.heard.lock().unwrap().iter().flat_map(|request| request.read().1).collect()
     }
 }
 
@@ -82,13 +90,12 @@ fn serve(stream: TcpStream, manner: Manner, kept: &Mutex<Vec<Heard>>) {
         }
         let mut body = vec![0; headers["content-length"].parse().unwrap()];
         stream.read_exact(&mut body).unwrap();
-        let body = String::from_utf8(body).unwrap();
         kept.lock().unwrap().push(Heard { first: first.trim_end().to_owned(), headers, body });
         match manner {
             Manner::Hangs => {}
             Manner::Answers(status, body) => {
-                let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-                stream.get_mut().write_all(answer.as_bytes()).unwrap();
+                let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n\r\n", body.len());
+                stream.get_mut().write_all(&[head.as_bytes(), body].concat()).unwrap();
             }
         }
     }
@@ -109,7 +116,7 @@ fn steady(ran: &Ran) -> (i32, String, Vec<String>) {
 
 #[test]
 fn a_collector_gets_the_spans_of_the_work() {
-    let collector = Collector::start(Manner::Answers(200, "{}"));
+    let collector = Collector::start(Manner::Answers(200, b""));
     let desk = desk();
     let variables = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address.as_str()),
@@ -121,27 +128,26 @@ fn a_collector_gets_the_spans_of_the_work() {
     let id = ran.stdout.strip_prefix("job ").unwrap().split_once(':').unwrap().0;
     for request in collector.heard.lock().unwrap().iter() {
         assert_eq!(request.first, "POST /v1/traces HTTP/1.1");
-        assert_eq!(request.headers["content-type"], "application/json");
+        assert_eq!(request.headers["content-type"], "application/x-protobuf");
         assert_eq!(request.headers["api-key"], "hunter2 x");
         for secret in ["hunter2", "MUST", "must answer", "Write a report"] {
-            assert!(!request.body.contains(secret), "{secret} in {}", request.body);
+            assert!(!String::from_utf8_lossy(&request.body).contains(secret), "{secret} in {request:?}");
         }
-        let body: Value = serde_json::from_str(&request.body).unwrap();
-        let resource = &body["resourceSpans"][0]["resource"]["attributes"];
-        assert_eq!(resource[0], json!({"key": "service.name", "value": {"stringValue": "nights"}}));
+        let (about, _) = request.read();
+        let name = about.iter().find(|known| known.key == "service.name").unwrap();
+        assert!(format!("{name:?}").contains("StringValue(\"nights\")"), "{name:?}");
     }
     let spans = collector.spans();
     let mut names: BTreeMap<&str, u32> = BTreeMap::new();
-    let ids: BTreeSet<&str> = spans.iter().map(|span| span["spanId"].as_str().unwrap()).collect();
+    let ids: BTreeSet<&[u8]> = spans.iter().map(|span| &span.span_id[..]).collect();
     assert_eq!(ids.len(), spans.len());
     for span in &spans {
-        *names.entry(span["name"].as_str().unwrap()).or_default() += 1;
-        assert_eq!(span["traceId"], id.replace('-', ""));
-        let parent = span.get("parentSpanId").map(|parent| parent.as_str().unwrap());
-        assert!(parent.map_or(span["name"] == "invoke_agent task", |parent| ids.contains(parent)), "{span}");
-        let [start, end] =
-            ["startTimeUnixNano", "endTimeUnixNano"].map(|name| span[name].as_str().unwrap().parse::<u64>().unwrap());
-        assert!(start <= end && start > 1_700_000_000_000_000_000, "{span}");
+        *names.entry(&span.name).or_default() += 1;
+        assert_eq!(span.trace_id, uuid::Uuid::parse_str(id).unwrap().as_bytes());
+        let is_whole = span.parent_span_id.is_empty() && span.name == "invoke_agent task";
+        assert!(is_whole || ids.contains(&span.parent_span_id[..]), "{span:?}");
+        let [start, end] = [span.start_time_unix_nano, span.end_time_unix_nano];
+        assert!(start <= end && start > 1_700_000_000_000_000_000, "{span:?}");
     }
     let counted: Vec<String> = names.iter().map(|(name, count)| format!("{count} {name}")).collect();
     assert_eq!(
@@ -173,11 +179,10 @@ fn a_collector_gets_the_spans_of_the_work() {
 }
 
 /// How many spans of each name each trace has; the traces in no order.
-fn counted(spans: &[Value]) -> Vec<BTreeMap<String, u32>> {
-    let mut traces: BTreeMap<&str, BTreeMap<String, u32>> = BTreeMap::new();
+fn counted(spans: &[Span]) -> Vec<BTreeMap<String, u32>> {
+    let mut traces: BTreeMap<&[u8], BTreeMap<String, u32>> = BTreeMap::new();
     for span in spans {
-        let names = traces.entry(span["traceId"].as_str().unwrap()).or_default();
-        *names.entry(span["name"].as_str().unwrap().to_owned()).or_default() += 1;
+        *traces.entry(&span.trace_id).or_default().entry(span.name.clone()).or_default() += 1;
     }
     let mut traces: Vec<_> = traces.into_values().collect();
     traces.sort_unstable();
@@ -186,7 +191,7 @@ fn counted(spans: &[Value]) -> Vec<BTreeMap<String, u32>> {
 
 #[test]
 fn a_workers_jobs_have_the_spans_that_run_gives() {
-    let [worked, ran] = [(); 2].map(|()| Collector::start(Manner::Answers(200, "{}")));
+    let [worked, ran] = [(); 2].map(|()| Collector::start(Manner::Answers(200, b"")));
     let desk = Desk::new();
     let to = |collector: &Collector, arguments: &[&str]| {
         let told = desk.run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.address)], arguments);
@@ -194,7 +199,7 @@ fn a_workers_jobs_have_the_spans_that_run_gives() {
         assert!(!told.stderr.contains("spans did not reach"), "{}", told.stderr);
     };
     to(&worked, &["submit", "extract-requirements", "--documents", "docs", "--each"]);
-    assert_eq!(worked.spans(), [Value::Null; 0]);
+    assert_eq!(worked.spans(), []);
     to(&worked, &["work", "--until-empty", "--concurrency", "2"]);
     for document in ["docs/a.md", "docs/b.md"] {
         to(&ran, &["run", "extract-requirements", "--documents", document]);
@@ -211,12 +216,12 @@ fn a_collector_that_misbehaves_is_told_of_once_and_changes_nothing() {
         (Collector::start(Manner::Hangs).address, "it did not answer in time"),
         (format!("http://{gone}"), "no connection"),
         (
-            Collector::start(Manner::Answers(400, "no")).address,
-            "it answers with 400 (OTLP as JSON over HTTP is what is sent)",
+            Collector::start(Manner::Answers(400, b"no")).address,
+            "it answers with 400 (OTLP as protobuf over HTTP is what is sent)",
         ),
         (
-            Collector::start(Manner::Answers(302, "")).address,
-            "it answers with 302 (OTLP as JSON over HTTP is what is sent)",
+            Collector::start(Manner::Answers(302, b"")).address,
+            "it answers with 302 (OTLP as protobuf over HTTP is what is sent)",
         ),
     ];
     std::thread::scope(|scope| {
@@ -233,7 +238,8 @@ fn a_collector_that_misbehaves_is_told_of_once_and_changes_nothing() {
         }
         scope.spawn(more_than_it_takes);
     });
-    let part = Collector::start(Manner::Answers(200, r#"{"partialSuccess": {"rejectedSpans": "2"}}"#));
+    // `partial_success { rejected_spans: 2 }`
+    let part = Collector::start(Manner::Answers(200, &[0x0a, 2, 0x08, 2]));
     let ran = desk().run_with(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &part.address)], &RUN);
     let said = ran.stderr.lines().last().unwrap();
     assert!(said.starts_with("2 of ") && said.ends_with(": it took only a part of them"), "{said}");
@@ -251,21 +257,30 @@ fn more_than_it_takes() {
     let collector = Collector::start(Manner::Hangs);
     let target = Target { url: collector.address.clone(), headers: Vec::new(), resource: Vec::new() };
     let exporter = Exporter::start(&target).unwrap();
-    let now = overnight::runner::now();
-    let span = |number| Span {
-        job: JobId(uuid::Uuid::nil()),
-        id: SpanId(number),
-        parent: None,
-        name: "chat".to_owned(),
-        kind: Kind::Client,
-        start: now,
-        end: now,
+    let span = |number: u64| SpanData {
+        span_context: SpanContext::new(
+            TraceId::from(1),
+            SpanId::from(number),
+            TraceFlags::SAMPLED,
+            false,
+            TraceState::default(),
+        ),
+        parent_span_id: SpanId::INVALID,
+        parent_span_is_remote: false,
+        span_kind: SpanKind::Client,
+        name: "chat".into(),
+        start_time: std::time::UNIX_EPOCH,
+        end_time: std::time::UNIX_EPOCH,
         attributes: Vec::new(),
-        error: None,
+        dropped_attributes_count: 0,
+        events: opentelemetry_sdk::trace::SpanEvents::default(),
+        links: opentelemetry_sdk::trace::SpanLinks::default(),
+        status: Status::Unset,
+        instrumentation_scope: opentelemetry::InstrumentationScope::default(),
     };
     exporter.feed().send((1..=5_000).map(span).collect());
     let said = crate::support::wait(exporter.finish());
-    let expected = format!("5000 of 5000 spans did not reach {}/: more came than it took", collector.address);
+    let expected = format!("5000 of 5000 spans did not reach {}/: it did not answer in time", collector.address);
     assert_eq!(said.as_deref(), Some(expected.as_str()));
 }
 

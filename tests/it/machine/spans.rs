@@ -5,6 +5,11 @@ use super::{
     world::*,
 };
 use crate::support::cases;
+use opentelemetry::{
+    Array, Value,
+    trace::{SpanId, SpanKind, Status},
+};
+use opentelemetry_sdk::trace::SpanData;
 use overnight::{
     job::{
         event::{CallEnd, Decision, Event},
@@ -13,11 +18,11 @@ use overnight::{
         step::{Answer, Ask, Command},
     },
     runner::Report,
-    telemetry::{Kind, Span, SpanId, Spans, Value},
+    telemetry::Spans,
 };
 use proptest::prelude::*;
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{HashMap, HashSet},
     fmt::Write,
 };
 
@@ -25,7 +30,7 @@ use std::{
 struct Watched {
     world: World,
     spans: Option<Spans>,
-    finished: Vec<Span>,
+    finished: Vec<SpanData>,
 }
 
 impl Watched {
@@ -100,47 +105,47 @@ impl Watched {
 
     /// The spans as a tree, each under its parent, in the order in which they began.
     fn tree(&self) -> String {
-        let ids: BTreeSet<u64> = self.finished.iter().map(|span| span.id.0).collect();
+        let ids: HashSet<SpanId> = self.finished.iter().map(|span| span.span_context.span_id()).collect();
         assert_eq!(ids.len(), self.finished.len(), "an id is used twice");
-        let mut below: BTreeMap<Option<u64>, Vec<&Span>> = BTreeMap::new();
+        let mut below: HashMap<SpanId, Vec<&SpanData>> = HashMap::new();
         for span in &self.finished {
-            assert!(span.start <= span.end, "{span:?}");
-            assert_eq!(span.job, self.world.job.spec.id);
-            assert!(span.parent.is_none_or(|parent| ids.contains(&parent.0)), "a span without its parent: {span:?}");
-            below.entry(span.parent.map(|parent| parent.0)).or_default().push(span);
+            assert!(span.start_time <= span.end_time, "{span:?}");
+            assert_eq!(span.span_context.trace_id().to_bytes(), *self.world.job.spec.id.0.as_bytes());
+            let parent = span.parent_span_id;
+            assert!(parent == SpanId::INVALID || ids.contains(&parent), "a span without its parent: {span:?}");
+            below.entry(parent).or_default().push(span);
         }
         for spans in below.values_mut() {
-            spans.sort_by_key(|span| (span.start, span.end));
+            spans.sort_by_key(|span| (span.start_time, span.end_time));
         }
         let mut text = String::new();
-        show(&mut text, &below, None, 0);
+        show(&mut text, &below, SpanId::INVALID, 0);
         text
     }
 }
 
-fn show(text: &mut String, below: &BTreeMap<Option<u64>, Vec<&Span>>, parent: Option<SpanId>, depth: usize) {
-    for span in below.get(&parent.map(|id| id.0)).into_iter().flatten() {
-        let ms = |at: overnight::job::time::Timestamp| at.millis_since(moment(0));
-        let kind = match span.kind {
-            Kind::Internal => "",
-            Kind::Client => " (client)",
-        };
-        let _ = write!(text, "{}{}{kind} {}-{}", "  ".repeat(depth), span.name, ms(span.start), ms(span.end));
-        if let Some(word) = &span.error {
-            let _ = write!(text, " ERROR {word}");
+fn show(text: &mut String, below: &HashMap<SpanId, Vec<&SpanData>>, parent: SpanId, depth: usize) {
+    let begin = std::time::SystemTime::from(moment(0).utc());
+    for span in below.get(&parent).into_iter().flatten() {
+        let ms = |at: std::time::SystemTime| at.duration_since(begin).unwrap().as_millis();
+        let kind = if span.span_kind == SpanKind::Client { " (client)" } else { "" };
+        let (start, end) = (ms(span.start_time), ms(span.end_time));
+        let _ = write!(text, "{}{}{kind} {start}-{end}", "  ".repeat(depth), span.name);
+        if let Status::Error { description } = &span.status {
+            let _ = write!(text, " ERROR {description}");
         }
-        for (name, value) in &span.attributes {
-            let value = match value {
-                Value::Text(text) => text.clone(),
-                Value::Count(number) => number.to_string(),
-                Value::Amount(number) => number.to_string(),
-                Value::Flag(flag) => flag.to_string(),
-                Value::Texts(texts) => texts.join("+"),
+        for known in &span.attributes {
+            let value = match &known.value {
+                Value::Array(Array::String(texts)) => {
+                    texts.iter().map(opentelemetry::StringValue::as_str).collect::<Vec<_>>().join("+")
+                }
+                value => value.to_string(),
             };
-            let _ = write!(text, " {}={value}", name.replace("gen_ai.", "g.").replace("overnight.", "o."));
+            let name = known.key.as_str().replace("gen_ai.", "g.").replace("overnight.", "o.");
+            let _ = write!(text, " {name}={value}");
         }
         text.push('\n');
-        show(text, below, Some(span.id), depth + 1);
+        show(text, below, span.span_context.span_id(), depth + 1);
     }
 }
 
@@ -223,7 +228,7 @@ fn a_model_with_nothing_more_to_say_and_one_whose_server_is_down() {
 }
 
 /// The spans of a job that is over, told again from its decisions; a new process begins with each opening.
-fn told_again(decisions: &[Decision]) -> Vec<Span> {
+fn told_again(decisions: &[Decision]) -> Vec<SpanData> {
     let mut job = Job::begin(&decisions[0]).unwrap();
     let mut spans = Spans::begin(&job, "ollama:tiny", job.last_at);
     let mut begun = job.last_at;
@@ -250,8 +255,8 @@ fn told_again(decisions: &[Decision]) -> Vec<Span> {
     finished
 }
 
-fn has(span: &Span, name: &str, value: &Value) -> bool {
-    span.attributes.iter().any(|(known, found)| *known == name && found == value)
+fn has(span: &SpanData, name: &str, value: &'static str) -> bool {
+    span.attributes.iter().any(|known| known.key.as_str() == name && known.value == Value::from(value))
 }
 
 proptest! {
@@ -267,33 +272,32 @@ proptest! {
     fn any_night_is_told_whole(night in happenings(60), settings in settings()) {
         let world = play(&settings, &night);
         let spans = told_again(&world.decisions);
-        let known: BTreeMap<u64, &Span> = spans.iter().map(|span| (span.id.0, span)).collect();
+        let known: HashMap<SpanId, &SpanData> = spans.iter().map(|span| (span.span_context.span_id(), span)).collect();
         prop_assert_eq!(known.len(), spans.len());
         for span in &spans {
-            prop_assert!(span.start <= span.end);
-            if let Some(parent) = span.parent {
-                prop_assert!(known[&parent.0].start <= span.start, "{:?} in {:?}", span, known[&parent.0]);
+            prop_assert!(span.start_time <= span.end_time);
+            if span.parent_span_id == SpanId::INVALID {
+                prop_assert_eq!(&span.name, "invoke_agent audit-stations");
             } else {
-                prop_assert_eq!(span.name.as_str(), "invoke_agent audit-stations");
+                let parent = known[&span.parent_span_id];
+                prop_assert!(parent.start_time <= span.start_time, "{:?} in {:?}", span, parent);
             }
         }
         let named = |what: &str| spans.iter().filter(|span| span.name.starts_with(what)).count();
-        let replies = spans.iter().filter(|span| span.name.starts_with("chat ") && span.error.is_none()).count();
+        let replies = spans.iter().filter(|span| span.name.starts_with("chat ") && !matches!(span.status, Status::Error { .. })).count();
         prop_assert_eq!(replies, world.count(|event| matches!(event, Event::ModelReplied { .. })));
         prop_assert_eq!(
             named("execute_tool "),
             world.count(|event| matches!(event, Event::ToolReturned { result, .. } if result.end != CallEnd::Skipped))
         );
-        let completed = Value::Text("completed".to_owned());
         prop_assert_eq!(
-            spans.iter().filter(|span| has(span, "overnight.todo.status", &completed)).count(),
+            spans.iter().filter(|span| has(span, "overnight.todo.status", "completed")).count(),
             world.count(|event| matches!(event, Event::TodoCompleted { .. }))
         );
-        let unfinished = Value::Text("unfinished".to_owned());
         prop_assert_eq!(
             spans
                 .iter()
-                .filter(|span| span.name.starts_with("phase") && !has(span, "overnight.phase.outcome", &unfinished))
+                .filter(|span| span.name.starts_with("phase") && !has(span, "overnight.phase.outcome", "unfinished"))
                 .count(),
             world.count(|event| matches!(event, Event::PhaseEnded { .. }))
         );
