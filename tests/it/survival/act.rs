@@ -137,12 +137,13 @@ impl Act {
         // What `run` made before it got to the row: whole, but for the row, or to be swept.
         let unfinished = desk.unfinished();
         if workspaces.len() > 1 || !unfinished.is_empty() {
-            for path in unfinished {
+            for (number, path) in (0_u128..).zip(unfinished) {
                 if path.parent() != Some(&desk.path().join("workspaces")) {
                     return Err(format!("{} is left", path.display()));
                 }
                 // As old as one has to be that nobody works on any more.
-                fs::rename(&path, path.with_file_name(format!("{UNFINISHED}{:032x}", 0x7000_8000_u128 << 48))).unwrap();
+                let old = format!("{UNFINISHED}{:032x}", (0x7000_8000_u128 << 48) + number);
+                fs::rename(&path, path.with_file_name(old)).unwrap();
             }
             let ran = desk.run(&["reindex"], "");
             if ran.code != Some(0) || !desk.unfinished().is_empty() {
