@@ -2,7 +2,9 @@
 //! where it came from, so that `overnight doctor` can say why something is as it is.
 //!
 //! *Invariants*: nothing else in the crate reads the environment; a misspelt key or variable is an error, never ignored; a
-//! password is never shown, not even in debug output. Paths are relative to the current folder, wherever they were written.
+//! password is never shown, not even in debug output. `overnight.yaml` is looked for in the current folder and above it; relative
+//! paths in a file begin in the file's folder, and so do the default ones where the file was found above. All others begin in
+//! the current folder.
 
 use crate::{
     extraction::Recognition,
@@ -15,10 +17,14 @@ use sources::{
     MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, Sources, TOKENS, TOKENS_PER_MINUTE, TURNS,
     WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd, variable, workspace_store,
 };
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 pub mod database_url;
 mod keys;
+mod place;
 mod sources;
 mod telemetry;
 #[cfg(test)]
@@ -29,7 +35,7 @@ pub use database_url::DatabaseUrl;
 pub use keys::{Cloud, Headers, Keys};
 pub use text_file::text_file;
 
-/// Read in the current folder unless another file is named.
+/// Read in the current folder, or the nearest one above that has it, unless another file is named.
 pub const FILE: &str = "overnight.yaml";
 const PREFIX: &str = "OVERNIGHT_";
 /// Names the file; not a value of its own.
@@ -95,6 +101,18 @@ pub enum Origin {
     Default,
 }
 
+impl Origin {
+    /// How far away it was said: what is nearer goes over what is further.
+    pub fn distance(&self) -> u8 {
+        match self {
+            Self::Flag => 0,
+            Self::Environment(_) => 1,
+            Self::File { .. } => 2,
+            Self::Default => 3,
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -111,6 +129,16 @@ impl fmt::Display for Origin {
 pub struct Setting<T> {
     pub value: T,
     pub origin: Origin,
+}
+
+/// Where a model's server is; none: the provider's own, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseUrl(pub Option<String>);
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_deref().unwrap_or("the provider's own"))
+    }
 }
 
 /// How what is told on stderr is written.
@@ -164,7 +192,7 @@ pub struct Settings {
     pub wall_clock_ms: Setting<Option<u64>>,
     pub tokens: Setting<Option<u64>>,
     /// Where the model's server is; none: where its provider's own is.
-    pub base_url: Setting<Option<String>>,
+    pub base_url: Setting<Option<BaseUrl>>,
     /// The variable that holds the key; none: the provider's usual one.
     pub api_key_env: Setting<Option<String>>,
     /// A table of models that goes over the shipped one.
@@ -223,23 +251,23 @@ impl Settings {
             let set = environment.iter().find(|(name, value)| name == FILE_VARIABLE && !value.is_empty());
             set.map(|(_, value)| PathBuf::from(value))
         });
-        let path = named.clone().unwrap_or_else(|| PathBuf::from(FILE));
-        let file = if named.is_none() && !path.exists() {
-            None
-        } else {
-            match text_file(&path) {
-                Ok(text) => Some(ConfigFile { path, text }),
-                Err(why) => return Err(ConfigError::Unreadable { path, why }),
-            }
+        let root = if named.is_some() { PathBuf::new() } else { place::root(&environment) };
+        let is_there = |path: &PathBuf| named.is_some() || path.exists();
+        let path = Some(named.clone().unwrap_or_else(|| root.join(FILE))).filter(is_there);
+        let read = |path: PathBuf| match text_file(&path) {
+            Ok(text) => Ok(ConfigFile { path, text }),
+            Err(why) => Err(ConfigError::Unreadable { path, why }),
         };
-        Self::load(flags, environment.into_iter(), file.as_ref())
+        let file = path.map(read).transpose()?;
+        Self::load(flags, environment.into_iter(), file.as_ref(), &root)
     }
 
-    /// Puts the four sources together. An empty variable counts as not set.
+    /// Puts the four sources together. An empty variable counts as not set. The default paths begin in `root`.
     pub fn load(
         flags: &Partial,
         environment: impl Iterator<Item = (String, String)>,
         file: Option<&ConfigFile>,
+        root: &Path,
     ) -> Result<Self, ConfigError> {
         let (mut keys, mut cloud) = (Keys::default(), Cloud::default());
         let environment: Vec<(String, String)> = environment
@@ -251,11 +279,13 @@ impl Settings {
         let telemetry = telemetry::target(&environment);
         let sources = Sources::new(flags, environment.into_iter(), file)?;
         Ok(Self {
-            database_url: sources.setting(&DATABASE_URL, "sqlite://workspaces/overnight.db", DatabaseUrl::parse)?,
-            workspaces: sources.setting(&WORKSPACES, "workspaces", folder)?,
+            database_url: sources
+                .setting(&DATABASE_URL, "sqlite://workspaces/overnight.db", DatabaseUrl::parse)?
+                .begun_in(root, &DatabaseUrl::below),
+            workspaces: sources.setting(&WORKSPACES, "workspaces", folder)?.begun_in(root, &place::below),
             workspace_store: sources.optional(&WORKSPACE_STORE, workspace_store)?,
-            instructions: sources.setting(&INSTRUCTIONS, "instructions", folder)?,
-            model: sources.optional(&MODEL, line)?,
+            instructions: sources.setting(&INSTRUCTIONS, "instructions", folder)?.begun_in(root, &place::below),
+            model: sources.optional(&MODEL, line)?.begun_in(root, &place::script_below),
             budget_tokens: sources.optional(&BUDGET_TOKENS, |text| at_least(MIN_BUDGET_TOKENS, text))?,
             turns: sources.optional(&TURNS, |text| at_least(1, text))?,
             cost_usd: sources.optional(&COST_USD, usd)?,
@@ -263,7 +293,7 @@ impl Settings {
             tokens: sources.optional(&TOKENS, |text| at_least(1, text))?,
             base_url: sources.optional(&BASE_URL, server)?,
             api_key_env: sources.optional(&API_KEY_ENV, variable)?,
-            models_file: sources.optional(&MODELS_FILE, folder)?,
+            models_file: sources.optional(&MODELS_FILE, folder)?.begun_in(root, &place::optional_below),
             requests_per_minute: sources.optional(&REQUESTS_PER_MINUTE, |text| at_least(1, text))?,
             tokens_per_minute: sources.optional(&TOKENS_PER_MINUTE, |text| at_least(1, text))?,
             parallel_calls: sources.optional(&PARALLEL_CALLS, |text| at_least(1, text))?,
@@ -308,7 +338,7 @@ impl Settings {
             (COST_USD.name, optional(&self.cost_usd, f64::to_string), self.cost_usd.origin.clone()),
             (WALL_CLOCK.name, optional(&self.wall_clock_ms, millis), self.wall_clock_ms.origin.clone()),
             (TOKENS.name, optional(&self.tokens, u64::to_string), self.tokens.origin.clone()),
-            (BASE_URL.name, optional(&self.base_url, Clone::clone), self.base_url.origin.clone()),
+            (BASE_URL.name, optional(&self.base_url, BaseUrl::to_string), self.base_url.origin.clone()),
             (API_KEY_ENV.name, optional(&self.api_key_env, Clone::clone), self.api_key_env.origin.clone()),
             (MODELS_FILE.name, optional(&self.models_file, path), self.models_file.origin.clone()),
             (REQUESTS_PER_MINUTE.name, optional(requests, u64::to_string), requests.origin.clone()),

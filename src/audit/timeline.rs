@@ -8,6 +8,7 @@ use crate::{
     job::{
         coverage::Coverage,
         event::{Changed, Decision, Event, Shown, ToolResult},
+        models::{Answered, ModelTurns},
         state::{Job, Phase, Spent},
         time::Timestamp,
         todo::{Todo, TodoStatus},
@@ -45,6 +46,8 @@ pub struct PhaseRecord {
     pub started: Timestamp,
     pub ended: Option<Timestamp>,
     pub spent: Spending,
+    /// Who answered, in how many turns.
+    pub models: Vec<ModelTurns>,
     pub todos_completed: u64,
     pub todos: Vec<Todo>,
     /// Files written in it, as they were after the last write.
@@ -115,6 +118,7 @@ struct Reading {
 
 /// What is gathered from the decision after the end of a phase on.
 struct Part {
+    answered: Answered,
     spent: Spent,
     planning_turns: u64,
     last_turn: u64,
@@ -129,6 +133,7 @@ struct Part {
 impl Part {
     fn after(job: &Job) -> Self {
         Self {
+            answered: job.answered.anew(),
             spent: Spent::default(),
             planning_turns: 0,
             last_turn: 0,
@@ -167,6 +172,7 @@ impl Part {
             started: phase.started,
             ended: None,
             spent: self.spending(job),
+            models: self.answered.models,
             todos_completed: todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as u64,
             todos,
             shown: newly_shown(job, &self.coverage),
@@ -192,6 +198,7 @@ impl Reading {
     /// What `event`, which is not applied yet, adds to the part.
     fn note(&mut self, event: &Event) {
         let part = &mut self.part;
+        part.answered.on(event);
         match event {
             Event::ModelReplied { turn, usage, cost_usd, .. } => {
                 part.spent.add(usage, *cost_usd);
@@ -234,6 +241,7 @@ impl Reading {
             | Event::Held { .. }
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }
+            | Event::ModelChosen { .. }
             | Event::Approved
             | Event::JobEnded { .. } => {}
         }

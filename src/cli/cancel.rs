@@ -207,7 +207,7 @@ fn ended(job: &Known, status: JobStatus) -> CliError {
 
 async fn put(office: &Office, session: &mut Session, command: Command) -> Result<(), CliError> {
     session.claim(office.store.as_ref()).await?;
-    let model = session.job.spec.model.clone();
+    let model = session.job.choice.model.clone();
     session.command(opening(&model, session.torn()))?;
     session.command(command)?;
     Ok(session.checkpoint(office.store.as_ref(), Extent::All).await?)

@@ -2,10 +2,16 @@
 //! to do.
 
 use super::{
-    CliError, Office, exit, instructions, out,
+    CliError, Office, exit, instructions,
+    office::no_jobs_yet,
+    out,
+    run::DEFAULT_MODEL,
     server::{self, Server, Target},
 };
-use crate::{config::Partial, runner::Probed};
+use crate::{
+    config::{Partial, Settings},
+    runner::Probed,
+};
 use console::style;
 use serde::Serialize;
 use std::{fmt::Write, path::Path};
@@ -34,7 +40,7 @@ struct Findings {
 
 #[derive(Debug, Serialize)]
 struct Shown {
-    name: &'static str,
+    name: String,
     value: String,
     origin: String,
 }
@@ -50,15 +56,13 @@ struct Tested {
 pub(super) async fn run(flags: Partial, args: &DoctorArgs) -> Result<u8, CliError> {
     let flags = args.server.put_into(Partial { model: args.model.clone(), ..flags });
     let settings = &super::settings(&flags)?;
-    let rows = settings.rows();
-    let shown =
-        rows.into_iter().map(|(name, value, origin)| Shown { name, value, origin: origin.to_string() }).collect();
-    let office = Office::open(settings.clone()).await;
+    let office = Office::read_any(settings.clone()).await;
     let mut checks = vec![
         tested(
             "database",
             match &office {
-                Ok(_) => Ok(format!("{} answers; its schema is up to date", settings.database_url.value)),
+                Ok(Some(_)) => Ok(format!("{} answers; its schema is up to date", settings.database_url.value)),
+                Ok(None) => Ok(no_jobs_yet(settings)),
                 Err(error) if error.message.contains("--database-url") => Err(error.message.clone()),
                 Err(error) => Err(format!("{error}; set --database-url, OVERNIGHT_DATABASE_URL or database_url")),
             },
@@ -68,11 +72,11 @@ pub(super) async fn run(flags: Partial, args: &DoctorArgs) -> Result<u8, CliErro
     ];
     let extractor = super::documents::extractor(settings);
     checks.push(tested("documents", extractor.map(|one| one.helpers()).map_err(|error| error.to_string())));
-    let target = Target::new(settings.model.value.as_deref().unwrap_or("offline"), settings);
+    let target = Target::new(settings.model.value.as_deref().unwrap_or(DEFAULT_MODEL), settings);
     let opened = match &office {
-        Ok(office) => server::open(office, &target).await,
+        Ok(Some(office)) => server::open(office, &target).await,
         // Only a replayed job is found by way of the database.
-        Err(_) => server::without_jobs(settings, &target),
+        Ok(None) | Err(_) => server::without_jobs(settings, &target),
     };
     let opened =
         opened.map(|opened| format!("{} can be used; {} tokens fit in it", opened.name(), opened.window_tokens()));
@@ -92,7 +96,7 @@ pub(super) async fn run(flags: Partial, args: &DoctorArgs) -> Result<u8, CliErro
         }
     }
     let passed = checks.iter().all(|check| check.passed);
-    let findings = Findings { settings: shown, checks, passed };
+    let findings = Findings { settings: shown(settings), checks, passed };
     if args.json {
         out::json(&findings)?;
     } else {
@@ -101,18 +105,41 @@ pub(super) async fn run(flags: Partial, args: &DoctorArgs) -> Result<u8, CliErro
     Ok(if passed { exit::COMPLETED } else { exit::FAILED })
 }
 
+/// The settings as they hold. Without a model of theirs, the instructions' is used, and without one there the default.
+fn shown(settings: &Settings) -> Vec<Shown> {
+    let folder = &settings.instructions.value;
+    let is_open = settings.model.value.is_none();
+    let mut shown = Vec::new();
+    for (name, value, origin) in settings.rows() {
+        let is_model = name == "model" && is_open;
+        let value = if is_model { DEFAULT_MODEL.to_owned() } else { value };
+        shown.push(Shown { name: name.to_owned(), value, origin: origin.to_string() });
+        for given in instructions::names(folder).into_iter().filter(|_| is_model) {
+            let found = instructions::find(folder, &given).ok();
+            shown.extend(found.and_then(|found| found.instructions.model).map(|value| Shown {
+                name: format!("model of {given}"),
+                value,
+                origin: "its instructions".to_owned(),
+            }));
+        }
+    }
+    shown
+}
+
 fn tested(name: &'static str, found: Result<String, String>) -> Tested {
     let passed = found.is_ok();
     Tested { name, passed, detail: found.unwrap_or_else(|error| error) }
 }
 
-/// Whether workspaces can be made in `folder`.
+/// Whether workspaces can be made in `folder`, or in what is there of the folders above it. The folder itself is not made.
 fn writable(folder: &Path) -> Result<String, String> {
-    let probe = folder.join(PROBE);
-    std::fs::create_dir_all(folder)
-        .and_then(|()| std::fs::write(&probe, b"probe\n"))
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let there = whole.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(&whole);
+    let probe = there.join(PROBE);
+    let told = if there == whole { "can be written" } else { "can be made" };
+    std::fs::write(&probe, b"probe\n")
         .and_then(|()| std::fs::remove_file(&probe))
-        .map(|()| format!("{} can be written", folder.display()))
+        .map(|()| format!("{} {told}", folder.display()))
         .map_err(|error| {
             format!(
                 "{} can't be written ({error}): mend its permissions, or name another with --workspaces",

@@ -14,7 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   overnight fetch last
   overnight fetch 0193 --into /tmp/look
-  overnight audit verify 01930000-0000-7000-8000-0123456789ab   # the fetched folder
+  overnight audit verify ./01930000-0000-7000-8000-0123456789ab   # the fetched folder
 
 The folder is a copy as of the job's last checkpoint: workers don't know of it.";
 
@@ -34,7 +34,7 @@ pub(super) struct FetchArgs {
 }
 
 pub(super) async fn run(flags: Partial, args: &FetchArgs) -> Result<u8, CliError> {
-    let office = Office::open(super::settings(&args.depot.put_into(flags))?).await?;
+    let office = Office::read(super::settings(&args.depot.put_into(flags))?).await?;
     let depot = depot::named(&office.settings).await?;
     let mut id = office.store.find(&args.job).await?;
     let mut row = office.store.job(id).await?;

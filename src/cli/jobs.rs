@@ -3,12 +3,14 @@
 use super::{
     CliError, Office, exit,
     named::short as short_label,
+    office::{list_nothing, no_jobs_yet},
     out,
     queue::{Known, STATUSES},
     table::{self, Side, Table},
     when,
 };
 use crate::{
+    config::Settings,
     job::{
         id::JobId,
         record::{HoldReason, JobState, JobStatus},
@@ -106,7 +108,12 @@ struct Listed<'r> {
     same_as: Option<JobId>,
 }
 
-pub(super) async fn run(office: &Office, args: &JobsArgs) -> Result<u8, CliError> {
+pub(super) async fn run(settings: Settings, args: &JobsArgs) -> Result<u8, CliError> {
+    let nothing = no_jobs_yet(&settings);
+    let Some(office) = Office::read_any(settings).await? else {
+        return list_nothing(&nothing, args.json);
+    };
+    let office = &office;
     office.adopt().await;
     let mut jobs = Vec::new();
     for job in asked(office, args).await? {

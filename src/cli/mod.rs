@@ -96,6 +96,9 @@ struct Places {
     /// Form of what is told on stderr: text, or json for one object a line
     #[arg(long, global = true, value_name = "FORMAT")]
     log_format: Option<String>,
+    /// Say nothing on stderr but what went wrong
+    #[arg(long, short, global = true)]
+    quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -206,6 +209,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         log_format: cli.places.log_format,
         ..Partial::default()
     };
+    out::hush(cli.places.quiet);
     // What goes wrong with the settings is told in the form that is asked for.
     out::speak(LogFormat::asked(&flags));
     match cli.command {
@@ -227,10 +231,9 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Gc(args) => gc::run(flags, &args).await,
         Verb::Fetch(args) => fetch::run(flags, &args).await,
         Verb::Completions(args) => completions::run(&args),
-        Verb::Jobs(args) => jobs::run(&office(&flags).await?, &args).await,
-        Verb::Watch(args) => watch::run(&office(&flags).await?, &args).await,
-        Verb::Report(args) => report::run(&office(&args.put_into(flags)).await?, &args).await,
-        // These open a database only for a job that is named by its id.
+        Verb::Jobs(args) => jobs::run(settings(&flags)?, &args).await,
+        Verb::Watch(args) => watch::run(settings(&flags)?, &args).await,
+        Verb::Report(args) => report::run(settings(&args.put_into(flags))?, &args).await,
         Verb::Show(args) => show::run(settings(&flags)?, &args).await,
         Verb::Logs(args) => logs::run(settings(&flags)?, &args).await,
         Verb::Audit(args) => audit::run(settings(&flags)?, &args).await,

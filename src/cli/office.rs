@@ -1,11 +1,11 @@
 //! What every command works with: settings, the database, and the way from a job's name to its workspace.
 
-use super::{CliError, out, queue::Known};
+use super::{CliError, exit, out, progress::counted, queue::Known};
 use crate::{
-    config::Settings,
+    config::{Origin, Settings},
     job::{id::JobId, record::JobStatus},
-    runner::{Anchor, adopt, catch_up, load_from},
-    store::{self, Store},
+    runner::{Anchor, adopt, catch_up, load_from, orphans, standing_by_journal},
+    store::{self, Store, StoreError},
     workspace::lock,
 };
 use std::{
@@ -18,13 +18,43 @@ use std::{
 pub struct Office {
     pub settings: Settings,
     pub store: Arc<dyn Store>,
+    /// Nothing is changed: what needs repair is told.
+    pub only_reads: bool,
+}
+
+/// Opens the database that the settings name. Of its folder only that of the workspaces is made.
+pub(super) async fn connect(settings: &Settings) -> Result<Arc<dyn Store>, StoreError> {
+    let url = settings.database_url.value.reveal();
+    let file = store::database_file(url);
+    let folder = file.as_deref().and_then(Path::parent);
+    let is_ours = |folder: &&Path| {
+        settings.database_url.origin == Origin::Default
+            || std::path::absolute(folder).ok() == std::path::absolute(&settings.workspaces.value).ok()
+    };
+    if let Some(folder) = folder.filter(is_ours) {
+        // Where it can't be made, the opening says what is wrong.
+        let _ = std::fs::create_dir_all(folder);
+    }
+    store::connect(url).await
 }
 
 impl Office {
     /// Opens the database that the settings name.
     pub async fn open(settings: Settings) -> Result<Self, CliError> {
-        let store = store::connect(settings.database_url.value.reveal()).await?;
-        Ok(Self { settings, store })
+        let store = connect(&settings).await?;
+        Ok(Self { settings, store, only_reads: false })
+    }
+
+    /// The same, where something that is there is to be shown.
+    pub async fn read(settings: Settings) -> Result<Self, CliError> {
+        let nothing = no_jobs_yet(&settings);
+        Self::read_any(settings).await?.ok_or_else(|| CliError::usage(nothing))
+    }
+
+    /// The same; nothing, where there is no database yet.
+    pub(super) async fn read_any(settings: Settings) -> Result<Option<Self>, CliError> {
+        let store = store::connect_to_read(settings.database_url.value.reveal()).await?;
+        Ok(store.map(|store| Self { settings, store, only_reads: true }))
     }
 
     /// The job that a person named: its id, an unambiguous beginning of it, or `last`.
@@ -47,19 +77,40 @@ impl Office {
         if job.queue.is_some() || !self.is_interrupted(&job) {
             return Ok(job);
         }
-        catch_up(self.store.as_ref(), job.id(), &self.workspace(&job)?).await;
+        let path = self.workspace(&job)?;
+        if self.only_reads {
+            return Ok(self.told_by_journal(job, &path));
+        }
+        catch_up(self.store.as_ref(), job.id(), &path).await;
         let row = self.store.job(job.id()).await?.unwrap_or(job.row);
         Ok(Known { row, queue: job.queue })
+    }
+
+    /// The job as its journal tells it, where its row says otherwise and is to be left as it is.
+    fn told_by_journal(&self, mut job: Known, path: &Path) -> Known {
+        if let Some(state) = standing_by_journal(&job.row, path) {
+            let id = job.id();
+            out::talk(&format!(
+                "job {id} is further than the database says: `overnight reindex` brings that up, and `overnight resume {id}` goes on with the job"
+            ));
+            job.row.state = state;
+        }
+        job
     }
 
     /// Takes in what a killed process left without a row; says so where a whole database seems to be lost.
     pub async fn adopt(&self) {
         let workspaces = &self.settings.workspaces.value;
-        let unknown = adopt(self.store.as_ref(), workspaces).await;
+        let unknown = if self.only_reads {
+            orphans(self.store.as_ref(), workspaces).await.len()
+        } else {
+            adopt(self.store.as_ref(), workspaces).await
+        };
         if unknown > 0 {
             let shown = out::one_line(&workspaces.display().to_string());
             out::talk(&format!(
-                "the database doesn't know {unknown} workspaces in {shown}: `overnight reindex` brings them in"
+                "the database doesn't know {} in {shown}: `overnight reindex` brings in what it doesn't know",
+                counted(unknown as u64, "workspace")
             ));
         }
     }
@@ -124,6 +175,21 @@ impl Office {
             None => self.workspace(job),
         }
     }
+}
+
+/// What is said where there is no database.
+pub(super) fn no_jobs_yet(settings: &Settings) -> String {
+    let database = out::one_line(&settings.database_url.value.to_string());
+    format!("no jobs yet: there is nothing at {database}; `overnight run` and `overnight submit` begin there")
+}
+
+/// The listing of a database that isn't there.
+pub(super) fn list_nothing(no_jobs_yet: &str, as_json: bool) -> Result<u8, CliError> {
+    out::talk(no_jobs_yet);
+    if as_json {
+        out::json(&[(); 0])?;
+    }
+    Ok(exit::COMPLETED)
 }
 
 /// Why a job of a batch has no workspace, in one sentence.

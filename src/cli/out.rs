@@ -17,6 +17,7 @@ use std::{
 };
 
 static AS_JSON: AtomicBool = AtomicBool::new(false);
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
 static JOB: OnceLock<JobId> = OnceLock::new();
 
 /// Writes a result. A reader that has gone away is no error: it has seen what it wanted.
@@ -40,6 +41,15 @@ pub(super) fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
 /// so it is the process's, as stderr is.
 pub(super) fn speak(format: LogFormat) {
     AS_JSON.store(format == LogFormat::Json, Ordering::Relaxed);
+}
+
+/// Only errors are told on stderr from here on.
+pub(super) fn hush(is_quiet: bool) {
+    IS_QUIET.store(is_quiet, Ordering::Relaxed);
+}
+
+pub(super) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
 }
 
 /// Whether what is told on stderr is for programs.
@@ -99,6 +109,9 @@ impl Serialize for Said<'_> {
 
 /// Says something on stderr. Nobody listening is no reason to stop.
 pub(super) fn say(said: &Said<'_>) {
+    if is_quiet() && said.level != Level::Error {
+        return;
+    }
     let line = if is_json() { serde_json::to_string(said).unwrap_or_default() } else { plain(said.text) };
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

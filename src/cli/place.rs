@@ -14,12 +14,12 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// A folder that exists is taken as one; everything else is asked of the database.
+    /// A path, which has a slash, is that of a folder; everything else is a name, and asked of the database.
     pub(super) async fn find(settings: Settings, name: &str) -> Result<Self, CliError> {
         if let Some(place) = Self::folder(name)? {
             return Ok(place);
         }
-        let office = Office::open(settings).await?;
+        let office = Office::read(settings).await?;
         let job = office.job(name).await?;
         Ok(Self { path: office.own_workspace(&job)?, job: Some(job) })
     }
@@ -27,14 +27,11 @@ impl Place {
     /// The folder that `name` is the path of.
     pub(super) fn folder(name: &str) -> Result<Option<Self>, CliError> {
         let path = Path::new(name);
-        if path.is_dir() {
-            return Ok(Some(Self { path: path.to_owned(), job: None }));
+        match name.contains(std::path::is_separator) {
+            true if path.is_dir() => Ok(Some(Self { path: path.to_owned(), job: None })),
+            true => Err(CliError::usage(format!("there is no workspace folder at {}", out::one_line(name)))),
+            false => Ok(None),
         }
-        // What is written as a path can't be an id, and opening a database for it would only hide the mistake.
-        if name.contains(std::path::is_separator) {
-            return Err(CliError::usage(format!("there is no workspace folder at {}", out::one_line(name))));
-        }
-        Ok(None)
     }
 
     /// What the job is called in commands that a person may type next.

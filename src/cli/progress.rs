@@ -80,8 +80,8 @@ impl Line {
 
 impl Progress {
     /// Says which job it is, and where it stands.
-    pub(super) fn begin(quiet: bool, job: &Job) -> Self {
-        if quiet {
+    pub(super) fn begin(job: &Job) -> Self {
+        if out::is_quiet() {
             return Self::Quiet;
         }
         let documents = match job.spec.documents.len() {
@@ -134,7 +134,7 @@ impl Progress {
 
 /// A bar over documents that are read before there is a job; to be cleared. Nobody sees it who has no terminal.
 pub(super) fn reading(documents: usize) -> ProgressBar {
-    if out::is_json() {
+    if out::is_json() || out::is_quiet() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("  reading the documents {wide_bar} {pos}/{len}");
@@ -310,6 +310,7 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<Line> {
             | Event::EndingDecided { .. }
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }
+            | Event::ModelChosen { .. }
             | Event::Approved
             | Event::JobEnded { .. } => {}
         }

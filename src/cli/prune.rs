@@ -1,6 +1,6 @@
 //! `overnight prune`: the workspaces of jobs that ended long ago give their room back.
 
-use super::{CliError, Office, depot::bytes, exit, out, progress::counted};
+use super::{CliError, Office, depot::bytes, exit, out, progress::counted, queue::Known};
 use crate::{
     batch::brought,
     job::id::JobId,
@@ -9,12 +9,13 @@ use crate::{
     workspace::{Workspace, lock::Hold, prune::Pruned},
 };
 use serde_json::json;
-use std::{collections::HashSet, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 const EXAMPLES: &str = "\
 Examples:
   overnight prune --older-than 90d --dry-run
-  overnight prune --older-than 1y --archives
+  overnight prune --older-than 90d --yes
+  overnight prune --older-than 1y --archives --yes
 
 What is kept of each: output/, job.yaml, journal.jsonl and archive/, so that the job can still be shown and its deliverables
 are where they were; `overnight audit verify` says what can still be checked. With --archives only output/ and job.yaml are
@@ -25,8 +26,12 @@ const KEPT: [&str; 5] = ["output", "job.yaml", ".lock", "archive", "journal.json
 /// How many of them are kept without the archives.
 const WITHOUT_ARCHIVES: usize = 3;
 
+/// What ended less long ago may be looked at yet.
+const LEAST_UNASKED: Duration = Duration::from_hours(24);
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct PruneArgs {
     /// Only jobs that ended so long ago, such as 90d or 12w
     #[arg(long, value_name = "TIME", value_parser = super::worker::duration)]
@@ -37,62 +42,93 @@ pub(super) struct PruneArgs {
     /// Say what would be freed, and remove nothing
     #[arg(long)]
     dry_run: bool,
+    /// Don't ask: needed where what a job was given goes, or a job that ended less than a day ago
+    #[arg(long)]
+    yes: bool,
     /// Print what was freed as one JSON object
     #[arg(long)]
     json: bool,
 }
 
+/// What was freed, or would be.
+#[derive(Default)]
+struct Freed {
+    jobs: BTreeMap<JobId, u64>,
+    /// What they were given is among it.
+    has_inputs: bool,
+    /// What was left as it is, and why.
+    left: Vec<String>,
+}
+
+impl Freed {
+    fn add(&mut self, job: JobId, what: &str, found: Result<(u64, bool), String>) {
+        match found {
+            Ok((0, _)) => {}
+            Ok((bytes, has_inputs)) => {
+                *self.jobs.entry(job).or_default() += bytes;
+                self.has_inputs |= has_inputs;
+            }
+            Err(why) => self.left.push(format!("left as it is: {what}job {job} ({why})")),
+        }
+    }
+}
+
 pub(super) async fn run(office: &Office, args: &PruneArgs) -> Result<u8, CliError> {
-    let kept = &KEPT[..if args.archives { WITHOUT_ARCHIVES } else { KEPT.len() }];
     let least = u64::try_from(args.older_than.as_millis()).unwrap_or(u64::MAX);
-    let (mut pruned, mut freed, mut left) = (Vec::new(), 0, 0);
     let mut rows = office.store.jobs(&JobFilter::default()).await?;
     rows.retain(|row| has_ended(row, least));
-    let ended: HashSet<JobId> = rows.iter().map(|row| row.job.id).collect();
-    for known in office.known(rows).await? {
-        let id = known.id();
-        if known.same_as().is_some() || known.is_unbegun() {
-            continue;
+    let jobs = office.known(rows).await?;
+    let mut freed = free(office, &jobs, args.archives, true);
+    let total: u64 = freed.jobs.values().sum();
+    let is_soon = args.older_than < LEAST_UNASKED;
+    if !args.dry_run {
+        if !args.yes && !freed.jobs.is_empty() && (is_soon || freed.has_inputs) {
+            let why = if is_soon {
+                "they ended less than a day ago"
+            } else {
+                "the documents that they were given go with it"
+            };
+            return Err(CliError::usage(format!(
+                "{} of {} would be gone for good, and {why}: add --yes, or --dry-run to see which",
+                bytes(total),
+                counted(freed.jobs.len() as u64, "job")
+            )));
         }
-        // Of a job elsewhere there is nothing here.
-        let Ok(path) = office.workspace(&known) else { continue };
-        match prune(&path, id, kept, args.dry_run) {
-            Ok(0) => {}
-            Ok(bytes) => {
-                freed += bytes;
-                pruned.push(id);
-            }
-            Err(why) => {
-                left += 1;
-                out::talk(&format!("left as it is: job {id} ({why})"));
-            }
-        }
+        freed = free(office, &jobs, args.archives, false);
     }
-    // What closing jobs read, and was brought for them.
-    for (folder, job) in brought(&office.settings.workspaces.value) {
-        if !ended.contains(&job) {
-            continue;
-        }
-        match remove(&folder, args.dry_run) {
-            Ok(bytes) => {
-                freed += bytes;
-                if !pruned.contains(&job) {
-                    pruned.push(job);
-                }
-            }
-            Err(why) => {
-                left += 1;
-                out::talk(&format!("left as it is: what was brought for job {job} ({why})"));
-            }
-        }
+    for left in &freed.left {
+        out::talk(left);
     }
+    let total: u64 = freed.jobs.values().sum();
     if args.json {
-        out::json(&json!({"dry_run": args.dry_run, "jobs": pruned, "bytes": freed, "left": left}))?;
+        let ids: Vec<&JobId> = freed.jobs.keys().collect();
+        out::json(&json!({"dry_run": args.dry_run, "jobs": ids, "bytes": total, "left": freed.left.len()}))?;
     } else {
         let would = if args.dry_run { "would free" } else { "freed" };
-        out::result(&format!("{would} {} of {}\n", bytes(freed), counted(pruned.len() as u64, "job")))?;
+        let each = freed.jobs.iter().filter(|_| args.dry_run).map(|(id, size)| format!("{id}  {}\n", bytes(*size)));
+        let each: String = each.collect();
+        out::result(&format!("{each}{would} {} of {}\n", bytes(total), counted(freed.jobs.len() as u64, "job")))?;
     }
-    Ok(if left == 0 { exit::COMPLETED } else { exit::FAILED })
+    Ok(if freed.left.is_empty() { exit::COMPLETED } else { exit::FAILED })
+}
+
+/// Removes what is not kept of these jobs' workspaces, and what was brought for closing jobs among them.
+fn free(office: &Office, jobs: &[Known], with_archives: bool, dry: bool) -> Freed {
+    let kept = &KEPT[..if with_archives { WITHOUT_ARCHIVES } else { KEPT.len() }];
+    let mut freed = Freed::default();
+    for known in jobs.iter().filter(|known| known.same_as().is_none() && !known.is_unbegun()) {
+        // Of a job elsewhere there is nothing here.
+        let Ok(path) = office.workspace(known) else { continue };
+        let has_inputs = path.join("documents").exists();
+        let found = prune(&path, known.id(), kept, dry).map(|bytes| (bytes, has_inputs));
+        freed.add(known.id(), "", found);
+    }
+    for (folder, job) in brought(&office.settings.workspaces.value) {
+        if jobs.iter().any(|known| known.id() == job) {
+            freed.add(job, "what was brought for ", remove(&folder, dry).map(|bytes| (bytes, true)));
+        }
+    }
+    freed
 }
 
 /// Removes a folder; its bytes.

@@ -4,9 +4,11 @@
 mod brought;
 mod text;
 
-use super::{CliError, Office, depot::DepotArgs, exit, jobs, named::Named, out, queue::Known, table, when};
+use super::{
+    CliError, Office, depot::DepotArgs, exit, jobs, named::Named, office::no_jobs_yet, out, queue::Known, table, when,
+};
 use crate::{
-    config::Partial,
+    config::{Partial, Settings},
     job::{id::JobId, time::Timestamp},
     report::{
         batch::BatchFacts,
@@ -19,7 +21,7 @@ use crate::{
         read::{Place, read},
     },
     runner::now,
-    store::{JobFilter, JobRow},
+    store::{BatchRow, JobFilter, JobRow},
     workspace::Workspace,
 };
 use brought::Shelf;
@@ -67,7 +69,7 @@ pub(super) struct ReportArgs {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Write the report into this file
+    /// Write the report into this file, whose name ends in .html, .md, .json or .txt; - is stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Copy all deliverables of these jobs into this folder, with index.csv and index.json
@@ -97,19 +99,82 @@ fn standing(text: &str) -> Result<Standing, String> {
 }
 
 impl ReportArgs {
-    fn format(&self) -> Format {
-        let by_name = || match self.output.as_deref()?.extension()?.to_str()?.to_lowercase().as_str() {
-            "html" | "htm" => Some(Format::Html),
-            "md" | "markdown" => Some(Format::Markdown),
-            "json" => Some(Format::Json),
-            _ => None,
-        };
-        if self.json { Format::Json } else { self.format.or_else(by_name).unwrap_or(Format::Text) }
+    fn format(&self) -> Result<Format, CliError> {
+        if let Some(format) = self.json.then_some(Format::Json).or(self.format) {
+            return Ok(format);
+        }
+        let file = self.output.as_deref().unwrap_or(Path::new("-"));
+        let end = file.extension().map(|end| end.to_string_lossy().to_lowercase());
+        match end.as_deref() {
+            Some("html" | "htm") => Ok(Format::Html),
+            Some("md" | "markdown") => Ok(Format::Markdown),
+            Some("json") => Ok(Format::Json),
+            Some("txt" | "text") | None => Ok(Format::Text),
+            Some(_) => Err(CliError::usage(format!(
+                "--output {}: a report is written as .html, .md, .json or .txt: let the file's name end so, or give --format",
+                out::one_line(&file.display().to_string())
+            ))),
+        }
     }
 }
 
-pub(super) async fn run(office: &Office, args: &ReportArgs) -> Result<u8, CliError> {
+/// All that a report is made of.
+#[derive(Default)]
+struct Gathered {
+    asked: Asked,
+    facts: Vec<JobFacts>,
+    batches: Vec<BatchRow>,
+    /// Of all jobs and batches, sorted.
+    ids: Vec<String>,
+    /// Jobs whose workspaces are in a workspace store only.
+    stored: Vec<(Known, String)>,
+}
+
+pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, CliError> {
     let made = now();
+    let format = args.format()?;
+    let nothing = no_jobs_yet(&settings);
+    let office = Office::read_any(settings).await?;
+    let gathered = match &office {
+        Some(office) => gather(office, args, made).await?,
+        None if args.jobs.is_empty() && args.batch.is_empty() => {
+            out::talk(&nothing);
+            Gathered::default()
+        }
+        None => return Err(CliError::usage(nothing)),
+    };
+    let Gathered { asked, facts, batches, ids, mut stored } = gathered;
+    let mut report = Report::of(made, &asked, facts);
+    let is_told = |batch: &BatchFacts| report.jobs.iter().any(|job| job.batch == Some(batch.id));
+    report.batches = batches.into_iter().map(BatchFacts::of).filter(is_told).collect();
+    let id = |id: JobId| jobs::short(&id.to_string(), &ids).to_owned();
+    if let (Some(folder), Some(office)) = (&args.collect, &office) {
+        let is_told = |job: &Known| report.jobs.iter().any(|told| told.id == job.id() && !told.deliverables.is_empty());
+        stored.retain(|(job, _)| is_told(job));
+        let shelf = Shelf::fill(office, &stored, folder).await?;
+        let collected = collect(&report.jobs, &shelf.brought, folder, made, &id);
+        shelf.clear();
+        report.collected = Some(collected?);
+    }
+    let page = || Page::of(&report, &Style { minute: &when::minute, id: &id });
+    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let room = if args.output.is_none() { table::room() } else { None };
+    let text = match format {
+        Format::Text => text::text(&page(), room),
+        Format::Markdown => markdown(&page()),
+        Format::Html => html(&page()),
+        Format::Json => serde_json::to_string_pretty(&report)
+            .map(|text| text + "\n")
+            .map_err(|error| CliError::failed(format!("the report can't be written as JSON ({error})")))?,
+    };
+    match file {
+        Some(path) => write(path, &text)?,
+        None => out::result(&text)?,
+    }
+    Ok(exit::COMPLETED)
+}
+
+async fn gather(office: &Office, args: &ReportArgs, made: Timestamp) -> Result<Gathered, CliError> {
     let (mut asked, jobs, ids) = asked(office, args, made).await?;
     let batches = office.batches_of(&jobs).await?;
     let mut facts: Vec<JobFacts> = Vec::with_capacity(jobs.len());
@@ -124,33 +189,7 @@ pub(super) async fn run(office: &Office, args: &ReportArgs) -> Result<u8, CliErr
         }
     }
     asked.standings.dedup();
-    let mut report = Report::of(made, &asked, facts);
-    let is_told = |batch: &BatchFacts| report.jobs.iter().any(|job| job.batch == Some(batch.id));
-    report.batches = batches.into_iter().map(BatchFacts::of).filter(is_told).collect();
-    let id = |id: JobId| jobs::short(&id.to_string(), &ids).to_owned();
-    if let Some(folder) = &args.collect {
-        let is_told = |job: &Known| report.jobs.iter().any(|told| told.id == job.id() && !told.deliverables.is_empty());
-        stored.retain(|(job, _)| is_told(job));
-        let shelf = Shelf::fill(office, &stored, folder).await?;
-        let collected = collect(&report.jobs, &shelf.brought, folder, made, &id);
-        shelf.clear();
-        report.collected = Some(collected?);
-    }
-    let page = || Page::of(&report, &Style { minute: &when::minute, id: &id });
-    let room = if args.output.is_none() { table::room() } else { None };
-    let text = match args.format() {
-        Format::Text => text::text(&page(), room),
-        Format::Markdown => markdown(&page()),
-        Format::Html => html(&page()),
-        Format::Json => serde_json::to_string_pretty(&report)
-            .map(|text| text + "\n")
-            .map_err(|error| CliError::failed(format!("the report can't be written as JSON ({error})")))?,
-    };
-    match &args.output {
-        Some(path) => write(path, &text)?,
-        None => out::result(&text)?,
-    }
-    Ok(exit::COMPLETED)
+    Ok(Gathered { asked, facts, batches, ids, stored })
 }
 
 /// What is asked for, the jobs that may belong to it, and the ids of all jobs and batches, sorted.

@@ -10,7 +10,7 @@ use super::{
     progress::counted,
     queue::Known,
     result,
-    run::{Bounds, opening},
+    run::Bounds,
     server::{self, Server, Target, typed},
     work,
 };
@@ -85,9 +85,7 @@ pub(super) async fn run(flags: Partial, args: &ResumeArgs) -> Result<u8, CliErro
     if let Some(status) = session.job.ended().map(|ending| ending.status) {
         let outcome = Outcome::Ended(status);
         work::settle(&office, &mut session, row).await?;
-        if !args.show.quiet {
-            out::talk(&format!("job {id} has ended already; nothing is left to do"));
-        }
+        out::talk(&format!("job {id} has ended already; nothing is left to do"));
         result::show(&session.job, &path, outcome, args.show.json)?;
         return Ok(work::code(outcome));
     }
@@ -96,10 +94,9 @@ pub(super) async fn run(flags: Partial, args: &ResumeArgs) -> Result<u8, CliErro
         return Err(in_review(id));
     }
     let (limits, are_new) = limits(session.job.limits, &office.settings);
-    let spec = &session.job.spec;
-    let models =
-        server::open_all(&office, &Target::of(&session, &office.settings), &spec.instructions.fallback).await?;
-    let mut words = vec![opening(models.first.name(), session.torn())];
+    let target = Target::of(&session, &office.settings)?;
+    let models = server::open_all(&office, &target, &session.job.spec.instructions.fallback).await?;
+    let mut words = target.words(&models, &session);
     if are_new || !session.job.is_running() {
         words.push(Command::Resume { limits });
     }

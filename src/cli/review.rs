@@ -57,7 +57,7 @@ pub(super) struct FeedbackArgs {
 pub(super) async fn approve(office: &Office, args: &ApproveArgs) -> Result<u8, CliError> {
     let (mut session, path) = reviewed(office, &args.job).await?;
     let models = server::open_all(office, &Target::new(ANY_MODEL, &office.settings), &[]).await?;
-    let words = vec![opening(&session.job.spec.model, session.torn()), Command::Approve];
+    let words = vec![opening(&session.job.choice.model, session.torn()), Command::Approve];
     work::drive(office, &mut session, &path, models, words, args.show).await
 }
 
@@ -66,9 +66,10 @@ pub(super) async fn feedback(office: &Office, args: &FeedbackArgs) -> Result<u8,
     let text = text(&args.text)?;
     let (mut session, path) = reviewed(office, &args.job).await?;
     let instructions = with_feedback(&path, &session.job, &text)?;
-    let spec = &session.job.spec;
-    let models = server::open_all(office, &Target::of(&session, &office.settings), &spec.instructions.fallback).await?;
-    let words = vec![opening(models.first.name(), session.torn()), Command::Feedback { text, instructions }];
+    let target = Target::of(&session, &office.settings)?;
+    let models = server::open_all(office, &target, &session.job.spec.instructions.fallback).await?;
+    let mut words = target.words(&models, &session);
+    words.push(Command::Feedback { text, instructions });
     work::drive(office, &mut session, &path, models, words, args.show).await
 }
 

@@ -1,6 +1,10 @@
 //! `overnight run`: one job, here and now.
 
-use super::{CliError, Office, instructions, out, server, stop, submit::joined, work};
+use super::{
+    CliError, Office, instructions, out, server, stop, submit,
+    submit::{SubmitArgs, joined},
+    work,
+};
 use crate::{
     config::{Partial, Settings},
     job::{instructions::Instructions, step::Command},
@@ -43,12 +47,15 @@ pub(super) struct RunArgs {
     /// Tokens that a prompt may have
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     budget_tokens: Option<String>,
+    /// Say what would be worked, what it may cost, and which files can't be read; make nothing, call nobody
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     show: work::Show,
 }
 
 /// The model and the limits of a job, as typed.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct Bounds {
     /// Who does the work: offline, openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME, scripted:FILE or replay:JOB
     #[arg(long, short)]
@@ -65,6 +72,22 @@ pub(super) struct Bounds {
     /// Input and output tokens of the whole job, such as 500k or 20M
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     tokens: Option<String>,
+}
+
+impl RunArgs {
+    /// The same job, as it would be submitted.
+    fn as_dry_submission(&self) -> SubmitArgs {
+        SubmitArgs {
+            instructions: self.instructions.clone(),
+            documents: self.documents.clone(),
+            dry_run: true,
+            json: self.show.json,
+            bounds: self.bounds.clone(),
+            server: self.server.clone(),
+            budget_tokens: self.budget_tokens.clone(),
+            ..SubmitArgs::default()
+        }
+    }
 }
 
 impl Bounds {
@@ -92,6 +115,9 @@ impl Bounds {
 
 /// Makes the job and works it. What lies in no database yet is a whole workspace: workspace, then row, then claim.
 pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> {
+    if args.dry_run {
+        return submit::run(flags, &args.as_dry_submission()).await;
+    }
     let flags =
         Partial { budget_tokens: args.budget_tokens.clone(), ..args.server.put_into(args.bounds.put_into(flags)) };
     let settings = super::settings(&flags)?;
@@ -114,8 +140,8 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
         own: &super::documents::own(&office.settings)?,
         extractor: &extractor,
         model: models.first.as_ref(),
-        base_url: target.base_url.as_deref(),
-        api_key_env: target.api_key_env.as_deref(),
+        base_url: target.choice.base_url.as_deref(),
+        api_key_env: target.choice.api_key_env.as_deref(),
     };
     for key in request.instructions.not_acted_on() {
         out::talk(&format!("`{key}` in the instructions has no effect in this version"));
@@ -123,10 +149,8 @@ pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> 
     stop::ends_with("interrupted before there was a job: nothing is kept")?;
     let created = create(&workspaces, &request)?;
     stop::ends_with("interrupted when the job was just made: `overnight resume last` begins with it")?;
-    if !args.show.quiet {
-        tell_left_out(&created.left_out);
-        tell_unread(&created.unread);
-    }
+    tell_left_out(&created.left_out);
+    tell_unread(&created.unread);
     let mut session = open_new(&created.path).await?;
     let words = vec![opening(models.first.name(), session.torn())];
     work::drive(&office, &mut session, &created.path, models, words, args.show).await

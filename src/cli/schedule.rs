@@ -27,7 +27,7 @@ Examples:
   overnight schedule run nightly
 
 A cron expression has five fields: minute, hour, day of the month, month, weekday. Behind -- stand the words of `overnight submit`.
-A run is submitted by whichever worker (`overnight work`) is there at its time, with the settings of that worker.";
+A run is submitted by whichever worker (`overnight work`) is there at its time, with the settings of that worker; the model's server and key variable stay those of this command line, environment and file.";
 
 /// What a schedule's name may have.
 const LONGEST_NAME: usize = 60;
@@ -109,7 +109,7 @@ enum Overlap {
 pub(super) async fn run(flags: Partial, args: ScheduleArgs) -> Result<u8, CliError> {
     match args.verb {
         Verb::Add(args) => add(flags, args).await?,
-        Verb::List { json } => list::run(&super::office(&flags).await?, json).await?,
+        Verb::List { json } => list::run(super::settings(&flags)?, json).await?,
         Verb::Remove { name } => remove(&super::office(&flags).await?, &name).await?,
         Verb::Run { name, force } => run_now(flags, &name, force).await?,
         Verb::Pause { name } => pause(&super::office(&flags).await?, &name).await?,
@@ -126,7 +126,7 @@ async fn add(flags: Partial, args: AddArgs) -> Result<(), CliError> {
     let folder = folder.ok_or_else(|| {
         CliError::usage("the path of this folder is no text that can be stored: add the schedule from another folder")
     })?;
-    SubmitArgs::of_words(&args.words, Path::new(&folder))?.check_for_schedule(flags.clone())?;
+    let pinned = SubmitArgs::of_words(&args.words, Path::new(&folder))?.check_for_schedule(flags.clone())?;
 
     let office = super::office(&flags).await?;
     let at = office.store.clock().await?;
@@ -137,7 +137,7 @@ async fn add(flags: Partial, args: AddArgs) -> Result<(), CliError> {
         created: at,
         cron: cron.text().to_owned(),
         timezone: cron.zone().name().to_owned(),
-        command: CommandLine { words: args.words, folder },
+        command: CommandLine { words: [args.words, pinned].concat(), folder },
         make_up_ms,
         may_overlap: args.overlap == Overlap::Allow,
     };

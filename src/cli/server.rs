@@ -1,13 +1,17 @@
 //! Which model, at which server: as typed, as configured, and as a job remembers it.
 
-use super::{CliError, Office, out, submit::joined};
+use super::{CliError, Office, out, run::opening, submit::joined};
 use crate::{
     config::{Origin, Partial, Setting, Settings, text_file},
     context::message::Usage,
+    job::{
+        models::{ModelChoice, provider},
+        step::Command,
+    },
     model::{
         Model,
         endpoint::Pace,
-        remote::{Key, Timeouts},
+        remote::{Key, Timeouts, wire_of},
         table::Table,
     },
     runner::{MODELS_ASSET, ModelOptions, Probed, Session, open_model, probe},
@@ -19,12 +23,12 @@ use std::{
 };
 
 /// The model's server, as typed.
-#[derive(Clone, clap::Args)]
+#[derive(Clone, Default, clap::Args)]
 pub(super) struct Server {
-    /// Where the model's server is, instead of its provider's own: http://localhost:8080/v1
+    /// Where the model's server is: http://localhost:8080/v1, or 'default' for its provider's own. A job's server stays until another is named
     #[arg(long, value_name = "URL", help_heading = "Model")]
     base_url: Option<String>,
-    /// The environment variable that holds the key
+    /// The environment variable that holds the key; it is sent to this server only
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     api_key_env: Option<String>,
     /// Sent with every call of the model; may be repeated
@@ -53,6 +57,17 @@ impl Server {
         self
     }
 
+    /// The words that say what the settings say of the server, and the command line doesn't: it is to stay whatever the
+    /// settings of another place or time are.
+    pub(super) fn pinned(settings: &Settings) -> Vec<String> {
+        let is_typed = |origin: &Origin| matches!(origin, Origin::Flag | Origin::Default);
+        let choice = Target::new("", settings).choice;
+        let base_url = choice.base_url.filter(|_| !is_typed(&settings.base_url.origin));
+        let key = choice.api_key_env.filter(|_| !is_typed(&settings.api_key_env.origin));
+        let words = [("--base-url", base_url), ("--api-key-env", key)];
+        words.into_iter().filter_map(|(flag, value)| Some([flag.to_owned(), value?])).flatten().collect()
+    }
+
     /// Adds what was typed to `flags`.
     pub(super) fn put_into(&self, flags: Partial) -> Partial {
         Partial {
@@ -66,16 +81,16 @@ impl Server {
     }
 }
 
-/// A model's name, and where it is called.
+/// A model, where it is called, and what it is called with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    pub(super) name: String,
-    pub(super) base_url: Option<String>,
-    pub(super) api_key_env: Option<String>,
+    pub(super) choice: ModelChoice,
     /// The table of models that the job began with; none: what the settings say.
     pub(super) models: Option<String>,
     /// The headers of the command line are meant for its server.
     pub(super) is_theirs: bool,
+    /// Nothing is sent: no key is needed.
+    pub(super) is_never_called: bool,
 }
 
 /// Who works on a job: the first, and in its place, one after the other, the others.
@@ -86,37 +101,74 @@ pub(super) struct Models {
 }
 
 impl Target {
-    /// The model called `name`, where the settings say.
+    /// What is called by `choice`.
+    pub(super) fn chosen(choice: ModelChoice, models: Option<String>) -> Self {
+        Self { choice, models, is_theirs: true, is_never_called: false }
+    }
+
+    /// The model called `name`, where the settings say. A key goes with its server: one that was named further away than the
+    /// server is another server's.
     pub(super) fn new(name: impl Into<String>, settings: &Settings) -> Self {
-        let (base_url, api_key_env) = (settings.base_url.value.clone(), settings.api_key_env.value.clone());
-        Self { name: name.into(), base_url, api_key_env, models: None, is_theirs: true }
-    }
-
-    /// What a job goes on with: what this command line says, else what the job began with. Only the model that it began with
-    /// is sought where it was.
-    pub(super) fn of(session: &Session, settings: &Settings) -> Self {
-        let spec = &session.job.spec;
-        let models = if typed(&settings.models_file).is_some() { None } else { session.models() };
-        let target = match typed(&settings.model) {
-            Some(name) if *name != spec.model => Self::new(name, settings),
-            Some(_) | None => Self {
-                name: spec.model.clone(),
-                base_url: typed(&settings.base_url).or(spec.base_url.as_ref()).cloned(),
-                api_key_env: typed(&settings.api_key_env).or(spec.api_key_env.as_ref()).cloned(),
-                models: None,
-                is_theirs: true,
+        let server = settings.base_url.origin.distance();
+        let is_its_key =
+            |_: &String| settings.base_url.value.is_none() || settings.api_key_env.origin.distance() <= server;
+        Self::chosen(
+            ModelChoice {
+                model: name.into(),
+                base_url: settings.base_url.value.clone().and_then(|base_url| base_url.0),
+                api_key_env: settings.api_key_env.value.clone().filter(is_its_key),
             },
-        };
-        Self { models, ..target }
+            None,
+        )
     }
 
-    /// Who goes on in its place: on the same server, where it has the same provider.
+    /// What a job goes on with: what this command line names, else what it was worked with. Its server stays, whatever the
+    /// model, until another is named; and a key goes to no other server than the one that it was named for.
+    pub(super) fn of(session: &Session, settings: &Settings) -> Result<Self, CliError> {
+        let (job, before) = (&session.job, &session.job.choice);
+        let models = if typed(&settings.models_file).is_some() { None } else { session.models() };
+        let model = typed(&settings.model).unwrap_or(&before.model).clone();
+        let remote = |name: &str| wire_of(name).is_some();
+        // The providers whose own servers have the job's documents, or were to have them.
+        let mut own: Vec<&str> = job.answered.servers.iter().map(String::as_str).collect();
+        own.extend(before.base_url.is_none().then(|| provider(&before.model)));
+        own.retain(|name| remote(name));
+        let base_url = match typed(&settings.base_url) {
+            Some(named) => named.0.clone(),
+            None if before.base_url.is_none() && own.is_empty() && remote(provider(&model)) => {
+                return Ok(Self { models, ..Self::new(model, settings) });
+            }
+            None if before.base_url.is_none() && remote(provider(&model)) && !own.contains(&provider(&model)) => {
+                return Err(CliError::usage(format!(
+                    "{model} is at another server than the one that has the documents of job {} ({}): to send them there, add --base-url default, or the server's address",
+                    job.spec.id, own[0]
+                )));
+            }
+            None => before.base_url.clone(),
+        };
+        let mut choice = ModelChoice { model, base_url, api_key_env: typed(&settings.api_key_env).cloned() };
+        if choice.api_key_env.is_none() && choice.server() == before.server() {
+            choice.api_key_env.clone_from(&before.api_key_env);
+        }
+        Ok(Self::chosen(choice, models))
+    }
+
+    /// What the job is told: who takes it up, and that another model or server was chosen.
+    pub(super) fn words(&self, models: &Models, session: &Session) -> Vec<Command> {
+        let mut words = vec![opening(models.first.name(), session.torn())];
+        if self.choice != session.job.choice {
+            words.push(Command::Choose { choice: self.choice.clone() });
+        }
+        words
+    }
+
+    /// Who goes on in its place: on the same server, whatever the provider, where one was named; else at the provider's own.
     fn fallback(&self, name: &str) -> Self {
-        let provider = |name: &str| name.split_once(':').map(|(provider, _)| provider.to_owned());
-        let is_theirs = provider(name) == provider(&self.name);
-        let (base_url, api_key_env) =
-            if is_theirs { (self.base_url.clone(), self.api_key_env.clone()) } else { (None, None) };
-        Self { name: name.to_owned(), base_url, api_key_env, models: self.models.clone(), is_theirs }
+        let choice = ModelChoice { model: name.to_owned(), ..self.choice.clone() };
+        if choice.server() == self.choice.server() {
+            return Self { choice, ..self.clone() };
+        }
+        Self { choice: ModelChoice { api_key_env: None, ..choice }, is_theirs: false, ..self.clone() }
     }
 }
 
@@ -132,17 +184,18 @@ pub(super) fn typed<T>(setting: &Setting<Option<T>>) -> Option<&T> {
 /// Opens a model.
 pub(super) async fn open(office: &Office, target: &Target) -> Result<Arc<dyn Model>, CliError> {
     let settings = &office.settings;
-    let Some(job) = target.name.strip_prefix("replay:") else {
+    let Some(job) = target.choice.model.strip_prefix("replay:") else {
         return without_jobs(settings, target);
     };
     // By its whole id: `last` would be another job when this one is resumed.
     let job = office.job(job).await?;
     let replayed = office.own_workspace(&job)?;
-    let target = Target { name: format!("replay:{}", job.id()), ..target.clone() };
+    let mut target = target.clone();
+    target.choice.model = format!("replay:{}", job.id());
     opened(settings, &target, &|_| Ok(replayed.clone()))
 }
 
-/// Opens a model, and those that go on when it is down or refuses. Those of the same provider are sought on the same server.
+/// Opens a model, and those that go on when it is down or refuses.
 pub(super) async fn open_all(office: &Office, target: &Target, fallback: &[String]) -> Result<Models, CliError> {
     let first = open(office, target).await?;
     let mut others = Vec::new();
@@ -174,7 +227,7 @@ pub(super) fn without_jobs(settings: &Settings, target: &Target) -> Result<Arc<d
 pub(super) async fn tried(settings: &Settings, target: &Target) -> Result<Vec<Probed>, CliError> {
     let find_key = |name: &str| settings.key(name);
     let find_job = |job: &str| Err(format!("the job '{job}' is not looked for here"));
-    Ok(probe(&target.name, &options(settings, target, &find_job, &find_key)?).await?)
+    Ok(probe(&target.choice.model, &options(settings, target, &find_job, &find_key)?).await?)
 }
 
 fn opened(
@@ -183,7 +236,7 @@ fn opened(
     find_job: &dyn Fn(&str) -> Result<PathBuf, String>,
 ) -> Result<Arc<dyn Model>, CliError> {
     let find_key = |name: &str| settings.key(name);
-    Ok(open_model(&target.name, &options(settings, target, find_job, &find_key)?)?)
+    Ok(open_model(&target.choice.model, &options(settings, target, find_job, &find_key)?)?)
 }
 
 fn options<'a>(
@@ -195,8 +248,9 @@ fn options<'a>(
     Ok(ModelOptions {
         find_job,
         find_key,
-        base_url: target.base_url.clone(),
-        api_key_env: target.api_key_env.clone(),
+        base_url: target.choice.base_url.clone(),
+        api_key_env: target.choice.api_key_env.clone(),
+        is_never_called: target.is_never_called,
         headers: if target.is_theirs { settings.headers.reveal().to_vec() } else { Vec::new() },
         record: settings.record.clone(),
         models: models(settings, target)?,

@@ -16,6 +16,7 @@ use crate::{
         event::Ending,
         id::JobId,
         left_out::LeftOutFile,
+        models::ModelTurns,
         pages::{Gap, PageRange},
         record::{Delivered, HoldReason, JobStatus, QuotePositions},
         state::Job,
@@ -47,7 +48,10 @@ struct Shown<'t> {
     reason: Option<String>,
     instructions: &'t str,
     description: &'t str,
+    /// The one that it began with.
     model: &'t str,
+    /// Who answered, in how many turns; empty where the workspace isn't here.
+    models: &'t [ModelTurns],
     created: Timestamp,
     /// The moment of the last decision; where the journal isn't here, when the row was last written.
     last: Timestamp,
@@ -119,7 +123,7 @@ pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliEr
     let (place, interrupted) = if let Some(place) = Place::folder(&args.job)? {
         (place, false)
     } else {
-        let office = Office::open(settings).await?;
+        let office = Office::read(settings).await?;
         let job = match office.named(&args.job).await? {
             Named::Batch(batch) => return batch::show(&office, &batch, &args.job, args.json).await,
             Named::Job(job) => *job,
@@ -168,6 +172,7 @@ fn shown<'t>(place: &'t Place, timeline: &'t Timeline, interrupted: bool) -> Sho
         instructions: &job.spec.instructions.name,
         description: &job.spec.instructions.description,
         model: &job.spec.model,
+        models: &job.answered.models,
         created: job.spec.created,
         last: job.last_at,
         documents: documents(job),

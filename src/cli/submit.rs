@@ -41,68 +41,68 @@ Examples:
 
 Nothing is worked before a worker runs: `overnight work`.";
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(super) struct SubmitArgs {
     /// Name of instructions (in the instructions folder, or shipped), or a path to a .md file
-    instructions: String,
+    pub(super) instructions: String,
     /// Files and folders to work on
     #[arg(long, short, required = true, num_args = 1.., value_name = "PATH")]
-    documents: Vec<PathBuf>,
+    pub(super) documents: Vec<PathBuf>,
     /// One job for each document, instead of one for all
     #[arg(long)]
-    each: bool,
+    pub(super) each: bool,
     /// Only documents whose name fits one of these, such as '*.md' or 'reports/**'
     #[arg(long, num_args = 1.., value_name = "PATTERN")]
-    glob: Vec<String>,
+    pub(super) glob: Vec<String>,
     /// Name of the batch
     #[arg(long, value_name = "NAME")]
-    batch: Option<String>,
+    pub(super) batch: Option<String>,
     /// From -100 to 100; higher goes first, a step is worth an hour of waiting
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    priority: Option<String>,
+    pub(super) priority: Option<String>,
     /// Start no job before then: 22:00, 2h (from now), 2026-11-23, '2026-11-23 22:00', 2026-11-23T22:00:00Z
     #[arg(long, value_name = "TIME")]
-    at: Option<String>,
+    pub(super) at: Option<String>,
     /// Hours in which jobs may run, with their time zone: '22:00-06:00 Europe/Berlin'
     #[arg(long, value_name = "HOURS")]
-    window: Option<String>,
+    pub(super) window: Option<String>,
     /// Jobs of the same group, of whatever batch, share a bound on how many of them run at once
     #[arg(long, value_name = "KEY")]
-    group: Option<String>,
+    pub(super) group: Option<String>,
     /// That bound
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    group_limit: Option<String>,
+    pub(super) group_limit: Option<String>,
     /// USD that the jobs may spend together
     #[arg(long, value_name = "USD", allow_negative_numbers = true)]
-    budget_usd: Option<String>,
+    pub(super) budget_usd: Option<String>,
     /// How often a job may be lost with its worker, or fail, before it is given up [default: 3]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    max_attempts: Option<String>,
+    pub(super) max_attempts: Option<String>,
     /// Link documents that were done before, with the same instructions and content, to the job that did them; with --each,
     /// submit each content once
     #[arg(long)]
-    dedupe: bool,
+    pub(super) dedupe: bool,
     /// With --each: only the first N jobs are queued, the others held until `overnight resume BATCH`
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    trial: Option<String>,
+    pub(super) trial: Option<String>,
     /// When all jobs have ended, one more job, with these instructions, over what they delivered
     #[arg(long, value_name = "INSTRUCTIONS")]
-    then: Option<String>,
+    pub(super) then: Option<String>,
     /// Say what would be submitted, what it may cost, and which files can't be read; write nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Print a JSON object
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     #[command(flatten)]
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
     #[command(flatten)]
-    server: server::Server,
+    pub(super) server: server::Server,
     /// Tokens that a prompt may have
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
-    budget_tokens: Option<String>,
+    pub(super) budget_tokens: Option<String>,
 }
 
 /// What can be submitted, and what can't.
@@ -178,7 +178,7 @@ pub(super) async fn ready(
     // A key that is missing, or a model that isn't there, is told before thousands of files are read.
     let office = match store {
         _ if args.dry_run => None,
-        Some(store) => Some(Office { settings: settings.clone(), store }),
+        Some(store) => Some(Office { settings: settings.clone(), store, only_reads: false }),
         None => Some(Office::open(settings.clone()).await?),
     };
     let asked = Asked::open(found, &settings, office.as_ref()).await?;
@@ -205,8 +205,8 @@ pub(super) async fn ready(
         model: asked.model().to_owned(),
         settings: BatchSettings {
             instructions: asked.instructions.clone(),
-            base_url: asked.target.base_url.clone(),
-            api_key_env: asked.target.api_key_env.clone(),
+            base_url: asked.target.choice.base_url.clone(),
+            api_key_env: asked.target.choice.api_key_env.clone(),
             models,
             closing: then.map(|then| Box::new(closing(then))),
             left_out: LeftOut::of(&looked.left_out),
@@ -286,8 +286,8 @@ fn closing(then: Asked) -> Closing {
         model: then.model().to_owned(),
         instructions: then.instructions,
         text: then.text,
-        base_url: then.target.base_url,
-        api_key_env: then.target.api_key_env,
+        base_url: then.target.choice.base_url,
+        api_key_env: then.target.choice.api_key_env,
     }
 }
 

@@ -7,21 +7,20 @@ use crate::telemetry::{Exporter, Feed};
 #[derive(Debug)]
 pub(super) struct Traces {
     exporter: Option<Exporter>,
-    is_quiet: bool,
 }
 
 impl Traces {
     /// A target that can't be used is no reason not to work: it is told, and that is all.
-    pub(super) fn begin(office: &Office, is_quiet: bool) -> Self {
+    pub(super) fn begin(office: &Office) -> Self {
         let exporter = match office.settings.telemetry.value.as_ref().map(Exporter::start) {
             None => None,
             Some(Ok(exporter)) => Some(exporter),
             Some(Err(sentence)) => {
-                tell(&sentence, is_quiet);
+                tell(&sentence);
                 None
             }
         };
-        Self { exporter, is_quiet }
+        Self { exporter }
     }
 
     pub(super) fn feed(&self) -> Option<Feed> {
@@ -32,13 +31,11 @@ impl Traces {
     pub(super) async fn end(self) {
         let Some(exporter) = self.exporter else { return };
         if let Some(sentence) = exporter.finish().await {
-            tell(&sentence, self.is_quiet);
+            tell(&sentence);
         }
     }
 }
 
-fn tell(sentence: &str, is_quiet: bool) {
-    if !is_quiet {
-        out::say(&out::Said::new(out::Level::Warn, "traces", sentence));
-    }
+fn tell(sentence: &str) {
+    out::say(&out::Said::new(out::Level::Warn, "traces", sentence));
 }

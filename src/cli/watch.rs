@@ -6,8 +6,13 @@
 mod draw;
 mod look;
 
-use super::{CliError, Office, exit, logs, named::Named, out, table};
-use crate::{job::id::JobId, store::BatchRow};
+use super::{
+    CliError, Office, exit, logs,
+    named::Named,
+    office::{list_nothing, no_jobs_yet},
+    out, table,
+};
+use crate::{config::Settings, job::id::JobId, store::BatchRow};
 use console::Term;
 use draw::{Lines, table};
 use look::{Look, Looker};
@@ -55,7 +60,16 @@ enum Shown {
     Drawn(Term, usize),
 }
 
-pub(super) async fn run(office: &Office, args: &WatchArgs) -> Result<u8, CliError> {
+pub(super) async fn run(settings: Settings, args: &WatchArgs) -> Result<u8, CliError> {
+    let nothing = no_jobs_yet(&settings);
+    let office = match Office::read_any(settings).await? {
+        Some(office) => office,
+        None if args.name.is_some() => return Err(CliError::usage(nothing)),
+        None => {
+            return list_nothing(&nothing, false);
+        }
+    };
+    let office = &office;
     let watched = match &args.name {
         None => Watched::All,
         Some(name) => match office.named(name).await? {

@@ -2,7 +2,6 @@
 
 use super::{CliError, Office, exit, out, progress::Progress, result, server::Models, stop, traces::Traces};
 use crate::{
-    config::Settings,
     job::{id::JobId, record::JobStatus, rows::Extent, step::Command},
     runner::{Anchor, Drive, Outcome, RunError, Session, save_row},
     store::{JobRow, StoreError},
@@ -17,9 +16,6 @@ pub(super) struct Show {
     /// Print the result as one JSON object
     #[arg(long)]
     pub(super) json: bool,
-    /// Say nothing but errors while working
-    #[arg(long, short)]
-    pub(super) quiet: bool,
 }
 
 /// Claims a job and drives it, after `words`, until it ends or is held; shows the result. The exit code says how it came to rest.
@@ -38,11 +34,9 @@ pub(super) async fn drive(
     session.claim(office.store.as_ref()).await.map_err(|error| unclaimed(id, error))?;
     // Before the first word: who reads it may send a signal.
     let stop = stop::listen()?;
-    let mut progress = Progress::begin(show.quiet, &session.job);
-    if !show.quiet {
-        super::server::warn_of_price(&models, session.job.limits.cost_usd);
-    }
-    let traces = Traces::begin(office, show.quiet);
+    let mut progress = Progress::begin(&session.job);
+    super::server::warn_of_price(&models, session.job.limits.cost_usd);
+    let traces = Traces::begin(office);
     let mut trace = traces.feed().map(|feed| Trace::begin(feed, &session.job, models.first.name()));
     let mut watch = |job: &crate::job::state::Job, report: crate::runner::Report<'_>| {
         if let Some(trace) = &mut trace {
@@ -50,11 +44,15 @@ pub(super) async fn drive(
         }
         progress.show(job, &report);
     };
+    // A server that has never answered this job, and can't be reached, is a wrong address.
+    let chosen = words.iter().find_map(|word| if let Command::Choose { choice } = word { Some(choice) } else { None });
+    let choice = chosen.unwrap_or(&session.job.choice);
+    let is_known = session.job.answered.servers.contains(choice.server());
     let mut drive = Drive::new(office.store.as_ref(), models.first, stop, &mut watch)
         .or(models.others)
         .storing(keeper, known)
         .sharing(is_of_batch)
-        .known(has_answered(session, &office.settings))
+        .known(is_known)
         .after(words);
     let outcome = drive.run(session).await;
     progress.end();
@@ -68,12 +66,6 @@ pub(super) async fn drive(
         out::talk(&format!("interrupted, and kept: go on with `overnight resume {id}`"));
     }
     Ok(code(outcome))
-}
-
-/// Whether the address that is used has answered this job before.
-fn has_answered(session: &Session, settings: &Settings) -> bool {
-    let typed = super::server::typed(&settings.base_url);
-    session.job.totals.spent.turns > 0 && typed.is_none_or(|typed| session.job.spec.base_url.as_ref() == Some(typed))
 }
 
 /// The exit code of a job that came to rest.

@@ -3,7 +3,9 @@
 use super::{
     CliError, Office,
     depot::DepotArgs,
-    exit, out,
+    exit,
+    office::connect,
+    out,
     schedule::Scheduler,
     server::{self, Server, Target},
     stop,
@@ -12,8 +14,8 @@ use super::{
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
     config::{Partial, Settings},
-    job::id::JobId,
-    store::{self, Store},
+    job::{id::JobId, models::ModelChoice},
+    store::Store,
     worker::{Hook, Models, Rest, Summary, Supply, Terms, Times, Told, Worker},
     workspace::lock::host,
 };
@@ -64,9 +66,6 @@ pub(super) struct WorkArgs {
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
-    /// Say nothing but errors while working
-    #[arg(long, short)]
-    quiet: bool,
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
@@ -79,8 +78,8 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
     // Before anything that takes its time.
     let stop = stop::listen()?;
     let Some(store) = connected(&settings, args.until_empty, stop.clone()).await? else { return Ok(exit::COMPLETED) };
-    let office = Arc::new(Office { settings, store });
-    let traces = Traces::begin(&office, args.quiet);
+    let office = Arc::new(Office { settings, store, only_reads: false });
+    let traces = Traces::begin(&office);
     let terms = Terms {
         concurrency: args.concurrency as usize,
         window: args.window.clone(),
@@ -101,8 +100,7 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         })?),
     };
     let store: Arc<dyn Store> = office.store.clone();
-    let is_quiet = args.quiet;
-    let tell = Arc::new(move |told: Told<'_>| tell(&told, is_quiet));
+    let tell = Arc::new(|told: Told<'_>| tell(&told));
     // Schedules say all by themselves but where things are.
     let scheduler = Scheduler { flags, store: store.clone() };
     let worker = Worker::new(store, Arc::new(Shelf { office, scheduler }), terms, stop, tell);
@@ -127,7 +125,7 @@ async fn connected(
 ) -> Result<Option<Arc<dyn Store>>, CliError> {
     let mut is_told = false;
     loop {
-        let error = match store::connect(settings.database_url.value.reveal()).await {
+        let error = match connect(settings).await {
             Ok(store) => return Ok(Some(store)),
             Err(error) if error.passes() && !until_empty => error,
             Err(error) => return Err(error.into()),
@@ -153,13 +151,9 @@ struct Shelf {
 #[async_trait]
 impl Supply for Shelf {
     async fn models(&self, name: &str, settings: &BatchSettings) -> Result<Models, String> {
-        let target = Target {
-            name: name.to_owned(),
-            base_url: settings.base_url.clone(),
-            api_key_env: settings.api_key_env.clone(),
-            models: settings.models.clone(),
-            is_theirs: true,
-        };
+        let (base_url, api_key_env) = (settings.base_url.clone(), settings.api_key_env.clone());
+        let target =
+            Target::chosen(ModelChoice { model: name.to_owned(), base_url, api_key_env }, settings.models.clone());
         let models = server::open_all(&self.office, &target, &settings.instructions.fallback).await;
         let server::Models { first, others } = models.map_err(|error| error.message)?;
         Ok(Models { first, others })
@@ -170,10 +164,7 @@ impl Supply for Shelf {
     }
 }
 
-fn tell(told: &Told<'_>, is_quiet: bool) {
-    if is_quiet && !matches!(told, Told::Fault(_)) {
-        return;
-    }
+fn tell(told: &Told<'_>) {
     let say = |level, event, id: JobId, label: &str, text: &str, rest: Option<serde_json::Value>| {
         let label = out::one_line(label);
         let text = format!("{id} {label}: {}", out::one_line(text));
@@ -196,7 +187,7 @@ fn tell(told: &Told<'_>, is_quiet: bool) {
             say(level, "rested", *id, label, &text, Some(json!(name)));
         }
         Told::Note(sentence) => out::talk(sentence),
-        Told::Fault(sentence) => out::say(&out::Said::new(out::Level::Warn, "fault", sentence)),
+        Told::Fault(sentence) => out::say(&out::Said::new(out::Level::Error, "fault", sentence)),
     }
 }
 

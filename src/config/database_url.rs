@@ -1,6 +1,6 @@
 //! The database's URL, which may carry a password: shown in `doctor`, logs and errors only without it.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 /// A database URL. Its text is only had through [`DatabaseUrl::reveal`]; shown, it has no password.
 #[derive(Clone, PartialEq, Eq)]
@@ -17,6 +17,16 @@ impl DatabaseUrl {
             return Err("must be one line of text".to_owned());
         }
         Ok(Self(text.to_owned()))
+    }
+
+    /// A file's path that is relative begins in `folder`.
+    pub(super) fn below(self, folder: &Path) -> Self {
+        match self.0.strip_prefix("sqlite://") {
+            Some(file) if !file.starts_with('/') && !folder.as_os_str().is_empty() => {
+                Self(format!("sqlite://{}", folder.join(file).display()))
+            }
+            Some(_) | None => self,
+        }
     }
 
     /// The whole URL, for the database client only.

@@ -1,6 +1,6 @@
 //! The sources of the configuration: how each value is named in them, and how its text is read.
 
-use super::{ConfigError, ConfigFile, FILE_VARIABLE, Origin, PREFIX, Partial, Setting};
+use super::{BaseUrl, ConfigError, ConfigFile, FILE_VARIABLE, Origin, PREFIX, Partial, Setting};
 use crate::job::instructions::{
     amount::{count, duration_ms, shown},
     yaml::{At, Node, Wrong, Yaml, nearest},
@@ -267,9 +267,15 @@ pub(super) fn duration(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The word for the provider's own server.
+const OWN: &str = "default";
+
 /// The base URL of a model's server. What may be a secret in it is not repeated.
-pub(super) fn server(text: &str) -> Result<String, String> {
+pub(super) fn server(text: &str) -> Result<BaseUrl, String> {
     let text = line(text)?;
+    if text == OWN {
+        return Ok(BaseUrl(None));
+    }
     if !["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
         return Err(format!(
             "must begin with http:// or https://, not '{}'",
@@ -279,7 +285,7 @@ pub(super) fn server(text: &str) -> Result<String, String> {
     if text.contains(['@', ' ']) {
         return Err("must hold no user name, password or blank: the key goes by --api-key-env".to_owned());
     }
-    Ok(text)
+    Ok(BaseUrl(Some(text)))
 }
 
 /// The name of an environment variable.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 fn load(flags: &Partial, environment: &[(&str, &str)], file: Option<&str>) -> Result<Settings, String> {
     let file = file.map(|text| ConfigFile { path: PathBuf::from("overnight.yaml"), text: text.to_owned() });
     let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Settings::load(flags, environment, file.as_ref()).map_err(|error| error.to_string())
+    Settings::load(flags, environment, file.as_ref(), Path::new("")).map_err(|error| error.to_string())
 }
 
 fn masked(url: &str) -> String {
@@ -94,6 +94,26 @@ fn flags_over_environment_over_file_over_defaults() {
     let url = settings.as_ref().map(|s| s.database_url.value.reveal());
     assert_eq!(url, Ok("postgres://me:secret@db.example/jobs?sslmode=require&password=also"));
     assert!(!format!("{settings:?}").contains("secret"), "debug output must not show the password");
+}
+
+#[test]
+fn relative_paths_begin_in_the_files_folder_and_default_ones_where_it_was_found() {
+    let text = "models_file: m.yaml\nmodel: scripted:s.yaml\ndatabase_url: sqlite://jobs.db\n";
+    let file = ConfigFile { path: PathBuf::from("/project/overnight.yaml"), text: text.to_owned() };
+    let flags = Partial { instructions: Some("here".to_owned()), ..Partial::default() };
+    let settings = Settings::load(&flags, std::iter::empty(), Some(&file), Path::new("/project")).unwrap();
+    let shown: Vec<String> = shown_rows(&settings).into_iter().filter(|row| !row.contains("not set")).take(6).collect();
+    assert_eq!(
+        shown,
+        [
+            "database_url = sqlite:///project/jobs.db (/project/overnight.yaml:3)",
+            "workspaces = /project/workspaces (default)",
+            "instructions = here (command line)",
+            "model = scripted:/project/s.yaml (/project/overnight.yaml:2)",
+            "models_file = /project/m.yaml (/project/overnight.yaml:1)",
+            "documents.ocr = auto (default)",
+        ]
+    );
 }
 
 #[test]

@@ -85,13 +85,21 @@ fn task(job: &Job, tokens: u64) -> String {
     if estimate(text) <= tokens {
         return text.to_owned();
     }
-    let (text, feedback) = text.split_at(text.find("\n## Feedback ").unwrap_or(text.len()));
+    let (text, feedback) = text.split_at(text.len() - feedback(job, text).len());
     let (prose, deliverables) = text.split_at(text.rfind("\n## Deliverables\n").unwrap_or(text.len()));
     let feedback = bounded(feedback, tokens / 2, INSTRUCTIONS_FILE);
     let left = tokens.saturating_sub(estimate(&feedback));
     let deliverables = bounded(deliverables, left * 3 / 4, INSTRUCTIONS_FILE);
     let left = left.saturating_sub(estimate(&deliverables) + 2);
     format!("{}{deliverables}{feedback}", bounded(prose, left, INSTRUCTIONS_FILE))
+}
+
+/// What people sent the job back with, at the end of `text`: told by the facts, because a task may have such a heading too.
+fn feedback<'t>(job: &Job, text: &'t str) -> &'t str {
+    let headed =
+        (1..).zip(&job.feedback).map(|(number, said): (usize, _)| format!("\n\n## Feedback {number}\n\n{said}"));
+    let added: String = headed.collect();
+    if text.ends_with(&added) { &text[text.len() - added.len()..] } else { "" }
 }
 
 /// A digest of the past from the journal: the issues of all early ends, the last phase in full, older ones in a line or two.

@@ -6,6 +6,7 @@ use super::{
     effort::Effort,
     event::{CallEnd, Decision, Event, Examined, PhaseKind, PlanStep, Saved, ToolResult, Why},
     failure::Remedy,
+    models::Answered,
     plan::Plan,
     spec::JobSpec,
     state::{
@@ -29,10 +30,11 @@ use std::{
 impl Job {
     /// The job that its first decision describes; `None` if that decision does not begin a job.
     pub fn begin(first: &Decision) -> Option<Self> {
-        let (Event::JobCreated { spec, .. }, rest) = first.events.split_first()? else {
+        let (created @ Event::JobCreated { spec, .. }, rest) = first.events.split_first()? else {
             return None;
         };
         let mut job = Self::new(Arc::new((**spec).clone()), first.at);
+        job.answered.on(created);
         for event in rest {
             job.apply(first.at, event);
         }
@@ -42,6 +44,8 @@ impl Job {
     fn new(spec: Arc<JobSpec>, at: Timestamp) -> Self {
         Self {
             limits: spec.instructions.limits,
+            choice: spec.choice(),
+            answered: Answered::default(),
             status: Status::Running,
             progress: Progress::Executing,
             phase: Phase::new(0, 1, PhaseKind::Bootstrap, "Bootstrap", None, TodoList::default(), at),
@@ -89,9 +93,11 @@ impl Job {
             self.totals.worked_ms += at.millis_since(self.last_at).min(longest);
         }
         self.last_at = self.last_at.max(at);
+        self.answered.on(event);
         match event {
             Event::JobCreated { .. } | Event::TodosWarned { .. } => {}
             Event::Opened { .. } => self.attempts = Attempts::default(),
+            Event::ModelChosen { choice } => self.choice = choice.clone(),
             Event::PhaseStarted { number, attempt, kind, title, plan_phase, todos } => {
                 if *number != self.phase.number {
                     self.early_ends.in_a_row = 0;

@@ -3,6 +3,7 @@
 use super::{
     contract::Check,
     failure::FailureKind,
+    models::ModelChoice,
     pages::PageLines,
     record::{Delivered, HoldReason, JobStatus, QuotePositions},
     spec::JobSpec,
@@ -301,6 +302,10 @@ pub enum Event {
         model: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         torn_bytes: Option<u64>,
+    },
+    /// A person named another model or server: it is called from here on.
+    ModelChosen {
+        choice: ModelChoice,
     },
     PhaseStarted {
         number: u32,

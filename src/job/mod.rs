@@ -15,6 +15,7 @@ pub mod id;
 pub mod instructions;
 pub mod left_out;
 pub mod limits;
+pub mod models;
 pub mod names;
 pub mod pages;
 pub mod plan;

@@ -4,6 +4,7 @@ use super::{
     id::JobId,
     instructions::Instructions,
     left_out::LeftOut,
+    models::ModelChoice,
     pages::{Gap, PageRange},
     time::Timestamp,
 };
@@ -93,6 +94,12 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// The model that the job began with.
+    pub fn choice(&self) -> ModelChoice {
+        let (base_url, api_key_env) = (self.base_url.clone(), self.api_key_env.clone());
+        ModelChoice { model: self.model.clone(), base_url, api_key_env }
+    }
+
     pub fn document(&self, name: &str) -> Option<&DocumentEntry> {
         // Sorted by whoever made the job; a file that says otherwise is searched from its beginning.
         let place = self.documents.binary_search_by(|document| document.name.as_str().cmp(name)).ok();

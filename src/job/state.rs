@@ -6,6 +6,7 @@ use super::{
     effort::Effort,
     event::{Ending, PhaseKind, PlanStep, Prepared, Why},
     limits::Limits,
+    models::{Answered, ModelChoice},
     plan::Plan,
     record::HoldReason,
     spec::JobSpec,
@@ -27,6 +28,9 @@ pub struct Job {
     pub spec: Arc<JobSpec>,
     /// As instructed, raised by `resume`.
     pub limits: Limits,
+    /// As it began, or as a person chose since.
+    pub choice: ModelChoice,
+    pub answered: Answered,
     pub status: Status,
     pub progress: Progress,
     /// The current phase, or the last one while there is planning.

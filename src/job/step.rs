@@ -9,6 +9,7 @@ use super::{
     event::{CallEnd, Completion, Ending, Event, Examined, PlanStep, Prepared, Saved, StepEnd, ToolResult, Why},
     failure::Failure,
     limits::Limits,
+    models::ModelChoice,
     planning,
     record::{Delivered, HoldReason, JobStatus, QuotePositions},
     state::{FileWrite, Job, PLANNING_TRIES, Planning, Progress, Status},
@@ -95,6 +96,10 @@ pub enum Command {
         version: String,
         model: String,
         torn_bytes: Option<u64>,
+    },
+    /// Another model or server is to be called from here on.
+    Choose {
+        choice: ModelChoice,
     },
     Hold {
         reason: HoldReason,
@@ -413,6 +418,7 @@ impl Job {
             | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
             | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
             (Command::Open { version, model, torn_bytes }, _) => vec![Event::Opened { version, model, torn_bytes }],
+            (Command::Choose { choice }, _) => vec![Event::ModelChosen { choice }],
             (Command::Hold { .. }, Status::Held { reason, .. }) if *reason != HoldReason::Outage => Vec::new(),
             (Command::Hold { reason, detail }, _) => vec![Event::Held { reason, detail }],
             (Command::Resume { limits }, _) => vec![Event::Resumed { limits }],

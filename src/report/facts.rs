@@ -5,6 +5,7 @@ use crate::job::{
     contract::Check,
     failure::FailureKind,
     id::JobId,
+    models::ModelTurns,
     pages::PageRange,
     record::{HoldReason, JobStatus},
     spec::DocumentEntry,
@@ -241,7 +242,10 @@ pub struct JobFacts {
     /// One sentence.
     pub reason: Option<String>,
     pub instructions: String,
+    /// The one that it began with.
     pub model: String,
+    /// Who answered, in how many turns; empty where the journal can't be read.
+    pub models: Vec<ModelTurns>,
     pub documents: u64,
     /// Empty where the journal can't be read.
     pub document_names: Vec<String>,

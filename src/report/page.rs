@@ -16,6 +16,7 @@ use super::{
 };
 use crate::job::{
     id::JobId,
+    models,
     record::{HoldReason, JobStatus},
     rows::duration,
     time::Timestamp,
@@ -350,7 +351,7 @@ fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
             (style.id)(job.id),
             standing(job.standing().name(), job.hold_reason),
             short(job.called()),
-            short(&job.model),
+            models::told(&job.models, &job.model),
             job.documents.to_string(),
             (style.minute)(job.created),
             worked(job),

@@ -8,6 +8,7 @@ use crate::{
         event::{Ending, Event},
         failure::FailureKind,
         id::JobId,
+        models::Answered,
         record::{Delivered, HoldReason, JobStatus},
         spec::FORMAT,
     },
@@ -24,6 +25,7 @@ use std::path::PathBuf;
 #[derive(Default)]
 struct Told {
     job: Option<JobId>,
+    answered: Answered,
     document_names: Vec<String>,
     not_read: Vec<NotRead>,
     recognised: Vec<Recognised>,
@@ -84,6 +86,7 @@ pub fn read(row: &JobRow, queue: Option<&QueueFacts>, place: &Place, interrupted
         reason: state.reason.clone(),
         instructions: job.instructions.clone(),
         model: job.model.clone(),
+        models: told.answered.models,
         documents: job.documents,
         document_names: told.document_names,
         not_read: told.not_read,
@@ -156,6 +159,7 @@ fn told(row: &JobRow, workspace: &Workspace) -> Result<Told, String> {
 
 impl Told {
     fn on(&mut self, event: Event) -> Result<(), String> {
+        self.answered.on(&event);
         match event {
             Event::JobCreated { spec, .. } => {
                 if spec.format != FORMAT {
@@ -198,6 +202,7 @@ impl Told {
             | Event::NoteAdded { .. }
             | Event::CompletionRefused { .. }
             | Event::Resumed { .. }
+            | Event::ModelChosen { .. }
             | Event::Approved => {}
         }
         Ok(())

@@ -41,5 +41,7 @@ pub use error::RunError;
 pub use lease::{Kept, Order, Pulse};
 pub use models::{ModelOptions, open_model};
 pub use probe::{Probed, probe};
-pub use reindex::{IndexOutcome, Indexed, Misnamed, Reindexed, adopt, catch_up, is_workspace, reindex};
+pub use reindex::{
+    IndexOutcome, Indexed, Misnamed, Reindexed, adopt, catch_up, is_workspace, orphans, reindex, standing_by_journal,
+};
 pub use session::{Anchor, Loaded, Session, load, load_from, save_row};

@@ -31,8 +31,10 @@ pub struct ModelOptions<'a> {
     pub find_key: &'a dyn Fn(&str) -> Option<Key>,
     /// None: the provider's own.
     pub base_url: Option<String>,
-    /// The variable that holds the key; none: the provider's usual one.
+    /// The variable that holds the key; none: the provider's usual one, which only its own server is sent.
     pub api_key_env: Option<String>,
+    /// The model is asked for its price and window only: it needs no key.
+    pub is_never_called: bool,
     /// Sent with every call; they may hold secrets.
     pub headers: Vec<(String, String)>,
     /// Where calls are recorded.
@@ -50,6 +52,7 @@ impl Default for ModelOptions<'_> {
             find_key: &|_| None,
             base_url: None,
             api_key_env: None,
+            is_never_called: false,
             headers: Vec::new(),
             record: None,
             models: None,
@@ -96,7 +99,8 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
     }
 }
 
-/// A model behind HTTP. A key that is missing is told at once; a server of one's own may want none.
+/// A model behind HTTP. A key that is missing is told at once. The provider's usual key is for its own server: another one
+/// may want none, and is sent none but the one that was named for it.
 pub(super) fn open_remote(
     provider: &str,
     model: &str,
@@ -104,14 +108,13 @@ pub(super) fn open_remote(
     quirks: Quirks,
     options: &ModelOptions<'_>,
 ) -> Result<Remote, ModelError> {
-    let usual = wire.key_variable();
+    let base_url = options.base_url.clone().unwrap_or_else(|| wire.base_url().to_owned());
+    let usual = wire.key_variable().filter(|_| base_url == wire.base_url());
     let variable = options.api_key_env.as_deref().or(usual);
     let key = variable.and_then(options.find_key);
-    let is_wanted = options.api_key_env.is_some() || (usual.is_some() && options.base_url.is_none());
-    if let (None, Some(variable), true) = (&key, variable, is_wanted) {
+    if let (None, Some(variable), false) = (&key, variable, options.is_never_called) {
         return Err(ModelError::NoKey { variable: variable.to_owned() });
     }
-    let base_url = options.base_url.clone().unwrap_or_else(|| wire.base_url().to_owned());
     let endpoint = remote::shared_endpoint(&base_url, key.as_ref(), options.pace)?;
     Remote::new(remote::Config {
         wire,
@@ -119,7 +122,7 @@ pub(super) fn open_remote(
         model: model.to_owned(),
         base_url,
         key,
-        key_variable: variable.unwrap_or("the variable that holds it").to_owned(),
+        key_variable: variable.unwrap_or("a variable").to_owned(),
         headers: options.headers.clone(),
         quirks,
         endpoint,

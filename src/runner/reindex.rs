@@ -13,7 +13,7 @@ use crate::{
     extraction::CACHE_FOLDER,
     job::{
         id::JobId,
-        record::{Checkpoint, HoldReason, JobStatus, NewJob},
+        record::{Checkpoint, HoldReason, JobState, JobStatus, NewJob},
         rows::Extent,
     },
     store::{JobRow, Store, StoreError},
@@ -22,7 +22,7 @@ use crate::{
         chain::{ARCHIVE, LIVE},
         journal::JournalError,
         known::JOB_FILE,
-        lock::{Hold, LockError},
+        lock::{Hold, LockError, is_worked_on},
         rooted::TEMPORARY,
     },
 };
@@ -115,33 +115,35 @@ pub async fn reindex(store: &dyn Store, workspaces: &Path) -> Result<Reindexed, 
 /// Workspaces that are taken in without being asked for, at most.
 const MOST_ADOPTED: usize = 8;
 
-/// Takes in what a process left that was killed between making a workspace and writing its row: jobs newer than the
-/// database's newest. Gives how many lie there without a row when they are more than a crash leaves: then the database was
-/// lost, and `reindex` is to be asked for. Best effort: what can't be taken in is as unknown as before.
-pub async fn adopt(store: &dyn Store, workspaces: &Path) -> usize {
+/// Workspaces that a process left that was killed between making them and writing their rows: jobs newer than the database's
+/// newest, on which nobody works. Best effort.
+pub async fn orphans(store: &dyn Store, workspaces: &Path) -> Vec<(JobId, PathBuf)> {
     let newest = match store.find("last").await {
         Ok(id) => Some(id),
         Err(StoreError::NotFound { .. }) => None,
-        Err(_) => return 0,
+        Err(_) => return Vec::new(),
     };
-    let is_orphan = |path: &PathBuf| job_of(path).is_some_and(|id| newest.is_none_or(|newest| id > newest));
-    let Ok(workspaces) = std::path::absolute(workspaces) else { return 0 };
-    let newer: Vec<PathBuf> = folders(&workspaces, &mut 0)
-        .map(|paths| paths.into_iter().filter(|path| is_orphan(path) && is_workspace(path)).collect())
-        .unwrap_or_default();
-    if newest.is_none() && newer.len() > MOST_ADOPTED {
-        return newer.len();
-    }
-    // Jobs of a batch have one moment and many ids, so that the newest job's id need not be the last. What has a row is no
-    // orphan, and to bring it up would take it from its worker.
+    let Ok(workspaces) = std::path::absolute(workspaces) else { return Vec::new() };
+    let Ok(folders) = folders(&workspaces, &mut 0) else { return Vec::new() };
     let mut orphans = Vec::new();
-    for path in newer {
-        if let Some(id) = job_of(&path)
-            && matches!(store.job(id).await, Ok(None))
-        {
+    for path in folders {
+        let Some(id) = job_of(&path).filter(|id| newest.is_none_or(|newest| *id > newest)) else { continue };
+        if !is_workspace(&path) || is_worked_on(&path) {
+            continue;
+        }
+        // Jobs of a batch have one moment and many ids, so that the newest job's id need not be the last. What has a row is
+        // no orphan, and to bring it up would take it from its worker.
+        if newest.is_none() || matches!(store.job(id).await, Ok(None)) {
             orphans.push((id, path));
         }
     }
+    orphans
+}
+
+/// Takes in [`orphans`]. Gives how many there are when they are more than a crash leaves: then the database was lost, and
+/// `reindex` is to be asked for. What can't be taken in is as unknown as before.
+pub async fn adopt(store: &dyn Store, workspaces: &Path) -> usize {
+    let orphans = orphans(store, workspaces).await;
     if orphans.len() > MOST_ADOPTED {
         return orphans.len();
     }
@@ -149,6 +151,13 @@ pub async fn adopt(store: &dyn Store, workspaces: &Path) -> usize {
         let _ = index(store, id, path).await;
     }
     0
+}
+
+/// How the workspace at `path` says that its job stands, where the row says otherwise: the process that worked on it may have
+/// died before it could write that.
+pub fn standing_by_journal(row: &JobRow, path: &Path) -> Option<JobState> {
+    let told = told(row.job.id, path).ok()?;
+    (!is_told_by(row, &told) && ahead(path, row, &told).is_none()).then_some(told.checkpoint.state)
 }
 
 /// Brings up the row of a job on which no process works: the one that did may have died before it could. Best effort.
@@ -226,6 +235,7 @@ fn is_one_rows_fault(error: &StoreError) -> bool {
         | StoreError::Unreachable { .. }
         | StoreError::Full { .. }
         | StoreError::Foreign { .. }
+        | StoreError::Older { .. }
         | StoreError::Newer { .. } => false,
     }
 }
@@ -316,7 +326,13 @@ async fn agrees(store: &dyn Store, id: JobId, told: &Told) -> Result<bool, Store
     let Some(row) = store.job(id).await? else {
         return Ok(false);
     };
-    let mut state = row.state;
+    Ok(is_told_by(&row, told)
+        && store.phases(id).await? == told.checkpoint.phases
+        && sorted(store.todos(id).await?) == sorted(told.checkpoint.todos.clone()))
+}
+
+fn is_told_by(row: &JobRow, told: &Told) -> bool {
+    let mut state = row.state.clone();
     let expected = &told.checkpoint.state;
     // What stopped a process is not always a fact of the job: a full disk takes no further line.
     // Nor is that it waits in the queue for its next worker.
@@ -325,11 +341,7 @@ async fn agrees(store: &dyn Store, id: JobId, told: &Told) -> Result<bool, Store
         (state.status, state.hold_reason) = (expected.status, expected.hold_reason);
         state.reason.clone_from(&expected.reason);
     }
-    Ok(state == *expected
-        && row.job == told.job
-        && row.lease >= told.lease
-        && store.phases(id).await? == told.checkpoint.phases
-        && sorted(store.todos(id).await?) == sorted(told.checkpoint.todos.clone()))
+    state == *expected && row.job == told.job && row.lease >= told.lease
 }
 
 fn sorted(mut todos: Vec<crate::job::record::TodoRow>) -> Vec<crate::job::record::TodoRow> {

@@ -13,7 +13,7 @@ const HIDDEN: &str = "***";
 const ALLOWED: &str = "a database URL is sqlite://PATH, such as sqlite://workspaces/overnight.db, or postgres://USER:PASSWORD@HOST/DATABASE";
 
 /// Opens the database at `url` and brings its schema up to this program's. `sqlite://PATH` takes the path as it stands,
-/// and makes the file and its folder where they are missing; `postgres://…` and `postgresql://…` are as in PostgreSQL's own manual.
+/// and makes the file where it is missing; `postgres://…` and `postgresql://…` are as in PostgreSQL's own manual.
 ///
 /// `Connect`, `Unreachable`, `Newer`.
 pub async fn connect(url: &str) -> Result<Arc<dyn Store>, StoreError> {
@@ -22,6 +22,18 @@ pub async fn connect(url: &str) -> Result<Arc<dyn Store>, StoreError> {
         Address::Postgres { url, secrets } => Arc::new(PostgresStore::open(&url, secrets).await?),
     };
     Ok(store)
+}
+
+/// Opens the database at `url` to read it: nothing is made, and nothing can be changed. None: no job was ever put there.
+///
+/// As [`connect`], and `Older`.
+pub async fn connect_to_read(url: &str) -> Result<Option<Arc<dyn Store>>, StoreError> {
+    Ok(match Address::read(url)? {
+        Address::Sqlite(path) => SqliteStore::open_to_read(&path).await?.map(|store| Arc::new(store) as Arc<dyn Store>),
+        Address::Postgres { url, secrets } => {
+            PostgresStore::open_to_read(&url, secrets).await?.map(|store| Arc::new(store) as Arc<dyn Store>)
+        }
+    })
 }
 
 /// The file of the database at `url`, where it is one.

@@ -22,6 +22,9 @@ pub enum StoreError {
          OVERNIGHT_DATABASE_URL or --database-url"
     )]
     Foreign { database: String },
+    /// Made by an earlier version of this program, and not to be changed by who only reads it.
+    #[error("database {database} was made by an older overnight: `overnight migrate` brings it up to this one")]
+    Older { database: String },
     /// Made by a later version of this program.
     #[error(
         "database {database} was made by a newer overnight (its schema is {found}, this program knows up to {known}): \
@@ -63,6 +66,7 @@ impl StoreError {
             Self::Connect { .. }
             | Self::Full { .. }
             | Self::Foreign { .. }
+            | Self::Older { .. }
             | Self::Newer { .. }
             | Self::LeaseLost { .. }
             | Self::Ended { .. }

@@ -19,7 +19,7 @@ mod told;
 mod value;
 mod whose;
 
-pub use connect::{connect, database_file};
+pub use connect::{connect, connect_to_read, database_file};
 pub use error::StoreError;
 pub use people::People;
 pub use queue::{

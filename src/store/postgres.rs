@@ -49,6 +49,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// process that is stopped half way must not keep its jobs locked.
 const STATEMENT: &str = "set statement_timeout = '20s'; set idle_in_transaction_session_timeout = '10s'";
 
+/// The same, for who changes nothing.
+const TO_READ: &str = "set statement_timeout = '20s'; set idle_in_transaction_session_timeout = '10s'; set default_transaction_read_only = on";
+
 /// How long a whole call may take, the wait for a connection included: the bound where the network just swallows it.
 const CALL: Duration = Duration::from_secs(30);
 
@@ -85,6 +88,19 @@ struct Database {
 
 impl PostgresStore {
     pub(super) async fn open(url: &str, secrets: Secrets) -> Result<Self, StoreError> {
+        let store = Self::begun(url, secrets, STATEMENT).await?;
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    /// Opens what is there, so that nothing of it can be changed.
+    pub(super) async fn open_to_read(url: &str, secrets: Secrets) -> Result<Option<Self>, StoreError> {
+        let store = Self::begun(url, secrets, TO_READ).await?;
+        let is_readable = store.look().await?.is_readable(&store.database.name, whose::known(&MIGRATIONS))?;
+        Ok(is_readable.then_some(store))
+    }
+
+    async fn begun(url: &str, secrets: Secrets, statement: &'static str) -> Result<Self, StoreError> {
         let unread = Database { name: "postgres://…".to_owned(), secrets };
         let options = PgConnectOptions::from_str(url).map_err(|error| unread.wrong(&error))?;
         let options = options.application_name("overnight").disable_statement_logging();
@@ -101,23 +117,21 @@ impl PostgresStore {
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
             .acquire_timeout(CONNECT)
-            .after_connect(|connection, _| {
+            .after_connect(move |connection, _| {
                 Box::pin(async move {
-                    sqlx::raw_sql(STATEMENT).execute(connection).await?;
+                    sqlx::raw_sql(statement).execute(connection).await?;
                     Ok(())
                 })
             })
             .connect_lazy_with(options.clone());
-        let store = Self {
+        Ok(Self {
             together: Together::new(pool.clone(), database.clone()),
             pool,
             database,
             options,
             changes: OnceLock::new(),
             claims: Mutex::default(),
-        };
-        store.migrate().await?;
-        Ok(store)
+        })
     }
 
     fn failed(&self, error: sqlx::Error) -> StoreError {

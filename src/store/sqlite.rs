@@ -102,29 +102,34 @@ impl fmt::Debug for SqliteStore {
 impl SqliteStore {
     pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
         let database = path.display().to_string();
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| StoreError::Connect {
-                database: database.clone(),
-                detail: format!("its folder can't be made: {error}"),
-            })?;
+        if path.parent().is_some_and(|folder| !folder.is_dir()) {
+            let detail =
+                "its folder isn't there: make the folder, or name another database with --database-url".to_owned();
+            return Err(StoreError::Connect { database, detail });
         }
-        let options =
-            SqliteConnectOptions::new().filename(path).create_if_missing(true).foreign_keys(true).busy_timeout(BUSY);
+        let options = options(path).create_if_missing(true);
         refuse_foreign(&options, path, &database).await?;
         let options = options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);
-        // Turning a new file to write-ahead logging doesn't wait for a process that does the same; so wait here.
-        let since = Instant::now();
-        let mut connection = loop {
-            match options.connect().await.map_err(|error| failed(&database, error)) {
-                Err(error) if error.retryable() && since.elapsed() < BUSY => {
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
-                // Whatever is wrong before anything was read is wrong with the file.
-                Err(StoreError::Sql { database, detail }) => return Err(StoreError::Connect { database, detail }),
-                result => break result?,
-            }
-        };
+        let mut connection = connected(&options, &database).await?;
         migrate(&mut connection, &database).await?;
+        Ok(Self::with(connection, options, path, database))
+    }
+
+    /// Opens what is there, so that nothing of it can be changed.
+    pub(super) async fn open_to_read(path: &Path) -> Result<Option<Self>, StoreError> {
+        let database = path.display().to_string();
+        if !path.exists() {
+            return Ok(None);
+        }
+        let options = options(path).pragma("query_only", "on");
+        refuse_foreign(&options, path, &database).await?;
+        let mut connection = connected(&options, &database).await?;
+        let found = look(&mut connection).await.map_err(|error| failed(&database, error))?;
+        let is_readable = found.is_readable(&database, known(&MIGRATIONS))?;
+        Ok(is_readable.then(|| Self::with(connection, options, path, database)))
+    }
+
+    fn with(connection: SqliteConnection, options: SqliteConnectOptions, path: &Path, database: String) -> Self {
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
             .idle_timeout(None)
@@ -134,7 +139,7 @@ impl SqliteStore {
             .connect_lazy_with(options.create_if_missing(false));
         let file = identity(path);
         let writer = Writer::new(connection, database.clone());
-        Ok(Self { writer, readers, database, changes: Changes::default(), file })
+        Self { writer, readers, database, changes: Changes::default(), file }
     }
 
     /// An error where the file was removed, or another put in its place: what is written still goes to the old one, which
@@ -369,6 +374,25 @@ fn listed(filter: &JobFilter) -> QueryBuilder<Sqlite> {
         query.push(" limit ").push_bind(i64::from(limit));
     }
     query
+}
+
+fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(path).foreign_keys(true).busy_timeout(BUSY)
+}
+
+/// Turning a new file to write-ahead logging doesn't wait for a process that does the same; so wait here.
+async fn connected(options: &SqliteConnectOptions, database: &str) -> Result<SqliteConnection, StoreError> {
+    let since = Instant::now();
+    loop {
+        match options.connect().await.map_err(|error| failed(database, error)) {
+            Err(error) if error.retryable() && since.elapsed() < BUSY => {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            // Whatever is wrong before anything was read is wrong with the file.
+            Err(StoreError::Sql { database, detail }) => return Err(StoreError::Connect { database, detail }),
+            result => return result,
+        }
+    }
 }
 
 /// Brings the schema up to this program's.

@@ -33,6 +33,17 @@ impl Found {
     }
 }
 
+impl Found {
+    /// Whether there is anything to read; what is there is of this program's present version.
+    pub(super) fn is_readable(&self, database: &str, known: i64) -> Result<bool, StoreError> {
+        match self.version(database, known)? {
+            0 => Ok(false),
+            version if version == known => Ok(true),
+            _ => Err(StoreError::Older { database: database.to_owned() }),
+        }
+    }
+}
+
 /// The newest migration that this program knows.
 pub(super) fn known(migrations: &Migrator) -> i64 {
     migrations.iter().map(|migration| migration.version).max().unwrap_or_default()

@@ -212,6 +212,7 @@ impl Spans {
             | Event::EndingDecided { .. }
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }
+            | Event::ModelChosen { .. }
             | Event::Approved => {}
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
+    job::state::Job,
     model::Model,
     store::{Store, StoreError},
 };
@@ -55,6 +56,18 @@ pub(super) struct Batches {
 
 /// More are not kept: what is needed again is read again.
 const MOST_KNOWN: usize = 64;
+
+impl Batch {
+    /// Who works on `job`: the batch's models, unless a person chose others for it.
+    pub(super) async fn models_of(&self, job: &Job, supply: &dyn Supply) -> Result<Models, String> {
+        let choice = &job.choice;
+        if *choice == job.spec.choice() {
+            return Ok(self.models.clone());
+        }
+        let (base_url, api_key_env) = (choice.base_url.clone(), choice.api_key_env.clone());
+        supply.models(&choice.model, &BatchSettings { base_url, api_key_env, ..self.settings.clone() }).await
+    }
+}
 
 impl Batches {
     pub(super) async fn get(&self, store: &dyn Store, supply: &dyn Supply, id: Uuid) -> Result<Arc<Batch>, Unusable> {

@@ -2,7 +2,7 @@
 
 use super::{
     Terms,
-    batches::{Batch, Batches, Supply, Unusable},
+    batches::{Batch, Batches, Models, Supply, Unusable},
     metrics::Metrics,
     open::Opened,
     roster::Roster,
@@ -209,11 +209,11 @@ impl Desk {
             held.store(0, Ordering::SeqCst);
             return Ok(Rest::Ended(status));
         }
-        let words = words(&session, &batch, claimed.wants);
+        let models = batch.models_of(&session.job, self.supply.as_ref()).await.map_err(Refused::Person)?;
+        let words = words(&session, &models, claimed.wants);
         let mut was_waiting = false;
         let counts = self.metrics.watch();
-        let mut trace =
-            self.terms.traces.clone().map(|feed| Trace::begin(feed, &session.job, batch.models.first.name()));
+        let mut trace = self.terms.traces.clone().map(|feed| Trace::begin(feed, &session.job, models.first.name()));
         let mut watch = |job: &crate::job::state::Job, report: Report<'_>| {
             counts.on(&report);
             if let Some(trace) = &mut trace {
@@ -234,8 +234,8 @@ impl Desk {
             claimed: at,
             held: held.clone(),
         };
-        let mut drive = Drive::new(self.store.as_ref(), batch.models.first.clone(), self.stop.clone(), &mut watch)
-            .or(batch.models.others.clone())
+        let mut drive = Drive::new(self.store.as_ref(), models.first, self.stop.clone(), &mut watch)
+            .or(models.others)
             // Whoever submitted it is gone: what can't be reached is waited for, also at first.
             .known(true)
             .after(words)
@@ -328,8 +328,8 @@ impl Desk {
 }
 
 /// What is said to the job before it is driven.
-fn words(session: &Session, batch: &Batch, wants: Option<Wish>) -> Vec<Command> {
-    let model = batch.models.first.name().to_owned();
+fn words(session: &Session, models: &Models, wants: Option<Wish>) -> Vec<Command> {
+    let model = models.first.name().to_owned();
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let mut words = vec![Command::Open { version, model, torn_bytes: session.torn() }];
     match wants {

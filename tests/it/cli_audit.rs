@@ -299,10 +299,10 @@ fn a_copied_workspace_needs_no_database() {
         copied.extend(no_database);
         assert_eq!(elsewhere.says(0, &copied), desk.says(0, &of("last")), "{words:?}");
     }
-    check("show-copied.txt", &elsewhere.says(0, &["show", "copied"]));
+    check("show-copied.txt", &elsewhere.says(0, &["show", "./copied"]));
     assert!(!elsewhere.path("workspaces").exists(), "no database was made");
     flip(&elsewhere.path("copied/output/report.md"));
-    assert!(elsewhere.says(1, &["audit", "verify", "copied"]).starts_with("output/report.md: changed: "));
+    assert!(elsewhere.says(1, &["audit", "verify", "./copied"]).starts_with("output/report.md: changed: "));
 }
 
 #[test]

@@ -457,7 +457,7 @@ fn old_workspaces_are_pruned() {
     assert_eq!(pruned(&["--older-than", "90d"]), json!({"dry_run": false, "jobs": [], "bytes": 0, "left": 0}));
     let mut would = pruned(&["--older-than", "0s", "--dry-run"]);
     assert_eq!(files(&night.desk.path().join("first")), before);
-    let did = pruned(&["--older-than", "0s"]);
+    let did = pruned(&["--older-than", "0s", "--yes"]);
     would["dry_run"] = json!(false);
     assert_eq!(did, would);
     let after = files(&night.desk.path().join("first"));

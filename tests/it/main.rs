@@ -2,6 +2,7 @@ mod batches;
 mod chaos;
 mod cli_audit;
 mod cli_run;
+mod commands;
 mod crash;
 mod databases;
 mod dependencies;

@@ -182,6 +182,7 @@ impl Told {
             | Event::CompletionRefused { .. }
             | Event::Held { .. }
             | Event::Resumed { .. }
+            | Event::ModelChosen { .. }
             | Event::Approved => {}
         }
         None

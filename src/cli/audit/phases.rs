@@ -16,6 +16,7 @@ use crate::{
     },
     job::{
         id::JobId,
+        models::{ModelTurns, told},
         record::{HoldReason, JobStatus},
         rows::duration,
         state::Job,
@@ -33,7 +34,10 @@ struct Listed<'t> {
     hold_reason: Option<HoldReason>,
     reason: Option<String>,
     instructions: &'t str,
+    /// The one that it began with.
     model: &'t str,
+    /// Who answered, in how many turns.
+    models: &'t [ModelTurns],
     journal_seq: u64,
     journal_head: &'t str,
     phases: &'t [PhaseRecord],
@@ -62,6 +66,7 @@ pub(super) fn list(place: &Place, as_json: bool) -> Result<u8, CliError> {
             reason,
             instructions: &job.spec.instructions.name,
             model: &job.spec.model,
+            models: &job.answered.models,
             journal_seq: timeline.seq,
             journal_head: &timeline.head,
             phases: &timeline.phases,
@@ -87,7 +92,7 @@ fn heading(job: &Job) -> String {
         "job {}: {}, model {}, {}{reason}\n\n",
         job.spec.id,
         out::one_line(&job.spec.instructions.name),
-        out::one_line(&job.spec.model),
+        out::one_line(&told(&job.answered.models, &job.spec.model)),
         standing(status, hold)
     )
 }
@@ -175,6 +180,7 @@ impl Attempt<'_> {
         let ended = phase.ended.map(|at| format!(" to {}", when::second(at))).unwrap_or_default();
         fact("time", &format!("{}{ended}, {} of work", when::second(phase.started), duration(phase.spent.worked_ms)));
         fact("turns", &turns(&phase.spent));
+        fact("model", &out::one_line(&told(&phase.models, "–")));
         fact("tokens", &tokens(&phase.spent));
         if let Some(archive) = &phase.archive {
             fact("archive", &format!("archive/{archive}"));

@@ -2,7 +2,14 @@
 
 use crate::{
     audit::verify::{Fault, Verified, verify},
-    cli::{CliError, Office, exit, out, place::Place, progress::counted, queue::Known},
+    cli::{
+        CliError, Office, exit,
+        office::{list_nothing, no_jobs_yet},
+        out,
+        place::Place,
+        progress::counted,
+        queue::Known,
+    },
     config::Settings,
     job::{id::JobId, record::Delivered, time::Timestamp},
     runner::is_workspace,
@@ -65,7 +72,10 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
         }
         vec![check(&place.path, place.job.as_ref().map(|job| &job.row))]
     } else {
-        let office = Office::open(settings).await?;
+        let nothing = no_jobs_yet(&settings);
+        let Some(office) = Office::read_any(settings).await? else {
+            return list_nothing(&nothing, args.json);
+        };
         let jobs = office.known(office.store.jobs(&JobFilter::default()).await?).await?;
         // A linked job has no record of its own, and one that no worker has begun has none yet.
         let with_record: Vec<&Known> = jobs.iter().filter(|job| !job.is_unbegun() && job.same_as().is_none()).collect();

@@ -98,6 +98,11 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
         Event::Held { reason, detail } => format!("held ({reason}): {detail}"),
         Event::Resumed { .. } => "resumed".to_owned(),
         Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
+        Event::ModelChosen { choice } => format!(
+            "a person chose the model {} at {}",
+            choice.model,
+            choice.base_url.as_deref().unwrap_or("its provider's own server")
+        ),
         Event::Approved => "approved by a person".to_owned(),
         Event::JobEnded { ending } => {
             let reason = ending.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();

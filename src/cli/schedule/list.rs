@@ -6,6 +6,7 @@ use crate::{
         CliError, Office, out,
         table::{self, Side, Table},
     },
+    config::Settings,
     job::time::Timestamp,
     store::ScheduleRow,
 };
@@ -43,8 +44,11 @@ struct Listed<'r> {
     created: Timestamp,
 }
 
-pub(super) async fn run(office: &Office, json: bool) -> Result<(), CliError> {
-    let rows = office.store.schedules().await?;
+pub(super) async fn run(settings: Settings, json: bool) -> Result<(), CliError> {
+    let rows = match Office::read_any(settings).await? {
+        Some(office) => office.store.schedules().await?,
+        None => Vec::new(),
+    };
     if json {
         return out::json(&rows.iter().map(listed).collect::<Vec<_>>());
     }

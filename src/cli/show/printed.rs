@@ -13,6 +13,7 @@ use crate::{
     context::board,
     job::{
         left_out::LeftOutFile,
+        models::told,
         pages::AGAINST_GAPS,
         rows::duration,
         state::{Job, Progress},
@@ -42,7 +43,7 @@ impl Shown<'_> {
             when::second(self.created),
             out::one_line(self.instructions),
             if self.description.is_empty() { String::new() } else { format!(": {}", out::one_line(self.description)) },
-            out::one_line(self.model)
+            out::one_line(&told(self.models, self.model))
         );
         for document in self.documents.iter().take(MOST_DOCUMENTS) {
             let shown = if document.units == 0 {

@@ -71,6 +71,7 @@ pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<
         instructions: &job.row.job.instructions,
         description: "",
         model: &job.row.job.model,
+        models: &[],
         created: job.row.job.created,
         last: job.row.updated,
         documents: Vec::new(),

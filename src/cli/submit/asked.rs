@@ -37,6 +37,7 @@ impl Asked {
             *name = lasting(name);
         }
         let target = Target::new(lasting(name.as_deref().unwrap_or(DEFAULT_MODEL)), settings);
+        let target = Target { is_never_called: office.is_none(), ..target };
         let models = match office {
             Some(office) => server::open_all(office, &target, &instructions.fallback).await?,
             None => server::all_without_jobs(settings, &target, &instructions.fallback)?,

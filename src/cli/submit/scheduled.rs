@@ -2,7 +2,7 @@
 
 use super::{Order, SubmitArgs};
 use crate::{
-    cli::{CliError, instructions, out, settings},
+    cli::{CliError, instructions, out, server::Server, settings},
     config::Partial,
 };
 use chrono::Local;
@@ -28,8 +28,9 @@ impl SubmitArgs {
         Ok(read.submit.below(folder))
     }
 
-    /// Looks for what is wrong whenever it is submitted, and in whatever place.
-    pub(in crate::cli) fn check_for_schedule(&self, flags: Partial) -> Result<(), CliError> {
+    /// Looks for what is wrong whenever it is submitted, and in whatever place. Returns the words to add so that the model's
+    /// server is the same then.
+    pub(in crate::cli) fn check_for_schedule(&self, flags: Partial) -> Result<Vec<String>, CliError> {
         for (flag, is_typed) in [("--dry-run", self.dry_run), ("--json", self.json)] {
             if is_typed {
                 return Err(CliError::usage(format!("{flag} is for a person who waits for the answer: leave it away")));
@@ -46,7 +47,7 @@ impl SubmitArgs {
         for given in std::iter::once(&self.instructions).chain(&self.then) {
             instructions::find(&settings.instructions.value, given)?;
         }
-        Ok(())
+        Ok(Server::pinned(&settings))
     }
 
     fn below(mut self, folder: &Path) -> Self {

@@ -27,7 +27,7 @@ impl Parties<'_> {
                 "{url} refuses the key in {variable} ({said}): put the right one there, or name another variable with --api-key-env"
             ),
             FailureKind::KeyRefused => format!(
-                "{url} wants a key and was sent none ({said}): set {variable}, or name another variable with --api-key-env"
+                "{url} wants a key and was sent none ({said}): name the variable that holds it with --api-key-env"
             ),
             FailureKind::NotFound => {
                 format!("the model '{model}' is not known at {url} ({said}): check --model and --base-url")

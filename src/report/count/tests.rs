@@ -22,6 +22,7 @@ fn job(place: u128) -> JobFacts {
         reason: None,
         instructions: "task".to_owned(),
         model: "offline".to_owned(),
+        models: Vec::new(),
         documents: 1,
         not_read: Vec::new(),
         recognised: Vec::new(),
@@ -280,7 +281,7 @@ fn what_was_not_read_is_on_the_page() {
         Some(Section {
             title: "Not read",
             lines: vec![
-                "No text was got from these parts of the documents of 1 job; nothing in a result is from them."
+                "Of these parts of the documents of 1 job not all was read, and WHY says what is missing; what was read on the same pages may be in a result."
                     .to_owned(),
                 format!("To have a document read: {AGAINST_GAPS}."),
             ],

@@ -21,7 +21,7 @@ pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
     let of = counted(jobs, "job");
     section
         .lines
-        .push(format!("No text was got from these parts of the documents of {of}; nothing in a result is from them."));
+        .push(format!("Of these parts of the documents of {of} not all was read, and WHY says what is missing; what was read on the same pages may be in a result."));
     section.lines.push(format!("To have a document read: {AGAINST_GAPS}."));
     Some(section)
 }

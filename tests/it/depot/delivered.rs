@@ -137,7 +137,7 @@ fn a_closing_job_reads_what_is_only_in_the_store(night: &Night) {
     let ran = night.run(&["jobs", "--workspaces", "second"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     // It goes with the closing job's workspace.
-    let ran = prune(&[]);
+    let ran = prune(&["--yes"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert!(night.desk.path().join("second/delivered").read_dir().unwrap().next().is_none());
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 impl Night {
     fn prune(&self, more: &[&str]) {
-        let ran = self.run(&[&["prune", "--older-than", "0s"], more].concat());
+        let ran = self.run(&[&["prune", "--older-than", "0s", "--yes"], more].concat());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     }
 

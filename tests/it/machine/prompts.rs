@@ -2,7 +2,7 @@
 
 use super::world::*;
 use overnight::{
-    context::compose,
+    context::{compose, layers},
     job::{
         state::{INSTRUCTIONS_FILE, MEMORY_FILE},
         step::Command,
@@ -74,4 +74,18 @@ fn planning_for_feedback() {
     world.command(Command::Feedback { text, instructions });
     world.play([say([no_change("nothing")])]);
     snapshot("prompt_update_plan_feedback", &world.prompt());
+}
+
+#[test]
+fn a_task_that_has_a_heading_like_feedback_is_not_cut_there() {
+    let world = World::new();
+    let mut job = world.job.clone();
+    let said = "Name the pumps.";
+    let long = "Count each of them. ".repeat(20_000);
+    job.instructions = format!("# Task\n\n## Feedback of customers\n\n{long}\n\n## Feedback 1\n\n{said}\n");
+    job.feedback.push(said.to_owned());
+    let text = layers::compacted(&job, None, None);
+    assert!(
+        text.contains("## Feedback of customers\n\nCount each") && text.contains("## Feedback 1\n\nName the pumps.")
+    );
 }

@@ -6,7 +6,7 @@
 use super::server::{Chaos, Format, Mishap, Server, Setup};
 use crate::cli_run::{Desk, Ran};
 use overnight::job::instructions::shipped::shipped;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const TASK: &str = "extract-requirements";
 
@@ -25,11 +25,12 @@ impl Office {
 
     fn run(&self, key: &str, more: &[&str]) -> Ran {
         let base = ["run", TASK, "-d", "docs", "-q", "--base-url", &self.url];
-        self.desk.run_with(&[("OPENAI_API_KEY", key)], &[&base, more].concat())
+        let named: &[&str] = if key.is_empty() { &[] } else { &["--api-key-env", "NIGHT_KEY"] };
+        self.desk.run_with(&[("NIGHT_KEY", key)], &[&base, named, more].concat())
     }
 
     fn again(&self, key: &str, more: &[&str]) -> Ran {
-        self.desk.run_with(&[("OPENAI_API_KEY", key)], &[&["resume", "last", "-q"], more].concat())
+        self.desk.run_with(&[("NIGHT_KEY", key)], &[&["resume", "last", "-q"], more].concat())
     }
 
     fn shown(&self) -> Value {
@@ -43,7 +44,7 @@ fn a_wrong_key_or_name_is_one_sentence_and_the_job_goes_on_when_it_is_right() {
     let setup = Setup { key: Some("sk-right".to_owned()), known: Some("able-agent".to_owned()), ..Setup::default() };
     let office = Office::new(setup);
     for (key, model, wrong) in
-        [("sk-wrong", "openai:able-agent", "OPENAI_API_KEY"), ("sk-right", "openai:abel-agent", "abel-agent")]
+        [("sk-wrong", "openai:able-agent", "NIGHT_KEY"), ("sk-right", "openai:abel-agent", "abel-agent")]
     {
         let ran = office.run(key, &["-m", model]);
         let shown = office.shown();
@@ -122,8 +123,20 @@ fn another_model_goes_on_where_the_first_refuses_the_key() {
             .desk
             .put(&format!("schemas/{}", file.file_name().to_str().unwrap()), std::fs::read(file.path()).unwrap());
     }
-    let call = ["run", "./sum.md", "-d", "docs", "-q", "-m", "openai:able-agent", "--base-url", &office.url];
-    let ran = office.desk.run_with(&[("OPENAI_API_KEY", "sk-wrong")], &call);
+    let call = [
+        "run",
+        "./sum.md",
+        "-d",
+        "docs",
+        "-q",
+        "-m",
+        "openai:able-agent",
+        "--base-url",
+        &office.url,
+        "--api-key-env",
+        "NIGHT_KEY",
+    ];
+    let ran = office.desk.run_with(&[("NIGHT_KEY", "sk-wrong")], &call);
     assert_eq!((ran.code, &office.shown()["status"]), (0, &"completed".into()), "{}", ran.stderr);
 }
 
@@ -154,4 +167,71 @@ fn another_model_goes_on_where_the_first_is_not_there() {
         1,
         "{journal}"
     );
+}
+
+#[test]
+fn a_jobs_server_stays_whatever_the_model_and_its_key_goes_nowhere_else() {
+    let setup = || Setup { key: Some("sk-right".to_owned()), ..Setup::default() };
+    let (office, other) = (Office::new(setup()), Server::start(setup()));
+    let url = other.base_url(Format::OpenAi);
+    // What is configured when a job is resumed, and the keys of others, are not this job's.
+    let keys = [("NIGHT_KEY", "sk-right"), ("ANTHROPIC_API_KEY", "sk-vendor"), ("OVERNIGHT_BASE_URL", url.as_str())];
+    let again = |more: &[&str]| office.desk.run_with(&keys, &[&["resume", "last", "-q"], more].concat());
+    let json = |words: &[&str]| -> Value {
+        serde_json::from_str(&office.desk.run_with(&[], &[words, &["--json"]].concat()).stdout).unwrap()
+    };
+    assert_eq!(office.run("sk-right", &["-m", "openai:one", "--turns", "1"]).code, 4);
+    assert_eq!(again(&["-m", "openai:two", "--turns", "2"]).code, 4);
+    let turns = |model: &str, turns: u64| json!({"model": model, "answered_as": null, "turns": turns});
+    let models = json!([turns("openai:one", 1), turns("openai:two", 1)]);
+    for told in [
+        &json(&["show", "last"])["models"],
+        &json(&["audit", "last"])["models"],
+        &json(&["audit", "last", "--phase", "0"])[0]["phase"]["models"],
+        &json(&["report"])["jobs"][0]["models"],
+    ] {
+        assert_eq!(*told, models);
+    }
+    for words in [&["show", "last"][..], &["audit", "last"], &["audit", "last", "--phase", "0"], &["report"]] {
+        let told = office.desk.run_with(&[], words).stdout;
+        assert!(told.contains("openai:one (1 turn), openai:two (1 turn)"), "{told}");
+    }
+    // The model that was chosen stays as well.
+    assert_eq!(again(&["--turns", "3"]).code, 4);
+    assert_eq!(json(&["show", "last"])["models"][1], turns("openai:two", 2));
+    // A model of another provider is asked for at the same server, without its provider's key.
+    let ran = again(&["-m", "anthropic:three", "--turns", "500"]);
+    assert!(ran.code == 2 && ran.stderr.contains(&office.url.replace("/v1", "")), "{}", ran.stderr);
+    // Another server is another that must be named, with its own key.
+    assert_eq!(other.counts().requests, 0);
+    let ran = again(&["-m", "openai:two", "--base-url", &url]);
+    assert!(ran.code == 2 && ran.stderr.contains("wants a key and was sent none"), "{}", ran.stderr);
+    let ran = again(&["--base-url", "default"]);
+    let sentence = "error: OPENAI_API_KEY is not set: set it, or name another variable with --api-key-env\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (2, sentence));
+    let ran = again(&["--base-url", &url, "--api-key-env", "NIGHT_KEY", "--turns", "500"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_providers_own_server_is_not_left_for_anothers_unless_that_is_said() {
+    let desk = Desk::new();
+    // Nobody is there: an address that never answered is wrong, and no outage.
+    assert_eq!(desk.run_with(&[], &["run", TASK, "-d", "docs", "-q", "-m", "ollama:one"]).code, 2);
+    let keys = [("OPENAI_API_KEY", "sk-vendor")];
+    let ran = desk.run_with(&keys, &["resume", "last", "-q", "-m", "openai:two"]);
+    assert!(ran.code == 2 && ran.stderr.contains("at another server than the one that has the documents"), "{ran:?}");
+}
+
+#[test]
+fn a_fallback_is_sought_at_the_jobs_server() {
+    let office = Office::new(Setup { known: Some("second".to_owned()), ..Setup::default() });
+    let text = shipped(TASK).unwrap().replacen("---\n", "---\nfallback: [\"openai:second\"]\n", 1);
+    office.desk.put("extract.md", text);
+    let schema = "schemas/requirements.schema.json";
+    office.desk.put(schema, std::fs::read(format!("{}/instructions/{schema}", env!("CARGO_MANIFEST_DIR"))).unwrap());
+    let call = ["run", "./extract.md", "-d", "docs", "-q", "-m", "openai:first", "--base-url", &office.url];
+    let ran = office.desk.run_with(&[("OPENAI_API_KEY", "sk-vendor")], &call);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(office.shown()["models"][0]["model"], "openai:second");
 }

@@ -167,6 +167,7 @@ fn line(event: &Event) -> String {
             limits.turns, limits.tokens, limits.cost_usd, limits.wall_clock_ms
         ),
         Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
+        Event::ModelChosen { choice } => format!("model {}", choice.model),
         Event::Approved => "approved".to_owned(),
         Event::JobEnded { ending: decided } => format!("JOB ENDED {}", ending(decided)),
     }

@@ -1,0 +1,186 @@
+//! What a person counts on of all commands: reading ones change nothing, names are names and paths are paths, nothing is lost
+//! without a question, and a mistake is one sentence.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use crate::cli_run::{Desk, RUN, Ran, whole_job};
+use serde_json::Value;
+use std::{collections::BTreeMap, path::PathBuf};
+
+/// All files and folders with the files' content.
+fn tree(desk: &Desk) -> BTreeMap<PathBuf, Vec<u8>> {
+    let entries = walkdir::WalkDir::new(desk.path()).into_iter().map(Result::unwrap);
+    entries.map(|entry| (entry.path().to_owned(), std::fs::read(entry.path()).unwrap_or_default())).collect()
+}
+
+fn ran(code: i32, stdout: &str, stderr: &str) -> Ran {
+    Ran { code, stdout: stdout.to_owned(), stderr: stderr.to_owned() }
+}
+
+/// With a job that was held after three turns.
+fn with_job(more: &[&str]) -> Desk {
+    let desk = Desk::new();
+    desk.script("script.json", &whole_job());
+    desk.run_with(&[], &[&RUN[..], &["-q"], more].concat());
+    desk
+}
+
+const NOTHING: &str = "no jobs yet: there is nothing at sqlite://workspaces/overnight.db; `overnight run` and `overnight submit` begin there\n";
+
+#[test]
+fn reading_commands_make_nothing_where_there_is_nothing() {
+    let desk = Desk::new();
+    let before = tree(&desk);
+    for words in [&["jobs"][..], &["watch"], &["audit", "verify", "--all"]] {
+        assert_eq!(desk.run_with(&[], words), ran(0, "", NOTHING), "{words:?}");
+    }
+    assert_eq!(desk.run_with(&[], &["jobs", "--json", "-q"]), ran(0, "[]\n", ""));
+    let report = desk.run_with(&[], &["report"]);
+    assert!(
+        report.code == 0 && report.stdout.starts_with("Report on 0 jobs\n") && report.stderr == NOTHING,
+        "{report:?}"
+    );
+    for words in
+        [&["show", "last"][..], &["logs", "0193"], &["audit", "last"], &["report", "night"], &["watch", "last"]]
+    {
+        assert_eq!(desk.run_with(&[], words), ran(2, "", &format!("error: {NOTHING}")), "{words:?}");
+    }
+    assert_eq!(desk.run_with(&[("OVERNIGHT_DOCUMENTS_OCR", "never")], &["doctor", "-q"]).code, 0);
+    assert_eq!(tree(&desk), before);
+}
+
+#[test]
+fn a_folder_for_a_database_is_never_made_but_for_the_workspaces() {
+    let desk = Desk::new();
+    let before = tree(&desk);
+    for words in [&["jobs"][..], &RUN[..], &["work", "--until-empty"]] {
+        let ran = desk.run_with(&[], &[words, &["--database-url", "sqlite://nope/x.db"]].concat());
+        assert!(!desk.path().join("nope").exists(), "{words:?}");
+        let is_told = ran.stderr.contains("nope/x.db: its folder isn't there") || words[0] == "jobs";
+        assert!(is_told && ran.stderr.lines().count() == 1, "{words:?} {ran:?}");
+    }
+    assert_eq!(tree(&desk), before);
+}
+
+#[test]
+fn a_row_that_is_behind_is_told_and_left_as_it_is() {
+    let desk = with_job(&["--turns", "3"]);
+    let id = std::fs::read_dir(desk.path().join("workspaces")).unwrap().map(Result::unwrap);
+    let id = id.map(|entry| entry.file_name().into_string().unwrap()).find(|name| name.len() == 36).unwrap();
+    // As a process that died between the hold and its row leaves it.
+    crate::support::wait(async {
+        let url = format!("sqlite://{}/workspaces/overnight.db", desk.path().display());
+        let store = overnight::store::connect(&url).await.unwrap();
+        store.claim(id.parse().unwrap(), uuid::Uuid::now_v7(), 60_000).await.unwrap();
+    });
+    let told = format!(
+        "job {id} is further than the database says: `overnight reindex` brings that up, and `overnight resume {id}` goes on with the job\n"
+    );
+    for _ in 0..2 {
+        for words in [&["jobs", "--json"][..], &["show", "last", "--json"], &["report", "--json"]] {
+            let ran = desk.run_with(&[], words);
+            assert!(ran.stdout.contains("\"hold_reason\": \"limit\"") && ran.stderr == told, "{words:?} {ran:?}");
+        }
+    }
+    assert_eq!(desk.run_with(&[], &["reindex"]).stdout, "1 job: 1 updated (1 held (limit))\n");
+    assert_eq!(desk.run_with(&[], &["jobs", "--json"]).stderr, "");
+    // One that has no row at all.
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(desk.path().join(format!("workspaces/overnight.db{end}")));
+    }
+    desk.run_with(&[], &["migrate"]);
+    let unknown =
+        "the database doesn't know 1 workspace in workspaces: `overnight reindex` brings in what it doesn't know\n";
+    assert_eq!(desk.run_with(&[], &["jobs", "--json"]), ran(0, "[]\n", unknown));
+}
+
+#[test]
+fn a_name_is_a_name_and_a_path_has_a_slash() {
+    let desk = Desk::new();
+    let submit = ["submit", "./task.md", "-d", "docs", "--batch", "docs", "-m", "offline", "-q"];
+    assert_eq!(desk.run_with(&[], &submit).code, 0);
+    let shown = desk.run_with(&[], &["show", "docs"]);
+    assert!(shown.code == 0 && shown.stdout.starts_with("batch 'docs'"), "{shown:?}");
+    let path = desk.run_with(&[], &["show", "docs/"]);
+    assert!(path.code != 0 && path.stderr.contains("docs/"), "{path:?}");
+}
+
+#[test]
+fn a_configuration_above_holds_here_with_its_own_paths() {
+    let desk = with_job(&[]);
+    desk.put("overnight.yaml", "models_file: table.yaml\n");
+    desk.put("table.yaml", "version: 1\nmodels: []\n");
+    desk.put(
+        "instructions/own.md",
+        std::fs::read_to_string(desk.path().join("task.md")).unwrap().replacen("---\n", "---\nmodel: offline\n", 1),
+    );
+    let below = |words: &[&str]| {
+        let mut command = assert_cmd::Command::new(crate::cli_run::PROGRAM);
+        command.current_dir(desk.path().join("docs")).env_clear().args(words).output().unwrap()
+    };
+    let jobs: Value = serde_json::from_slice(&below(&["jobs", "--json"]).stdout).unwrap();
+    assert_eq!(jobs.as_array().unwrap().len(), 1);
+    let doctor: Value = serde_json::from_slice(&below(&["doctor", "--json"]).stdout).unwrap();
+    let place = desk.path().display();
+    let setting = |name: &str| {
+        let settings = doctor["settings"].as_array().unwrap();
+        let found = settings.iter().find(|setting| setting["name"] == name).unwrap();
+        format!("{} ({})", found["value"].as_str().unwrap(), found["origin"].as_str().unwrap())
+    };
+    assert_eq!(setting("models_file"), format!("{place}/table.yaml ({place}/overnight.yaml:1)"));
+    assert_eq!(setting("workspaces"), format!("{place}/workspaces (default)"));
+    assert_eq!(setting("model"), "offline (default)");
+    assert_eq!(setting("model of own"), "offline (its instructions)");
+    assert!(!desk.path().join("docs/workspaces").exists());
+}
+
+#[test]
+fn what_is_gone_for_good_is_asked_for() {
+    let desk = with_job(&[]);
+    let prune = |more: &[&str]| desk.run_with(&[], &[&["prune"], more].concat());
+    let refused = prune(&["--older-than", "0s"]);
+    assert!(refused.code == 2 && refused.stderr.ends_with("add --yes, or --dry-run to see which\n"), "{refused:?}");
+    let dry = prune(&["--older-than", "0s", "--dry-run"]);
+    assert!(dry.code == 0 && dry.stdout.lines().count() == 2 && dry.stdout.contains("would free "), "{dry:?}");
+    let inputs = || tree(&desk).keys().filter(|path| path.ends_with("documents/a.md")).count();
+    assert_eq!(inputs(), 1);
+    assert_eq!(prune(&["--older-than", "0s", "--yes"]).code, 0);
+    assert_eq!(inputs(), 0);
+}
+
+#[test]
+fn a_report_is_of_a_kind_that_it_can_be() {
+    let desk = with_job(&[]);
+    let report = |name: &str| desk.run_with(&[], &["report", "-o", name]);
+    let sentence = "error: --output x.pdf: a report is written as .html, .md, .json or .txt: let the file's name end so, or give --format\n";
+    assert_eq!(report("x.pdf"), ran(2, "", sentence));
+    assert!(!desk.path().join("x.pdf").exists());
+    let printed = report("-");
+    assert!(printed.code == 0 && printed.stdout.starts_with("Report on 1 job\n") && !desk.path().join("-").exists());
+    assert_eq!(report("x.md"), ran(0, "", ""));
+}
+
+#[test]
+fn a_dry_run_needs_no_key_and_makes_nothing() {
+    let desk = Desk::new();
+    let before = tree(&desk);
+    for verb in ["run", "submit"] {
+        let words = [verb, "./task.md", "-d", "docs", "-m", "openai:gpt-4o", "--dry-run", "-q"];
+        let dry = desk.run_with(&[], &words);
+        assert_eq!((dry.code, dry.stderr.as_str()), (0, ""), "{verb}");
+        assert!(dry.stdout.starts_with("dry run: nothing was written\njobs: 1\ndocuments: 2 ("), "{}", dry.stdout);
+        assert!(dry.stdout.contains("\ncost: about 0."), "{}", dry.stdout);
+    }
+    assert_eq!(tree(&desk), before);
+}
+
+#[test]
+fn a_schedule_keeps_the_server_that_holds_where_it_is_added() {
+    let desk = Desk::new();
+    let add = ["schedule", "add", "nightly", "@daily", "--timezone", "UTC", "--", "./task.md", "-d", "docs"];
+    let variables = [("OVERNIGHT_BASE_URL", "http://127.0.0.1:9/v1"), ("OVERNIGHT_API_KEY_ENV", "NIGHT_KEY")];
+    assert_eq!(desk.run_with(&variables, &add).code, 0);
+    let listed: Value = serde_json::from_str(&desk.run_with(&[], &["schedule", "list", "--json"]).stdout).unwrap();
+    let words: Vec<&str> = listed[0]["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(words[3..], ["--base-url", "http://127.0.0.1:9/v1", "--api-key-env", "NIGHT_KEY"]);
+}
