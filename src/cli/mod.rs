@@ -84,7 +84,7 @@ struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Places")]
 struct Places {
-    /// Configuration file, instead of ./overnight.yaml
+    /// Configuration file, instead of the overnight.yaml in this folder or the nearest above; relative paths in it begin in its folder
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Database: sqlite://PATH or postgres://USER:PASSWORD@HOST/DATABASE
@@ -184,7 +184,12 @@ pub fn main() -> ExitCode {
             return ExitCode::from(exit::FAILED);
         }
     };
-    ExitCode::from(match runtime.block_on(dispatch(cli)) {
+    let ended = runtime.block_on(async {
+        let ended = Box::pin(dispatch(cli)).await;
+        office::close().await;
+        ended
+    });
+    ExitCode::from(match ended {
         Ok(code) => code,
         Err(error) => {
             out::error(&error.message);

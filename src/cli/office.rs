@@ -4,13 +4,13 @@ use super::{CliError, exit, out, progress::counted, queue::Known};
 use crate::{
     config::{Origin, Settings},
     job::{id::JobId, record::JobStatus},
-    runner::{Anchor, adopt, catch_up, load_from, orphans, standing_by_journal},
+    runner::{Anchor, adopt, catch_up, load_from, orphans, standing_by_journal, workspaces_in},
     store::{self, Store, StoreError},
     workspace::lock,
 };
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 /// Settings and an open database.
@@ -22,18 +22,27 @@ pub struct Office {
     pub only_reads: bool,
 }
 
-/// Opens the database that the settings name. Of its folder only that of the workspaces is made.
+/// The database that this process reads: closed at its end, so that no file is left beside it.
+static READ: OnceLock<Arc<dyn Store>> = OnceLock::new();
+
+pub(super) async fn close() {
+    if let Some(store) = READ.get() {
+        store.close().await;
+    }
+}
+
+/// Opens the database that the settings name. A folder for it is made where that is the workspaces' folder, or where nobody
+/// named it: a mistyped one is not made true.
 pub(super) async fn connect(settings: &Settings) -> Result<Arc<dyn Store>, StoreError> {
     let url = settings.database_url.value.reveal();
-    let file = store::database_file(url);
-    let folder = file.as_deref().and_then(Path::parent);
-    let is_ours = |folder: &&Path| {
-        settings.database_url.origin == Origin::Default
-            || std::path::absolute(folder).ok() == std::path::absolute(&settings.workspaces.value).ok()
-    };
-    if let Some(folder) = folder.filter(is_ours) {
-        // Where it can't be made, the opening says what is wrong.
-        let _ = std::fs::create_dir_all(folder);
+    let is_named = settings.database_url.origin != Origin::Default;
+    let absolute = |path: &Path| std::path::absolute(path).ok();
+    if let Some(file) = store::database_file(url).filter(|_| is_named)
+        && let Some(folder) = file.parent().filter(|folder| folder.symlink_metadata().is_err())
+        && absolute(folder) != absolute(&settings.workspaces.value)
+    {
+        let detail = "its folder isn't there: make it, or name another database with --database-url".to_owned();
+        return Err(StoreError::Connect { database: file.display().to_string(), detail });
     }
     store::connect(url).await
 }
@@ -54,6 +63,9 @@ impl Office {
     /// The same; nothing, where there is no database yet.
     pub(super) async fn read_any(settings: Settings) -> Result<Option<Self>, CliError> {
         let store = store::connect_to_read(settings.database_url.value.reveal()).await?;
+        if let Some(store) = &store {
+            let _ = READ.set(store.clone());
+        }
         Ok(store.map(|store| Self { settings, store, only_reads: true }))
     }
 
@@ -79,23 +91,11 @@ impl Office {
         }
         let path = self.workspace(&job)?;
         if self.only_reads {
-            return Ok(self.told_by_journal(job, &path));
+            return Ok(told_by_journal(job, &path));
         }
         catch_up(self.store.as_ref(), job.id(), &path).await;
         let row = self.store.job(job.id()).await?.unwrap_or(job.row);
         Ok(Known { row, queue: job.queue })
-    }
-
-    /// The job as its journal tells it, where its row says otherwise and is to be left as it is.
-    fn told_by_journal(&self, mut job: Known, path: &Path) -> Known {
-        if let Some(state) = standing_by_journal(&job.row, path) {
-            let id = job.id();
-            out::talk(&format!(
-                "job {id} is further than the database says: `overnight reindex` brings that up, and `overnight resume {id}` goes on with the job"
-            ));
-            job.row.state = state;
-        }
-        job
     }
 
     /// Takes in what a killed process left without a row; says so where a whole database seems to be lost.
@@ -177,10 +177,30 @@ impl Office {
     }
 }
 
+/// The job as its journal tells it, where its row says otherwise and is to be left as it is.
+fn told_by_journal(mut job: Known, path: &Path) -> Known {
+    if let Some(state) = standing_by_journal(&job.row, path) {
+        let id = job.id();
+        out::talk(&format!(
+            "job {id} is further than the database says: `overnight reindex` brings that up, and `overnight resume {id}` goes on with the job"
+        ));
+        job.row.state = state;
+    }
+    job
+}
+
 /// What is said where there is no database.
 pub(super) fn no_jobs_yet(settings: &Settings) -> String {
     let database = out::one_line(&settings.database_url.value.to_string());
-    format!("no jobs yet: there is nothing at {database}; `overnight run` and `overnight submit` begin there")
+    let folder = &settings.workspaces.value;
+    match workspaces_in(folder) {
+        0 => format!("no jobs yet: there is nothing at {database}; `overnight run` and `overnight submit` begin there"),
+        found => format!(
+            "there is nothing at {database}, and {} in {}: `overnight reindex` brings in what is there",
+            counted(found as u64, "workspace"),
+            out::one_line(&folder.display().to_string())
+        ),
+    }
 }
 
 /// The listing of a database that isn't there.

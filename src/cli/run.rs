@@ -116,7 +116,7 @@ impl Bounds {
 /// Makes the job and works it. What lies in no database yet is a whole workspace: workspace, then row, then claim.
 pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> {
     if args.dry_run {
-        return submit::run(flags, &args.as_dry_submission()).await;
+        return Box::pin(submit::run(flags, &args.as_dry_submission())).await;
     }
     let flags =
         Partial { budget_tokens: args.budget_tokens.clone(), ..args.server.put_into(args.bounds.put_into(flags)) };

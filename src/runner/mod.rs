@@ -43,5 +43,6 @@ pub use models::{ModelOptions, open_model};
 pub use probe::{Probed, probe};
 pub use reindex::{
     IndexOutcome, Indexed, Misnamed, Reindexed, adopt, catch_up, is_workspace, orphans, reindex, standing_by_journal,
+    workspaces_in,
 };
 pub use session::{Anchor, Loaded, Session, load, load_from, save_row};

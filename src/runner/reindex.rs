@@ -140,6 +140,12 @@ pub async fn orphans(store: &dyn Store, workspaces: &Path) -> Vec<(JobId, PathBu
     orphans
 }
 
+/// How many workspaces lie in the folder.
+pub fn workspaces_in(folder: &Path) -> usize {
+    let found = folders(folder, &mut 0).unwrap_or_default();
+    found.iter().filter(|path| job_of(path).is_some() && is_workspace(path)).count()
+}
+
 /// Takes in [`orphans`]. Gives how many there are when they are more than a crash leaves: then the database was lost, and
 /// `reindex` is to be asked for. What can't be taken in is as unknown as before.
 pub async fn adopt(store: &dyn Store, workspaces: &Path) -> usize {

@@ -13,7 +13,7 @@ const HIDDEN: &str = "***";
 const ALLOWED: &str = "a database URL is sqlite://PATH, such as sqlite://workspaces/overnight.db, or postgres://USER:PASSWORD@HOST/DATABASE";
 
 /// Opens the database at `url` and brings its schema up to this program's. `sqlite://PATH` takes the path as it stands,
-/// and makes the file where it is missing; `postgres://…` and `postgresql://…` are as in PostgreSQL's own manual.
+/// and makes the file and its folder where they are missing; `postgres://…` and `postgresql://…` are as in PostgreSQL's own manual.
 ///
 /// `Connect`, `Unreachable`, `Newer`.
 pub async fn connect(url: &str) -> Result<Arc<dyn Store>, StoreError> {

@@ -6,6 +6,7 @@
 
 mod changes;
 mod checkpoint;
+mod open;
 mod people;
 mod queue;
 mod schedules;
@@ -26,17 +27,14 @@ use crate::job::{
 };
 use async_trait::async_trait;
 use changes::Changes;
+use open::{connected, migrate, options};
 use sqlx::{
-    Arguments, ConnectOptions, Connection, QueryBuilder, Sqlite, SqliteConnection, SqlitePool,
+    Arguments, Connection, QueryBuilder, Sqlite, SqlitePool,
     error::BoxDynError,
-    migrate::{MigrateError, Migrator},
+    migrate::Migrator,
     sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
-use std::{
-    fmt,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fmt, path::Path, time::Duration};
 use uuid::Uuid;
 use whose::{look, refuse_foreign};
 use writer::{Durability, Sql, Writer, sql};
@@ -102,17 +100,18 @@ impl fmt::Debug for SqliteStore {
 impl SqliteStore {
     pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
         let database = path.display().to_string();
-        if path.parent().is_some_and(|folder| !folder.is_dir()) {
-            let detail =
-                "its folder isn't there: make the folder, or name another database with --database-url".to_owned();
-            return Err(StoreError::Connect { database, detail });
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| StoreError::Connect {
+                database: database.clone(),
+                detail: format!("its folder can't be made: {error}"),
+            })?;
         }
         let options = options(path).create_if_missing(true);
         refuse_foreign(&options, path, &database).await?;
         let options = options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);
         let mut connection = connected(&options, &database).await?;
         migrate(&mut connection, &database).await?;
-        Ok(Self::with(connection, options, path, database))
+        Ok(Self::with(Writer::new(connection, database.clone()), options, path, database))
     }
 
     /// Opens what is there, so that nothing of it can be changed.
@@ -126,10 +125,12 @@ impl SqliteStore {
         let mut connection = connected(&options, &database).await?;
         let found = look(&mut connection).await.map_err(|error| failed(&database, error))?;
         let is_readable = found.is_readable(&database, known(&MIGRATIONS))?;
-        Ok(is_readable.then(|| Self::with(connection, options, path, database)))
+        // Best effort: it was only read.
+        let _ = connection.close().await;
+        Ok(is_readable.then(|| Self::with(Writer::none(database.clone()), options, path, database)))
     }
 
-    fn with(connection: SqliteConnection, options: SqliteConnectOptions, path: &Path, database: String) -> Self {
+    fn with(writer: Writer, options: SqliteConnectOptions, path: &Path, database: String) -> Self {
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
             .idle_timeout(None)
@@ -138,7 +139,6 @@ impl SqliteStore {
             .acquire_timeout(BUSY * 3)
             .connect_lazy_with(options.create_if_missing(false));
         let file = identity(path);
-        let writer = Writer::new(connection, database.clone());
         Self { writer, readers, database, changes: Changes::default(), file }
     }
 
@@ -189,6 +189,10 @@ impl SqliteStore {
 
 #[async_trait]
 impl Store for SqliteStore {
+    async fn close(&self) {
+        self.readers.close().await;
+    }
+
     async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
         let arguments = || {
             let mut arguments = SqliteArguments::default();
@@ -374,41 +378,6 @@ fn listed(filter: &JobFilter) -> QueryBuilder<Sqlite> {
         query.push(" limit ").push_bind(i64::from(limit));
     }
     query
-}
-
-fn options(path: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new().filename(path).foreign_keys(true).busy_timeout(BUSY)
-}
-
-/// Turning a new file to write-ahead logging doesn't wait for a process that does the same; so wait here.
-async fn connected(options: &SqliteConnectOptions, database: &str) -> Result<SqliteConnection, StoreError> {
-    let since = Instant::now();
-    loop {
-        match options.connect().await.map_err(|error| failed(database, error)) {
-            Err(error) if error.retryable() && since.elapsed() < BUSY => {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            // Whatever is wrong before anything was read is wrong with the file.
-            Err(StoreError::Sql { database, detail }) => return Err(StoreError::Connect { database, detail }),
-            result => return result,
-        }
-    }
-}
-
-/// Brings the schema up to this program's.
-async fn migrate(connection: &mut SqliteConnection, database: &str) -> Result<(), StoreError> {
-    let newest = known(&MIGRATIONS);
-    let found = look(connection).await.map_err(|error| failed(database, error))?;
-    if found.version(database, newest)? == newest {
-        return Ok(());
-    }
-    // All in one transaction, because two processes may find the same new file.
-    let mut transaction = connection.begin_with("begin immediate").await.map_err(|error| failed(database, error))?;
-    MIGRATIONS.run_direct(None, &mut *transaction, false).await.map_err(|error| match error {
-        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(database, error),
-        error => StoreError::Sql { database: database.to_owned(), detail: error.to_string() },
-    })?;
-    transaction.commit().await.map_err(|error| failed(database, error))
 }
 
 const IOERR_SHMSIZE: u32 = 4874;

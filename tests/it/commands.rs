@@ -1,8 +1,6 @@
 //! What a person counts on of all commands: reading ones change nothing, names are names and paths are paths, nothing is lost
 //! without a question, and a mistake is one sentence.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use crate::cli_run::{Desk, RUN, Ran, whole_job};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::PathBuf};
@@ -47,6 +45,19 @@ fn reading_commands_make_nothing_where_there_is_nothing() {
     }
     assert_eq!(desk.run_with(&[("OVERNIGHT_DOCUMENTS_OCR", "never")], &["doctor", "-q"]).code, 0);
     assert_eq!(tree(&desk), before);
+}
+
+#[test]
+fn reading_commands_leave_all_as_it_is() {
+    let desk = with_job(&[]);
+    let before = tree(&desk);
+    for words in
+        [&["jobs"][..], &["show", "last"], &["audit", "last"], &["logs", "last"], &["report"], &["watch", "--once"]]
+    {
+        assert_eq!(desk.run_with(&[], words).code, 0, "{words:?}");
+        assert_eq!(tree(&desk).keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>(), "{words:?}");
+    }
+    assert!(tree(&desk) == before);
 }
 
 #[test]

@@ -42,7 +42,7 @@ enum Raw {
 impl Place {
     pub(crate) fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("made when missing/over night.db").to_str().unwrap().to_owned();
+        let path = folder.path().join("over night.db").to_str().unwrap().to_owned();
         Self { url: format!("sqlite://{path}"), raw: Raw::Sqlite(path), _folder: Some(folder) }
     }
 

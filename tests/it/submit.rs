@@ -555,7 +555,9 @@ fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
         (&["--documents", "missing"], "missing doesn't exist: check the path"),
         (&["--models", "missing.yaml"], "missing.yaml can't be used as models file: no such file"),
     ] {
-        for dry in [&["--dry-run"][..], &[]] {
+        // Only who calls a model needs its key.
+        let wants_key = sentence.starts_with("OPENAI_API_KEY");
+        for dry in [&["--dry-run"][..], &[]].into_iter().filter(|dry| dry.is_empty() || !wants_key) {
             let ran = desk.submit(&[&base[..], arguments, dry].concat());
             let start = format!("error: {sentence}");
             assert!(ran.stderr.starts_with(&start), "{arguments:?}: {}", ran.stderr);

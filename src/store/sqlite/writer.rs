@@ -72,6 +72,11 @@ impl Writer {
         Self { queue, database }
     }
 
+    /// Writes nothing: of a database that is only read.
+    pub(super) fn none(database: String) -> Self {
+        Self { queue: mpsc::unbounded_channel().0, database }
+    }
+
     /// Runs `sql`. `Some`, with the first number of the first row, where it took effect.
     pub(super) async fn write(
         &self,

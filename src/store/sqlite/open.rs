@@ -1,0 +1,44 @@
+//! How a file is opened, and brought up to this program's schema.
+
+use super::{BUSY, MIGRATIONS, failed, whose::look};
+use crate::store::{StoreError, whose::known};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, migrate::MigrateError, sqlite::SqliteConnectOptions};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+pub(super) fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(path).foreign_keys(true).busy_timeout(BUSY)
+}
+
+/// Turning a new file to write-ahead logging doesn't wait for a process that does the same; so wait here.
+pub(super) async fn connected(options: &SqliteConnectOptions, database: &str) -> Result<SqliteConnection, StoreError> {
+    let since = Instant::now();
+    loop {
+        match options.connect().await.map_err(|error| failed(database, error)) {
+            Err(error) if error.retryable() && since.elapsed() < BUSY => {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            // Whatever is wrong before anything was read is wrong with the file.
+            Err(StoreError::Sql { database, detail }) => return Err(StoreError::Connect { database, detail }),
+            result => return result,
+        }
+    }
+}
+
+/// Brings the schema up to this program's.
+pub(super) async fn migrate(connection: &mut SqliteConnection, database: &str) -> Result<(), StoreError> {
+    let newest = known(&MIGRATIONS);
+    let found = look(connection).await.map_err(|error| failed(database, error))?;
+    if found.version(database, newest)? == newest {
+        return Ok(());
+    }
+    // All in one transaction, because two processes may find the same new file.
+    let mut transaction = connection.begin_with("begin immediate").await.map_err(|error| failed(database, error))?;
+    MIGRATIONS.run_direct(None, &mut *transaction, false).await.map_err(|error| match error {
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => failed(database, error),
+        error => StoreError::Sql { database: database.to_owned(), detail: error.to_string() },
+    })?;
+    transaction.commit().await.map_err(|error| failed(database, error))
+}
