@@ -22,11 +22,11 @@ pub struct Office {
     pub only_reads: bool,
 }
 
-/// The database that this process reads: closed at its end, so that no file is left beside it.
-static READ: OnceLock<Arc<dyn Store>> = OnceLock::new();
+/// The database of this process: closed at its end, so that no file is left beside it.
+static OPENED: OnceLock<Arc<dyn Store>> = OnceLock::new();
 
 pub(super) async fn close() {
-    if let Some(store) = READ.get() {
+    if let Some(store) = OPENED.get() {
         store.close().await;
     }
 }
@@ -44,7 +44,9 @@ pub(super) async fn connect(settings: &Settings) -> Result<Arc<dyn Store>, Store
         let detail = "its folder isn't there: make it, or name another database with --database-url".to_owned();
         return Err(StoreError::Connect { database: file.display().to_string(), detail });
     }
-    store::connect(url).await
+    let store = store::connect(url).await?;
+    let _ = OPENED.set(store.clone());
+    Ok(store)
 }
 
 impl Office {
@@ -64,7 +66,7 @@ impl Office {
     pub(super) async fn read_any(settings: Settings) -> Result<Option<Self>, CliError> {
         let store = store::connect_to_read(settings.database_url.value.reveal()).await?;
         if let Some(store) = &store {
-            let _ = READ.set(store.clone());
+            let _ = OPENED.set(store.clone());
         }
         Ok(store.map(|store| Self { settings, store, only_reads: true }))
     }

@@ -8,7 +8,7 @@ use crate::{
         record::{HoldReason, JobStatus},
         time::Timestamp,
     },
-    store::BatchRow,
+    store::{BatchRow, Totals},
     workspace::lock,
 };
 use serde::Serialize;
@@ -29,16 +29,8 @@ pub struct BatchFacts {
     /// What its jobs have cost so far, as the database counts it against the budget.
     pub spent_usd: f64,
     pub jobs: u64,
-    pub queued: u64,
-    pub running: u64,
-    pub held: u64,
-    pub completed: u64,
-    pub partial: u64,
-    pub blocked: u64,
-    pub failed: u64,
-    pub cancelled: u64,
-    /// Of the completed, those that another job did before.
-    pub linked: u64,
+    #[serde(flatten)]
+    pub totals: Totals,
     /// Files that were left out when it was submitted.
     pub left_out_files: u64,
     /// Of them, those that were kept by name: the first 5,000, as long as they fit into a MiB.
@@ -59,15 +51,7 @@ impl BatchFacts {
             budget_usd: batch.budget_usd,
             spent_usd,
             jobs: totals.all(),
-            queued: totals.queued,
-            running: totals.running,
-            held: totals.held,
-            completed: totals.completed,
-            partial: totals.partial,
-            blocked: totals.blocked,
-            failed: totals.failed,
-            cancelled: totals.cancelled,
-            linked: totals.linked,
+            totals,
             left_out_files: left_out.files,
             left_out: left_out.first,
         }

@@ -91,7 +91,7 @@ pub struct JobRow {
 /// A database of jobs.
 #[async_trait]
 pub trait Store: Queue + Schedules + People + Send + Sync + std::fmt::Debug {
-    /// Ends what was only read, so that nothing is left beside it. Nothing can be asked afterwards.
+    /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
     async fn close(&self) {}
 
     /// Writes the first row of a job, queued. Does nothing where the id is there already.

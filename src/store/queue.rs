@@ -27,6 +27,7 @@ use crate::job::{
     time::Timestamp,
 };
 use async_trait::async_trait;
+use serde::Serialize;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -99,7 +100,7 @@ pub struct BatchRow {
 }
 
 /// How many jobs of a batch there are in each status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     pub queued: u64,
     pub running: u64,

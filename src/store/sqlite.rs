@@ -191,6 +191,7 @@ impl SqliteStore {
 impl Store for SqliteStore {
     async fn close(&self) {
         self.readers.close().await;
+        self.writer.close().await;
     }
 
     async fn create(&self, job: &NewJob) -> Result<(), StoreError> {

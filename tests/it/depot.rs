@@ -478,7 +478,7 @@ fn old_workspaces_are_pruned() {
         assert_eq!(night.run(&["show", &id.to_string()]).code, 0);
     }
     assert_eq!(pruned(&["--older-than", "0s"])["jobs"], json!([]));
-    pruned(&["--older-than", "0s", "--archives"]);
+    pruned(&["--older-than", "0s", "--archives", "--yes"]);
     for (_, workspace) in &ended {
         let mut left: Vec<_> = std::fs::read_dir(workspace)
             .unwrap()

@@ -32,16 +32,8 @@ struct Shown<'b> {
     instructions: &'b str,
     model: &'b str,
     jobs: u64,
-    queued: u64,
-    running: u64,
-    held: u64,
-    completed: u64,
-    partial: u64,
-    blocked: u64,
-    failed: u64,
-    cancelled: u64,
-    /// Of the completed, those that another job did before.
-    linked: u64,
+    #[serde(flatten)]
+    totals: Totals,
     turns: u64,
     tokens_in: u64,
     tokens_out: u64,
@@ -85,15 +77,7 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         instructions: &asked.instructions,
         model: &asked.model,
         jobs: totals.all(),
-        queued: totals.queued,
-        running: totals.running,
-        held: totals.held,
-        completed: totals.completed,
-        partial: totals.partial,
-        blocked: totals.blocked,
-        failed: totals.failed,
-        cancelled: totals.cancelled,
-        linked: totals.linked,
+        totals: *totals,
         turns: sum(|state| state.turns),
         tokens_in: sum(|state| state.tokens_in),
         tokens_out: sum(|state| state.tokens_out),
@@ -165,8 +149,9 @@ impl Shown<'_> {
         text.push_str("\nJobs\n");
         for status in STATUSES {
             let number = batch.totals.of(status);
-            let is_linked = status == JobStatus::Completed && self.linked > 0;
-            let linked = if is_linked { format!(", {} of them done before", self.linked) } else { String::new() };
+            let is_linked = status == JobStatus::Completed && self.totals.linked > 0;
+            let linked =
+                if is_linked { format!(", {} of them done before", self.totals.linked) } else { String::new() };
             if number > 0 {
                 let _ = writeln!(text, "  {:<12}  {number}{linked}", status.name());
             }

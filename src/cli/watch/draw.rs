@@ -7,6 +7,7 @@ use crate::{
         named::{batch_name, short as short_label},
         out,
         progress::{amount, counted},
+        queue::STATUSES,
         table::{Side, Table, cut},
         when,
     },
@@ -76,17 +77,8 @@ fn doing(job: &JobLine) -> String {
 
 /// `batch 'night': 12 jobs, 3 running, 9 completed; ~4m 10s left`.
 fn totals(batch: &BatchLine) -> String {
-    let parts = [
-        (batch.queued, "queued"),
-        (batch.running, "running"),
-        (batch.held, "held"),
-        (batch.completed, "completed"),
-        (batch.partial, "partial"),
-        (batch.blocked, "blocked"),
-        (batch.failed, "failed"),
-        (batch.cancelled, "cancelled"),
-    ];
-    let parts = parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!(", {number} {what}"));
+    let parts = STATUSES.into_iter().map(|status| (batch.totals.of(status), status));
+    let parts = parts.filter(|(number, _)| *number > 0).map(|(number, what)| format!(", {number} {what}"));
     let left = batch.left_ms.map(|ms| format!("; ~{} left", duration(ms))).unwrap_or_default();
     format!(
         "batch {}: {}{}{left}",

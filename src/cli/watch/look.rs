@@ -78,15 +78,8 @@ pub(super) struct BatchLine {
     pub(super) batch: Uuid,
     pub(super) name: Option<String>,
     pub(super) jobs: u64,
-    pub(super) queued: u64,
-    pub(super) running: u64,
-    pub(super) held: u64,
-    pub(super) completed: u64,
-    pub(super) partial: u64,
-    pub(super) blocked: u64,
-    pub(super) failed: u64,
-    pub(super) cancelled: u64,
-    pub(super) linked: u64,
+    #[serde(flatten)]
+    pub(super) totals: Totals,
     /// Until all that is queued and running is done, as long as as many run as now.
     pub(super) left_ms: Option<u64>,
 }
@@ -131,9 +124,10 @@ impl<'o> Looker<'o> {
         let is_over = match &self.watched {
             Watched::All => lines.is_empty(),
             Watched::Job(_) => lines.iter().all(|line| !matches!(line.status, JobStatus::Running | JobStatus::Queued)),
-            Watched::Batch(batch) => {
-                batches.iter().filter(|line| line.batch == batch.batch.id).all(|line| line.queued + line.running == 0)
-            }
+            Watched::Batch(batch) => batches
+                .iter()
+                .filter(|line| line.batch == batch.batch.id)
+                .all(|line| line.totals.queued + line.totals.running == 0),
         };
         self.before = lines.iter().map(|line| (line.id, line.clone())).collect();
         Ok(Look { at: now(), jobs: lines, batches, is_over, rested, ids: self.ids.clone() })
@@ -241,15 +235,7 @@ impl<'o> Looker<'o> {
             batch,
             name: self.names.get(&batch).cloned().flatten(),
             jobs: totals.all(),
-            queued: totals.queued,
-            running: totals.running,
-            held: totals.held,
-            completed: totals.completed,
-            partial: totals.partial,
-            blocked: totals.blocked,
-            failed: totals.failed,
-            cancelled: totals.cancelled,
-            linked: totals.linked,
+            totals: *totals,
             left_ms: left.and_then(|left| left.checked_div(at_once)),
         }
     }

@@ -4,6 +4,7 @@ use crate::report::{
     facts::{FileFacts, Record},
     needs::Why,
 };
+use crate::store::Totals;
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -261,15 +262,7 @@ fn what_was_not_read_is_on_the_page() {
         budget_usd: None,
         spent_usd: 0.0,
         jobs: 2,
-        queued: 0,
-        running: 0,
-        held: 0,
-        completed: 2,
-        partial: 0,
-        blocked: 0,
-        failed: 0,
-        cancelled: 0,
-        linked: 0,
+        totals: Totals { completed: 2, ..Totals::default() },
         left_out_files: 3,
         left_out: vec![LeftOutFile { path: "in/c.zip".to_owned(), why: "damaged".to_owned() }],
     }];

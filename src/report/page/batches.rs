@@ -36,14 +36,14 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
         ("WINDOW", Side::Words),
     ]);
     let rows = report.batches.iter().map(|batch| {
-        let ended = batch.completed + batch.partial + batch.blocked + batch.failed + batch.cancelled;
+        let ended = batch.totals.ended();
         vec![
             called(batch),
             short(&batch.instructions),
             (style.minute)(batch.created),
             batch.jobs.to_string(),
             ended.to_string(),
-            batch.linked.to_string(),
+            batch.totals.linked.to_string(),
             usd(batch.spent_usd),
             batch.budget_usd.map_or_else(|| "–".to_owned(), usd),
             batch.time_window.as_deref().map_or_else(|| "–".to_owned(), short),

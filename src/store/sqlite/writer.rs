@@ -11,7 +11,11 @@ use sqlx::{
     Connection, Row, SqliteConnection,
     sqlite::{SqliteArguments, SqliteRow},
 };
-use tokio::sync::{mpsc, oneshot};
+use std::sync::Mutex;
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
 
 /// Writes in one transaction at most, so that the first doesn't wait for ever.
 const MOST_TOGETHER: usize = 64;
@@ -53,7 +57,8 @@ pub(super) use sql;
 /// Whoever has this can write.
 #[derive(Debug)]
 pub(super) struct Writer {
-    queue: mpsc::UnboundedSender<Write>,
+    queue: Mutex<Option<mpsc::UnboundedSender<Write>>>,
+    line: Mutex<Option<JoinHandle<()>>>,
     database: String,
 }
 
@@ -68,13 +73,23 @@ impl Writer {
     /// `connection` waits for the disk at each commit.
     pub(super) fn new(connection: SqliteConnection, database: String) -> Self {
         let (queue, asked) = mpsc::unbounded_channel();
-        tokio::spawn(Line { connection, database: database.clone(), is_full: true }.serve(asked));
-        Self { queue, database }
+        let line = tokio::spawn(Line { connection, database: database.clone(), is_full: true }.serve(asked));
+        Self { queue: Mutex::new(Some(queue)), line: Mutex::new(Some(line)), database }
     }
 
     /// Writes nothing: of a database that is only read.
     pub(super) fn none(database: String) -> Self {
-        Self { queue: mpsc::unbounded_channel().0, database }
+        Self { queue: Mutex::default(), line: Mutex::default(), database }
+    }
+
+    /// Writes nothing more; returns when the connection is closed.
+    pub(super) async fn close(&self) {
+        drop(self.queue.lock().ok().and_then(|mut queue| queue.take()));
+        let line = self.line.lock().ok().and_then(|mut line| line.take());
+        if let Some(line) = line {
+            // A line that broke has no connection any more.
+            let _ = line.await;
+        }
     }
 
     /// Runs `sql`. `Some`, with the first number of the first row, where it took effect.
@@ -99,7 +114,9 @@ impl Writer {
         crash::point("store.commit.before");
         let (done, told) = oneshot::channel();
         let gone = || StoreError::Unreachable { database: String::new(), detail: "the program is ending".to_owned() };
-        self.queue.send(Write { sql, arguments, durability, done }).map_err(|_| gone())?;
+        let queue = self.queue.lock().ok().and_then(|queue| queue.clone()).ok_or_else(gone)?;
+        queue.send(Write { sql, arguments, durability, done }).map_err(|_| gone())?;
+        drop(queue);
         let result = told.await.map_err(|_| gone())?;
         crash::point("store.commit.done");
         result

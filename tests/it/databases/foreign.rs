@@ -110,12 +110,14 @@ fn a_postgres_database_is_shared_where_nothing_is_in_the_way() {
     let none = "there is no job yet\n";
     // The second time, it is a database of ours.
     for _ in 0..2 {
+        assert_eq!(desk.run_with(&[], &["migrate", "--database-url", &url]).code, 0);
         let ran = desk.run_with(&[], &["jobs", "--database-url", &url]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, none), "{ran:?}");
     }
     // A schema of one's own, before one of the same path that is another program's.
     let mine = format!("{url}?options=-csearch_path%3Dmine,aside");
     wait(postgres(&url, "create schema mine"));
+    assert_eq!(desk.run_with(&[], &["migrate", "--database-url", &mine]).code, 0);
     let ran = desk.run_with(&[], &["jobs", "--database-url", &mine]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, none), "{ran:?}");
     let all = wait(tables(&url));
@@ -135,7 +137,7 @@ fn who_may_make_no_tables_is_told_so_in_whole_words() {
         let role = format!("{database}_{which}");
         wait(postgres(&url, &format!("{sql}; create role {role} login password 'no'")));
         let theirs = url.replacen("postgres@", &format!("{role}:no@"), 1);
-        let ran = Desk::new().run_with(&[], &["jobs", "--database-url", &theirs]);
+        let ran = Desk::new().run_with(&[], &["migrate", "--database-url", &theirs]);
         let expected = format!("error: can't open database {}: {said}\n", told(&url));
         assert_eq!((ran.code, ran.stderr), (2, expected), "{which}");
         assert_eq!(wait(tables(&url)), "");

@@ -34,7 +34,7 @@ fn a_job_at_every_size(room: &mut Room, step_kib: u64) -> (BTreeSet<String>, u64
     let mut strikes = BTreeSet::new();
     let mut held = 0;
     for kib in (0..).step_by(usize::try_from(step_kib).unwrap()) {
-        room.must("rm -rf disk/* database; mkdir disk/workspaces");
+        room.must("rm -rf disk/* database/*; mkdir disk/workspaces disk/database");
         room.leave_kib(kib);
         let ran = room.run(&[&RUN[..], &["--json", "--quiet"]].concat());
         match ran.code {

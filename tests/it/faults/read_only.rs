@@ -44,7 +44,7 @@ fn a_folder_that_can_only_be_read_stops_the_job_and_loses_nothing() {
         ("archive", "failed to archive"),
         ("output", "failed to write 'output/report.md'"),
     ] {
-        room.must("rm -rf disk/workspaces database");
+        room.must("rm -rf disk/workspaces database/*");
         let id = held(&mut room);
         let path = format!("disk/workspaces/{id}/{place}");
         room.must(&format!("mkdir -p {path} && mount --bind {path} {path} && mount -o remount,ro,bind {path}"));
@@ -86,7 +86,7 @@ fn a_workspaces_folder_that_can_only_be_read_makes_no_job() {
         assert_eq!(room.run(words).code, 0, "{words:?}");
     }
     assert_eq!(room.run(&["reindex"]).stdout, "1 job: 1 unchanged (1 held (limit))\n");
-    room.must("rm -r database");
+    room.must("rm -r database/*");
     let ran = room.run(&["reindex"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "1 job: 1 restored (1 held (limit))\n"), "{ran:?}");
     room.must("mount -o remount,rw disk");

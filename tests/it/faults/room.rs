@@ -66,7 +66,7 @@ impl Room {
         let url = format!("sqlite://{}/{place}/overnight.db", desk.folder.path().display());
         for flags in [&["--mount"][..], &["--mount", "--map-root-user"]] {
             let mut shell = Shell::new(&desk, flags);
-            if shell.run("mount -t tmpfs -o size=16m overnight disk") == Some(0) {
+            if shell.run(&format!("mount -t tmpfs -o size=16m overnight disk && mkdir {place}")) == Some(0) {
                 return Some(Self { desk, shell, url, before: "env -i".to_owned() });
             }
         }

@@ -204,9 +204,9 @@ fn a_jobs_server_stays_whatever_the_model_and_its_key_goes_nowhere_else() {
     assert_eq!(json(&["show", "last"])["models"][2], turns("anthropic:three", 1));
     // Another server is another that must be named, with its own key.
     assert_eq!(other.counts().requests, 0);
-    let ran = again(&["-m", "openai:two", "--base-url", &url]);
+    let ran = again(&["-m", "openai:two", "--base-url", &url, "--turns", "500"]);
     assert!(ran.code == 2 && ran.stderr.contains("wants a key and was sent none"), "{}", ran.stderr);
-    let ran = again(&["--base-url", "default"]);
+    let ran = again(&["--base-url", "default", "--turns", "500"]);
     let sentence = "error: OPENAI_API_KEY is not set: set it, or name another variable with --api-key-env\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (2, sentence));
     let ran = again(&["--base-url", &url, "--api-key-env", "NIGHT_KEY", "--turns", "500"]);
