@@ -84,7 +84,7 @@ pub(super) async fn run(office: &Office, args: &PruneArgs) -> Result<u8, CliErro
     if !args.dry_run {
         if !args.yes && !freed.jobs.is_empty() && (is_soon || freed.has_inputs) {
             let why = if is_soon {
-                "they ended less than a day ago"
+                "jobs that ended less than a day ago may be among them"
             } else {
                 "the documents that they were given go with it"
             };

@@ -76,6 +76,12 @@ pub(super) async fn run(flags: Partial, args: &ResumeArgs) -> Result<u8, CliErro
         return Err(CliError::usage("--budget-usd is for a batch; what one job may cost is set with --cost"));
     }
     if is_the_queues(&office, &known) {
+        if typed.model.is_some() || typed.base_url.is_some() || typed.api_key_env.is_some() {
+            return Err(CliError::usage(format!(
+                "job {} is a worker's, with the model and server that its batch was submitted with: they can't be changed here",
+                known.id()
+            )));
+        }
         return job_again(&office, &known).await;
     }
     let path = office.workspace(&known)?;

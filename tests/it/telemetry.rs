@@ -325,7 +325,7 @@ fn errors_are_lines_of_json_too() {
     desk.put("wrong.yaml", "colour: red\n");
     let as_json = ("OVERNIGHT_LOG_FORMAT", "json");
     for (variables, arguments, expected) in [
-        (&[][..], &["show", "ffff", "--log-format", "json"][..], "no job has the id 'ffff'"),
+        (&[][..], &["show", "ffff", "--log-format", "json"][..], "no jobs yet: "),
         (&[][..], &["jobs", "--log-format=json", "--config", "wrong.yaml"], "wrong.yaml:1: unknown key 'colour'"),
         (&[as_json][..], &["jobs", "--config", "wrong.yaml"], "wrong.yaml:1: unknown key 'colour'"),
         (&[][..], &["jobs", "--log-format", "json", "--colour"], "unexpected argument '--colour' found"),

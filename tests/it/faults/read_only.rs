@@ -138,7 +138,7 @@ fn permissions_stop_an_ordinary_account_the_same_way() {
     if room.sh("setpriv --reuid=65534 --regid=65534 --clear-groups true").code != 0 {
         return;
     }
-    room.must("chmod 777 . disk");
+    room.must("chmod 777 . disk database");
     room.account(65534);
     if room.run(&["--version"]).code != 0 {
         // The build's folder is closed to others: nothing to test with.
