@@ -7,6 +7,7 @@
     reason = "a test fails by them, and says how long it took"
 )]
 
+use crate::sections;
 use overnight::{
     job::record::{HoldReason, JobStatus},
     model::{Model, offline::Offline, scripted::Scripted},
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use serde_yaml::Value;
 use std::{
     collections::BTreeMap,
+    fs,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
@@ -23,16 +25,27 @@ use std::{
     time::Instant,
 };
 
+/// More replies than any scenario has.
+const MOST_NAMED: u64 = 1000;
+
 /// A job from its beginning to its rest.
 #[derive(Debug)]
 pub(crate) struct Scenario {
-    /// The folder's name.
+    /// The file's name without its end.
     pub(crate) name: String,
-    pub(crate) folder: PathBuf,
+    /// The whole file, and its part that was written by hand: `scenario.yaml`, and the files that the job starts from.
+    pub(crate) file: String,
+    pub(crate) given: Vec<(String, String)>,
+    /// A rough model, of which no more is expected than that it delivers.
+    pub(crate) is_rough: bool,
+    /// Of which turns the reply is a common one, by its name.
+    pub(crate) names: Vec<Option<String>>,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) steps: Vec<Step>,
     /// Turns whose prompts are part of what is expected.
     pub(crate) prompts: Vec<u64>,
+    /// Files, and folders of files, that are shown though they follow from the journal.
+    pub(crate) show: Vec<String>,
 }
 
 /// What happens to the job next.
@@ -116,7 +129,6 @@ pub(crate) struct Bounds {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    version: u32,
     /// What is proved, in a sentence.
     about: String,
     #[serde(default)]
@@ -130,6 +142,8 @@ struct File {
     steps: Vec<Step>,
     #[serde(default)]
     prompts: Vec<u64>,
+    #[serde(default)]
+    show: Vec<String>,
 }
 
 fn one_step() -> Vec<Step> {
@@ -148,33 +162,46 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios")
 }
 
+/// The header line below which everything is generated.
+pub(crate) const GENERATED: &str = "what follows is generated: UPDATE=1 rewrites it";
+
 impl Scenario {
-    fn read(folder: PathBuf) -> Result<Self, String> {
-        let text = std::fs::read_to_string(folder.join("scenario.yaml")).map_err(|error| error.to_string())?;
-        let file: File = serde_yaml::from_str(&text).map_err(|error| format!("scenario.yaml: {error}"))?;
-        if file.version != 1 || file.about.trim().is_empty() {
-            return Err("scenario.yaml: version is 1, and about says what is proved".to_owned());
+    fn read(path: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+        let given: Vec<(String, String)> =
+            sections::read(&text).into_iter().take_while(|(name, _)| name != GENERATED).collect();
+        let (_, story) = given.first().filter(|(name, _)| name.is_empty()).ok_or("it has no story")?;
+        let File { about, model, replies, then, steps, prompts, show } =
+            serde_yaml::from_str(story).map_err(|error| error.to_string())?;
+        if about.trim().is_empty() {
+            return Err("about says what is proved".to_owned());
         }
-        let model: Arc<dyn Model> = match file.model {
+        let mut names = Vec::new();
+        let is_rough = model == Provider::Offline;
+        let model: Arc<dyn Model> = match model {
             Provider::Offline => Arc::new(Offline),
-            Provider::Scripted => Arc::new(script(file.replies, file.then)?),
+            Provider::Scripted => Arc::new(script(replies, then, &mut names)?),
         };
-        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        Ok(Self { name, folder, model, steps: file.steps, prompts: file.prompts })
+        Ok(Self { name: name(path), file: text, given, is_rough, names, model, steps, prompts, show })
     }
 }
 
-/// The scripted model; names of common replies are replaced by what they stand for.
-fn script(replies: Vec<Value>, then: Option<String>) -> Result<Scripted, String> {
-    let common = std::fs::read_to_string(root().join("replies.yaml")).map_err(|error| error.to_string())?;
+/// The scripted model; names of common replies are replaced by what they stand for, and kept for each turn.
+fn script(replies: Vec<Value>, then: Option<String>, names: &mut Vec<Option<String>>) -> Result<Scripted, String> {
+    let common = fs::read_to_string(root().join("replies.yaml")).map_err(|error| error.to_string())?;
     let common: BTreeMap<String, Vec<Value>> = serde_yaml::from_str(&common).map_err(|error| error.to_string())?;
     let mut whole = Vec::new();
     for reply in replies {
-        match reply {
+        let (meant, name) = match reply {
             Value::String(name) => {
-                whole.extend(common.get(&name).ok_or(format!("there are no replies named '{name}'"))?.iter().cloned());
+                (common.get(&name).ok_or(format!("there are no replies named '{name}'"))?.clone(), Some(name))
             }
-            other => whole.push(other),
+            other => (vec![other], None),
+        };
+        for reply in meant {
+            let times = reply.get("times").and_then(Value::as_u64).unwrap_or(1);
+            names.extend((0..times.min(MOST_NAMED)).map(|_| name.clone()));
+            whole.push(reply);
         }
     }
     let mut script = serde_yaml::Mapping::new();
@@ -187,23 +214,24 @@ fn script(replies: Vec<Value>, then: Option<String>) -> Result<Scripted, String>
     Scripted::parse("scenario.yaml", &text).map_err(|error| error.to_string())
 }
 
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// All scenarios in the order of their names, or those that `SCENARIO` names a part of.
 pub(crate) fn all() -> Vec<Result<Scenario, (String, String)>> {
     let wanted = std::env::var("SCENARIO").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(root())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir() && path.file_name().unwrap().to_string_lossy().contains(&wanted))
-        .collect();
-    folders.sort();
-    assert!(!folders.is_empty(), "no scenario's name contains '{wanted}'");
-    folders
-        .into_iter()
-        .map(|folder| {
-            let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-            Scenario::read(folder).map_err(|fault| (name, fault))
-        })
-        .collect()
+    let is_wanted = |path: &PathBuf| {
+        let name = name(path);
+        path.extension().is_some_and(|end| end == "txt")
+            && name.starts_with(|first: char| first.is_ascii_digit())
+            && name.contains(&wanted)
+    };
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path()).filter(is_wanted).collect();
+    files.sort();
+    assert!(!files.is_empty(), "no scenario's name contains '{wanted}'");
+    files.iter().map(|path| Scenario::read(path).map_err(|fault| (name(path), fault))).collect()
 }
 
 /// Calls `check` for every scenario, on all processors, and fails with the faults of all that fail.

@@ -1,16 +1,19 @@
-//! What a scenario leaves, masked, and how it differs from the golden tree under `expected/`.
+//! What a scenario leaves, masked, and how that differs from what another run left.
 
 use super::{case::Scenario, mask::Mask, story, tree::Tree};
 use overnight::{audit, context::message::Message};
 use similar::TextDiff;
 use std::{collections::BTreeMap, fmt::Write, path::Path};
 
-/// Paths below `expected/`, with their texts: `story.txt`, `prompts/turn-NN.txt`, `workspace/…`, and `verify.txt` where
-/// verifying finds that someone had a hand in it.
+/// What the names of prompts begin with.
+pub(crate) const PROMPT: &str = "prompt";
+
+/// Texts by name: `story`, `prompt of turn N`, the files of the workspace by their paths, and `verify` where verifying finds that
+/// someone had a hand in it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Expected(pub(crate) BTreeMap<String, String>);
 
-/// What is not kept in the golden tree: inputs (the journal holds their hashes, and verifying checks them), and the
+/// What is not compared: inputs (the journal holds their hashes, and verifying checks them), and the
 /// journal, which is told as the story.
 fn is_kept(path: &str) -> bool {
     !path.starts_with("documents/")
@@ -30,42 +33,20 @@ impl Expected {
                 super::tree::Node::File(bytes, _) => mask.file(name, bytes),
                 super::tree::Node::Link(to) => format!("a link to {to}\n"),
             };
-            files.insert(format!("workspace/{name}"), text);
+            files.insert(name.clone(), text);
         }
-        files.insert("story.txt".to_owned(), mask.text(&story::tell(&decisions)));
+        files.insert(story::NAME.to_owned(), mask.text(&story::whole(&story::parts(&decisions))));
         if !faults.is_empty() {
-            files.insert("verify.txt".to_owned(), mask.text(faults));
+            files.insert("verify".to_owned(), mask.text(faults));
         }
         for turn in &scenario.prompts {
             let prompt = audit::prompt::prompt(path, *turn).map_err(|error| error.to_string())?;
             if !prompt.is_same() {
                 return Err(format!("the prompt of turn {turn} is not as it was sent"));
             }
-            files.insert(format!("prompts/turn-{turn:02}.txt"), mask.text(&shown(&prompt.prompt.messages)));
+            files.insert(format!("{PROMPT} of turn {turn}"), mask.text(&shown(&prompt.prompt.messages)));
         }
         Ok(Self(files))
-    }
-
-    /// Compares with what lies at `folder`, or makes it so under `UPDATE=1`.
-    pub(crate) fn compare(&self, folder: &Path) -> Result<(), String> {
-        let mut tree = Tree::default();
-        for (path, text) in &self.0 {
-            tree.put(path.clone(), text.as_bytes());
-        }
-        if std::env::var_os("UPDATE").is_some() {
-            tree.write(folder);
-            return Ok(());
-        }
-        let mut golden = BTreeMap::new();
-        if folder.is_dir() {
-            for (path, node) in Tree::read(folder, None).0 {
-                if let super::tree::Node::File(bytes, _) = node {
-                    golden.insert(path, String::from_utf8_lossy(&bytes).into_owned());
-                }
-            }
-        }
-        let faults = differences(&golden, &self.0);
-        if faults.is_empty() { Ok(()) } else { Err(format!("{faults}(UPDATE=1 takes it as it is)")) }
     }
 }
 

@@ -25,6 +25,9 @@ pub(crate) struct Ground {
 /// Lies beside the workspaces: `../../outside` as seen from a workspace.
 const OUTSIDE: &str = "outside/secret.txt";
 
+/// The folder of a scenario's documents.
+pub(crate) const DOCUMENTS: &str = "documents/";
+
 impl Ground {
     pub(crate) async fn new() -> Self {
         let builder = || tempfile::Builder::new().prefix("overnight-").to_owned();
@@ -42,13 +45,21 @@ impl Ground {
 
     /// Makes the scenario's job; the path of its workspace.
     pub(crate) fn begin(&self, scenario: &Scenario) -> Result<PathBuf, String> {
-        let given = scenario.folder.join("workspace");
-        let text = fs::read_to_string(given.join("instructions.md"))
-            .map_err(|error| format!("workspace/instructions.md: {error}"))?;
-        let beside = |path: &str| fs::read_to_string(given.join(path)).map_err(|error| error.to_string());
+        let given = tempfile::tempdir().map_err(|error| error.to_string())?;
+        for (path, text) in scenario.given.iter().filter(|(path, _)| path.starts_with(DOCUMENTS)) {
+            let path = given.path().join(path);
+            fs::create_dir_all(path.parent().unwrap())
+                .and_then(|()| fs::write(&path, text))
+                .map_err(|error| error.to_string())?;
+        }
+        let beside = |path: &str| {
+            let found = scenario.given.iter().find(|(name, _)| name == path);
+            found.map(|(_, text)| text.clone()).ok_or_else(|| format!("{path} is not given"))
+        };
+        let text = beside("instructions.md")?;
         let instructions = instructions::parse("instructions.md", &text, &beside).map_err(|error| error.to_string())?;
         let documents: Vec<PathBuf> =
-            Some(given.join("documents")).into_iter().filter(|folder| folder.exists()).collect();
+            Some(given.path().join(DOCUMENTS)).into_iter().filter(|folder| folder.exists()).collect();
         let request = NewJobRequest {
             extractor: &Extractor::in_process(),
             instructions,

@@ -1,6 +1,7 @@
-//! A journal as a person reads it: a line a fact, with the fields that matter.
+//! A journal as a person reads it: a line a fact, with the fields that matter; a part begins with each reply and each word of a
+//! person.
 
-use super::mask::Mask;
+use super::mask::{Decisions, Mask};
 use overnight::{
     context::message::{Stop, ToolCall},
     job::{
@@ -10,26 +11,48 @@ use overnight::{
 };
 use std::{fmt::Write, path::Path};
 
+/// Under which it stands among the files.
+pub(crate) const NAME: &str = "story";
 /// Letters of a tool's result that are told.
 const MOST: usize = 160;
 
-/// Decisions with their numbers.
-pub(crate) fn tell(decisions: &[(u64, Vec<Event>)]) -> String {
-    let mut text = String::new();
-    for (seq, events) in decisions {
+/// The start, what follows from a reply, or from a person's word.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// 0 where it begins with no reply.
+    pub(crate) turn: u64,
+    pub(crate) label: String,
+    pub(crate) text: String,
+}
+
+/// Decisions as parts, the first facts of each at the margin.
+pub(crate) fn parts(decisions: &Decisions) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for (_, events) in decisions {
+        let begin = match &events[..] {
+            [Event::JobCreated { .. }, ..] => Some((0, "start".to_owned())),
+            [Event::ModelReplied { turn, .. }, ..] => Some((*turn, format!("turn {turn}"))),
+            [Event::Resumed { .. } | Event::FeedbackGiven { .. } | Event::Approved, ..] => Some((0, "then".to_owned())),
+            _ => None,
+        };
+        parts.extend(begin.map(|(turn, label)| Part { turn, label, text: String::new() }));
+        let Some(part) = parts.last_mut() else { continue };
         for (place, event) in events.iter().enumerate() {
-            let number = if place == 0 { seq.to_string() } else { String::new() };
-            let mut lines = line(event);
-            lines = lines.trim_end().replace('\n', "\n     ");
-            let _ = writeln!(text, "{number:>3}  {lines}");
+            let lines = line(event).replace('\n', "\n    ").replace(&format!("call_{}_", part.turn), "call ");
+            let _ = writeln!(part.text, "{}{lines}", if place == 0 { "  " } else { "    " });
         }
     }
-    text
+    parts
+}
+
+/// Parts one after another.
+pub(crate) fn whole(parts: &[Part]) -> String {
+    parts.iter().map(|part| format!("{}\n{}", part.label, part.text)).collect()
 }
 
 /// The last lines of the story of the workspace at `path`, for who looks for what went wrong.
 pub(crate) fn end(path: &Path) -> String {
-    let story = Mask::of(path).map(|(_, decisions)| tell(&decisions)).unwrap_or_default();
+    let story = Mask::of(path).map(|(_, decisions)| whole(&parts(&decisions))).unwrap_or_default();
     let lines: Vec<&str> = story.lines().collect();
     lines[lines.len().saturating_sub(30)..].join("\n")
 }
@@ -131,14 +154,14 @@ fn line(event: &Event) -> String {
         Event::ContextMasked { calls } => format!("masked: {}", calls.join(", ")),
         Event::TurnsFolded { entries, digest } => format!("folded: {entries} entries into\n{digest}"),
         Event::ContextCompacted { .. } => "context compacted".to_owned(),
-        Event::ModelReplied { turn, text, calls, stop, .. } => {
+        Event::ModelReplied { text, calls, stop, .. } => {
             let cut = match stop {
                 Stop::Done => "",
                 Stop::Length => " (cut)",
                 Stop::Refused => " (refused)",
             };
             let said = if text.is_empty() { String::new() } else { format!(" \"{}\"", short(text)) };
-            calls.iter().fold(format!("turn {turn}{cut}:{said}"), |line, made| format!("{line}\n{}", call(made)))
+            calls.iter().fold(format!("replied{cut}:{said}"), |line, made| format!("{line}\n{}", call(made)))
         }
         Event::ToolStarted { call, .. } => format!("{call} begins"),
         Event::ToolReturned { call, name, result } => {
