@@ -168,10 +168,10 @@ pub(crate) fn corpus(file: &str, least: usize, show: &dyn Fn(&str, &str) -> Stri
     let found = sections::write(&found);
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &found).unwrap();
-    } else if found != golden {
-        let diff = similar::TextDiff::from_lines(golden.as_str(), found.as_str());
-        panic!("{}", diff.unified_diff().context_radius(9).header(file, "found"));
+        return;
     }
+    let diff = similar::TextDiff::from_lines(golden.as_str(), found.as_str());
+    assert!(found == golden, "{}", diff.unified_diff().context_radius(9).header(file, "found"));
 }
 
 /// All events of a job, read from the bytes of its journal's files.

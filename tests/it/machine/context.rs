@@ -121,7 +121,6 @@ fn the_board_is_bounded_however_much_stands_in_the_list() {
 fn the_model_writes_the_digest_where_it_is_asked_to() {
     let mut world = World::with("context: { summary: model }\n");
     world.in_phase_one();
-    snapshot("prompt_digest", &world.prompt());
     let mut reply = say([read_file("instructions.md")]);
     reply.text = "North has two pumps.".to_owned();
     world.skip_log().play([reply]);

@@ -20,7 +20,6 @@ fn a_job_goes_from_bootstrap_over_two_phases_and_a_review_to_completed() {
         say([job_complete(0.9)]),
     ]);
     assert_eq!(world.status(), "completed");
-    snapshot("loop_whole_job", &world.log());
     let folders: Vec<&str> =
         world.files.keys().filter_map(|path| path.strip_prefix("archive/")?.strip_suffix("/todos.md")).collect();
     assert_eq!(folders, ["phase-00-bootstrap", "phase-01-north-station", "phase-02-south-station", "phase-03-review"]);

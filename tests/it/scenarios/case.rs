@@ -36,6 +36,8 @@ pub(crate) struct Scenario {
     /// The whole file, and its part that was written by hand: `scenario.yaml`, and the files that the job starts from.
     pub(crate) file: String,
     pub(crate) given: Vec<(String, String)>,
+    /// The shipped instructions of this name are its own.
+    pub(crate) shipped: Option<String>,
     /// A rough model, of which no more is expected than that it delivers.
     pub(crate) is_rough: bool,
     /// Of which turns the reply is a common one, by its name.
@@ -144,6 +146,8 @@ struct File {
     prompts: Vec<u64>,
     #[serde(default)]
     show: Vec<String>,
+    #[serde(default)]
+    shipped: Option<String>,
 }
 
 fn one_step() -> Vec<Step> {
@@ -171,7 +175,7 @@ impl Scenario {
         let given: Vec<(String, String)> =
             sections::read(&text).into_iter().take_while(|(name, _)| name != GENERATED).collect();
         let (_, story) = given.first().filter(|(name, _)| name.is_empty()).ok_or("it has no story")?;
-        let File { about, model, replies, then, steps, prompts, show } =
+        let File { about, model, replies, then, steps, prompts, show, shipped } =
             serde_yaml::from_str(story).map_err(|error| error.to_string())?;
         if about.trim().is_empty() {
             return Err("about says what is proved".to_owned());
@@ -182,7 +186,7 @@ impl Scenario {
             Provider::Offline => Arc::new(Offline),
             Provider::Scripted => Arc::new(script(replies, then, &mut names)?),
         };
-        Ok(Self { name: name(path), file: text, given, is_rough, names, model, steps, prompts, show })
+        Ok(Self { name: name(path), file: text, given, shipped, is_rough, names, model, steps, prompts, show })
     }
 }
 

@@ -102,16 +102,16 @@ pub(crate) fn marked(text: &str, known: &[(String, String)]) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let known: Vec<(&str, Vec<&str>)> =
         known.iter().map(|(name, text)| (name.as_str(), text.lines().collect())).collect();
-    let mut marked = String::new();
+    let mut told = String::new();
     let mut at = 0;
     while let Some(line) = lines.get(at) {
         let mut best = (0, String::new());
         for (name, theirs) in &known {
             for from in 0..theirs.len() {
                 let is_numbered = line.strip_prefix(&format!("{}\t", from + 1)) == Some(theirs[from]);
-                let is_same = |(place, (ours, theirs)): (usize, (&&str, &&str))| match is_numbered {
-                    true => ours.strip_prefix(&format!("{}\t", from + place + 1)) == Some(*theirs),
-                    false => ours == theirs,
+                let is_same = |(place, (ours, theirs)): (usize, (&&str, &&str))| {
+                    let number = if is_numbered { format!("{}\t", from + place + 1) } else { String::new() };
+                    ours.strip_prefix(&number) == Some(*theirs)
                 };
                 let pairs = lines[at..].iter().zip(&theirs[from..]).enumerate();
                 let count = pairs.take_while(|pair| is_same(*pair)).count();
@@ -122,8 +122,8 @@ pub(crate) fn marked(text: &str, known: &[(String, String)]) -> String {
             }
         }
         let (count, marker) = best;
-        let _ = writeln!(marked, "{}", if count < LEAST_LINES { *line } else { &marker });
+        let _ = writeln!(told, "{}", if count < LEAST_LINES { *line } else { &marker });
         at += if count < LEAST_LINES { 1 } else { count };
     }
-    marked
+    told
 }

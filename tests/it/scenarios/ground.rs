@@ -7,7 +7,7 @@ use super::{case::Scenario, tree::Tree};
 use overnight::{
     audit::verify::verify,
     extraction::Extractor,
-    job::{id::JobId, instructions},
+    job::{id::JobId, instructions, state::INSTRUCTIONS_FILE},
     runner::{self, NewJobRequest},
     store::{self, Store},
 };
@@ -52,12 +52,16 @@ impl Ground {
                 .and_then(|()| fs::write(&path, text))
                 .map_err(|error| error.to_string())?;
         }
+        let shipped = |path: &str| match path {
+            INSTRUCTIONS_FILE => instructions::shipped::shipped(scenario.shipped.as_ref()?).map(str::to_owned),
+            other => instructions::shipped::shipped_beside(other).ok(),
+        };
         let beside = |path: &str| {
             let found = scenario.given.iter().find(|(name, _)| name == path);
-            found.map(|(_, text)| text.clone()).ok_or_else(|| format!("{path} is not given"))
+            found.map(|(_, text)| text.clone()).or_else(|| shipped(path)).ok_or_else(|| format!("{path} is not given"))
         };
-        let text = beside("instructions.md")?;
-        let instructions = instructions::parse("instructions.md", &text, &beside).map_err(|error| error.to_string())?;
+        let text = beside(INSTRUCTIONS_FILE)?;
+        let instructions = instructions::parse(INSTRUCTIONS_FILE, &text, &beside).map_err(|error| error.to_string())?;
         let documents: Vec<PathBuf> =
             Some(given.path().join(DOCUMENTS)).into_iter().filter(|folder| folder.exists()).collect();
         let request = NewJobRequest {

@@ -47,7 +47,7 @@ pub(crate) fn parts(decisions: &Decisions) -> Vec<Part> {
 
 /// Parts one after another.
 pub(crate) fn whole(parts: &[Part]) -> String {
-    parts.iter().map(|part| format!("{}\n{}", part.label, part.text)).collect()
+    parts.iter().flat_map(|part| [&part.label, "\n", &part.text]).collect()
 }
 
 /// The last lines of the story of the workspace at `path`, for who looks for what went wrong.

@@ -107,12 +107,11 @@ impl Told {
             let as_usual = name.as_ref().and_then(|name| usual.told(name, &part.text));
             let as_above =
                 whole.iter().filter_map(|above| Some(format!("as {}{}", above.label, but(&above.text, &part.text)?)));
-            match as_usual.into_iter().chain(as_above).min_by_key(String::len) {
-                Some(told) => story.extend([&part.label, ": ", &told, "\n"]),
-                None => {
-                    story.extend([&part.label, "\n", &part.text]);
-                    whole.push(part);
-                }
+            let told = as_usual.into_iter().chain(as_above).min_by_key(String::len);
+            story.push_str(&part.label);
+            story.extend(told.as_ref().map_or(["\n", &part.text, ""], |told| [": ", told, "\n"]));
+            if told.is_none() {
+                whole.push(part);
             }
         }
         story
