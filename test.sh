@@ -117,5 +117,7 @@ if (($# == 0)); then
     step 'cargo fmt' cargo fmt --check
     step 'cargo clippy' cargo clippy --quiet --all-targets --features failpoints -- -D warnings
 fi
+# Two tests in three wait most of their time, for a lease, a process, a store: more of them at once than there are processors.
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 2))}
 # With the places at which tests kill the program: one build for all of it.
 step 'cargo test' cargo test --quiet --features failpoints -- "$@"

@@ -98,7 +98,7 @@ fn nothing_is_completed_behind_a_call_that_was_not_run() {
 fn the_board_is_bounded_however_much_stands_in_the_list() {
     let mut world = World::with("context: { budget_tokens: 8000 }\n");
     world.in_phase_one();
-    for round in 0..30 {
+    for round in 0..12 {
         let items: Vec<_> = (0..20)
             .map(|place| {
                 json!({
