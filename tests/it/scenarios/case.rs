@@ -7,9 +7,13 @@
     reason = "a test fails by them, and says how long it took"
 )]
 
+use super::ground::DOCUMENTS;
 use crate::sections;
 use overnight::{
-    job::record::{HoldReason, JobStatus},
+    job::{
+        record::{HoldReason, JobStatus},
+        state::INSTRUCTIONS_FILE,
+    },
     model::{Model, offline::Offline, scripted::Scripted},
 };
 use serde::Deserialize;
@@ -33,8 +37,10 @@ const MOST_NAMED: u64 = 1000;
 pub(crate) struct Scenario {
     /// The file's name without its end.
     pub(crate) name: String,
-    /// The whole file, and its part that was written by hand: `scenario.yaml`, and the files that the job starts from.
+    /// The whole file, and the sections of it that were written by hand.
     pub(crate) file: String,
+    pub(crate) written: Vec<(String, String)>,
+    /// The files that the job starts from.
     pub(crate) given: Vec<(String, String)>,
     /// The shipped instructions of this name are its own.
     pub(crate) shipped: Option<String>,
@@ -172,13 +178,22 @@ pub(crate) const GENERATED: &str = "what follows is generated: UPDATE=1 rewrites
 impl Scenario {
     fn read(path: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-        let given: Vec<(String, String)> =
+        let written: Vec<(String, String)> =
             sections::read(&text).into_iter().take_while(|(name, _)| name != GENERATED).collect();
-        let (_, story) = given.first().filter(|(name, _)| name.is_empty()).ok_or("it has no story")?;
+        let (_, story) = written.first().filter(|(name, _)| name.is_empty()).ok_or("it has no story")?;
         let File { about, model, replies, then, steps, prompts, show, shipped } =
             serde_yaml::from_str(story).map_err(|error| error.to_string())?;
         if about.trim().is_empty() {
             return Err("about says what is proved".to_owned());
+        }
+        let mut given = written[1..].to_vec();
+        let usual = fs::read_to_string(root().join("given.txt")).map_err(|error| error.to_string())?;
+        for (name, text) in sections::read(&usual).into_iter().filter(|(name, _)| !name.is_empty()) {
+            let is_its_own = |path: &str| path == name || name.starts_with(DOCUMENTS) && path.starts_with(DOCUMENTS);
+            let is_shipped = shipped.is_some() && name == INSTRUCTIONS_FILE;
+            if !is_shipped && !given.iter().any(|(path, _)| is_its_own(path)) {
+                given.push((name, text));
+            }
         }
         let mut names = Vec::new();
         let is_rough = model == Provider::Offline;
@@ -186,7 +201,7 @@ impl Scenario {
             Provider::Offline => Arc::new(Offline),
             Provider::Scripted => Arc::new(script(replies, then, &mut names)?),
         };
-        Ok(Self { name: name(path), file: text, given, shipped, is_rough, names, model, steps, prompts, show })
+        Ok(Self { name: name(path), file: text, written, given, shipped, is_rough, names, model, steps, prompts, show })
     }
 }
 

@@ -77,7 +77,7 @@ impl Told {
 
     /// The whole file of the scenario, as it is to be.
     pub(crate) fn file(&self, scenario: &Scenario, usual: &Usual) -> String {
-        let mut sections = scenario.given.clone();
+        let mut sections = scenario.written.clone();
         let mut head = self.story(usual);
         let mut known = self.known.clone();
         known.push((format!("usual {PROMPT}"), usual.first(PROMPT).to_owned()));
