@@ -9,10 +9,11 @@
 pub mod endpoint;
 mod error;
 pub mod mend;
-pub mod offline;
+
 pub mod remote;
 pub mod replay;
 pub mod retry;
+pub mod rules;
 pub mod scripted;
 pub mod table;
 

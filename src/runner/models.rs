@@ -8,9 +8,9 @@ use crate::{
     model::{
         Model, ModelError,
         endpoint::Pace,
-        offline::{Offline, Priced},
         remote::{self, Key, Remote, Timeouts, wire::Wire},
         replay::Replay,
+        rules::{Offline, Priced},
         scripted::Scripted,
         table::{self, Quirks, Table},
     },

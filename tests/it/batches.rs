@@ -19,7 +19,7 @@ use crate::{
 use overnight::{
     extraction::Extractor,
     job::{digest::sha256, id::JobId, record::JobStatus, step::Command as Word},
-    model::{Model, offline::Offline},
+    model::{Model, rules::Offline},
     runner::{self, Drive, NewJobRequest, Session},
     store::{self, NewBatch, QueueEntry, QueuedJob, Store},
     workspace::lock,

@@ -10,7 +10,7 @@ use crate::{
 };
 use overnight::{
     job::record::{JobStatus, PhaseRow, TodoRow},
-    model::offline::Offline,
+    model::rules::Offline,
     runner::Outcome,
     store::JobRow,
 };

@@ -1,5 +1,5 @@
 //! The offline model when a reply of its own is made in part, and when it can't see afterwards what was made: it looks, and
-//! makes the rest, once.
+//! makes the rest, once. What a tool refuses is said, and is never a completed job.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use overnight::{
     context::message::{Reply, ToolCall, Usage},
     job::{event::Event, record::JobStatus},
-    model::{Failure, FailureKind, Model, Request, offline::Offline},
+    model::{Failure, FailureKind, Model, Request, rules::Offline},
     runner::Outcome,
 };
 use std::{

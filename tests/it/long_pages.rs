@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::support::{Place, Rested, events, shipped, wait};
-use overnight::{job::record::JobStatus, model::offline::Offline, runner::Outcome};
+use overnight::{job::record::JobStatus, model::rules::Offline, runner::Outcome};
 use serde_json::Value;
 use std::{fmt::Write, fs, sync::Arc};
 

@@ -8,17 +8,18 @@ use overnight::{
     audit::verify::verify,
     context::message::{Reply, Usage},
     job::{digest::sha256, record::JobStatus},
-    model::{Failure, Model, Request, offline::Offline},
+    model::{Failure, Model, Request, rules::Offline},
     runner::Outcome,
 };
 use serde_json::{Value, json};
 use std::{fs, sync::Arc};
 
-/// Two pages; the second statement is broken at a line's end, and the third runs over the page break.
+/// Two pages; the second statement is broken at a line's end, and the third runs over the page break: the rules quote it to
+/// the page's end.
 const RULES: &str = "# Rules\n\nThe clerk MUST file every receipt.\n\nThe keeper MUST keep the docu-\nments dry.\n\n\
 The guard MUST close the gate\n\x0cat nine every evening.\n";
 
-/// The offline model; where a page is to be wrong, it names another than it found.
+/// The offline model, with the third quote made whole; where a page is to be wrong, it names another than it found.
 #[derive(Debug)]
 struct Quoting {
     is_wrong: bool,
@@ -36,9 +37,10 @@ impl Model for Quoting {
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         let mut reply = Offline.reply(request).await?;
-        for call in reply.calls.iter_mut().filter(|call| self.is_wrong && call.name.ends_with("_file")) {
-            let text = call.arguments.to_string();
-            call.arguments = serde_json::from_str(&text.replace(r#"\"page\":1,"#, r#"\"page\":7,"#)).unwrap();
+        for call in reply.calls.iter_mut().filter(|call| call.name == "edit_file") {
+            let text = call.arguments.to_string().replace("the gate", "the gate at nine every evening.");
+            let page = if self.is_wrong { r#"\"page\":7,"# } else { r#"\"page\":1,"# };
+            call.arguments = serde_json::from_str(&text.replace(r#"\"page\":1,"#, page)).unwrap();
         }
         Ok(reply)
     }

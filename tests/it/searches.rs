@@ -6,7 +6,7 @@ use crate::support::{Place, shipped, wait};
 use overnight::{
     context::{catalogue::SearchFiles, fence::fenced},
     job::{event::CallEnd, working::Working},
-    model::{Model, offline::Offline},
+    model::{Model, rules::Offline},
     runner::load,
     tool::{Library, read},
     workspace::Workspace,

@@ -21,9 +21,8 @@ fn floor(room: &str) -> Option<u32> {
 }
 
 /// `mod.rs` files that hold functions, and why.
-const MOD_WITH_LOGIC: [(&str, &str); 4] = [
+const MOD_WITH_LOGIC: [(&str, &str); 3] = [
     ("cli/mod.rs", "the command line's table of commands and its entry"),
-    ("model/offline/mod.rs", "the model itself: its name, and its answer to a prompt"),
     ("model/mod.rs", "the trait and the choice of a model by name"),
     ("store/mod.rs", "the trait and the choice of an engine"),
 ];

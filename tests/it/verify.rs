@@ -12,7 +12,7 @@ use overnight::{
         state::Job,
         step::Command,
     },
-    model::offline::Offline,
+    model::rules::Offline,
     runner::{self, Drive, NewJobRequest, Report, Session},
 };
 use std::{
@@ -124,7 +124,7 @@ fn what_someone_else_changes_is_named() {
     goes_on(&place, &path, Some(Command::Approve), &mut |_, _| {});
     assert_eq!(faults(&path), "");
     copy(&path, whole.path());
-    for name in ["instructions.md", "work/counts.tsv", "output/requirements.json"] {
+    for name in ["instructions.md", "output/summary.md", "output/requirements.json"] {
         edit(name);
         assert_eq!(faults(&path), format!("{name}: changed: the journal holds another SHA-256 of it\n"));
         fs::remove_file(path.join(name)).unwrap();

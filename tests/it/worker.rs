@@ -21,7 +21,7 @@ use overnight::{
         record::{HoldReason, JobStatus},
         state::Status,
     },
-    model::{Model, Request, offline::Offline},
+    model::{Model, Request, rules::Offline},
     runner::{ModelOptions, Outcome, open_model},
     store::{NewBatch, QueueEntry, QueuedJob, Store, Which},
     worker::{Models, Summary, Supply, Terms, Times, Told, Worker},

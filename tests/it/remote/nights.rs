@@ -10,7 +10,7 @@ use overnight::{
         event::{Event, PhaseKind, Why},
         record::{HoldReason, JobStatus},
     },
-    model::{Model, offline::Offline, remote::Timeouts},
+    model::{Model, remote::Timeouts, rules::Offline},
     runner::{ModelOptions, Outcome, RunError, open_model},
     workspace::{Workspace, journal},
 };

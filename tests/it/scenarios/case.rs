@@ -14,7 +14,7 @@ use overnight::{
         record::{HoldReason, JobStatus},
         state::INSTRUCTIONS_FILE,
     },
-    model::{Model, offline::Offline, scripted::Scripted},
+    model::{Model, rules::Offline, scripted::Scripted},
 };
 use serde::Deserialize;
 use serde_yaml::Value;

@@ -4,7 +4,7 @@ use super::{answer, cache::Cache, chaos::Chaos, format::Format, http::Wire};
 use async_trait::async_trait;
 use overnight::{
     context::message::{Reply, Usage},
-    model::{Failure, Model, Request, offline::Offline},
+    model::{Failure, Model, Request, rules::Offline},
 };
 use std::{
     collections::BTreeMap,

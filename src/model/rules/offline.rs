@@ -1,0 +1,68 @@
+//! The model itself: its name, its answer to a prompt, and what it costs.
+
+use super::{prompt_view::PromptView, worker};
+use crate::context::message::{Reply, Stop, Usage};
+use crate::context::tokens::estimate;
+use crate::model::{Failure, Model, Request, scripted::prompt_tokens, table::Price};
+use async_trait::async_trait;
+
+/// Rules in place of a language model. It sees the prompt and nothing else.
+#[derive(Debug)]
+pub struct Offline;
+
+#[async_trait]
+impl Model for Offline {
+    fn name(&self) -> &'static str {
+        "offline"
+    }
+
+    fn window_tokens(&self) -> u64 {
+        1_000_000
+    }
+
+    async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
+        let calls = worker::next(&PromptView::of(request.prompt));
+        let output = calls.iter().map(|call| estimate(&call.arguments.to_string()) + 8).sum();
+        Ok(Reply {
+            text: String::new(),
+            calls,
+            usage: Usage { input: prompt_tokens(request.prompt), output, ..Usage::default() },
+            stop: Stop::Done,
+            model: self.name().to_owned(),
+            carried: None,
+            mended: Vec::new(),
+        })
+    }
+
+    fn cost(&self, _usage: &Usage) -> Option<f64> {
+        Some(0.0)
+    }
+}
+
+/// [`Offline`] with a price from the table of models, so that budgets can be tried where nothing costs anything.
+#[derive(Debug)]
+pub struct Priced(pub Price);
+
+#[async_trait]
+impl Model for Priced {
+    fn name(&self) -> &str {
+        Offline.name()
+    }
+
+    fn window_tokens(&self) -> u64 {
+        Offline.window_tokens()
+    }
+
+    async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
+        Offline.reply(request).await
+    }
+
+    /// Of documents with a few hundred statements. Those of larger ones are longer, and can overrun a batch's budget by a call.
+    fn most_output(&self) -> Option<u64> {
+        Some(4_096)
+    }
+
+    fn cost(&self, usage: &Usage) -> Option<f64> {
+        Some(self.0.cost(usage))
+    }
+}

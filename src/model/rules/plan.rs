@@ -1,0 +1,174 @@
+//! What the rules can do, and the plan for it. A plan's steps are its todos, and each names its part of the documents.
+
+use super::prompt_view::Listed;
+use regex::Regex;
+use std::{fmt::Write, sync::LazyLock};
+
+/// One of the shipped instructions, with its result files.
+#[derive(PartialEq)]
+pub(super) struct Task {
+    name: &'static str,
+    pub(super) records: &'static str,
+    pub(super) report: &'static str,
+}
+
+pub(super) static EXTRACT: Task =
+    Task { name: "extract-requirements", records: "output/requirements.json", report: "output/summary.md" };
+pub(super) static SUMMARISE: Task =
+    Task { name: "summarize-documents", records: "output/key_points.json", report: "output/summary.md" };
+pub(super) static AUDIT: Task =
+    Task { name: "audit-policy", records: "output/findings.json", report: "output/audit.md" };
+
+static TASKS: [&Task; 3] = [&EXTRACT, &SUMMARISE, &AUDIT];
+
+/// What becomes of what is read.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Work {
+    Statements,
+    KeyPoints,
+    Policies,
+    Standards,
+}
+
+const WORKS: [(Work, &str); 4] = [
+    (Work::Statements, "Extract statements"),
+    (Work::KeyPoints, "Choose key sentences"),
+    (Work::Policies, "Collect policy statements"),
+    (Work::Standards, "Compare standard statements"),
+];
+const START: &str = "Start the result files of ";
+const REPORT: &str = "Write the report of ";
+
+/// What a todo asks for.
+pub(super) enum Step {
+    Start(&'static Task),
+    Read(Work, Vec<Segment>),
+    Report(&'static Task),
+}
+
+/// A part of a document, in its pages or lines.
+pub(super) struct Segment {
+    pub(super) name: String,
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+/// Tokens that one todo reads: so few that it is done in 40 turns of a small window too.
+const PART_TOKENS: u64 = 8_000;
+/// Parts that documents are divided into at most; of more text they are longer.
+const MOST_PARTS: u64 = 400;
+/// Letters of a todo's documents: all are shown on the board of a small window.
+const MOST_LETTERS: usize = 160;
+/// Todos of a phase.
+const PHASE_TODOS: usize = 9;
+
+/// The task of `instructions.md`, by the deliverables that its headings name; an error says what can't be made.
+pub(super) fn task(instructions: &str) -> Result<&'static Task, String> {
+    let headings = instructions.lines().filter_map(|line| line.strip_prefix("### `")?.split_once('`'));
+    let paths: Vec<&str> = headings.map(|(path, _)| path).filter(|path| path.starts_with("output/")).collect();
+    let makes = |task: &Task, path: &&str| *path == task.records || *path == task.report;
+    let found =
+        TASKS.into_iter().find(|task| paths.contains(&task.records) && paths.iter().all(|path| makes(task, path)));
+    found.ok_or_else(|| {
+        format!(
+            "the offline model is a set of rules for extract-requirements, summarize-documents and audit-policy; \
+             it can't make {}. Use a language model for these instructions",
+            if paths.is_empty() { "what is asked for".to_owned() } else { paths.join(", ") }
+        )
+    })
+}
+
+/// What a todo of these rules asks for; `None` for one of somebody else.
+pub(super) fn step(todo: &str) -> Option<Step> {
+    let named = |name: &str| TASKS.into_iter().find(|task| task.name == name);
+    let work = WORKS.iter().find(|(_, verb)| todo.starts_with(verb) && todo.ends_with(']'));
+    let start = todo.strip_prefix(START).and_then(named).map(Step::Start);
+    let report = todo.strip_prefix(REPORT).and_then(named).map(Step::Report);
+    start.or(report).or_else(|| work.map(|(work, _)| Step::Read(*work, segments(todo))))
+}
+
+/// The segments that a todo names: `"a.md" [1-200]`.
+fn segments(todo: &str) -> Vec<Segment> {
+    static SEGMENT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#"("[^"]+") \[(\d+)-(\d+)\]"#).ok());
+    let segment = |found: regex::Captures<'_>| {
+        let name = serde_json::from_str(&found[1]).ok()?;
+        Some(Segment { name, from: found[2].parse().ok()?, to: found[3].parse().ok()? })
+    };
+    SEGMENT.iter().flat_map(|pattern| pattern.captures_iter(todo)).filter_map(segment).collect()
+}
+
+/// A name as a JSON string that neither a plan nor a todo changes: what is no letter, digit or plain mark is `\uxxxx`.
+fn in_todo(name: &str) -> String {
+    let mut text = String::from("\"");
+    for letter in name.chars() {
+        if letter.is_alphanumeric() || "-_./()+,&'".contains(letter) || letter == ' ' && !text.ends_with([' ', '"']) {
+            text.push(letter);
+        } else {
+            letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| _ = write!(text, "\\u{unit:04x}"));
+        }
+    }
+    text + "\""
+}
+
+/// Standards and policies, as `audit-policy` tells them apart.
+pub(super) fn sides(documents: &[Listed]) -> (Vec<Listed>, Vec<Listed>) {
+    let words = ["polic", "handbook", "procedure"];
+    let is_policy = |one: &Listed| words.iter().any(|word| one.name.to_lowercase().contains(word));
+    let (policies, standards): (Vec<_>, Vec<_>) = documents.iter().cloned().partition(is_policy);
+    if !policies.is_empty() && !standards.is_empty() {
+        return (standards, policies);
+    }
+    let mut all = documents.to_vec();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    let rest = all.split_off(all.len().min(1));
+    (all, rest)
+}
+
+/// Documents in parts of about the same size, small ones together.
+fn parts(documents: &[Listed], part_tokens: u64) -> Vec<String> {
+    let mut parts: Vec<(u64, String)> = Vec::new();
+    for document in documents.iter().filter(|document| document.units > 0) {
+        let count = document.tokens.div_ceil(part_tokens).clamp(1, document.units);
+        let (size, tokens) = (document.units.div_ceil(count), document.tokens / count);
+        for from in (1..=document.units).step_by(usize::try_from(size).unwrap_or(usize::MAX)) {
+            let segment = format!("{} [{from}-{}]", in_todo(&document.name), (from + size - 1).min(document.units));
+            match parts.last_mut() {
+                Some((sum, text)) if *sum + tokens <= part_tokens && text.len() + segment.len() < MOST_LETTERS => {
+                    *sum += tokens;
+                    *text = format!("{text}, {segment}");
+                }
+                Some(_) | None => parts.push((tokens, segment)),
+            }
+        }
+    }
+    parts.into_iter().map(|(_, text)| text).collect()
+}
+
+/// The plan for `task` over `documents`.
+pub(super) fn plan(task: &'static Task, documents: &[Listed]) -> String {
+    let (standards, policies) = sides(documents);
+    let reading = match task {
+        _ if *task == EXTRACT => vec![(0, documents)],
+        _ if *task == SUMMARISE => vec![(1, documents)],
+        _ => vec![(2, &policies[..]), (3, &standards[..])],
+    };
+    let tokens: u64 = documents.iter().map(|document| document.tokens).sum();
+    let mut steps = vec![format!("{START}{}", task.name)];
+    for (work, documents) in reading {
+        for part in parts(documents, PART_TOKENS.max(tokens / MOST_PARTS)) {
+            // A number of its own: names may differ by their punctuation only.
+            steps.push(format!("{}, part {}: {part}", WORKS[work].1, steps.len()));
+        }
+    }
+    steps.push(format!("{REPORT}{}", task.name));
+    steps.extend([task.records, task.report].map(|path| format!("Look at {path}")));
+    let phases = steps.len().div_ceil(PHASE_TODOS);
+    let mut text = format!("# Execution Plan\n\n## Overview\n\nAbout {tokens} tokens of text, by rules.\n");
+    for phase in 1..=phases {
+        let _ = write!(text, "\n## Phase {phase}: {}, {phase} of {phases}\n\n", task.name);
+        for step in &steps[(phase - 1) * steps.len() / phases..phase * steps.len() / phases] {
+            let _ = writeln!(text, "- [ ] {step}");
+        }
+    }
+    text
+}
