@@ -1,13 +1,14 @@
 //! Speed and memory, measured through the whole runner: `benches/README.md` has the table and how to repeat each row.
 //!
 //! One program, because each one links everything anew. `cargo bench --bench speed -- NAME…` measures the named parts, all
-//! of them without a name. A row over its limit says so; nothing fails by it, because a machine may be busy.
+//! of them without a name; a number among them is the seconds that `leases` takes. A row over its limit says so; nothing fails by it, because a machine may be busy.
 
 #![expect(clippy::unwrap_used, reason = "a measurement that can't be made fails by it")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 #![expect(clippy::cast_precision_loss, reason = "no figure here has more than a few digits that count")]
 
 mod documents;
+mod leases;
 mod load;
 mod measure;
 mod office;
@@ -22,7 +23,7 @@ mod table;
 mod turns;
 
 /// The parts by name.
-const PARTS: [(&str, fn()); 8] = [
+const PARTS: [(&str, fn()); 9] = [
     ("documents", documents::measure),
     ("turns", turns::measure),
     ("prompts", prompts::measure),
@@ -31,6 +32,7 @@ const PARTS: [(&str, fn()); 8] = [
     ("resume", resume::measure),
     ("scale", scale::measure),
     ("search", search::measure),
+    ("leases", leases::measure),
 ];
 
 fn main() {
@@ -42,7 +44,8 @@ fn main() {
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }
-    let named: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    let named: Vec<&String> =
+        arguments.iter().filter(|argument| !argument.starts_with(|c: char| c == '-' || c.is_ascii_digit())).collect();
     for name in &named {
         if PARTS.iter().all(|(part, _)| part != name) {
             let parts = PARTS.map(|(part, _)| part).join(", ");

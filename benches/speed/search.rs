@@ -7,7 +7,7 @@ use crate::{
 };
 use overnight::{
     context::catalogue::SearchFiles,
-    job::{event::CallEnd, working::Working},
+    job::{coverage::Coverage, event::CallEnd, working::Working},
     runner::load,
     tool::{Library, read},
     workspace::Workspace,
@@ -46,7 +46,7 @@ const WORDS: [&str; 24] = [
 ];
 
 /// What is looked for.
-const PATTERNS: [(&str, &str); 6] = [
+pub(crate) const PATTERNS: [(&str, &str); 6] = [
     ("a rare word", "quagga"),
     ("a word of every line", "shall"),
     ("an expression", r"\b[Qq]uagg\w+ (of|and) \d+"),
@@ -79,17 +79,21 @@ fn text(number: u64) -> String {
     text
 }
 
+/// Puts the documents into `folder`; how many bytes they have.
+pub(crate) fn put_documents(folder: &Path) -> usize {
+    std::fs::create_dir_all(folder).unwrap();
+    let put = |number: usize| {
+        let text = text(number as u64);
+        std::fs::write(folder.join(format!("contract-{number:03}.txt")), &text).unwrap();
+        text.len()
+    };
+    (0..DOCUMENTS).map(put).sum()
+}
+
 pub(crate) fn measure() {
     wait(async {
         let place = Place::within(Path::new(env!("CARGO_TARGET_TMPDIR"))).await;
-        let documents = place.path().join("docs");
-        std::fs::create_dir_all(&documents).unwrap();
-        let mut bytes = 0;
-        for number in 0..DOCUMENTS {
-            let text = text(number as u64);
-            bytes += text.len();
-            std::fs::write(documents.join(format!("contract-{number:03}.txt")), text).unwrap();
-        }
+        let bytes = put_documents(&place.path().join("docs"));
         let path = place.create("", &*model(Load::new(1)));
         let job = load(&path).unwrap().job;
         let workspace = Workspace::open(&path).unwrap();
@@ -97,9 +101,10 @@ pub(crate) fn measure() {
         for (what, pattern) in PATTERNS {
             let wanted = SearchFiles { pattern: pattern.to_owned(), path: None, glob: None };
             let working = Working::SearchFiles(wanted);
+            let coverage = Coverage::default();
             let times = (0..3).map(|_| {
                 let (told, wall, _) =
-                    timed(|| read(&job, &workspace, &mut Library::default(), "call", &working).unwrap());
+                    timed(|| read(&job.spec, &coverage, &workspace, &mut Library::default(), &working).unwrap());
                 assert_eq!(told.end, CallEnd::Done);
                 wall
             });
