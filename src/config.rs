@@ -18,6 +18,7 @@ use sources::{
     WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd, variable, workspace_store,
 };
 use std::{
+    ffi::OsString,
     fmt,
     path::{Path, PathBuf},
 };
@@ -38,6 +39,8 @@ pub use text_file::text_file;
 /// Read in the current folder, or the nearest one above that has it, unless another file is named.
 pub const FILE: &str = "overnight.yaml";
 const PREFIX: &str = "OVERNIGHT_";
+/// What [`plain_environment`] names.
+const PLAIN: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 /// Names the file; not a value of its own.
 const FILE_VARIABLE: &str = "OVERNIGHT_CONFIG";
 
@@ -231,6 +234,11 @@ pub enum ConfigError {
     InVariable { name: String, what: String },
     #[error("{flag} {what}")]
     InFlag { flag: &'static str, what: String },
+}
+
+/// The variables that other programs get which this one starts for a person: no key and no password is among them.
+pub fn plain_environment() -> Vec<(&'static str, OsString)> {
+    PLAIN.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))).collect()
 }
 
 impl Settings {

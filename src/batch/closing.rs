@@ -18,6 +18,7 @@ use crate::{
         record::{Delivered, JobStatus},
         time::Timestamp,
     },
+    runner::aside,
     store::{BatchRow, QueueEntry, Store},
     workspace::{ModelPath, Workspace},
 };
@@ -105,11 +106,10 @@ pub async fn close(
         return Ok(Closed::Nothing { notes });
     }
     let (id, job) = closing_ids(first.id);
-    let name = first.name.clone().unwrap_or_else(|| first.id.to_string());
     let submission = Submission {
         id,
         created: now,
-        name: Some(format!("{name}{SUFFIX}")),
+        name: Some(format!("{}{SUFFIX}", first.shown_name())),
         settings: BatchSettings {
             instructions: closing.instructions,
             base_url: closing.base_url,
@@ -165,7 +165,8 @@ async fn delivered(
         for Delivered { path, sha256, .. } in &row.state.deliverables {
             let mut note = |what: &str| notes.push(format!("job {job}: {path} {what}"));
             // Opened as a model's file is: a row that was tampered with leads nowhere else.
-            let hash = opened.as_ref().filter(|_| ModelPath::parse(path).is_ok()).map(|folder| folder.hash(path));
+            let hash =
+                opened.as_ref().filter(|_| ModelPath::parse(path).is_ok()).map(|folder| aside(|| folder.hash(path)));
             let (Some(folder), Some(Ok(hash))) = (&opened, hash) else {
                 note("is left out: it is not in the job's workspace");
                 continue;

@@ -189,13 +189,16 @@ pub fn main() -> ExitCode {
         office::close().await;
         ended
     });
-    ExitCode::from(match ended {
+    let code = match ended {
         Ok(code) => code,
         Err(error) => {
             out::error(&error.message);
             error.code
         }
-    })
+    };
+    // A reading that was given up is not waited for.
+    runtime.shutdown_background();
+    ExitCode::from(code)
 }
 
 /// What stands behind `--log-format` on a command line that can't be read.

@@ -81,13 +81,15 @@ pub(super) struct Said<'s> {
     /// What happened, in one word for programs.
     pub(super) event: &'static str,
     pub(super) text: &'s str,
+    /// Which job it is about; none: the one that the command works on, where it works on one.
+    pub(super) job: Option<JobId>,
     /// What a program may want to know of it.
     pub(super) fields: Vec<(&'static str, Value)>,
 }
 
 impl<'s> Said<'s> {
     pub(super) fn new(level: Level, event: &'static str, text: &'s str) -> Self {
-        Self { at: None, level, event, text, fields: Vec::new() }
+        Self { at: None, level, event, text, job: None, fields: Vec::new() }
     }
 }
 
@@ -97,7 +99,7 @@ impl Serialize for Said<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("at", &self.at.unwrap_or_else(now))?;
         map.serialize_entry("level", &self.level)?;
-        map.serialize_entry("job", &JOB.get())?;
+        map.serialize_entry("job", &self.job.as_ref().or_else(|| JOB.get()))?;
         map.serialize_entry("event", self.event)?;
         map.serialize_entry("message", &one_line(self.text))?;
         for (name, value) in &self.fields {

@@ -74,7 +74,7 @@ impl Line {
         fields.push(("turn", spent.turns.into()));
         fields.push(("tokens", spent.tokens().into()));
         fields.push(("cost", spent.cost().map_or(Value::Null, Value::from)));
-        out::say(&Said { at, level: self.level, event: self.event, text: &self.text, fields });
+        out::say(&Said { at, level: self.level, event: self.event, text: &self.text, job: None, fields });
     }
 }
 

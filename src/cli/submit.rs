@@ -18,7 +18,7 @@ use crate::{
     documents,
     extraction::Extractor,
     job::left_out::LeftOut,
-    runner::{RunError, now},
+    runner::{RunError, aside, now},
     store::{NewBatch, QueuedJob, Store, StoreError},
 };
 use asked::Asked;
@@ -192,7 +192,8 @@ pub(super) async fn ready(
     let models = server::models_text(&settings)?.map(|(_, text)| text);
     let extractor = super::documents::extractor(&settings)?;
     let extractor = if args.dry_run { extractor.keeping_nothing() } else { extractor };
-    let looked = look(args, &order, &super::documents::own(&settings)?, &extractor)?;
+    let own = super::documents::own(&settings)?;
+    let looked = aside(|| look(args, &order, &own, &extractor))?;
 
     if !args.dry_run {
         tell_left_out(&looked.left_out);

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
-    config::{Partial, Settings},
-    job::{id::JobId, models::ModelChoice},
+    config::{Partial, Settings, plain_environment},
+    job::{models::ModelChoice, record::JobStatus},
     store::Store,
     worker::{Hook, Models, Rest, Summary, Supply, Terms, Times, Told, Worker},
     workspace::lock::host,
@@ -33,7 +33,11 @@ Examples:
   overnight work --concurrency 8 --until-empty
   overnight work --window \"22:00-06:00 Europe/Berlin\"
 
-SIGTERM or Ctrl-C drops the turns in hand, gives the jobs back to the queue and ends with 0; other workers go on with them.";
+SIGTERM or Ctrl-C drops the turns in hand and gives the jobs back to the queue; other workers go on with them.
+
+Exit codes: 0 at the end of the work. With --until-empty the first of these that is so: 1 a command or address of
+--on-batch-end failed; 3 a job ended otherwise than completed, or was left to another worker; 4 a job waits for a person (review,
+budget, limit, paused); 130 interrupted, and jobs were given back; 0 all jobs that it worked are completed.";
 
 /// More are of no use to one process.
 const MOST_AT_ONCE: u32 = 10_000;
@@ -53,7 +57,8 @@ pub(super) struct WorkArgs {
     /// Begin nothing more after this time, such as 90m or 8h, and end when what runs is done
     #[arg(long, value_name = "TIME", value_parser = duration)]
     drain_after: Option<Duration>,
-    /// When a batch has ended, run this command with what became of it as JSON on its stdin, or send that to this address
+    /// When a batch has ended, run this command with what became of it as JSON on its stdin, or send that to this address; the
+    /// command gets PATH, HOME, LANG, TZ and TMPDIR, and no other variable
     #[arg(long, value_name = "COMMAND|URL", value_parser = Hook::parse)]
     on_batch_end: Option<Hook>,
     /// Answer Prometheus at this address, under /metrics, and whether the worker is well under /health: 127.0.0.1:9464
@@ -89,7 +94,7 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
         workspaces,
         depot: super::depot::begun(&office).await?,
         host: host(),
-        hook: args.on_batch_end.clone(),
+        hook: args.on_batch_end.clone().map(|hook| hook.with_environment(plain_environment())),
         traces: traces.feed(),
         times: Times::default(),
     };
@@ -103,17 +108,19 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
     let tell = Arc::new(|told: Told<'_>| tell(&told));
     // Schedules say all by themselves but where things are.
     let scheduler = Scheduler { flags, store: store.clone() };
+    let stopped = stop.clone();
     let worker = Worker::new(store, Arc::new(Shelf { office, scheduler }), terms, stop, tell);
     let worker = match listener {
         Some(listener) => worker.read_at(listener),
         None => worker,
     };
     let summary = worker.run().await;
+    let is_stopped = *stopped.borrow();
     drop(worker);
     traces.end().await;
     let summary = summary?;
     show(&summary, args.json)?;
-    Ok(exit::COMPLETED)
+    Ok(if args.until_empty { code(&summary, is_stopped) } else { exit::COMPLETED })
 }
 
 /// The database. One that doesn't answer, or has no room, is waited for, as it would be later; who works until all is done
@@ -165,29 +172,70 @@ impl Supply for Shelf {
 }
 
 fn tell(told: &Told<'_>) {
-    let say = |level, event, id: JobId, label: &str, text: &str, rest: Option<serde_json::Value>| {
-        let label = out::one_line(label);
-        let text = format!("{id} {label}: {}", out::one_line(text));
-        let mut said = out::Said::new(level, event, &text);
-        said.fields = vec![("job_id", json!(id)), ("label", json!(label))];
-        said.fields.extend(rest.map(|rest| ("rest", rest)));
-        out::say(&said);
-    };
-    match told {
-        Told::Begun { id, label } => say(out::Level::Info, "begun", *id, label, "begun", None),
-        Told::Rested { id, label, rest } => {
-            let (level, name, text) = match rest {
-                Rest::Ended(status) => (out::Level::Info, status.name(), status.name().to_owned()),
-                Rest::Held(reason, why) => (out::Level::Warn, "held", format!("held ({reason}): {why}")),
-                Rest::GivenBack(why) => (out::Level::Info, "given_back", format!("given back: {why}")),
-                Rest::GivenUp(why) => (out::Level::Warn, "failed", format!("failed: {why}")),
-                Rest::Failed(why) => (out::Level::Warn, "attempt_failed", format!("an attempt failed: {why}")),
-                Rest::Lost(why) => (out::Level::Warn, "lost", format!("left: {why}")),
+    let (level, event, text, mut fields) = match told {
+        Told::Begun { .. } => (out::Level::Info, "begun", "begun".to_owned(), Vec::new()),
+        Told::Rested { rest, .. } => {
+            let (level, name, reason) = came_to(rest);
+            let what = match rest {
+                Rest::Held(hold, _) => format!("held ({hold})"),
+                _ => name.replace('_', " "),
             };
-            say(level, "rested", *id, label, &text, Some(json!(name)));
+            let text = reason.map_or(what.clone(), |reason| format!("{what}: {reason}"));
+            (level, "rested", text, vec![("rest", json!(name)), ("reason", json!(reason))])
         }
-        Told::Note(sentence) => out::talk(sentence),
-        Told::Fault(sentence) => out::say(&out::Said::new(out::Level::Error, "fault", sentence)),
+        Told::Note(sentence) => (out::Level::Info, "note", sentence.clone(), Vec::new()),
+        Told::Fault(sentence) => (out::Level::Error, "fault", sentence.clone(), Vec::new()),
+    };
+    let (job, text) = match told {
+        Told::Begun { id, label } | Told::Rested { id, label, .. } => {
+            let label = out::one_line(label);
+            let text = format!("{id} {label}: {}", out::one_line(&text));
+            fields.insert(0, ("label", json!(label)));
+            (Some(*id), text)
+        }
+        Told::Note(_) | Told::Fault(_) => (None, text),
+    };
+    out::say(&out::Said { job, fields, ..out::Said::new(level, event, &text) });
+}
+
+/// How bad it is, what it is called, and why it came to that.
+fn came_to(rest: &Rest) -> (out::Level, &'static str, Option<&str>) {
+    use out::Level::{Error, Info, Warn};
+    match rest {
+        Rest::Ended(status, reason) => {
+            let level = match status {
+                JobStatus::Failed => Error,
+                JobStatus::Partial | JobStatus::Blocked => Warn,
+                JobStatus::Completed
+                | JobStatus::Cancelled
+                | JobStatus::Queued
+                | JobStatus::Running
+                | JobStatus::Held => Info,
+            };
+            (level, status.name(), reason.as_deref())
+        }
+        Rest::Held(_, why) => (Warn, "held", Some(why)),
+        Rest::GivenBack(why) => (Info, "given_back", Some(why)),
+        Rest::GivenUp(why) => (Error, "failed", Some(why)),
+        Rest::Failed(why) => (Warn, "attempt_failed", Some(why)),
+        Rest::Lost(why) => (Warn, "lost", Some(why)),
+    }
+}
+
+/// What a pipeline learns of a worker that had the queue emptied.
+fn code(summary: &Summary, is_stopped: bool) -> u8 {
+    let is_other = summary.ended.keys().any(|status| *status != JobStatus::Completed.name());
+    let is_left = summary.given_back > 0;
+    if summary.failed_hooks > 0 {
+        exit::FAILED
+    } else if is_other || summary.lost > 0 || (is_left && !is_stopped) {
+        exit::PARTIAL_OR_BLOCKED
+    } else if !summary.held.is_empty() {
+        exit::HELD
+    } else if is_left {
+        exit::INTERRUPTED
+    } else {
+        exit::COMPLETED
     }
 }
 
@@ -200,6 +248,7 @@ fn show(summary: &Summary, as_json: bool) -> Result<(), CliError> {
             "failed_attempts": summary.failed_attempts,
             "lost": summary.lost,
             "elsewhere": summary.elsewhere,
+            "failed_hooks": summary.failed_hooks,
         }));
     }
     let mut parts: Vec<String> = summary.ended.iter().map(|(name, count)| format!("{count} {name}")).collect();
@@ -208,6 +257,7 @@ fn show(summary: &Summary, as_json: bool) -> Result<(), CliError> {
         (summary.given_back, "given back"),
         (summary.failed_attempts, "failed attempts"),
         (summary.lost, "left to others"),
+        (summary.failed_hooks, "failed hooks"),
     ];
     parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     let text = if parts.is_empty() { "nothing was done".to_owned() } else { parts.join(", ") };

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     crash,
     job::id::JobId,
+    runner::aside,
     store::Store,
     workspace::{Workspace, WorkspaceError, chain::LIVE, hash::FileHash, rooted::Kind},
 };
@@ -76,7 +77,7 @@ impl Keeper {
     pub async fn keep(&mut self, workspace: &Workspace, end: End<'_>) -> Result<(), DepotError> {
         self.depot.ready(self.store.as_ref()).await?;
         let mut manifest = Manifest::new(self.id, end.lease, end.seq, end.head);
-        let found = files(workspace)?;
+        let found = aside(|| files(workspace))?;
         let mut rising = JoinSet::new();
         let mut sent = HashSet::new();
         for (path, mark) in found {
@@ -129,12 +130,12 @@ impl Keeper {
         while left > 0 {
             let bytes = usize::try_from(left).map_or(size, |left| left.min(size));
             let mut content = vec![0; bytes];
-            file.read_exact(&mut content).map_err(|error| match error.kind() {
+            let read = aside(|| file.read_exact(&mut content).map(|()| FileHash::of(&content)));
+            let block = read.map_err(|error| match error.kind() {
                 std::io::ErrorKind::UnexpectedEof => DepotError::Changed { path: path.to_owned() },
                 _ => WorkspaceError::from_io("read", path, error).into(),
             })?;
             left -= bytes as u64;
-            let block = FileHash::of(&content);
             if !self.has(&block) && sent.insert(block.sha256.clone()) {
                 while rising.len() >= AT_ONCE {
                     self.risen(rising).await?;

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     crash,
     job::time::Timestamp,
-    workspace::{Workspace, WorkspaceError, hash::FileHash, lock::Lock},
+    workspace::{Workspace, WorkspaceError, hash::FileHash, lock::Lock, private},
 };
 use std::{
     io::{self, Read},
@@ -31,7 +31,7 @@ impl Depot {
         if into.symlink_metadata().is_ok() {
             return Err(WorkspaceError::Exists { path: into.display().to_string() }.into());
         }
-        let _ = std::fs::create_dir_all(parent);
+        let _ = private::make_folders(parent);
         // Best effort: what another crash left is no reason not to begin.
         let _ = Workspace::sweep_unfinished(parent, at);
         let workspace = Arc::new(Workspace::create_temporary(parent)?);

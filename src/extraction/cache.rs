@@ -4,10 +4,11 @@
 //! then the text. What isn't whole, by its hash, isn't there. The folder may be deleted at any time. What nobody asked for
 //! in a long time goes, and what was asked for longest ago where all together are too long.
 
-use crate::{documents::Extracted, job::digest::sha256};
+use crate::{documents::Extracted, job::digest::sha256, workspace::private};
 use serde::{Deserialize, Serialize};
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::{Duration, SystemTime},
@@ -83,7 +84,7 @@ impl Cache {
     fn try_put(&self, key: &str, extracted: &Extracted) -> io::Result<()> {
         let path = self.path(key);
         let folder = path.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(folder)?;
+        private::make_folders(folder)?;
         let head = Head { text_sha256: sha256(extracted.text.as_bytes()), extracted: extracted.clone() };
         let mut content = serde_json::to_vec(&head)?;
         content.push(b'\n');
@@ -92,7 +93,7 @@ impl Cache {
             return Ok(());
         }
         let unfinished = folder.join(format!("{}.{}", uuid::Uuid::now_v7().simple(), UNFINISHED));
-        fs::write(&unfinished, &content)?;
+        private::make_file(&unfinished)?.write_all(&content)?;
         fs::rename(&unfinished, &path).inspect_err(|_| {
             let _ = fs::remove_file(&unfinished);
         })?;

@@ -31,7 +31,7 @@ use std::{
 };
 
 /// How often the database is asked for wishes, and the files that follow from the state are looked after, during a wait.
-const TICK: Duration = Duration::from_secs(1);
+pub(super) const TICK: Duration = Duration::from_secs(1);
 /// The same, while the job is held because its server is down.
 const HELD_TICK: Duration = Duration::from_secs(2);
 /// Attempts at one turn after which the server counts as down for this job, whatever it answers.
@@ -233,16 +233,21 @@ impl Drive<'_> {
             tokio::select! {
                 () = stopped(&mut self.stop) => return Ok(Waited::Over),
                 () = tokio::time::sleep(left.min(TICK).min(work_left(session))) => {
-                    session.refresh_derived()?;
-                    self.keep_lease(session, beat).await?;
-                    self.listen(session, beat).await?;
-                    self.mind_time(session).await?;
-                    if !session.job.is_running() {
+                    if !self.look_around(session, beat).await? {
                         return Ok(Waited::Over);
                     }
                 }
             }
         }
+    }
+
+    /// During a wait: keeps the lease, hears wishes, minds the time of work. Whether the job still runs.
+    pub(super) async fn look_around(&mut self, session: &mut Session, beat: &mut Beat) -> Result<bool, RunError> {
+        session.refresh_derived()?;
+        self.keep_lease(session, beat).await?;
+        self.listen(session, beat).await?;
+        self.mind_time(session).await?;
+        Ok(session.job.is_running())
     }
 
     /// A job that is held because its server is down waits here until the server answers: nothing is called but to probe.

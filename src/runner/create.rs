@@ -20,7 +20,7 @@ use crate::{
         time::Timestamp,
     },
     model::Model,
-    workspace::{Workspace, journal::Journal, known::JOB_FILE, lock::Lock},
+    workspace::{Workspace, journal::Journal, known::JOB_FILE, lock::Lock, private},
 };
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,7 @@ pub fn create_as(
     let own = [&[workspaces.to_owned()], request.own].concat();
     let gathered = documents::gather(request.documents, &own, request.extractor)?;
     let left_out = [gathered.unfit, gathered.left_out].concat();
-    std::fs::create_dir_all(workspaces).map_err(|error| {
+    private::make_folders(workspaces).map_err(|error| {
         RunError::Configuration(format!(
             "the workspaces folder {} can't be made ({error}): choose another with --workspaces",
             workspaces.display()

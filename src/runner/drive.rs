@@ -2,6 +2,7 @@
 
 use super::{
     RunError,
+    aside::aside,
     clock::now,
     kept::Keeping,
     lease::{Beat, Kept},
@@ -18,6 +19,7 @@ use crate::{
     },
     model::Model,
     store::{Store, StoreError},
+    tool,
 };
 use std::{
     collections::VecDeque,
@@ -215,7 +217,7 @@ impl<'a> Drive<'a> {
         for word in std::mem::take(&mut self.words) {
             session.command(word)?;
         }
-        super::inputs::check(session)?;
+        aside(|| super::inputs::check(session))?;
         crash::point("drive.begun");
         session.write_derived()?;
         self.tell_lease(session.lease);
@@ -254,6 +256,12 @@ impl<'a> Drive<'a> {
                         None => continue,
                     }
                 }
+                Ask::Tool { call, working, .. } if tool::is_reading(working) => {
+                    match self.read(session, &mut beat, &ask, (call, working)).await? {
+                        Some(answer) => answer,
+                        None => continue,
+                    }
+                }
                 Ask::Decide
                 | Ask::Prepare(_)
                 | Ask::Tool { .. }
@@ -261,7 +269,7 @@ impl<'a> Drive<'a> {
                 | Ask::Summary
                 | Ask::Examine
                 | Ask::Write(_)
-                | Ask::Check(_) => session.perform(&ask)?,
+                | Ask::Check(_) => aside(|| session.perform(&ask))?,
             };
             if !self.decide(session, answer).await? {
                 return Err(RunError::NoDecision(format!("{ask:?}")));

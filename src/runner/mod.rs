@@ -9,12 +9,14 @@
 //! - `lease`: how the lease is kept, and wishes are heard, while a job is driven
 //! - `attempt`: one model call, with its budget, its retries and a server that is down
 //! - `share`: its part of the budget that its batch's jobs have together
-//! - `perform`: one question answered; `check`: the contract's checks; `quoted`: where quotes stand; `models`: a model from its name
+//! - `read`: a reading call, which may take long; `aside`: what blocks
+//! - `perform`: every other question answered; `check`: the contract's checks; `quoted`: where quotes stand; `models`: a model from its name
 //! - `probe`: a model tried with a tiny call
 //! - `clock`: the only clock
 //! - `reindex`: the database from the workspaces
 //! - `versions`: a journal that another version of the program wrote
 
+mod aside;
 mod attempt;
 mod check;
 mod clock;
@@ -29,11 +31,13 @@ mod models;
 mod perform;
 mod probe;
 mod quoted;
+mod read;
 mod reindex;
 mod session;
 mod share;
 mod versions;
 
+pub use aside::aside;
 pub use clock::now;
 pub use create::{Created, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use drive::{Drive, Outcome, Report};

@@ -3,7 +3,7 @@
 
 use super::{RunError, check, clock::now, session::Session};
 use crate::{
-    context::board,
+    context::{board, message::ToolCall},
     crash,
     job::{
         event::{CallEnd, Examined, ToolResult},
@@ -16,28 +16,25 @@ use crate::{
     workspace::{archive, hash::FileHash, manifest::ArchiveMeta},
 };
 use std::time::{Duration, Instant};
-use tokio::runtime::RuntimeFlavor;
-
-/// Does what may take long without keeping this process's other jobs from their turns and heartbeats.
-fn aside<T>(work: impl FnOnce() -> T) -> T {
-    match tokio::runtime::Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-        Ok(_) | Err(_) => work(),
-    }
-}
 
 /// How often `todos.md` and `progress.md` are written while nobody but a person could read them.
 const DERIVED_EVERY: Duration = Duration::from_secs(5);
 
 impl Session {
-    /// Answers everything but `Ask::Model`, which is awaited, and `Ask::Nothing`, which has no answer.
-    pub(super) fn perform(&mut self, ask: &Ask) -> Result<Answer, RunError> {
+    /// Has on the disk what answering may show, and what led to what it may change.
+    pub(super) fn prepare(&mut self, ask: &Ask) -> Result<(), RunError> {
         if reads_folder(ask) {
             self.write_derived()?;
         }
         if changes_something(ask) {
             self.journal.sync()?;
         }
+        Ok(())
+    }
+
+    /// Answers everything but `Ask::Model` and reading calls, which are awaited, and `Ask::Nothing`, which has no answer.
+    pub(super) fn perform(&mut self, ask: &Ask) -> Result<Answer, RunError> {
+        self.prepare(ask)?;
         Ok(match ask {
             Ask::Decide | Ask::Model | Ask::Nothing => Answer::Now,
             Ask::Prepare(writing) => Answer::Prepared(match tool::prepare(&self.workspace, writing)? {
@@ -58,9 +55,7 @@ impl Session {
                 | Working::ListFiles(_)
                 | Working::SearchFiles(_)
                 | Working::ListDocuments(_)
-                | Working::ReadDocument(_) => {
-                    tell(tool::read(&self.job, &self.workspace, &mut self.library, &call.id, working))?
-                }
+                | Working::ReadDocument(_) => return Err(RunError::NoDecision(call.name.clone())),
             }),
             Ask::Archive { folder, why } => {
                 let phase = &self.job.phase;
@@ -93,11 +88,21 @@ impl Session {
             }
             Ask::Check(completion) => {
                 let check::Checked { checks, deliverables, quotes } =
-                    aside(|| check::check(&self.job, &self.workspace, completion))?;
+                    check::check(&self.job, &self.workspace, completion)?;
                 crash::point("contract.checked");
                 Answer::Checked { checks, deliverables, quotes }
             }
         })
+    }
+
+    /// What a reading call's result means for the job.
+    pub(super) fn answer_read(
+        &self,
+        call: &ToolCall,
+        working: &Working,
+        read: Result<ToolResult, ToolError>,
+    ) -> Result<Answer, RunError> {
+        tell(tool::bounded(&self.job.spec, &self.workspace, &call.id, working, read)).map(Answer::Tool)
     }
 
     fn write_summary(&self) -> Result<FileHash, RunError> {

@@ -26,7 +26,7 @@ use crate::{
         lock::Lock,
     },
 };
-use std::{collections::BTreeMap, path::Path, time::Instant};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 use uuid::Uuid;
 
 /// A job's state as its journal tells it, read without the lock.
@@ -135,7 +135,7 @@ pub fn load_from(path: &Path, anchor: Option<Anchor>) -> Result<Loaded, RunError
 #[derive(Debug)]
 pub struct Session {
     pub job: Job,
-    pub(super) workspace: Workspace,
+    pub(super) workspace: Arc<Workspace>,
     pub(super) journal: Journal,
     pub(super) library: Library,
     /// The change that was worked out last, until it is made.
@@ -170,7 +170,7 @@ impl Session {
         let job = replayed.job(path)?;
         Ok(Self {
             job,
-            workspace,
+            workspace: Arc::new(workspace),
             journal,
             library: Library::default(),
             planned: None,

@@ -34,6 +34,7 @@ use crate::job::{
     time::Timestamp,
 };
 use async_trait::async_trait;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// What a person asked of whoever works on a job.
@@ -136,6 +137,10 @@ pub trait Store: Queue + Schedules + People + Send + Sync + std::fmt::Debug {
     /// Leaves a wish for whoever works on the job, now or next. A wish to pause doesn't replace one to cancel.
     /// `NotFound`, `Ended`.
     async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError>;
+
+    /// The same database for a runtime of its own, within which this must be called: what others ask of their connections
+    /// keeps it from nothing.
+    fn with_own_connection(&self) -> Arc<dyn Store>;
 
     /// What was asked since the claim, also where a hold has freed the lease. `LeaseLost` when another has claimed the job.
     async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError>;

@@ -35,7 +35,12 @@ use sqlx::{
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
 };
-use std::{fmt, str::FromStr, sync::OnceLock, time::Duration};
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 use together::Together;
 use tokio::sync::Mutex;
 use uuid::Uuid;
@@ -114,8 +119,13 @@ impl PostgresStore {
             .map_err(|error| database.failed(error))?;
         // Nothing depends on a polite goodbye.
         let _ = tokio::time::timeout(CONNECT, connection.close()).await;
+        Ok(Self::over(options, database, statement, CONNECTIONS))
+    }
+
+    /// Opens up to so many connections, each when it is first needed.
+    fn over(options: PgConnectOptions, database: Database, statement: &'static str, connections: u32) -> Self {
         let pool = PgPoolOptions::new()
-            .max_connections(CONNECTIONS)
+            .max_connections(connections)
             .acquire_timeout(CONNECT)
             .after_connect(move |connection, _| {
                 Box::pin(async move {
@@ -124,14 +134,14 @@ impl PostgresStore {
                 })
             })
             .connect_lazy_with(options.clone());
-        Ok(Self {
+        Self {
             together: Together::new(pool.clone(), database.clone()),
             pool,
             database,
             options,
             changes: OnceLock::new(),
             claims: Mutex::default(),
-        })
+        }
     }
 
     fn failed(&self, error: sqlx::Error) -> StoreError {
@@ -442,6 +452,10 @@ impl Store for PostgresStore {
             self.commit(transaction).await
         })
         .await
+    }
+
+    fn with_own_connection(&self) -> Arc<dyn Store> {
+        Arc::new(Self::over(self.options.clone(), self.database.clone(), STATEMENT, 1))
     }
 
     async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError> {

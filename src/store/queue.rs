@@ -50,6 +50,13 @@ pub struct NewBatch {
     pub time_window: Option<String>,
 }
 
+impl NewBatch {
+    /// What people are told it is called.
+    pub fn shown_name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.id.to_string())
+    }
+}
+
 /// A job of a batch. It has no workspace before a worker makes it one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedJob {

@@ -27,14 +27,14 @@ use crate::job::{
 };
 use async_trait::async_trait;
 use changes::Changes;
-use open::{connected, migrate, options};
+use open::{connected, make, migrate, options};
 use sqlx::{
     Arguments, Connection, QueryBuilder, Sqlite, SqlitePool,
     error::BoxDynError,
     migrate::Migrator,
     sqlite::{SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
-use std::{fmt, path::Path, time::Duration};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 use uuid::Uuid;
 use whose::{look, refuse_foreign};
 use writer::{Durability, Sql, Writer, sql};
@@ -82,7 +82,7 @@ const WANT: Sql = sql!(
 );
 
 pub(super) struct SqliteStore {
-    writer: Writer,
+    writer: Arc<Writer>,
     readers: SqlitePool,
     /// The file's path, for errors.
     database: String,
@@ -100,18 +100,17 @@ impl fmt::Debug for SqliteStore {
 impl SqliteStore {
     pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
         let database = path.display().to_string();
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| StoreError::Connect {
-                database: database.clone(),
-                detail: format!("its folder can't be made: {error}"),
-            })?;
-        }
+        make(path, &database)?;
         let options = options(path).create_if_missing(true);
         refuse_foreign(&options, path, &database).await?;
         let options = options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);
         let mut connection = connected(&options, &database).await?;
         migrate(&mut connection, &database).await?;
-        Ok(Self::with(Writer::new(connection, database.clone()), options, path, database))
+        let writer = Writer::new(connection, database.clone()).map_err(|error| StoreError::Connect {
+            database: database.clone(),
+            detail: format!("the system gives no thread for it: {error}"),
+        })?;
+        Ok(Self::with(writer, options, path, database))
     }
 
     /// Opens what is there, so that nothing of it can be changed.
@@ -139,7 +138,7 @@ impl SqliteStore {
             .acquire_timeout(BUSY * 3)
             .connect_lazy_with(options.create_if_missing(false));
         let file = identity(path);
-        Self { writer, readers, database, changes: Changes::default(), file }
+        Self { writer: Arc::new(writer), readers, database, changes: Changes::default(), file }
     }
 
     /// An error where the file was removed, or another put in its place: what is written still goes to the old one, which
@@ -337,6 +336,17 @@ impl Store for SqliteStore {
             }
             None => Err(self.why_not(id).await),
         }
+    }
+
+    fn with_own_connection(&self) -> Arc<dyn Store> {
+        // One connection at a time can write, and the writer's has a thread of its own: another would wait for it longer.
+        Arc::new(Self {
+            writer: self.writer.clone(),
+            readers: self.readers.clone(),
+            database: self.database.clone(),
+            changes: Changes::default(),
+            file: self.file,
+        })
     }
 
     async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError> {

@@ -15,8 +15,7 @@ use crate::{
         coverage::Coverage,
         event::{CallEnd, Shown, ToolResult},
         pages::{Gap, PageLines},
-        spec::DocumentEntry,
-        state::Job,
+        spec::{DocumentEntry, JobSpec},
     },
     workspace::Workspace,
 };
@@ -35,8 +34,13 @@ const PAGE_HEADING_TOKENS: u64 = 20;
 const MOST_PARTS: usize = 8;
 
 /// The documents with their lengths and the shares that were read, from a place on, as many as `most` tokens hold.
-pub(super) fn list(job: &Job, wanted: &ListDocuments, most: u64) -> Result<ToolResult, ToolError> {
-    part(&job.spec.documents, &job.coverage, wanted, most).map(|text| ToolResult::plain(CallEnd::Done, text))
+pub(super) fn list(
+    spec: &JobSpec,
+    coverage: &Coverage,
+    wanted: &ListDocuments,
+    most: u64,
+) -> Result<ToolResult, ToolError> {
+    part(&spec.documents, coverage, wanted, most).map(|text| ToolResult::plain(CallEnd::Done, text))
 }
 
 fn part(all: &[DocumentEntry], coverage: &Coverage, wanted: &ListDocuments, most: u64) -> Result<String, ToolError> {
@@ -129,13 +133,13 @@ fn beyond(document: &DocumentEntry) -> String {
 
 /// Pages or lines from `from` on, as many as `most` tokens hold; of a page that is longer, as many of its lines.
 pub(super) fn read(
-    job: &Job,
+    spec: &JobSpec,
     workspace: &Workspace,
     library: &mut Library,
     wanted: &ReadDocument,
     most: u64,
 ) -> Result<ToolResult, ToolError> {
-    let document = named(&job.spec, &wanted.name)?;
+    let document = named(spec, &wanted.name)?;
     if document.units == 0 {
         let text = format!("{} has no readable text.{}", document.name, beyond(document));
         return Ok(ToolResult::plain(CallEnd::Done, text));

@@ -19,5 +19,5 @@ mod write;
 
 pub use error::ToolError;
 pub use library::Library;
-pub use reading::{leaves_no_trace, read};
+pub use reading::{bounded, is_reading, leaves_no_trace, read, take_back};
 pub use write::{Planned, prepare, write};

@@ -4,8 +4,9 @@ use super::{Library, ToolError, documents, files, search, spill};
 use crate::{
     context::{compact::RESULT_TOKENS, layers::share_of},
     job::{
+        coverage::Coverage,
         event::{CallEnd, ToolResult},
-        state::Job,
+        spec::JobSpec,
         working::Working,
     },
     workspace::Workspace,
@@ -16,30 +17,61 @@ pub fn leaves_no_trace(working: &Working) -> bool {
     matches!(working, Working::ReadDocument(_))
 }
 
-/// Does a reading call. `call` is its id. What the model can mend comes back as a failed result.
+/// Whether a call only reads: it can be given up at any time, and made again.
+pub fn is_reading(working: &Working) -> bool {
+    match working {
+        Working::ReadFile(_)
+        | Working::ListFiles(_)
+        | Working::SearchFiles(_)
+        | Working::ListDocuments(_)
+        | Working::ReadDocument(_) => true,
+        Working::GenerateWorkspaceSummary | Working::Write(_) => false,
+    }
+}
+
+/// Before a reading call: takes away what the call `call` put aside before a crash.
+pub fn take_back(workspace: &Workspace, call: &str, working: &Working) -> Result<(), ToolError> {
+    if leaves_no_trace(working) { Ok(()) } else { spill::take_back(workspace, call) }
+}
+
+/// What a reading call finds. Changes nothing.
 pub fn read(
-    job: &Job,
+    spec: &JobSpec,
+    coverage: &Coverage,
     workspace: &Workspace,
     library: &mut Library,
-    call: &str,
     working: &Working,
 ) -> Result<ToolResult, ToolError> {
-    let most = share_of(job.spec.budget_tokens, RESULT_TOKENS);
-    if !leaves_no_trace(working) {
-        spill::take_back(workspace, call)?;
-    }
-    let result = match working {
+    let most = most(spec);
+    match working {
         Working::ReadFile(wanted) => files::read(workspace, wanted, most),
         Working::ListFiles(wanted) => files::list(workspace, wanted),
-        Working::SearchFiles(wanted) => search::search(job, workspace, wanted),
-        Working::ListDocuments(wanted) => documents::list(job, wanted, most),
-        // It fits by itself, and goes on where it says.
-        Working::ReadDocument(wanted) => return told(documents::read(job, workspace, library, wanted, most)),
+        Working::SearchFiles(wanted) => search::search(spec, workspace, wanted),
+        Working::ListDocuments(wanted) => documents::list(spec, coverage, wanted, most),
+        Working::ReadDocument(wanted) => documents::read(spec, workspace, library, wanted, most),
         Working::GenerateWorkspaceSummary | Working::Write(_) => {
             Err(ToolError::Tell("this call is not a reading one".to_owned()))
         }
-    };
-    told(result).and_then(|result| spill::bounded(workspace, call, result, most))
+    }
+}
+
+/// The result of the reading call `call` as the conversation gets it: a long one is put aside. What the model can mend comes
+/// back as a failed result.
+pub fn bounded(
+    spec: &JobSpec,
+    workspace: &Workspace,
+    call: &str,
+    working: &Working,
+    result: Result<ToolResult, ToolError>,
+) -> Result<ToolResult, ToolError> {
+    let result = told(result)?;
+    // A document's part fits by itself, and goes on where it says.
+    if leaves_no_trace(working) { Ok(result) } else { spill::bounded(workspace, call, result, most(spec)) }
+}
+
+/// Tokens of a result at most.
+fn most(spec: &JobSpec) -> u64 {
+    share_of(spec.budget_tokens, RESULT_TOKENS)
 }
 
 /// What the model can mend is a failed result; the rest stays an error.

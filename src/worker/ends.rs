@@ -10,6 +10,7 @@ use crate::{
 
 /// Sees to all batches that have ended since. An outage of the database is told by others; it is tried again soon.
 pub(super) async fn settle(desk: &Desk, tell: &Tell) {
+    let _one_at_a_time = desk.settling.lock().await;
     for batch in desk.store.end_batches().await.unwrap_or_default() {
         // Where the database fails, the batch stays unmarked.
         let _ = end(desk, tell, &batch).await;
@@ -17,7 +18,7 @@ pub(super) async fn settle(desk: &Desk, tell: &Tell) {
 }
 
 async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreError> {
-    let name = batch.batch.name.clone().unwrap_or_else(|| batch.batch.id.to_string());
+    let name = batch.batch.shown_name();
     let mut sentences = Vec::new();
     let sources = Sources {
         workspaces: &desk.terms.workspaces,
@@ -52,10 +53,8 @@ async fn end(desk: &Desk, tell: &Tell, batch: &BatchRow) -> Result<(), StoreErro
             tell(Told::Note(sentence));
         }
         // After the mark: told once at most, where the worker dies in between not at all.
-        if let Some(hook) = &desk.terms.hook
-            && let Err(why) = hook.tell(batch).await
-        {
-            tell(Told::Fault(format!("the hook for the end of batch {name} failed: {why}")));
+        if let Some(hook) = &desk.terms.hook {
+            desk.hooks.begin(hook.clone(), batch.clone(), tell.clone());
         }
     }
     Ok(())

@@ -1,21 +1,34 @@
 //! What a worker tells others when a batch has ended: a command of this machine, or a web address. It belongs to the worker
-//! and not to the batch: who may write into the database may not have commands run here.
+//! and not to the batch: who may write into the database may not have commands run here. Each is a task of its own, which
+//! nothing else waits for.
 
-use crate::store::BatchRow;
+use super::{pulse::Tell, terms::Told};
+use crate::{report::words::counted, store::BatchRow};
 use serde_json::{Value, json};
-use std::{process::Stdio, time::Duration};
-use tokio::{io::AsyncWriteExt, process::Command};
+use std::{
+    ffi::OsString,
+    process::Stdio,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{io::AsyncWriteExt, process::Command, sync::watch, task::JoinSet};
 
 /// How long a command or an answer may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long a web address that doesn't take it is left alone, each time.
 const PAUSES: [u64; 3] = [0, 2, 10];
+/// How long a worker that is to stop waits for what runs.
+const STOPPING: Duration = Duration::from_secs(10);
 
 /// Who is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hook {
-    /// For the shell; what there is to tell is on its stdin.
-    Command(String),
+    /// For the shell; what there is to tell is on its stdin. It gets these variables, and no others: what this process has may
+    /// be a key, or the database's password.
+    Command { line: String, environment: Vec<(&'static str, OsString)> },
     /// Is sent it by POST.
     Url(String),
 }
@@ -30,15 +43,24 @@ impl Hook {
             url if is_url => reqwest::Url::parse(url)
                 .map(|_| Self::Url(url.to_owned()))
                 .map_err(|error| format!("is no web address ({error})")),
-            command => Ok(Self::Command(command.to_owned())),
+            command => Ok(Self::Command { line: command.to_owned(), environment: Vec::new() }),
+        }
+    }
+
+    /// A command gets these variables.
+    #[must_use]
+    pub fn with_environment(self, environment: Vec<(&'static str, OsString)>) -> Self {
+        match self {
+            Self::Command { line, .. } => Self::Command { line, environment },
+            Self::Url(url) => Self::Url(url),
         }
     }
 
     /// Tells it once; an address that doesn't answer well is tried again. The error is a fragment.
-    pub(super) async fn tell(&self, batch: &BatchRow) -> Result<(), String> {
+    async fn tell(&self, batch: &BatchRow) -> Result<(), String> {
         let text = told(batch).to_string();
         match self {
-            Self::Command(command) => run(command, &text).await,
+            Self::Command { line, environment } => run(line, environment, &text).await,
             Self::Url(url) => {
                 let mut last = Ok(());
                 for pause in PAUSES {
@@ -51,6 +73,52 @@ impl Hook {
                 last
             }
         }
+    }
+}
+
+/// The hooks that run.
+#[derive(Debug, Default)]
+pub(super) struct Hooks {
+    running: Mutex<JoinSet<()>>,
+    failed: Arc<AtomicU64>,
+}
+
+impl Hooks {
+    fn running(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to tell `hook` that `batch` has ended.
+    pub(super) fn begin(&self, hook: Hook, batch: BatchRow, tell: Tell) {
+        let failed = self.failed.clone();
+        let mut running = self.running();
+        while running.try_join_next().is_some() {}
+        running.spawn(async move {
+            if let Err(why) = hook.tell(&batch).await {
+                failed.fetch_add(1, Ordering::SeqCst);
+                tell(Told::Fault(format!("the hook for the end of batch {} failed: {why}", batch.batch.shown_name())));
+            }
+        });
+    }
+
+    /// Waits for those that run; not for long, once the worker is to stop. How many failed.
+    pub(super) async fn end(&self, mut stop: watch::Receiver<bool>, tell: &Tell) -> u64 {
+        let mut running = std::mem::take(&mut *self.running());
+        let patience = async {
+            if stop.wait_for(|stops| *stops).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep(STOPPING).await;
+        };
+        tokio::select! {
+            () = async { while running.join_next().await.is_some() {} } => {}
+            () = patience => {
+                let left = running.len() as u64;
+                self.failed.fetch_add(left, Ordering::SeqCst);
+                tell(Told::Fault(format!("the worker stops, and has ended {} that had not", counted(left, "hook"))));
+            }
+        }
+        self.failed.load(Ordering::SeqCst)
     }
 }
 
@@ -76,9 +144,11 @@ fn told(row: &BatchRow) -> Value {
     })
 }
 
-async fn run(command: &str, text: &str) -> Result<(), String> {
+async fn run(line: &str, environment: &[(&str, OsString)], text: &str) -> Result<(), String> {
     let mut child = Command::new("sh")
-        .args(["-c", command])
+        .args(["-c", line])
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -117,7 +187,8 @@ mod tests {
 
     #[test]
     fn addresses_and_commands_are_told_apart() {
-        assert_eq!(Hook::parse(" notify-send done "), Ok(Hook::Command("notify-send done".to_owned())));
+        let command = Hook::Command { line: "notify-send done".to_owned(), environment: Vec::new() };
+        assert_eq!(Hook::parse(" notify-send done "), Ok(command));
         assert_eq!(Hook::parse("https://x.example/a"), Ok(Hook::Url("https://x.example/a".to_owned())));
         assert_eq!(
             Hook::parse(" "),
@@ -128,7 +199,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_commands_failure_is_said() {
-        assert_eq!(run("cat >/dev/null", "x").await, Ok(()));
-        assert_eq!(run("exit 3", "x").await, Err("it ended with exit status: 3".to_owned()));
+        assert_eq!(run("cat >/dev/null", &[], "x").await, Ok(()));
+        assert_eq!(run("exit 3", &[], "x").await, Err("it ended with exit status: 3".to_owned()));
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     job::time::Timestamp,
     runner::{NewJobRequest, RunError, create_as},
     store::ClaimedJob,
+    workspace::private,
 };
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,7 @@ pub(super) fn set_aside(path: &Path, at: Timestamp) -> Result<PathBuf, RunError>
         |error: std::io::Error| RunError::Request(format!("{} can't be moved aside ({error})", path.display()));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(EARLIER);
-    std::fs::create_dir_all(&folder).map_err(failed)?;
+    private::make_folders(&folder).map_err(failed)?;
     let aside = folder.join(format!("{name}-{}", at.to_string().replace(':', "-")));
     std::fs::rename(path, &aside).map_err(failed)?;
     Ok(aside)

@@ -134,7 +134,7 @@ impl Metrics {
 
     pub(super) fn rested(&self, rest: &Rest) {
         let how = match rest {
-            Rest::Ended(status) => status.name(),
+            Rest::Ended(status, _) => status.name(),
             Rest::Held(..) => "held",
             Rest::GivenBack(_) => "given_back",
             Rest::Failed(_) => "attempt_failed",

@@ -3,7 +3,8 @@
 //! - `shift`: the loop: claim while there is room, and when to stop
 //! - `work`: one job, from its claim until it rests; `open`: its workspace, here or out of the store; `make`: made anew
 //! - `roster`: the jobs that are driven now, and the line to each
-//! - `pulse`: what keeps the leases while jobs are driven: heartbeat, wishes, windows, sweeps
+//! - `heartbeat`: keeps the leases while jobs are driven
+//! - `pulse`: what else is done beside them: wishes, windows, sweeps, schedules
 //! - `batches`: what is known of the batches they belong to
 //! - `ends`: what follows when a batch has ended
 //! - `hook`: who else is told of that
@@ -15,6 +16,7 @@
 
 mod batches;
 mod ends;
+mod heartbeat;
 mod hook;
 mod make;
 mod metrics;

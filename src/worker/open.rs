@@ -9,14 +9,11 @@ use crate::{
     batch::hash_of,
     depot::{Depot, Keeper, Manifest, ManifestKey},
     job::record::JobStatus,
-    runner::{Anchor, RunError, Session, load_from, now},
+    runner::{Anchor, RunError, Session, aside, load_from, now},
     store::{ClaimedJob, JobRow},
     workspace::lock::{LockError, is_worked_on},
 };
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
 /// A workspace that is worked on, and what keeps it for other machines.
 pub(super) struct Opened {
@@ -70,7 +67,7 @@ impl Desk {
     pub(super) async fn open(
         &self,
         claimed: &ClaimedJob,
-        batch: &Arc<Batch>,
+        batch: &Batch,
         path: &Path,
         row: &JobRow,
     ) -> Result<Opened, Refused> {
@@ -80,9 +77,9 @@ impl Desk {
         };
         let keeper = self.terms.depot.clone().map(|depot| Keeper::new(depot, self.store.clone(), claimed.id, before));
         if !path.is_dir() {
-            self.make(claimed, batch, path).await?;
+            self.make(claimed, batch, path)?;
         }
-        let session = Session::open(path, Anchor::of(row))?;
+        let session = aside(|| Session::open(path, Anchor::of(row)))?;
         if session.job.spec.id != claimed.id {
             let other = session.job.spec.id;
             return Err(Refused::Person(format!(
@@ -104,8 +101,8 @@ impl Desk {
         }
         drop(session);
         set_aside(path, now())?;
-        self.make(claimed, batch, path).await?;
-        Ok(Opened { session: Session::open(path, None)?, keeper })
+        self.make(claimed, batch, path)?;
+        Ok(Opened { session: aside(|| Session::open(path, None))?, keeper })
     }
 
     /// Has the workspace at `path` be as far as the store's, or further on the same chain. What is there and is neither was
@@ -132,7 +129,7 @@ impl Desk {
             if is_worked_on(path) {
                 return Err(RunError::Lock(LockError::Held { job: claimed.id.to_string(), holder: None }).into());
             }
-            if has(path, told.clone().unwrap_or(end)).await? {
+            if has(path, told.clone().unwrap_or(end))? {
                 return Ok((key, manifest));
             }
         }
@@ -152,16 +149,10 @@ impl Desk {
         Ok((key, manifest))
     }
 
-    async fn make(&self, claimed: &ClaimedJob, batch: &Arc<Batch>, path: &Path) -> Result<(), Refused> {
-        let (claimed, batch, extractor) = (claimed.clone(), batch.clone(), self.terms.extractor.clone());
-        let workspaces = path.parent().unwrap_or(&self.terms.workspaces).to_owned();
-        let made = tokio::task::spawn_blocking(move || {
-            make(&make::Order { claimed: &claimed, batch: &batch, extractor: &extractor, workspaces: &workspaces })
-        });
-        match made.await {
-            Ok(made) => Ok(made.map(drop)?),
-            Err(_) => Err(RunError::Request("reading its documents failed with a defect".to_owned()).into()),
-        }
+    fn make(&self, claimed: &ClaimedJob, batch: &Batch, path: &Path) -> Result<(), RunError> {
+        let workspaces = path.parent().unwrap_or(&self.terms.workspaces);
+        let order = make::Order { claimed, batch, extractor: &self.terms.extractor, workspaces };
+        aside(|| make(&order)).map(drop)
     }
 }
 
@@ -179,13 +170,10 @@ fn check_documents(claimed: &ClaimedJob, session: &Session) -> Result<(), Refuse
 }
 
 /// Whether the workspace's chain contains `end`.
-async fn has(path: &Path, end: Anchor) -> Result<bool, RunError> {
-    let path = path.to_owned();
-    let loaded = tokio::task::spawn_blocking(move || load_from(&path, Some(end))).await;
-    match loaded {
-        Ok(Ok(_)) => Ok(true),
-        Ok(Err(RunError::Journal(_) | RunError::Request(_))) => Ok(false),
-        Ok(Err(error)) => Err(error),
-        Err(_) => Err(RunError::Request("reading its journal failed with a defect".to_owned())),
+fn has(path: &Path, end: Anchor) -> Result<bool, RunError> {
+    match aside(|| load_from(path, Some(end))) {
+        Ok(_) => Ok(true),
+        Err(RunError::Journal(_) | RunError::Request(_)) => Ok(false),
+        Err(error) => Err(error),
     }
 }

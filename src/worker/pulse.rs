@@ -1,5 +1,5 @@
-//! What is done beside the drives: the heartbeat of all in one statement, what people wish of running jobs, their time windows, the sweep of what other workers
-//! have lost, and the schedules.
+//! What is done beside the drives and the heartbeat: what people wish of running jobs, their time windows, the sweep of what
+//! other workers have lost, and the schedules.
 
 use super::{ends, terms::Told, work::Desk};
 use crate::{
@@ -15,9 +15,6 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::time::MissedTickBehavior;
-
-/// How soon a heartbeat that failed is tried again.
-const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 /// How often schedules are looked at.
 const SUBMIT_EVERY: Duration = Duration::from_secs(5);
@@ -61,31 +58,6 @@ impl Reach {
             drop(full);
             tell(Told::Note("there is room for the database again".to_owned()));
         }
-    }
-}
-
-/// Renews all leases, again and again.
-pub(super) async fn beat(desk: Arc<Desk>, reach: Arc<Reach>, tell: Tell) {
-    let times = desk.terms.times;
-    loop {
-        let before = desk.roster.leases();
-        let sent = Instant::now();
-        let pause = match desk.store.beat(desk.worker, times.lease_ms()).await {
-            Ok(found) => {
-                reach.back(&tell);
-                desk.metrics.beaten();
-                for (id, lease) in desk.roster.beaten(sent, &before, &found) {
-                    // Best effort: the next heartbeat finds it again.
-                    let _ = desk.store.give_back(id, lease, 0, None).await;
-                }
-                times.beat
-            }
-            Err(error) => {
-                reach.lost(&tell, &error);
-                TRY_AGAIN
-            }
-        };
-        tokio::time::sleep(pause.saturating_sub(sent.elapsed())).await;
     }
 }
 

@@ -3,7 +3,10 @@
 use super::{
     Rest, Terms, Told,
     batches::{Batches, Supply},
-    ends, metrics,
+    ends,
+    heartbeat::Heartbeat,
+    hook::Hooks,
+    metrics,
     pulse::{self, Reach, Tell},
     roster::Roster,
     work::{Claim, Desk},
@@ -48,6 +51,7 @@ pub struct Summary {
     /// Jobs that wait for a worker on another machine, which has their workspaces; by machine, where there was nothing else
     /// left to do.
     pub elsewhere: BTreeMap<String, u64>,
+    pub failed_hooks: u64,
 }
 
 /// How the jobs came to rest, each for the last time: who was held first and has ended since has ended. Attempts that
@@ -71,7 +75,7 @@ impl Rests {
     fn add(&mut self, id: JobId, rest: &Rest) {
         self.failed_attempts += u64::from(matches!(rest, Rest::Failed(_) | Rest::GivenUp(_)));
         let last = match rest {
-            Rest::Ended(status) => return self.end(id, *status),
+            Rest::Ended(status, _) => return self.end(id, *status),
             Rest::GivenUp(_) => return self.end(id, JobStatus::Failed),
             Rest::Failed(_) => {
                 self.last.remove(&id);
@@ -146,6 +150,8 @@ impl Worker {
             roster: Roster::default(),
             terms,
             metrics: Arc::default(),
+            hooks: Hooks::default(),
+            settling: tokio::sync::Mutex::default(),
             stop,
         };
         Self { desk: Arc::new(desk), tell, reach: Arc::new(Reach::default()), listener: Mutex::default() }
@@ -163,8 +169,12 @@ impl Worker {
         if !self.enlist().await? {
             return Ok(Summary::default());
         }
+        let heartbeat = Heartbeat::start(desk.clone(), self.reach.clone(), &self.tell);
+        let heartbeat = heartbeat.map_err(|error| StoreError::Unreachable {
+            database: "for the heartbeat".to_owned(),
+            detail: format!("the system gives no thread for it ({error})"),
+        })?;
         let beside = [
-            Beside(tokio::spawn(pulse::beat(desk.clone(), self.reach.clone(), self.tell.clone()))),
             Beside(tokio::spawn(pulse::look(desk.clone()))),
             Beside(tokio::spawn(pulse::sweep(desk.clone(), self.tell.clone()))),
             Beside(tokio::spawn(pulse::submit(desk.clone(), self.tell.clone()))),
@@ -182,7 +192,13 @@ impl Worker {
         if desk.terms.until_empty && worked.is_ok() {
             summary.elsewhere = self.tell_of_others().await;
         }
+        if !*desk.stop.borrow() {
+            // What is seen to now is seen to whole.
+            drop(desk.settling.lock().await);
+        }
         drop(beside);
+        summary.failed_hooks = desk.hooks.end(desk.stop.clone(), &self.tell).await;
+        heartbeat.end().await;
         // Best effort: who doesn't beat is forgotten.
         let _ = desk.store.dismiss(desk.worker).await;
         worked.map(|()| summary)

@@ -3,6 +3,7 @@
 use super::{
     Terms,
     batches::{Batch, Batches, Models, Supply, Unusable},
+    hook::Hooks,
     metrics::Metrics,
     open::Opened,
     roster::Roster,
@@ -27,7 +28,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 use uuid::Uuid;
 
 /// After how long a job that was held because the workspace store doesn't answer goes on by itself.
@@ -39,7 +40,8 @@ const OTHERS_FIRST: Duration = Duration::from_secs(10);
 /// How a claimed job came to rest here.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rest {
-    Ended(JobStatus),
+    /// With the reason, where there is one.
+    Ended(JobStatus, Option<String>),
     Held(HoldReason, String),
     /// Queued again, with no attempt used.
     GivenBack(String),
@@ -61,6 +63,9 @@ pub(super) struct Desk {
     pub(super) roster: Roster,
     pub(super) terms: Terms,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) hooks: Hooks,
+    /// Held by who sees to batches that have ended.
+    pub(super) settling: Mutex<()>,
     pub(super) stop: watch::Receiver<bool>,
 }
 
@@ -194,20 +199,20 @@ impl Desk {
             self.store.give_back(id, claimed.lease, 0, None).await?;
             held.store(0, Ordering::SeqCst);
             self.store.cancel(Which::Job(id)).await?;
-            return Ok(Rest::Ended(JobStatus::Cancelled));
+            return Ok(Rest::Ended(JobStatus::Cancelled, None));
         }
         let path = self.place(&claimed, &row).await?;
         let Opened { mut session, mut keeper } = self.open(&claimed, &batch, &path, &row).await?;
         session.take(claimed.lease);
         if let Some(ending) = session.job.ended() {
-            let status = ending.status;
+            let (status, reason) = (ending.status, ending.reason.clone());
             // The worker that ended it died before it could say so.
             if let Some(keeper) = &mut keeper {
                 session.keep(keeper).await?;
             }
             session.checkpoint(self.store.as_ref(), Extent::All).await?;
             held.store(0, Ordering::SeqCst);
-            return Ok(Rest::Ended(status));
+            return Ok(Rest::Ended(status, reason));
         }
         let models = batch.models_of(&session.job, self.supply.as_ref()).await.map_err(Refused::Person)?;
         let words = words(&session, &models, claimed.wants);
@@ -252,7 +257,7 @@ impl Desk {
             self.store.hold(Which::Batch(batch.id), HoldReason::Budget, None).await?;
         }
         Ok(match outcome? {
-            Outcome::Ended(status) => Rest::Ended(status),
+            Outcome::Ended(status) => Rest::Ended(status, session.job.job_status().2),
             Outcome::Held(reason) => Rest::Held(reason, detail(&session)),
             Outcome::Interrupted if session.job.is_out() => {
                 // To be taken up by the next worker at once.

@@ -12,13 +12,14 @@ use super::{
     chain::{self, Decision, LIVE, Lines, Position, Segment},
     durable,
     error::{WorkspaceError, is_full},
+    private::FILE_MODE,
     rooted::{self, Workspace},
 };
 use crate::{
     crash,
     job::{digest::sha256, time::Timestamp},
 };
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     fs::File,
@@ -380,7 +381,7 @@ fn append_error(cause: io::Error) -> JournalError {
 }
 
 fn open_live(root: &Dir) -> io::Result<File> {
-    Ok(root.open_with(LIVE, OpenOptions::new().read(true).append(true).create(true))?.into_std())
+    Ok(root.open_with(LIVE, OpenOptions::new().read(true).append(true).create(true).mode(FILE_MODE))?.into_std())
 }
 
 /// Puts an empty file in the live journal's place.

@@ -1,9 +1,9 @@
 //! `.lock`: one process at a time works on a workspace. The operating system holds it and frees it when the process
 //! ends, however it ends; what is written in it only tells others who has it.
 
-use super::{error::WorkspaceError, rooted::Workspace};
+use super::{error::WorkspaceError, private::FILE_MODE, rooted::Workspace};
 use crate::{crash, job::time::Timestamp};
-use cap_std::fs::{Metadata, MetadataExt, OpenOptions};
+use cap_std::fs::{Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
@@ -79,7 +79,7 @@ impl Lock {
     pub fn acquire(workspace: &Workspace, now: Timestamp) -> Result<Self, LockError> {
         let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true);
+        options.read(true).write(true).create(true).mode(FILE_MODE);
         let mut file = workspace.root.open_with(LOCK, &options).map_err(failed)?.into_std();
         crash::point("lock.made");
         match file.try_lock() {

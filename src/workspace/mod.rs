@@ -16,6 +16,7 @@ pub mod lock;
 pub mod manifest;
 pub mod names;
 mod placement;
+pub mod private;
 pub mod prune;
 pub mod rooted;
 mod unnamed;

@@ -8,11 +8,12 @@ use super::{
     durable,
     error::WorkspaceError,
     hash::{self, FileHash},
+    private::{FILE_MODE, FOLDER_MODE},
 };
 use crate::{crash, job::time::Timestamp};
 use cap_std::{
     ambient_authority,
-    fs::{Dir, File, Metadata, OpenOptions},
+    fs::{Dir, DirBuilder, DirBuilderExt, File, Metadata, OpenOptions, OpenOptionsExt},
 };
 use std::{
     io::{self, Read, Write},
@@ -302,7 +303,7 @@ impl Workspace {
         }
         let mut at = self.root.try_clone()?;
         for name in path.split('/') {
-            match at.create_dir(name) {
+            match at.create_dir_with(name, DirBuilder::new().mode(FOLDER_MODE)) {
                 Ok(()) => {
                     crash::point("folder.made");
                     if !self.is_unnamed {
@@ -337,7 +338,7 @@ fn write_unsynced(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Resul
 }
 
 fn fill_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<(File, FileHash)> {
-    let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
+    let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true).mode(FILE_MODE))?;
     crash::point("file.new.made");
     crash::half_of("file.new.half", &mut file, content);
     let hash = hash::copy(content, &mut file)?;

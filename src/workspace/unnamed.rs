@@ -3,7 +3,7 @@
 use super::{
     durable,
     error::WorkspaceError,
-    placement,
+    placement, private,
     rooted::{TEMPORARY, Workspace, temporary_name},
 };
 use crate::{crash, job::time::Timestamp};
@@ -19,10 +19,10 @@ impl Workspace {
     /// with [`Self::install`]; a crash before that leaves nothing that looks like a job.
     pub fn create_temporary(parent: &Path) -> Result<Self, WorkspaceError> {
         let path = parent.join(temporary_name());
-        std::fs::create_dir_all(parent)
+        private::make_folders(parent)
             .and_then(|()| {
                 placement::spread(parent);
-                std::fs::create_dir(&path)
+                private::make_folders(&path)
             })
             .map_err(|error| WorkspaceError::from_io("create the workspace", &path.display().to_string(), error))?;
         crash::point("workspace.made");

@@ -107,9 +107,10 @@ impl Ordeal<'_> {
             if far == Far::UntilCaughtUp {
                 return Ok(());
             }
-            // The process was dropped where it stood: that is the second crash.
+            // The process was dropped where it stood: that is the second crash. What it had only been told may be lost with
+            // it, but no person does again what was done before its step.
             let (_, decisions) = Mask::of(&record.path)?;
-            let from = cut::step_after(scenario, record, record.line_of(decisions.len()));
+            let from = cut::step_after(scenario, record, record.line_of(decisions.len())).max(caught_up.step);
             self.settle_after(from).await?;
             play::play(scenario, from, &*ground.store, &record.path, &mut |_| {}).await?;
         }

@@ -103,8 +103,10 @@ impl Night {
     /// Works until nothing is left: the summary.
     fn work(&self, folder: &str) -> Value {
         let ran = self.run(&self.worker(folder));
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        serde_json::from_str(&ran.stdout).unwrap()
+        let summary: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let code = if summary["held"] == json!({}) { 0 } else { 4 };
+        assert_eq!((ran.code, ran.stderr.as_str()), (code, ""));
+        summary
     }
 
     /// A worker that dies at a place of the program.

@@ -20,6 +20,7 @@ mod machine;
 mod made;
 mod misbehaviour;
 mod offline;
+mod pipeline;
 mod plans;
 mod postgres;
 mod queue;

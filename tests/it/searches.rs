@@ -5,7 +5,7 @@
 use crate::support::{Place, shipped, wait};
 use overnight::{
     context::{catalogue::SearchFiles, fence::fenced},
-    job::{event::CallEnd, working::Working},
+    job::{coverage::Coverage, event::CallEnd, working::Working},
     model::{Model, rules::Offline},
     runner::load,
     tool::{Library, read},
@@ -39,8 +39,11 @@ impl Desk {
         Arc::make_mut(&mut job.spec).budget_tokens = 10_000_000;
         let workspace = Workspace::open(&self.path).unwrap();
         let wanted = SearchFiles { pattern: pattern.to_owned(), path: path.map(str::to_owned), glob: None };
-        let told = read(&job, &workspace, &mut Library::default(), "call", &Working::SearchFiles(wanted)).unwrap();
-        (told.end, told.text)
+        let (working, coverage) = (Working::SearchFiles(wanted), Coverage::default());
+        match read(&job.spec, &coverage, &workspace, &mut Library::default(), &working) {
+            Ok(found) => (found.end, found.text),
+            Err(error) => (CallEnd::Failed, error.to_string()),
+        }
     }
 
     fn found(&self, pattern: &str) -> String {

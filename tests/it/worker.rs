@@ -4,11 +4,14 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by them")]
 #![expect(clippy::float_cmp, reason = "small whole numbers are exact")]
 
+mod apart;
+
 use crate::{
     remote::server::{Format, Server, Setup},
     store::{Place, at, on_both},
     support::shipped,
 };
+use apart::{a_blocked_thread_keeps_no_heartbeat_back, a_hook_keeps_nobody_waiting};
 use async_trait::async_trait;
 use overnight::{
     batch::{BatchSettings, window::Window},
@@ -528,4 +531,6 @@ on_both! {
     a_job_counts_by_its_last_rest
     a_stopped_worker_gives_its_jobs_back
     an_outage_of_the_models_server_is_waited_for
+    a_blocked_thread_keeps_no_heartbeat_back
+    a_hook_keeps_nobody_waiting
 }

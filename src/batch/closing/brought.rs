@@ -5,6 +5,7 @@ use super::{BatchError, Sources};
 use crate::{
     depot::{DepotError, ManifestKey},
     job::{id::JobId, time::Timestamp},
+    runner::aside,
     store::{JobRow, Store, StoreError},
     workspace::{Workspace, WorkspaceError},
 };
@@ -35,7 +36,8 @@ pub(super) async fn bring(
     here: Option<&Workspace>,
     now: Timestamp,
 ) -> Result<Option<Result<Workspace, String>>, BatchError> {
-    let Some(depot) = sources.depot.filter(|_| !row.state.deliverables.is_empty() && !has_all(here, row)) else {
+    let Some(depot) = sources.depot.filter(|_| !row.state.deliverables.is_empty() && !aside(|| has_all(here, row)))
+    else {
         return Ok(None);
     };
     let Some(key) = result_manifest(store, row).await? else { return Ok(None) };

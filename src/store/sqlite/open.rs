@@ -4,9 +4,24 @@ use super::{BUSY, MIGRATIONS, failed, whose::look};
 use crate::store::{StoreError, whose::known};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, migrate::MigrateError, sqlite::SqliteConnectOptions};
 use std::{
+    fs::{DirBuilder, OpenOptions},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::Path,
     time::{Duration, Instant},
 };
+
+/// Makes the file and its folder where they are missing: for their owner alone, and so what SQLite puts beside the file.
+pub(super) fn make(path: &Path, database: &str) -> Result<(), StoreError> {
+    if let Some(folder) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| StoreError::Connect {
+            database: database.to_owned(),
+            detail: format!("its folder can't be made: {error}"),
+        })?;
+    }
+    // Where it can't be made, SQLite says why.
+    let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    Ok(())
+}
 
 pub(super) fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(path).foreign_keys(true).busy_timeout(BUSY)

@@ -1,5 +1,5 @@
-//! All writes of this process go through one connection, one transaction after the other, so that none waits for another
-//! inside SQLite. What is asked for while a transaction is under way goes into the next one together (group commit): with
+//! All writes of this process go through one connection with a thread of its own, one transaction after the other, so that
+//! none waits for another inside SQLite, and none is left half done while the threads of those who asked are busy. What is asked for while a transaction is under way goes into the next one together (group commit): with
 //! hundreds of jobs at work the disk is waited for once, not once for each.
 //!
 //! Each write is one text of SQL, with its conditions in it, that gives a row where it took effect. Statement by statement
@@ -11,10 +11,10 @@ use sqlx::{
     Connection, Row, SqliteConnection,
     sqlite::{SqliteArguments, SqliteRow},
 };
-use std::sync::Mutex;
+use std::{io, sync::Mutex, thread};
 use tokio::{
+    runtime::Builder,
     sync::{mpsc, oneshot},
-    task::JoinHandle,
 };
 
 /// Writes in one transaction at most, so that the first doesn't wait for ever.
@@ -58,7 +58,7 @@ pub(super) use sql;
 #[derive(Debug)]
 pub(super) struct Writer {
     queue: Mutex<Option<mpsc::UnboundedSender<Write>>>,
-    line: Mutex<Option<JoinHandle<()>>>,
+    ended: Mutex<Option<oneshot::Receiver<()>>>,
     database: String,
 }
 
@@ -71,24 +71,30 @@ struct Write {
 
 impl Writer {
     /// `connection` waits for the disk at each commit.
-    pub(super) fn new(connection: SqliteConnection, database: String) -> Self {
+    pub(super) fn new(connection: SqliteConnection, database: String) -> io::Result<Self> {
         let (queue, asked) = mpsc::unbounded_channel();
-        let line = tokio::spawn(Line { connection, database: database.clone(), is_full: true }.serve(asked));
-        Self { queue: Mutex::new(Some(queue)), line: Mutex::new(Some(line)), database }
+        let (end, ended) = oneshot::channel();
+        let line = Line { connection, database: database.clone(), is_full: true };
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        thread::Builder::new().name("sqlite".to_owned()).spawn(move || {
+            runtime.block_on(line.serve(asked));
+            let _ = end.send(());
+        })?;
+        Ok(Self { queue: Mutex::new(Some(queue)), ended: Mutex::new(Some(ended)), database })
     }
 
     /// Writes nothing: of a database that is only read.
     pub(super) fn none(database: String) -> Self {
-        Self { queue: Mutex::default(), line: Mutex::default(), database }
+        Self { queue: Mutex::default(), ended: Mutex::default(), database }
     }
 
     /// Writes nothing more; returns when the connection is closed.
     pub(super) async fn close(&self) {
         drop(self.queue.lock().ok().and_then(|mut queue| queue.take()));
-        let line = self.line.lock().ok().and_then(|mut line| line.take());
-        if let Some(line) = line {
+        let ended = self.ended.lock().ok().and_then(|mut ended| ended.take());
+        if let Some(ended) = ended {
             // A line that broke has no connection any more.
-            let _ = line.await;
+            let _ = ended.await;
         }
     }
 

@@ -8,10 +8,11 @@ use super::{
 };
 use crate::{
     context::catalogue::SearchFiles,
+    crash,
     documents::Unit,
     job::{
         event::{CallEnd, ToolResult},
-        state::Job,
+        spec::JobSpec,
     },
     tool::{
         ToolError,
@@ -52,9 +53,13 @@ pub(super) struct Place {
 }
 
 /// Searches documents and files.
-pub(in crate::tool) fn search(job: &Job, workspace: &Workspace, wanted: &SearchFiles) -> Result<ToolResult, ToolError> {
+pub(in crate::tool) fn search(
+    spec: &JobSpec,
+    workspace: &Workspace,
+    wanted: &SearchFiles,
+) -> Result<ToolResult, ToolError> {
     let looked_for = Wanted::read(&wanted.pattern)?;
-    let places = places(job, workspace, wanted)?;
+    let places = places(spec, workspace, wanted)?;
     let until = Instant::now() + LONGEST;
     let text = match &looked_for {
         Wanted::Lines(matcher) => {
@@ -83,7 +88,7 @@ fn failed(why: &str) -> ToolError {
 }
 
 /// The documents in their order, then the files in theirs.
-fn places(job: &Job, workspace: &Workspace, wanted: &SearchFiles) -> Result<Vec<Place>, ToolError> {
+fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result<Vec<Place>, ToolError> {
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
     let path = parse(wanted.path.as_deref().unwrap_or("."))?;
     let named = path.as_str();
@@ -91,7 +96,7 @@ fn places(job: &Job, workspace: &Workspace, wanted: &SearchFiles) -> Result<Vec<
     let mut places = Vec::new();
     if path.is_root() || is_document_path {
         let wanted_name = named.strip_prefix("documents/").unwrap_or("");
-        for document in &job.spec.documents {
+        for document in &spec.documents {
             let inside = !is_document_path || is_below(&document.name, wanted_name);
             if inside
                 && (matches(glob.as_ref(), &document.name)
@@ -150,6 +155,7 @@ fn each<T: Default + Send>(
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(place) = places.get(number) else { break };
+            crash::reader("tool.search");
             let result = lines::late(until).map_err(|why| failed(&why)).and_then(|()| {
                 match workspace.read_text_at_most(&place.path, MOST_BYTES) {
                     Ok(text) => look(&text, place.unit),

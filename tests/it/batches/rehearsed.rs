@@ -54,7 +54,7 @@ fn a_budget_is_rehearsed_with_a_price_for_offline() {
     assert!(whole > 0.0);
     let budget = whole / 2.0;
     desk.done(&[&SUBMIT[..], &["--budget-usd", &budget.to_string()]].concat());
-    desk.done(&["work", "--until-empty"]);
+    assert_eq!(desk.output(&["work", "--until-empty"]).status.code(), Some(4));
     let shown = desk.json(&["show", "night", "--json"]);
     assert!(shown["held"].as_u64().unwrap() > 0, "{shown}");
     assert!(shown["waiting"].as_array().unwrap().iter().any(|sum| sum["hold_reason"] == "budget"), "{shown}");
@@ -85,7 +85,7 @@ fn a_job_whose_workspace_is_lost_is_begun_anew() {
         fs::remove_file(desk.path("docs").join(name)).unwrap();
     }
     desk.done(&[&SUBMIT[..], &["--budget-usd", &(cost() / 6.0).to_string()]].concat());
-    desk.done(&["work", "--until-empty"]);
+    assert_eq!(desk.output(&["work", "--until-empty"]).status.code(), Some(4));
     let job = |field: &str| {
         let jobs = desk.json(&["jobs", "--batch", "night", "--json"]);
         let job = jobs.as_array().map_or(&jobs["jobs"][0], |jobs| &jobs[0]);

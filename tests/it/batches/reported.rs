@@ -175,7 +175,7 @@ fn a_job_that_was_never_begun_has_no_workspace_that_is_gone() {
     let submit = ["submit", "extract-requirements", "--documents", "docs", "--each", "--batch", "night"];
     assert_eq!(ran(&[&submit[..], &["--max-attempts", "1"]].concat()).code, 0);
     std::fs::remove_file(desk.path().join("docs/a.md")).unwrap();
-    assert_eq!(ran(&["work", "--until-empty", "-q"]).code, 0);
+    assert_eq!(ran(&["work", "--until-empty", "-q"]).code, 3);
     let report: Value = serde_json::from_str(&ran(&["report", "night", "--json"]).stdout).unwrap();
     let whys: Vec<&Value> = report["needs_person"].as_array().unwrap().iter().map(|need| &need["why"]).collect();
     assert_eq!(whys, ["failed", "notes"], "{report}");

@@ -25,6 +25,8 @@ pub(crate) struct CaughtUp<'r> {
     cut: usize,
     /// The line of the undisturbed run that is waited for; `None`: none, it is worked to the end.
     goal: Option<usize>,
+    /// The step that was last begun.
+    pub(crate) step: usize,
     /// The lines of this run.
     lines: u64,
     /// Lines without openings until the goal.
@@ -43,11 +45,12 @@ impl<'r> CaughtUp<'r> {
         let goal = (cut + MARGIN..=record.lines()).find(|line| !to_the_end && !is_opening(*line));
         let left = goal.map_or(0, |goal| (cut + 1..=goal).filter(|line| !is_opening(*line)).count());
         let stop = Arc::new(Notify::new());
-        Self { record, cut, goal, lines: cut as u64, left, openings: Vec::new(), stop, faults: String::new() }
+        Self { record, cut, goal, step: 0, lines: cut as u64, left, openings: Vec::new(), stop, faults: String::new() }
     }
 
     pub(crate) fn on(&mut self, line: Line<'_>) {
         self.lines += 1;
+        self.step = line.step;
         if line.is_opening {
             self.openings.push(self.lines);
             return;
