@@ -2,8 +2,11 @@
 //! share width with it, words beside it without a column's gap between. So a paragraph, a column of it, a table's cell
 //! or column is a block, and a wide gap inside a justified line parts nothing.
 
+use std::collections::HashSet;
+
 use super::direction;
 use super::pitch::line_step;
+use super::tables::{TableRow, tables};
 use super::words::Word;
 
 /// Words whose bases are nearer than this, in sizes of the font, are on one line: raised and lowered characters.
@@ -37,6 +40,9 @@ const SPACE: f32 = 0.03;
 const SPACE_APART: f32 = 1.3;
 const MOST_APART: f32 = 0.4;
 
+/// Between two cells of a row.
+const CELLS_APART: &str = "  ";
+
 /// Words in one box.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
@@ -59,7 +65,7 @@ pub(super) struct Line {
 /// The blocks that `words` make, from the top.
 pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
     let mut pool = Pool::new(words, (0..words.len()).collect());
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<Block> = tables(words).into_iter().map(|table| pool.take_table(&table)).collect();
     let step = line_step(words);
     while let Some(seed) = pool.take_first() {
         blocks.push(grow(words, &mut pool, seed, step));
@@ -107,6 +113,34 @@ impl<'a> Pool<'a> {
         Some(self.order[best])
     }
 
+    /// A block of a table's rows.
+    fn take_table(&mut self, rows: &[TableRow]) -> Block {
+        let members: HashSet<usize> = rows.iter().flatten().flatten().flatten().copied().collect();
+        for (place, word) in self.order.iter().enumerate() {
+            self.is_taken[place] |= members.contains(word);
+        }
+        let seed = &self.words[rows[0][0][0][0]];
+        let mut block = Growing::new(seed);
+        members.iter().for_each(|&at| block.cover(&self.words[at]));
+        let mut lines: Vec<Line> = Vec::new();
+        for row in rows {
+            for (nth, cell) in row.iter().enumerate() {
+                for (line, members) in cell.iter().enumerate() {
+                    let text = line_text(self.words, members);
+                    let first = &self.words[members[0]];
+                    match lines.last_mut() {
+                        Some(last) if nth > 0 && line == 0 => {
+                            last.text.push_str(CELLS_APART);
+                            last.text.push_str(&text);
+                        }
+                        _ => lines.push(Line { text, base: first.base, start: first.start }),
+                    }
+                }
+            }
+        }
+        Block { lines, start: block.start, end: block.end, top: block.top, bottom: block.bottom, size: seed.size }
+    }
+
     /// Where the words with a base from `from` to `to` lie in the order, some others among them.
     fn range(&self, from: f32, to: f32) -> std::ops::Range<usize> {
         let (from, to) = (row(from), row(to));
@@ -133,8 +167,24 @@ struct Growing {
 }
 
 impl Growing {
+    fn new(seed: &Word) -> Self {
+        Self {
+            words: Vec::new(),
+            start: seed.start,
+            end: seed.end,
+            top: seed.top(),
+            bottom: seed.bottom(),
+            first_base: seed.base,
+            last_base: seed.base,
+        }
+    }
+
     fn add(&mut self, index: usize, word: &Word) {
         self.words.push(index);
+        self.cover(word);
+    }
+
+    fn cover(&mut self, word: &Word) {
         self.start = self.start.min(word.start);
         self.end = self.end.max(word.end);
         self.top = self.top.min(word.top());
@@ -176,15 +226,7 @@ fn is_sign(words: &[Word], pool: &Pool<'_>, seed: usize) -> bool {
 fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> Block {
     let word = &words[seed];
     let size = word.size;
-    let mut block = Growing {
-        words: Vec::new(),
-        start: word.start,
-        end: word.end,
-        top: word.top(),
-        bottom: word.bottom(),
-        first_base: word.base,
-        last_base: word.base,
-    };
+    let mut block = Growing::new(word);
     block.add(seed, word);
     if is_sign(words, pool, seed) {
         return block.finish(words, size);
@@ -321,7 +363,7 @@ fn line_text(words: &[Word], line: &[usize]) -> String {
     for &index in line {
         let word = &words[index];
         if let Some(last) = last
-            && word.start - last.end >= space.unwrap_or(SPACE * last.size)
+            && (word.start - last.end >= space.unwrap_or(SPACE * last.size) || is_apart(last, word))
         {
             text.push(' ');
         }
@@ -329,6 +371,14 @@ fn line_text(words: &[Word], line: &[usize]) -> String {
         last = Some(word);
     }
     text
+}
+
+/// Whether two words touch though they were not drawn as one: the text of a cell that reaches to the next.
+fn is_apart(last: &Word, word: &Word) -> bool {
+    last.count > 1
+        && word.count > 1
+        && (word.base - last.base).abs() <= 0.05 * last.size
+        && (word.size - last.size).abs() <= 0.05 * last.size
 }
 
 /// How wide a gap ends a word in a line whose characters are all set apart.

@@ -26,6 +26,7 @@ mod paint;
 mod pitch;
 mod read;
 mod show;
+mod tables;
 mod torn;
 mod words;
 mod write;

@@ -91,6 +91,60 @@ fn columns_are_read_one_after_the_other() {
     assert_eq!(text(&content), expected);
 }
 
+/// Lines of cells, each cell at its column's place.
+fn cells(columns: &[u32], rows: &[(u32, &[&str])]) -> String {
+    let cell = |y: u32, (x, text): (&u32, &&str)| format!("BT /F 10 Tf {x} {y} Td ({text}) Tj ET ");
+    // Column after column, as many programs write them.
+    let column = |at: usize| -> String {
+        rows.iter()
+            .filter_map(|(y, row)| Some(cell(*y, (&columns[at], row.get(at).filter(|text| !text.is_empty())?))))
+            .collect()
+    };
+    (0..columns.len()).map(column).collect()
+}
+
+#[test]
+fn tables_are_read_row_by_row() {
+    let rows: [(u32, &[&str]); 4] = [
+        (700, &["Place", "Keeper", "Door"]),
+        (688, &["Tower", "Ada", "open"]),
+        (676, &["Gate", "", "shut"]),
+        (664, &["Hall", "Grace", "shut"]),
+    ];
+    assert_eq!(
+        text(&cells(&[50, 150, 250], &rows)),
+        "Place  Keeper  Door\nTower  Ada  open\nGate  shut\nHall  Grace  shut\n"
+    );
+}
+
+#[test]
+fn texts_broken_in_their_cells_are_whole() {
+    let rows: [(u32, &[&str]); 6] = [
+        (700, &["Place", "What is done there"]),
+        (680, &["Tower", "The bell is rung at"]),
+        (668, &["", "noon and at dusk"]),
+        (648, &["The old", "It is locked by"]),
+        (636, &["gate", "the keeper her-"]),
+        (624, &["", "self"]),
+    ];
+    let expected = "Place  What is done there\n\nTower  The bell is rung at\nnoon and at dusk\n\n\
+                    The old\ngate  It is locked by\nthe keeper herself\n";
+    assert_eq!(text(&cells(&[50, 150], &rows)), expected);
+}
+
+/// An index has short lines, but as many columns as its page.
+#[test]
+fn an_index_is_read_column_by_column() {
+    let entries: Vec<[String; 2]> = (10..40).map(|at| [format!("bolt{at}, {at}"), format!("door{at}, {at}")]).collect();
+    let rows: Vec<[&str; 2]> = entries.iter().map(|[left, right]| [left.as_str(), right.as_str()]).collect();
+    let rows: Vec<(u32, &[&str])> = (0..).zip(&rows).map(|(at, row)| (700 - 12 * at, &row[..])).collect();
+    let head =
+        "BT /F 10 Tf 50 740 Td (The index of this book, over the width of both of its columns, to its end) Tj ET ";
+    let read = text(&format!("{head}{}", cells(&[50, 274], &rows)));
+    let column = |at: usize| entries.iter().map(|entry| format!("{}\n", entry[at])).collect::<String>();
+    assert!(read.ends_with(&format!("{}\n{}", column(0), column(1))), "{read}");
+}
+
 #[test]
 fn gaps_part_words_and_kerning_does_not() {
     assert_eq!(text("BT /F 10 Tf 50 700 Td [(wo) 50 (rd) -400 (next)] TJ ET"), "word next\n");

@@ -78,7 +78,9 @@ fn write(block: &Block, names: &HashSet<&str>, out: &mut String) {
         out.push_str(text);
         last = Some(line);
     }
-    out.push('\n');
+    if !is_joined {
+        out.push('\n');
+    }
 }
 
 /// The rest of a word that is broken at the end of `line`, at the beginning of `next`, and whether the hyphen stays.

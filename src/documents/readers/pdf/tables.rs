@@ -1,0 +1,311 @@
+//! Tables without rules between their cells: rows of short texts that stand on shared lines, with white between them that
+//! runs through several rows. They are read row by row. Columns of running text look alike but for their lines, which are
+//! long and fill the column's width, and are left to be read one after the other.
+
+use super::words::Word;
+
+/// A wider gap than this, in sizes of the font, parts two cells ...
+const CELL_GAP: f32 = 0.8;
+/// ... where it stands over another of at least this width in the next row.
+const CHANNEL: f32 = 0.6;
+/// ... and so does text that runs over this much of the next one.
+const OVERLAP: f32 = 0.5;
+/// Words whose bases are nearer than this, in sizes of the font, stand on one line; smaller ones, raised or lowered, than this.
+const LINE_SHIFT: f32 = 0.45;
+const SCRIPT_SHIFT: f32 = 0.6;
+const SCRIPT_SIZE: f32 = 0.85;
+/// Rows of one table are so far apart, in sizes of the font: lines of mathematics are nearer.
+const ROW_STEPS: std::ops::RangeInclusive<f32> = 0.9..=3.0;
+/// Rows of lines are so many times further apart than the lines.
+const GROUP_STEP: f32 = 1.2;
+/// So many rows with several cells are a table, or so few with at least three cells.
+const ROWS: usize = 3;
+const FEW_ROWS: usize = 2;
+/// A column of running text: so many characters in a line, this share of lines that reach over this share of its width.
+const PROSE_CHARACTERS: usize = 25;
+const PROSE_LINES: f32 = 0.6;
+const FILLED: f32 = 0.85;
+/// Running text in the last column comes this near to the margin, as a share of the width.
+const MARGIN: f32 = 0.05;
+/// Beside running text, cells that stand at more than this share of its lines are no cells.
+const BESIDE_PROSE: f32 = 0.7;
+/// Columns of a page have at least so many lines, most of them wider than this, in sizes of the font.
+const COLUMN_LINES: usize = 15;
+const COLUMN_WIDTH: f32 = 3.0;
+
+/// Words on one line, parted where white is between them.
+#[derive(Debug, Clone)]
+struct Row {
+    base: f32,
+    size: f32,
+    cells: Vec<Cell>,
+}
+
+#[derive(Debug, Clone)]
+struct Cell {
+    start: f32,
+    end: f32,
+    words: Vec<usize>,
+}
+
+/// A table's row: its cells, each with the words of its lines.
+pub(super) type TableRow = Vec<Vec<Vec<usize>>>;
+
+/// White between two columns.
+type Channel = (f32, f32);
+
+/// The tables among `words`, each as its rows, from the top.
+pub(super) fn tables(words: &[Word]) -> Vec<Vec<TableRow>> {
+    let all = rows(words, (0..words.len()).collect());
+    let mut found = Vec::new();
+    match page_columns(words, &all) {
+        Some(parts) => parts.into_iter().for_each(|part| regions(words, &rows(words, part), &mut found)),
+        None => regions(words, &all, &mut found),
+    }
+    found
+}
+
+fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<Row> {
+    members.sort_by(|&a, &b| words[a].base.total_cmp(&words[b].base));
+    let mut lines: Vec<Vec<usize>> = Vec::new();
+    for at in members {
+        let word = &words[at];
+        match lines.last_mut() {
+            Some(line) if word.base - words[line[0]].base < LINE_SHIFT * word.size.min(words[line[0]].size) => {
+                line.push(at)
+            }
+            _ => lines.push(vec![at]),
+        }
+    }
+    let size = |line: &[usize]| line.iter().map(|&word| words[word].size).fold(0.0, f32::max);
+    let mut at = 0;
+    while at < lines.len() {
+        let base = words[lines[at][0]].base;
+        let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().find(|&other| {
+            lines.get(other).is_some_and(|line| {
+                size(&lines[at]) < SCRIPT_SIZE * size(line)
+                    && (words[line[0]].base - base).abs() < SCRIPT_SHIFT * size(line)
+            })
+        });
+        match beside {
+            Some(other) => {
+                let scripts = lines.remove(at);
+                // Behind the others, so that the line keeps its base.
+                lines[if other > at { other - 1 } else { other }].extend(scripts);
+            }
+            None => at += 1,
+        }
+    }
+    lines
+        .into_iter()
+        .map(|mut line| {
+            let (base, size) = (words[line[0]].base, size(&line));
+            line.sort_by(|&a, &b| words[a].start.total_cmp(&words[b].start));
+            let mut cells: Vec<Cell> = Vec::new();
+            for at in line {
+                let word = &words[at];
+                match cells.last_mut() {
+                    Some(cell) if (-OVERLAP * size..=CELL_GAP * size).contains(&(word.start - cell.end)) => {
+                        cell.end = cell.end.max(word.end);
+                        cell.words.push(at);
+                    }
+                    _ => cells.push(Cell { start: word.start, end: word.end, words: vec![at] }),
+                }
+            }
+            Row { base, size, cells }
+        })
+        .collect()
+}
+
+/// Where a page has two or three columns as wide as each other, the words of each of them.
+fn page_columns(words: &[Word], rows: &[Row]) -> Option<Vec<Vec<usize>>> {
+    let start = words.iter().map(|word| word.start).fold(f32::MAX, f32::min);
+    let width = words.iter().map(|word| word.end).fold(f32::MIN, f32::max) - start;
+    let divided = |shares: &[f32]| {
+        let split = |share: &f32| {
+            let near = (-6..=6_i8).rev().map(|off| start + (share + 0.01 * f32::from(off)) * width);
+            near.min_by_key(|&x| crossing(rows, x))
+        };
+        let splits: Vec<f32> = shares.iter().filter_map(split).collect();
+        let parts = parted(rows, &splits)?;
+        let begins = std::iter::once(f32::MIN).chain(splits.iter().copied());
+        let are_columns = parts.iter().zip(begins).all(|(part, begin)| is_page_column(words, part, begin, 0.1 * width));
+        let across: usize = splits.iter().map(|&x| crossing(rows, x)).sum();
+        are_columns.then_some((across, parts))
+    };
+    let of_two = divided(&[0.5]);
+    let of_three = divided(&[1.0 / 3.0, 2.0 / 3.0]);
+    [of_two, of_three].into_iter().flatten().min_by_key(|&(across, _)| across).map(|(_, parts)| parts)
+}
+
+fn crossing(rows: &[Row], x: f32) -> usize {
+    rows.iter().filter(|row| row.cells.iter().any(|cell| cell.start < x && cell.end > x)).count()
+}
+
+/// The cells of each column; none where many lines run over the splits between them.
+fn parted(rows: &[Row], splits: &[f32]) -> Option<Vec<Vec<usize>>> {
+    let mut parts = vec![Vec::new(); splits.len() + 1];
+    let mut crossing = 0;
+    for row in rows {
+        if row.cells.iter().any(|cell| splits.iter().any(|&x| cell.start < x && cell.end > x)) {
+            crossing += 1;
+            continue;
+        }
+        for cell in &row.cells {
+            parts[splits.partition_point(|&x| x < cell.start)].extend(&cell.words);
+        }
+    }
+    (crossing * 5 <= rows.len()).then_some(parts)
+}
+
+/// Whether `members` are the lines of one of the page's columns, which begins within `near` behind `begin`.
+fn is_page_column(words: &[Word], members: &[usize], begin: f32, near: f32) -> bool {
+    let rows = rows(words, members.to_vec());
+    if rows.len() < COLUMN_LINES {
+        return false;
+    }
+    let is_line = |row: &&Row| {
+        let (start, end) = (row.cells[0].start, row.cells[row.cells.len() - 1].end);
+        (start - begin <= near || begin == f32::MIN) && end - start > COLUMN_WIDTH * row.size
+    };
+    let lines = rows.iter().filter(is_line).count();
+    // Columns that are parted all the way down are columns of a table.
+    let is_parted = rows.iter().flat_map(channels).any(|(from, to)| {
+        let x = f32::midpoint(from, to);
+        let both = rows.iter().filter(|row| channels(row).any(|(from, to)| from < x && x < to)).count();
+        both * 2 >= rows.len() && crossing(&rows, x) * 10 <= rows.len()
+    });
+    lines * 3 >= rows.len() && !is_parted
+}
+
+fn channels(row: &Row) -> impl Iterator<Item = Channel> {
+    row.cells.windows(2).map(|pair| (pair[0].end, pair[1].start))
+}
+
+/// Finds tables in `rows`.
+fn regions(words: &[Word], rows: &[Row], found: &mut Vec<Vec<TableRow>>) {
+    let cells = || rows.iter().flat_map(|row| &row.cells);
+    let (start, end) = (
+        cells().map(|cell| cell.start).fold(f32::MAX, f32::min),
+        cells().map(|cell| cell.end).fold(f32::MIN, f32::max),
+    );
+    let margin = end - MARGIN * (end - start);
+    let mut from = 0;
+    while from < rows.len() {
+        let Some((to, between)) = region(&rows[from..]) else {
+            from += 1;
+            continue;
+        };
+        let region = &rows[from..from + to];
+        if is_table(words, region, &between, margin) {
+            found.push(table_rows(region, &between));
+        }
+        from += to;
+    }
+}
+
+/// How many of the first of `rows` share white between their cells, and this.
+fn region(rows: &[Row]) -> Option<(usize, Vec<Channel>)> {
+    let mut between: Vec<Channel> = channels(&rows[0]).collect();
+    let mut kept = between.clone();
+    let (mut many, mut last) = (1, 0);
+    for (at, row) in rows.iter().enumerate().skip(1) {
+        let (step, size) = (row.base - rows[at - 1].base, row.size.max(rows[at - 1].size));
+        if between.is_empty() || !ROW_STEPS.contains(&(step / size)) {
+            break;
+        }
+        let narrowed: Vec<Channel> = between.iter().filter_map(|&channel| narrow(channel, row)).collect();
+        let is_shared =
+            |&(from, to): &Channel| row.cells[0].end <= from && row.cells.last().is_some_and(|last| last.start >= to);
+        if row.cells.len() > 1 {
+            if !narrowed.iter().any(is_shared) {
+                break;
+            }
+            (between, many, last) = (narrowed, many + 1, at);
+            kept.clone_from(&between);
+        } else if narrowed.len() < between.len() {
+            break;
+        } else {
+            between = narrowed;
+            // The rest of a text in the last column.
+            if between.last().is_some_and(|channel| row.cells[0].start >= channel.1) && last + 1 == at {
+                last = at;
+                kept.clone_from(&between);
+            }
+        }
+    }
+    let columns = kept.len() + 1;
+    (many >= ROWS || many >= FEW_ROWS && columns > 2).then_some((last + 1, kept))
+}
+
+/// What `row` leaves of a channel.
+fn narrow((mut from, mut to): Channel, row: &Row) -> Option<Channel> {
+    for cell in &row.cells {
+        if cell.start < to && cell.end > from {
+            if cell.end - from < to - cell.start {
+                from = cell.end;
+            } else {
+                to = cell.start;
+            }
+        }
+    }
+    (to - from >= CHANNEL * row.size).then_some((from, to))
+}
+
+fn is_table(words: &[Word], rows: &[Row], between: &[Channel], margin: f32) -> bool {
+    let mut columns: Vec<Vec<(usize, &Cell)>> = vec![Vec::new(); between.len() + 1];
+    for (at, row) in rows.iter().enumerate() {
+        for cell in &row.cells {
+            columns[column(between, cell)].push((at, cell));
+        }
+    }
+    let Some((last, others)) = columns.split_last() else { return false };
+    if others.iter().any(|column| is_prose(words, column)) {
+        return false;
+    }
+    if !is_prose(words, last) || last.iter().all(|(_, cell)| cell.end < margin) {
+        return true;
+    }
+    let beside = last.iter().filter(|(at, _)| others.iter().flatten().any(|(other, _)| other == at)).count();
+    share(beside, last.len()) <= BESIDE_PROSE
+}
+
+fn is_prose(words: &[Word], column: &[(usize, &Cell)]) -> bool {
+    let start = column.iter().map(|(_, cell)| cell.start).fold(f32::MAX, f32::min);
+    let end = column.iter().map(|(_, cell)| cell.end).fold(f32::MIN, f32::max);
+    let characters: usize = column.iter().flat_map(|(_, cell)| &cell.words).map(|&word| words[word].count).sum();
+    let filled = column.iter().filter(|(_, cell)| cell.end - start >= FILLED * (end - start)).count();
+    column.len() >= ROWS && characters >= PROSE_CHARACTERS * column.len() && share(filled, column.len()) >= PROSE_LINES
+}
+
+#[expect(clippy::cast_precision_loss, reason = "as many as a page has lines")]
+fn share(part: usize, whole: usize) -> f32 {
+    part as f32 / whole.max(1) as f32
+}
+
+fn column(between: &[Channel], cell: &Cell) -> usize {
+    between.partition_point(|channel| channel.1 <= cell.start)
+}
+
+/// The rows of a table with `lines`. A row is one line; or where the white between some lines is wider, and of the lines
+/// between only the first has all cells, the texts in its cells are broken into lines.
+fn table_rows(lines: &[Row], between: &[Channel]) -> Vec<TableRow> {
+    let step = |pair: &[Row]| pair[1].base - pair[0].base;
+    let least = lines.windows(2).map(step).fold(f32::MAX, f32::min);
+    let groups: Vec<&[Row]> = lines.chunk_by(|a, b| b.base - a.base < GROUP_STEP * least).collect();
+    let later = || groups.iter().flat_map(|group| group[1..].iter().map(|line| (line, &group[0])));
+    let broken = later().filter(|(line, first)| line.cells.len() < first.cells.len()).count();
+    let without_first = later().filter(|(line, _)| column(between, &line.cells[0]) > 0).count();
+    if groups.len() < FEW_ROWS || broken * 2 < later().count().max(1) || without_first * 3 < later().count() {
+        return lines.iter().map(|line| line.cells.iter().map(|cell| vec![cell.words.clone()]).collect()).collect();
+    }
+    let row = |group: &&[Row]| {
+        let mut cells: TableRow = vec![Vec::new(); between.len() + 1];
+        for cell in group.iter().flat_map(|line| &line.cells) {
+            cells[column(between, cell)].push(cell.words.clone());
+        }
+        cells.retain(|cell| !cell.is_empty());
+        cells
+    };
+    groups.iter().map(row).collect()
+}
