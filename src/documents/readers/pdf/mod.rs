@@ -5,7 +5,7 @@
 //! - `notes`: what lies over a page: fields, stamps, comments
 //! - `fonts`, `characters`: what fonts say of themselves that the library drops
 //! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`)
-//! - `words`, `accents`, `ligatures`: characters → words; `layout`, `pitch`: words → blocks of lines; `marks`: bullets beside
+//! - `words`, `accents`: characters → words; `layout`, `pitch`: words → blocks of lines; `marks`: bullets beside
 //!   them; `direction`: lines as they are read; `order`: blocks in reading order; `write`: their text
 //!
 //! Objects, packing, encryption and fonts are the library's. Reading order is ours: measured on some 280 real manuals
@@ -18,7 +18,6 @@ mod direction;
 mod fonts;
 mod glyphs;
 mod layout;
-mod ligatures;
 mod marks;
 mod notes;
 mod order;

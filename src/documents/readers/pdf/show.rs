@@ -3,7 +3,6 @@
 use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue, TextCluster};
 
 use super::glyphs::{Glyph, Matrix, QUARTERS};
-use super::ligatures;
 use super::paint::{Painter, number};
 
 /// Text at more than this from a quarter turn (the sine, of two degrees and a half) is at a slant to it.
@@ -53,22 +52,17 @@ impl Painter<'_> {
         }
         let known = self.state.known.clone();
         let said = |at: usize| known.as_ref().and_then(|font| font.character(codes, at, advances.len()));
-        let ligature = |text: &str, at: usize| {
-            let code = codes.get(at).filter(|_| text.is_empty() && codes.len() == advances.len());
-            code.copied().and_then(ligatures::waiting)
-        };
         if let Some(clusters) = run.clusters {
             for cluster in clusters {
                 let first = cluster.glyphs.start;
                 let text = text.get(cluster.text).unwrap_or_default();
                 for (nth, glyph) in advances.get(cluster.glyphs).unwrap_or_default().iter().enumerate() {
-                    let known = said(first + nth).or_else(|| ligature(text, first + nth));
-                    self.glyph(if nth == 0 { text } else { "" }, known, glyph, nth == 0);
+                    self.glyph(if nth == 0 { text } else { "" }, said(first + nth), glyph, nth == 0);
                 }
             }
         } else if text.is_empty() {
             for (nth, glyph) in advances.iter().enumerate() {
-                self.glyph("", said(nth).or_else(|| ligature("", nth)), glyph, true);
+                self.glyph("", said(nth), glyph, true);
             }
         } else {
             self.spread(text, &advances);

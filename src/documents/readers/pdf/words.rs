@@ -6,7 +6,6 @@ use unicode_bidi::{BidiClass, bidi_class};
 
 use super::accents;
 use super::glyphs::{Glyph, Page};
-use super::ligatures;
 
 /// A wider gap than this, in sizes of the font, is between two words.
 const WORD_GAP: f32 = 0.1;
@@ -43,11 +42,6 @@ pub(super) fn words(page: &Page, turn: u8) -> Vec<Word> {
     }
     making.flush();
     making.words.extend(making.open);
-    for word in &mut making.words {
-        if let Some(text) = ligatures::settled(&word.text) {
-            word.text = text;
-        }
-    }
     making.words.retain(|word| !word.text.is_empty());
     making.words
 }
