@@ -157,21 +157,6 @@ fn words_broken_at_a_lines_end_are_whole() {
 }
 
 #[test]
-fn an_addresss_break_leaves_no_hyphen() {
-    let lines = "BT /F 10 Tf 12 TL 50 700 Td (See http://a.example/-) Tj T* (guide for both.) Tj ET";
-    assert_eq!(text(lines), "See http://a.example/guide\nfor both.\n");
-}
-
-#[test]
-fn marks_set_apart_stand_before_their_lines() {
-    let bullets = "BT /F 10 Tf 12 TL 50 700 Td (\\267) Tj T* (\\267) Tj T* (\\267) Tj ET";
-    let items = "BT /F 10 Tf 12 TL 90 700 Td (one) Tj T* (two) Tj ET";
-    assert_eq!(text(&format!("{bullets} {items}")), "\u{2022}\n\n\u{2022} one\n\u{2022} two\n");
-    let note = "BT /F 6 Tf 50 104 Td (12) Tj ET BT /F 10 Tf 58 100 Td (A note.) Tj ET";
-    assert_eq!(text(note), "12 A note.\n");
-}
-
-#[test]
 fn a_letter_in_a_mirror_stands_among_the_others() {
     let upright = |x: u32, text: &str| format!("1 0 0 1 {x} 700 Tm ({text}) Tj ");
     let content = format!("BT /F 10 Tf {}-1 0 0 1 110 700 Tm (E) Tj {}ET", upright(100, "X"), upright(110, "TEX"));
@@ -284,13 +269,6 @@ fn marks_of_tex_for_what_is_typed_are_straight() {
     let read = |letters| read(&with_font(&font(letters), &[stream("", "50 0 d0")], "BT /F 10 Tf 50 700 Td ('`) Tj ET"));
     assert_eq!(read("").unwrap().0, "'`\n");
     assert_eq!(read("/a65 6 0 R").unwrap().0, "’‘\n");
-}
-
-#[test]
-fn names_with_a_capital_within_are_whole_again() {
-    let content = "BT /F 10 Tf 50 700 Td (What MrBayes is, and of Saxe-) Tj 0 -12 Td (Coburg, is said by Mr-) Tj 0 -12 Td \
-                   (Bayes and his friends here.) Tj ET";
-    assert_eq!(text(content), "What MrBayes is, and of Saxe-Coburg,\nis said by MrBayes\nand his friends here.\n");
 }
 
 #[test]

@@ -1,10 +1,7 @@
 //! A page's text, from its words.
 
-use std::collections::HashSet;
-
 use super::glyphs::{Page, TURNS};
 use super::layout::{Block, Line, blocks};
-use super::marks::with_marks;
 use super::order::ordered;
 use super::words::{Word, words};
 
@@ -24,12 +21,11 @@ pub(super) fn text(page: &Page) -> String {
     let mut out = String::new();
     for (turn, _) in turns {
         let words = words(page, turn);
-        let names: HashSet<&str> = words.iter().map(|word| bare(&word.text)).filter(|word| has_hump(word)).collect();
         if words.len() > MAX_WORDS {
             as_painted(&words, &mut out);
         } else {
-            for block in ordered(with_marks(blocks(&words))) {
-                write(&block, &names, &mut out);
+            for block in ordered(blocks(&words)) {
+                write(&block, &mut out);
             }
         }
     }
@@ -46,9 +42,8 @@ fn as_painted(words: &[Word], out: &mut String) {
     out.push('\n');
 }
 
-/// A block is a paragraph, or a few of them with more white between than between their lines. `names` are the page's words
-/// with a capital within.
-fn write(block: &Block, names: &HashSet<&str>, out: &mut String) {
+/// A block is a paragraph, or a few of them with more white between than between their lines.
+fn write(block: &Block, out: &mut String) {
     if !out.is_empty() {
         out.push('\n');
     }
@@ -60,7 +55,7 @@ fn write(block: &Block, names: &HashSet<&str>, out: &mut String) {
     for line in &block.lines {
         let mut text = line.text.as_str();
         if let Some(last) = last {
-            if let Some((keep, part)) = joined(&last.text, text, names) {
+            if let Some((keep, part)) = joined(&last.text, text) {
                 if !keep {
                     out.pop();
                 }
@@ -84,12 +79,8 @@ fn write(block: &Block, names: &HashSet<&str>, out: &mut String) {
 }
 
 /// The rest of a word that is broken at the end of `line`, at the beginning of `next`, and whether the hyphen stays.
-fn joined<'a>(line: &str, next: &'a str, names: &HashSet<&str>) -> Option<(bool, &'a str)> {
+fn joined<'a>(line: &str, next: &'a str) -> Option<(bool, &'a str)> {
     let mut back = line.chars().rev();
-    let address = line.split_whitespace().next_back().is_some_and(|word| word.contains("://") && word.ends_with("/-"));
-    if address && next.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '~' | '_')) {
-        return next.split_whitespace().next().map(|part| (false, part));
-    }
     // A typographic hyphen (U+2010) stays, as `pdftotext` leaves it: the quote check knows it.
     if !matches!(back.next(), Some('-' | '\u{ad}')) {
         return None;
@@ -100,22 +91,6 @@ fn joined<'a>(line: &str, next: &'a str, names: &HashSet<&str>) -> Option<(bool,
     if !before.is_alphanumeric() || !after.is_alphanumeric() {
         return None;
     }
-    // "Mr-", "Bayes": the page says how the name is written
-    let is_name = || {
-        let head = bare(line.split_whitespace().next_back().unwrap_or_default());
-        names.contains(format!("{head}{}", bare(part)).as_str())
-    };
-    let is_word = before.is_alphabetic()
-        && (after.is_lowercase() || after.is_uppercase() && (before.is_uppercase() || is_name()));
+    let is_word = before.is_alphabetic() && (after.is_lowercase() || after.is_uppercase() && before.is_uppercase());
     Some((!is_word, part))
-}
-
-/// A word without the marks around it.
-fn bare(word: &str) -> &str {
-    word.trim_matches(|c: char| !c.is_alphanumeric())
-}
-
-/// Whether a capital stands behind a small letter, as in MrBayes.
-fn has_hump(word: &str) -> bool {
-    word.chars().zip(word.chars().skip(1)).any(|(before, after)| before.is_lowercase() && after.is_uppercase())
 }
