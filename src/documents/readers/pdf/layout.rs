@@ -11,19 +11,11 @@ use super::words::Word;
 
 /// Words whose bases are nearer than this, in sizes of the font, are on one line: raised and lowered characters.
 const LINE_SHIFT: f32 = 0.5;
-/// A wider gap than this, in sizes of the font, parts a word from a block on its left or right ...
-const COLUMN_GAP: f32 = 0.7;
-/// ... or than this, where few lines have a word there: numbers of lines and of items.
-const STRAY_GAP: f32 = 1.0;
-const STRAYS: usize = 3;
-/// By how much of the block's size that of a word may differ: above and below, within, and beside it.
+/// A wider gap than this, in sizes of the font, parts a word from a block on its left or right.
+const COLUMN_GAP: f32 = 1.0;
+/// By how much of the block's size that of a word may differ: above and below, and within.
 const SIZE_ABOVE: f32 = 0.05;
 const SIZE_WITHIN: f32 = 0.6;
-const SIZE_BESIDE: f32 = 0.2;
-/// A sign beside lines: their size as a share of its own at most, how far they are from it, and below its foot, in its sizes.
-const SIGN_SHARE: f32 = 0.7;
-const SIGN_GAP: f32 = 2.0;
-const SIGN_BELOW: f32 = 0.5;
 /// A wider gap than this, in sizes of the font, ends a line.
 const LINE_GAP: f32 = 1.5;
 /// A word further than this before the end of the last one, in sizes of the font, is of another line: stacked marks,
@@ -197,40 +189,12 @@ impl Growing {
     }
 }
 
-/// Whether the word `seed` is a sign beside lines of smaller text: an icon in the margin, a capital over several lines. It
-/// is on none of them, and a block by itself.
-fn is_sign(words: &[Word], pool: &Pool<'_>, seed: usize) -> bool {
-    let sign = &words[seed];
-    if sign.text.chars().nth(2).is_some() {
-        return false;
-    }
-    let mut bases: Option<(f32, f32)> = None;
-    for at in pool.range(sign.top(), sign.bottom() + SIGN_BELOW * sign.size) {
-        let word = &words[pool.order[at]];
-        if !pool.is_taken[at]
-            && word.size < SIGN_SHARE * sign.size
-            && (0.0..SIGN_GAP * sign.size).contains(&(word.start - sign.end))
-            && (word.top() < sign.bottom() && word.bottom() > sign.top())
-        {
-            let (first, last) = bases.get_or_insert((word.base, word.base));
-            (*first, *last) = (first.min(word.base), last.max(word.base));
-            if *last - *first > word.size {
-                return true;
-            }
-        }
-    }
-    false
-}
-
 /// A block from the word `seed` on, of lines no further apart than `step` sizes of the font.
 fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> Block {
     let word = &words[seed];
     let size = word.size;
     let mut block = Growing::new(word);
     block.add(seed, word);
-    if is_sign(words, pool, seed) {
-        return block.finish(words, size);
-    }
     let is_alike = |word: &Word, share: f32| (word.size - size).abs() < share * size;
     loop {
         let (first, last) = (block.first_base, block.last_base);
@@ -283,35 +247,6 @@ fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> Block {
                 pool.is_taken[at] = true;
                 block.add(pool.order[at], word);
                 has_grown = true;
-            }
-        }
-        if has_grown {
-            continue;
-        }
-        for is_left in [true, false] {
-            let is_stray = |word: &Word, block: &Growing| {
-                let gap = if is_left { block.start - word.end } else { word.start - block.end };
-                (within.0..=within.1).contains(&word.base)
-                    && (0.0..STRAY_GAP * size).contains(&gap)
-                    && is_alike(word, SIZE_BESIDE)
-            };
-            let mut rows: Vec<i64> = Vec::new();
-            for at in pool.range(within.0, within.1) {
-                let word = &words[pool.order[at]];
-                if !pool.is_taken[at] && is_stray(word, &block) && rows.last() != Some(&row(word.base)) {
-                    rows.push(row(word.base));
-                }
-            }
-            if rows.is_empty() || rows.len() > STRAYS {
-                continue;
-            }
-            for at in pool.range(within.0, within.1) {
-                let word = &words[pool.order[at]];
-                if !pool.is_taken[at] && is_stray(word, &block) {
-                    pool.is_taken[at] = true;
-                    block.add(pool.order[at], word);
-                    has_grown = true;
-                }
             }
         }
         if !has_grown {

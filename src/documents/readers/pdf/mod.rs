@@ -1,7 +1,7 @@
 //! PDF, read page after page.
 //!
 //! - `read`: a document and its pages, and what is missing of them
-//! - `torn`: pages whose content is damaged where it is packed
+//! - `repair`: pages found again; `torn`: pages whose content is damaged where it is packed
 //! - `notes`: what lies over a page: fields, stamps, comments
 //! - `fonts`, `characters`: what fonts say of themselves that the library drops
 //! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`)
@@ -22,6 +22,7 @@ mod order;
 mod paint;
 mod pitch;
 mod read;
+mod repair;
 mod show;
 mod tables;
 mod torn;

