@@ -1,6 +1,6 @@
 //! What fonts say of themselves that the library keeps back or drops: the codes of symbol fonts (bullets, arrows, ticks)
-//! that stand for characters of private use, as `pdftotext` tells them too; TeX's straight quotation marks; and how large a
-//! font is whose glyphs are drawings in a measure of its own. Looked through once, before the pages are read; few fonts
+//! that stand for characters of private use, as `pdftotext` tells them too; how large a font is whose glyphs are drawings in a
+//! measure of its own; and whose table of characters is a bomb. Looked through once, before the pages are read; few fonts
 //! have anything to say.
 
 use std::collections::{HashMap, HashSet};
@@ -19,6 +19,8 @@ type Id = (u32, u16);
 const MAX_USES: usize = 200_000;
 const MAX_FONTS: usize = 5_000;
 const MAX_BYTES: usize = 32 << 20;
+/// No table of a font's characters is larger, in bytes.
+const MAX_TABLE: usize = 8 << 20;
 /// Pages take over what pages above them have, so many times.
 const MAX_PARENTS: usize = 32;
 /// Glyphs of text are so wide in the mean, as a share of the font's size ...
@@ -26,14 +28,13 @@ const MEAN_WIDTH: f64 = 0.5;
 /// ... and a size by which they are this narrow or this wide is none.
 const LIKELY_WIDTHS: std::ops::RangeInclusive<f64> = 0.2..=1.2;
 
-/// Codes of TeX's companion fonts (TS1) that stand for other marks than in its fonts of letters.
-const COMPANION: [(u32, char); 2] = [(39, '\''), (96, '`')];
-
 /// What is worth knowing of one font.
 #[derive(Debug)]
 pub(super) struct Font {
     /// How many times larger than its size says it is drawn.
     pub(super) scale: f64,
+    /// Its table of characters is built to exhaust who reads it.
+    pub(super) is_bomb: bool,
     /// What codes stand for, where the library doesn't know it.
     characters: HashMap<u32, char>,
     is_composite: bool,
@@ -147,37 +148,27 @@ impl<'a> Looking<'a> {
         let kind = dict_get(font, b"Subtype").and_then(|kind| self.document.resolve(kind).as_name());
         let is_drawn = kind == Some(b"Type3");
         let scale = if is_drawn { self.scale(font).unwrap_or(1.0) } else { 1.0 };
-        let mut characters = self.private(font).unwrap_or_default();
-        if is_drawn && self.is_companion(font) {
-            characters.extend(COMPANION);
-        }
+        let characters = self.private(font);
+        let is_bomb = matches!(characters, Some(None));
+        let characters = characters.flatten().unwrap_or_default();
         let is_composite = kind == Some(b"Type0");
-        (!characters.is_empty() || scale.to_bits() != 1_f64.to_bits()).then_some(Font {
+        (is_bomb || !characters.is_empty() || scale.to_bits() != 1_f64.to_bits()).then_some(Font {
             scale,
+            is_bomb,
             characters,
             is_composite,
         })
     }
 
-    /// Whether this is a font of TeX's beside one of letters: its glyphs are known by numbers, and none is a letter's.
-    fn is_companion(&self, font: &PdfDict) -> bool {
-        let glyphs = dict_get(font, b"CharProcs").and_then(|glyphs| self.document.resolve(glyphs).as_dict());
-        let number = |name: &[u8]| std::str::from_utf8(name).ok()?.strip_prefix('a')?.parse::<u8>().ok();
-        dict_get(font, b"ToUnicode").is_none()
-            && glyphs.is_some_and(|glyphs| {
-                glyphs.iter().all(|(name, _)| number(name).is_some_and(|code| !code.is_ascii_alphabetic()))
-            })
-    }
-
-    fn private(&mut self, font: &PdfDict) -> Option<HashMap<u32, char>> {
+    /// The codes of a font's table that stand for characters of private use; within, none of a table that is a bomb.
+    fn private(&mut self, font: &PdfDict) -> Option<Option<HashMap<u32, char>>> {
         let stream = self.document.resolve(dict_get(font, b"ToUnicode")?).as_stream()?;
         if self.bytes_left == 0 {
             return None;
         }
         let map = decompress(stream).ok()?;
-        let is_within = map.len() <= self.bytes_left;
         self.bytes_left = self.bytes_left.saturating_sub(map.len());
-        is_within.then(|| private(&map))
+        Some(if map.len() > MAX_TABLE { None } else { private(&map) })
     }
 
     fn scale(&self, font: &PdfDict) -> Option<f64> {

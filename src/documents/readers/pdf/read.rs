@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use unpdf::Error;
 use unpdf::parser::backend::{PdfBackend, RawBackend};
 use unpdf::parser::raw::RawDocument;
+use unpdf::parser::raw::document::PageTreeScan;
 
 use super::fonts::Fonts;
 use super::glyphs::Page;
@@ -29,7 +30,7 @@ pub(in crate::documents) struct Pdf;
 
 impl Reader for Pdf {
     fn version(&self) -> &'static str {
-        "unpdf 0.52.1+12"
+        "unpdf 0.52.1+13"
     }
 
     fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
@@ -75,15 +76,13 @@ struct Loaded {
 }
 
 fn load(bytes: &[u8]) -> Result<Loaded, Refusal> {
-    let known = match RawDocument::load(bytes) {
-        Ok(document) => (document.scan_page_tree().unresolved_nodes == 0)
-            .then(|| document.pages().len())
-            .filter(|&pages| pages > 0)
-            .ok_or_else(|| document.pages().len()),
-        Err(Error::PdfParse(_)) => Err(0),
-        Err(_) => Ok(0),
+    let pages = match RawDocument::load(bytes) {
+        Ok(document) => document.scan_page_tree(),
+        Err(Error::PdfParse(_)) => PageTreeScan::default(),
+        Err(error) => return Err(refusal(&error, bytes)),
     };
-    match known.err().and_then(|known| repaired(bytes, known)) {
+    let is_whole = pages.unresolved_nodes == 0 && !pages.pages.is_empty();
+    match (!is_whole).then(|| repaired(bytes, pages.pages.len())).flatten() {
         Some(repaired) => Ok(Loaded { is_repaired: true, ..loaded(&repaired)? }),
         None => loaded(bytes),
     }

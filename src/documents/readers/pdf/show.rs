@@ -33,6 +33,10 @@ impl Painter<'_> {
 
     /// Shows one string in the font that is set.
     fn show(&mut self, codes: &[u8]) {
+        if self.state.known.as_ref().is_some_and(|font| font.is_bomb) {
+            self.page.unmapped += codes.len() as u64;
+            return;
+        }
         let run = self.document.decode_run(self.state.scope, &self.state.font, codes);
         let text = run.decoded.text.as_str();
         let Some(advances) = run.glyphs else {
