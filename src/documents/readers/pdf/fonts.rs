@@ -148,9 +148,7 @@ impl<'a> Looking<'a> {
         let kind = dict_get(font, b"Subtype").and_then(|kind| self.document.resolve(kind).as_name());
         let is_drawn = kind == Some(b"Type3");
         let scale = if is_drawn { self.scale(font).unwrap_or(1.0) } else { 1.0 };
-        let characters = self.private(font);
-        let is_bomb = matches!(characters, Some(None));
-        let characters = characters.flatten().unwrap_or_default();
+        let (characters, is_bomb) = self.private(font);
         let is_composite = kind == Some(b"Type0");
         (is_bomb || !characters.is_empty() || scale.to_bits() != 1_f64.to_bits()).then_some(Font {
             scale,
@@ -160,15 +158,16 @@ impl<'a> Looking<'a> {
         })
     }
 
-    /// The codes of a font's table that stand for characters of private use; within, none of a table that is a bomb.
-    fn private(&mut self, font: &PdfDict) -> Option<Option<HashMap<u32, char>>> {
-        let stream = self.document.resolve(dict_get(font, b"ToUnicode")?).as_stream()?;
-        if self.bytes_left == 0 {
-            return None;
-        }
-        let map = decompress(stream).ok()?;
+    /// The codes of a font's table that stand for characters of private use, or that the table is a bomb.
+    fn private(&mut self, font: &PdfDict) -> (HashMap<u32, char>, bool) {
+        let table = dict_get(font, b"ToUnicode").and_then(|table| self.document.resolve(table).as_stream());
+        let Some(map) = table.filter(|_| self.bytes_left > 0).and_then(|table| decompress(table).ok()) else {
+            return (HashMap::new(), false);
+        };
         self.bytes_left = self.bytes_left.saturating_sub(map.len());
-        Some(if map.len() > MAX_TABLE { None } else { private(&map) })
+        let found = Some(&map).filter(|map| map.len() <= MAX_TABLE).and_then(|map| private(map));
+        let is_bomb = found.is_none();
+        (found.unwrap_or_default(), is_bomb)
     }
 
     fn scale(&self, font: &PdfDict) -> Option<f64> {

@@ -113,7 +113,9 @@ impl<'a> Pool<'a> {
         }
         let seed = &self.words[rows[0][0][0][0]];
         let mut block = Growing::new(seed);
-        members.iter().for_each(|&at| block.cover(&self.words[at]));
+        for &at in &members {
+            block.cover(&self.words[at]);
+        }
         let mut lines: Vec<Line> = Vec::new();
         for row in rows {
             for (nth, cell) in row.iter().enumerate() {

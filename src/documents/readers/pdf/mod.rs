@@ -5,7 +5,8 @@
 //! - `notes`: what lies over a page: fields, stamps, comments
 //! - `fonts`, `characters`: what fonts say of themselves that the library drops
 //! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`)
-//! - `words`, `accents`: characters → words; `layout`, `pitch`: words → blocks of lines; `direction`: lines as they are read; `order`: blocks in reading order; `write`: their text
+//! - `words`, `accents`: characters → words; `tables`: words → tables; `layout`, `pitch`: the other words → blocks of
+//!   lines; `direction`: lines as they are read; `order`: blocks in reading order; `write`: their text
 //!
 //! Objects, packing, encryption and fonts are the library's. Reading order is ours: measured on some 280 real manuals
 //! against `pdftotext`, the library's own keeps headers and tables otherwise than they stand, and its text is Markdown.

@@ -29,7 +29,7 @@ pub(super) fn repaired(bytes: &[u8], known: usize) -> Option<Vec<u8>> {
     let tree = of_type(b"Pages").into_iter().find(|(_, dict)| dict_get(dict, b"Parent").is_none());
     let by_tree = tree.map(|(id, _)| with_catalog(&bytes, id, ""));
     let pages = of_type(b"Page");
-    let kids: String = pages.iter().map(|(id, _)| format!("{id} 0 R ")).collect();
+    let kids = pages.iter().map(|(id, _)| format!("{id} 0 R")).collect::<Vec<_>>().join(" ");
     let id = u32::try_from(ids.len()).ok()?.checked_add(2)?;
     let count = pages.len();
     let list = format!("{id} 0 obj\n<</Type/Pages/Kids[{kids}]/Count {count}>>\nendobj\n");

@@ -72,7 +72,7 @@ fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<Row> {
         let word = &words[at];
         match lines.last_mut() {
             Some(line) if word.base - words[line[0]].base < LINE_SHIFT * word.size.min(words[line[0]].size) => {
-                line.push(at)
+                line.push(at);
             }
             _ => lines.push(vec![at]),
         }
@@ -166,7 +166,7 @@ fn is_page_column(words: &[Word], members: &[usize], begin: f32, near: f32) -> b
     }
     let is_line = |row: &&Row| {
         let (start, end) = (row.cells[0].start, row.cells[row.cells.len() - 1].end);
-        (start - begin <= near || begin == f32::MIN) && end - start > COLUMN_WIDTH * row.size
+        (start - begin <= near || begin <= f32::MIN) && end - start > COLUMN_WIDTH * row.size
     };
     let lines = rows.iter().filter(is_line).count();
     // Columns that are parted all the way down are columns of a table.

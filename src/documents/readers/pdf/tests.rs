@@ -141,8 +141,8 @@ fn an_index_is_read_column_by_column() {
     let head =
         "BT /F 10 Tf 50 740 Td (The index of this book, over the width of both of its columns, to its end) Tj ET ";
     let read = text(&format!("{head}{}", cells(&[50, 274], &rows)));
-    let column = |at: usize| entries.iter().map(|entry| format!("{}\n", entry[at])).collect::<String>();
-    assert!(read.ends_with(&format!("{}\n{}", column(0), column(1))), "{read}");
+    let column = |at: usize| entries.iter().map(|entry| entry[at].as_str()).collect::<Vec<_>>().join("\n");
+    assert!(read.ends_with(&format!("{}\n\n{}\n", column(0), column(1))), "{read}");
 }
 
 #[test]
