@@ -22,9 +22,6 @@ impl Instructions {
     }
 }
 
-#[cfg(test)]
-mod tests;
-
 use super::limits::Limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -13,6 +13,7 @@ mod faults;
 mod hostile;
 mod hostile_documents;
 mod in_part;
+mod instructions;
 mod intake;
 mod journal;
 mod long_pages;

@@ -71,12 +71,7 @@ fn new_plan(view: &PromptView<'_>, open: usize) -> Result<Vec<Call>, Vec<Call>> 
     }
     let task = task(&instructions).map_err(|reason| vec![blocked(&reason)])?;
     let mut calls = vec![write(PLAN_FILE, &plan(task, &documents))];
-    for _ in 0..open {
-        calls.extend([
-            call("list_files", json!({"path": "output"})),
-            complete("the plan is written, and each phase has its steps"),
-        ]);
-    }
+    calls.extend((0..open).flat_map(|_| [call("list_files", json!({"path": "output"})), complete("the plan stands")]));
     Ok(calls)
 }
 

@@ -50,11 +50,11 @@ fn call(id: &str, name: &str, arguments: &str) -> RawCall {
     RawCall { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned() }
 }
 
-const OPENAI: &str = include_str!("streams/openai.txt");
-const LLAMA_CPP: &str = include_str!("streams/llama_cpp.txt");
-const VLLM: &str = include_str!("streams/vllm.txt");
-const DEEPSEEK: &str = include_str!("streams/deepseek.txt");
-const OPENROUTER: &str = include_str!("streams/openrouter.txt");
+const OPENAI: &str = include_str!("../../../../../tests/formats/streams/openai.txt");
+const LLAMA_CPP: &str = include_str!("../../../../../tests/formats/streams/llama_cpp.txt");
+const VLLM: &str = include_str!("../../../../../tests/formats/streams/vllm.txt");
+const DEEPSEEK: &str = include_str!("../../../../../tests/formats/streams/deepseek.txt");
+const OPENROUTER: &str = include_str!("../../../../../tests/formats/streams/openrouter.txt");
 
 #[test]
 fn a_stream_of_openai_is_read() {

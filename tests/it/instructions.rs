@@ -1,9 +1,11 @@
 //! Instructions files in, whole results or whole error sentences out.
 
-use super::*;
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use overnight::job::{contract, instructions::*, limits::Limits};
 use proptest::prelude::*;
 use serde_json::json;
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 const SCHEMA: &str = r#"{"type": "object", "required": ["items"]}"#;
 
@@ -516,9 +518,8 @@ proptest! {
 fn failed(name: &str, path: &str, content: &serde_json::Value) -> Vec<String> {
     let instructions = shipped::parse_shipped(name).unwrap().unwrap();
     let deliverable = instructions.deliverables.iter().find(|d| d.path == path).unwrap();
-    let found = |_: crate::job::contract::Asked<'_>| crate::job::contract::QuoteResult::Found;
-    let checks =
-        crate::job::contract::check_deliverable(deliverable, Some(content.to_string().as_bytes()), &mut { found });
+    let found = |_: contract::Asked<'_>| contract::QuoteResult::Found;
+    let checks = contract::check_deliverable(deliverable, Some(content.to_string().as_bytes()), &mut { found });
     checks.into_iter().filter(|check| !check.passed).map(|check| check.detail).collect()
 }
 
