@@ -243,7 +243,7 @@ fn another_worker_goes_on_from_a_folder() {
         &[
             "depot.blocks=return",
             "depot.manifest=2*off->return",
-            "depot.pointed=5*off->return",
+            "depot.pointed=3*off->return",
             "checkpoint.done=7*off->return",
             "journal.append.half=30*off->return",
         ],
@@ -357,7 +357,7 @@ fn a_zombie_leaves_nothing_that_counts_in_a_bucket() {
 #[test]
 fn a_damaged_block_is_refused() {
     let night = Night::in_a_folder();
-    night.die("first", "depot.pointed=5*off->return");
+    night.die("first", "depot.pointed=3*off->return");
     let (id, key) = night.running().unwrap();
     let store = night.desk.path().join("store");
     let manifest: Value = serde_json::from_slice(&std::fs::read(store.join(key.unwrap().as_str())).unwrap()).unwrap();
@@ -391,7 +391,7 @@ fn a_damaged_block_is_refused() {
 #[test]
 fn a_worker_without_the_store_leaves_its_jobs_alone() {
     let night = Night::in_a_folder();
-    night.die("first", "depot.pointed=5*off->return");
+    night.die("first", "depot.pointed=3*off->return");
     let (id, _) = night.running().unwrap();
     night.take_away();
     let lease = || night.entries().into_values().find(|(entry, _)| entry.job.id == id).unwrap().0.lease;

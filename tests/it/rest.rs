@@ -29,8 +29,8 @@ fn a_deliverable_that_someone_else_changed_stays_named_when_the_job_went_on() {
         ),
         (
             "19",
-            "archive/phase-02-report/manifest.json: output/requirements.json was changed before this, and the journal \
-             doesn't know by whom\n",
+            "archive/phase-01-extract-requirements-1-of-1/journal.jsonl line 117: output/requirements.json was not as the \
+             journal knew it when this call began: someone else changed it\n",
         ),
     ] {
         let desk = Desk::new();

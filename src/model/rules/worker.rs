@@ -25,7 +25,7 @@ fn answer(view: &PromptView<'_>) -> Result<Vec<Call>, Vec<Call>> {
             Some(Step::Start(task)) => Ok(report::start(task)),
             Some(Step::Read(work, segments)) => reading::work(view, work, &segments),
             Some(Step::Report(task)) => report::work(view, task),
-            None if view.has_plan => Ok(vec![call("list_files", json!({"path": "output"})), complete("looked at")]),
+            None if view.has_plan => Ok(looked(*open, "looked at").into()),
             None => new_plan(view, *open),
         },
         Board::Finish => finish(view),
@@ -71,8 +71,14 @@ fn new_plan(view: &PromptView<'_>, open: usize) -> Result<Vec<Call>, Vec<Call>> 
     }
     let task = task(&instructions).map_err(|reason| vec![blocked(&reason)])?;
     let mut calls = vec![write(PLAN_FILE, &plan(task, &documents))];
-    calls.extend((0..open).flat_map(|_| [call("list_files", json!({"path": "output"})), complete("the plan stands")]));
+    calls.extend((1..=open).flat_map(|line| looked(line, "the plan is written, and each phase has its steps")));
     Ok(calls)
+}
+
+/// Completes a todo that asks for nothing new with a look at the plan: from another line each time, as a call that is
+/// repeated with the same result is taken for going in circles.
+fn looked(line: usize, outcome: &str) -> [Call; 2] {
+    [call("read_file", json!({"path": PLAN_FILE, "offset": line})), complete(outcome)]
 }
 
 /// `job_complete`: what is missing is for its checks to say.
