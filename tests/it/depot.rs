@@ -361,7 +361,7 @@ fn a_damaged_block_is_refused() {
     let (id, key) = night.running().unwrap();
     let store = night.desk.path().join("store");
     let manifest: Value = serde_json::from_slice(&std::fs::read(store.join(key.unwrap().as_str())).unwrap()).unwrap();
-    let hash = manifest["files"]["workspace_summary.md"][0]["sha256"].as_str().unwrap();
+    let hash = manifest["files"]["instructions.md"][0]["sha256"].as_str().unwrap();
     let name = format!("objects/{}/{hash}", &hash[..2]);
     let mut block = std::fs::read(store.join(&name)).unwrap();
     block[0] ^= 1;
