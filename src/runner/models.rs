@@ -10,7 +10,7 @@ use crate::{
         endpoint::Pace,
         remote::{self, Key, Remote, Timeouts, wire::Wire},
         replay::Replay,
-        rules::{Offline, Priced},
+        rules::Offline,
         scripted::Scripted,
         table::{self, Quirks, Table},
     },
@@ -73,10 +73,7 @@ impl fmt::Debug for ModelOptions<'_> {
 pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Model>, RunError> {
     let (provider, rest) = name.split_once(':').unwrap_or((name, ""));
     match (provider, rest) {
-        ("offline", "") => Ok(match table::lookup(name, options.models.as_ref()).price {
-            Some(price) => Arc::new(Priced(price)),
-            None => Arc::new(Offline),
-        }),
+        ("offline", "") => Ok(Arc::new(Offline(table::lookup(name, options.models.as_ref()).price))),
         ("scripted", file) if !file.is_empty() => {
             let text = std::fs::read_to_string(file).map_err(|error| ModelError::Script {
                 file: file.to_owned(),

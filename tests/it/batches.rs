@@ -135,7 +135,7 @@ impl Desk {
             session.command(open).unwrap();
             let (_keep, stop) = tokio::sync::watch::channel(false);
             let mut watch = |_: &_, _: runner::Report<'_>| {};
-            let model: Arc<dyn Model> = Arc::new(Offline);
+            let model: Arc<dyn Model> = Arc::new(Offline(None));
             let outcome = Drive::new(&*self.store, model, stop, &mut watch).run(&mut session).await.unwrap();
             assert_eq!(outcome, runner::Outcome::Ended(JobStatus::Completed));
         });
@@ -151,7 +151,7 @@ impl Desk {
             instructions_text: &text,
             documents: &[self.path("rules.md")],
             own: &[],
-            model: &Offline,
+            model: &Offline(None),
             base_url: None,
             api_key_env: None,
             models: None,

@@ -28,7 +28,7 @@ async fn rows_of_a_run(place: Place) -> Rows {
     let documents = place.folder.path().join("rules.md");
     std::fs::write(&documents, "# Rules\n\nA clerk must sign. A guest may enter.\n").unwrap();
     let (instructions, text) = shipped("extract-requirements");
-    let rested = place.run(instructions, &text, &[documents], Arc::new(Offline)).await;
+    let rested = place.run(instructions, &text, &[documents], Arc::new(Offline(None))).await;
     assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
     let id = rested.job.spec.id;
     Rows {

@@ -66,7 +66,7 @@ impl Model for InPart {
         if self.part.is_folded() && turn == self.turn + 1 && !self.is_refused.swap(true, Ordering::Relaxed) {
             return Err(Failure::new(FailureKind::ContextLength, "too long"));
         }
-        let mut reply = Offline.reply(request).await?;
+        let mut reply = Offline(None).reply(request).await?;
         match self.part {
             Part::First(kept) | Part::FirstAndFolded(kept) if turn == self.turn => reply.calls.truncate(kept),
             Part::Cut if turn == self.turn => reply.stop = overnight::context::message::Stop::Length,

@@ -29,7 +29,7 @@ fn run(place: &Place, text: &str, budget_tokens: u64) -> Rested {
     fs::write(folder.join("offices.txt"), text).unwrap();
     let (mut instructions, given) = shipped("extract-requirements");
     instructions.context.budget_tokens = budget_tokens;
-    wait(place.run(instructions, &given, &[folder], Arc::new(Offline)))
+    wait(place.run(instructions, &given, &[folder], Arc::new(Offline(None))))
 }
 
 /// With lines of its own at both ends: pages that begin or end alike have a running head or foot.

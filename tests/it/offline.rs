@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 fn run(place: &Place, name: &str, documents: &Path) -> Rested {
     let (instructions, text) = shipped(name);
-    wait(place.run(instructions, &text, &[documents.to_owned()], Arc::new(Offline)))
+    wait(place.run(instructions, &text, &[documents.to_owned()], Arc::new(Offline(None))))
 }
 
 /// A list of a completed job's result file. Quotes that don't stand in their documents are not completed.

@@ -36,7 +36,7 @@ impl Model for Quoting {
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
-        let mut reply = Offline.reply(request).await?;
+        let mut reply = Offline(None).reply(request).await?;
         for call in reply.calls.iter_mut().filter(|call| call.name == "edit_file") {
             let text = call.arguments.to_string().replace("the gate", "the gate at nine every evening.");
             let page = if self.is_wrong { r#"\"page\":7,"# } else { r#"\"page\":1,"# };

@@ -28,7 +28,7 @@ impl Desk {
             fs::write(folder.join(name), text).unwrap();
         }
         let (instructions, text) = shipped("extract-requirements");
-        let model: Arc<dyn Model> = Arc::new(Offline);
+        let model: Arc<dyn Model> = Arc::new(Offline(None));
         let path = place.make(instructions, &text, &[folder], &model);
         Self { _place: place, path }
     }

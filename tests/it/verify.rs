@@ -32,7 +32,7 @@ fn worked(place: &Place, each: &mut (dyn FnMut(&Path, &Decision) + Send)) -> Pat
         instructions_text: &text,
         documents: &documents,
         own: &[],
-        model: &Offline,
+        model: &Offline(None),
         base_url: None,
         api_key_env: None,
         models: None,
@@ -57,7 +57,7 @@ fn goes_on(place: &Place, path: &Path, word: Option<Command>, each: &mut (dyn Fn
                 each(path, decision);
             }
         };
-        Drive::new(&*place.store, Arc::new(Offline), stop, &mut watch).run(&mut session).await.unwrap();
+        Drive::new(&*place.store, Arc::new(Offline(None)), stop, &mut watch).run(&mut session).await.unwrap();
     });
 }
 

@@ -56,11 +56,11 @@ struct Odd {
 #[async_trait]
 impl Model for Odd {
     fn name(&self) -> &str {
-        Offline.name()
+        Offline(None).name()
     }
 
     fn window_tokens(&self) -> u64 {
-        Offline.window_tokens()
+        Offline(None).window_tokens()
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
@@ -71,7 +71,7 @@ impl Model for Odd {
                 std::future::pending().await
             }
             Some((word, Way::Panics)) => panic!("{word}"),
-            None => Offline.reply(request).await,
+            None => Offline(None).reply(request).await,
         }
     }
 
@@ -238,20 +238,20 @@ const C: (&str, &str) = ("c.md", "# C\n\nThe door SHALL be shut at night.\n");
 async fn a_batch_is_worked_to_its_end(place: Place) {
     let night = Night::new(place).await;
     night.submit(1, &[A, B, C], |_, _| {}).await;
-    assert_eq!(night.work(Offline).await, ended(&[("completed", 3)]));
+    assert_eq!(night.work(Offline(None)).await, ended(&[("completed", 3)]));
     let alone = crate::support::Place::new().await;
     for (label, entry) in night.entries(1).await {
         assert_eq!((entry.status, entry.attempts, entry.worker), (JobStatus::Completed, 0, None));
         assert_eq!(entry.host.as_deref(), Some("here"));
         let (instructions, text) = shipped("extract-requirements");
         let document = night.folder.path().join(&label);
-        let expected = alone.run(instructions, &text, &[document], Arc::new(Offline)).await;
+        let expected = alone.run(instructions, &text, &[document], Arc::new(Offline(None))).await;
         assert_eq!(delivered(Path::new(&entry.workspace)), delivered(&expected.path), "{label}");
     }
     // The batch is marked as ended, and nothing is left of the worker.
     assert!(night.store.batch("night 1").await.unwrap().ended.is_some());
     assert_eq!(night.place.value("select cast(count(*) as text) from workers").await, "0");
-    assert_eq!(night.work(Offline).await, Summary::default());
+    assert_eq!(night.work(Offline(None)).await, Summary::default());
 }
 
 /// What its documents do to a job is done to no other; with its attempts used up, it waits for a person.
@@ -284,7 +284,7 @@ async fn a_poisonous_job_harms_nobody_else(place: Place) {
     );
     // With what made it fail mended, a retry goes on.
     assert_eq!(night.store.retry(Which::Batch(crate::queue::batch_id(1))).await, Ok(1));
-    assert_eq!(night.work(Offline).await, ended(&[("completed", 1)]));
+    assert_eq!(night.work(Offline(None)).await, ended(&[("completed", 1)]));
 }
 
 /// The jobs share what the batch may cost; another batch goes on.
@@ -338,7 +338,7 @@ async fn a_closed_window_holds_its_batch(place: Place) {
     night.submit(1, &documents, |batch, _| batch.time_window = Some(text)).await;
     night.submit(2, &[C], |_, _| {}).await;
     let (stopper, stop) = watch::channel(false);
-    let worker = night.worker(Arc::new(Offline), night.terms(true), stop);
+    let worker = night.worker(Arc::new(Offline(None)), night.terms(true), stop);
     let check = async {
         night.until(2, "c.md", JobStatus::Completed).await;
         for label in &names {
@@ -376,7 +376,7 @@ async fn running_jobs_are_cancelled_and_paused(place: Place) {
     let expected = Summary { held: BTreeMap::from([("paused", 1)]), ..ended(&[("cancelled", 1)]) };
     assert_eq!(summary.unwrap(), expected);
     night.store.resume(Which::Batch(crate::queue::batch_id(1))).await.unwrap();
-    assert_eq!(night.work(Offline).await, ended(&[("completed", 1)]));
+    assert_eq!(night.work(Offline(None)).await, ended(&[("completed", 1)]));
 }
 
 /// A job that was held and went on is told as what it came to, and not as held besides.
@@ -417,7 +417,7 @@ async fn a_stopped_worker_gives_its_jobs_back(place: Place) {
     for (label, entry) in night.entries(1).await {
         assert_eq!((entry.status, entry.attempts, entry.worker), (JobStatus::Queued, 0, None), "{label}");
     }
-    assert_eq!(night.work(Offline).await, ended(&[("completed", 2)]));
+    assert_eq!(night.work(Offline(None)).await, ended(&[("completed", 2)]));
     assert_eq!(
         night.statuses(1).await,
         [("a.md".to_owned(), JobStatus::Completed), ("b.md".to_owned(), JobStatus::Completed)]

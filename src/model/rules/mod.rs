@@ -19,4 +19,4 @@ mod statements;
 mod summary;
 mod worker;
 
-pub use offline::{Offline, Priced};
+pub use offline::Offline;

@@ -6,9 +6,10 @@ use crate::context::tokens::estimate;
 use crate::model::{Failure, Model, Request, scripted::prompt_tokens, table::Price};
 use async_trait::async_trait;
 
-/// Rules in place of a language model. It sees the prompt and nothing else.
+/// Rules in place of a language model. It sees the prompt and nothing else. A price from the table of models lets budgets be
+/// tried where nothing costs anything.
 #[derive(Debug)]
-pub struct Offline;
+pub struct Offline(pub Option<Price>);
 
 #[async_trait]
 impl Model for Offline {
@@ -34,35 +35,12 @@ impl Model for Offline {
         })
     }
 
-    fn cost(&self, _usage: &Usage) -> Option<f64> {
-        Some(0.0)
-    }
-}
-
-/// [`Offline`] with a price from the table of models, so that budgets can be tried where nothing costs anything.
-#[derive(Debug)]
-pub struct Priced(pub Price);
-
-#[async_trait]
-impl Model for Priced {
-    fn name(&self) -> &str {
-        Offline.name()
-    }
-
-    fn window_tokens(&self) -> u64 {
-        Offline.window_tokens()
-    }
-
-    async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
-        Offline.reply(request).await
-    }
-
     /// Of documents with a few hundred statements. Those of larger ones are longer, and can overrun a batch's budget by a call.
     fn most_output(&self) -> Option<u64> {
-        Some(4_096)
+        self.0.as_ref().map(|_| 4_096)
     }
 
     fn cost(&self, usage: &Usage) -> Option<f64> {
-        Some(self.0.cost(usage))
+        Some(self.0.as_ref().map_or(0.0, |price| price.cost(usage)))
     }
 }

@@ -146,7 +146,7 @@ fn nights(nights: Vec<(String, Format, Chaos)>) {
     let mut came = 0;
     let all = nights.len();
     wait(async {
-        let (expected, _place) = job(Arc::new(Offline)).await;
+        let (expected, _place) = job(Arc::new(Offline(None))).await;
         assert_eq!((expected.ended.as_str(), &expected.wrong), ("completed", &Vec::new()));
         let mut ways = Vec::new();
         for (name, format, chaos) in nights {
@@ -228,7 +228,7 @@ fn a_server_that_goes_away_for_a_while() {
     let (jobs, seconds) = wanted.split_once(' ').unwrap();
     let (jobs, away): (usize, u64) = (jobs.parse().unwrap(), seconds.parse().unwrap());
     wait(async {
-        let (expected, _place) = job(Arc::new(Offline)).await;
+        let (expected, _place) = job(Arc::new(Offline(None))).await;
         let server = Server::start(Setup::default());
         let model = remote(&server, Format::OpenAi);
         let used = std::cell::Cell::new(Duration::ZERO);

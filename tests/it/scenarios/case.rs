@@ -198,7 +198,7 @@ impl Scenario {
         let mut names = Vec::new();
         let is_rough = model == Provider::Offline;
         let model: Arc<dyn Model> = match model {
-            Provider::Offline => Arc::new(Offline),
+            Provider::Offline => Arc::new(Offline(None)),
             Provider::Scripted => Arc::new(script(replies, then, &mut names)?),
         };
         Ok(Self { name: name(path), file: text, written, given, shipped, is_rough, names, model, steps, prompts, show })

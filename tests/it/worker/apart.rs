@@ -27,11 +27,11 @@ struct Blocks {
 #[async_trait]
 impl Model for Blocks {
     fn name(&self) -> &str {
-        Offline.name()
+        Offline(None).name()
     }
 
     fn window_tokens(&self) -> u64 {
-        Offline.window_tokens()
+        Offline(None).window_tokens()
     }
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
@@ -39,11 +39,11 @@ impl Model for Blocks {
             self.door.wait();
             self.door.wait();
         }
-        Offline.reply(request).await
+        Offline(None).reply(request).await
     }
 
     fn cost(&self, usage: &Usage) -> Option<f64> {
-        Offline.cost(usage)
+        Offline(None).cost(usage)
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) async fn a_hook_keeps_nobody_waiting(place: Place) {
     let mut terms = night.terms(true);
     terms.hook = Some(Hook::parse(&line).unwrap());
     let (_keep, stop) = watch::channel(false);
-    let worker = night.worker(Arc::new(Offline), terms, stop);
+    let worker = night.worker(Arc::new(Offline(None)), terms, stop);
     let check = async {
         while !told.exists() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;

@@ -48,7 +48,7 @@ impl Default for Setup {
     /// An able agent that never misbehaves.
     fn default() -> Self {
         Self {
-            model: Arc::new(Offline),
+            model: Arc::new(Offline(None)),
             chaos: Chaos::none(),
             delay: Duration::ZERO,
             packets: 7,
