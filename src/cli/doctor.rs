@@ -3,7 +3,7 @@
 
 use super::{
     CliError, Office, exit, instructions,
-    office::no_jobs_yet,
+    office::{missing_folder, no_jobs_yet},
     out,
     run::DEFAULT_MODEL,
     server::{self, Server, Target},
@@ -62,7 +62,9 @@ pub(super) async fn run(flags: Partial, args: &DoctorArgs) -> Result<u8, CliErro
             "database",
             match &office {
                 Ok(Some(_)) => Ok(format!("{} answers; its schema is up to date", settings.database_url.value)),
-                Ok(None) => Ok(no_jobs_yet(settings)),
+                Ok(None) => {
+                    missing_folder(settings).map_or_else(|| Ok(no_jobs_yet(settings)), |error| Err(error.to_string()))
+                }
                 Err(error) if error.message.contains("--database-url") => Err(error.message.clone()),
                 Err(error) => Err(format!("{error}; set --database-url, OVERNIGHT_DATABASE_URL or database_url")),
             },

@@ -38,7 +38,8 @@ pub(super) struct GcArgs {
 }
 
 pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
-    let office = Office::open(super::settings(&args.depot.put_into(flags))?).await?;
+    let settings = super::settings(&args.depot.put_into(flags))?;
+    let office = if args.dry_run { Office::read(settings).await? } else { Office::of_jobs(settings).await? };
     let depot = depot::named(&office.settings).await?;
     if args.grace < LEAST_BESIDE_WORKERS && !args.dry_run {
         let workers = office.store.workers_at_work().await?;

@@ -233,9 +233,9 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         Verb::Pause(args) => cancel::pause(&office(&flags).await?, &args).await,
         Verb::Retry(args) => retry::run(&office(&flags).await?, &args).await,
         Verb::Doctor(args) => doctor::run(flags, &args).await,
-        Verb::Migrate => migrate::run(&office(&flags).await?),
+        Verb::Migrate => migrate::run(&Office::open(settings(&flags)?).await?),
         Verb::Reindex(args) => reindex::run(settings(&flags)?, &args).await,
-        Verb::Prune(args) => prune::run(&office(&flags).await?, &args).await,
+        Verb::Prune(args) => prune::run(settings(&flags)?, &args).await,
         Verb::Gc(args) => gc::run(flags, &args).await,
         Verb::Fetch(args) => fetch::run(flags, &args).await,
         Verb::Completions(args) => completions::run(&args),
@@ -255,8 +255,9 @@ fn settings(flags: &Partial) -> Result<Settings, CliError> {
     Ok(settings)
 }
 
+/// For a command that does something to jobs that are there.
 async fn office(flags: &Partial) -> Result<Office, CliError> {
-    Office::open(settings(flags)?).await
+    Office::of_jobs(settings(flags)?).await
 }
 
 #[cfg(test)]

@@ -34,19 +34,23 @@ pub(super) async fn close() {
 /// Opens the database that the settings name. A folder for it is made where that is the workspaces' folder, or where nobody
 /// named it: a mistyped one is not made true.
 pub(super) async fn connect(settings: &Settings) -> Result<Arc<dyn Store>, StoreError> {
-    let url = settings.database_url.value.reveal();
-    let is_named = settings.database_url.origin != Origin::Default;
-    let absolute = |path: &Path| std::path::absolute(path).ok();
-    if let Some(file) = store::database_file(url).filter(|_| is_named)
-        && let Some(folder) = file.parent().filter(|folder| folder.symlink_metadata().is_err())
-        && absolute(folder) != absolute(&settings.workspaces.value)
-    {
-        let detail = "its folder isn't there: make it, or name another database with --database-url".to_owned();
-        return Err(StoreError::Connect { database: file.display().to_string(), detail });
+    if let Some(missing) = missing_folder(settings) {
+        return Err(missing);
     }
-    let store = store::connect(url).await?;
+    let store = store::connect(settings.database_url.value.reveal()).await?;
     let _ = OPENED.set(store.clone());
     Ok(store)
+}
+
+/// Why no database can be made where the settings name it: its folder isn't there.
+pub(super) fn missing_folder(settings: &Settings) -> Option<StoreError> {
+    let is_named = settings.database_url.origin != Origin::Default;
+    let file = store::database_file(settings.database_url.value.reveal()).filter(|_| is_named)?;
+    let folder = file.parent().filter(|folder| folder.symlink_metadata().is_err())?;
+    let absolute = |path: &Path| std::path::absolute(path).ok();
+    let detail = "its folder isn't there: make it, or name another database with --database-url".to_owned();
+    (absolute(folder) != absolute(&settings.workspaces.value))
+        .then(|| StoreError::Connect { database: file.display().to_string(), detail })
 }
 
 impl Office {
@@ -54,6 +58,15 @@ impl Office {
     pub async fn open(settings: Settings) -> Result<Self, CliError> {
         let store = connect(&settings).await?;
         Ok(Self { settings, store, only_reads: false })
+    }
+
+    /// The same, where something is to be done to jobs that are there: none are made room for.
+    pub(super) async fn of_jobs(settings: Settings) -> Result<Self, CliError> {
+        let file = store::database_file(settings.database_url.value.reveal());
+        if file.is_some_and(|file| !file.exists()) && workspaces_in(&settings.workspaces.value) == 0 {
+            return Err(CliError::usage(no_jobs_yet(&settings)));
+        }
+        Self::open(settings).await
     }
 
     /// The same, where something that is there is to be shown.

@@ -3,6 +3,7 @@
 use super::{CliError, Office, depot::bytes, exit, out, progress::counted, queue::Known};
 use crate::{
     batch::brought,
+    config::Settings,
     job::id::JobId,
     runner::now,
     store::{JobFilter, JobRow},
@@ -73,7 +74,9 @@ impl Freed {
     }
 }
 
-pub(super) async fn run(office: &Office, args: &PruneArgs) -> Result<u8, CliError> {
+pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliError> {
+    let office = if args.dry_run { Office::read(settings).await? } else { Office::of_jobs(settings).await? };
+    let office = &office;
     let least = u64::try_from(args.older_than.as_millis()).unwrap_or(u64::MAX);
     let mut rows = office.store.jobs(&JobFilter::default()).await?;
     rows.retain(|row| has_ended(row, least));

@@ -18,6 +18,7 @@ use crate::{
     runner::Outcome,
 };
 use serde::Serialize;
+use serde_json::json;
 use std::{fmt::Write, path::Path};
 
 /// Parts that are named in the text.
@@ -64,9 +65,27 @@ struct Shown<'j> {
     worked_ms: u64,
 }
 
+/// How much it matters that a job has come to this.
+pub(super) fn level(status: JobStatus) -> out::Level {
+    match status {
+        JobStatus::Failed | JobStatus::Partial | JobStatus::Blocked => out::Level::Error,
+        JobStatus::Held => out::Level::Warn,
+        JobStatus::Completed | JobStatus::Cancelled | JobStatus::Queued | JobStatus::Running => out::Level::Info,
+    }
+}
+
 /// Prints the result of `job`, whose workspace lies at `path`.
 pub(super) fn show(job: &Job, path: &Path, outcome: Outcome, as_json: bool) -> Result<(), CliError> {
     let shown = Shown::new(job, path, outcome);
+    // A person reads it in the result; who reads the log has no other word of it.
+    if out::is_json() {
+        let text = shown
+            .reason
+            .clone()
+            .map_or_else(|| shown.status.to_string(), |reason| format!("{}: {reason}", shown.status));
+        let fields = vec![("rest", json!(shown.status.name())), ("reason", json!(shown.reason))];
+        out::say(&out::Said { fields, ..out::Said::new(level(shown.status), "rested", &text) });
+    }
     if as_json { out::json(&shown) } else { out::result(&shown.text(job, path)) }
 }
 

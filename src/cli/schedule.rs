@@ -128,7 +128,7 @@ async fn add(flags: Partial, args: AddArgs) -> Result<(), CliError> {
     })?;
     let pinned = SubmitArgs::of_words(&args.words, Path::new(&folder))?.check_for_schedule(flags.clone())?;
 
-    let office = super::office(&flags).await?;
+    let office = super::Office::open(super::settings(&flags)?).await?;
     let at = office.store.clock().await?;
     let next = cron.after(at).ok_or_else(|| CliError::usage(format!("'{}' never comes again", cron.text())))?;
     let schedule = NewSchedule {

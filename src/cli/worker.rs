@@ -5,7 +5,7 @@ use super::{
     depot::DepotArgs,
     exit,
     office::connect,
-    out,
+    out, result,
     schedule::Scheduler,
     server::{self, Server, Target},
     stop,
@@ -202,18 +202,7 @@ fn tell(told: &Told<'_>) {
 fn came_to(rest: &Rest) -> (out::Level, &'static str, Option<&str>) {
     use out::Level::{Error, Info, Warn};
     match rest {
-        Rest::Ended(status, reason) => {
-            let level = match status {
-                JobStatus::Failed => Error,
-                JobStatus::Partial | JobStatus::Blocked => Warn,
-                JobStatus::Completed
-                | JobStatus::Cancelled
-                | JobStatus::Queued
-                | JobStatus::Running
-                | JobStatus::Held => Info,
-            };
-            (level, status.name(), reason.as_deref())
-        }
+        Rest::Ended(status, reason) => (result::level(*status), status.name(), reason.as_deref()),
         Rest::Held(_, why) => (Warn, "held", Some(why)),
         Rest::GivenBack(why) => (Info, "given_back", Some(why)),
         Rest::GivenUp(why) => (Error, "failed", Some(why)),

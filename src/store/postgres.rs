@@ -310,8 +310,7 @@ impl Store for PostgresStore {
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())
              on conflict (id) do update set
                 created = excluded.created, instructions = excluded.instructions,
-                instructions_sha256 = excluded.instructions_sha256, model = excluded.model,
-                documents = excluded.documents, workspace = excluded.workspace, status = excluded.status,
+                model = excluded.model, documents = excluded.documents, workspace = excluded.workspace, status = excluded.status,
                 journal_head = excluded.journal_head, lease = greatest(jobs.lease + 1, excluded.lease),
                 worker = null, lease_until = null
              returning lease, batch",

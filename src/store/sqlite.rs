@@ -19,7 +19,7 @@ use super::{
     error::told,
     row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
-    whose::known,
+    whose::{Found, known},
 };
 use crate::job::{
     id::JobId,
@@ -36,7 +36,7 @@ use sqlx::{
 };
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 use uuid::Uuid;
-use whose::{look, refuse_foreign};
+use whose::{at_rest, look, refuse_foreign};
 use writer::{Durability, Sql, Writer, sql};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -91,6 +91,15 @@ pub(super) struct SqliteStore {
     file: Option<(u64, u64)>,
 }
 
+/// What a look into the file finds, by a connection of its own.
+async fn seen(options: &SqliteConnectOptions, database: &str) -> Result<Found, StoreError> {
+    let mut connection = connected(options, database).await?;
+    let found = look(&mut connection).await.map_err(|error| failed(database, error));
+    // Best effort: it was only read.
+    let _ = connection.close().await;
+    found
+}
+
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("SqliteStore").field(&self.database).finish()
@@ -119,13 +128,15 @@ impl SqliteStore {
         if !path.exists() {
             return Ok(None);
         }
-        let options = options(path).pragma("query_only", "on");
+        let mut options = options(path).pragma("query_only", "on");
         refuse_foreign(&options, path, &database).await?;
-        let mut connection = connected(&options, &database).await?;
-        let found = look(&mut connection).await.map_err(|error| failed(&database, error))?;
-        let is_readable = found.is_readable(&database, known(&MIGRATIONS))?;
-        // Best effort: it was only read.
-        let _ = connection.close().await;
+        let mut found = seen(&options, &database).await;
+        // Where nothing can be put beside the file, it is read as one that nobody changes, as long as nobody has it open.
+        if found.is_err() && at_rest(path).is_some() {
+            options = options.read_only(true).immutable(true);
+            found = seen(&options, &database).await;
+        }
+        let is_readable = found?.is_readable(&database, known(&MIGRATIONS))?;
         Ok(is_readable.then(|| Self::with(Writer::none(database.clone()), options, path, database)))
     }
 

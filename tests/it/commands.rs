@@ -38,9 +38,16 @@ fn reading_commands_make_nothing_where_there_is_nothing() {
         report.code == 0 && report.stdout.starts_with("Report on 0 jobs\n") && report.stderr == NOTHING,
         "{report:?}"
     );
-    for words in
-        [&["show", "last"][..], &["logs", "0193"], &["audit", "last"], &["report", "night"], &["watch", "last"]]
-    {
+    for words in [
+        &["show", "last"][..],
+        &["logs", "0193"],
+        &["audit", "last"],
+        &["report", "night"],
+        &["watch", "last"],
+        &["prune", "--older-than", "90d", "--dry-run"],
+        &["cancel", "last"],
+        &["retry", "last"],
+    ] {
         assert_eq!(desk.run_with(&[], words), ran(2, "", &format!("error: {NOTHING}")), "{words:?}");
     }
     assert_eq!(desk.run_with(&[("OVERNIGHT_DOCUMENTS_OCR", "never")], &["doctor", "-q"]).code, 0);
@@ -70,7 +77,36 @@ fn a_folder_for_a_database_is_never_made_but_for_the_workspaces() {
         let is_told = ran.stderr.contains("nope/x.db: its folder isn't there") || words[0] == "jobs";
         assert!(is_told && ran.stderr.lines().count() == 1, "{words:?} {ran:?}");
     }
+    let doctor = desk.run_with(&[], &["doctor", "--database-url", "sqlite://nope/x.db"]);
+    assert!(doctor.code == 1 && doctor.stdout.contains("nope/x.db: its folder isn't there"), "{doctor:?}");
     assert_eq!(tree(&desk), before);
+}
+
+#[test]
+fn what_was_done_before_is_known_after_a_reindex() {
+    let desk = Desk::new();
+    desk.put("more/rules.md", "A clerk must sign.\n");
+    let submit = || {
+        let words = ["submit", "extract-requirements", "--documents", "more", "--each", "--dedupe", "--json"];
+        let batch: Value = serde_json::from_str(&desk.run_with(&[], &words).stdout).unwrap();
+        (batch["queued"].clone(), batch["linked"].clone())
+    };
+    assert_eq!(submit(), (1.into(), 0.into()));
+    assert_eq!(desk.run_with(&[], &["work", "--until-empty"]).code, 0);
+    assert_eq!(desk.run_with(&[], &["reindex"]).code, 0);
+    assert_eq!(submit(), (0.into(), 1.into()));
+}
+
+#[test]
+fn how_a_job_ended_is_in_the_log_for_programs() {
+    let desk = Desk::new();
+    desk.put("docs/rules.md", "A clerk must sign.\n");
+    desk.put("haiku.md", "---\nname: haiku\ndeliverables: [{ path: output/haiku.md }]\n---\n# Write a haiku\n");
+    let ran = desk.run_with(&[], &["run", "./haiku.md", "-d", "docs", "--log-format", "json", "--json"]);
+    let shown: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let said: Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
+    assert_eq!((ran.code, &said["level"], &said["rest"]), (3, &"error".into(), &"blocked".into()));
+    assert_eq!((&said["job"], &said["reason"]), (&shown["id"], &shown["reason"]));
 }
 
 #[test]

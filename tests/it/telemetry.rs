@@ -295,10 +295,15 @@ fn lines_of_json_tell_what_lines_of_text_tell() {
         let (json_code, json_stdout, lines) = steady(&ran);
         assert_eq!((json_code, &json_stdout), (code, &stdout), "the result stays as it is");
         let lines: Vec<Value> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let (ended, lines) = lines.split_last().unwrap();
+        assert_eq!(
+            (&ended["event"], &ended["rest"], &ended["level"]),
+            (&json!("rested"), &json!("completed"), &json!("info"))
+        );
         let messages: Vec<&str> = lines.iter().map(|line| line["message"].as_str().unwrap()).collect();
         assert_eq!(messages, text.iter().map(|line| line.trim()).collect::<Vec<_>>());
         let mut moments = Vec::new();
-        for line in &lines {
+        for line in lines {
             assert_eq!((&line["job"], &line["level"]), (&json!("ID"), &json!("info")), "{id}: {line}");
             moments.push(chrono::DateTime::parse_from_rfc3339(line["at"].as_str().unwrap()).unwrap());
         }

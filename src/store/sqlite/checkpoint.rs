@@ -93,15 +93,16 @@ const WHATEVER: Sql = sql!(
     rows!()
 );
 
-/// Of a job as its workspace tells it, whoever has it: with the row if need be, in place of all phases and todos.
+/// Of a job as its workspace tells it, whoever has it: with the row if need be, in place of all phases and todos. A row that is
+/// there keeps the hash of its instructions: that of a queued job is what `--dedupe` goes by, and no workspace has it.
 /// Beyond [`arguments`] it takes those of [`super::SqliteStore::restore`], from 27.
 pub(super) const RESTORED: Sql = sql!(
     "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status, journal_head,
         lease, updated)
      values ($1, $27, $28, $29, $30, $31, $32, $3, $23, $33, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
      on conflict (id) do update set
-        created = excluded.created, instructions = excluded.instructions,
-        instructions_sha256 = excluded.instructions_sha256, model = excluded.model, documents = excluded.documents,
+        created = excluded.created, instructions = excluded.instructions, model = excluded.model,
+        documents = excluded.documents,
         workspace = excluded.workspace, lease = max(lease + 1, excluded.lease), worker = null, lease_until = null;
      delete from todos where job = $1;
      delete from phases where job = $1;

@@ -57,7 +57,7 @@ async fn looked(options: SqliteConnectOptions, database: &str) -> Result<(), Sto
 }
 
 /// Length and time of a file that has no log beside it, as one that is open has.
-fn at_rest(path: &Path) -> Option<(u64, SystemTime)> {
+pub(super) fn at_rest(path: &Path) -> Option<(u64, SystemTime)> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     if Path::new(&log).exists() {

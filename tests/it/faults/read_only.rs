@@ -37,6 +37,17 @@ fn goes_on(room: &mut Room, id: &str) {
 }
 
 #[test]
+fn what_can_only_be_read_is_shown() {
+    let Some(mut room) = Room::new(false) else { return };
+    let id = held(&mut room);
+    let before = standing(&mut room);
+    room.must("mount --bind database database && mount -o remount,ro,bind database");
+    assert_eq!(standing(&mut room), before);
+    let shown = room.run(&["show", &id]);
+    assert_eq!((shown.code, shown.stderr.as_str()), (0, ""), "{shown:?}");
+}
+
+#[test]
 fn a_folder_that_can_only_be_read_stops_the_job_and_loses_nothing() {
     let Some(mut room) = Room::new(false) else { return };
     for (place, said) in [
