@@ -78,12 +78,15 @@ fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<Row> {
         }
     }
     let size = |line: &[usize]| line.iter().map(|&word| words[word].size).fold(0.0, f32::max);
+    let letters = |line: &[usize]| line.iter().map(|&word| words[word].count).sum::<usize>();
     let mut at = 0;
     while at < lines.len() {
         let base = words[lines[at][0]].base;
         let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().find(|&other| {
             lines.get(other).is_some_and(|line| {
                 size(&lines[at]) < SCRIPT_SIZE * size(line)
+                    // Lines beside one large sign are no scripts of it.
+                    && letters(&lines[at]) < letters(line)
                     && (words[line[0]].base - base).abs() < SCRIPT_SHIFT * size(line)
             })
         });
