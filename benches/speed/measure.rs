@@ -37,6 +37,9 @@ pub(crate) struct Used {
     pub(crate) cpu: Duration,
     /// Most memory that was resident at once, in KiB; looked at every millisecond.
     pub(crate) peak_kib: u64,
+    /// The part of it that is its own at most, in KiB: how much of the program's file is mapped in beside it is the kernel's
+    /// choice, and differs between kernels by more than the rest.
+    pub(crate) own_kib: u64,
 }
 
 /// Runs a program to its end, its output thrown away.
@@ -49,15 +52,18 @@ pub(crate) fn run_on(command: &mut Command, stdin: Stdio) -> Used {
     command.stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
     let (began, before) = (Instant::now(), of_children());
     let mut child = command.spawn().unwrap();
-    let mut peak_kib = 0;
+    let (mut peak_kib, mut own_kib) = (0, 0);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        peak_kib = peak(&child).unwrap_or(peak_kib);
+        let field = |name| field(&child, name);
+        peak_kib = field("VmHWM:").unwrap_or(peak_kib);
+        own_kib =
+            own_kib.max(field("RssAnon:").zip(field("RssShmem:")).map_or(0, |(anonymous, shared)| anonymous + shared));
         std::thread::sleep(Duration::from_millis(1));
     };
-    Used { status, wall: began.elapsed(), cpu: of_children().saturating_sub(before), peak_kib }
+    Used { status, wall: began.elapsed(), cpu: of_children().saturating_sub(before), peak_kib, own_kib }
 }
 
 /// Wall time of a program, without looking at it meanwhile.
@@ -68,9 +74,10 @@ pub(crate) fn wall(command: &mut Command) -> Duration {
     began.elapsed()
 }
 
-fn peak(child: &Child) -> Option<u64> {
+/// What the kernel says of a running program, in KiB.
+fn field(child: &Child, name: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
