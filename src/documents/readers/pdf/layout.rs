@@ -274,6 +274,8 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<Line> {
                 let gap = word.start - last.end;
                 if !pool.is_taken[at]
                     && (word.base - first.base).abs() <= shift
+                    // Two lines of small text may stand beside one large sign.
+                    && (word.base - last.base).abs() <= LINE_SHIFT * word.size.max(last.size)
                     && word.start >= last.start
                     && gap >= -LINE_OVERLAP * size
                     && gap <= LINE_GAP * size
@@ -318,10 +320,11 @@ fn is_apart(last: &Word, word: &Word) -> bool {
         && (word.size - last.size).abs() <= 0.05 * last.size
 }
 
-/// How wide a gap ends a word in a line whose characters are all set apart.
+/// How wide a gap ends a word in a line whose characters are all set apart. Signs without a letter or digit are leaders.
 fn space(words: &[Word], line: &[usize]) -> Option<f32> {
     let (first, rest) = line.split_first()?;
-    if rest.is_empty() || line.iter().any(|&index| words[index].count > 1) {
+    let is_leader = !line.iter().any(|&index| words[index].text.chars().any(char::is_alphanumeric));
+    if rest.is_empty() || is_leader || line.iter().any(|&index| words[index].count > 1) {
         return None;
     }
     let gaps = line.windows(2).map(|pair| words[pair[1]].start - words[pair[0]].end);

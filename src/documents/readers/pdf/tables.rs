@@ -14,6 +14,8 @@ const OVERLAP: f32 = 0.5;
 const LINE_SHIFT: f32 = 0.45;
 const SCRIPT_SHIFT: f32 = 0.6;
 const SCRIPT_SIZE: f32 = 0.85;
+/// Scripts stand beside the words of their line: they run over none of them by more than this, in sizes of the font.
+const SCRIPT_OVERLAP: f32 = 0.3;
 /// Rows of one table are so far apart, in sizes of the font: lines of mathematics are nearer.
 const ROW_STEPS: std::ops::RangeInclusive<f32> = 0.9..=3.0;
 /// Rows of lines are so many times further apart than the lines.
@@ -88,6 +90,7 @@ fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<Row> {
                     // Lines beside one large sign are no scripts of it.
                     && letters(&lines[at]) < letters(line)
                     && (words[line[0]].base - base).abs() < SCRIPT_SHIFT * size(line)
+                    && !lines[at].iter().any(|&script| line.iter().any(|&word| cross(&words[script], &words[word])))
             })
         });
         match beside {
@@ -118,6 +121,11 @@ fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<Row> {
             Row { base, size, cells }
         })
         .collect()
+}
+
+/// Whether two words stand over each other, and not only beside.
+fn cross(a: &Word, b: &Word) -> bool {
+    a.end.min(b.end) - a.start.max(b.start) > SCRIPT_OVERLAP * a.size.min(b.size)
 }
 
 /// Where a page has two or three columns as wide as each other, the words of each of them.

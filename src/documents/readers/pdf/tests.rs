@@ -168,6 +168,18 @@ fn words_set_apart_letter_by_letter_are_words() {
 }
 
 #[test]
+fn lines_beside_a_large_sign_are_not_mixed() {
+    let content = "BT /F 24 Tf 50 690 Td (!) Tj /F 10 Tf 20 6 Td (the upper line) Tj 0 -12 Td (goes on below) Tj ET";
+    assert_eq!(text(content), "! the upper line\ngoes on below\n");
+}
+
+#[test]
+fn dots_that_lead_to_a_number_stay_apart() {
+    let content = "BT /F 10 Tf 50 700 Td (.) Tj 9 0 Td (.) Tj 9 0 Td (.) Tj 9 0 Td (.) Tj ET";
+    assert_eq!(text(content), ". . . .\n");
+}
+
+#[test]
 fn what_runs_over_the_end_of_a_cell_is_text_of_its_own() {
     let cells = "BT /F 10 Tf 50 700 Td (electronically) Tj ET BT /F 10 Tf 124 700 Td (signed) Tj ET";
     assert_eq!(text(cells), "electronically\nsigned\n");

@@ -206,6 +206,8 @@ impl Drop for Server {
 fn bound(address: SocketAddr) -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_reuseaddr(true).unwrap();
+    // The next socket is bound before this one is closed, so that nobody else gets the port in between.
+    socket.set_reuseport(true).unwrap();
     socket.bind(address).unwrap();
     socket
 }
@@ -234,9 +236,10 @@ async fn run(
                 let Some((order, done)) = order else { return };
                 door = match (order, door) {
                     (Order::GoAway, Door::Open(listener)) => {
+                        let socket = bound(address);
                         drop(listener);
                         open.shutdown().await;
-                        Door::Shut(bound(address))
+                        Door::Shut(socket)
                     }
                     (Order::ComeBack, Door::Shut(socket)) => Door::Open(listen(socket)),
                     (Order::GoAway | Order::ComeBack, door) => door,
