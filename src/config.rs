@@ -6,12 +6,8 @@
 //! paths in a file begin in the file's folder, and so do the default ones where the file was found above. All others begin in
 //! the current folder.
 
-use crate::{
-    extraction::Recognition,
-    job::instructions::{MIN_BUDGET_TOKENS, amount::shown},
-    model::remote::Key,
-    telemetry::Target,
-};
+use crate::{extraction::Recognition, model::remote::Key, telemetry::Target};
+use overnight_core::{amount::shown, job::instructions::MIN_BUDGET_TOKENS};
 use sources::{
     API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, LOG_FORMAT,
     MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, Sources, TOKENS, TOKENS_PER_MINUTE, TURNS,

@@ -4,13 +4,11 @@ use crate::{
     load::{Ground, LEASE_MS, end, number, state, stores, submit},
     table,
 };
-use overnight::{
-    job::{
-        record::{Checkpoint, JobStatus, PhaseRow, TodoRow},
-        time::Timestamp,
-        todo::{Todo, TodoStatus},
-    },
-    store::ClaimedJob,
+use overnight::store::ClaimedJob;
+use overnight_core::job::{
+    record::{Checkpoint, JobStatus, PhaseRow, TodoRow},
+    time::Timestamp,
+    todo::{Todo, TodoStatus},
 };
 use std::sync::Arc;
 use tokio::task::JoinSet;

@@ -1,14 +1,12 @@
 //! Batches of empty jobs, in a database of their own.
 
 use crate::server::Server;
-use overnight::{
-    job::{
-        digest::ZERO,
-        id::JobId,
-        record::{Checkpoint, JobState, JobStatus},
-        time::Timestamp,
-    },
-    store::{NewBatch, QueuedJob, Store, connect},
+use overnight::store::{NewBatch, QueuedJob, Store, connect};
+use overnight_core::job::{
+    digest::ZERO,
+    id::JobId,
+    record::{Checkpoint, JobState, JobStatus},
+    time::Timestamp,
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use std::{cell::Cell, sync::Arc};

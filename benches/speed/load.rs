@@ -3,15 +3,15 @@
 
 use overnight::{
     extraction::Extractor,
-    job::{
-        event::Decision,
-        instructions::{self, Instructions},
-        state::Job,
-        step::Command,
-    },
     model::{Model, scripted::Scripted},
     runner::{self, Drive, NewJobRequest, Outcome, Report, Session},
     store::{self, Store},
+};
+use overnight_core::job::{
+    event::Decision,
+    instructions::{self, Instructions},
+    state::Job,
+    step::Command,
 };
 use serde_json::{Value, json};
 use std::{

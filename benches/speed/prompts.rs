@@ -7,18 +7,20 @@ use crate::{
 };
 use async_trait::async_trait;
 use overnight::{
-    context::{
-        catalogue::catalogue,
-        compose,
-        message::{Message, Prompt, Reply, Usage},
-    },
+    model::{Failure, Model, Request},
+    runner::Outcome,
+};
+use overnight_core::{
     job::{
         event::{Decision, Event},
         record::JobStatus,
         state::Job,
     },
-    model::{Failure, Model, Request},
-    runner::Outcome,
+    prompt::{
+        catalogue::catalogue,
+        compose,
+        message::{Message, Prompt, Reply, Usage},
+    },
 };
 use std::sync::{Arc, Mutex};
 

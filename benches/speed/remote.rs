@@ -8,11 +8,11 @@ use crate::{
     table,
 };
 use overnight::{
-    job::{limits::Limits, record::JobStatus, state::Job, step::Command},
     model::Model,
     runner::{Drive, ModelOptions, Outcome, Report, Session, open_model},
     workspace::durable::synced,
 };
+use overnight_core::job::{limits::Limits, record::JobStatus, state::Job, step::Command};
 use std::{
     path::Path,
     sync::{

@@ -6,11 +6,8 @@ use crate::{
     program::program,
     table,
 };
-use overnight::{
-    context::compose,
-    job::record::HoldReason,
-    runner::{Outcome, Session},
-};
+use overnight::runner::{Outcome, Session};
+use overnight_core::{job::record::HoldReason, prompt::compose};
 use std::path::Path;
 
 const LIMIT_MS: f64 = 200.0;

@@ -6,11 +6,13 @@ use crate::{
     table,
 };
 use overnight::{
-    context::catalogue::SearchFiles,
-    job::{coverage::Coverage, event::CallEnd, working::Working},
     runner::load,
     tool::{Library, read},
     workspace::Workspace,
+};
+use overnight_core::{
+    job::{coverage::Coverage, event::CallEnd, working::Working},
+    prompt::catalogue::SearchFiles,
 };
 use std::{fmt::Write, path::Path};
 

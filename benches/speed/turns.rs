@@ -5,7 +5,8 @@ use crate::{
     measure::{cpu, median, ms},
     table,
 };
-use overnight::{job::record::JobStatus, runner::Outcome, workspace::durable::synced};
+use overnight::{runner::Outcome, workspace::durable::synced};
+use overnight_core::job::record::JobStatus;
 use std::{path::Path, time::Duration};
 
 const LIMIT_MS: f64 = 0.5;

@@ -1,10 +1,8 @@
 //! What a phase made of the plan: the plan as the phase before used it, against the plan as this one did.
 
 use super::{AuditError, timeline::Timeline};
-use crate::{
-    job::state::PLAN_FILE,
-    workspace::{Workspace, chain::ARCHIVE},
-};
+use crate::workspace::{Workspace, chain::ARCHIVE};
+use overnight_core::job::state::PLAN_FILE;
 use similar::TextDiff;
 use std::{path::Path, time::Duration};
 

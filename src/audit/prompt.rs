@@ -2,16 +2,16 @@
 //! made of the state alone, so it comes out byte for byte.
 
 use super::AuditError;
-use crate::{
-    context::{
-        compose::{self, prompt_sha256},
-        message::Prompt,
-    },
+use crate::workspace::{Workspace, chain, journal};
+use overnight_core::{
     job::{
         event::{Decision, Event},
         state::Job,
     },
-    workspace::{Workspace, chain, journal},
+    prompt::{
+        compose::{self, prompt_sha256},
+        message::Prompt,
+    },
 };
 use std::path::Path;
 

@@ -2,14 +2,12 @@
 //! while a job is at work. Each line is checked against the chain.
 
 use super::AuditError;
-use crate::{
-    job::event::Event,
-    workspace::{
-        Workspace, WorkspaceError,
-        chain::{self, Decision, LIVE, Lines, Position},
-        journal::JournalError,
-    },
+use crate::workspace::{
+    Workspace, WorkspaceError,
+    chain::{self, Decision, LIVE, Lines, Position},
+    journal::JournalError,
 };
+use overnight_core::job::event::Event;
 use serde::Deserialize;
 use std::{
     fs::File,

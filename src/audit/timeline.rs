@@ -4,16 +4,14 @@
 //! planning that led to a phase counts as its own, and the parts add up to the whole job.
 
 use super::AuditError;
-use crate::{
-    job::{
-        coverage::Coverage,
-        event::{Changed, Decision, Event, Shown, ToolResult},
-        models::{Answered, ModelTurns},
-        state::{Job, Phase, Spent},
-        time::Timestamp,
-        todo::{Todo, TodoStatus},
-    },
-    workspace::{Workspace, chain, journal},
+use crate::workspace::{Workspace, chain, journal};
+use overnight_core::job::{
+    coverage::Coverage,
+    event::{Changed, Decision, Event, Shown, ToolResult},
+    models::{Answered, ModelTurns},
+    state::{Job, Phase, Spent},
+    time::Timestamp,
+    todo::{Todo, TodoStatus},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, path::Path};
@@ -209,7 +207,7 @@ impl Reading {
                 part.files.insert(changed.path.clone(), changed.clone());
             }
             Event::NoteAdded { text } | Event::AccomplishmentAdded { text } => part.notes.push(text.clone()),
-            Event::StepEnded { step, end: crate::job::event::StepEnd::FellBack } => {
+            Event::StepEnded { step, end: overnight_core::job::event::StepEnd::FellBack } => {
                 part.warnings.push(format!("the model did not finish {step}; the system did"));
             }
             Event::TodosRefused { reason } => part.warnings.push(format!("todos refused: {reason}")),

@@ -9,19 +9,19 @@ pub use brought::{brought, result_manifest};
 use super::{BatchError, BatchSettings, Inspected, Submission, closing_names::Names, inspect};
 use crate::{
     depot::Depot,
-    documents::Found,
     extraction::Extractor,
-    job::{
-        digest::sha256,
-        id::JobId,
-        left_out::LeftOut,
-        record::{Delivered, JobStatus},
-        time::Timestamp,
-    },
     runner::aside,
     store::{BatchRow, QueueEntry, Store},
     workspace::{ModelPath, Workspace},
 };
+use overnight_core::job::{
+    digest::sha256,
+    id::JobId,
+    left_out::LeftOut,
+    record::{Delivered, JobStatus},
+    time::Timestamp,
+};
+use overnight_documents::Found;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,

@@ -1,7 +1,8 @@
 //! What deliverables are called as documents of the closing job. Hundreds of jobs each deliver an `output/report.json`; the
 //! name says which is whose: what the batch calls the job, then the file's own path.
 
-use crate::{documents::check_name, job::id::JobId};
+use overnight_core::job::id::JobId;
+use overnight_documents::check_name;
 use std::{collections::BTreeMap, path::MAIN_SEPARATOR};
 
 /// Bytes of a part of a name. The most that a file may have, with room for what the workspace adds.

@@ -1,6 +1,6 @@
 //! Ids that are always the same for the same thing, so that who does it twice has done it once.
 
-use crate::job::digest::sha256;
+use overnight_core::job::digest::sha256;
 use uuid::{Builder, Uuid};
 
 /// An id of version 7 with the time `millis` since 1970, and for the rest what only `what` has.

@@ -5,15 +5,15 @@
 //! size, and stays in the prompt until its todo is completed, when it is folded to a line. Each prompt besides carries what
 //! stands in every prompt: tools, system prompt, where things stand, the board.
 
-use crate::{
-    context::message::Usage,
-    context::{
+use crate::model::Model;
+use overnight_core::{
+    prompt::message::Usage,
+    prompt::{
         compact::{RESULT_TOKENS, tools_tokens},
         compose::system_prompt,
         layers::share_of,
         tokens::estimate,
     },
-    model::Model,
 };
 
 /// Turns before and after the work on documents: bootstrap, and review.

@@ -1,12 +1,9 @@
 //! A look at documents before they are submitted: each is read once, hashed, and made a text of as its job will do, so that
 //! what can't be read is known now and not in the middle of the night. Nothing of the texts is kept.
 
-use crate::{
-    context::tokens::estimate,
-    documents::{DocumentError, Found},
-    extraction::Extractor,
-    job::digest::sha256,
-};
+use crate::extraction::Extractor;
+use overnight_core::{job::digest::sha256, prompt::tokens::estimate};
+use overnight_documents::{DocumentError, Found};
 use std::{
     fmt::Write,
     sync::{
@@ -126,7 +123,7 @@ pub fn hash_of<'d>(documents: impl IntoIterator<Item = (&'d str, &'d str)>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::{InProcess, gather};
+    use overnight_documents::{InProcess, gather};
 
     #[test]
     fn each_document_is_read_or_named() {

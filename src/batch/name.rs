@@ -1,7 +1,7 @@
 //! What a batch may be called. People name batches on the command line by the same words with which they name jobs, so that
 //! a name must be no id, no beginning of one, and not `last`.
 
-use crate::job::instructions::amount::shown;
+use overnight_core::amount::shown;
 
 /// Letters that a name may have.
 pub const MOST_LETTERS: usize = 200;

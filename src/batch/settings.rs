@@ -1,7 +1,7 @@
 //! What was set when a batch was submitted: all that a worker needs to make its workspaces, on whatever machine. It lies as
 //! JSON in the batch's row. Secrets are not in it: keys and headers come from each worker's own surroundings.
 
-use crate::job::{instructions::Instructions, left_out::LeftOut};
+use overnight_core::job::{instructions::Instructions, left_out::LeftOut};
 use serde::{Deserialize, Serialize};
 
 /// All of the batch's settings. What is missing has its default, so that a row of an older version can be read.

@@ -5,11 +5,9 @@ use super::{
     derived::{derived, millis_of},
     hash_of,
 };
-use crate::{
-    documents::source,
-    job::{digest::sha256, id::JobId, instructions::Instructions, time::Timestamp},
-    store::{Group, NewBatch, QueuedJob},
-};
+use crate::store::{Group, NewBatch, QueuedJob};
+use overnight_core::job::{digest::sha256, id::JobId, instructions::Instructions, time::Timestamp};
+use overnight_documents::source;
 use std::fmt::Write;
 use uuid::Uuid;
 

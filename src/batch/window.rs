@@ -9,9 +9,9 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use crate::job::time::Timestamp;
 use chrono::{DateTime, Offset, TimeZone};
 use chrono_tz::Tz;
+use overnight_core::job::time::Timestamp;
 use std::fmt;
 
 const MINUTE: i64 = 60_000;

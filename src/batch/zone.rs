@@ -1,7 +1,7 @@
 //! Time zones by name, as windows and schedules name them.
 
-use crate::job::time::Timestamp;
 use chrono_tz::{TZ_VARIANTS, Tz};
+use overnight_core::job::time::Timestamp;
 
 /// What is repeated of a name that is no zone's.
 const SHOWN: usize = 60;

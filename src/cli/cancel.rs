@@ -11,15 +11,15 @@ use super::{
     work,
 };
 use crate::{
-    job::{
-        record::{HoldReason, JobStatus},
-        rows::Extent,
-        state::Status,
-        step::Command,
-    },
     runner::{Anchor, RunError, Session},
     store::{BatchRow, Totals, Which, Wish},
     workspace::lock::LockError,
+};
+use overnight_core::job::{
+    record::{HoldReason, JobStatus},
+    rows::Extent,
+    state::Status,
+    step::Command,
 };
 
 #[derive(Debug, clap::Args)]

@@ -4,9 +4,9 @@ use super::{CliError, Office, out};
 use crate::{
     config::{Partial, Settings},
     depot::{Depot, DepotError, Keeper, ManifestKey},
-    job::id::JobId,
     runner::Anchor,
 };
+use overnight_core::job::id::JobId;
 
 /// Where workspaces are kept for other machines.
 #[derive(Debug, clap::Args)]

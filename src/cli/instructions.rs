@@ -2,11 +2,8 @@
 //! ones, or a path to a file.
 
 use super::CliError;
-use crate::{
-    config::text_file,
-    job::instructions::{Instructions, parse, shipped},
-    runner::RunError,
-};
+use crate::{config::text_file, runner::RunError};
+use overnight_core::job::instructions::{Instructions, parse, shipped};
 use std::path::{Path, PathBuf};
 
 /// Instructions, and their file's text.

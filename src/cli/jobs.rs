@@ -11,15 +11,15 @@ use super::{
 };
 use crate::{
     config::Settings,
-    job::{
-        id::JobId,
-        record::{HoldReason, JobState, JobStatus},
-        rows::duration,
-        time::Timestamp,
-    },
     store::{JobFilter, JobRow, Wish},
 };
 use chrono::Local;
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobState, JobStatus},
+    rows::duration,
+    time::Timestamp,
+};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use uuid::Uuid;

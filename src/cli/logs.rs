@@ -6,11 +6,11 @@ use super::{CliError, exit, out, place::Place, when};
 use crate::{
     audit::{AuditError, tail::Tail},
     config::Settings,
-    job::{
-        event::{Decision, Event},
-        state::Job,
-    },
     workspace::chain,
+};
+use overnight_core::job::{
+    event::{Decision, Event},
+    state::Job,
 };
 use std::{
     fmt::Write as _,

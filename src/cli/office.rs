@@ -3,11 +3,11 @@
 use super::{CliError, exit, out, progress::counted, queue::Known};
 use crate::{
     config::{Origin, Settings},
-    job::{id::JobId, record::JobStatus},
     runner::{Anchor, adopt, catch_up, load_from, orphans, standing_by_journal, workspaces_in},
     store::{self, Store, StoreError},
     workspace::lock,
 };
+use overnight_core::job::{id::JobId, record::JobStatus};
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},

@@ -1,11 +1,8 @@
 //! What is written to the terminal: results to stdout, talk to stderr.
 
 use super::CliError;
-use crate::{
-    config::LogFormat,
-    job::{id::JobId, time::Timestamp},
-    runner::now,
-};
+use crate::{config::LogFormat, runner::now};
+use overnight_core::job::{id::JobId, time::Timestamp};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 use std::{

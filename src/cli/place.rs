@@ -2,7 +2,8 @@
 //! of the database.
 
 use super::{CliError, Office, out, queue::Known};
-use crate::{audit::AuditError, config::Settings, job::id::JobId};
+use crate::{audit::AuditError, config::Settings};
+use overnight_core::job::id::JobId;
 use std::path::{Path, PathBuf};
 
 /// A job that was found.

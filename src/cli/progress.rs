@@ -2,17 +2,17 @@
 //! it decides nothing.
 
 use super::out::{self, Level, Said};
-use crate::{
-    context::board,
+use crate::runner::Report;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use overnight_core::{
     job::{
         event::{Decision, Event, PhaseKind, StepEnd},
         plan::PhaseState,
         state::{Job, Progress as Step},
         time::Timestamp,
     },
-    runner::Report,
+    prompt::board,
 };
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 use std::{fmt::Write, time::Duration};
 

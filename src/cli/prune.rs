@@ -4,11 +4,11 @@ use super::{CliError, Office, depot::bytes, exit, out, progress::counted, queue:
 use crate::{
     batch::brought,
     config::Settings,
-    job::id::JobId,
     runner::now,
     store::{JobFilter, JobRow},
     workspace::{Workspace, lock::Hold, prune::Pruned},
 };
+use overnight_core::job::id::JobId;
 use serde_json::json;
 use std::{collections::BTreeMap, time::Duration};
 

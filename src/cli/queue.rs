@@ -2,11 +2,11 @@
 
 use super::{CliError, Office};
 use crate::{
-    job::{id::JobId, record::JobStatus},
     report::facts::QueueFacts,
     store::{BatchRow, JobFilter, JobRow, Which},
     workspace::lock,
 };
+use overnight_core::job::{id::JobId, record::JobStatus};
 use std::{
     collections::{BTreeSet, HashMap},
     path::Path,

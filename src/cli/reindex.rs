@@ -3,11 +3,11 @@
 use super::{CliError, Office, exit, jobs::standing, out};
 use crate::{
     config::Settings,
-    job::{
-        id::JobId,
-        record::{HoldReason, JobStatus},
-    },
     runner::{IndexOutcome, Indexed, Reindexed, reindex},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
 };
 use serde::Serialize;
 

@@ -9,7 +9,6 @@ use super::{
 };
 use crate::{
     config::{Partial, Settings},
-    job::{id::JobId, time::Timestamp},
     report::{
         batch::BatchFacts,
         collect::{CollectError, collect},
@@ -26,6 +25,7 @@ use crate::{
 };
 use brought::Shelf;
 use chrono::Local;
+use overnight_core::job::{id::JobId, time::Timestamp};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},

@@ -5,17 +5,17 @@ use super::{
     progress::{counted, spent},
 };
 use crate::{
-    job::{
-        contract::Check,
-        event::Ending,
-        left_out::LeftOutFile,
-        record::{Delivered, HoldReason, JobStatus},
-        rows::duration,
-        state::Job,
-        todo::TodoStatus,
-    },
     report::facts::{NotRead, Recognised},
     runner::Outcome,
+};
+use overnight_core::job::{
+    contract::Check,
+    event::Ending,
+    left_out::LeftOutFile,
+    record::{Delivered, HoldReason, JobStatus},
+    rows::duration,
+    state::Job,
+    todo::TodoStatus,
 };
 use serde::Serialize;
 use serde_json::json;

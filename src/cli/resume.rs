@@ -16,14 +16,14 @@ use super::{
 };
 use crate::{
     config::{Partial, Settings},
-    job::{
-        limits::Limits,
-        record::{HoldReason, JobStatus},
-        state::{Job, Status},
-        step::Command,
-    },
     runner::Outcome,
     store::{BatchRow, Which},
+};
+use overnight_core::job::{
+    limits::Limits,
+    record::{HoldReason, JobStatus},
+    state::{Job, Status},
+    step::Command,
 };
 use std::fmt::Write;
 
@@ -199,7 +199,7 @@ async fn batch_again(office: &Office, batch: &BatchRow, budget_usd: Option<f64>)
     Ok(exit::COMPLETED)
 }
 
-fn in_review(id: crate::job::id::JobId) -> CliError {
+fn in_review(id: overnight_core::job::id::JobId) -> CliError {
     CliError {
         message: format!(
             "job {id} waits for a review: `overnight approve {id}` accepts it, `overnight feedback {id} \"…\"` sends it back"

@@ -7,12 +7,10 @@ use super::{
     server::{self, Server, Target},
     work,
 };
-use crate::{
-    job::{
-        state::{INSTRUCTIONS_FILE, Job},
-        step::Command,
-    },
-    runner::Session,
+use crate::runner::Session;
+use overnight_core::job::{
+    state::{INSTRUCTIONS_FILE, Job},
+    step::Command,
 };
 use std::{
     io::Read,

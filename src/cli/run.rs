@@ -7,10 +7,10 @@ use super::{
 };
 use crate::{
     config::{Partial, Settings},
-    job::{instructions::Instructions, step::Command},
     runner::{NewJobRequest, RunError, Session, create},
     workspace::lock::LockError,
 };
+use overnight_core::job::{instructions::Instructions, step::Command};
 use std::{
     path::{Path, PathBuf},
     time::Duration,

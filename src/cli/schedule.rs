@@ -10,11 +10,11 @@ use crate::{
         schedule::{Cron, Outcome, fire_now},
     },
     config::Partial,
-    job::time::Timestamp,
     runner::now,
     store::{CommandLine, NewSchedule, ScheduleRow},
 };
 use clap::{Args, Subcommand, ValueEnum};
+use overnight_core::job::time::Timestamp;
 pub(super) use scheduler::Scheduler;
 use std::{path::Path, time::Duration};
 use uuid::Uuid;

@@ -3,11 +3,6 @@
 use super::{CliError, Office, out, run::opening, submit::joined};
 use crate::{
     config::{Origin, Partial, Setting, Settings, text_file},
-    context::message::Usage,
-    job::{
-        models::{ModelChoice, provider},
-        step::Command,
-    },
     model::{
         Model,
         endpoint::Pace,
@@ -15,6 +10,13 @@ use crate::{
         table::Table,
     },
     runner::{MODELS_ASSET, ModelOptions, Probed, Session, open_model, probe},
+};
+use overnight_core::{
+    job::{
+        models::{ModelChoice, provider},
+        step::Command,
+    },
+    prompt::message::Usage,
 };
 use std::{
     path::{Path, PathBuf},

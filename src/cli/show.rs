@@ -11,17 +11,17 @@ use super::{CliError, Office, exit, named::Named, out, place::Place};
 use crate::{
     audit::timeline::{PhaseRecord, Spending, Timeline, timeline},
     config::Settings,
-    job::{
-        contract::Check,
-        event::Ending,
-        id::JobId,
-        left_out::LeftOutFile,
-        models::ModelTurns,
-        pages::{Gap, PageRange},
-        record::{Delivered, HoldReason, JobStatus, QuotePositions},
-        state::Job,
-        time::Timestamp,
-    },
+};
+use overnight_core::job::{
+    contract::Check,
+    event::Ending,
+    id::JobId,
+    left_out::LeftOutFile,
+    models::ModelTurns,
+    pages::{PageRange, UnreadPart},
+    record::{Delivered, HoldReason, JobStatus, QuotePositions},
+    state::Job,
+    time::Timestamp,
 };
 use queued::InQueue;
 use serde::Serialize;
@@ -99,7 +99,7 @@ struct Document<'t> {
     /// 0 to 1.
     coverage: f64,
     /// Parts that no text was got from.
-    gaps: &'t [Gap],
+    gaps: &'t [UnreadPart],
     /// Name and version of the program that read it.
     reader: &'t str,
     /// Pages whose characters were recognised in an image of them.

@@ -15,15 +15,14 @@ use super::{
 use crate::{
     batch::{self, BatchError, BatchSettings, Closing, Document, Duplicate, Submission},
     config::Partial,
-    documents,
     extraction::Extractor,
-    job::left_out::LeftOut,
     runner::{RunError, aside, now},
     store::{NewBatch, QueuedJob, Store, StoreError},
 };
 use asked::Asked;
 use chrono::Local;
 use order::Order;
+use overnight_core::job::left_out::LeftOut;
 pub(super) use scheduled::joined;
 use std::{
     collections::HashSet,
@@ -240,7 +239,7 @@ impl SubmitArgs {
 /// Finds the documents and reads each once.
 fn look(args: &SubmitArgs, order: &Order, own: &[PathBuf], extractor: &Extractor) -> Result<Looked, CliError> {
     let is_wanted = |name: &str| order.is_wanted(name);
-    let gathered = documents::survey(&args.documents, &is_wanted, own, extractor).map_err(RunError::from)?;
+    let gathered = overnight_documents::survey(&args.documents, &is_wanted, own, extractor).map_err(RunError::from)?;
     let bar = progress::reading(gathered.documents.len());
     let inspected = batch::inspect(&gathered.documents, extractor, &|| bar.inc(1));
     bar.finish_and_clear();

@@ -12,10 +12,11 @@ use super::{
     office::{list_nothing, no_jobs_yet},
     out, table,
 };
-use crate::{config::Settings, job::id::JobId, store::BatchRow};
+use crate::{config::Settings, store::BatchRow};
 use console::Term;
 use draw::{Lines, table};
 use look::{Look, Looker};
+use overnight_core::job::id::JobId;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\

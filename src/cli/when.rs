@@ -1,7 +1,7 @@
 //! Moments as people here read and write them: local time.
 
-use crate::job::{instructions::amount::shown, time::Timestamp};
 use chrono::{DateTime, Datelike, Days, Local, NaiveDate, NaiveDateTime, NaiveTime, TimeZone, Utc};
+use overnight_core::{amount::shown, job::time::Timestamp};
 
 /// Later ones can't be written with four digits.
 const LAST_YEAR: i32 = 9999;

@@ -2,12 +2,12 @@
 
 use super::{CliError, Office, exit, out, progress::Progress, result, server::Models, stop, traces::Traces};
 use crate::{
-    job::{id::JobId, record::JobStatus, rows::Extent, step::Command},
     runner::{Anchor, Drive, Outcome, RunError, Session, save_row},
     store::{JobRow, StoreError},
     telemetry::Trace,
     workspace::{journal::JournalError, lock::LockError},
 };
+use overnight_core::job::{id::JobId, record::JobStatus, rows::Extent, step::Command};
 use std::path::Path;
 
 /// How the work is shown.
@@ -38,7 +38,7 @@ pub(super) async fn drive(
     super::server::warn_of_price(&models, session.job.limits.cost_usd);
     let traces = Traces::begin(office);
     let mut trace = traces.feed().map(|feed| Trace::begin(feed, &session.job, models.first.name()));
-    let mut watch = |job: &crate::job::state::Job, report: crate::runner::Report<'_>| {
+    let mut watch = |job: &overnight_core::job::state::Job, report: crate::runner::Report<'_>| {
         if let Some(trace) = &mut trace {
             trace.on(job, &report);
         }

@@ -14,12 +14,12 @@ use super::{
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
     config::{Partial, Settings, plain_environment},
-    job::{models::ModelChoice, record::JobStatus},
     store::Store,
     worker::{Hook, Models, Rest, Summary, Supply, Terms, Times, Told, Worker},
     workspace::lock::host,
 };
 use async_trait::async_trait;
+use overnight_core::job::{models::ModelChoice, record::JobStatus};
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::watch};

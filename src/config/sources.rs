@@ -1,7 +1,7 @@
 //! The sources of the configuration: how each value is named in them, and how its text is read.
 
 use super::{BaseUrl, ConfigError, ConfigFile, FILE_VARIABLE, Origin, PREFIX, Partial, Setting};
-use crate::job::instructions::{
+use overnight_core::{
     amount::{count, duration_ms, shown},
     yaml::{At, Node, Wrong, Yaml, nearest},
 };

@@ -1,6 +1,6 @@
 //! A short text file that a person names: what is wrong with it in words of theirs.
 
-use crate::job::instructions::MAX_BYTES;
+use overnight_core::job::instructions::MAX_BYTES;
 use std::{fs, io, path::Path};
 
 /// Reads a text file as long as instructions may be; the error is a fragment behind the file's name and a colon.

@@ -1,7 +1,7 @@
 //! What a job delivered, out of the store and without the rest of its workspace.
 
 use super::{Depot, DepotError, ManifestKey};
-use crate::job::{record::Delivered, time::Timestamp};
+use overnight_core::job::{record::Delivered, time::Timestamp};
 use std::path::Path;
 
 /// Where deliverables lie in a workspace.

@@ -6,11 +6,11 @@ use super::{
 };
 use crate::{
     crash,
-    job::id::JobId,
     runner::aside,
     store::Store,
     workspace::{Workspace, WorkspaceError, chain::LIVE, hash::FileHash, rooted::Kind},
 };
+use overnight_core::job::id::JobId;
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     io::Read,

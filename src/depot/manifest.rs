@@ -1,10 +1,8 @@
 //! Which files a workspace had, block by block, and where its journal stood.
 
 use super::DepotError;
-use crate::{
-    job::{digest::sha256, id::JobId},
-    workspace::{hash::FileHash, rooted::TEMPORARY},
-};
+use crate::workspace::{hash::FileHash, rooted::TEMPORARY};
+use overnight_core::job::{digest::sha256, id::JobId};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt};
 

@@ -7,9 +7,9 @@ use super::{
 };
 use crate::{
     crash,
-    job::time::Timestamp,
     workspace::{Workspace, WorkspaceError, hash::FileHash, lock::Lock, private},
 };
+use overnight_core::job::time::Timestamp;
 use std::{
     io::{self, Read},
     path::Path,

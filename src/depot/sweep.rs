@@ -5,8 +5,9 @@ use super::{
     manifest::{MANIFESTS, Manifest, ManifestKey, OBJECTS},
     open::Stored,
 };
-use crate::{crash, job::id::JobId, store::Store};
+use crate::{crash, store::Store};
 use chrono::{DateTime, Utc};
+use overnight_core::job::id::JobId;
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
     time::Duration,

@@ -4,7 +4,9 @@
 //! then the text. What isn't whole, by its hash, isn't there. The folder may be deleted at any time. What nobody asked for
 //! in a long time goes, and what was asked for longest ago where all together are too long.
 
-use crate::{documents::Extracted, job::digest::sha256, workspace::private};
+use crate::workspace::private;
+use overnight_core::job::digest::sha256;
+use overnight_documents::Extracted;
 use serde::{Deserialize, Serialize};
 use std::{
     fs,
@@ -166,7 +168,7 @@ fn sweep(part: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::documents::extract;
+    use overnight_documents::extract;
 
     #[test]
     fn a_text_is_kept_until_it_is_broken_or_forgotten() {

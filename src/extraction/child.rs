@@ -4,10 +4,8 @@ use super::{
     limits,
     message::{Question, Told},
 };
-use crate::{
-    crash,
-    documents::{self, Pages, Refusal, Stopped},
-};
+use crate::crash;
+use overnight_documents::{Pages, Refusal, Stopped};
 use std::{
     io::{self, BufWriter, Read, StdoutLock, Write},
     os::unix::process::CommandExt,
@@ -68,13 +66,13 @@ fn tell(question: &Question, bytes: &[u8], left: Duration) -> io::Result<()> {
             teller.say(&last)?;
         }
         Question::Members { name } => {
-            let told = documents::members(name, bytes);
+            let told = overnight_documents::members(name, bytes);
             teller.say(&told.map_or_else(|refusal| Told::Refused { refusal }, |members| Told::Members { members }))?;
         }
         Question::Take { name, paths } => {
             let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
             let mut said = Ok(());
-            documents::take_all(name, bytes, &paths, &mut |taken| {
+            overnight_documents::take_all(name, bytes, &paths, &mut |taken| {
                 limits::hold_time(limits::DOCUMENT);
                 if said.is_ok() {
                     said = teller.give(taken);
@@ -87,13 +85,13 @@ fn tell(question: &Question, bytes: &[u8], left: Duration) -> io::Result<()> {
     teller.out.flush()
 }
 
-fn read(name: &str, bytes: &[u8], teller: &mut Teller<'_>) -> Result<Option<documents::Unit>, Refusal> {
-    let format = documents::detect(name, bytes)?;
+fn read(name: &str, bytes: &[u8], teller: &mut Teller<'_>) -> Result<Option<overnight_documents::Unit>, Refusal> {
+    let format = overnight_documents::detect(name, bytes)?;
     let reader = format.reader_version().to_owned();
     if teller.say(&Told::Format { format, reader }).is_err() {
         return Ok(None);
     }
-    documents::read(format, name, bytes, teller)
+    overnight_documents::read(format, name, bytes, teller)
 }
 
 struct Teller<'o> {

@@ -9,10 +9,8 @@ use super::{
     parent::{Heard, ask},
     recognition::{Recognition, Tools},
 };
-use crate::{
-    documents::{self, DocumentError, Extracted, Format, Found, Members, Opener, READERS, Refusal},
-    job::digest::sha256,
-};
+use overnight_core::job::digest::sha256;
+use overnight_documents::{DocumentError, Extracted, Format, Found, Members, Opener, READERS, Refusal};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -71,7 +69,7 @@ impl Extractor {
     /// The text of a document. `name` serves to tell kinds of text apart, by its ending, and to say which document it is.
     pub fn extract(&self, name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
         let Some(program) = self.program.as_ref().filter(|_| !needs_no_reader(name, bytes)) else {
-            return documents::extract(name, bytes);
+            return overnight_documents::extract(name, bytes);
         };
         let refused = |refusal| DocumentError::Refused { name: name.to_owned(), refusal };
         let kind = kind(name);
@@ -104,7 +102,7 @@ impl Extractor {
                 // It can't be had, and why is known.
                 _ if !group[0].inside.is_empty() && group[0].fault.is_some() => take(&group[0], Ok(Vec::new())),
                 Some(program) if !group[0].inside.is_empty() => members_of(program, group, take),
-                Some(_) | None => group.iter().for_each(|one| take(one, documents::content(one))),
+                Some(_) | None => group.iter().for_each(|one| take(one, overnight_documents::content(one))),
             }
         }
     }
@@ -131,8 +129,8 @@ impl Drop for Place<'_> {
 
 impl Opener for Extractor {
     fn members(&self, name: &str, path: &Path, _bytes: u64) -> Result<Members, Refusal> {
-        let bytes = documents::bytes_at(path)?;
-        let Some(program) = &self.program else { return documents::members(name, &bytes) };
+        let bytes = overnight_documents::bytes_at(path)?;
+        let Some(program) = &self.program else { return overnight_documents::members(name, &bytes) };
         let _place = self.place();
         let mut answer = None;
         let question = Question::Members { name: kind(name) };
@@ -159,7 +157,7 @@ fn members_of<'f>(
     take: &mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>),
 ) {
     while let Some(first) = group.first() {
-        let bytes = match documents::file(first) {
+        let bytes = match overnight_documents::file(first) {
             Ok(bytes) => bytes,
             Err(error) => {
                 take(first, Err(error));
@@ -195,7 +193,7 @@ struct Taking<'f, 't> {
 impl Taking<'_, '_> {
     fn hear(&mut self, heard: Heard) -> bool {
         match heard {
-            Heard::Line(Told::Content { bytes }) if bytes <= documents::MAX_BYTES => {
+            Heard::Line(Told::Content { bytes }) if bytes <= overnight_documents::MAX_BYTES => {
                 self.content = Some((Vec::new(), bytes));
             }
             Heard::Line(Told::Refused { refusal }) => {
@@ -235,13 +233,13 @@ fn needs_no_reader(name: &str, bytes: &[u8]) -> bool {
         bytes.len() <= MOST_BYTES && memchr::memchr(0, bytes).is_none() && std::str::from_utf8(bytes).is_ok();
     is_short_text
         && !bytes.starts_with(b"PK")
-        && matches!(documents::detect(name, bytes), Ok(Format::Markdown | Format::Text))
+        && matches!(overnight_documents::detect(name, bytes), Ok(Format::Markdown | Format::Text))
 }
 
 /// A name that says no more than the document's own ending: the text must not depend on anything else.
 fn kind(name: &str) -> String {
     const MOST_LETTERS: usize = 12;
-    let ending = documents::ending(name);
+    let ending = overnight_documents::ending(name);
     let is_plain = ending.len() <= MOST_LETTERS && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if is_plain && !ending.is_empty() { format!("document.{ending}") } else { "document".to_owned() }
 }

@@ -8,10 +8,7 @@ use super::{
     parent::{End, Heard, ask},
     recognition::Tools,
 };
-use crate::{
-    documents::{Collected, Extracted, Format, Pages, Refusal, Unit, pdf_header},
-    job::pages::{Gap, PageRange},
-};
+use overnight_documents::{Collected, Extracted, Format, Gap, PageSpan, Pages, Refusal, Unit, pdf_header};
 use std::{
     cell::{Cell, RefCell},
     collections::BTreeMap,
@@ -98,7 +95,7 @@ impl Help<'_> {
         if extracted.text.is_empty() {
             return None;
         }
-        extracted.recognised.push(PageRange { from: 1, to: 1 });
+        extracted.recognised.push(PageSpan { from: 1, to: 1 });
         Some(extracted)
     }
 
@@ -115,7 +112,7 @@ impl Help<'_> {
         let mut found = self.texts(&empty, bytes);
         let mut others = Vec::new();
         for &page in found.keys() {
-            PageRange::push(&mut others, page);
+            PageSpan::push(&mut others, page);
         }
         let mut images = Images::default();
         for page in empty {
@@ -123,7 +120,7 @@ impl Help<'_> {
                 continue;
             }
             if let Some(text) = self.scan(page, bytes, &mut images) {
-                PageRange::push(&mut extracted.recognised, page);
+                PageSpan::push(&mut extracted.recognised, page);
                 found.insert(page, text);
             }
         }
@@ -136,7 +133,7 @@ impl Help<'_> {
             let pages = range.from..=range.to.min(MAX_PAGES);
             pages.filter(|page| !found.contains_key(page)).for_each(|page| Gap::push(&mut left, page, &gap.why));
             if range.to > MAX_PAGES {
-                let pages = Some(PageRange { from: range.from.max(MAX_PAGES + 1), to: range.to });
+                let pages = Some(PageSpan { from: range.from.max(MAX_PAGES + 1), to: range.to });
                 left.push(Gap { pages, why: gap.why });
             }
         }

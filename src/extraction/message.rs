@@ -1,6 +1,6 @@
 //! What is asked of a reader's process, and what it answers: one JSON object a line. The document is its standard input.
 
-use crate::documents::{Format, Members, Refusal, Unit};
+use overnight_documents::{Format, Members, Refusal, Unit};
 use serde::{Deserialize, Serialize};
 
 /// What is asked, as the hidden command's one argument.

@@ -6,7 +6,7 @@ use super::{
     message::{Question, Told},
     parent::{End, Heard, ask},
 };
-use crate::documents::{Collected, Extracted, Format, Pages, Refusal, Stopped, Unit};
+use overnight_documents::{Collected, Extracted, Format, Pages, Refusal, Stopped, Unit};
 use std::{io, path::Path, time::Duration};
 
 /// The text of `bytes`, read by processes of `program`, and what is left of a document's time. Only the ending of `name`

@@ -5,7 +5,7 @@ use super::{
     limits::SILENCE,
     message::{Question, Told},
 };
-use crate::documents::Refusal;
+use overnight_documents::Refusal;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     os::unix::process::{CommandExt, ExitStatusExt},

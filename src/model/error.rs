@@ -1,6 +1,6 @@
 //! Why a model can't be opened, or has nothing more to say.
 
-use crate::job::failure::{Failure, FailureKind};
+use overnight_core::job::failure::{Failure, FailureKind};
 
 /// A model that can't be opened or does not answer. Each is one sentence for a person.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -11,7 +11,7 @@ mod thinking;
 mod written;
 
 use super::remote::wire::Heard;
-use crate::context::message::{Stop, ToolCall, ToolSpec, readable};
+use overnight_core::prompt::message::{Stop, ToolCall, ToolSpec, readable};
 use serde_json::{Map, Value};
 
 /// A reply after mending.

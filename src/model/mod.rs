@@ -17,12 +17,12 @@ pub mod rules;
 pub mod scripted;
 pub mod table;
 
-pub use crate::job::failure::{Failure, FailureKind, Remedy};
 pub use error::ModelError;
+pub use overnight_core::job::failure::{Failure, FailureKind, Remedy};
 
-use crate::context::message::{Prompt, Reply, Usage};
 use async_trait::async_trait;
 use endpoint::Endpoint;
+use overnight_core::prompt::message::{Prompt, Reply, Usage};
 use std::sync::{Arc, atomic::AtomicU64};
 
 /// One call of a model.

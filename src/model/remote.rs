@@ -26,16 +26,16 @@ use super::{
     scripted::prompt_tokens,
     table::Quirks,
 };
-use crate::context::{
-    compact::tools_tokens,
-    message::{MOST_LEVELS, Message, Prompt, Reply, Usage, is_within},
-    tokens::estimate,
-};
 use address::Address;
 use async_trait::async_trait;
 use blame::Parties;
 use http::{Attempt, Seen};
 use key::Secrets;
+use overnight_core::prompt::{
+    compact::tools_tokens,
+    message::{MOST_LEVELS, Message, Prompt, Reply, Usage, is_within},
+    tokens::estimate,
+};
 use patience::Patience;
 use record::{Attempted, Recorder};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};

@@ -1,8 +1,8 @@
 //! The replies recorded in a journal, for free: what the model said then, turn by turn.
 
 use super::{Failure, Model, ModelError, Request};
-use crate::context::message::{Reply, Usage};
 use async_trait::async_trait;
+use overnight_core::prompt::message::{Reply, Usage};
 
 /// A model that repeats a job's replies.
 #[derive(Debug)]

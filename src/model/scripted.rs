@@ -12,12 +12,12 @@
 //! ```
 
 use super::{Failure, Model, ModelError, Request};
-use crate::context::{
+use async_trait::async_trait;
+use overnight_core::prompt::{
     compact,
     message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
     tokens::estimate,
 };
-use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;

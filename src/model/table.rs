@@ -9,8 +9,9 @@
 
 mod read;
 
-use crate::{context::message::Usage, model::ModelError};
+use crate::model::ModelError;
 use globset::GlobMatcher;
+use overnight_core::prompt::message::Usage;
 use std::sync::LazyLock;
 
 /// The table that the program brings along.

@@ -3,13 +3,13 @@
 use super::{facts::JobFacts, words::short};
 use crate::{
     batch::BatchSettings,
-    job::{
-        left_out::LeftOutFile,
-        record::{HoldReason, JobStatus},
-        time::Timestamp,
-    },
     store::{BatchRow, Totals},
     workspace::lock,
+};
+use overnight_core::job::{
+    left_out::LeftOutFile,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
 };
 use serde::Serialize;
 use uuid::Uuid;

@@ -8,10 +8,8 @@ use super::{
     index::{CSV, Collected, Entry, FORMAT, Index, JSON, Kind},
     words::one_line,
 };
-use crate::{
-    job::{id::JobId, time::Timestamp},
-    workspace::{ModelPath, Workspace, WorkspaceError},
-};
+use crate::workspace::{ModelPath, Workspace, WorkspaceError};
+use overnight_core::job::{id::JobId, time::Timestamp};
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,

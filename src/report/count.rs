@@ -9,7 +9,7 @@ use super::{
     spread::Spread,
     words::one_line,
 };
-use crate::job::{
+use overnight_core::job::{
     failure::FailureKind,
     id::JobId,
     record::{HoldReason, JobStatus},

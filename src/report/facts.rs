@@ -1,7 +1,7 @@
 //! What a report knows of one job. Numbers are those of the database's row, as `overnight jobs` lists them; what only the
 //! journal knows is from there. A job whose workspace can't be read has what its row says, and why.
 
-use crate::job::{
+use overnight_core::job::{
     contract::Check,
     failure::FailureKind,
     id::JobId,

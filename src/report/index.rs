@@ -1,7 +1,7 @@
 //! What lies in a folder of collected deliverables: `index.json`, by which the folder is known again.
 
 use super::facts::FileState;
-use crate::job::{id::JobId, time::Timestamp};
+use overnight_core::job::{id::JobId, time::Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Version of `index.json`.

@@ -1,7 +1,7 @@
 //! What needs a person, and what to type. A job that will go on by itself isn't here.
 
 use super::facts::{FileState, JobFacts, Record, Standing};
-use crate::job::{id::JobId, record::HoldReason};
+use overnight_core::job::{id::JobId, record::HoldReason};
 use serde::Serialize;
 
 /// A completed job that is less sure than this is worth a look.

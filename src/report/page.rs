@@ -14,7 +14,7 @@ use super::{
     spread::Spread,
     words::{counted, one_line, percent, short, usd},
 };
-use crate::job::{
+use overnight_core::job::{
     id::JobId,
     models,
     record::{HoldReason, JobStatus},

@@ -3,6 +3,14 @@
 
 use super::facts::{Attempts, FileFacts, FileState, Holds, JobFacts, NotRead, QueueFacts, Recognised, Record};
 use crate::{
+    store::JobRow,
+    workspace::{
+        Workspace, chain,
+        journal::{self, JournalError},
+        lock::is_worked_on,
+    },
+};
+use overnight_core::{
     job::time::Timestamp,
     job::{
         event::{Ending, Event},
@@ -11,12 +19,6 @@ use crate::{
         models::Answered,
         record::{Delivered, HoldReason, JobStatus},
         spec::FORMAT,
-    },
-    store::JobRow,
-    workspace::{
-        Workspace, chain,
-        journal::{self, JournalError},
-        lock::is_worked_on,
     },
 };
 use std::path::PathBuf;

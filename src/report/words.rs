@@ -1,7 +1,7 @@
 //! Text that a model, a document or a server had a say in, made harmless: one line, without what a terminal or a browser
 //! would obey. What a format needs beyond that is its renderer's.
 
-use crate::job::names::is_invisible;
+use overnight_documents::is_invisible;
 
 /// Characters of a sentence that a page repeats.
 const MOST_CHARS: usize = 300;

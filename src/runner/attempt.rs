@@ -10,19 +10,21 @@ use super::{
     share::Share,
 };
 use crate::{
-    context::{
-        compose,
-        message::{Prompt, Reply, Stop},
-    },
     crash,
-    job::{
-        record::HoldReason,
-        step::{Answer, Command},
-    },
     model::{
         Failure, FailureKind, Remedy, Request,
         endpoint::{Down, Probe, Wake},
         retry,
+    },
+};
+use overnight_core::{
+    job::{
+        record::HoldReason,
+        step::{Answer, Command},
+    },
+    prompt::{
+        compose,
+        message::{Prompt, Reply, Stop},
     },
 };
 use std::{

@@ -1,14 +1,12 @@
 //! The contract's checks on the files as they lie in the workspace.
 
 use super::{RunError, quoted::Quoted};
-use crate::{
-    job::{
-        contract::{Check, check_deliverable},
-        event::Completion,
-        record::{Delivered, QuotePositions},
-        state::Job,
-    },
-    workspace::{ModelPath, Workspace},
+use crate::workspace::{ModelPath, Workspace};
+use overnight_core::job::{
+    contract::{Check, check_deliverable},
+    event::Completion,
+    record::{Delivered, QuotePositions},
+    state::Job,
 };
 use std::sync::{Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! The only clock: the machine gets time as data.
 
-use crate::job::time::Timestamp;
+use overnight_core::job::time::Timestamp;
 use std::time::Instant;
 
 /// Now.

@@ -3,25 +3,27 @@
 
 use super::{RunError, clock::now, duplicates};
 use crate::{
-    context::{compose::system_prompt, tokens::estimate},
     crash,
-    documents::{self, Extracted, Found, Unit, Units},
     extraction::Extractor,
+    model::Model,
+    workspace::{Workspace, journal::Journal, known::JOB_FILE, lock::Lock, private},
+};
+use overnight_core::{
     job::{
         digest::sha256,
         event::{Event, PhaseKind},
         id::JobId,
         instructions::Instructions,
         left_out::LeftOut,
-        pages::{AGAINST_GAPS, Gap, PageRange},
+        pages::{PageRange, UnreadPart},
         planning::bootstrap_todos,
         spec::{Asset, DocumentEntry, FORMAT, JobSpec},
         state::INSTRUCTIONS_FILE,
         time::Timestamp,
     },
-    model::Model,
-    workspace::{Workspace, journal::Journal, known::JOB_FILE, lock::Lock, private},
+    prompt::{compose::system_prompt, tokens::estimate},
 };
+use overnight_documents::{AGAINST_GAPS, DocumentError, Extracted, Found, Gap, PageSpan, Unit, Units};
 use std::path::{Path, PathBuf};
 
 /// Under this many tokens no job can be worked.
@@ -86,7 +88,7 @@ pub fn create_as(
         )));
     }
     let own = [&[workspaces.to_owned()], request.own].concat();
-    let gathered = documents::gather(request.documents, &own, request.extractor)?;
+    let gathered = overnight_documents::gather(request.documents, &own, request.extractor)?;
     let left_out = [gathered.unfit, gathered.left_out].concat();
     private::make_folders(workspaces).map_err(|error| {
         RunError::Configuration(format!(
@@ -217,7 +219,7 @@ fn nothing_to_read(documents: &[DocumentEntry], left_out: &[(PathBuf, String)]) 
 /// where it can't be read it is a document without text, which says why.
 fn read(
     found: &Found,
-    content: Result<Vec<u8>, documents::DocumentError>,
+    content: Result<Vec<u8>, DocumentError>,
     extractor: &Extractor,
 ) -> Result<(Vec<u8>, Extracted), RunError> {
     let (bytes, read) = match content {
@@ -246,14 +248,14 @@ fn read(
 fn copy(
     workspace: &Workspace,
     found: &Found,
-    content: Result<Vec<u8>, documents::DocumentError>,
+    content: Result<Vec<u8>, DocumentError>,
     budget_tokens: u64,
     extractor: &Extractor,
 ) -> Result<DocumentEntry, RunError> {
     let (bytes, mut extracted) = read(found, content, extractor)?;
     let copied = workspace.write(&format!("documents/{}", found.name), &bytes)?;
     drop(bytes);
-    let most = crate::context::layers::share_of(budget_tokens, MOST_PAGE_TOKENS);
+    let most = overnight_core::prompt::layers::share_of(budget_tokens, MOST_PAGE_TOKENS);
     if extracted.unit == Unit::Page {
         let units = Units::new(extracted.unit, &extracted.text);
         let is_long = (1..=units.count()).filter_map(|page| units.get(page)).any(|page| estimate(page) > most);
@@ -267,7 +269,7 @@ fn copy(
     let units = pages.count();
     let has_text = |page| pages.get(page).is_some_and(|page| !page.trim().is_empty());
     let counted = if extracted.unit == Unit::Page { units } else { 0 };
-    let unreadable = PageRange::without_text(&extracted.gaps, counted, has_text);
+    let unreadable = PageSpan::without_text(&extracted.gaps, counted, has_text);
     let name = found.name.clone();
     let text = workspace.write(&format!("documents/.text/{name}.txt"), extracted.text.as_bytes())?;
     Ok(DocumentEntry {
@@ -280,9 +282,18 @@ fn copy(
         tokens: estimate(&extracted.text),
         text_sha256: text.sha256,
         reader: extracted.reader,
-        gaps: extracted.gaps,
-        unreadable,
-        recognised: extracted.recognised,
+        gaps: extracted.gaps.into_iter().map(unread_part).collect(),
+        unreadable: unreadable.into_iter().map(page_range).collect(),
+        recognised: extracted.recognised.into_iter().map(page_range).collect(),
         notes: extracted.notes,
     })
+}
+
+/// A reader's gap as a job records it.
+fn unread_part(gap: Gap) -> UnreadPart {
+    UnreadPart { pages: gap.pages.map(page_range), why: gap.why }
+}
+
+fn page_range(span: PageSpan) -> PageRange {
+    PageRange { from: span.from, to: span.to }
 }

@@ -10,16 +10,16 @@ use super::{
 };
 use crate::{
     crash,
-    job::{
-        event::{Decision, Event},
-        record::{Checkpoint, HoldReason, JobStatus},
-        rows::Extent,
-        state::{Job, Status},
-        step::{Answer, Ask, Command},
-    },
     model::Model,
     store::{Store, StoreError},
     tool,
+};
+use overnight_core::job::{
+    event::{Decision, Event},
+    record::{Checkpoint, HoldReason, JobStatus},
+    rows::Extent,
+    state::{Job, Status},
+    step::{Answer, Ask, Command},
 };
 use std::{
     collections::VecDeque,

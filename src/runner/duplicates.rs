@@ -1,7 +1,7 @@
 //! Documents of one job with the same content: each keeps its text, so that any name that a task mentions can be read, and
 //! says whose it is the same as, so that nothing is read twice for nothing.
 
-use crate::job::spec::DocumentEntry;
+use overnight_core::job::spec::DocumentEntry;
 use std::collections::HashMap;
 
 /// Notes with each document the first one, by place, that has the same content.

@@ -2,14 +2,14 @@
 
 use crate::{
     depot::DepotError,
-    documents::DocumentError,
-    job::instructions::InstructionsError,
     model::ModelError,
     store::StoreError,
     workspace::{
         WorkspaceError, archive::ArchiveError, error::is_out_of_reach, journal::JournalError, lock::LockError,
     },
 };
+use overnight_core::job::instructions::InstructionsError;
+use overnight_documents::DocumentError;
 use std::{error::Error, io};
 
 /// What stops the runner; each is one sentence.

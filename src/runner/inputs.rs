@@ -2,10 +2,8 @@
 //! called completed, and be results of something else.
 
 use super::{RunError, session::Session};
-use crate::{
-    job::{digest::sha256, state::INSTRUCTIONS_FILE},
-    workspace::known::JOB_FILE,
-};
+use crate::workspace::known::JOB_FILE;
+use overnight_core::job::{digest::sha256, state::INSTRUCTIONS_FILE};
 
 /// Compares `job.yaml`, the task, the documents with their text, and the assets with what the journal knows of them.
 pub(super) fn check(session: &Session) -> Result<(), RunError> {

@@ -5,10 +5,8 @@ use super::{
     drive::{Drive, Report},
     session::{Anchor, Session},
 };
-use crate::{
-    depot::{End, Keeper},
-    job::record::JobState,
-};
+use crate::depot::{End, Keeper};
+use overnight_core::job::record::JobState;
 use std::time::{Duration, Instant};
 
 /// The most work that another machine would have to do again.

@@ -9,13 +9,11 @@ use super::{
     drive::{Drive, RETRY_AFTER, stopped},
     session::Session,
 };
-use crate::{
-    job::{
-        record::HoldReason,
-        step::{Answer, Command},
-        time::Timestamp,
-    },
-    store::{StoreError, Wish},
+use crate::store::{StoreError, Wish};
+use overnight_core::job::{
+    record::HoldReason,
+    step::{Answer, Command},
+    time::Timestamp,
 };
 use std::{
     sync::{

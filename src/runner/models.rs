@@ -3,8 +3,6 @@
 
 use super::RunError;
 use crate::{
-    context::message::Reply,
-    job::event::Event,
     model::{
         Model, ModelError,
         endpoint::Pace,
@@ -16,6 +14,7 @@ use crate::{
     },
     workspace::{Workspace, journal},
 };
+use overnight_core::{job::event::Event, prompt::message::Reply};
 use std::{
     fmt,
     path::{Path, PathBuf},

@@ -3,8 +3,11 @@
 
 use super::{RunError, check, clock::now, session::Session};
 use crate::{
-    context::{board, message::ToolCall},
     crash,
+    tool::{self, ToolError},
+    workspace::{archive, hash::FileHash, manifest::ArchiveMeta},
+};
+use overnight_core::{
     job::{
         event::{CallEnd, Examined, ToolResult},
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
@@ -12,8 +15,7 @@ use crate::{
         summary::{self, FileEntry},
         working::Working,
     },
-    tool::{self, ToolError},
-    workspace::{archive, hash::FileHash, manifest::ArchiveMeta},
+    prompt::{board, message::ToolCall},
 };
 use std::time::{Duration, Instant};
 

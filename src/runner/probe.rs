@@ -5,14 +5,12 @@ use super::{
     ModelOptions, RunError,
     models::{open_model, open_remote},
 };
-use crate::{
-    context::message::{Message, Prompt, Reply, ToolSpec},
-    model::{
-        Failure, FailureKind, Model, Request,
-        remote::{self, Timeouts, wire::Wire},
-        table::{self, Known, Price, Quirks, ToolChoice},
-    },
+use crate::model::{
+    Failure, FailureKind, Model, Request,
+    remote::{self, Timeouts, wire::Wire},
+    table::{self, Known, Price, Quirks, ToolChoice},
 };
+use overnight_core::prompt::message::{Message, Prompt, Reply, ToolSpec};
 use serde_json::json;
 use std::{
     sync::{Arc, atomic::AtomicU64},
@@ -144,7 +142,7 @@ fn reached(first: &Result<Reply, Failure>) -> Vec<Probed> {
 fn called(reply: &Result<Reply, Failure>) -> Result<(), String> {
     let reply = reply.as_ref().map_err(|failure| failure.reason.clone())?;
     let is_asked =
-        |call: &&crate::context::message::ToolCall| call.name == "note" && call.arguments["text"].is_string();
+        |call: &&overnight_core::prompt::message::ToolCall| call.name == "note" && call.arguments["text"].is_string();
     if reply.calls.iter().any(|call| is_asked(&call)) {
         return Ok(());
     }

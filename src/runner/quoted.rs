@@ -3,17 +3,14 @@
 //! made again writes the same; an ending holds its hash.
 
 use super::RunError;
-use crate::{
-    documents::{Place, Position, QuoteIndex},
-    job::{
-        contract::{Asked, QuoteResult},
-        record::QuotePositions,
-        spec::DocumentEntry,
-        state::{Job, QUOTES_FILE},
-    },
-    tool::Library,
-    workspace::Workspace,
+use crate::{tool::Library, workspace::Workspace};
+use overnight_core::job::{
+    contract::{Asked, QuoteResult},
+    record::QuotePositions,
+    spec::DocumentEntry,
+    state::{Job, QUOTES_FILE},
 };
+use overnight_documents::{Place, Position, QuoteIndex};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -9,14 +9,14 @@ use super::{
     lease::Beat,
     session::Session,
 };
-use crate::{
-    context::message::ToolCall,
+use crate::tool::{self, ToolError};
+use overnight_core::{
     job::{
         coverage::Coverage,
         step::{Answer, Ask},
         working::Working,
     },
-    tool::{self, ToolError},
+    prompt::message::ToolCall,
 };
 use std::time::{Duration, Instant};
 

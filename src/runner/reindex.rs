@@ -11,11 +11,6 @@ use super::{
 };
 use crate::{
     extraction::CACHE_FOLDER,
-    job::{
-        id::JobId,
-        record::{Checkpoint, HoldReason, JobState, JobStatus, NewJob},
-        rows::Extent,
-    },
     store::{JobRow, Store, StoreError},
     workspace::{
         Workspace,
@@ -25,6 +20,11 @@ use crate::{
         lock::{Hold, LockError, is_worked_on},
         rooted::TEMPORARY,
     },
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{Checkpoint, HoldReason, JobState, JobStatus, NewJob},
+    rows::Extent,
 };
 use std::{
     io,
@@ -350,7 +350,7 @@ fn is_told_by(row: &JobRow, told: &Told) -> bool {
     state == *expected && row.job == told.job && row.lease >= told.lease
 }
 
-fn sorted(mut todos: Vec<crate::job::record::TodoRow>) -> Vec<crate::job::record::TodoRow> {
+fn sorted(mut todos: Vec<overnight_core::job::record::TodoRow>) -> Vec<overnight_core::job::record::TodoRow> {
     todos.sort_by_key(|row| (row.phase, row.attempt, row.todo.id));
     todos
 }

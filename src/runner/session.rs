@@ -8,16 +8,6 @@ use super::{
 };
 use crate::{
     crash,
-    job::{
-        digest::ZERO,
-        event::{Decision, Event},
-        id::JobId,
-        record::{Checkpoint, JobState, JobStatus, NewJob},
-        rows::Extent,
-        spec::FORMAT,
-        state::Job,
-        step::{Answer, Command},
-    },
     store::{JobRow, Store, StoreError},
     tool::{Library, Planned},
     workspace::{
@@ -25,6 +15,16 @@ use crate::{
         journal::{self, Journal, JournalError},
         lock::Lock,
     },
+};
+use overnight_core::job::{
+    digest::ZERO,
+    event::{Decision, Event},
+    id::JobId,
+    record::{Checkpoint, JobState, JobStatus, NewJob},
+    rows::Extent,
+    spec::FORMAT,
+    state::Job,
+    step::{Answer, Command},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 use uuid::Uuid;

@@ -7,7 +7,8 @@ use super::{
     lease::Beat,
     session::Session,
 };
-use crate::{context::message::Usage, store::Grant};
+use crate::store::Grant;
+use overnight_core::prompt::message::Usage;
 use std::time::Duration;
 
 /// How many calls are reserved together.

@@ -2,14 +2,12 @@
 //! then and nothing was lost. The job is not ended for it.
 
 use super::RunError;
-use crate::{
-    job::spec::FORMAT,
-    workspace::{
-        Workspace,
-        chain::{self, LIVE, Lines},
-        journal::JournalError,
-    },
+use crate::workspace::{
+    Workspace,
+    chain::{self, LIVE, Lines},
+    journal::JournalError,
 };
+use overnight_core::job::spec::FORMAT;
 use serde_json::Value;
 
 /// This program's version.

@@ -1,6 +1,6 @@
 //! What can go wrong with the database, and whether trying again can help.
 
-use crate::job::{id::JobId, record::JobStatus};
+use overnight_core::job::{id::JobId, record::JobStatus};
 use std::fmt;
 use thiserror::Error;
 

@@ -28,12 +28,12 @@ pub use queue::{
 };
 pub use schedules::{CommandLine, NewSchedule, ScheduleRow, Schedules};
 
-use crate::job::{
+use async_trait::async_trait;
+use overnight_core::job::{
     id::JobId,
     record::{Checkpoint, JobState, JobStatus, NewJob, PhaseRow, TodoRow},
     time::Timestamp,
 };
-use async_trait::async_trait;
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -1,8 +1,8 @@
 //! What people ask of the queue, and want of it, beside its daily work.
 
 use super::StoreError;
-use crate::job::id::JobId;
 use async_trait::async_trait;
+use overnight_core::job::id::JobId;
 
 /// How many batches have a name.
 pub(super) const NAMESAKES: &str = "select count(*) from batches where name = $1";

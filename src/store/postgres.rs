@@ -21,15 +21,13 @@ use super::{
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
     whose::{self, Found},
 };
-use crate::{
-    crash,
-    job::{
-        id::JobId,
-        record::{Checkpoint, NewJob, PhaseRow, TodoRow},
-    },
-};
+use crate::crash;
 use async_trait::async_trait;
 use kept::Kept;
+use overnight_core::job::{
+    id::JobId,
+    record::{Checkpoint, NewJob, PhaseRow, TodoRow},
+};
 use sqlx::{
     ConnectOptions, Connection, PgConnection, PgPool, Postgres, QueryBuilder, Transaction,
     migrate::{MigrateError, Migrator},

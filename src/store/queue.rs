@@ -21,12 +21,12 @@ pub(super) use columns::{
 pub(super) use submission::{jobs_json, settings_json};
 
 use super::{StoreError, Wish};
-use crate::job::{
+use async_trait::async_trait;
+use overnight_core::job::{
     id::JobId,
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };
-use async_trait::async_trait;
 use serde::Serialize;
 use std::time::Duration;
 use uuid::Uuid;

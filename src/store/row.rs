@@ -4,7 +4,7 @@ use super::{
     JobRow, QueueFacts, StoreError, Wish,
     value::{Id, Moment},
 };
-use crate::job::{
+use overnight_core::job::{
     id::JobId,
     record::{Delivered, JobState, NewJob, PhaseRow, TodoRow},
     todo::Todo,

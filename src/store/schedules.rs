@@ -12,8 +12,8 @@ use super::{
     row::Reader,
     value::{Id, Moment},
 };
-use crate::job::time::Timestamp;
 use async_trait::async_trait;
+use overnight_core::job::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use sqlx::{FromRow, types::Json};
 use uuid::Uuid;

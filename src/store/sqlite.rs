@@ -21,13 +21,13 @@ use super::{
     value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
     whose::{Found, known},
 };
-use crate::job::{
-    id::JobId,
-    record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
-};
 use async_trait::async_trait;
 use changes::Changes;
 use open::{connected, make, migrate, options};
+use overnight_core::job::{
+    id::JobId,
+    record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
+};
 use sqlx::{
     Arguments, Connection, QueryBuilder, Sqlite, SqlitePool,
     error::BoxDynError,

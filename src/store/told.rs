@@ -1,7 +1,7 @@
 //! A checkpoint's phases and todos as JSON, for a database that takes them apart itself: one statement, however many.
 
 use super::value::{count, finite, text, text_or_null};
-use crate::job::{
+use overnight_core::job::{
     record::{PhaseRow, TodoRow},
     time::Timestamp,
 };

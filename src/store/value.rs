@@ -1,8 +1,8 @@
 //! Values as the two databases keep them, where the client library's own choice isn't ours: in SQLite, ids and times are
 //! text that a person can read; in PostgreSQL, they have their own types.
 
-use crate::job::{digest, record::Delivered, time::Timestamp};
 use chrono::{DateTime, Utc};
+use overnight_core::job::{digest, record::Delivered, time::Timestamp};
 use sqlx::{
     Database, Decode, Encode, Postgres, Sqlite, Type,
     encode::IsNull,

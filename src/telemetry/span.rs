@@ -1,11 +1,11 @@
 //! What all spans are made of. Never text of a document or a prompt.
 
-use crate::job::{id::JobId, time::Timestamp};
 use opentelemetry::{
     InstrumentationScope, KeyValue, Value,
     trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState},
 };
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
+use overnight_core::job::{id::JobId, time::Timestamp};
 use sha2::{Digest, Sha256};
 use std::time::SystemTime;
 

@@ -5,8 +5,13 @@
 //! another process began and this one goes on with has a span in each; all of them are one trace, which is the job.
 
 use super::span::{Told, moment, short, span};
-use crate::{
-    context::message::{Stop, ToolCall},
+use crate::runner::Report;
+use opentelemetry::{
+    Array, Value,
+    trace::{SpanId, SpanKind},
+};
+use opentelemetry_sdk::trace::SpanData;
+use overnight_core::{
     job::{
         event::{CallEnd, Decision, Event},
         id::JobId,
@@ -15,13 +20,8 @@ use crate::{
         time::Timestamp,
         todo_list::TodoList,
     },
-    runner::Report,
+    prompt::message::{Stop, ToolCall},
 };
-use opentelemetry::{
-    Array, Value,
-    trace::{SpanId, SpanKind},
-};
-use opentelemetry_sdk::trace::SpanData;
 
 /// The word for what nobody has a word for.
 const OTHER: &str = "_OTHER";

@@ -1,10 +1,8 @@
 //! The spans of the work on one job, handed over as they come.
 
 use super::{Feed, Spans};
-use crate::{
-    job::state::Job,
-    runner::{Report, now},
-};
+use crate::runner::{Report, now};
+use overnight_core::job::state::Job;
 
 #[derive(Debug)]
 pub struct Trace {

@@ -5,19 +5,19 @@ use super::{
     files::{glob, matches},
     library::{Library, named},
 };
-use crate::{
-    context::{
+use crate::workspace::Workspace;
+use overnight_core::{
+    job::{
+        coverage::Coverage,
+        event::{CallEnd, Shown, ToolResult},
+        pages::{PageLines, UnreadPart},
+        spec::{DocumentEntry, JobSpec},
+    },
+    prompt::{
         catalogue::{ListDocuments, ReadDocument},
         fence::{mark_of, quoted},
         tokens::estimate,
     },
-    job::{
-        coverage::Coverage,
-        event::{CallEnd, Shown, ToolResult},
-        pages::{Gap, PageLines},
-        spec::{DocumentEntry, JobSpec},
-    },
-    workspace::Workspace,
 };
 use std::fmt::Write;
 
@@ -126,8 +126,9 @@ fn heading(document: &DocumentEntry, page: u64, lines: Option<PageLines>) -> Str
 
 /// What of the document is on none of the pages that can be asked for.
 fn beyond(document: &DocumentEntry) -> String {
-    let is_beyond = |gap: &&Gap| gap.pages.is_none_or(|pages| pages.to > document.units);
-    let parts: Vec<String> = document.gaps.iter().filter(is_beyond).take(MOST_PARTS).map(Gap::to_string).collect();
+    let is_beyond = |gap: &&UnreadPart| gap.pages.is_none_or(|pages| pages.to > document.units);
+    let parts: Vec<String> =
+        document.gaps.iter().filter(is_beyond).take(MOST_PARTS).map(UnreadPart::to_string).collect();
     if parts.is_empty() { String::new() } else { format!(" Not in it: {}.", parts.join("; ")) }
 }
 
@@ -256,10 +257,10 @@ fn text_of(page: &str, lines: PageLines) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::pages::PageRange;
+    use overnight_core::job::pages::PageRange;
 
     fn document(name: &str) -> DocumentEntry {
-        let gap = |from, to, why: &str| Gap { pages: Some(PageRange { from, to }), why: why.to_owned() };
+        let gap = |from, to, why: &str| UnreadPart { pages: Some(PageRange { from, to }), why: why.to_owned() };
         DocumentEntry {
             name: name.to_owned(),
             sha256: String::new(),

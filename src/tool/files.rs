@@ -1,17 +1,17 @@
 //! `read_file` and `list_files`.
 
 use super::ToolError;
-use crate::{
-    context::{
+use crate::workspace::{Folder, Known, ModelPath, Workspace};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use overnight_core::{
+    job::event::{CallEnd, ToolResult},
+    job::rows::moment,
+    prompt::{
         catalogue::{ListFiles, ReadFile},
         fence::{fenced, quoted},
         tokens::estimate,
     },
-    job::event::{CallEnd, ToolResult},
-    job::rows::moment,
-    workspace::{Folder, Known, ModelPath, Workspace},
 };
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::fmt::Write;
 
 /// Bytes of the largest file that a model's tool opens.
@@ -42,7 +42,7 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Resul
     let first = usize::try_from(offset - 1).unwrap_or(usize::MAX);
     for (number, line) in (offset..offset.saturating_add(limit)).zip(text.lines().skip(first)) {
         let room = most.saturating_sub(tokens + 8);
-        let shown = crate::context::tokens::head(line, most.saturating_sub(60));
+        let shown = overnight_core::prompt::tokens::head(line, most.saturating_sub(60));
         if number > offset && estimate(shown) > room {
             break;
         }

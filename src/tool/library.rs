@@ -1,11 +1,9 @@
 //! The documents' extracted text, kept in memory between calls: a long document is read page after page.
 
 use super::ToolError;
-use crate::{
-    documents::{Offsets, QuoteIndex, Unit},
-    job::spec::{DocumentEntry, JobSpec},
-    workspace::Workspace,
-};
+use crate::workspace::Workspace;
+use overnight_core::job::spec::{DocumentEntry, JobSpec};
+use overnight_documents::{Offsets, QuoteIndex, Unit};
 use std::collections::BTreeMap;
 
 /// Bytes of text that are kept; the least recently opened goes first.

@@ -1,15 +1,15 @@
 //! The reading tools' table: one call, one result.
 
 use super::{Library, ToolError, documents, files, search, spill};
-use crate::{
-    context::{compact::RESULT_TOKENS, layers::share_of},
+use crate::workspace::Workspace;
+use overnight_core::{
     job::{
         coverage::Coverage,
         event::{CallEnd, ToolResult},
         spec::JobSpec,
         working::Working,
     },
-    workspace::Workspace,
+    prompt::{compact::RESULT_TOKENS, layers::share_of},
 };
 
 /// Whether a call leaves everything as it is: not even its result is put aside.

@@ -2,11 +2,10 @@
 //! the path.
 
 use super::ToolError;
-use crate::{
-    context::tokens::{estimate, head, tail},
-    crash,
+use crate::{crash, workspace::Workspace};
+use overnight_core::{
     job::event::{Spilled, ToolResult},
-    workspace::Workspace,
+    prompt::tokens::{estimate, head, tail},
 };
 
 /// Takes away what the same call put there before a crash: it is no fact yet, and would find or list itself.
@@ -47,7 +46,7 @@ pub(super) fn bounded(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::event::CallEnd;
+    use overnight_core::job::event::CallEnd;
 
     #[test]
     fn a_repeated_call_does_not_meet_its_own_result() {

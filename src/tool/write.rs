@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     crash,
-    job::{
-        digest::sha256,
-        event::{CallEnd, Changed, Prepared, Saved, ToolResult},
-        working::Writing,
-    },
     workspace::{Known, Workspace, WorkspaceError, known::Resolved},
+};
+use overnight_core::job::{
+    digest::sha256,
+    event::{CallEnd, Changed, Prepared, Saved, ToolResult},
+    working::Writing,
 };
 
 /// A change worked out, with nothing written yet.

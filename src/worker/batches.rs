@@ -2,11 +2,11 @@
 
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
-    job::state::Job,
     model::Model,
     store::{Store, StoreError},
 };
 use async_trait::async_trait;
+use overnight_core::job::state::Job;
 use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::Mutex;
 use uuid::Uuid;

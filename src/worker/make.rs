@@ -3,11 +3,11 @@
 use super::batches::Batch;
 use crate::{
     extraction::Extractor,
-    job::time::Timestamp,
     runner::{NewJobRequest, RunError, create_as},
     store::ClaimedJob,
     workspace::private,
 };
+use overnight_core::job::time::Timestamp;
 use std::path::{Path, PathBuf};
 
 /// What a job needs of its claim and its batch to be made.

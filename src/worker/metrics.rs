@@ -3,16 +3,13 @@
 //! The numbers are those of this process, from its start; only the states of the queue are the whole database's.
 
 use super::work::{Desk, Rest};
-use crate::{
-    job::{event::Event, failure::FailureKind},
-    runner::Report,
-    store::ClaimedJob,
-};
+use crate::{runner::Report, store::ClaimedJob};
 use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, routing::get};
 use hyper::server::conn::http1;
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use overnight_core::job::{event::Event, failure::FailureKind};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,

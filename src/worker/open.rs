@@ -8,11 +8,11 @@ use super::{
 use crate::{
     batch::hash_of,
     depot::{Depot, Keeper, Manifest, ManifestKey},
-    job::record::JobStatus,
     runner::{Anchor, RunError, Session, aside, load_from, now},
     store::{ClaimedJob, JobRow},
     workspace::lock::{LockError, is_worked_on},
 };
+use overnight_core::job::record::JobStatus;
 use std::path::{Path, PathBuf};
 
 /// A workspace that is worked on, and what keeps it for other machines.

@@ -2,10 +2,10 @@
 
 use crate::{
     batch::window::Window,
-    job::id::JobId,
     runner::{Order, Pulse},
     store::Beaten,
 };
+use overnight_core::job::id::JobId;
 use std::{
     collections::BTreeMap,
     sync::{
@@ -124,7 +124,7 @@ impl Roster {
     }
 
     /// Has jobs held whose window has closed, each until its opens again.
-    pub(super) fn mind_windows(&self, own: Option<&Window>, now: crate::job::time::Timestamp) {
+    pub(super) fn mind_windows(&self, own: Option<&Window>, now: overnight_core::job::time::Timestamp) {
         for line in self.lines().values() {
             let closed = [own, line.window.as_ref()].into_iter().flatten().filter(|window| !window.is_open(now));
             let opens = closed.map(|window| window.opens_after(now)).max();

@@ -12,13 +12,13 @@ use super::{
     work::{Claim, Desk},
 };
 use crate::{
-    job::{
-        id::JobId,
-        record::{HoldReason, JobStatus},
-    },
     report::words::{counted, short},
     runner::now,
     store::{Store, StoreError},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
 };
 use std::{
     collections::{BTreeMap, HashMap},

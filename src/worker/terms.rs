@@ -1,7 +1,8 @@
 //! How a worker works, and all of its times.
 
 use super::{Hook, Rest};
-use crate::{batch::window::Window, depot::Depot, extraction::Extractor, job::id::JobId, telemetry::Feed};
+use crate::{batch::window::Window, depot::Depot, extraction::Extractor, telemetry::Feed};
+use overnight_core::job::id::JobId;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// How a worker works.

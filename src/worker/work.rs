@@ -9,17 +9,17 @@ use super::{
     roster::Roster,
 };
 use crate::{
-    job::{
-        id::JobId,
-        record::{Checkpoint, HoldReason, JobState, JobStatus},
-        rows::Extent,
-        state::Status,
-        step::Command,
-    },
     runner::{Anchor, Drive, Kept, Outcome, Report, RunError, Session, now, save_row},
     store::{ClaimedJob, Store, StoreError, Which, Wish, backoff_ms},
     telemetry::Trace,
     workspace::{journal::JournalError, lock::LockError},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{Checkpoint, HoldReason, JobState, JobStatus},
+    rows::Extent,
+    state::Status,
+    step::Command,
 };
 use std::{
     sync::{
@@ -219,7 +219,7 @@ impl Desk {
         let mut was_waiting = false;
         let counts = self.metrics.watch();
         let mut trace = self.terms.traces.clone().map(|feed| Trace::begin(feed, &session.job, models.first.name()));
-        let mut watch = |job: &crate::job::state::Job, report: Report<'_>| {
+        let mut watch = |job: &overnight_core::job::state::Job, report: Report<'_>| {
             counts.on(&report);
             if let Some(trace) = &mut trace {
                 trace.on(job, &report);

@@ -12,7 +12,8 @@ use super::{
     manifest::{ArchiveMeta, FORMAT, MANIFEST, Manifest, Span, hash_folder},
     rooted::{self, Workspace},
 };
-use crate::{crash, job::digest::sha256};
+use crate::crash;
+use overnight_core::job::digest::sha256;
 use std::{collections::BTreeMap, io};
 
 /// Files of the workspace that are copied into an archive, where they exist: as the phase used them.

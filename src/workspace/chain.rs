@@ -3,7 +3,7 @@
 //! Reading is the same for a runner that resumes and for an auditor that verifies; they differ in what they do at a break.
 
 use super::{error::WorkspaceError, rooted::Workspace};
-use crate::job::{
+use overnight_core::job::{
     digest::{ZERO, sha256, sha256_twice},
     time::Timestamp,
 };

@@ -1,6 +1,6 @@
 //! Hashing and copying as a stream: a deliverable of 50 MB is never held in memory.
 
-use crate::job::digest::hex;
+use overnight_core::job::digest::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
@@ -20,7 +20,7 @@ pub struct FileHash {
 
 impl FileHash {
     pub fn of(bytes: &[u8]) -> Self {
-        Self { sha256: crate::job::digest::sha256(bytes), bytes: bytes.len() as u64 }
+        Self { sha256: overnight_core::job::digest::sha256(bytes), bytes: bytes.len() as u64 }
     }
 }
 

@@ -15,11 +15,9 @@ use super::{
     private::FILE_MODE,
     rooted::{self, Workspace},
 };
-use crate::{
-    crash,
-    job::{digest::sha256, time::Timestamp},
-};
+use crate::crash;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use overnight_core::job::{digest::sha256, time::Timestamp};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     fs::File,

@@ -2,8 +2,9 @@
 //! ends, however it ends; what is written in it only tells others who has it.
 
 use super::{error::WorkspaceError, private::FILE_MODE, rooted::Workspace};
-use crate::{crash, job::time::Timestamp};
+use crate::crash;
 use cap_std::fs::{Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
+use overnight_core::job::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,

@@ -2,7 +2,7 @@
 //! manifest's own hash (the journal has it) can check everything in the archive.
 
 use super::{error::WorkspaceError, hash::FileHash, rooted::Workspace};
-use crate::job::time::Timestamp;
+use overnight_core::job::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

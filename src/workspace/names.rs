@@ -2,7 +2,7 @@
 //! the rule and what to do instead. What lies behind a path that passes is judged by [`super::known`], on disk.
 
 use super::rooted::TEMPORARY;
-use crate::job::names::{is_device, is_invisible};
+use overnight_documents::{is_device, is_invisible};
 use std::fmt;
 
 /// Bytes of one name: what file systems allow.

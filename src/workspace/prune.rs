@@ -5,7 +5,7 @@ use super::{
     error::WorkspaceError,
     rooted::{self, Workspace},
 };
-use crate::job::time::Timestamp;
+use overnight_core::job::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -10,11 +10,12 @@ use super::{
     hash::{self, FileHash},
     private::{FILE_MODE, FOLDER_MODE},
 };
-use crate::{crash, job::time::Timestamp};
+use crate::crash;
 use cap_std::{
     ambient_authority,
     fs::{Dir, DirBuilder, DirBuilderExt, File, Metadata, OpenOptions, OpenOptionsExt},
 };
+use overnight_core::job::time::Timestamp;
 use std::{
     io::{self, Read, Write},
     path::{Path, PathBuf},

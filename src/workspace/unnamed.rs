@@ -6,7 +6,8 @@ use super::{
     placement, private,
     rooted::{TEMPORARY, Workspace, temporary_name},
 };
-use crate::{crash, job::time::Timestamp};
+use crate::crash;
+use overnight_core::job::time::Timestamp;
 use std::{io, path::Path};
 use uuid::Uuid;
 

@@ -18,12 +18,12 @@ use crate::{
 };
 use overnight::{
     extraction::Extractor,
-    job::{digest::sha256, id::JobId, record::JobStatus, step::Command as Word},
     model::{Model, rules::Offline},
     runner::{self, Drive, NewJobRequest, Session},
     store::{self, NewBatch, QueueEntry, QueuedJob, Store},
     workspace::lock,
 };
+use overnight_core::job::{digest::sha256, id::JobId, record::JobStatus, step::Command as Word};
 use regex::Regex;
 use serde_json::Value;
 use std::{

@@ -25,7 +25,7 @@ use crate::{
 };
 use crew::{AT_ONCE, Crew, WORKERS};
 use desk::{Desk, Folder, Left};
-use overnight::job::record::JobStatus;
+use overnight_core::job::record::JobStatus;
 use std::time::{Duration, Instant};
 use storm::{Blow, Storm};
 

@@ -8,12 +8,8 @@ use crate::{
     store::postgres_url,
     support::{Place, shipped, wait},
 };
-use overnight::{
-    job::record::{JobStatus, PhaseRow, TodoRow},
-    model::rules::Offline,
-    runner::Outcome,
-    store::JobRow,
-};
+use overnight::{model::rules::Offline, runner::Outcome, store::JobRow};
+use overnight_core::job::record::{JobStatus, PhaseRow, TodoRow};
 use std::sync::Arc;
 
 /// Rows of one job.

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by them")]
 
-use overnight::documents::READERS;
+use overnight_documents::READERS;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -15,11 +15,8 @@ use crate::{
     support::wait,
 };
 use bucket::Bucket;
-use overnight::{
-    depot::ManifestKey,
-    job::{id::JobId, record::JobStatus},
-    store::QueueEntry,
-};
+use overnight::{depot::ManifestKey, store::QueueEntry};
+use overnight_core::job::{id::JobId, record::JobStatus};
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -7,10 +7,8 @@ use crate::{
     cli_run::PROGRAM,
     support::{copy, samples, wait},
 };
-use overnight::{
-    job::instructions,
-    model::{scripted::Scripted, table::Table},
-};
+use overnight::model::{scripted::Scripted, table::Table};
+use overnight_core::job::instructions;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use regex::Regex;
 use std::{

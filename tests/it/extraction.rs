@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::cli_run::{Desk, PROGRAM};
-use overnight::job::spec::{DocumentEntry, JobSpec};
+use overnight_core::job::spec::{DocumentEntry, JobSpec};
 use serde_json::Value;
 use std::{fs, os::unix::process::ExitStatusExt, process::Command};
 

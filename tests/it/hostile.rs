@@ -8,11 +8,10 @@
 
 use crate::{sections, support::cases};
 use overnight::{
-    context::{
-        catalogue::{JobComplete, SearchFiles, TodoWrite, Tool, arguments},
-        tokens::{bounded, head, tail},
-    },
-    documents::{QuoteIndex, Unit, extract},
+    model::scripted::Scripted,
+    workspace::{ModelPath, manifest::Manifest},
+};
+use overnight_core::{
     job::{
         contract::{QuoteResult, check_deliverable, json_path::JsonPath},
         event::Event,
@@ -22,9 +21,12 @@ use overnight::{
         time::Timestamp,
         todo_list::{TodoList, clean},
     },
-    model::scripted::Scripted,
-    workspace::{ModelPath, manifest::Manifest},
+    prompt::{
+        catalogue::{JobComplete, SearchFiles, TodoWrite, Tool, arguments},
+        tokens::{bounded, head, tail},
+    },
 };
+use overnight_documents::{QuoteIndex, Unit, extract};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::{path::Path, sync::LazyLock};

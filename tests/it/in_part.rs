@@ -6,10 +6,12 @@
 use crate::support::{Place, shipped, wait};
 use async_trait::async_trait;
 use overnight::{
-    context::message::{Reply, ToolCall, Usage},
-    job::{event::Event, record::JobStatus},
     model::{Failure, FailureKind, Model, Request, rules::Offline},
     runner::Outcome,
+};
+use overnight_core::{
+    job::{event::Event, record::JobStatus},
+    prompt::message::{Reply, ToolCall, Usage},
 };
 use std::{
     collections::BTreeMap,
@@ -69,7 +71,7 @@ impl Model for InPart {
         let mut reply = Offline(None).reply(request).await?;
         match self.part {
             Part::First(kept) | Part::FirstAndFolded(kept) if turn == self.turn => reply.calls.truncate(kept),
-            Part::Cut if turn == self.turn => reply.stop = overnight::context::message::Stop::Length,
+            Part::Cut if turn == self.turn => reply.stop = overnight_core::prompt::message::Stop::Length,
             Part::Torn if (self.turn..self.turn + 3).contains(&turn) => {
                 reply.calls.iter_mut().for_each(|call| call.arguments = "{".into());
             }

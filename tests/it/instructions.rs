@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use overnight::job::{contract, instructions::*, limits::Limits};
+use overnight_core::job::{contract, instructions::*, limits::Limits};
 use proptest::prelude::*;
 use serde_json::json;
 use std::{collections::BTreeMap, fmt::Write};

@@ -5,14 +5,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::support::cases;
-use overnight::{
-    job::time::Timestamp,
-    workspace::{
-        Workspace,
-        chain::{Decision, LIVE},
-        journal::{self, Journal, JournalError},
-    },
+use overnight::workspace::{
+    Workspace,
+    chain::{Decision, LIVE},
+    journal::{self, Journal, JournalError},
 };
+use overnight_core::job::time::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::support::{Place, Rested, events, shipped, wait};
-use overnight::{job::record::JobStatus, model::rules::Offline, runner::Outcome};
+use overnight::{model::rules::Offline, runner::Outcome};
+use overnight_core::job::record::JobStatus;
 use serde_json::Value;
 use std::{fmt::Write, fs, sync::Arc};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use overnight::job::plan::{PhaseState, Plan};
+use overnight_core::job::plan::{PhaseState, Plan};
 use similar::{DiffTag, TextDiff};
 
 #[test]

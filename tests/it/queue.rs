@@ -14,13 +14,13 @@ mod states;
 mod waits;
 
 use crate::store::{A, B, MINUTE, Place, at, at_work, checkpoint, completed, id, on_both, phase, untouched};
-use overnight::{
-    job::{
-        digest::sha256,
-        id::JobId,
-        record::{Checkpoint, HoldReason, JobState, JobStatus},
-    },
-    store::{Beaten, ClaimedJob, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Wish},
+use overnight::store::{
+    Beaten, ClaimedJob, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Wish,
+};
+use overnight_core::job::{
+    digest::sha256,
+    id::JobId,
+    record::{Checkpoint, HoldReason, JobState, JobStatus},
 };
 use uuid::Uuid;
 

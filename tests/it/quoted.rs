@@ -6,10 +6,12 @@ use crate::support::{Place, Rested, shipped, wait};
 use async_trait::async_trait;
 use overnight::{
     audit::verify::verify,
-    context::message::{Reply, Usage},
-    job::{digest::sha256, record::JobStatus},
     model::{Failure, Model, Request, rules::Offline},
     runner::Outcome,
+};
+use overnight_core::{
+    job::{digest::sha256, record::JobStatus},
+    prompt::message::{Reply, Usage},
 };
 use serde_json::{Value, json};
 use std::{fs, sync::Arc};

@@ -1,12 +1,10 @@
 //! Replies as models really write them, each with what is made of it below it. `UPDATE=1` rewrites the expectations.
 
-use overnight::{
-    context::{catalogue::catalogue, message::Stop},
-    model::{
-        mend::{Mended, mend},
-        remote::wire::{Heard, RawCall},
-    },
+use overnight::model::{
+    mend::{Mended, mend},
+    remote::wire::{Heard, RawCall},
 };
+use overnight_core::prompt::{catalogue::catalogue, message::Stop};
 use serde::Deserialize;
 use std::fmt::Write as _;
 
@@ -49,7 +47,7 @@ fn odd_replies_are_made_readable_and_others_stay() {
 fn show(heard: &Heard, mended: &Mended) -> Result<String, std::fmt::Error> {
     let Mended { text, calls, notes } = mended;
     let is_same_call = |(raw, call): (&RawCall, _)| {
-        let overnight::context::message::ToolCall { id, name, arguments }: &overnight::context::message::ToolCall =
+        let overnight_core::prompt::message::ToolCall { id, name, arguments }: &overnight_core::prompt::message::ToolCall =
             call;
         let read: Option<serde_json::Value> = serde_json::from_str(&raw.arguments).ok();
         raw.id == *id && raw.name == *name && read.as_ref() == Some(arguments)

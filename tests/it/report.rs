@@ -10,7 +10,8 @@ mod night;
 
 use crate::support::events;
 use night::{Night, normal};
-use overnight::{job::record::JobStatus, store::JobRow};
+use overnight::store::JobRow;
+use overnight_core::job::record::JobStatus;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fs, path::Path};
 

@@ -9,9 +9,9 @@ use crate::store::{A, MINUTE, Place, at, checkpoint, completed, on_both};
 use async_trait::async_trait;
 use overnight::{
     batch::schedule::{Cron, Fired, NotSubmitted, Outcome, Submit, batch_of, fire_due, fire_now},
-    job::time::Timestamp,
     store::{CommandLine, NewBatch, NewSchedule, QueuedJob, ScheduleRow, Store, StoreError, Submitted},
 };
+use overnight_core::job::time::Timestamp;
 use std::sync::{Arc, Mutex};
 use uuid::Uuid;
 
@@ -105,7 +105,7 @@ fn new_batch(id: Uuid) -> NewBatch {
 
 fn job(batch: Uuid, place: u128) -> QueuedJob {
     QueuedJob {
-        id: overnight::job::id::JobId(Uuid::from_u128(batch.as_u128() ^ (place << 1))),
+        id: overnight_core::job::id::JobId(Uuid::from_u128(batch.as_u128() ^ (place << 1))),
         label: "a.md".to_owned(),
         sources: vec!["a.md".to_owned()],
         documents: 1,

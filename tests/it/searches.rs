@@ -4,12 +4,14 @@
 
 use crate::support::{Place, shipped, wait};
 use overnight::{
-    context::{catalogue::SearchFiles, fence::fenced},
-    job::{coverage::Coverage, event::CallEnd, working::Working},
     model::{Model, rules::Offline},
     runner::load,
     tool::{Library, read},
     workspace::Workspace,
+};
+use overnight_core::{
+    job::{coverage::Coverage, event::CallEnd, working::Working},
+    prompt::{catalogue::SearchFiles, fence::fenced},
 };
 use std::{fmt::Write, fs, path::PathBuf, sync::Arc};
 

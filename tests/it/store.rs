@@ -3,15 +3,13 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by them")]
 
-use overnight::{
-    job::{
-        digest::{ZERO, sha256},
-        id::JobId,
-        record::{Checkpoint, Delivered, HoldReason, JobState, JobStatus, NewJob, PhaseRow, TodoRow},
-        time::Timestamp,
-        todo::{Todo, TodoStatus},
-    },
-    store::{JobFilter, JobRow, Store, StoreError, Wish, connect},
+use overnight::store::{JobFilter, JobRow, Store, StoreError, Wish, connect};
+use overnight_core::job::{
+    digest::{ZERO, sha256},
+    id::JobId,
+    record::{Checkpoint, Delivered, HoldReason, JobState, JobStatus, NewJob, PhaseRow, TodoRow},
+    time::Timestamp,
+    todo::{Todo, TodoStatus},
 };
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use std::sync::Arc;

@@ -12,18 +12,18 @@ use crate::{
 };
 use overnight::{
     batch::{BatchSettings, Estimate, instructions_hash},
-    documents::source,
     extraction::Extractor,
-    job::{
-        digest::sha256,
-        instructions,
-        left_out::LeftOut,
-        record::{HoldReason, JobState, JobStatus},
-        time::Timestamp,
-    },
     runner::{NewJobRequest, create_as, now, open_model},
     store::{self, Group, NewBatch, QueueEntry, QueuedJob, Store, Totals},
 };
+use overnight_core::job::{
+    digest::sha256,
+    instructions,
+    left_out::LeftOut,
+    record::{HoldReason, JobState, JobStatus},
+    time::Timestamp,
+};
+use overnight_documents::source;
 use serde_json::{Value, json};
 use std::{path::PathBuf, sync::Arc};
 

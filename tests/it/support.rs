@@ -5,15 +5,15 @@
 use crate::sections;
 use overnight::{
     extraction::Extractor,
-    job::{
-        event::Decision,
-        instructions::{self, Instructions},
-        state::Job,
-        step::Command,
-    },
     model::Model,
     runner::{self, Drive, NewJobRequest, Outcome, Report, RunError, Session},
     store::{self, Store},
+};
+use overnight_core::job::{
+    event::Decision,
+    instructions::{self, Instructions},
+    state::Job,
+    step::Command,
 };
 use serde_json::Value;
 use std::{

@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::support::samples;
-use overnight::{audit::verify::verify, job::digest::sha256};
+use overnight::audit::verify::verify;
+use overnight_core::job::digest::sha256;
 use std::{
     fs,
     os::unix::fs::FileExt,

@@ -116,7 +116,7 @@ fn imports_run_downward_and_rooms_of_floor_one_do_not_know_each_other() {
 
 #[test]
 fn imports_are_really_found() {
-    assert_eq!(used("use crate::job::state::Job;"), ["job"]);
+    assert_eq!(used("use overnight_core::job::state::Job;"), ["job"]);
     assert_eq!(
         used("use crate::{\n    context::{board, compose},\n    job::event::Event,\n};\nuse std::fmt;"),
         ["context", "job"]

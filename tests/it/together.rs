@@ -3,10 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::store::{Place, at_work, checkpoint, completed, id, new_job, phase, todo};
-use overnight::{
-    job::record::{Checkpoint, JobState, JobStatus},
-    store::{Store, StoreError},
-};
+use overnight::store::{Store, StoreError};
+use overnight_core::job::record::{Checkpoint, JobState, JobStatus};
 use std::{collections::BTreeMap, future::Future, sync::Arc};
 use tokio::task::JoinSet;
 use uuid::Uuid;

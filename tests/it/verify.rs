@@ -6,14 +6,14 @@ use crate::support::{Place, copy, samples, shipped, wait};
 use overnight::{
     audit::verify::verify,
     extraction::Extractor,
-    job::{
-        event::{Decision, Event},
-        instructions::Review,
-        state::Job,
-        step::Command,
-    },
     model::rules::Offline,
     runner::{self, Drive, NewJobRequest, Report, Session},
+};
+use overnight_core::job::{
+    event::{Decision, Event},
+    instructions::Review,
+    state::Job,
+    step::Command,
 };
 use std::{
     fs,

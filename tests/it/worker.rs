@@ -15,8 +15,13 @@ use apart::{a_blocked_thread_keeps_no_heartbeat_back, a_hook_keeps_nobody_waitin
 use async_trait::async_trait;
 use overnight::{
     batch::{BatchSettings, window::Window},
-    context::message::{Reply, Usage},
     extraction::Extractor,
+    model::{Model, Request, rules::Offline},
+    runner::{ModelOptions, Outcome, open_model},
+    store::{NewBatch, QueueEntry, QueuedJob, Store, Which},
+    worker::{Models, Summary, Supply, Terms, Times, Told, Worker},
+};
+use overnight_core::{
     job::{
         failure::Failure,
         id::JobId,
@@ -24,10 +29,7 @@ use overnight::{
         record::{HoldReason, JobStatus},
         state::Status,
     },
-    model::{Model, Request, rules::Offline},
-    runner::{ModelOptions, Outcome, open_model},
-    store::{NewBatch, QueueEntry, QueuedJob, Store, Which},
-    worker::{Models, Summary, Supply, Terms, Times, Told, Worker},
+    prompt::message::{Reply, Usage},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 use tempfile::TempDir;
@@ -131,7 +133,7 @@ impl Night {
             name: Some(format!("night {number}")),
             instructions: "extract-requirements".to_owned(),
             instructions_text: text.clone(),
-            instructions_sha256: overnight::job::digest::sha256(text.as_bytes()),
+            instructions_sha256: overnight_core::job::digest::sha256(text.as_bytes()),
             model: "offline".to_owned(),
             settings: serde_json::to_value(settings).unwrap(),
             budget_usd: None,

@@ -5,15 +5,13 @@ use super::{
     Faults,
     told::{Results, Told, is_told},
 };
-use crate::{
-    job::{digest::sha256, event::Event, state::PLAN_FILE},
-    workspace::{
-        chain::{self, ARCHIVE, LIVE, Line, Lines, Position},
-        error::WorkspaceError,
-        manifest::{MANIFEST, Manifest},
-        rooted::Workspace,
-    },
+use crate::workspace::{
+    chain::{self, ARCHIVE, LIVE, Line, Lines, Position},
+    error::WorkspaceError,
+    manifest::{MANIFEST, Manifest},
+    rooted::Workspace,
 };
+use overnight_core::job::{digest::sha256, event::Event, state::PLAN_FILE};
 use serde_json::Value;
 use std::fs::File;
 

@@ -5,17 +5,15 @@ use super::{
     chain::{Archive, Record},
     told::Copies,
 };
-use crate::{
-    job::{
-        digest::sha256,
-        state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE},
-    },
-    workspace::{
-        chain::{ARCHIVE, LIVE},
-        known::{Folder, JOB_FILE, Known},
-        manifest::{MANIFEST, Manifest},
-        rooted::Workspace,
-    },
+use crate::workspace::{
+    chain::{ARCHIVE, LIVE},
+    known::{Folder, JOB_FILE, Known},
+    manifest::{MANIFEST, Manifest},
+    rooted::Workspace,
+};
+use overnight_core::job::{
+    digest::sha256,
+    state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE},
 };
 use std::collections::{BTreeMap, BTreeSet};
 

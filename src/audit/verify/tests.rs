@@ -1,20 +1,18 @@
 use super::*;
-use crate::{
-    job::{
-        digest::sha256,
-        event::{CallEnd, Changed, Event, Spilled, ToolResult},
-        id::JobId,
-        instructions,
-        left_out::LeftOut,
-        spec::{Asset, DocumentEntry, FORMAT, JobSpec},
-        time::Timestamp,
-    },
-    workspace::{
-        archive,
-        chain::{Decision, seal},
-        journal::Journal,
-        manifest::ArchiveMeta,
-    },
+use crate::workspace::{
+    archive,
+    chain::{Decision, seal},
+    journal::Journal,
+    manifest::ArchiveMeta,
+};
+use overnight_core::job::{
+    digest::sha256,
+    event::{CallEnd, Changed, Event, Spilled, ToolResult},
+    id::JobId,
+    instructions,
+    left_out::LeftOut,
+    spec::{Asset, DocumentEntry, FORMAT, JobSpec},
+    time::Timestamp,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,14 +1,12 @@
 //! What the journal tells about files: which hash each must have, so far as the events read say. Pure: it is shown the
 //! events in order, and compares nothing itself.
 
-use crate::{
-    job::{
-        digest::sha256,
-        event::{CallEnd, Ending, Event, Prepared, ToolResult},
-        spec::JobSpec,
-        state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, QUOTES_FILE},
-    },
-    workspace::known::Folder,
+use crate::workspace::known::Folder;
+use overnight_core::job::{
+    digest::sha256,
+    event::{CallEnd, Ending, Event, Prepared, ToolResult},
+    spec::JobSpec,
+    state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, QUOTES_FILE},
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,11 +4,11 @@
 use super::{BatchError, Sources};
 use crate::{
     depot::{DepotError, ManifestKey},
-    job::{id::JobId, time::Timestamp},
     runner::aside,
     store::{JobRow, Store, StoreError},
     workspace::{Workspace, WorkspaceError},
 };
+use overnight_core::job::{id::JobId, time::Timestamp};
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 

@@ -4,10 +4,11 @@
 //! the time, at the moment after the gap; where the clock shows it twice, the first time. One that repeats within the day goes by the
 //! clock on the wall, whatever that does.
 
-use crate::{batch::zone, job::time::Timestamp};
+use crate::batch::zone;
 use chrono::Utc;
 use chrono_tz::Tz;
 use croner::parser::{CronParser, Seconds, Year};
+use overnight_core::job::time::Timestamp;
 use std::time::Duration;
 
 /// What an expression may have at most.

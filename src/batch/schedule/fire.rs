@@ -3,10 +3,10 @@
 use super::Cron;
 use crate::{
     batch::{derived::derived, on_the_wall, zone},
-    job::time::Timestamp,
     store::{CommandLine, ScheduleRow, Store, StoreError},
 };
 use async_trait::async_trait;
+use overnight_core::job::time::Timestamp;
 use std::time::Duration;
 use uuid::Uuid;
 

@@ -14,14 +14,14 @@ use crate::{
         table::{self, Side, Table},
         when,
     },
-    job::{
-        id::JobId,
-        models::{ModelTurns, told},
-        record::{HoldReason, JobStatus},
-        rows::duration,
-        state::Job,
-        todo::Todo,
-    },
+};
+use overnight_core::job::{
+    id::JobId,
+    models::{ModelTurns, told},
+    record::{HoldReason, JobStatus},
+    rows::duration,
+    state::Job,
+    todo::Todo,
 };
 use serde::Serialize;
 use std::fmt::Write;

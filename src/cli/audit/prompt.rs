@@ -4,8 +4,8 @@ use crate::{
     audit,
     cli::{CliError, exit, out, place::Place},
     config::Settings,
-    context::message::{Message, Prompt},
 };
+use overnight_core::prompt::message::{Message, Prompt};
 use std::fmt::Write;
 
 const EXAMPLES: &str = "\

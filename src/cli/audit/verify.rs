@@ -11,11 +11,11 @@ use crate::{
         queue::Known,
     },
     config::Settings,
-    job::{id::JobId, record::Delivered, time::Timestamp},
     runner::is_workspace,
     store::{JobFilter, JobRow},
     workspace::{Workspace, chain::LIVE, lock::is_worked_on, prune::Pruned},
 };
+use overnight_core::job::{id::JobId, record::Delivered, time::Timestamp};
 use serde::Serialize;
 use std::path::Path;
 

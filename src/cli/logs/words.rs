@@ -1,14 +1,14 @@
 //! Events in words.
 
-use crate::{
-    cli::progress::counted,
-    context::{catalogue::Tool, message::Stop, tokens::head},
+use crate::cli::progress::counted;
+use overnight_core::{
     job::{
         contract::Check,
         event::{CallEnd, Event, StepEnd, ToolResult},
         state::Job,
         todo::Todo,
     },
+    prompt::{catalogue::Tool, message::Stop, tokens::head},
 };
 
 /// Tokens of what a model or a tool said that are shown of it.

@@ -7,9 +7,9 @@ use crate::{
         table::{self, Side, Table},
     },
     config::Settings,
-    job::time::Timestamp,
     store::ScheduleRow,
 };
+use overnight_core::job::time::Timestamp;
 use serde::Serialize;
 use std::fmt::Write;
 use uuid::Uuid;

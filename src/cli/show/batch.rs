@@ -10,14 +10,14 @@ use crate::{
         queue::STATUSES,
         when,
     },
-    job::{
-        id::JobId,
-        record::{JobState, JobStatus},
-        rows::duration,
-        time::Timestamp,
-    },
     report::batch::Waiting,
     store::{BatchRow, JobFilter, Totals},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{JobState, JobStatus},
+    rows::duration,
+    time::Timestamp,
 };
 use serde::Serialize;
 use std::fmt::Write;

@@ -10,15 +10,17 @@ use crate::{
         progress::counted,
         when,
     },
-    context::board,
+};
+use overnight_core::{
     job::{
         left_out::LeftOutFile,
         models::told,
-        pages::AGAINST_GAPS,
         rows::duration,
         state::{Job, Progress},
     },
+    prompt::board,
 };
+use overnight_documents::AGAINST_GAPS;
 use std::fmt::Write;
 
 /// Documents that are listed one by one.

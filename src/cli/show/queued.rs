@@ -12,14 +12,14 @@ use crate::{
         queue::Known,
         when,
     },
-    job::{
-        id::JobId,
-        record::{HoldReason, JobStatus, PhaseRow},
-        time::Timestamp,
-        todo::TodoStatus,
-    },
     report::facts::QueueFacts,
     workspace::lock,
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus, PhaseRow},
+    time::Timestamp,
+    todo::TodoStatus,
 };
 use serde::Serialize;
 use std::fmt::Write;

@@ -10,8 +10,8 @@ use crate::{
         server::{self, Models, Target},
     },
     config::Settings,
-    job::instructions::{Instructions, MIN_BUDGET_TOKENS},
 };
+use overnight_core::job::instructions::{Instructions, MIN_BUDGET_TOKENS};
 
 /// Instructions with their models.
 #[derive(Debug)]

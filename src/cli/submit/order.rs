@@ -4,11 +4,11 @@ use super::SubmitArgs;
 use crate::{
     batch::{checked_name, window::Window},
     cli::{CliError, when},
-    job::{instructions::amount::shown, time::Timestamp},
     store::Group,
 };
 use chrono::{DateTime, TimeZone};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use overnight_core::{amount::shown, job::time::Timestamp};
 use std::str::FromStr;
 
 /// Steps of priority to either side.

@@ -8,12 +8,12 @@ use crate::{
         progress::{amount, counted},
         server, when,
     },
-    job::{
-        id::JobId,
-        record::{HoldReason, JobStatus},
-        time::Timestamp,
-    },
     store::{NewBatch, QueueEntry, QueuedJob},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
 };
 use serde::Serialize;
 use std::{

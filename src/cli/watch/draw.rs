@@ -11,9 +11,9 @@ use crate::{
         table::{Side, Table, cut},
         when,
     },
-    job::{id::JobId, record::JobStatus, rows::duration},
     runner::now,
 };
+use overnight_core::job::{id::JobId, record::JobStatus, rows::duration};
 use std::{collections::BTreeMap, fmt::Write};
 
 /// The jobs as a table, and their batches below it. `room`: the terminal's width, where it is one.

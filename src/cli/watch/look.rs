@@ -3,15 +3,15 @@
 use super::Watched;
 use crate::{
     cli::{CliError, Office, jobs, queue::Known},
-    job::{
-        id::JobId,
-        record::{HoldReason, JobStatus},
-        time::Timestamp,
-        todo::TodoStatus,
-    },
     report::words::one_line,
     runner::now,
     store::{BatchRow, JobFilter, Totals},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+    todo::TodoStatus,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};

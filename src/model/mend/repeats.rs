@@ -1,6 +1,6 @@
 //! Calls that came twice.
 
-use crate::context::{
+use overnight_core::prompt::{
     catalogue::{Family, Tool},
     message::ToolCall,
 };

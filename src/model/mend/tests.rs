@@ -2,7 +2,8 @@
 //! `tests/formats/replies`.
 
 use super::*;
-use crate::{context::catalogue::catalogue, model::remote::wire::RawCall};
+use crate::model::remote::wire::RawCall;
+use overnight_core::prompt::catalogue::catalogue;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -13,10 +13,8 @@ pub mod openai;
 pub mod pieces;
 pub mod refused;
 
-use crate::{
-    context::message::{Prompt, Stop, Usage},
-    model::{Failure, FailureKind, table::Quirks},
-};
+use crate::model::{Failure, FailureKind, table::Quirks};
+use overnight_core::prompt::message::{Prompt, Stop, Usage};
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -80,7 +78,7 @@ pub struct Heard {
     pub stop: Option<Stop>,
     /// As the server names it; empty where it doesn't.
     pub model: String,
-    /// See [`crate::context::message::Reply::carried`]; without the format's name around it.
+    /// See [`overnight_core::prompt::message::Reply::carried`]; without the format's name around it.
     pub carried: Option<Value>,
 }
 

@@ -1,10 +1,10 @@
 //! The model itself: its name, its answer to a prompt, and what it costs.
 
 use super::{prompt_view::PromptView, worker};
-use crate::context::message::{Reply, Stop, Usage};
-use crate::context::tokens::estimate;
 use crate::model::{Failure, Model, Request, scripted::prompt_tokens, table::Price};
 use async_trait::async_trait;
+use overnight_core::prompt::message::{Reply, Stop, Usage};
+use overnight_core::prompt::tokens::estimate;
 
 /// Rules in place of a language model. It sees the prompt and nothing else. A price from the table of models lets budgets be
 /// tried where nothing costs anything.

@@ -1,10 +1,10 @@
 //! The prompt as the rules see it, and all that they know of its form: the board's marks, the fences of documents, numbered
 //! lines, the plan's marks, and how results begin. The other files depend on what is read here only.
 
-use crate::context::fence::quoted;
-use crate::context::message::{Message, Prompt, ToolCall};
-use crate::job::event::PlanStep;
-use crate::job::state::{LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE};
+use overnight_core::job::event::PlanStep;
+use overnight_core::job::state::{LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE};
+use overnight_core::prompt::fence::quoted;
+use overnight_core::prompt::message::{Message, Prompt, ToolCall};
 use std::collections::BTreeMap;
 
 /// What the board asks for.

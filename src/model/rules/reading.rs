@@ -9,7 +9,7 @@ use super::state::{State, in_words};
 use super::statements::{Strength, collapsed, statements};
 use super::summary::key_sentences;
 use super::worker::{Call, blocked, call, complete};
-use crate::context::tokens::estimate;
+use overnight_core::prompt::tokens::estimate;
 use serde_json::json;
 use std::{fmt::Write, ops::Range};
 

@@ -3,7 +3,7 @@
 
 use super::prompt_view::{Place, PromptView};
 use super::worker::{Call, blocked, call, read, write};
-use crate::job::state::MEMORY_FILE;
+use overnight_core::job::state::MEMORY_FILE;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

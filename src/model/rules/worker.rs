@@ -4,9 +4,9 @@ use super::plan::{Step, plan, step, task};
 use super::prompt_view::{Board, Listed, PromptView};
 use super::state::{State, in_words};
 use super::{reading, report};
-use crate::context::message::ToolCall;
-use crate::job::event::PlanStep;
-use crate::job::state::{INSTRUCTIONS_FILE, PLAN_FILE};
+use overnight_core::job::event::PlanStep;
+use overnight_core::job::state::{INSTRUCTIONS_FILE, PLAN_FILE};
+use overnight_core::prompt::message::ToolCall;
 use serde_json::{Value, json};
 
 /// The calls of the next reply.

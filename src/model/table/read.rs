@@ -1,8 +1,8 @@
 //! Reads the table, with the line of every mistake.
 
 use super::{Entry, Partial, Price, ToolChoice};
-use crate::job::instructions::yaml::{At, Fault, Node, Wrong, Yaml};
 use globset::GlobBuilder;
+use overnight_core::yaml::{At, Fault, Node, Wrong, Yaml};
 use serde_json::{Map, Value};
 
 /// Letters of a pattern, of a field's name, of a text at which a call is cut off.

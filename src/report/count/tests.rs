@@ -1,10 +1,10 @@
 use super::*;
-use crate::job::pages::AGAINST_GAPS;
 use crate::report::{
     facts::{FileFacts, Record},
     needs::Why,
 };
 use crate::store::Totals;
+use overnight_documents::AGAINST_GAPS;
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -230,14 +230,12 @@ proptest! {
 
 #[test]
 fn what_was_not_read_is_on_the_page() {
-    use crate::{
-        job::left_out::LeftOutFile,
-        report::{
-            batch::BatchFacts,
-            facts::{NotRead, Recognised},
-            page::{Page, Section, Side, Style, Table},
-        },
+    use crate::report::{
+        batch::BatchFacts,
+        facts::{NotRead, Recognised},
+        page::{Page, Section, Side, Style, Table},
     };
+    use overnight_core::job::left_out::LeftOutFile;
     let part = |document: &str, pages: Option<(u64, u64)>, why: &str| NotRead {
         document: document.to_owned(),
         from: pages.map(|(from, _)| from),

@@ -1,14 +1,12 @@
 //! What a report's page says of documents and parts of them that no text was got from, or that were recognised in images.
 
 use super::{Section, Side, Style, Table, batches::called, section};
-use crate::{
-    job::pages::AGAINST_GAPS,
-    report::{
-        count::Report,
-        facts::{JobFacts, NotRead, Recognised},
-        words::counted,
-    },
+use crate::report::{
+    count::Report,
+    facts::{JobFacts, NotRead, Recognised},
+    words::counted,
 };
+use overnight_documents::AGAINST_GAPS;
 
 pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
     let table =

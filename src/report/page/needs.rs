@@ -1,15 +1,13 @@
 //! What a report's page says of what needs a person.
 
 use super::{Section, Side, Style, Table, called, section, standing};
-use crate::{
-    job::record::HoldReason,
-    report::{
-        count::Report,
-        facts::JobFacts,
-        needs::{Need, Why, commands},
-        words::{counted, short},
-    },
+use crate::report::{
+    count::Report,
+    facts::JobFacts,
+    needs::{Need, Why, commands},
+    words::{counted, short},
 };
+use overnight_core::job::record::HoldReason;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 

@@ -2,11 +2,11 @@
 
 use crate::{
     crash,
-    job::{
-        id::JobId,
-        record::{Checkpoint, HoldReason, JobStatus, PhaseRow, TodoRow},
-    },
     store::value::{Id, Moment, count, delivered, finite, text, text_or_null},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{Checkpoint, HoldReason, JobStatus, PhaseRow, TodoRow},
 };
 use sqlx::{PgConnection, types::Json};
 

@@ -2,15 +2,13 @@
 //! held, or where this same checkpoint freed it.
 
 use super::together::Asked;
-use crate::{
-    job::{
-        record::{Delivered, HoldReason},
-        time::Timestamp,
-    },
-    store::{
-        told::{Phase, Todo},
-        value::{Id, count, delivered, finite, text, text_or_null},
-    },
+use crate::store::{
+    told::{Phase, Todo},
+    value::{Id, count, delivered, finite, text, text_or_null},
+};
+use overnight_core::job::{
+    record::{Delivered, HoldReason},
+    time::Timestamp,
 };
 use serde::Serialize;
 use sqlx::{PgConnection, types::Json};

@@ -1,16 +1,14 @@
 //! What people ask of the queue, in PostgreSQL.
 
 use super::PostgresStore;
-use crate::{
-    job::id::JobId,
-    store::{
-        StoreError,
-        people::{ELSEWHERE, NAMESAKES, People},
-        row::Reader,
-        value::{Id, NO_HEAD, text},
-    },
+use crate::store::{
+    StoreError,
+    people::{ELSEWHERE, NAMESAKES, People},
+    row::Reader,
+    value::{Id, NO_HEAD, text},
 };
 use async_trait::async_trait;
+use overnight_core::job::id::JobId;
 
 const BEGIN_ANEW: &str = "with meant as (
         select id from jobs

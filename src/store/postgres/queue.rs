@@ -5,24 +5,22 @@ mod batches;
 mod statements;
 
 use super::{PostgresStore, changes};
-use crate::{
-    job::{
-        id::JobId,
-        record::{HoldReason, JobStatus},
-        time::Timestamp,
+use crate::store::{
+    StoreError,
+    queue::{
+        BACKOFF_MS, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns, Grant,
+        LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, SweptColumns,
+        Totals, Which, depth, jobs_json, settings_json,
     },
-    store::{
-        StoreError,
-        queue::{
-            BACKOFF_MS, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns, Grant,
-            LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, SweptColumns,
-            Totals, Which, depth, jobs_json, settings_json,
-        },
-        row::Reader,
-        value::{Id, Moment, count, finite, lease_ms, text, text_or_null},
-    },
+    row::Reader,
+    value::{Id, Moment, count, finite, lease_ms, text, text_or_null},
 };
 use async_trait::async_trait;
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+};
 use statements::{
     BEAT, CANCEL, CLAIM, DEPTH, GIVE_BACK, HAS_WORK, HOLD, KEEP_HELD, MANIFEST, RESUME, RETRY, SUBMIT_BATCH,
     SUBMIT_GROUPS, SUBMIT_JOBS, SWEEP, WISHES, WORKERS_AT_WORK,

@@ -1,15 +1,13 @@
 //! Schedules in PostgreSQL. Each call is one statement, and so one transaction.
 
 use super::PostgresStore;
-use crate::{
-    job::time::Timestamp,
-    store::{
-        StoreError,
-        schedules::{NewSchedule, ScheduleColumns, ScheduleRow, Schedules, submission_json},
-        value::{Id, Moment, count, lease_ms, text},
-    },
+use crate::store::{
+    StoreError,
+    schedules::{NewSchedule, ScheduleColumns, ScheduleRow, Schedules, submission_json},
+    value::{Id, Moment, count, lease_ms, text},
 };
 use async_trait::async_trait;
+use overnight_core::job::time::Timestamp;
 use sqlx::{
     Postgres,
     postgres::{PgArguments, PgRow},

@@ -3,11 +3,8 @@
 //! disk waited for once, not once for each. A checkpoint that finds nothing under way goes at once.
 
 use super::{CALL, Database, checkpoint, group, kept::Kept};
-use crate::{
-    crash,
-    job::{id::JobId, record::Checkpoint},
-    store::StoreError,
-};
+use crate::{crash, store::StoreError};
+use overnight_core::job::{id::JobId, record::Checkpoint};
 use sqlx::{Connection, PgConnection, PgPool};
 use std::collections::BTreeSet;
 use tokio::{

@@ -1,14 +1,12 @@
 //! The queue's rows as they are read, in either database.
 
 use super::{BatchRow, Beaten, ClaimedJob, Group, NewBatch, QueueEntry, QueuedJob, Swept, Totals};
-use crate::{
-    job::{id::JobId, record::JobStatus},
-    store::{
-        StoreError,
-        row::{Reader, wish},
-        value::{Id, Moment},
-    },
+use crate::store::{
+    StoreError,
+    row::{Reader, wish},
+    value::{Id, Moment},
 };
+use overnight_core::job::{id::JobId, record::JobStatus};
 use serde::de::DeserializeOwned;
 use sqlx::FromRow;
 

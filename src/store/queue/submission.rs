@@ -2,10 +2,8 @@
 //! are.
 
 use super::{Group, NewBatch, QueuedJob};
-use crate::{
-    job::time::Timestamp,
-    store::value::{count, text},
-};
+use crate::store::value::{count, text};
+use overnight_core::job::time::Timestamp;
 use serde::Serialize;
 use std::borrow::Cow;
 use uuid::Uuid;

@@ -2,15 +2,13 @@
 //! the phases and todos that changed, which go over as JSON, so that they are one statement however many they are.
 
 use super::writer::{Sql, sql};
-use crate::{
-    job::{
-        id::JobId,
-        record::{Checkpoint, HoldReason, JobStatus},
-    },
-    store::{
-        told::{Phase, Todo},
-        value::{Id, Moment, count, delivered, finite, text, text_or_null},
-    },
+use crate::store::{
+    told::{Phase, Todo},
+    value::{Id, Moment, count, delivered, finite, text, text_or_null},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{Checkpoint, HoldReason, JobStatus},
 };
 use sqlx::{Arguments, error::BoxDynError, sqlite::SqliteArguments, types::Json};
 

@@ -4,16 +4,14 @@ use super::{
     SqliteStore,
     writer::{Durability, Sql, sql},
 };
-use crate::{
-    job::id::JobId,
-    store::{
-        StoreError,
-        people::{ELSEWHERE, NAMESAKES, People},
-        row::Reader,
-        value::{Id, NO_HEAD, text},
-    },
+use crate::store::{
+    StoreError,
+    people::{ELSEWHERE, NAMESAKES, People},
+    row::Reader,
+    value::{Id, NO_HEAD, text},
 };
 use async_trait::async_trait;
+use overnight_core::job::id::JobId;
 use sqlx::{Arguments, sqlite::SqliteArguments};
 
 /// Nothing but the jobs that may be begun anew.

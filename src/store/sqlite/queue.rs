@@ -6,25 +6,23 @@ use super::{
     SqliteStore,
     writer::{Durability, Sql},
 };
-use crate::{
-    job::{
-        id::JobId,
-        record::{HoldReason, JobStatus},
-        time::Timestamp,
+use crate::store::{
+    StoreError,
+    connect::LAST,
+    queue::{
+        BACKOFF_MS, BatchColumns, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
+        Grant, LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Stand, Submitted, Swept,
+        SweptColumns, Totals, Which, depth, jobs_json, settings_json, stand,
     },
-    store::{
-        StoreError,
-        connect::LAST,
-        queue::{
-            BACKOFF_MS, BatchColumns, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns,
-            Grant, LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Stand, Submitted, Swept,
-            SweptColumns, Totals, Which, depth, jobs_json, settings_json, stand,
-        },
-        row::Reader,
-        value::{Id, Moment, at_most, count, finite, ids_beginning, lease_ms, text, text_or_null},
-    },
+    row::Reader,
+    value::{Id, Moment, at_most, count, finite, ids_beginning, lease_ms, text, text_or_null},
 };
 use async_trait::async_trait;
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+};
 use sqlx::{
     Arguments, FromRow, Row,
     error::BoxDynError,

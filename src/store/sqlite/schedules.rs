@@ -4,15 +4,13 @@ use super::{
     SqliteStore,
     writer::{Durability, Sql, sql},
 };
-use crate::{
-    job::time::Timestamp,
-    store::{
-        StoreError,
-        schedules::{NewSchedule, ScheduleColumns, ScheduleRow, Schedules, submission_json},
-        value::{Id, Moment, count, lease_ms, text},
-    },
+use crate::store::{
+    StoreError,
+    schedules::{NewSchedule, ScheduleColumns, ScheduleRow, Schedules, submission_json},
+    value::{Id, Moment, count, lease_ms, text},
 };
 use async_trait::async_trait;
+use overnight_core::job::time::Timestamp;
 use sqlx::{Arguments, error::BoxDynError, sqlite::SqliteArguments};
 use uuid::Uuid;
 

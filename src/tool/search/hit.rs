@@ -1,6 +1,7 @@
 //! One hit, and how its page and line are counted on from the one before.
 
-use crate::{context::tokens::head, documents::Unit};
+use overnight_core::prompt::tokens::head;
+use overnight_documents::Unit;
 
 /// Tokens of one hit that are shown.
 const LINE_TOKENS: u64 = 120;

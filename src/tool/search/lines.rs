@@ -1,9 +1,9 @@
 //! Lines that a regular expression matches, page by page: so a hit's page and line are counted by the searcher itself.
 
 use super::hit::{Found, Hit, shown};
-use crate::documents::Unit;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, SearcherBuilder, sinks::Lossy};
+use overnight_documents::Unit;
 use std::time::Instant;
 
 /// Bytes of a text without pages that are searched at once, up to a line's end: between two, it is seen how late it is.

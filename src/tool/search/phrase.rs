@@ -1,7 +1,7 @@
 //! Words one after another, with any white space between them: over line ends and page breaks too.
 
 use super::hit::{Counter, Found, Hit, line_end, line_start, shown};
-use crate::documents::Unit;
+use overnight_documents::Unit;
 use regex::bytes::Regex;
 
 /// Every place of `phrase`; those on one line are one hit.

@@ -7,13 +7,7 @@ use super::{
     words::{self, Kind, Passages},
 };
 use crate::{
-    context::catalogue::SearchFiles,
     crash,
-    documents::Unit,
-    job::{
-        event::{CallEnd, ToolResult},
-        spec::JobSpec,
-    },
     tool::{
         ToolError,
         files::{MOST_BYTES, glob, matches, parse},
@@ -21,6 +15,14 @@ use crate::{
     },
     workspace::Workspace,
 };
+use overnight_core::{
+    job::{
+        event::{CallEnd, ToolResult},
+        spec::JobSpec,
+    },
+    prompt::catalogue::SearchFiles,
+};
+use overnight_documents::Unit;
 use std::{
     cmp::Reverse,
     collections::BTreeMap,

@@ -4,7 +4,7 @@ use super::{
     hit::{Found, Hit},
     run::{MOST_HITS, Place},
 };
-use crate::context::fence::fenced;
+use overnight_core::prompt::fence::fenced;
 use std::fmt::Write;
 
 /// Hits that each text has shown before any has more.

@@ -5,7 +5,7 @@ use super::{
     hit::{Counter, Hit, line_end, line_start, shown},
     wanted::Words,
 };
-use crate::documents::Unit;
+use overnight_documents::Unit;
 use std::collections::BTreeMap;
 
 /// Lines of a passage.

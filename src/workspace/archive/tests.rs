@@ -1,5 +1,6 @@
 use super::*;
-use crate::{job::time::Timestamp, workspace::chain::Decision, workspace::lock::Lock, workspace::rooted::TEMPORARY};
+use crate::{workspace::chain::Decision, workspace::lock::Lock, workspace::rooted::TEMPORARY};
+use overnight_core::job::time::Timestamp;
 use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;

@@ -2,10 +2,8 @@
 
 use super::{Desk, FUTURE, HOSTILE, at, batch, id, is_plain, queued, wait};
 use crate::{cli_run::whole_job, queue::batch_id};
-use overnight::{
-    job::record::HoldReason,
-    store::{QueuedJob, Which},
-};
+use overnight::store::{QueuedJob, Which};
+use overnight_core::job::record::HoldReason;
 use serde_json::json;
 
 #[test]

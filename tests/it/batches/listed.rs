@@ -6,10 +6,10 @@ use crate::{
     store::{at_work, checkpoint},
 };
 use overnight::{
-    job::record::{Checkpoint, HoldReason, JobState, JobStatus},
     store::{Group, NewBatch, QueuedJob, Which},
     workspace::lock,
 };
+use overnight_core::job::record::{Checkpoint, HoldReason, JobState, JobStatus};
 use serde_json::{Map, Value, json};
 
 /// A batch with a job of each kind: 11 is done, 12 linked to it, 13 given up, 14 waits after an attempt, 15 waits in a group,

@@ -3,10 +3,10 @@
 use super::{A, Desk, FUTURE, MINUTE, PAST, at, batch, check, id, queued, wait};
 use crate::queue::batch_id;
 use overnight::{
-    job::record::JobStatus,
     store::{NewBatch, QueuedJob},
     workspace::lock,
 };
+use overnight_core::job::record::JobStatus;
 use serde_json::{Value, json};
 use std::fs;
 

@@ -1,7 +1,8 @@
 //! What is told of jobs that wait: for another machine, for a time; and of batches that share a name.
 
 use super::{Desk, FUTURE, at, batch, batch_id, id, queued, wait};
-use overnight::{job::record::HoldReason, store::Which};
+use overnight::store::Which;
+use overnight_core::job::record::HoldReason;
 use serde_json::{Value, json};
 
 impl Desk {

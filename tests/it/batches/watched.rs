@@ -2,12 +2,10 @@
 
 use super::{A, Desk, MINUTE, batch, check, id, queued, wait};
 use crate::store::{at_work, checkpoint, completed, phase};
-use overnight::{
-    job::{
-        record::{Checkpoint, JobState, TodoRow},
-        todo::{Todo, TodoStatus},
-    },
-    store::QueuedJob,
+use overnight::store::QueuedJob;
+use overnight_core::job::{
+    record::{Checkpoint, JobState, TodoRow},
+    todo::{Todo, TodoStatus},
 };
 use serde_json::{Value, json};
 use std::{

@@ -7,10 +7,10 @@ use super::{
     trail::{self, Told},
 };
 use overnight::{
-    job::event::Event,
     store::QueueEntry,
     workspace::{Workspace, journal},
 };
+use overnight_core::job::event::Event;
 use std::{collections::BTreeMap, fs};
 use uuid::Uuid;
 

@@ -4,10 +4,8 @@
 #![expect(clippy::print_stdout, reason = "a test that fails tells what it keeps")]
 
 use crate::{cli_run::PROGRAM, support::wait};
-use overnight::{
-    job::record::JobStatus,
-    store::{self, QueueEntry},
-};
+use overnight::store::{self, QueueEntry};
+use overnight_core::job::record::JobStatus;
 use std::{
     collections::BTreeMap,
     fmt::Write,

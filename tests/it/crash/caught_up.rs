@@ -5,7 +5,8 @@ use super::{
     record::{Moment, Record},
 };
 use crate::scenarios::{golden::differences, mask::Mask, play::Line, tree::Node};
-use overnight::{job::state::Job, workspace::chain::LIVE};
+use overnight::workspace::chain::LIVE;
+use overnight_core::job::state::Job;
 use regex::Regex;
 use std::{
     collections::BTreeMap,

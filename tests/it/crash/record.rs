@@ -7,15 +7,12 @@ use crate::scenarios::{
     play,
     tree::Tree,
 };
-use overnight::{
-    job::{
-        digest::sha256,
-        record::{JobState, NewJob},
-        rows::Extent,
-        state::Job,
-    },
-    store::Store,
-    workspace::chain::LIVE,
+use overnight::{store::Store, workspace::chain::LIVE};
+use overnight_core::job::{
+    digest::sha256,
+    record::{JobState, NewJob},
+    rows::Extent,
+    state::Job,
 };
 use std::path::PathBuf;
 

@@ -1,10 +1,8 @@
 //! What the database holds of one job, without what differs from run to run: leases, times, hashes, the openings.
 
 use crate::scenarios::{ground::id, mask::Mask};
-use overnight::{
-    job::record::{PhaseRow, TodoRow},
-    store::Store,
-};
+use overnight::store::Store;
+use overnight_core::job::record::{PhaseRow, TodoRow};
 use std::{fmt::Write, path::Path};
 
 /// The job's rows as text.

@@ -4,11 +4,9 @@
 
 use super::{Night, UNDISTURBED};
 use crate::support::wait;
-use overnight::{
-    documents::{InProcess, gather},
-    job::record::JobStatus,
-    store::QueueEntry,
-};
+use overnight::store::QueueEntry;
+use overnight_core::job::record::JobStatus;
+use overnight_documents::{InProcess, gather};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -3,10 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::{Night, files, output};
-use overnight::{
-    job::{id::JobId, record::JobStatus},
-    store::QueueEntry,
-};
+use overnight::store::QueueEntry;
+use overnight_core::job::{id::JobId, record::JobStatus};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, path::PathBuf, process::Child, time::Duration};
 

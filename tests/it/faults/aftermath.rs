@@ -6,9 +6,9 @@ use super::desk::{Desk, RUN, id};
 use crate::support::copy;
 use overnight::{
     audit::verify::verify,
-    job::step::Command as Word,
     runner::{Session, reindex},
 };
+use overnight_core::job::step::Command as Word;
 use serde_json::Value;
 use std::{fs, io::Write};
 
@@ -65,7 +65,7 @@ async fn a_job_whose_process_died_is_interrupted_until_it_is_resumed() {
     let mut session = Session::open(&path, None).unwrap();
     assert!(
         session
-            .command(Word::Hold { reason: overnight::job::record::HoldReason::Disk, detail: "full".into() })
+            .command(Word::Hold { reason: overnight_core::job::record::HoldReason::Disk, detail: "full".into() })
             .unwrap()
     );
     drop(session);

@@ -8,18 +8,18 @@ use super::{
     script,
 };
 use overnight::{
-    job::{
-        event::Event,
-        limits::Limits,
-        record::{HoldReason, JobStatus},
-        step::Command as Word,
-        time::Timestamp,
-    },
     runner::{Outcome, now, reindex},
     workspace::{
         Workspace,
         journal::{self, Journal},
     },
+};
+use overnight_core::job::{
+    event::Event,
+    limits::Limits,
+    record::{HoldReason, JobStatus},
+    step::Command as Word,
+    time::Timestamp,
 };
 use serde_json::json;
 use std::path::Path;

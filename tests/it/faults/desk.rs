@@ -5,18 +5,18 @@
 use super::script;
 use overnight::{
     extraction::Extractor,
-    job::{
-        digest::sha256,
-        id::JobId,
-        instructions,
-        record::{HoldReason, JobStatus, PhaseRow, TodoRow},
-        state::Job,
-        step::Command as Word,
-        time::Timestamp,
-    },
     model::{Model, scripted::Scripted},
     runner::{self, Drive, IndexOutcome, NewJobRequest, Outcome, Reindexed, Report, RunError, Session},
     store::{JobRow, Store, connect},
+};
+use overnight_core::job::{
+    digest::sha256,
+    id::JobId,
+    instructions,
+    record::{HoldReason, JobStatus, PhaseRow, TodoRow},
+    state::Job,
+    step::Command as Word,
+    time::Timestamp,
 };
 use serde_json::Value;
 use std::{

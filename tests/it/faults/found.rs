@@ -8,7 +8,8 @@ use super::{
     script,
 };
 use crate::support::{copy, wait};
-use overnight::{job::id::JobId, store::connect};
+use overnight::store::connect;
+use overnight_core::job::id::JobId;
 use serde_json::json;
 
 /// A held job, made by the program.

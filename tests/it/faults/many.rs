@@ -7,7 +7,7 @@ use super::{
     script,
 };
 use crate::{store::postgres_url, support::wait};
-use overnight::job::id::JobId;
+use overnight_core::job::id::JobId;
 use serde_json::json;
 use std::{process::Stdio, sync::mpsc, time::Duration};
 

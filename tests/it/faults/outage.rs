@@ -6,15 +6,15 @@
 use super::desk::{Desk, id, rows, seen};
 use crate::store::postgres_url;
 use overnight::{
-    job::{
-        event::Event,
-        limits::Limits,
-        record::{HoldReason, JobStatus},
-        state::Job,
-        step::Command as Word,
-    },
     runner::{Outcome, Report, reindex},
     store::connect,
+};
+use overnight_core::job::{
+    event::Event,
+    limits::Limits,
+    record::{HoldReason, JobStatus},
+    state::Job,
+    step::Command as Word,
 };
 use std::{
     io::Read,

@@ -8,14 +8,14 @@ use super::{
 };
 use crate::store::postgres_url;
 use overnight::{
-    job::{
-        id::JobId,
-        limits::Limits,
-        record::{HoldReason, JobStatus},
-        step::Command as Word,
-    },
     runner::{IndexOutcome, Outcome, reindex},
     store::Store,
+};
+use overnight_core::job::{
+    id::JobId,
+    limits::Limits,
+    record::{HoldReason, JobStatus},
+    step::Command as Word,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,6 @@
 use super::desk::{Desk, RUN, Ran, rows, tree};
 use crate::{store::postgres_url, support::wait};
 use overnight::{
-    job::id::JobId,
     runner::now,
     workspace::{
         Workspace,
@@ -13,6 +12,7 @@ use overnight::{
         manifest::MANIFEST,
     },
 };
+use overnight_core::job::id::JobId;
 use serde_json::{Value, json};
 use std::path::Path;
 

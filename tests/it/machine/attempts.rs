@@ -1,14 +1,14 @@
 //! Attempts at a turn that bring no reply (SPEC section 10), and the budget before each call.
 
 use super::world::*;
-use overnight::{
-    context::{compact::local_tokens, message::Usage},
+use overnight_core::{
     job::{
         failure::{Failure, FailureKind},
         limits::Limits,
         record::HoldReason,
         step::{Answer, Command},
     },
+    prompt::{compact::local_tokens, message::Usage},
 };
 
 fn failure(kind: FailureKind) -> Answer {

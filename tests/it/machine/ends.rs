@@ -1,7 +1,7 @@
 //! How a job ends or waits: completion and its checks, review by a person, limits and holds.
 
 use super::world::*;
-use overnight::job::{
+use overnight_core::job::{
     event::Event,
     record::{HoldReason, JobStatus},
     state::{INSTRUCTIONS_FILE, LAST_REVIEW_TODO, PLAN_FILE},
@@ -206,19 +206,19 @@ fn the_limits_of_a_job_hold_it_and_more_lets_it_go_on() {
     assert_eq!(world.job.totals.spent.turns, 7);
     assert_eq!(world.status(), "held limit: 7 turns are used; resume with --turns N for more");
     // Tokens.
-    spec.instructions.limits = overnight::job::limits::Limits { tokens: Some(9_000), ..Default::default() };
+    spec.instructions.limits = overnight_core::job::limits::Limits { tokens: Some(9_000), ..Default::default() };
     let mut world = World::of(spec.clone());
     world.play((0..9).map(|_| say([read_file(INSTRUCTIONS_FILE)])));
     assert_eq!(world.status(), "held budget: 9000 tokens are used; resume with --tokens N for more");
     // Money.
-    spec.instructions.limits = overnight::job::limits::Limits { cost_usd: Some(0.02), ..Default::default() };
+    spec.instructions.limits = overnight_core::job::limits::Limits { cost_usd: Some(0.02), ..Default::default() };
     let mut world = World::of(spec.clone());
     world.cost_usd = Some(0.0125);
     world.play((0..9).map(|_| say([read_file(INSTRUCTIONS_FILE)])));
     assert_eq!(world.job.totals.spent.turns, 2);
     assert_eq!(world.status(), "held budget: 0.02 USD are used; resume with --cost USD for more");
     // Time, without that on hold.
-    spec.instructions.limits = overnight::job::limits::Limits { wall_clock_ms: Some(5_000), ..Default::default() };
+    spec.instructions.limits = overnight_core::job::limits::Limits { wall_clock_ms: Some(5_000), ..Default::default() };
     let mut world = World::of(spec);
     world.play([say([read_file(INSTRUCTIONS_FILE)])]);
     world.command(Command::Hold { reason: HoldReason::Paused, detail: "lunch".to_owned() });

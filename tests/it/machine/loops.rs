@@ -1,7 +1,7 @@
 //! The two loops (SPEC: the state machine): bootstrap, planning, phases, review, and all ways out of a phase.
 
 use super::world::*;
-use overnight::job::{
+use overnight_core::job::{
     event::Event,
     failure::{Failure, FailureKind},
     state::PLAN_FILE,
@@ -263,7 +263,7 @@ fn a_reply_cut_at_the_token_limit_runs_nothing() {
     let mut world = World::new();
     world.in_phase_one().skip_log();
     let mut reply = say([write_file("output/report.md", "half a rep"), done("written")]);
-    reply.stop = overnight::context::message::Stop::Length;
+    reply.stop = overnight_core::prompt::message::Stop::Length;
     world.play([reply]);
     assert_eq!(
         world.log(),
@@ -326,7 +326,7 @@ fn a_failed_model_call_ends_the_job_as_failed() {
     world.in_phase_one();
     let events = world.job.decide(
         world.job.last_at,
-        overnight::job::step::Answer::AttemptFailed {
+        overnight_core::job::step::Answer::AttemptFailed {
             failure: Failure::new(FailureKind::Exhausted, "OPENAI_API_KEY is not set"),
             wait_ms: 0,
         },

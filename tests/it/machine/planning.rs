@@ -1,7 +1,7 @@
 //! Planning: wrong steps, tries and their fallbacks, the bounds on todos.
 
 use super::world::*;
-use overnight::job::{
+use overnight_core::job::{
     event::Event,
     state::{MEMORY_FILE, PLAN_FILE},
 };

@@ -1,7 +1,7 @@
 //! What stands in every prompt. The prompts of each kind of step are in `tests/scenarios`, of the turns that `prompts` names.
 
 use super::world::*;
-use overnight::context::{compose, layers};
+use overnight_core::prompt::{compose, layers};
 
 #[test]
 fn tools_and_system_prompt() {

@@ -10,15 +10,12 @@ use opentelemetry::{
     trace::{SpanId, SpanKind, Status},
 };
 use opentelemetry_sdk::trace::SpanData;
-use overnight::{
-    job::{
-        event::{CallEnd, Decision, Event},
-        failure::{Failure, FailureKind},
-        state::Job,
-        step::{Answer, Ask, Command},
-    },
-    runner::Report,
-    telemetry::Spans,
+use overnight::{runner::Report, telemetry::Spans};
+use overnight_core::job::{
+    event::{CallEnd, Decision, Event},
+    failure::{Failure, FailureKind},
+    state::Job,
+    step::{Answer, Ask, Command},
 };
 use proptest::prelude::*;
 use std::{
@@ -66,7 +63,7 @@ impl Watched {
     }
 
     /// As [`World::play`], with what the runner reports; what isn't the model's takes 10 ms.
-    fn play(&mut self, replies: impl IntoIterator<Item = overnight::context::message::Reply>) -> &mut Self {
+    fn play(&mut self, replies: impl IntoIterator<Item = overnight_core::prompt::message::Reply>) -> &mut Self {
         self.world.replies.extend(replies);
         loop {
             let count = self.world.decisions.len();
@@ -164,8 +161,10 @@ fn a_whole_job() {
     watched.fails(FailureKind::Overloaded, Some(529), 1_500).fails(FailureKind::Stalled, None, 2_500);
     watched.play([say([read_file("nothing.md"), call("fly", serde_json::json!({})), read_document("north.md", 1, 4)])]);
     // Held in the middle of a todo, and taken up again an hour later by another process.
-    let held =
-        Command::Hold { reason: overnight::job::record::HoldReason::Paused, detail: "paused by a person".to_owned() };
+    let held = Command::Hold {
+        reason: overnight_core::job::record::HoldReason::Paused,
+        detail: "paused by a person".to_owned(),
+    };
     watched.command(held).leave();
     watched.world.wait_ms(3_600_000);
     watched.take_up();
@@ -209,7 +208,7 @@ fn a_model_with_nothing_more_to_say_and_one_whose_server_is_down() {
     let mut watched = Watched::new(World::new());
     watched.fails(FailureKind::Unreachable, None, 0);
     let outage =
-        || Command::Hold { reason: overnight::job::record::HoldReason::Outage, detail: "it is down".to_owned() };
+        || Command::Hold { reason: overnight_core::job::record::HoldReason::Outage, detail: "it is down".to_owned() };
     // Probed while it is held; then it answers.
     watched.command(outage()).fails(FailureKind::Unreachable, None, 5_000);
     watched.on(&Report::Calling);

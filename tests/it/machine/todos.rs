@@ -1,10 +1,10 @@
 //! The todos of a phase: what `todo_complete` and `todo_write` refuse, and what they change.
 
 use super::world::*;
-use overnight::job::state::LAST_REVIEW_TODO;
+use overnight_core::job::state::LAST_REVIEW_TODO;
 use serde_json::json;
 
-fn failing() -> overnight::context::message::ToolCall {
+fn failing() -> overnight_core::prompt::message::ToolCall {
     call("edit_file", json!({"path": "none.md", "old": "a", "new": "b"}))
 }
 

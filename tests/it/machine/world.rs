@@ -1,15 +1,7 @@
 //! The world around the pure machine, in memory: it answers each question of a job from a script of replies and a map of
 //! files, with time passed in. What happened is kept as decisions, so that a test can compare all of it.
 
-use overnight::{
-    context::{
-        board,
-        compact::RESULT_TOKENS,
-        compose,
-        layers::share_of,
-        message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
-        tokens::{bounded, estimate},
-    },
+use overnight_core::{
     job::{
         contract::{QuoteResult, check_deliverable},
         digest::sha256,
@@ -29,6 +21,14 @@ use overnight::{
         summary::{self, FileEntry},
         time::Timestamp,
         working::{Working, Writing},
+    },
+    prompt::{
+        board,
+        compact::RESULT_TOKENS,
+        compose,
+        layers::share_of,
+        message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
+        tokens::{bounded, estimate},
     },
 };
 use serde_json::{Value, json};
@@ -251,7 +251,7 @@ impl World {
         let prompt_sha256 = compose::prompt_sha256(&prompt);
         self.prompts.push(prompt);
         self.clock_ms += CALL_MS;
-        let local = overnight::context::compact::local_tokens(&self.job);
+        let local = overnight_core::prompt::compact::local_tokens(&self.job);
         reply.usage.input = local * self.counted_percent / 100;
         Answer::Reply { reply, cost_usd: self.cost_usd, prompt_sha256 }
     }

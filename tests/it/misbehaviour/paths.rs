@@ -3,7 +3,7 @@
 use super::trial::{
     SECRET, TASK, Trial, blocked, bootstrap, complete, plan, read, reply, same, text, until_review, work, write,
 };
-use overnight::job::{event::CallEnd, event::Event, state::Status, step::Command};
+use overnight_core::job::{event::CallEnd, event::Event, state::Status, step::Command};
 use serde_json::{Value, json};
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -338,7 +338,7 @@ fn what_a_person_plants_while_the_job_is_held_leads_nowhere_either() {
     assert!(matches!(rest.job.status, Status::Held { .. }), "{}", rest.end());
     fs::create_dir_all(rest.path.join("output")).unwrap();
     symlink(trial.outside("folder"), rest.path.join("output/folder")).unwrap();
-    let limits = overnight::job::limits::Limits { turns: 100, ..rest.job.limits };
+    let limits = overnight_core::job::limits::Limits { turns: 100, ..rest.job.limits };
     let replies = [bootstrap(""), plan(), reply(&every_tool("output/folder/deep.md")), work(same()), blocked()];
     let trial = Trial { is_planted: true, ..trial };
     let rest = trial.resume(&rest.path, &replies, Some(Command::Resume { limits }));

@@ -3,7 +3,7 @@
 use super::trial::{
     PLAN, Rest, Trial, blocked, bootstrap, complete, done, plan, read, reply, same, todos, until_review, work, write,
 };
-use overnight::job::event::{
+use overnight_core::job::event::{
     CallEnd::{Done, Refused, Skipped},
     Event,
 };

@@ -1,7 +1,7 @@
 //! Calls that are too large, too deep or too many: each has its one result, bounded, and the work goes on.
 
 use super::trial::{Trial, blocked, read, reply, write};
-use overnight::{context::tokens::estimate, job::event::CallEnd};
+use overnight_core::{job::event::CallEnd, prompt::tokens::estimate};
 use serde_json::{Value, json};
 
 /// Objects in objects.
@@ -61,7 +61,7 @@ fn a_call_of_ten_megabytes_is_done_and_does_not_fill_the_prompt() {
     assert_eq!(rest.ends(1), [CallEnd::Done, CallEnd::Skipped]);
     assert_eq!(rest.read("output/long.md").len(), content.len());
     // The turn is folded away, and still the model is told how it came out.
-    let prompt = overnight::context::compose::prompt_sha256(&rest.prompts[1]);
+    let prompt = overnight_core::prompt::compose::prompt_sha256(&rest.prompts[1]);
     assert_eq!(prompt.len(), 64);
     let standing = super::trial::text_of(&rest.prompts[1].messages[1]);
     assert!(standing.contains("Wrote output/long.md (9984000 bytes now)."), "{standing}");

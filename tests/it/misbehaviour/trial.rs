@@ -5,20 +5,22 @@
 use crate::support::{Place, wait};
 use overnight::{
     audit::verify::verify,
-    context::{
-        compact::local_tokens,
-        compose,
-        message::{Message, Prompt},
-    },
     extraction::Extractor,
+    model::{Model, scripted::Scripted},
+    runner::{self, Drive, NewJobRequest, Report, RunError, Session},
+};
+use overnight_core::{
     job::{
         event::{CallEnd, Decision, Event, ToolResult},
         instructions,
         state::{Job, Status},
         step::Command,
     },
-    model::{Model, scripted::Scripted},
-    runner::{self, Drive, NewJobRequest, Report, RunError, Session},
+    prompt::{
+        compact::local_tokens,
+        compose,
+        message::{Message, Prompt},
+    },
 };
 use serde_json::{Value, json};
 use std::{

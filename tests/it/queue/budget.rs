@@ -4,10 +4,8 @@ use super::{
     A, B, FUTURE, MINUTE, Place, QueueEntry, at, at_work, batch, batch_id, checkpoint, completed, entry, id, ids,
     on_both, one, queued,
 };
-use overnight::{
-    job::record::{HoldReason, JobState, JobStatus},
-    store::{Grant, NewBatch, QueuedJob, Store, StoreError, Which},
-};
+use overnight::store::{Grant, NewBatch, QueuedJob, Store, StoreError, Which};
+use overnight_core::job::record::{HoldReason, JobState, JobStatus};
 use std::sync::Arc;
 
 /// Batch 1 with a budget and so many jobs, all claimed under lease 1.

@@ -4,10 +4,8 @@ use super::{
     A, B, FUTURE, MINUTE, Place, QueueEntry, at, at_work, batch, batch_id, checkpoint, completed, entry, expire, id,
     ids, on_both, one, queued, running, wait_over,
 };
-use overnight::{
-    job::record::{HoldReason, JobState, JobStatus},
-    store::{Beaten, NewBatch, QueuedJob, StoreError, Swept, Which, Wish},
-};
+use overnight::store::{Beaten, NewBatch, QueuedJob, StoreError, Swept, Which, Wish};
+use overnight_core::job::record::{HoldReason, JobState, JobStatus};
 use std::sync::Arc;
 use uuid::Uuid;
 

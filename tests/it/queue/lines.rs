@@ -1,10 +1,8 @@
 //! Who goes first, and who must wait.
 
 use super::{A, B, MINUTE, Place, at, batch, checkpoint, completed, expire, id, ids, on_both, one, queued};
-use overnight::{
-    job::id::JobId,
-    store::{Group, NewBatch, QueuedJob, Store, Submitted},
-};
+use overnight::store::{Group, NewBatch, QueuedJob, Store, Submitted};
+use overnight_core::job::id::JobId;
 use std::{collections::BTreeSet, sync::Arc};
 use uuid::Uuid;
 

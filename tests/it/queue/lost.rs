@@ -3,10 +3,8 @@
 use super::{
     A, FUTURE, MINUTE, Place, at, at_work, batch, batch_id, checkpoint, entry, id, ids, on_both, one, phase, queued,
 };
-use overnight::{
-    job::record::{Checkpoint, HoldReason, JobState, JobStatus},
-    store::{NewBatch, Which},
-};
+use overnight::store::{NewBatch, Which};
+use overnight_core::job::record::{Checkpoint, HoldReason, JobState, JobStatus};
 
 async fn jobs_of_other_machines_are_counted(place: Place) {
     let store = place.store().await;

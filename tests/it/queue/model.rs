@@ -4,13 +4,11 @@ use super::{
     entry,
     states::{Named, Stand, Step, Told, host, state, submission, time, usd},
 };
-use overnight::{
-    job::{
-        id::JobId,
-        record::{HoldReason, JobStatus},
-        time::Timestamp,
-    },
-    store::{Beaten, Grant, QueueEntry, StoreError, Submitted, Swept, Wish},
+use overnight::store::{Beaten, Grant, QueueEntry, StoreError, Submitted, Swept, Wish};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
 };
 use proptest::sample::Index;
 use std::collections::BTreeMap;

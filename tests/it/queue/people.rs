@@ -4,10 +4,8 @@ use super::{
     A, FUTURE, MINUTE, Place, QueueEntry, at, at_work, batch, batch_id, checkpoint, completed, entry, expire, id, ids,
     on_both, one, phase, queued, wait_over,
 };
-use overnight::{
-    job::record::{Checkpoint, HoldReason, JobState, JobStatus, NewJob},
-    store::{Group, JobFilter, NewBatch, QueueFacts, QueuedJob, StoreError, Swept, Totals, Which, Wish},
-};
+use overnight::store::{Group, JobFilter, NewBatch, QueueFacts, QueuedJob, StoreError, Swept, Totals, Which, Wish};
+use overnight_core::job::record::{Checkpoint, HoldReason, JobState, JobStatus, NewJob};
 
 async fn a_batch_is_held_and_resumed(place: Place) {
     let store = place.store().await;
@@ -183,7 +181,7 @@ async fn people_read_views(place: Place) {
     store.enlist(A, "here", 1, false).await.unwrap();
     store.claim_next(A, "here", 2, MINUTE).await.unwrap();
     let ended = super::QueueEntry { ..one(&*store, 1).await };
-    let rewound = overnight::job::record::PhaseRow {
+    let rewound = overnight_core::job::record::PhaseRow {
         outcome: "rewound".to_owned(),
         issue: Some("tables".to_owned()),
         ended: Some(at("2026-11-21T03:20:00.500Z")),

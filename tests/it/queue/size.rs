@@ -1,10 +1,8 @@
 //! A queue with tens of thousands of jobs.
 
 use super::{A, B, MINUTE, Place, batch, batch_id, id, ids, on_both, queued};
-use overnight::{
-    job::digest::sha256,
-    store::{Group, QueuedJob, Submitted, Swept},
-};
+use overnight::store::{Group, QueuedJob, Submitted, Swept};
+use overnight_core::job::digest::sha256;
 use std::time::{Duration, Instant};
 
 async fn ten_thousand_are_one_submission(place: Place) {

@@ -3,17 +3,14 @@
 
 use super::{FUTURE, PAST, Place, at, at_work, batch, batch_id, checkpoint, id, model::Model, queued};
 use crate::support::cases;
-use overnight::{
-    job::{
-        digest::sha256,
-        id::JobId,
-        record::{Checkpoint, HoldReason, JobState, JobStatus},
-        time::Timestamp,
-    },
-    store::{
-        Beaten, Grant, Group, JobFilter, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Which,
-        Wish,
-    },
+use overnight::store::{
+    Beaten, Grant, Group, JobFilter, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Which, Wish,
+};
+use overnight_core::job::{
+    digest::sha256,
+    id::JobId,
+    record::{Checkpoint, HoldReason, JobState, JobStatus},
+    time::Timestamp,
 };
 use proptest::{
     collection::vec,

@@ -3,10 +3,8 @@
 use super::{
     A, B, FUTURE, MINUTE, Place, at_work, batch, batch_id, checkpoint, completed, expire, id, on_both, queued,
 };
-use overnight::{
-    job::record::{HoldReason, JobStatus},
-    store::{Group, QueuedJob, Which, Wish},
-};
+use overnight::store::{Group, QueuedJob, Which, Wish};
+use overnight_core::job::record::{HoldReason, JobStatus};
 use sqlx::postgres::PgListener;
 use std::time::Duration;
 

@@ -3,15 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use overnight::{
-    context::message::{Message, Prompt, Reply, Stop, ToolCall, ToolSpec, Usage},
-    model::{
-        Failure, FailureKind, Model, Request,
-        endpoint::Pace,
-        remote::{self, Config, Key, Remote, Timeouts},
-        table::Quirks,
-    },
+use overnight::model::{
+    Failure, FailureKind, Model, Request,
+    endpoint::Pace,
+    remote::{self, Config, Key, Remote, Timeouts},
+    table::Quirks,
 };
+use overnight_core::prompt::message::{Message, Prompt, Reply, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Value, json};
 use std::{
     fmt::Write as _,

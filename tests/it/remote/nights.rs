@@ -6,13 +6,13 @@
 use super::server::{Chaos, Format, Mishap, Server, Setup};
 use crate::support::{Place, Rested, cases, shipped, wait};
 use overnight::{
-    job::{
-        event::{Event, PhaseKind, Why},
-        record::{HoldReason, JobStatus},
-    },
     model::{Model, remote::Timeouts, rules::Offline},
     runner::{ModelOptions, Outcome, RunError, open_model},
     workspace::{Workspace, journal},
+};
+use overnight_core::job::{
+    event::{Event, PhaseKind, Why},
+    record::{HoldReason, JobStatus},
 };
 use std::{
     collections::BTreeMap,

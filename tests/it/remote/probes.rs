@@ -5,16 +5,18 @@
 use crate::support::{Place, shipped, wait};
 use async_trait::async_trait;
 use overnight::{
-    context::message::{Reply, Usage},
-    job::{
-        failure::{Failure, FailureKind},
-        record::{HoldReason, JobStatus},
-    },
     model::{
         Model, Request,
         endpoint::{Endpoint, Pace},
     },
     runner::RunError,
+};
+use overnight_core::{
+    job::{
+        failure::{Failure, FailureKind},
+        record::{HoldReason, JobStatus},
+    },
+    prompt::message::{Reply, Usage},
 };
 use std::{
     collections::VecDeque,

@@ -5,7 +5,7 @@
 
 use super::server::{Chaos, Format, Mishap, Server, Setup};
 use crate::cli_run::{Desk, Ran};
-use overnight::job::instructions::shipped::shipped;
+use overnight_core::job::instructions::shipped::shipped;
 use serde_json::{Value, json};
 
 const TASK: &str = "extract-requirements";

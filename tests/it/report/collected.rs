@@ -4,7 +4,7 @@ use super::{
     check,
     night::{Night, normal, tree},
 };
-use overnight::job::digest::sha256;
+use overnight_core::job::digest::sha256;
 use serde_json::{Value, json};
 use std::fs;
 

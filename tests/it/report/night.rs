@@ -6,12 +6,14 @@ use crate::{
 };
 use async_trait::async_trait;
 use overnight::{
-    context::message::{Reply, Usage},
     extraction::Extractor,
-    job::{id::JobId, instructions, limits::Limits, state::Job, step::Command as Word},
     model::{Failure, FailureKind, Model, Request, scripted::Scripted},
     runner::{self, Drive, NewJobRequest, Report, Session},
     store::{self, JobFilter, JobRow, Store},
+};
+use overnight_core::{
+    job::{id::JobId, instructions, limits::Limits, state::Job, step::Command as Word},
+    prompt::message::{Reply, Usage},
 };
 use regex::Regex;
 use serde_json::{Value, json};

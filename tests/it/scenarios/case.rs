@@ -9,12 +9,10 @@
 
 use super::ground::DOCUMENTS;
 use crate::sections;
-use overnight::{
-    job::{
-        record::{HoldReason, JobStatus},
-        state::INSTRUCTIONS_FILE,
-    },
-    model::{Model, rules::Offline, scripted::Scripted},
+use overnight::model::{Model, rules::Offline, scripted::Scripted};
+use overnight_core::job::{
+    record::{HoldReason, JobStatus},
+    state::INSTRUCTIONS_FILE,
 };
 use serde::Deserialize;
 use serde_yaml::Value;

@@ -1,17 +1,17 @@
 //! Files that follow from the journal: they are expected to be as its state says, and need not be shown.
 
 use super::{mask::Mask, tree::Tree};
-use overnight::{
-    context::board,
+use overnight::workspace::{
+    Workspace, chain, journal,
+    manifest::{ArchiveMeta, MANIFEST, Manifest},
+};
+use overnight_core::{
     job::{
         event::{Decision, Event},
         state::{INSTRUCTIONS_FILE, Job, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
         summary::{self, FileEntry},
     },
-    workspace::{
-        Workspace, chain, journal,
-        manifest::{ArchiveMeta, MANIFEST, Manifest},
-    },
+    prompt::board,
 };
 use regex::Regex;
 use std::{collections::BTreeMap, path::Path};

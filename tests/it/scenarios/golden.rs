@@ -1,7 +1,8 @@
 //! What a scenario leaves, masked, and how that differs from what another run left.
 
 use super::{case::Scenario, mask::Mask, story, tree::Tree};
-use overnight::{audit, context::message::Message};
+use overnight::audit;
+use overnight_core::prompt::message::Message;
 use similar::TextDiff;
 use std::{collections::BTreeMap, fmt::Write, path::Path};
 

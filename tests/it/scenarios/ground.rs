@@ -7,10 +7,10 @@ use super::{case::Scenario, tree::Tree};
 use overnight::{
     audit::verify::verify,
     extraction::Extractor,
-    job::{id::JobId, instructions, state::INSTRUCTIONS_FILE},
     runner::{self, NewJobRequest},
     store::{self, Store},
 };
+use overnight_core::job::{id::JobId, instructions, state::INSTRUCTIONS_FILE};
 use std::{
     fs,
     path::{Path, PathBuf},

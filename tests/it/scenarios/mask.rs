@@ -3,10 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use overnight::{
-    job::event::Event,
-    workspace::{Workspace, chain, journal},
-};
+use overnight::workspace::{Workspace, chain, journal};
+use overnight_core::job::event::Event;
 use regex::Regex;
 use std::{path::Path, sync::LazyLock};
 

@@ -6,15 +6,15 @@ use super::{
     ground::id,
 };
 use overnight::{
-    job::{
-        event::Event,
-        record::HoldReason,
-        rows::Extent,
-        state::{INSTRUCTIONS_FILE, Job},
-        step::Command,
-    },
     runner::{Anchor, Drive, Outcome, Report, Session},
     store::Store,
+};
+use overnight_core::job::{
+    event::Event,
+    record::HoldReason,
+    rows::Extent,
+    state::{INSTRUCTIONS_FILE, Job},
+    step::Command,
 };
 use std::{
     fs,

@@ -2,12 +2,12 @@
 //! person.
 
 use super::mask::{Decisions, Mask};
-use overnight::{
-    context::message::{Stop, ToolCall},
+use overnight_core::{
     job::{
         event::{Ending, Event, StepEnd},
         todo::{Todo, TodoStatus},
     },
+    prompt::message::{Stop, ToolCall},
 };
 use std::{fmt::Write, path::Path};
 

@@ -11,7 +11,7 @@ use super::{
     tree::Tree,
 };
 use crate::sections;
-use overnight::job::{event::Event, state::PLAN_FILE};
+use overnight_core::job::{event::Event, state::PLAN_FILE};
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path};
 

@@ -7,10 +7,10 @@ use crate::{
 };
 use overnight::{
     batch::on_the_wall,
-    job::{record::JobStatus, time::Timestamp},
     runner::now,
     store::{self, ScheduleRow, Store},
 };
+use overnight_core::job::{record::JobStatus, time::Timestamp};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -204,7 +204,7 @@ fn a_run_is_a_submission_wherever_it_is_made_from() {
         .collect();
     let job = |name: &str| {
         let path = desk.path().join("docs").join(name).display().to_string();
-        (name.to_owned(), vec![overnight::documents::source(name, &path, &[])], 7, JobStatus::Queued)
+        (name.to_owned(), vec![overnight_documents::source(name, &path, &[])], 7, JobStatus::Queued)
     };
     assert_eq!(jobs, [job("a.md"), job("b.md")]);
 

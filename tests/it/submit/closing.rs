@@ -4,11 +4,11 @@ use super::{Arc, Desk, PathBuf, Store, Timestamp, Value, at, json, now, sha256, 
 use crate::store::{A, MINUTE, at_work, checkpoint};
 use overnight::{
     batch::{BatchSettings, Closed, Sources, close},
-    documents::{InProcess, gather},
     extraction::Extractor,
-    job::record::{Delivered, JobState, JobStatus},
     store::{BatchRow, ClaimedJob, QueueEntry},
 };
+use overnight_core::job::record::{Delivered, JobState, JobStatus};
+use overnight_documents::{InProcess, gather};
 
 /// A worker's part: a workspace with these files under `output/`, and the job's end.
 async fn end(desk: &Desk, store: &dyn Store, job: &ClaimedJob, status: JobStatus, files: &[(&str, &str)]) {

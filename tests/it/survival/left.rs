@@ -6,10 +6,10 @@
 use super::desk::Desk;
 use crate::support::wait;
 use overnight::{
-    job::{event::Event, id::JobId},
     store,
     workspace::{Workspace, journal},
 };
+use overnight_core::job::{event::Event, id::JobId};
 use regex::Regex;
 use std::{fmt::Write, fs, path::Path, sync::LazyLock};
 

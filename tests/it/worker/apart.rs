@@ -4,11 +4,13 @@ use super::{A, C, JobStatus, Night, Shelf, ended};
 use crate::store::Place;
 use async_trait::async_trait;
 use overnight::{
-    context::message::{Reply, Usage},
-    job::failure::Failure,
     model::{Model, Request, rules::Offline},
     store,
     worker::{Hook, Told, Worker},
+};
+use overnight_core::{
+    job::failure::Failure,
+    prompt::message::{Reply, Usage},
 };
 use std::sync::{
     Arc, Barrier,

@@ -14,13 +14,11 @@ use super::{
     refused::{self, speaks_of_length},
     written,
 };
-use crate::{
-    context::message::{Message, Prompt, ToolCall},
-    model::{
-        FailureKind,
-        table::{Quirks, ToolChoice},
-    },
+use crate::model::{
+    FailureKind,
+    table::{Quirks, ToolChoice},
 };
+use overnight_core::prompt::message::{Message, Prompt, ToolCall};
 use serde_json::{Map, Value, json};
 
 const NAME: &str = "anthropic";

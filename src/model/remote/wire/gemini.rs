@@ -14,10 +14,8 @@ use super::{
     refused::{self, speaks_of_length},
     written,
 };
-use crate::{
-    context::message::{Message, Prompt, ToolCall},
-    model::{FailureKind, table::ToolChoice},
-};
+use crate::model::{FailureKind, table::ToolChoice};
+use overnight_core::prompt::message::{Message, Prompt, ToolCall};
 use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 

@@ -6,13 +6,11 @@ use super::{
     pieces::{self, Calls, Piece, text},
     refused, written,
 };
-use crate::{
-    context::message::{Message, Stop, Usage},
-    model::{Failure, FailureKind},
-};
+use crate::model::{Failure, FailureKind};
+use overnight_core::prompt::message::{Message, Stop, Usage};
 use serde_json::{Map, Value, json};
 
-/// The format's name in `ollama:`, and in [`crate::context::message::Reply::carried`].
+/// The format's name in `ollama:`, and in [`overnight_core::prompt::message::Reply::carried`].
 const NAME: &str = "ollama";
 
 #[derive(Clone, Copy, Debug)]

@@ -4,14 +4,12 @@
 mod decode;
 
 use super::{Asked, Decode, Framing, Outgoing, Wire, refused, written};
-use crate::{
-    context::message::{Message, ToolCall, ToolSpec},
-    model::{FailureKind, table::ToolChoice},
-};
+use crate::model::{FailureKind, table::ToolChoice};
+use overnight_core::prompt::message::{Message, ToolCall, ToolSpec};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
-/// The format's name in `openai:`, and in [`crate::context::message::Reply::carried`].
+/// The format's name in `openai:`, and in [`overnight_core::prompt::message::Reply::carried`].
 const NAME: &str = "openai";
 
 #[derive(Clone, Copy, Debug)]

@@ -1,16 +1,14 @@
 //! Batches as a whole: how they stand, what they may cost, their end.
 
 use super::statements::{END_BATCHES, STAND};
-use crate::{
-    job::id::JobId,
-    store::{
-        BatchRow, StoreError,
-        connect::LAST,
-        postgres::PostgresStore,
-        queue::{BatchColumns, Grant, Stand, stand},
-        value::{Id, at_most, count, finite, ids_beginning, text},
-    },
+use crate::store::{
+    BatchRow, StoreError,
+    connect::LAST,
+    postgres::PostgresStore,
+    queue::{BatchColumns, Grant, Stand, stand},
+    value::{Id, at_most, count, finite, ids_beginning, text},
 };
+use overnight_core::job::id::JobId;
 use uuid::Uuid;
 
 impl PostgresStore {

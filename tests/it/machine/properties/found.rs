@@ -1,14 +1,14 @@
 //! What random nights have found, as plain cases.
 
 use crate::machine::world::*;
-use overnight::{
-    context::{compact::RESULT_TOKENS, compose, layers::share_of, message::Reply, tokens::estimate},
+use overnight_core::{
     job::{
         event::{Decision, Event},
         record::HoldReason,
         state::{Job, MEMORY_FILE},
         step::{Answer, Command},
     },
+    prompt::{compact::RESULT_TOKENS, compose, layers::share_of, message::Reply, tokens::estimate},
 };
 use serde_json::{Value, json};
 

@@ -1,11 +1,6 @@
 //! The books: what must hold after each decision, whatever led to it. Each rule says where in the SPEC it stands.
 
-use overnight::{
-    context::{
-        compact::{RESULT_TOKENS, local_tokens, tools_tokens},
-        layers::share_of,
-        tokens::estimate,
-    },
+use overnight_core::{
     job::{
         event::{CallEnd, Decision, Event, PhaseKind, Why},
         instructions::Review,
@@ -13,6 +8,11 @@ use overnight::{
         state::{Job, PLANNING_READS, PLANNING_TRIES, Progress, Status},
         todo::{Todo, TodoStatus},
         todo_list::key,
+    },
+    prompt::{
+        compact::{RESULT_TOKENS, local_tokens, tools_tokens},
+        layers::share_of,
+        tokens::estimate,
     },
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};

@@ -5,8 +5,7 @@ use super::{
     says::{Said, any_reply, plan_text},
 };
 use crate::machine::world::*;
-use overnight::{
-    context::message::{Reply, Stop},
+use overnight_core::{
     job::{
         event::{CallEnd, Examined, Prepared, ToolResult},
         failure::{Failure, FailureKind},
@@ -16,6 +15,7 @@ use overnight::{
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, Status},
         step::{Answer, Ask, Command},
     },
+    prompt::message::{Reply, Stop},
 };
 use proptest::prelude::*;
 

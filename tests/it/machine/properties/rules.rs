@@ -5,7 +5,7 @@ use super::{
     wire,
 };
 use crate::support::cases;
-use overnight::job::step::Ask;
+use overnight_core::job::step::Ask;
 use proptest::prelude::*;
 
 proptest! {

@@ -1,12 +1,12 @@
 //! Replies as data, so that a failing case can be read: what an able model says at the step it is at, mixed with nonsense.
 
 use crate::machine::world::*;
-use overnight::{
-    context::message::{Reply, Stop, ToolCall},
+use overnight_core::{
     job::{
         event::PlanStep,
         state::{Job, LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE, Progress},
     },
+    prompt::message::{Reply, Stop, ToolCall},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};

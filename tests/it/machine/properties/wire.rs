@@ -2,17 +2,17 @@
 
 use super::ledger::{is_roomy, local_budget};
 use crate::machine::world::*;
-use overnight::{
-    context::{
-        board,
-        compact::local_tokens,
-        compose,
-        message::{Message, Prompt},
-    },
+use overnight_core::{
     job::{
         digest::sha256,
         event::{Decision, Event, ToolResult},
         state::Job,
+    },
+    prompt::{
+        board,
+        compact::local_tokens,
+        compose,
+        message::{Message, Prompt},
     },
 };
 use std::collections::BTreeMap;

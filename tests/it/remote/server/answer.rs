@@ -7,10 +7,8 @@ use super::{
     http::{Asking, Wire},
     serve::Shared,
 };
-use overnight::{
-    context::message::{Reply, Stop, Usage},
-    model::Request,
-};
+use overnight::model::Request;
+use overnight_core::prompt::message::{Reply, Stop, Usage};
 use serde_json::{Value, json};
 use std::{
     io,

@@ -2,18 +2,16 @@
 //! interleaved; the number is compared, never counted to.
 
 use super::{is_thinking, kind};
-use crate::{
-    context::message::{MOST_LEVELS, Stop, Usage, is_within},
-    model::{
-        Failure,
-        remote::wire::{
-            Decode, Heard, RawCall,
-            fields::{MOST_PARTS, broken, count, read, too_many},
-            pieces::{malformed, text},
-            refused::in_reply,
-        },
+use crate::model::{
+    Failure,
+    remote::wire::{
+        Decode, Heard, RawCall,
+        fields::{MOST_PARTS, broken, count, read, too_many},
+        pieces::{malformed, text},
+        refused::in_reply,
     },
 };
+use overnight_core::prompt::message::{MOST_LEVELS, Stop, Usage, is_within};
 use serde_json::{Map, Value, json};
 
 /// What was read so far.

@@ -1,13 +1,11 @@
 //! Whole streams as servers of the Messages API send them, and what is made of them.
 
 use super::*;
-use crate::{
-    context::message::{Stop, Usage},
-    model::{
-        Failure,
-        remote::wire::{Heard, RawCall},
-    },
+use crate::model::{
+    Failure,
+    remote::wire::{Heard, RawCall},
 };
+use overnight_core::prompt::message::{Stop, Usage};
 use proptest::prelude::*;
 
 /// Reads the events of a stream, up to the first failure.

@@ -1,8 +1,7 @@
 //! Whole bodies as the Messages API wants them.
 
 use super::*;
-use crate::{
-    context::{compose, message::ToolSpec},
+use overnight_core::{
     job::{
         digest::sha256,
         event::{CallEnd, Decision, Event, PhaseKind, ToolResult},
@@ -14,6 +13,7 @@ use crate::{
         state::Job,
         time::Timestamp,
     },
+    prompt::{compose, message::ToolSpec},
 };
 use std::sync::Arc;
 
@@ -298,7 +298,7 @@ fn prefix(job: &Job) -> (String, String) {
         blocks.append(message["content"].as_array_mut().unwrap());
     }
     let marked: Vec<usize> = (0..blocks.len()).filter(|n| blocks[*n].get("cache_control").is_some()).collect();
-    let is_board = blocks.last().unwrap()["text"] == json!(crate::context::board::render(job));
+    let is_board = blocks.last().unwrap()["text"] == json!(overnight_core::prompt::board::render(job));
     // Behind layer 4 (which follows tools and system), and right before the board.
     assert_eq!((marked.first(), marked.last(), is_board), (Some(&2), Some(&(blocks.len() - 2)), true));
     let bytes = |end: usize| {

@@ -1,18 +1,16 @@
 //! A reply of the Gemini API, streamed or whole. The format has no mark of its end but the reason why the model stopped.
 
 use super::{error, kind};
-use crate::{
-    context::message::{MOST_LEVELS, Stop, Usage, is_within},
-    model::{
-        Failure, FailureKind,
-        remote::wire::{
-            Decode, Heard, RawCall,
-            fields::{MOST_PARTS, broken, count, read, too_many},
-            pieces::{malformed, text},
-            refused::in_reply,
-        },
+use crate::model::{
+    Failure, FailureKind,
+    remote::wire::{
+        Decode, Heard, RawCall,
+        fields::{MOST_PARTS, broken, count, read, too_many},
+        pieces::{malformed, text},
+        refused::in_reply,
     },
 };
+use overnight_core::prompt::message::{MOST_LEVELS, Stop, Usage, is_within};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 

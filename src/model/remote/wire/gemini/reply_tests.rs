@@ -1,13 +1,11 @@
 //! Whole streams as the Gemini API sends them, and what is made of them.
 
 use super::*;
-use crate::{
-    context::message::{Stop, Usage},
-    model::{
-        Failure,
-        remote::wire::{Heard, RawCall},
-    },
+use crate::model::{
+    Failure,
+    remote::wire::{Heard, RawCall},
 };
+use overnight_core::prompt::message::{Stop, Usage};
 use proptest::prelude::*;
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! Whole bodies as the Gemini API wants them.
 
 use super::*;
-use crate::{context::message::ToolSpec, model::table::Quirks};
+use crate::model::table::Quirks;
+use overnight_core::prompt::message::ToolSpec;
 use std::sync::Arc;
 
 fn outgoing(messages: Vec<Message>, tools: Vec<ToolSpec>, model: &str, quirks: &Quirks) -> Outgoing {

@@ -1,13 +1,11 @@
 //! Whole replies in the server's shape, and what no server should send.
 
 use super::*;
-use crate::{
-    context::message::{Prompt, ToolCall, ToolSpec},
-    model::{
-        remote::{framing::Splitter, wire::RawCall},
-        table::{Quirks, ToolChoice},
-    },
+use crate::model::{
+    remote::{framing::Splitter, wire::RawCall},
+    table::{Quirks, ToolChoice},
 };
+use overnight_core::prompt::message::{Prompt, ToolCall, ToolSpec};
 use std::sync::Arc;
 
 fn heard_in(stream: &str, size: usize) -> Result<Heard, Failure> {

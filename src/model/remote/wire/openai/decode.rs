@@ -5,10 +5,8 @@ use super::super::{
     pieces::{self, Calls, Piece, malformed, text},
     refused,
 };
-use crate::{
-    context::message::{Stop, Usage, is_within},
-    model::{Failure, FailureKind},
-};
+use crate::model::{Failure, FailureKind};
+use overnight_core::prompt::message::{Stop, Usage, is_within};
 use serde_json::{Map, Value, json};
 
 /// How deep reasoning in a vendor's own shape may be nested: more could not be kept.

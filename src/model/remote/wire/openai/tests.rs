@@ -3,16 +3,14 @@
 mod sent;
 
 use super::*;
-use crate::{
-    context::message::{Stop, Usage},
-    model::{
-        Failure,
-        remote::{
-            framing::Splitter,
-            wire::{Heard, RawCall},
-        },
+use crate::model::{
+    Failure,
+    remote::{
+        framing::Splitter,
+        wire::{Heard, RawCall},
     },
 };
+use overnight_core::prompt::message::{Stop, Usage};
 
 /// What is heard of a stream whose bytes come in chunks of `size`.
 fn heard_in(stream: &str, size: usize) -> Result<Heard, Failure> {

@@ -1,7 +1,8 @@
 //! What is sent for a prompt.
 
 use super::*;
-use crate::{context::message::Prompt, model::table::Quirks};
+use crate::model::table::Quirks;
+use overnight_core::prompt::message::Prompt;
 use std::sync::Arc;
 
 fn prompt() -> Prompt {

@@ -1,0 +1,42 @@
+//! What the next call is expected to take, and whether the job's budget has room for it: looked at before each call, so that
+//! a budget is overrun by that one call at most (SPEC section 3, "Limits").
+
+use super::state::Job;
+use crate::prompt::{compact::counted_tokens, message::Usage};
+
+/// Tokens of a reply, where none has come yet.
+const FIRST_OUTPUT: u64 = 500;
+
+impl Job {
+    /// Whether tokens or money are limited.
+    pub fn has_budget(&self) -> bool {
+        self.limits.tokens.is_some() || self.limits.cost_usd.is_some()
+    }
+
+    /// The next call's size: the prompt as counted here, corrected by the provider's last count; a reply as long as those so
+    /// far. Nothing is taken to come from a cache.
+    pub fn expected_call(&self) -> Usage {
+        let spent = &self.totals.spent;
+        let output = spent.usage.output.checked_div(spent.turns).unwrap_or(FIRST_OUTPUT);
+        Usage { input: counted_tokens(self), output, ..Usage::default() }
+    }
+
+    /// Why the next call doesn't fit in the budget any more; one sentence with what to do. `cost_usd` is what `expected`
+    /// costs, where the price is known.
+    pub fn over_budget(&self, expected: &Usage, cost_usd: Option<f64>) -> Option<String> {
+        let spent = &self.totals.spent;
+        let tokens = expected.input + expected.output;
+        if let Some(most) = self.limits.tokens.filter(|most| spent.tokens() + tokens > *most) {
+            return Some(format!(
+                "{} of {most} tokens are used, and the next call needs about {tokens}; resume with --tokens N for more",
+                spent.tokens()
+            ));
+        }
+        let cost = cost_usd?;
+        let most = self.limits.cost_usd.filter(|most| spent.cost_usd + cost > *most)?;
+        Some(format!(
+            "{:.4} of {most:.2} USD are used, and the next call costs about {cost:.4}; resume with --cost USD for more",
+            spent.cost_usd
+        ))
+    }
+}

@@ -1,0 +1,318 @@
+//! From the text of an instructions file to [`Instructions`]: every key, its type, its range, its default.
+
+use super::{
+    Agent, ContextSettings, Deliverable, Fold, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds, Quotes, Review,
+    SummaryBy, ToolSettings,
+};
+use crate::{
+    amount::shown,
+    job::{contract, contract::json_path::JsonPath, limits::Limits},
+    prompt::message::{MOST_LEVELS, is_within},
+    yaml::{At, Fault, Node, Wrong, Yaml},
+};
+use std::collections::BTreeMap;
+
+const KEYS: [&str; 14] = [
+    "name",
+    "description",
+    "model",
+    "fallback",
+    "phase",
+    "context",
+    "limits",
+    "coverage",
+    "confidence_floor",
+    "deliverables",
+    "review",
+    "finale",
+    "agents",
+    "tools",
+];
+
+/// Each is looked up among the others.
+const MAX_DELIVERABLES: usize = 500;
+
+type ReadBeside<'r> = &'r dyn Fn(&str) -> Result<String, String>;
+
+pub(super) fn parse(text: &str, read_beside: ReadBeside<'_>) -> Result<Instructions, Fault> {
+    let parts = split(text)?;
+    let below = |fault: Fault| Fault { line: fault.line + 1, ..fault };
+    let yaml = Yaml::parse(parts.front).map_err(below)?;
+    let mut instructions = front_matter(&yaml.root(), read_beside).map_err(|wrong| below(yaml.fault(wrong)))?;
+    if parts.body.trim().is_empty() {
+        let what = "no task below the front matter; say there in Markdown what is to be done".to_owned();
+        return Err(Fault { line: parts.body_line, what });
+    }
+    parts.body.trim().clone_into(&mut instructions.body);
+    Ok(instructions)
+}
+
+struct Parts<'t> {
+    /// What stands between the fences; its first line is the file's second.
+    front: &'t str,
+    body: &'t str,
+    body_line: u64,
+}
+
+fn split(text: &str) -> Result<Parts<'_>, Fault> {
+    let at = |line: u64, what: &str| Err(Fault { line, what: what.to_owned() });
+    if text.len() > MAX_BYTES {
+        return at(1, "the file is larger than 1 MiB; put long material into a document");
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.split_inclusive('\n');
+    let is_fence = |line: &str| line.trim_end() == "---";
+    let first = lines.next().unwrap_or("");
+    if !is_fence(first) {
+        return at(1, "no front matter; the first line must be '---', then name: and deliverables:, then '---'");
+    }
+    let mut end = first.len();
+    for (number, line) in (2..).zip(lines) {
+        if is_fence(line) {
+            let front = text.get(first.len()..end).unwrap_or("");
+            let body = text.get(end + line.len()..).unwrap_or("");
+            return Ok(Parts { front, body, body_line: number + 1 });
+        }
+        end += line.len();
+    }
+    at(1, "the front matter is not closed; put a line '---' before the task")
+}
+
+fn front_matter(root: &At<'_>, read_beside: ReadBeside<'_>) -> Result<Instructions, Wrong> {
+    if *root.node() == Node::Null {
+        return Err(root.wrong("front matter is empty; it must have at least name: and deliverables:"));
+    }
+    let keys = root.table(&KEYS)?;
+    let name = keys.required("name")?.line(100)?;
+    Ok(Instructions {
+        name,
+        description: or_default(keys.get("description").map(|at| at.line(500)))?,
+        model: keys.get("model").map(|at| at.line(200)).transpose()?,
+        fallback: or_default(keys.get("fallback").map(|at| at.lines(200)))?,
+        phase: or_default(keys.get("phase").map(phase))?,
+        context: or_default(keys.get("context").map(context))?,
+        limits: or_default(keys.get("limits").map(limits))?,
+        coverage: keys.get("coverage").map_or(Ok(1.0), |at| at.number(0.0, 1.0))?,
+        confidence_floor: keys.get("confidence_floor").map_or(Ok(0.5), |at| at.number(0.0, 1.0))?,
+        deliverables: deliverables(keys.required("deliverables")?, read_beside)?,
+        review: keys
+            .get("review")
+            .map_or(Ok(Review::None), |at| at.word(&[("none", Review::None), ("required", Review::Required)]))?,
+        finale: keys.get("finale").map_or_else(
+            || Ok(vec!["Verify all deliverables".to_owned(), "Generate summary report".to_owned()]),
+            |at| at.lines(500),
+        )?,
+        agents: or_default(keys.get("agents").map(|at| agents(at, read_beside)))?,
+        tools: or_default(keys.get("tools").map(tools))?,
+        body: String::new(),
+    })
+}
+
+fn or_default<T: Default>(value: Option<Result<T, Wrong>>) -> Result<T, Wrong> {
+    value.unwrap_or_else(|| Ok(T::default()))
+}
+
+fn phase(at: &At<'_>) -> Result<PhaseBounds, Wrong> {
+    let keys = at.table(&["min_todos", "max_todos"])?;
+    let bound = |key: &str, default: u32| {
+        keys.get(key).map_or(Ok(default), |at| {
+            u32::try_from(at.count(1)?).ok().filter(|n| *n <= 1_000).ok_or_else(|| at.wrong("must be at most 1000"))
+        })
+    };
+    let default = PhaseBounds::default();
+    let mut bounds = PhaseBounds {
+        min_todos: bound("min_todos", default.min_todos)?,
+        max_todos: bound("max_todos", default.max_todos)?,
+    };
+    if bounds.min_todos > bounds.max_todos {
+        // A bound that isn't written gives way to the one that is.
+        match (keys.get("min_todos"), keys.get("max_todos")) {
+            (Some(min), Some(_)) => {
+                let PhaseBounds { min_todos, max_todos } = bounds;
+                return Err(min.wrong(format!("is {min_todos}, more than 'phase.max_todos', which is {max_todos}")));
+            }
+            (Some(_), None) => bounds.max_todos = bounds.min_todos,
+            (None, Some(_) | None) => bounds.min_todos = bounds.max_todos,
+        }
+    }
+    Ok(bounds)
+}
+
+fn context(at: &At<'_>) -> Result<ContextSettings, Wrong> {
+    let keys = at.table(&["budget_tokens", "fold", "summary"])?;
+    let default = ContextSettings::default();
+    Ok(ContextSettings {
+        budget_tokens: keys.get("budget_tokens").map_or(Ok(default.budget_tokens), |at| at.count(MIN_BUDGET_TOKENS))?,
+        fold: keys.get("fold").map_or(Ok(default.fold), |at| at.word(&[("todo", Fold::Todo), ("none", Fold::None)]))?,
+        summary: keys
+            .get("summary")
+            .map_or(Ok(default.summary), |at| at.word(&[("digest", SummaryBy::Digest), ("model", SummaryBy::Model)]))?,
+    })
+}
+
+fn limits(at: &At<'_>) -> Result<Limits, Wrong> {
+    let keys = at.table(&[
+        "turns",
+        "turns_per_todo",
+        "turns_per_phase",
+        "tokens",
+        "cost_usd",
+        "wall_clock",
+        "model_call",
+        "tool_call",
+    ])?;
+    let default = Limits::default();
+    let count = |key: &str, default: u64| keys.get(key).map_or(Ok(default), |at| at.count(1));
+    let duration = |key: &str, default: u64| keys.get(key).map_or(Ok(default), At::duration_ms);
+    Ok(Limits {
+        turns_per_todo: count("turns_per_todo", default.turns_per_todo)?,
+        turns_per_phase: count("turns_per_phase", default.turns_per_phase)?,
+        turns: count("turns", default.turns)?,
+        tokens: keys.get("tokens").map(|at| at.count(1)).transpose()?,
+        cost_usd: keys.get("cost_usd").map(|at| at.number(0.0, f64::INFINITY)).transpose()?,
+        wall_clock_ms: keys.get("wall_clock").map(At::duration_ms).transpose()?,
+        model_call_ms: duration("model_call", default.model_call_ms)?,
+        tool_call_ms: duration("tool_call", default.tool_call_ms)?,
+    })
+}
+
+fn deliverables(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<Vec<Deliverable>, Wrong> {
+    let items = at.list()?;
+    if items.is_empty() {
+        return Err(at.wrong("must name at least one file under output/"));
+    }
+    if items.len() > MAX_DELIVERABLES {
+        return Err(at.wrong(format!("must name at most {MAX_DELIVERABLES} files")));
+    }
+    let mut found: Vec<Deliverable> = Vec::new();
+    for item in items {
+        let keys = item.table(&["path", "schema", "quotes", "min_words", "forbid"])?;
+        let at_path = keys.required("path")?;
+        let path = at_path.line(500)?;
+        output_path(&path).map_err(|why| at_path.wrong(format!("is '{}', {why}", shown(&path))))?;
+        for other in &found {
+            let (mine, theirs) = (path.to_lowercase(), other.path.to_lowercase());
+            if mine == theirs {
+                return Err(at_path.wrong(format!("is '{}', which is there before; keep one", shown(&path))));
+            }
+            if mine.starts_with(&format!("{theirs}/")) || theirs.starts_with(&format!("{mine}/")) {
+                let other = shown(&other.path);
+                return Err(at_path.wrong(format!("is '{}', but '{other}' can't be file and folder", shown(&path))));
+            }
+        }
+        found.push(Deliverable {
+            path,
+            schema: keys.get("schema").map(|at| schema(at, read_beside)).transpose()?,
+            quotes: or_default(keys.get("quotes").map(quotes))?,
+            min_words: keys.get("min_words").map(|at| at.count(1)).transpose()?,
+            forbid: or_default(keys.get("forbid").map(|at| at.lines(200)))?,
+        });
+    }
+    Ok(found)
+}
+
+/// The error is a fragment that follows the path.
+fn output_path(path: &str) -> Result<(), &'static str> {
+    let rest = path.strip_prefix("output/").ok_or("but deliverables lie under output/, such as output/report.md")?;
+    if path.contains(['\\', ':']) {
+        return Err("but a path has neither '\\' nor ':'");
+    }
+    if rest.split('/').any(|part| part.is_empty() || part.ends_with(['.', ' ']) || part.len() > 255) {
+        return Err(
+            "but each part of a path must be a plain name, not '..', '.' or empty, and end in neither dot nor blank",
+        );
+    }
+    Ok(())
+}
+
+/// A path that stays in the instructions' folder; the error is a fragment.
+fn beside(path: &str) -> Result<(), &'static str> {
+    let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+    if path.contains(['\\', ':']) || !path.split('/').all(plain) {
+        return Err("which is not a plain path below the instructions' folder");
+    }
+    Ok(())
+}
+
+fn read_file(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<(String, String), Wrong> {
+    let path = at.line(500)?;
+    beside(&path).map_err(|why| at.wrong(format!("is '{}', {why}", shown(&path))))?;
+    let text = read_beside(&path)
+        .map_err(|why| at.wrong(format!("is '{}', a file that can't be read: {}", shown(&path), shown(&why))))?;
+    Ok((path, text))
+}
+
+fn schema(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json::Value, Wrong> {
+    let value = match at.node() {
+        Node::Map(_) => serde_json::to_value(at.node()).map_err(|error| at.wrong(format!("can't be JSON: {error}")))?,
+        Node::Text(_) => {
+            let (path, text) = read_file(at, read_beside)?;
+            if text.len() > MAX_BYTES {
+                return Err(at.wrong(format!("is '{}', which is larger than 1 MiB", shown(&path))));
+            }
+            serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
+                .map_err(|error| at.wrong(format!("is '{}', which is not JSON: {error}", shown(&path))))?
+        }
+        Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::List(_) => {
+            return Err(at.wrong("must be a file beside the instructions, or a JSON Schema written here"));
+        }
+    };
+    if !value.is_object() {
+        return Err(at.wrong("must be a JSON object"));
+    }
+    if !is_within(&value, MOST_LEVELS) {
+        return Err(at.wrong(format!("is nested more than {MOST_LEVELS} levels deep; say it with `$defs` and `$ref`")));
+    }
+    contract::compile(&value).map_err(|why| at.wrong(format!("is not a usable JSON Schema: {}", shown(&why))))?;
+    Ok(value)
+}
+
+/// One rule or a list of rules.
+fn quotes(at: &At<'_>) -> Result<Vec<Quotes>, Wrong> {
+    let rule = |at: &At<'_>| -> Result<Quotes, Wrong> {
+        let keys = at.table(&["each", "text", "document", "page"])?;
+        let each = keys.required("each")?;
+        let path = each.line(500)?;
+        JsonPath::parse(&path).map_err(|why| each.wrong(format!("is '{}', {why}", shown(&path))))?;
+        Ok(Quotes {
+            each: path,
+            text: keys.required("text")?.line(100)?,
+            document: keys.required("document")?.line(100)?,
+            page: keys.get("page").map(|at| at.line(100)).transpose()?,
+        })
+    };
+    match at.node() {
+        Node::List(_) => at.list()?.iter().map(rule).collect(),
+        Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::Map(_) => {
+            Ok(vec![rule(at)?])
+        }
+    }
+}
+
+fn agents(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<BTreeMap<String, Agent>, Wrong> {
+    let mut agents = BTreeMap::new();
+    for entry in at.entries()? {
+        let name = entry.key().to_owned();
+        let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
+            return Err(entry.wrong("must be a name of letters, digits, '-' and '_'"));
+        }
+        let keys = entry.table(&["prompt", "tools"])?;
+        let at_prompt = keys.required("prompt")?;
+        let (path, prompt) = read_file(at_prompt, read_beside)?;
+        if prompt.trim().is_empty() {
+            return Err(at_prompt.wrong(format!("is '{}', which is empty", shown(&path))));
+        }
+        let tools = or_default(keys.get("tools").map(|at| at.lines(100)))?;
+        agents.insert(name, Agent { prompt, tools });
+    }
+    Ok(agents)
+}
+
+fn tools(at: &At<'_>) -> Result<ToolSettings, Wrong> {
+    let keys = at.table(&["shell", "mcp"])?;
+    Ok(ToolSettings {
+        shell: or_default(keys.get("shell").map(At::flag))?,
+        mcp: or_default(keys.get("mcp").map(|at| at.lines(100)))?,
+    })
+}

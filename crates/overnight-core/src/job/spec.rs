@@ -1,0 +1,109 @@
+//! What was asked: the content of `job.yaml`, written once, and the first fact in the journal.
+
+use super::{
+    id::JobId,
+    instructions::Instructions,
+    left_out::LeftOut,
+    models::ModelChoice,
+    pages::{PageRange, UnreadPart},
+    time::Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+/// The version of the stored shapes: `job.yaml`, the journal's events, manifests.
+pub const FORMAT: u32 = 1;
+
+/// One document as it was when the job was made. `units` counts pages where `paged`, else lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentEntry {
+    /// Relative name, `/`-separated; the file is `documents/<name>`, its text `documents/.text/<name>.txt`.
+    pub name: String,
+    pub sha256: String,
+    pub bytes: u64,
+    /// `Markdown`, `text`, `HTML`.
+    pub format: String,
+    pub paged: bool,
+    pub units: u64,
+    /// Estimated tokens of the text.
+    pub tokens: u64,
+    pub text_sha256: String,
+    /// Name and version of the program that read it.
+    #[serde(default)]
+    pub reader: String,
+    /// Parts that no text was got from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<UnreadPart>,
+    /// Pages of the gaps that have no text at all: there is nothing of them to show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<PageRange>,
+    /// Pages whose characters were recognised in an image of them (OCR).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recognised: Vec<PageRange>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl DocumentEntry {
+    /// `page` or `line`.
+    pub fn unit(&self) -> &'static str {
+        if self.paged { "page" } else { "line" }
+    }
+
+    /// Where the extracted text lies in the workspace.
+    pub fn text_path(&self) -> String {
+        format!("documents/.text/{}.txt", self.name)
+    }
+}
+
+/// A file that the job depends on, copied into `assets/`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asset {
+    pub path: String,
+    pub sha256: String,
+}
+
+/// What a job was asked to do, with what, on what, within which bounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSpec {
+    pub format: u32,
+    pub id: JobId,
+    pub created: Timestamp,
+    /// Version of the program that made the job.
+    pub version: String,
+    pub model: String,
+    /// Where the model's server is; none: where its provider's own is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key; none: the provider's usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// Tokens that a prompt may have: the instructions' budget or the model's window, whichever is less.
+    pub budget_tokens: u64,
+    pub instructions_sha256: String,
+    pub instructions: Instructions,
+    /// The system prompt, byte-identical in every turn.
+    pub system_prompt: String,
+    pub documents: Vec<DocumentEntry>,
+    /// What the folders, archives and mails that were given hold besides.
+    #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
+    pub left_out: LeftOut,
+    pub assets: Vec<Asset>,
+}
+
+impl JobSpec {
+    /// The model that the job began with.
+    pub fn choice(&self) -> ModelChoice {
+        let (base_url, api_key_env) = (self.base_url.clone(), self.api_key_env.clone());
+        ModelChoice { model: self.model.clone(), base_url, api_key_env }
+    }
+
+    pub fn document(&self, name: &str) -> Option<&DocumentEntry> {
+        // Sorted by whoever made the job; a file that says otherwise is searched from its beginning.
+        let place = self.documents.binary_search_by(|document| document.name.as_str().cmp(name)).ok();
+        let sorted = place.and_then(|place| self.documents.get(place));
+        sorted.or_else(|| self.documents.iter().find(|document| document.name == name))
+    }
+}

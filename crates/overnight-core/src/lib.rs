@@ -1,0 +1,8 @@
+//! The pure part of `overnight`: what a job is, what it owes next, what a result means ([`job`]), and what the model is
+//! shown ([`prompt`]); [`yaml`] reads what people
+//! write by hand. No file, clock, socket or environment is touched here; time is data in a result.
+
+pub mod amount;
+pub mod job;
+pub mod prompt;
+pub mod yaml;

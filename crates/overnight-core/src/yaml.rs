@@ -1,0 +1,294 @@
+//! YAML with line numbers, for what people write by hand: front matter and `overnight.yaml`.
+//!
+//! The YAML library knows positions only of its own errors, and a typed `Deserialize` would lose the line of a value that
+//! has the right type and a wrong meaning. So the text becomes a plain tree here, the tree is read by path, and only when
+//! something is wrong is the library asked for the line: by walking the same text again and failing on purpose at that path.
+//!
+//! *Invariants*: tags are refused; a tree has bounded depth and size, aliases expanded, whatever the text; a key occurs once.
+
+use crate::amount::{count, duration_ms, shown};
+use std::fmt::{self, Write};
+
+mod tree;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    Null,
+    Flag(bool),
+    Whole(u64),
+    Number(f64),
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<(String, Node)>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// What is wrong, and at which place of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    path: Vec<Step>,
+    /// The key itself is meant, not its value.
+    at_key: bool,
+    pub what: String,
+}
+
+/// What is wrong with the text, and its line within it, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub line: u64,
+    pub what: String,
+}
+
+#[derive(Debug)]
+pub struct Yaml<'t> {
+    text: &'t str,
+    root: Node,
+}
+
+impl<'t> Yaml<'t> {
+    pub fn parse(text: &'t str) -> Result<Self, Fault> {
+        tree::grow(text).map(|root| Self { text, root })
+    }
+
+    pub fn root(&self) -> At<'_> {
+        At { node: &self.root, path: Vec::new() }
+    }
+
+    /// The line of the place that `wrong` names, from 1.
+    pub fn fault(&self, wrong: Wrong) -> Fault {
+        Fault { line: tree::locate(self.text, &wrong.path, wrong.at_key), what: wrong.what }
+    }
+
+    /// The line of `at`'s key, from 1.
+    pub fn line_of(&self, at: &At<'_>) -> u64 {
+        tree::locate(self.text, &at.path, true)
+    }
+}
+
+/// One place of the tree, with the way to it.
+#[derive(Clone, Debug)]
+pub struct At<'a> {
+    node: &'a Node,
+    path: Vec<Step>,
+}
+
+impl<'a> At<'a> {
+    pub fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    /// An error about this value, which `what` follows: `'phase.min_todos' must be …`.
+    pub fn wrong(&self, what: impl fmt::Display) -> Wrong {
+        let what = if self.path.is_empty() { format!("this {what}") } else { format!("'{}' {what}", self.name()) };
+        Wrong { path: self.path.clone(), at_key: false, what }
+    }
+
+    /// `deliverables[0].path`
+    pub fn name(&self) -> String {
+        let mut name = String::new();
+        for step in &self.path {
+            match step {
+                Step::Key(key) if name.is_empty() => name = shown(key),
+                Step::Key(key) => {
+                    name.push('.');
+                    name.push_str(&shown(key));
+                }
+                Step::Index(index) => {
+                    let _ = write!(name, "[{index}]");
+                }
+            }
+        }
+        name
+    }
+
+    fn expected(&self, what: &str) -> Wrong {
+        let found = match self.node {
+            Node::Null => "nothing".to_owned(),
+            Node::Flag(flag) => flag.to_string(),
+            Node::Whole(number) => number.to_string(),
+            Node::Number(number) => number.to_string(),
+            Node::Text(text) => format!("'{}'", shown(text)),
+            Node::List(_) => "a list".to_owned(),
+            Node::Map(_) => "a mapping".to_owned(),
+        };
+        self.wrong(format!("must be {what}, not {found}"))
+    }
+
+    fn under(&self, step: Step, node: &'a Node) -> Self {
+        let mut path = self.path.clone();
+        path.push(step);
+        At { node, path }
+    }
+
+    /// The entries of a mapping, all of whose keys must be among `known`.
+    pub fn table(&self, known: &[&str]) -> Result<Table<'a>, Wrong> {
+        let entries = self.entries()?;
+        for at in &entries {
+            let Some(Step::Key(key)) = at.path.last() else { continue };
+            if known.contains(&key.as_str()) {
+                continue;
+            }
+            let place = if self.path.is_empty() { String::new() } else { format!(" in '{}'", self.name()) };
+            let hint = match nearest(key, known.iter().copied()) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("known here: {}", known.join(", ")),
+            };
+            let what = format!("unknown key '{}'{place}; {hint}", shown(key));
+            return Err(Wrong { path: at.path.clone(), at_key: true, what });
+        }
+        Ok(Table { at: self.clone(), entries })
+    }
+
+    /// The entries of a mapping whose keys are names of the writer's choice.
+    pub fn entries(&self) -> Result<Vec<At<'a>>, Wrong> {
+        match self.node {
+            Node::Map(entries) => {
+                Ok(entries.iter().map(|(key, node)| self.under(Step::Key(key.clone()), node)).collect())
+            }
+            Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => {
+                Err(self.expected("a mapping (key: value)"))
+            }
+        }
+    }
+
+    /// The last key of the way here.
+    pub fn key(&self) -> &str {
+        match self.path.last() {
+            Some(Step::Key(key)) => key,
+            Some(Step::Index(_)) | None => "",
+        }
+    }
+
+    pub fn list(&self) -> Result<Vec<At<'a>>, Wrong> {
+        match self.node {
+            Node::List(nodes) => Ok(nodes.iter().enumerate().map(|(i, n)| self.under(Step::Index(i), n)).collect()),
+            Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::Map(_) => {
+                Err(self.expected("a list"))
+            }
+        }
+    }
+
+    /// One line of text, not blank, at most `max` characters, without control characters.
+    pub fn line(&self, max: usize) -> Result<String, Wrong> {
+        let Node::Text(text) = self.node else {
+            let hint = matches!(self.node, Node::Whole(_) | Node::Number(_) | Node::Flag(_));
+            return Err(self.expected(if hint { "text (put it in quotes)" } else { "text" }));
+        };
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(self.wrong("must not be empty"));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(self.wrong("must be one line without control characters"));
+        }
+        if text.chars().count() > max {
+            return Err(self.wrong(format!("must have at most {max} characters")));
+        }
+        Ok(text.to_owned())
+    }
+
+    pub fn lines(&self, max: usize) -> Result<Vec<String>, Wrong> {
+        self.list()?.iter().map(|at| at.line(max)).collect()
+    }
+
+    pub fn flag(&self) -> Result<bool, Wrong> {
+        match self.node {
+            Node::Flag(flag) => Ok(*flag),
+            Node::Null | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::List(_) | Node::Map(_) => {
+                Err(self.expected("true or false"))
+            }
+        }
+    }
+
+    /// A whole number from `min`; also written `20M`.
+    pub fn count(&self, min: u64) -> Result<u64, Wrong> {
+        let number = match self.node {
+            Node::Whole(number) => *number,
+            Node::Text(text) => count(text).map_err(|what| self.wrong(what))?,
+            Node::Null | Node::Flag(_) | Node::Number(_) | Node::List(_) | Node::Map(_) => {
+                return Err(self.expected("a whole number such as 500k, 20M or 20000000"));
+            }
+        };
+        if number < min {
+            return Err(self.wrong(format!("must be at least {min}, not {number}")));
+        }
+        Ok(number)
+    }
+
+    pub fn duration_ms(&self) -> Result<u64, Wrong> {
+        let Node::Text(text) = self.node else {
+            return Err(self.expected("a duration with its unit, such as 30m, 8h or 1h30m"));
+        };
+        match duration_ms(text).map_err(|what| self.wrong(what))? {
+            0 => Err(self.wrong("must be longer than 0")),
+            millis => Ok(millis),
+        }
+    }
+
+    /// A number within `min..=max`.
+    pub fn number(&self, min: f64, max: f64) -> Result<f64, Wrong> {
+        let what =
+            if max.is_finite() { format!("a number from {min} to {max}") } else { format!("a number from {min}") };
+        let number = match self.node {
+            #[expect(clippy::cast_precision_loss, reason = "a whole number this large is out of every range used here")]
+            Node::Whole(number) => *number as f64,
+            Node::Number(number) => *number,
+            Node::Null | Node::Flag(_) | Node::Text(_) | Node::List(_) | Node::Map(_) => {
+                return Err(self.expected(&what));
+            }
+        };
+        // Written this way round, NaN is refused too.
+        if number.is_finite() && (min..=max).contains(&number) { Ok(number) } else { Err(self.expected(&what)) }
+    }
+
+    /// One of the words.
+    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Wrong> {
+        let found = match self.node {
+            Node::Text(text) => words.iter().find(|(word, _)| word == text),
+            // `none` is text, but a bare `null` or `~` is what some people write for it.
+            Node::Null => words.iter().find(|(word, _)| *word == "none"),
+            Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::List(_) | Node::Map(_) => None,
+        };
+        let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        found.map(|(_, value)| *value).ok_or_else(|| self.expected(&names.join(" or ")))
+    }
+}
+
+#[derive(Debug)]
+pub struct Table<'a> {
+    at: At<'a>,
+    entries: Vec<At<'a>>,
+}
+
+impl<'a> Table<'a> {
+    /// The value of `key`; none where it is missing or null.
+    pub fn get(&self, key: &str) -> Option<&At<'a>> {
+        self.entries.iter().find(|at| at.key() == key).filter(|at| *at.node != Node::Null)
+    }
+
+    pub fn required(&self, key: &str) -> Result<&At<'a>, Wrong> {
+        self.get(key).ok_or_else(|| {
+            let place = if self.at.path.is_empty() { String::new() } else { format!(" in '{}'", self.at.name()) };
+            Wrong { path: self.at.path.clone(), at_key: false, what: format!("the key '{key}' is missing{place}") }
+        })
+    }
+}
+
+/// The word of `known` that `word` was probably meant to be.
+pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    if word.len() > 100 {
+        return None;
+    }
+    let plain = |text: &str| text.to_lowercase().replace('-', "_");
+    let word = plain(word);
+    known
+        .map(|candidate| (strsim::damerau_levenshtein(&word, &plain(candidate)), candidate))
+        .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}

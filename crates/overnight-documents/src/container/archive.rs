@@ -1,0 +1,135 @@
+//! ZIP archives.
+
+use std::collections::HashSet;
+use std::io::Cursor;
+
+use zip::{CompressionMethod, ZipArchive};
+
+use super::bounds::{AGAIN, MAX_ENTRIES, Spent, Unfit, Unpacked, bomb};
+use super::names::{Named, Names};
+use super::opened::{Inside, What};
+use crate::format::ending;
+use crate::refusal::Refusal;
+
+/// What refusals call it.
+pub(super) const FORMAT: &str = "a ZIP archive";
+/// Marks of an entry in an archive's table of contents, counted before the table is read: archives stored in it have
+/// such marks too, so that there may be more of them than entries.
+const MAX_MARKS: usize = 200_000;
+/// In an archive with one of these at its top, the archive is the document: office files, books, packages of programs.
+const OF_ONE_DOCUMENT: &[&str] = &["[Content_Types].xml", "_rels/.rels", "mimetype", "META-INF/container.xml"];
+
+/// Why a file can't be taken out.
+const LOCKED: &str = "it has a password: unpack the archive and give the documents in it";
+const PACKED_OTHERWISE: &str = "it is packed in a way that isn't read: unpack the archive and give the documents in it";
+
+/// Endings of the names of such documents.
+const OFFICE: &[&str] =
+    &["docx", "docm", "dotx", "xlsx", "xlsm", "xltx", "xlsb", "pptx", "pptm", "ppsx", "odt", "ods", "odp", "epub"];
+
+/// An archive, its table of contents read.
+pub(super) struct Archive<'a> {
+    zip: ZipArchive<Cursor<&'a [u8]>>,
+}
+
+/// Whether something may be an archive, by how it begins.
+pub(super) fn begins_like_one(head: &[u8]) -> bool {
+    head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
+}
+
+impl<'a> Archive<'a> {
+    /// Reads the table of contents. `None`: no archive, or one that is a document as a whole.
+    pub(super) fn open(name: &str, bytes: &'a [u8]) -> Result<Option<Self>, Refusal> {
+        if !begins_like_one(bytes) {
+            return Ok(None);
+        }
+        let too_many = || Err(bomb(FORMAT, "holds more than 20,000 files"));
+        if memchr::memmem::find_iter(bytes, b"PK\x01\x02").nth(MAX_MARKS).is_some() {
+            return too_many();
+        }
+        let mut zip = match ZipArchive::new(Cursor::new(bytes)) {
+            Ok(zip) => zip,
+            // A broken office file is told better by its own reader.
+            Err(_) if OFFICE.contains(&ending(name).as_str()) => return Ok(None),
+            Err(_) => {
+                let why = "its table of contents is missing or damaged".to_owned();
+                return Err(Refusal::Damaged { format: FORMAT.to_owned(), why });
+            }
+        };
+        if OF_ONE_DOCUMENT.iter().any(|name| zip.index_for_name(name).is_some()) {
+            return Ok(None);
+        }
+        if zip.len() as u64 > MAX_ENTRIES {
+            return too_many();
+        }
+        if zip.has_overlapping_entries().unwrap_or(false) {
+            return Err(bomb(FORMAT, "unpacks to far more than it is, because its files overlap one another"));
+        }
+        Ok(Some(Self { zip }))
+    }
+
+    /// What lies in it, in its order.
+    pub(super) fn inside(&self) -> Result<Vec<Inside>, Refusal> {
+        let mut names = Names::default();
+        let mut inside: Vec<Inside> = Vec::new();
+        // A folder that is left out is so once, not with each file in it.
+        let mut left_out = HashSet::new();
+        let (mut locked, mut files) = (0_usize, 0_usize);
+        for index in 0..self.zip.len() {
+            let Ok(entry) = self.zip.by_index_data(index) else { continue };
+            if entry.is_dir() {
+                continue;
+            }
+            let raw = entry.name().unwrap_or_default();
+            let (name, what) = match names.of_path(&raw) {
+                Named::LeftOut(name, why) => {
+                    if !left_out.insert(name.clone()) {
+                        continue;
+                    }
+                    (name, What::LeftOut(why))
+                }
+                Named::Document(name) if entry.is_symlink() => (name, What::LeftOut("a symbolic link".to_owned())),
+                Named::Document(name) => {
+                    files += 1;
+                    locked += usize::from(entry.encrypted());
+                    let what = match entry.compression() {
+                        _ if entry.encrypted() => What::Faulty(LOCKED),
+                        CompressionMethod::Stored | CompressionMethod::Deflated => What::Document(index),
+                        _ => What::Faulty(PACKED_OTHERWISE),
+                    };
+                    (name, what)
+                }
+            };
+            inside.push(Inside { name, what });
+        }
+        if locked > 0 && locked == files {
+            return Err(Refusal::Encrypted { format: FORMAT.to_owned() });
+        }
+        if inside.is_empty() {
+            let format = "an empty ZIP archive".to_owned();
+            return Err(Refusal::Unsupported { format, advice: "leave it out".to_owned() });
+        }
+        if self.zip.metadata().has_duplicate_names() {
+            let why = "some names stand in the archive more than once: only the last of each is read";
+            inside.push(Inside { name: "*".to_owned(), what: What::LeftOut(why.to_owned()) });
+        }
+        Ok(inside)
+    }
+
+    /// Unpacks the one with that number.
+    pub(super) fn unpack(
+        &mut self,
+        index: usize,
+        spent: &mut Spent,
+        wanted: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Unpacked, Unfit> {
+        let misplaced = || Unfit::Itself("its place in the archive is wrong".to_owned(), AGAIN);
+        let mut entry = self.zip.by_index(index).map_err(|_| misplaced())?;
+        // A stored one says its size in two places, and only one of them is counted.
+        let packed = match entry.compression() {
+            CompressionMethod::Stored => u64::MAX,
+            _ => entry.compressed_size(),
+        };
+        spent.unpack(&mut entry, packed, FORMAT, wanted)
+    }
+}

@@ -1,0 +1,219 @@
+//! Which documents are inside another, through all containers in it; and one of them.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use super::bounds::{Spent, Unfit};
+use super::opened::{Inside, Opened, What, may_be_one};
+use crate::refusal::Refusal;
+
+/// How many names a path inside may have.
+const MAX_DEPTH: usize = 4;
+/// So many that can't be taken out are named, and the others counted: thousands of names help nobody.
+const MOST_FAULTS: u64 = 100;
+
+/// One document inside another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Names from outside in; each relative, `/`-separated, valid by [`check_name`](crate::check_name).
+    pub path: Vec<String>,
+    /// Unpacked size in bytes.
+    pub bytes: u64,
+    /// Why it can't be taken out, a fragment: it is a document all the same, which nobody can read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+/// All documents inside another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Members {
+    /// In the order in which they lie there.
+    pub members: Vec<Member>,
+    /// Name inside (path joined with `/`), and a fragment why it is none of the documents.
+    pub left_out: Vec<(String, String)>,
+    /// The container is a document itself (a mail), not only a wrapper (an archive).
+    pub is_document: bool,
+}
+
+/// Whether a file that begins so may hold documents: cheap, from its name and its first 4 KiB. May say yes for an office
+/// file.
+pub(crate) fn may_hold(name: &str, head: &[u8]) -> bool {
+    may_be_one(name, head)
+}
+
+/// All documents inside, to a depth of 4. No members where it isn't a container after all (a DOCX).
+pub fn members(name: &str, bytes: &[u8]) -> Result<Members, Refusal> {
+    let mut found = Members::default();
+    let Some(opened) = Opened::open(name, bytes)? else { return Ok(found) };
+    found.is_document = opened.is_document();
+    let inside = opened.inside()?;
+    let mut walk = Walk { found: &mut found, spent: Spent::default(), faults: 0 };
+    walk.container(opened, inside, &mut Vec::new())?;
+    walk.count_faults();
+    Ok(found)
+}
+
+/// The content of one of them. An error where it is over its bounds or no longer there.
+pub fn take(name: &str, bytes: &[u8], path: &[String]) -> Result<Vec<u8>, Refusal> {
+    let mut taken = None;
+    take_all(name, bytes, &[path], &mut |result| taken = Some(result));
+    taken.unwrap_or_else(|| Ok(bytes.to_vec()))
+}
+
+/// The contents of several, told in their order. Each container is opened once for those in it that follow each other.
+pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn FnMut(Result<Vec<u8>, Refusal>)) {
+    let refuse = |count: usize, refusal: &Refusal, tell: &mut dyn FnMut(Result<Vec<u8>, Refusal>)| {
+        (0..count).for_each(|_| tell(Err(refusal.clone())));
+    };
+    let gone = |format: &str, wanted: &str| Refusal::Damaged {
+        format: format.to_owned(),
+        why: format!("there is no {wanted:?} in it any more"),
+    };
+    let opened = Opened::open(name, bytes).and_then(|opened| {
+        let opened = opened
+            .ok_or_else(|| gone("an archive or a mail", &paths.first().copied().unwrap_or_default().join("/")))?;
+        let inside = opened.inside()?;
+        Ok((opened, inside))
+    });
+    let (mut opened, inside) = match opened {
+        Ok(opened) => opened,
+        Err(refusal) => return refuse(paths.len(), &refusal, tell),
+    };
+    let places: HashMap<&str, usize> = inside
+        .iter()
+        .filter_map(|inside| match inside.what {
+            What::Document(index) => Some((inside.name.as_str(), index)),
+            What::LeftOut(_) | What::Faulty(_) => None,
+        })
+        .collect();
+    for group in paths.chunk_by(|one, next| one.len() > 1 && next.len() > 1 && one[0] == next[0]) {
+        let Some((wanted, _)) = group[0].split_first() else {
+            tell(Ok(bytes.to_vec()));
+            continue;
+        };
+        let format = opened.format();
+        let Some(&index) = places.get(wanted.as_str()) else {
+            refuse(group.len(), &gone(format, wanted), tell);
+            continue;
+        };
+        let unpacked = opened.unpack(index, &mut Spent::default(), &|_| true).map_err(|unfit| match unfit {
+            Unfit::Whole(refusal) => refusal,
+            Unfit::Itself(why, _) => {
+                Refusal::Damaged { format: format.to_owned(), why: format!("of {wanted:?}: {why}") }
+            }
+        });
+        match unpacked.map(|unpacked| unpacked.content.unwrap_or_default()) {
+            Ok(content) if group[0].len() == 1 => tell(Ok(content)),
+            Ok(content) => {
+                let rest: Vec<&[String]> = group.iter().map(|path| &path[1..]).collect();
+                take_all(wanted, &content, &rest, tell);
+            }
+            Err(refusal) => refuse(group.len(), &refusal, tell),
+        }
+    }
+}
+
+struct Walk<'f> {
+    found: &'f mut Members,
+    spent: Spent,
+    /// How many can't be taken out.
+    faults: u64,
+}
+
+impl Walk<'_> {
+    /// Adds what lies in one container, which is at `path`.
+    fn container(&mut self, mut opened: Opened<'_>, all: Vec<Inside>, path: &mut Vec<String>) -> Result<(), Refusal> {
+        for inside in all {
+            self.spent.entry(opened.format())?;
+            path.push(inside.name);
+            match inside.what {
+                What::LeftOut(why) => self.leave_out(path, why),
+                What::Faulty(why) => self.fault(path, why.to_owned()),
+                What::Document(index) => self.document(&mut opened, index, path)?,
+            }
+            path.pop();
+        }
+        Ok(())
+    }
+
+    fn document(&mut self, opened: &mut Opened<'_>, index: usize, path: &mut Vec<String>) -> Result<(), Refusal> {
+        let name = path.last().cloned().unwrap_or_default();
+        let unpacked = match opened.unpack(index, &mut self.spent, &|head| may_be_one(&name, head)) {
+            Ok(unpacked) => unpacked,
+            Err(Unfit::Whole(refusal)) => return Err(refusal),
+            Err(Unfit::Itself(why, advice)) => {
+                self.fault(path, format!("{why}: {advice}"));
+                return Ok(());
+            }
+        };
+        let bytes = unpacked.bytes;
+        let Some(content) = unpacked.content else {
+            self.add(path, bytes);
+            return Ok(());
+        };
+        if !self.spent.hold(bytes) {
+            self.fault(path, "it may hold documents, and is too large to look at inside another: unpack it and give the documents in it".to_owned());
+            return Ok(());
+        }
+        let told = match Opened::open(&name, &content) {
+            Ok(None) => {
+                self.add(path, bytes);
+                Ok(())
+            }
+            Ok(Some(inner)) => self.inner(inner, path, bytes),
+            Err(refusal) => {
+                self.fault(path, refusal.fragment());
+                Ok(())
+            }
+        };
+        self.spent.release(bytes);
+        told
+    }
+
+    /// A container in a container.
+    fn inner(&mut self, inner: Opened<'_>, path: &mut Vec<String>, bytes: u64) -> Result<(), Refusal> {
+        let too_deep =
+            || format!("what is in it lies more than {MAX_DEPTH} deep: unpack it and give the documents in it");
+        let is_document = inner.is_document();
+        if is_document {
+            self.add(path, bytes);
+        }
+        match inner.inside() {
+            Ok(inside) if path.len() < MAX_DEPTH => self.container(inner, inside, path)?,
+            Ok(inside) if inside.is_empty() => {}
+            // Of a mail, the mail itself is read.
+            Ok(_) if is_document => self.leave_out(path, too_deep()),
+            Ok(_) => self.fault(path, too_deep()),
+            Err(refusal) if is_document => self.leave_out(path, refusal.fragment()),
+            Err(refusal) => self.fault(path, refusal.fragment()),
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, path: &[String], bytes: u64) {
+        self.found.members.push(Member { path: path.to_vec(), bytes, fault: None });
+    }
+
+    fn fault(&mut self, path: &[String], why: String) {
+        self.faults += 1;
+        if self.faults > MOST_FAULTS {
+            return;
+        }
+        self.found.members.push(Member { path: path.to_vec(), bytes: 0, fault: Some(why) });
+    }
+
+    /// The last that is named says how many come behind it.
+    fn count_faults(&mut self) {
+        let more = self.faults.saturating_sub(MOST_FAULTS);
+        let last = self.found.members.iter_mut().rev().find_map(|member| member.fault.as_mut());
+        if let Some(why) = last.filter(|_| more > 0) {
+            let _ = write!(why, "; {more} more in this file can't be taken out either");
+        }
+    }
+
+    fn leave_out(&mut self, path: &[String], why: String) {
+        self.found.left_out.push((path.join("/"), why));
+    }
+}

@@ -1,0 +1,122 @@
+//! What can be wrong with a user's documents. Each message is one sentence: what, where, what to do.
+
+use super::refusal::Refusal;
+use std::path::PathBuf;
+
+/// A document or a path that can't be used. All of these are a user's to mend; none goes away by trying again.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// No text is got from it.
+    #[error("{name} {refusal}")]
+    Refused {
+        /// The document's name.
+        name: String,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// A path that the user gave leads nowhere.
+    #[error("{} doesn't exist: check the path", path.display())]
+    Missing {
+        /// As given.
+        path: PathBuf,
+    },
+    /// The system won't let us have it.
+    #[error("{} can't be read ({source}): {}, or leave it out", path.display(), mended(source))]
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Neither a file nor a folder: a socket, a pipe, a device.
+    #[error("{} is neither a file nor a folder: give a document's path", path.display())]
+    Special {
+        /// As given.
+        path: PathBuf,
+    },
+    /// A folder without a document.
+    #[error("{} has no documents: {why}", path.display())]
+    Empty {
+        /// The folder, or the first path given.
+        path: PathBuf,
+        /// What was there instead, and what to do.
+        why: String,
+    },
+    /// A path with `*` in it that nothing fits.
+    #[error("{} matches no document: {why}", pattern.display())]
+    NoMatch {
+        /// As given.
+        pattern: PathBuf,
+        /// A clause: why, or what to know about patterns.
+        why: String,
+    },
+    /// No path was given at all.
+    #[error("no documents were named: give files or folders")]
+    Nothing,
+    /// A file name that isn't UTF-8.
+    #[error("the name of {} isn't valid UTF-8: rename it", path.display())]
+    NotUtf8 {
+        /// The file, its odd bytes replaced when shown.
+        path: PathBuf,
+    },
+    /// A name that a workspace refuses (SPEC 2).
+    #[error("{name:?} can't be a document's name, because {why}: rename it")]
+    BadName {
+        /// The name as it would have stood under `documents/`.
+        name: String,
+        /// The rule it breaks.
+        why: String,
+    },
+    /// Two files would get one name under `documents/`.
+    #[error("{} and {} would both be called {name}: rename one, or give their common folder", first.display(), second.display())]
+    SameName {
+        /// The name that both would have.
+        name: String,
+        /// The first by path.
+        first: PathBuf,
+        /// The second.
+        second: PathBuf,
+    },
+}
+
+/// What may help where the system won't let us have a file.
+fn mended(source: &std::io::Error) -> &'static str {
+    if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+        "it is a link that leads back to itself: name the file that is meant"
+    } else {
+        "check its permissions"
+    }
+}
+
+impl DocumentError {
+    /// What is wrong, for who has named the file already: "a PDF file, which can't be read yet: …".
+    pub fn fragment(&self) -> String {
+        match self {
+            Self::Refused { refusal, .. } => refusal.fragment(),
+            Self::Missing { .. } => "doesn't exist".to_owned(),
+            Self::Unreadable { source, .. } => format!("can't be read: {source}"),
+            Self::Special { .. } => "neither a file nor a folder".to_owned(),
+            Self::Empty { why, .. } => format!("no documents: {why}"),
+            Self::NoMatch { why, .. } => format!("it matches no document: {why}"),
+            Self::Nothing => "no documents".to_owned(),
+            Self::NotUtf8 { .. } => "its name isn't valid UTF-8: rename it".to_owned(),
+            Self::BadName { why, .. } => format!("no name for a document, because {why}: rename it"),
+            Self::SameName { name, .. } => format!("another one would be called {name} as well"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_link_that_leads_back_to_itself_is_told_so() {
+        let root = tempfile::tempdir().unwrap();
+        let link = root.path().join("loop");
+        std::os::unix::fs::symlink("loop", &link).unwrap();
+        let opener = &crate::InProcess;
+        let said = crate::gather(std::slice::from_ref(&link), &[], opener).unwrap_err().to_string();
+        let why = "it is a link that leads back to itself: name the file that is meant, or leave it out";
+        let system = "Too many levels of symbolic links (os error 40)";
+        assert_eq!(said, format!("{} can't be read ({system}): {why}", link.display()));
+    }
+}

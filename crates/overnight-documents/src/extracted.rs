@@ -1,0 +1,202 @@
+//! What a reader told, put together: one text with its pages, what is missing of it, and how it came about.
+
+use serde::{Deserialize, Serialize};
+
+use super::format::Format;
+use super::gaps::{AGAINST_GAPS, Gap, PageSpan};
+use super::readers::{Pages, Stopped};
+use super::text;
+use super::units::Unit;
+
+/// The longest text of one document, in bytes; what lies behind it is a gap.
+pub const MAX_TEXT_BYTES: usize = 32 << 20;
+
+/// A document's text, the same for the model, the coverage ledger and the quote check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extracted {
+    /// What it was.
+    pub format: Format,
+    /// What it is counted in.
+    pub unit: Unit,
+    /// The reader's name and version: the same reader makes the same text.
+    pub reader: String,
+    /// UTF-8, lines ended by `\n`, each at most [`super::MAX_LINE_CHARS`] long, pages separated by `\x0c`.
+    #[serde(skip)]
+    pub text: String,
+    /// What is missing, in the order of the pages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
+    /// Pages whose characters were recognised in an image of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recognised: Vec<PageSpan>,
+    /// What a person should know about how the text came about, each a fragment: "read as windows-1252, a guess".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Extracted {
+    /// Of a document that no text is got from, for the reason `why`.
+    pub fn unread(why: String) -> Self {
+        Self {
+            format: Format::Unread,
+            unit: Unit::Line,
+            reader: "none".to_owned(),
+            text: String::new(),
+            gaps: vec![Gap { pages: None, why }],
+            recognised: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Of a document without text: why, and what to do where its own program may show some. A fragment.
+    pub fn lack(&self) -> String {
+        let gaps: Vec<String> = self.gaps.iter().map(ToString::to_string).collect();
+        let why = if gaps.is_empty() { String::new() } else { format!(" ({})", gaps.join("; ")) };
+        match self.format {
+            Format::Text | Format::Markdown | Format::Csv | Format::Html => format!("no text in it{why}"),
+            _ => format!("no text in it{why}: {AGAINST_GAPS}"),
+        }
+    }
+}
+
+/// What was told so far. Keeps what it has when a reader ends early, so that another can go on behind it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Tidy text of each page, from 1 on.
+    pages: Vec<String>,
+    expected: u64,
+    bytes: usize,
+    wrapped: u64,
+    gaps: Vec<Gap>,
+    notes: Vec<String>,
+    /// No more was taken, because the text was too long.
+    is_full: bool,
+}
+
+impl Collected {
+    /// The page that was begun last; 0 before the first.
+    pub fn page(&self) -> u64 {
+        self.pages.len() as u64
+    }
+
+    /// See [`Pages::gap`].
+    pub fn add_gap(&mut self, why: &str) {
+        let page = self.page();
+        Gap::push(&mut self.gaps, page, why);
+    }
+
+    /// See [`Pages::note`].
+    pub fn add_note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Another program's text, page after page, as far as there is room for it.
+    pub fn of<'p>(texts: impl IntoIterator<Item = &'p str>) -> Self {
+        let mut collected = Self::default();
+        for (number, text) in (1..).zip(texts) {
+            if collected.begin(number).and_then(|_| collected.text(text)).is_err() {
+                break;
+            }
+        }
+        collected
+    }
+
+    /// How many pages there will be, where that was told.
+    pub fn expected(&self) -> u64 {
+        self.expected
+    }
+
+    /// Whether there is no text yet.
+    pub fn is_blank(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// Whether the text was too long for more to be taken.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// Ends it. Pages that were expected and never begun are a gap, with `why` where there is another reason than the
+    /// text's length.
+    pub fn finish(mut self, format: Format, reader: String, unit: Unit, why: Option<&str>) -> Extracted {
+        let begun = self.page();
+        if self.is_full || (why.is_some() && self.expected > begun) {
+            let too_long =
+                format!("what lies behind the first {} MiB of its text isn't read: split it", MAX_TEXT_BYTES >> 20);
+            let why = why.map_or(too_long, str::to_owned);
+            let rest = PageSpan { from: begun + 1, to: self.expected.max(begun + 1) };
+            let pages = (unit == Unit::Page && self.expected > begun).then_some(rest);
+            self.gaps.push(Gap { pages, why });
+        }
+        if unit == Unit::Line {
+            for gap in &mut self.gaps {
+                gap.pages = None;
+            }
+        }
+        let separator = match unit {
+            Unit::Page => "\x0c",
+            Unit::Line => "\n",
+        };
+        let mut text = self.pages.join(separator);
+        if text.trim().is_empty() {
+            text.clear();
+        } else if unit == Unit::Page && text.ends_with('\x0c') {
+            // A separator at the end begins no page, and a blank last page is one.
+            text.push('\n');
+        }
+        match self.wrapped {
+            0 => {}
+            1 => self.notes.push("1 line over 2,000 characters was wrapped".to_owned()),
+            n => self.notes.push(format!("{n} lines over 2,000 characters were wrapped")),
+        }
+        if text.is_empty() && self.gaps.is_empty() {
+            self.notes.push("no text in it".to_owned());
+        }
+        Extracted { format, unit, reader, text, gaps: self.gaps, recognised: Vec::new(), notes: self.notes }
+    }
+}
+
+impl Pages for Collected {
+    fn expect(&mut self, pages: u64) -> Result<(), Stopped> {
+        self.expected = pages;
+        Ok(())
+    }
+
+    fn begin(&mut self, page: u64) -> Result<bool, Stopped> {
+        if page <= self.page() {
+            return Ok(false);
+        }
+        let pages = usize::try_from(page).map_err(|_| Stopped)?;
+        if pages > MAX_TEXT_BYTES || self.is_full {
+            self.is_full = true;
+            return Err(Stopped);
+        }
+        self.pages.resize(pages, String::new());
+        Ok(true)
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Stopped> {
+        let tidy = text::tidy(text);
+        let pages = self.pages.len();
+        let Some(page) = self.pages.last_mut() else { return Err(Stopped) };
+        let room = MAX_TEXT_BYTES.saturating_sub(self.bytes + pages);
+        self.wrapped += tidy.wrapped;
+        let taken = &tidy.text[..tidy.text.floor_char_boundary(room)];
+        page.push_str(taken);
+        self.bytes += taken.len();
+        self.is_full = taken.len() < tidy.text.len();
+        if self.is_full { Err(Stopped) } else { Ok(()) }
+    }
+
+    fn gap(&mut self, why: &str) -> Result<(), Stopped> {
+        self.add_gap(why);
+        Ok(())
+    }
+
+    fn note(&mut self, note: String) -> Result<(), Stopped> {
+        self.add_note(note);
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! Parts of a document that no text was got from: which pages, and why.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Pages (or lines, where a document has no pages) from 1, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageSpan {
+    pub from: u64,
+    pub to: u64,
+}
+
+impl PageSpan {
+    /// Adds a page to `ranges`, which are sorted; a page after the last one makes that one longer.
+    pub fn push(ranges: &mut Vec<Self>, page: u64) {
+        match ranges.last_mut() {
+            Some(last) if last.to + 1 == page => last.to = page,
+            Some(_) | None => ranges.push(Self { from: page, to: page }),
+        }
+    }
+
+    /// The pages of `gaps` that have no text, sorted; of a document of so many pages.
+    pub fn without_text(gaps: &[Gap], pages: u64, has_text: impl Fn(u64) -> bool) -> Vec<Self> {
+        let within = |gap: &Gap| gap.pages.map(|range| range.from..=range.to.min(pages));
+        let mut empty: Vec<u64> = gaps.iter().filter_map(within).flatten().filter(|&page| !has_text(page)).collect();
+        empty.sort_unstable();
+        empty.dedup();
+        let mut ranges = Vec::new();
+        for page in empty {
+            Self::push(&mut ranges, page);
+        }
+        ranges
+    }
+}
+
+/// `page 3`, `pages 3-7`.
+impl fmt::Display for PageSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, to } = self;
+        if from == to { write!(f, "page {from}") } else { write!(f, "pages {from}-{to}") }
+    }
+}
+
+/// A part of a document that no text was got from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gap {
+    /// The pages; none: it isn't known where in the document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PageSpan>,
+    /// A fragment: `no text on it, probably a scan`.
+    pub why: String,
+}
+
+/// What a person can do about gaps, behind a colon.
+pub const AGAINST_GAPS: &str = "save it again in its own program, give its text, or install tesseract for scans";
+
+impl Gap {
+    /// Adds a page to `gaps`, which are sorted; a page after the last one with the same reason makes that one longer.
+    pub fn push(gaps: &mut Vec<Self>, page: u64, why: &str) {
+        match gaps.last_mut() {
+            Some(Self { pages: Some(pages), why: last }) if pages.to + 1 == page && last == why => pages.to = page,
+            Some(_) | None => {
+                gaps.push(Self { pages: Some(PageSpan { from: page, to: page }), why: why.to_owned() });
+            }
+        }
+    }
+}
+
+/// `pages 3-7: no text on them, probably a scan`.
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pages {
+            Some(pages) => write!(f, "{pages}: {}", self.why),
+            None => f.write_str(&self.why),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_with_one_reason_are_one_gap() {
+        let mut gaps = Vec::new();
+        for (page, why) in [(1, "a scan"), (2, "a scan"), (3, "damaged"), (5, "damaged")] {
+            Gap::push(&mut gaps, page, why);
+        }
+        let told: Vec<String> = gaps.iter().map(Gap::to_string).collect();
+        assert_eq!(told, ["pages 1-2: a scan", "page 3: damaged", "page 5: damaged"]);
+    }
+
+    #[test]
+    fn a_gap_on_a_page_with_text_leaves_something_to_show() {
+        let gap = |from, to| Gap { pages: Some(PageSpan { from, to }), why: "a scan".to_owned() };
+        let gaps = [gap(2, 4), gap(3, 3), Gap { pages: None, why: "cut off".to_owned() }, gap(6, u64::MAX)];
+        let ranges = PageSpan::without_text(&gaps, 7, |page| page == 4);
+        let expected = [(2, 3), (6, 7)].map(|(from, to)| PageSpan { from, to });
+        assert_eq!(ranges, expected);
+    }
+}

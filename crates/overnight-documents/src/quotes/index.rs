@@ -1,0 +1,387 @@
+//! A whole text folded, searched for quotes, and the way back from there: from marks that are set every few lines, the
+//! lines between two of them being folded once more.
+
+use super::super::units::Unit;
+use super::{
+    bits::Bits,
+    edge::Around,
+    fold::{Fold, Piece},
+    needle::{Hay, Needle},
+};
+use crate::headers_footers::{Extent, running};
+use serde::Serialize;
+use std::sync::OnceLock;
+
+/// Bytes of folded text, and of the text itself, from one mark to the next, and up to a line more.
+const MARK_EVERY: usize = 512;
+const MARK_TEXT_EVERY: usize = 16 << 10;
+
+/// Where a character stands, each from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Position {
+    /// None where the document has no pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u64>,
+    /// On its page, where there are pages.
+    pub line: u64,
+    /// In its line.
+    pub character: u64,
+}
+
+impl Position {
+    /// The page, or the line where there are no pages.
+    pub fn unit_number(self) -> u64 {
+        self.page.unwrap_or(self.line)
+    }
+}
+
+/// Where a quote stands: its first character and its last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Place {
+    pub from: Position,
+    pub to: Position,
+}
+
+/// One text, ready to be searched for many quotes. Holds the text, what it is folded to and a third of that again.
+#[derive(Debug, Clone)]
+pub struct QuoteIndex {
+    unit: Unit,
+    text: String,
+    folded: Vec<u8>,
+    /// At bytes of `folded` before which white space was left out.
+    gaps: Bits,
+    /// At bytes of `folded` before which a hyphen at a line's end was left out.
+    hyphens: Bits,
+    marks: Vec<Mark>,
+    /// Where each page begins in `folded`; empty where there are no pages.
+    pages: Vec<u32>,
+    /// The same text without what runs over its pages, if anything does: a sentence goes on behind a header.
+    flow: Option<Box<Self>>,
+    /// The same without only what runs over many of its pages, made when a quote is found in neither: two pages may begin
+    /// alike by chance. None where that is no other.
+    narrow_flow: OnceLock<Option<Box<Self>>>,
+}
+
+/// Where a line begins.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    folded: u32,
+    text: u32,
+    page: u32,
+    line: u32,
+}
+
+/// A line of a text while it is gone through.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    start: usize,
+    end: usize,
+    page: u32,
+    number: u32,
+}
+
+impl Line {
+    fn first(unit: Unit, text: &str) -> Self {
+        Self { start: 0, end: 0, page: 1, number: 1 }.ended(unit, text)
+    }
+
+    fn ended(self, unit: Unit, text: &str) -> Self {
+        let rest = &text.as_bytes()[self.start..];
+        let length = match unit {
+            Unit::Page => memchr::memchr2(b'\n', b'\x0c', rest),
+            Unit::Line => memchr::memchr(b'\n', rest),
+        };
+        Self { end: length.map_or(text.len(), |length| self.start + length), ..self }
+    }
+
+    fn next(self, unit: Unit, text: &str) -> Option<Self> {
+        let (page, number) = match text.as_bytes().get(self.end)? {
+            b'\x0c' => (self.page + 1, 1),
+            _ => (self.page, self.number + 1),
+        };
+        Some(Self { start: self.end + 1, end: 0, page, number }.ended(unit, text))
+    }
+}
+
+impl QuoteIndex {
+    /// Indexes `text`, which must be counted in `unit` everywhere.
+    pub fn new(unit: Unit, text: impl Into<String>) -> Self {
+        let mut text: String = text.into();
+        if unit == Unit::Page && text.ends_with('\x0c') {
+            // A separator at the end begins no page.
+            text.pop();
+        }
+        let flow = if unit == Unit::Page { flow(&text, Extent::Whole) } else { None };
+        let mut index = Self::of(unit, text);
+        index.flow = flow.map(|flow| Box::new(Self::of(unit, flow)));
+        index
+    }
+
+    fn of(unit: Unit, text: String) -> Self {
+        let mut index = Self {
+            unit,
+            flow: None,
+            narrow_flow: OnceLock::new(),
+            folded: Vec::with_capacity(text.len()),
+            text: String::new(),
+            gaps: Bits::default(),
+            hyphens: Bits::default(),
+            marks: Vec::new(),
+            pages: Vec::new(),
+        };
+        let mut fold = Fold::new(&text);
+        let mut next = Some(Line::first(unit, &text));
+        while let Some(line) = next {
+            index.begin(line);
+            while let Some(piece) = fold.next(line.end, &mut index.folded) {
+                if piece.has_gap {
+                    index.gaps.set(piece.start);
+                    // The space before it, if there is one, has one too.
+                    if piece.start > 0 && index.folded[piece.start - 1] == b' ' {
+                        index.gaps.set(piece.start - 1);
+                    }
+                }
+                if piece.has_hyphen {
+                    index.hyphens.set(piece.start);
+                }
+            }
+            next = line.next(unit, &text);
+        }
+        index.folded.shrink_to_fit();
+        index.text = text;
+        index
+    }
+
+    fn begin(&mut self, line: Line) {
+        let (folded, text) = (self.folded.len(), line.start);
+        if self.unit == Unit::Page && self.pages.len() < line.page as usize {
+            self.pages.push(offset(folded));
+        }
+        let is_far = self.marks.last().is_none_or(|mark| {
+            folded - mark.folded as usize >= MARK_EVERY || text - mark.text as usize >= MARK_TEXT_EVERY
+        });
+        if is_far {
+            self.marks.push(Mark { folded: offset(folded), text: offset(text), page: line.page, line: line.number });
+        }
+    }
+
+    /// Bytes of the text.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The first place where `quote` stands, as `fold` tells what is the same, and neither its first nor its last word or
+    /// number is a part of a longer one; `None` too for a quote without a visible character.
+    ///
+    /// With `at`, only there: on page `at` it must begin, or end when it runs over a page break; where there are no pages,
+    /// it must cover line `at`.
+    ///
+    /// What runs over the pages (headers, footers, their numbers) may stand in the middle of it where a page ends in it.
+    pub fn find(&self, quote: &str, at: Option<u64>) -> Option<Place> {
+        let needle = Needle::new(quote)?;
+        let over_a_break = |place: &Place| place.from.page != place.to.page;
+        self.look(&needle, at)
+            .or_else(|| self.flow.as_ref()?.look(&needle, at).filter(over_a_break))
+            .or_else(|| self.narrow_flow()?.look(&needle, at).filter(over_a_break))
+    }
+
+    fn narrow_flow(&self) -> Option<&Self> {
+        let wide = self.flow.as_ref()?;
+        let made = self.narrow_flow.get_or_init(|| {
+            let narrow = flow(&self.text, Extent::Part { from_top: true }).filter(|narrow| *narrow != wide.text)?;
+            Some(Box::new(Self::of(self.unit, narrow)))
+        });
+        made.as_deref()
+    }
+
+    fn look(&self, needle: &Needle, at: Option<u64>) -> Option<Place> {
+        let hay = Hay { folded: &self.folded, hyphens: &self.hyphens };
+        let most = needle.most();
+        let whole = |start, end| self.around(start).may_begin() && !self.hyphens.has(start) && self.may_end(end);
+        let (start, end) = match (at, self.unit) {
+            (None, Unit::Page | Unit::Line) => needle.find(hay, (0, self.folded.len()), &mut |s, e| whole(s, e)),
+            (Some(page), Unit::Page) => {
+                let (from, to) = self.page(page)?;
+                let begins = (from, to.saturating_add(most));
+                needle.find(hay, begins, &mut |s, e| s < to && whole(s, e)).or_else(|| {
+                    let ends = (from.saturating_sub(most), to);
+                    needle.find(hay, ends, &mut |s, e| e > from && whole(s, e))
+                })
+            }
+            (Some(line), Unit::Line) => {
+                let (from, to) = self.line(line)?;
+                let near = (from.saturating_sub(most), to.saturating_add(most));
+                needle.find(hay, near, &mut |s, e| s < to && e > from && whole(s, e))
+            }
+        }?;
+        Some(Place { from: self.position(start, false), to: self.position(end - 1, true) })
+    }
+
+    fn may_end(&self, at: usize) -> bool {
+        !self.hyphens.has(at) && self.around(at).may_end()
+    }
+
+    /// What stands around byte `at` of the folded text.
+    fn around(&self, at: usize) -> Around {
+        let (mut left, mut right) = ([None; 3], [None; 3]);
+        let mut end = at;
+        for place in &mut left {
+            if self.gaps.has(end) {
+                break;
+            }
+            let Some(found) = last_char(&self.folded[..end]) else { break };
+            *place = Some(found);
+            end -= found.len_utf8();
+        }
+        let mut start = at;
+        for (number, place) in right.iter_mut().enumerate() {
+            if number > 0 && self.gaps.has(start) {
+                break;
+            }
+            let Some(found) = first_char(&self.folded[start..]) else { break };
+            *place = Some(found);
+            start += found.len_utf8();
+        }
+        Around { left, right }
+    }
+
+    /// Page `number` as a part of the folded text; `None` where it doesn't exist or is blank.
+    fn page(&self, number: u64) -> Option<(usize, usize)> {
+        let at = usize::try_from(number.checked_sub(1)?).ok()?;
+        let start = *self.pages.get(at)? as usize;
+        let end = self.pages.get(at + 1).map_or(self.folded.len(), |&next| next as usize);
+        (start < end).then_some((start, end))
+    }
+
+    /// Line `number` as a part of the folded text; empty for a blank line that a quote may run over.
+    fn line(&self, number: u64) -> Option<(usize, usize)> {
+        let number = u32::try_from(number).ok().filter(|&number| number > 0)?;
+        let mark = self.marks.partition_point(|mark| mark.line <= number).checked_sub(1)?;
+        let mut again = self.again(self.marks[mark]);
+        while again.line.number < number {
+            while again.next().is_some() {}
+            again.go_on()?;
+        }
+        let start = again.done();
+        while again.next().is_some() {}
+        Some((start, again.done()))
+    }
+
+    /// Where the character stands that byte `at` of the folded text belongs to.
+    fn position(&self, at: usize, is_last: bool) -> Position {
+        let mark = self.marks.partition_point(|mark| mark.folded as usize <= at).saturating_sub(1);
+        let mut again = self.again(self.marks[mark]);
+        let mut found = again.line.start;
+        loop {
+            let Some(piece) = again.next() else {
+                if again.go_on().is_none() {
+                    break;
+                }
+                continue;
+            };
+            if again.done() > at {
+                // Of a character that was folded together with its marks, the last is meant where the quote ends.
+                let whole = &self.text[piece.from..piece.to];
+                let last = whole.char_indices().next_back().map_or(0, |(last, _)| last);
+                found = match (piece.is_plain, is_last) {
+                    (true, _) => piece.from + (at - (again.done() - whole.len())),
+                    (false, false) => piece.from,
+                    (false, true) => piece.from + last,
+                };
+                break;
+            }
+        }
+        let line = again.line;
+        let character = self.text[line.start..found].chars().count() as u64 + 1;
+        let page = match self.unit {
+            Unit::Page => Some(u64::from(line.page)),
+            Unit::Line => None,
+        };
+        Position { page, line: u64::from(line.number), character }
+    }
+
+    fn again(&self, mark: Mark) -> Again<'_> {
+        let before = &self.folded[..mark.folded as usize];
+        let last = last_char(before);
+        let last_at = before.len() - last.map_or(0, char::len_utf8);
+        let earlier = last_char(&before[..last_at]);
+        let earlier_at = last_at - earlier.map_or(0, char::len_utf8);
+        let of = |found: Option<char>, at| (found.unwrap_or('\0'), found.is_none() || self.gaps.has(at));
+        let line = Line { start: mark.text as usize, end: 0, page: mark.page, number: mark.line };
+        Again {
+            unit: self.unit,
+            text: &self.text,
+            fold: Fold::resumed(&self.text, mark.text as usize, [of(earlier, earlier_at), of(last, last_at)]),
+            line: line.ended(self.unit, &self.text),
+            before: before.len(),
+            folded: Vec::new(),
+        }
+    }
+}
+
+/// A part of the text that is folded once more.
+#[derive(Debug)]
+struct Again<'t> {
+    unit: Unit,
+    text: &'t str,
+    fold: Fold<'t>,
+    line: Line,
+    /// Bytes of folded text before it.
+    before: usize,
+    folded: Vec<u8>,
+}
+
+impl Again<'_> {
+    /// The next piece of the line.
+    fn next(&mut self) -> Option<Piece> {
+        self.fold.next(self.line.end, &mut self.folded)
+    }
+
+    fn go_on(&mut self) -> Option<()> {
+        self.line = self.line.next(self.unit, self.text)?;
+        Some(())
+    }
+
+    /// Bytes folded so far, from the text's beginning.
+    fn done(&self) -> usize {
+        self.before + self.folded.len()
+    }
+}
+
+/// The text with the lines blank that run over its pages; `None` where none does.
+pub(super) fn flow(text: &str, extent: Extent) -> Option<String> {
+    let mut begins = Vec::new();
+    let mut lines = Vec::new();
+    for page in text.split('\x0c') {
+        begins.extend(page.split('\n').enumerate().map(|(number, _)| number == 0));
+        lines.extend(page.split('\n'));
+    }
+    let runs = running(&lines, &|i| begins[i], extent);
+    if !runs.contains(&true) {
+        return None;
+    }
+    let mut flow = String::with_capacity(text.len());
+    for (i, line) in lines.iter().enumerate() {
+        if i > 0 {
+            flow.push(if begins[i] { '\x0c' } else { '\n' });
+        }
+        if !runs[i] {
+            flow.push_str(line);
+        }
+    }
+    Some(flow)
+}
+
+/// Offsets are kept in 32 bits; no text is long enough to need more.
+fn offset(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+fn first_char(text: &[u8]) -> Option<char> {
+    text[..text.len().min(4)].utf8_chunks().next()?.valid().chars().next()
+}
+
+fn last_char(text: &[u8]) -> Option<char> {
+    let start = text.iter().rposition(|byte| byte & 0xc0 != 0x80)?;
+    std::str::from_utf8(&text[start..]).ok()?.chars().next()
+}

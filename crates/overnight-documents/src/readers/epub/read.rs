@@ -1,0 +1,83 @@
+//! The reader of books: a chapter is a page.
+
+use super::book::{Book, Chapter, content};
+use crate::encoding;
+use crate::readers::html::of_chapter;
+use crate::readers::package::{Package, one_line};
+use crate::readers::{Failure, Pages, Reader, Source};
+use crate::refusal::Refusal;
+use crate::units::Unit;
+
+/// Reads EPUB.
+pub(crate) struct Epub;
+
+const SCAN: &str = "no text on it, probably a scan";
+
+impl Reader for Epub {
+    fn version(&self) -> &'static str {
+        "html5ever 0.38.0+8"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        let package = Package::of(source.bytes, "EPUB", pages)?;
+        let book = Book::read(&package)?;
+        if book.chapters.iter().all(|chapter| book.locked.contains(&chapter.file)) {
+            return Err(Refusal::Protected { format: "an EPUB book".to_owned() }.into());
+        }
+        pages.expect(book.chapters.len() as u64)?;
+        for (page, chapter) in (1..).zip(&book.chapters) {
+            if pages.begin(page)? {
+                read_chapter(&package, &book, chapter, pages)?;
+            }
+        }
+        Ok(Unit::Page)
+    }
+}
+
+fn read_chapter(package: &Package<'_>, book: &Book, chapter: &Chapter, pages: &mut dyn Pages) -> Result<(), Failure> {
+    if book.locked.contains(&chapter.file) {
+        return Ok(pages.gap("it is locked by copy protection (DRM)")?);
+    }
+    if chapter.media.starts_with("image/") {
+        return if chapter.is_cover { Ok(()) } else { Ok(pages.gap(SCAN)?) };
+    }
+    let bytes = match content(package, &chapter.file) {
+        Ok(bytes) => bytes,
+        Err(why) => return Ok(pages.gap(&why)?),
+    };
+    if bytes.is_empty() {
+        return Ok(pages.gap("its file is empty")?);
+    }
+    let declared = encoding::declared_in_html(&bytes);
+    let html = match encoding::decode(&bytes, declared.as_deref()) {
+        Ok(decoded) => decoded.text,
+        Err(refusal) => return Ok(pages.gap(&format!("its file {refusal}"))?),
+    };
+    let (text, own_title) = match of_chapter(&html) {
+        Ok(read) => read,
+        Err(Failure::Refused(refusal)) => return Ok(pages.gap(&format!("its file {refusal}"))?),
+        Err(stopped @ Failure::Stopped(_)) => return Err(stopped),
+    };
+    if text.trim().is_empty() {
+        let shows = ["<img", "<image", "<svg"].iter().any(|tag| html.contains(tag));
+        if shows && !chapter.is_cover {
+            pages.gap(SCAN)?;
+        } else if own_title.contains('<') {
+            pages.gap("its words stand where no text is shown: a tag in it is broken")?;
+        }
+        return Ok(());
+    }
+    // What the chapter calls itself, where that isn't only the book's title.
+    let own_title = (book.title.as_deref().map(one_line).as_ref() != Some(&own_title)).then_some(&own_title);
+    let title = book.titles.get(&chapter.file).or(own_title);
+    let title = title.filter(|title| !title.is_empty() && !text.contains(title.as_str()) && !has_heading(&text));
+    match title {
+        Some(title) => pages.text(&format!("# {title}\n\n{text}"))?,
+        None => pages.text(&text)?,
+    }
+    Ok(())
+}
+
+fn has_heading(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with('#') && line.trim_start_matches('#').starts_with(' '))
+}

@@ -1,0 +1,23 @@
+//! HTML → text with Markdown's block structure and no inline marks.
+//!
+//! Parsed by `html5ever`, as a browser would; the rest is our own, because no converter to Markdown does what we need: they
+//! escape (`\_`, `\*`, `\[`), mark emphasis and links, and so a quote of what a reader sees isn't found in their text
+//! (`htmd` has no option against that); and the common tree (`rcdom`) is made for tests, with searches through all
+//! siblings.
+//!
+//! - `tree`: a flat tree with bounds that the parser lacks
+//! - `prune`: what a reader of the page would not call its text
+//! - `write`: blocks and lists; `table`: rows; `count`: numbers of items
+//! - `read`: the four put together
+
+mod count;
+mod prune;
+mod read;
+mod table;
+mod tree;
+mod write;
+
+pub(crate) use read::{Html, of_chapter, of_part};
+
+#[cfg(test)]
+mod tests;

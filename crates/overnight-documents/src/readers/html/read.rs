@@ -1,0 +1,162 @@
+//! One HTML document, from bytes to text.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use super::prune;
+use super::tree::{Id, ROOT, Step, Tree};
+use super::write::Writer;
+use crate::encoding;
+use crate::format::ending;
+use crate::readers::mail;
+use crate::readers::package::one_line;
+use crate::readers::{Failure, Pages, Reader, Source, Stopped};
+use crate::refusal::Refusal;
+use crate::units::Unit;
+
+/// Reads HTML and XHTML, and pages saved with all that belongs to them (MHTML).
+pub(crate) struct Html;
+
+impl Reader for Html {
+    fn version(&self) -> &'static str {
+        "html5ever 0.38.0+6"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        let saved = mail::saved_page(source.bytes);
+        let (bytes, told) = saved.as_ref().map_or((source.bytes, None), |(page, told)| (&**page, told.clone()));
+        let declared = told.or_else(|| encoding::declared_in_html(bytes));
+        let decoded = encoding::decode(bytes, declared.as_deref())?;
+        for note in decoded.notes {
+            pages.note(note)?;
+        }
+        let is_xhtml = is_xhtml(source.name, &decoded.text);
+        let text = of_page(&decoded.text, is_xhtml, &mut |note| pages.note(note))?;
+        if pages.begin(1)? {
+            pages.text(&text)?;
+        }
+        Ok(Unit::Line)
+    }
+}
+
+/// The text of a page of HTML, as characters: of its main part, without what is around it.
+fn of_page(html: &str, is_xhtml: bool, note: &mut dyn FnMut(String) -> Result<(), Stopped>) -> Result<String, Failure> {
+    let tree = parsed(html, is_xhtml)?;
+    let main = prune::main_part(&tree);
+    if main.left_out > 0 {
+        note(format!("only the page's main part was read; {} characters around it were left out", main.left_out))?;
+    }
+    Ok(written(&tree, main.root, prune::is_dropped))
+}
+
+/// All text of a piece of HTML that is not a page of a web site: of a chapter, of a mail.
+pub(crate) fn of_part(html: &str, is_xhtml: bool) -> Result<String, Failure> {
+    let tree = parsed(html, is_xhtml)?;
+    Ok(written(&tree, ROOT, prune::is_unseen))
+}
+
+/// All text of a book's chapter, and its title.
+pub(crate) fn of_chapter(html: &str) -> Result<(String, String), Failure> {
+    let tree = parsed(html, true)?;
+    let (mut in_title, mut title) = (false, String::new());
+    tree.walk(ROOT, |step| {
+        match step {
+            Step::Enter(id) => {
+                title.push_str(tree.text(id).filter(|_| in_title).unwrap_or_default());
+                in_title |= title.is_empty() && tree.name(id) == Some("title");
+            }
+            Step::Leave(id) => in_title &= tree.name(id) != Some("title"),
+        }
+        true
+    });
+    Ok((written(&tree, ROOT, prune::is_unseen), one_line(&title)))
+}
+
+fn parsed(html: &str, is_xhtml: bool) -> Result<Tree, Refusal> {
+    let html = if is_xhtml { as_html(html) } else { Cow::Borrowed(html) };
+    Tree::parse(&html).map_err(|why| Refusal::Damaged { format: "HTML".to_owned(), why })
+}
+
+fn written(tree: &Tree, root: Id, is_dropped: fn(&Tree, Id) -> bool) -> String {
+    let mut writer = Writer::default();
+    tree.walk(root, |step| match step {
+        Step::Enter(id) if is_dropped(tree, id) => false,
+        Step::Enter(id) => {
+            writer.enter(tree, id);
+            true
+        }
+        Step::Leave(id) => {
+            writer.leave(tree, id);
+            true
+        }
+    });
+    writer.finish()
+}
+
+fn is_xhtml(name: &str, text: &str) -> bool {
+    matches!(ending(name).as_str(), "xhtml" | "xht") || text.trim_start().starts_with("<?xml")
+}
+
+/// What XHTML says in its own way, as HTML says it: elements closed in themselves, text between `<![CDATA[` and `]]>`, and
+/// declarations in front, of which none counts. No entity of a document's own is ever expanded.
+fn as_html(xhtml: &str) -> Cow<'_, str> {
+    let plain = without_sections(without_declarations(xhtml));
+    match plain {
+        Cow::Borrowed(plain) => without_self_closing(plain),
+        Cow::Owned(plain) => Cow::Owned(without_self_closing(&plain).into_owned()),
+    }
+}
+
+/// Behind `<!DOCTYPE … [ … ]>`, whose brackets an HTML parser would show.
+fn without_declarations(xhtml: &str) -> &str {
+    const LOOK: usize = 4096;
+    let head = &xhtml[..xhtml.floor_char_boundary(LOOK.min(xhtml.len()))];
+    let Some(start) = head.to_ascii_lowercase().find("<!doctype") else { return xhtml };
+    let rest = &xhtml[start..];
+    match (rest.find('['), rest.find('>')) {
+        (Some(open), Some(close)) if open < close => {
+            let inner = &rest[open..];
+            let end = inner.match_indices(']').find(|(at, _)| inner[at + 1..].trim_start().starts_with('>'));
+            end.map_or("", |(at, _)| inner[at + 1..].trim_start().strip_prefix('>').unwrap_or_default())
+        }
+        _ => xhtml,
+    }
+}
+
+fn without_sections(xhtml: &str) -> Cow<'_, str> {
+    const OPEN: &str = "<![CDATA[";
+    if !xhtml.contains(OPEN) {
+        return Cow::Borrowed(xhtml);
+    }
+    let mut html = String::with_capacity(xhtml.len());
+    let mut rest = xhtml;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        html.push_str(before);
+        let (inside, behind) = after.split_once("]]>").unwrap_or((after, ""));
+        html.push_str(&inside.replace('&', "&amp;").replace('<', "&lt;"));
+        rest = behind;
+    }
+    html.push_str(rest);
+    Cow::Owned(html)
+}
+
+/// In XHTML `<script src="x"/>` is a whole element; to an HTML parser it is the beginning of one that swallows the page.
+fn without_self_closing(html: &str) -> Cow<'_, str> {
+    const VOID: &[&str] = &[
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+    ];
+    #[expect(clippy::expect_used, reason = "a constant pattern, compiled in every test")]
+    static SELF_CLOSING: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"<([A-Za-z][\w:.-]*)((?:\s[^<>]*)?)/>").expect("a valid pattern"));
+    let expanded = SELF_CLOSING.replace_all(html, |found: &Captures<'_>| {
+        let (whole, name) = (&found[0], &found[1]);
+        if VOID.contains(&name.to_ascii_lowercase().as_str()) {
+            whole.to_owned()
+        } else {
+            format!("<{name}{}></{name}>", &found[2])
+        }
+    });
+    Cow::Owned(expanded.into_owned())
+}

@@ -1,0 +1,98 @@
+//! The reader of mails, and their attachments for who wants those.
+
+use super::letter::{Attachment, Letter};
+use super::sorted::TOO_MANY;
+use super::{known, mailbox, mime, outlook};
+use crate::format::ending;
+use crate::readers::plain::Plain;
+use crate::readers::{Failure, Pages, Reader, Source};
+use crate::refusal::Refusal;
+use crate::units::Unit;
+
+/// Reads mail.
+pub(crate) struct Mail;
+
+impl Reader for Mail {
+    fn version(&self) -> &'static str {
+        "mail-parser 0.11.9+4"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        if known::is_outlook(source.bytes) {
+            return one(&outlook::letter(source.bytes)?, pages);
+        }
+        if known::is_mailbox(source.bytes) {
+            let mails = mailbox::mails(source.bytes);
+            pages.expect(mails.len() as u64)?;
+            for (page, mail) in (1..).zip(mails) {
+                if pages.begin(page)? {
+                    tell(&mime::letter(&mailbox::restored(mail)), pages)?;
+                }
+            }
+            return Ok(Unit::Page);
+        }
+        let letter = mime::letter(source.bytes);
+        if letter.head.is_empty() && letter.attachments.is_empty() {
+            // Called a mail, and none.
+            return Plain.read(source, pages);
+        }
+        one(&letter, pages)
+    }
+}
+
+fn one(letter: &Letter<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+    if pages.begin(1)? {
+        tell(letter, pages)?;
+    }
+    Ok(Unit::Line)
+}
+
+fn tell(letter: &Letter<'_>, pages: &mut dyn Pages) -> Result<(), Failure> {
+    for why in &letter.gaps {
+        pages.gap(why)?;
+    }
+    for note in &letter.notes {
+        pages.note(note.clone())?;
+    }
+    Ok(pages.text(&letter.document())?)
+}
+
+/// What was attached to a mail.
+#[derive(Default)]
+pub(crate) struct Attached<'a> {
+    pub(crate) attachments: Vec<Attachment<'a>>,
+    /// What there was no end of: a pattern for names, and a fragment.
+    pub(crate) left_out: Vec<(String, String)>,
+}
+
+impl<'a> Attached<'a> {
+    /// What was attached to this mail, with `folder` before each name.
+    fn add(&mut self, folder: &str, letter: Letter<'a>) {
+        if letter.gaps.iter().any(|gap| gap == TOO_MANY) {
+            self.left_out.push((format!("{folder}*"), format!("{TOO_MANY}: what is behind them is not read")));
+        }
+        let named = letter
+            .attachments
+            .into_iter()
+            .map(|attachment| Attachment { name: format!("{folder}{}", attachment.name), ..attachment });
+        self.attachments.extend(named);
+    }
+}
+
+/// What was attached to a mail, where these bytes are one.
+pub(crate) fn attachments<'a>(name: &str, bytes: &'a [u8]) -> Result<Option<Attached<'a>>, Refusal> {
+    let mut all = Attached::default();
+    if known::is_outlook(bytes) {
+        all.add("", outlook::letter(bytes)?);
+    } else if known::is_mailbox(bytes) {
+        for (number, mail) in (1..).zip(mailbox::mails(bytes)) {
+            // Encoded content has no line that would have to be restored.
+            all.add(&format!("mail-{number}/"), mime::letter(mail));
+        }
+    } else if ending(name) == "eml" || known::begins_like_one(bytes) {
+        all.add("", mime::letter(bytes));
+    } else {
+        return Ok(None);
+    }
+    Ok(Some(all))
+}

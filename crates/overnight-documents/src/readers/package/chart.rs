@@ -1,0 +1,91 @@
+//! The figures that a chart was drawn from: they are kept beside it, so that it can be shown without its workbook.
+
+use super::archive::Package;
+use super::blocks::{Blocks, Kind, one_line, row, rule};
+use super::xml::{Broken, Node, Xml};
+
+/// The most points of a series and series of a chart.
+const MAX_POINTS: usize = 10_000;
+const MAX_SERIES: usize = 200;
+
+#[derive(Debug, Default)]
+struct Series {
+    name: String,
+    categories: Vec<String>,
+    values: Vec<String>,
+}
+
+/// A chart as its title and a table; none where it has no figures, or they can't be read.
+pub(crate) fn chart(package: &Package<'_>, part: &str) -> Option<String> {
+    let (title, series) = read(package, part).ok()?;
+    let mut blocks = Blocks::default();
+    if !title.is_empty() {
+        blocks.add(Kind::Paragraph, &format!("Chart: {title}"));
+    }
+    let longest = series.iter().map(|one| one.values.len().max(one.categories.len())).max().unwrap_or(0);
+    if longest == 0 {
+        return None;
+    }
+    let header: Vec<&str> = std::iter::once("").chain(series.iter().map(|one| one.name.as_str())).collect();
+    blocks.add(Kind::Row, &row(&header));
+    blocks.add(Kind::Row, &rule(header.len()));
+    for at in 0..longest {
+        let category = series.iter().find_map(|one| one.categories.get(at)).map_or("", String::as_str);
+        let values = series.iter().map(|one| one.values.get(at).map_or("", String::as_str));
+        let cells: Vec<&str> = std::iter::once(category).chain(values).collect();
+        blocks.add(Kind::Row, &row(&cells));
+    }
+    Some(blocks.take())
+}
+
+fn read(package: &Package<'_>, part: &str) -> Result<(String, Vec<Series>), Broken> {
+    let mut xml = Xml::need(package, part)?;
+    let (mut title, mut all) = (String::new(), Vec::new());
+    let mut series: Option<Series> = None;
+    let (mut at, mut in_title) = ("", 0_u32);
+    let mut index = 0_usize;
+    loop {
+        match xml.next()? {
+            Node::Start(element) => match element.name() {
+                "ser" => series = Some(Series::default()),
+                "title" => in_title += 1,
+                "tx" => at = "tx",
+                "cat" | "xVal" => at = "cat",
+                "val" | "yVal" => at = "val",
+                "pt" => index = element.number("idx").unwrap_or(0),
+                "v" => {
+                    let text = one_line(&xml.text()?);
+                    let Some(series) = &mut series else { continue };
+                    let place = match at {
+                        "tx" => {
+                            series.name = text;
+                            continue;
+                        }
+                        "cat" => &mut series.categories,
+                        "val" => &mut series.values,
+                        _ => continue,
+                    };
+                    if index < MAX_POINTS {
+                        place.resize(place.len().max(index + 1), String::new());
+                        if let Some(place) = place.get_mut(index) {
+                            *place = text;
+                        }
+                    }
+                }
+                // An axis has a title too; the chart's comes first.
+                "t" if in_title > 0 && all.is_empty() && series.is_none() => {
+                    title.push_str(&xml.text()?);
+                }
+                _ => {}
+            },
+            Node::End(name) => match name.as_str() {
+                "title" => in_title = in_title.saturating_sub(1),
+                "tx" | "cat" | "val" | "xVal" | "yVal" => at = "",
+                "ser" if all.len() < MAX_SERIES => all.extend(series.take()),
+                _ => {}
+            },
+            Node::Over => return Ok((one_line(&title), all)),
+            Node::Text(_) => {}
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Small archives for tests, made by hand.
+
+use std::io::{Cursor, Write};
+
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+/// An archive of these parts.
+pub(crate) fn zip(parts: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in parts {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content.as_bytes()).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// Bytes with some of them changed, and cut where `end` is not far behind their middle.
+pub(crate) fn damaged(bytes: &[u8], changes: &[(usize, u8)], end: usize) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for &(at, byte) in changes {
+        let at = at % bytes.len();
+        bytes[at] = byte;
+    }
+    let kept = if end < bytes.len() / 2 { bytes.len() - end } else { bytes.len() };
+    bytes.truncate(kept);
+    bytes
+}
+
+/// The part that says what an archive is.
+pub(crate) fn types(main: &str) -> String {
+    format!(
+        "<Types><Override PartName=\"/main.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.{main}.main+xml\"/></Types>"
+    )
+}
+
+/// The part that explains short names: name, kind, target.
+pub(crate) fn relations(all: &[(&str, &str, &str)]) -> String {
+    let all: Vec<String> = all
+        .iter()
+        .map(|(id, kind, target)| format!("<Relationship Id=\"{id}\" Type=\"http://x/{kind}\" Target=\"{target}\"/>"))
+        .collect();
+    format!("<Relationships>{}</Relationships>", all.concat())
+}

@@ -1,0 +1,268 @@
+//! One XML part as it passes by: elements and text by their local names, because prefixes are the writing program's own
+//! choice. No document type declarations, so no entities but XML's own; depth and the length of any one tag or text are
+//! bounded; bytes that aren't valid text stand as � instead of ending the part.
+
+use std::borrow::Cow;
+use std::io::{BufRead, BufReader, Error, Read, Result as IoResult};
+
+use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use super::archive::{Package, Unpacked};
+use crate::readers::{Failure, Stopped};
+use crate::refusal::{Refusal, clause};
+
+/// The longest tag or text between two tags, in bytes.
+const MAX_EVENT: usize = 16 << 20;
+/// The most elements inside one another. Word's own limit is lower.
+const MAX_DEPTH: usize = 10_000;
+
+/// A part that can't be read any further. Says which and why, in a clause.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Broken(pub(crate) String);
+
+/// Why reading a part ended early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Halt {
+    #[error(transparent)]
+    Broken(#[from] Broken),
+    #[error(transparent)]
+    Failure(#[from] Failure),
+}
+
+impl Halt {
+    /// As the reader of a format tells it.
+    pub(crate) fn of(self, format: &str) -> Failure {
+        match self {
+            Self::Broken(Broken(why)) => Refusal::Damaged { format: format.to_owned(), why }.into(),
+            Self::Failure(failure) => failure,
+        }
+    }
+}
+
+impl From<Stopped> for Halt {
+    fn from(stopped: Stopped) -> Self {
+        Self::Failure(stopped.into())
+    }
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Failure(refusal.into())
+    }
+}
+
+/// What comes next in a part.
+#[derive(Debug)]
+pub(crate) enum Node {
+    Start(Element),
+    /// Local name.
+    End(String),
+    /// A piece; one text can come in many.
+    Text(String),
+    /// The part's end.
+    Over,
+}
+
+/// An element's first tag.
+#[derive(Debug)]
+pub(crate) struct Element(BytesStart<'static>);
+
+impl Element {
+    /// Local name.
+    pub(crate) fn name(&self) -> &str {
+        self.0.local_name().into_inner()
+    }
+
+    /// The value of the attribute with this local name, whatever its prefix.
+    pub(crate) fn value(&self, name: &str) -> Option<String> {
+        self.find(|key| key.rsplit(':').next() == Some(name))
+    }
+
+    /// The value of the attribute with this local name that has a prefix: `r:id` beside `id`.
+    pub(crate) fn prefixed(&self, name: &str) -> Option<String> {
+        self.find(|key| key.split_once(':').is_some_and(|(_, local)| local == name))
+    }
+
+    /// A number in an attribute.
+    pub(crate) fn number<N: std::str::FromStr>(&self, name: &str) -> Option<N> {
+        self.value(name)?.trim().parse().ok()
+    }
+
+    /// A switch: on where its value is left out.
+    pub(crate) fn is_on(&self, name: &str) -> bool {
+        self.value(name).is_none_or(|value| !matches!(value.as_str(), "0" | "false" | "off" | "none"))
+    }
+
+    fn find(&self, wanted: impl Fn(&str) -> bool) -> Option<String> {
+        let found = self.0.attributes().with_checks(false).flatten().find(|found| wanted(found.key.as_ref()))?;
+        let value = found.normalized_value(XmlVersion::Implicit1_0);
+        Some(value.map_or_else(|_| found.value.to_string(), Cow::into_owned))
+    }
+}
+
+/// A part's bytes: unpacked, decoded, and counted from one tag to the next.
+type Characters<'a> = Allowance<BufReader<DecodeReaderBytes<Unpacked<'a>, Vec<u8>>>>;
+
+/// A part as it passes by.
+pub(crate) struct Xml<'a> {
+    name: String,
+    reader: Reader<Characters<'a>>,
+    buffer: Vec<u8>,
+    depth: usize,
+    has_begun: bool,
+    is_of_book: bool,
+}
+
+impl<'a> Xml<'a> {
+    /// None where there is no such part.
+    pub(crate) fn open(package: &Package<'a>, name: &str) -> Option<Result<Self, Broken>> {
+        let unpacked = match package.part(name)? {
+            Ok(unpacked) => unpacked,
+            Err(error) => return Some(Err(Broken(format!("its part {name} can't be had: {error}")))),
+        };
+        let decoded = DecodeReaderBytesBuilder::new()
+            .encoding(Some(encoding_rs::UTF_8))
+            .utf8_passthru(false)
+            .bom_override(true)
+            .build(unpacked);
+        let allowance = Allowance { inner: BufReader::with_capacity(1 << 16, decoded), left: MAX_EVENT };
+        let mut reader = Reader::from_reader(allowance);
+        let config = reader.config_mut();
+        config.expand_empty_elements = true;
+        config.allow_dangling_amp = true;
+        Some(Ok(Self {
+            name: name.to_owned(),
+            reader,
+            buffer: Vec::new(),
+            depth: 0,
+            has_begun: false,
+            is_of_book: false,
+        }))
+    }
+
+    /// Of a book, which people write: a document type counts for nothing, and ends of elements need not fit.
+    pub(crate) fn of_book(mut self) -> Self {
+        let config = self.reader.config_mut();
+        (config.check_end_names, config.allow_unmatched_ends) = (false, true);
+        self.is_of_book = true;
+        self
+    }
+
+    /// A part that has to be there.
+    pub(crate) fn need(package: &Package<'a>, name: &str) -> Result<Self, Broken> {
+        Self::open(package, name).unwrap_or_else(|| Err(Broken(format!("its part {name} is missing"))))
+    }
+
+    pub(crate) fn next(&mut self) -> Result<Node, Broken> {
+        let Self { name, reader, buffer, depth, has_begun, is_of_book } = self;
+        let broken = |why: &dyn std::fmt::Display| Broken(format!("its part {name} can't be read: {}", clause(why)));
+        loop {
+            buffer.clear();
+            // A buffer that one long text made large is given back.
+            buffer.shrink_to(1 << 20);
+            reader.get_mut().left = MAX_EVENT;
+            match reader.read_event_into(buffer).map_err(|error| broken(&error))? {
+                Event::Start(start) => {
+                    *depth += 1;
+                    *has_begun = true;
+                    if *depth > MAX_DEPTH {
+                        return Err(broken(&format!("more than {MAX_DEPTH} elements are nested in it")));
+                    }
+                    return Ok(Node::Start(Element(start.into_owned())));
+                }
+                Event::End(end) => {
+                    *depth = depth.saturating_sub(1);
+                    return Ok(Node::End(end.local_name().into_inner().to_owned()));
+                }
+                Event::Text(text) => return Ok(Node::Text(text.xml10_content().into_owned())),
+                Event::CData(text) => return Ok(Node::Text(text.into_inner().into_owned())),
+                Event::GeneralRef(reference) => {
+                    let resolved = match reference.resolve_char_ref() {
+                        Ok(Some(found)) => found.to_string(),
+                        Ok(None) => resolve_predefined_entity(&reference).unwrap_or_default().to_owned(),
+                        Err(_) => String::new(),
+                    };
+                    return Ok(Node::Text(resolved));
+                }
+                Event::DocType(_) if !*is_of_book => {
+                    return Err(broken(&"it declares a document type, which office programs never do"));
+                }
+                Event::Eof if *depth > 0 => return Err(broken(&"it is cut off")),
+                Event::Eof if !*has_begun => return Err(broken(&"it is empty")),
+                Event::Eof => return Ok(Node::Over),
+                Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+            }
+        }
+    }
+
+    /// Tells the first tag of each element up to the end of the element `until`, or of the part.
+    pub(crate) fn each(
+        &mut self,
+        until: &str,
+        mut tell: impl FnMut(&Element, &mut Self) -> Result<(), Broken>,
+    ) -> Result<(), Broken> {
+        loop {
+            match self.next()? {
+                Node::Start(element) => tell(&element, self)?,
+                Node::End(name) if name == until => return Ok(()),
+                Node::Over => return Ok(()),
+                Node::End(_) | Node::Text(_) => {}
+            }
+        }
+    }
+
+    /// Passes over the rest of the element whose first tag came last.
+    pub(crate) fn skip(&mut self) -> Result<(), Broken> {
+        let outside = self.depth.saturating_sub(1);
+        while self.depth > outside {
+            if matches!(self.next()?, Node::Over) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// All text in the element whose first tag came last.
+    pub(crate) fn text(&mut self) -> Result<String, Broken> {
+        let outside = self.depth.saturating_sub(1);
+        let mut text = String::new();
+        while self.depth > outside {
+            match self.next()? {
+                Node::Text(piece) if text.len() < MAX_EVENT => text.push_str(&piece),
+                Node::Over => break,
+                Node::Text(_) | Node::Start(_) | Node::End(_) => {}
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// Ends a tag or text that goes on for too long, before it fills the memory.
+struct Allowance<R> {
+    inner: R,
+    left: usize,
+}
+
+impl<R: Read> Read for Allowance<R> {
+    fn read(&mut self, into: &mut [u8]) -> IoResult<usize> {
+        self.inner.read(into)
+    }
+}
+
+impl<R: BufRead> BufRead for Allowance<R> {
+    fn fill_buf(&mut self) -> IoResult<&[u8]> {
+        if self.left == 0 {
+            return Err(Error::other(format!("a tag or a text in it is longer than {} MiB", MAX_EVENT >> 20)));
+        }
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.left = self.left.saturating_sub(amount);
+        self.inner.consume(amount);
+    }
+}

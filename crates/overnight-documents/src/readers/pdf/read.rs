@@ -1,0 +1,224 @@
+//! One PDF, from bytes to the text of its pages.
+
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use unpdf::Error;
+use unpdf::parser::backend::{PdfBackend, RawBackend};
+use unpdf::parser::raw::RawDocument;
+use unpdf::parser::raw::document::PageTreeScan;
+
+use super::fonts::Fonts;
+use super::glyphs::Page;
+use super::notes::{Overlay, overlays};
+use super::repair::repaired;
+use super::torn::torn;
+use super::{paint, write};
+use crate::readers::{Failure, Pages, Reader, Source, Stopped};
+use crate::refusal::Refusal;
+use crate::units::Unit;
+
+/// The header must begin within so many bytes.
+const MAX_PREFIX: usize = 64 << 10;
+/// Brackets in brackets: the library calls itself for each, and real files have a dozen.
+const MAX_NESTING: usize = 1_000;
+/// Shapes on a page without text from which on it says something that is missed.
+const MANY_SHAPES: u64 = 200;
+
+/// Reads PDF.
+pub(crate) struct Pdf;
+
+impl Reader for Pdf {
+    fn version(&self) -> &'static str {
+        "unpdf 0.52.1+13"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        let bytes = without_prefix(source.bytes);
+        if is_nested_deeply(bytes) {
+            return Err(damaged("its objects are nested thousands of times").into());
+        }
+        let loaded = guarded(|| load(bytes)).unwrap_or_else(|| Err(damaged("its structure makes no sense")))?;
+        let found = loaded.document.pages();
+        if found.is_empty() {
+            return Err(damaged("no page of it can be found").into());
+        }
+        pages.expect(found.len() as u64)?;
+        let last = found.keys().next_back().copied();
+        for (&number, &id) in &found {
+            if !pages.begin(u64::from(number))? {
+                continue;
+            }
+            let overlay = loaded.overlays.get(&id);
+            match guarded(|| page(&loaded, id, overlay)) {
+                Some((text, gaps)) => tell(&text, &gaps, pages)?,
+                None => pages.gap("its content makes no sense")?,
+            }
+            if Some(number) == last && loaded.is_repaired {
+                pages.gap("its tables are damaged, and pages were looked for without them: some may be missing or out of order")?;
+            } else if Some(number) == last && loaded.has_lost_pages {
+                pages.gap(
+                    "pages are missing: not all that its table of pages names were found, so numbers may be lower",
+                )?;
+            }
+        }
+        Ok(Unit::Page)
+    }
+}
+
+struct Loaded {
+    document: RawBackend,
+    overlays: HashMap<(u32, u16), Overlay>,
+    fonts: Fonts,
+    torn: HashSet<(u32, u16)>,
+    has_lost_pages: bool,
+    is_repaired: bool,
+}
+
+fn load(bytes: &[u8]) -> Result<Loaded, Refusal> {
+    let pages = match RawDocument::load(bytes) {
+        Ok(document) => document.scan_page_tree(),
+        Err(Error::PdfParse(_)) => PageTreeScan::default(),
+        Err(error) => return Err(refusal(&error, bytes)),
+    };
+    let is_whole = pages.unresolved_nodes == 0 && !pages.pages.is_empty();
+    match (!is_whole).then(|| repaired(bytes, pages.pages.len())).flatten() {
+        Some(repaired) => Ok(Loaded { is_repaired: true, ..loaded(&repaired)? }),
+        None => loaded(bytes),
+    }
+}
+
+fn loaded(bytes: &[u8]) -> Result<Loaded, Refusal> {
+    let raw = RawDocument::load(bytes).map_err(|error| refusal(&error, bytes))?;
+    let (overlays, fonts, torn) = (overlays(&raw), Fonts::of(&raw), torn(&raw));
+    drop(raw);
+    let document = RawBackend::load_bytes(bytes).map_err(|error| refusal(&error, bytes))?;
+    let has_lost_pages = document.integrity().pages_incomplete();
+    Ok(Loaded { document, overlays, fonts, torn, has_lost_pages, is_repaired: false })
+}
+
+/// What `work` comes to; none where the library fell over it. Only what is at hand may be used again: the library holds
+/// nothing but caches.
+fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok()
+}
+
+fn page(loaded: &Loaded, id: (u32, u16), overlay: Option<&Overlay>) -> (String, Vec<&'static str>) {
+    let mut page = paint::page(&loaded.document, &loaded.fonts, id, overlay);
+    page.damaged += u64::from(loaded.torn.contains(&id));
+    let mut text = write::text(&page);
+    for comment in overlay.iter().flat_map(|overlay| &overlay.comments) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(comment.trim());
+        text.push('\n');
+    }
+    let gaps = gaps(&page, &text);
+    (text, gaps)
+}
+
+fn tell(text: &str, gaps: &[&str], pages: &mut dyn Pages) -> Result<(), Stopped> {
+    if !text.is_empty() {
+        pages.text(text)?;
+    }
+    gaps.iter().try_for_each(|gap| pages.gap(gap))
+}
+
+fn damaged(why: &str) -> Refusal {
+    Refusal::Damaged { format: "PDF".to_owned(), why: why.to_owned() }
+}
+
+fn refusal(error: &Error, bytes: &[u8]) -> Refusal {
+    match error {
+        Error::Encrypted | Error::InvalidPassword | Error::UnsupportedVersion(_) => {
+            Refusal::Encrypted { format: "a PDF file".to_owned() }
+        }
+        Error::PdfParse(why) if why.contains("Encrypt") => Refusal::Encrypted { format: "a PDF file".to_owned() },
+        _ if bytes.len() < 64 || memchr::memmem::rfind(bytes, b"%%EOF").is_none() => {
+            damaged("it is cut off before its table of objects")
+        }
+        _ => damaged("its table of objects is broken, and the objects can't be found without it"),
+    }
+}
+
+/// The file from its header on, which mail programs and scripts put lines before.
+fn without_prefix(bytes: &[u8]) -> &[u8] {
+    header(bytes).map_or(bytes, |at| &bytes[at..])
+}
+
+/// Where a PDF's header stands, if it is near the beginning.
+pub fn header(bytes: &[u8]) -> Option<usize> {
+    memchr::memmem::find(&bytes[..bytes.len().min(MAX_PREFIX)], b"%PDF-")
+}
+
+/// Whether brackets are opened in brackets more often than any real file does. Streams are no objects; every object's end
+/// begins anew.
+fn is_nested_deeply(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let stream = memchr::memmem::find_iter(rest, b"stream").find(|&at| {
+            rest.get(at + 6).is_some_and(|&byte| matches!(byte, b'\r' | b'\n')) && !rest[..at].ends_with(b"end")
+        });
+        let objects = &rest[..stream.unwrap_or(rest.len())];
+        if are_nested_deeply(objects, b"[", b"]") || are_nested_deeply(objects, b"<<", b">>") {
+            return true;
+        }
+        let behind = &rest[objects.len()..];
+        rest = memchr::memmem::find(behind, b"endstream").map_or(&[][..], |end| &behind[end..]);
+    }
+    false
+}
+
+fn are_nested_deeply(objects: &[u8], opening: &[u8], closing: &[u8]) -> bool {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(found) = memchr::memchr3(opening[0], closing[0], b'e', objects.get(at..).unwrap_or_default()) {
+        at += found;
+        let rest = &objects[at..];
+        if rest.starts_with(opening) {
+            depth += 1;
+            at += opening.len() - 1;
+        } else if rest.starts_with(closing) {
+            depth = depth.saturating_sub(1);
+            at += closing.len() - 1;
+        } else if rest.starts_with(b"endobj") {
+            depth = 0;
+        }
+        if depth > MAX_NESTING {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// What is missing of a page.
+fn gaps(page: &Page, text: &str) -> Vec<&'static str> {
+    let mut gaps = Vec::new();
+    if page.damaged > 0 {
+        gaps.push("a part of it is damaged");
+    }
+    if page.is_cut {
+        gaps.push("there is more on it than is read of one page");
+    }
+    let strange = text.chars().filter(|&character| is_without_meaning(character)).count() as u64 + page.unmapped;
+    let all = text.chars().filter(|character| !character.is_whitespace()).count() as u64 + page.unmapped;
+    if strange > 0 && strange * 2 >= all {
+        gaps.push("its characters have no meaning outside their font");
+    } else if strange >= 10 && strange * 20 >= all {
+        gaps.push("some of its characters have no meaning outside their font");
+    }
+    if text.trim().is_empty() && strange == 0 {
+        if page.images > 0 {
+            gaps.push("no text on it, probably a scan");
+        } else if page.shapes >= MANY_SHAPES {
+            gaps.push("no text on it, only drawings");
+        }
+    }
+    gaps
+}
+
+/// A character that only its font knows, or none.
+fn is_without_meaning(character: char) -> bool {
+    matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' | '\u{fffd}')
+}

@@ -1,0 +1,105 @@
+//! What a reader is: bytes of one format in, text out, page after page. Page after page, because a reader runs in a
+//! process of its own with limits on it: what was told before it hung or fell stays, and it is begun again behind the page
+//! that it fell on.
+
+use crate::refusal::Refusal;
+use crate::units::Unit;
+
+/// A document as a reader gets it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// Tells kinds of text apart; what is wrong is said without it.
+    pub(crate) name: &'a str,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// One format's reader. A pure function of name and bytes.
+pub(crate) trait Reader: Sync {
+    /// Name and version, as kept with the text: `unpdf 0.52.1`, with `+2` behind it where our part changed for the second
+    /// time. Must change whenever the text made of some document changes: texts are kept by it.
+    fn version(&self) -> &'static str;
+
+    /// Tells `pages` of the whole document, pages in ascending order.
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure>;
+}
+
+/// Who is told what a document says.
+pub trait Pages {
+    /// How many pages there will be, as soon as it is known: so that those never reached can be named.
+    fn expect(&mut self, pages: u64) -> Result<(), Stopped>;
+
+    /// Page `page`, from 1, is about to be worked on. False: not needed, it is to be passed over without a word. A
+    /// document without pages has one.
+    fn begin(&mut self, page: u64) -> Result<bool, Stopped>;
+
+    /// The text of the page begun, or more of it. Form feeds in it count as line ends. A page that is begun and gets no text is
+    /// empty, which is no gap: a blank page.
+    fn text(&mut self, text: &str) -> Result<(), Stopped>;
+
+    /// Something on the page begun can't be had. A fragment: `no text on it, probably a scan`.
+    fn gap(&mut self, why: &str) -> Result<(), Stopped>;
+
+    /// What a person should know about how the text came about, a fragment: `read as windows-1252, a guess`.
+    fn note(&mut self, note: String) -> Result<(), Stopped>;
+}
+
+/// Tells of things of several sorts: how many there are, what is said of one, and what stands behind the number of more.
+pub(crate) fn note_counts(pages: &mut dyn Pages, counts: &[(u64, &str, &str)]) -> Result<(), Stopped> {
+    for &(count, one, many) in counts {
+        match count {
+            0 => {}
+            1 => pages.note(one.to_owned())?,
+            count => pages.note(format!("{count} {many}"))?,
+        }
+    }
+    Ok(())
+}
+
+/// Nobody listens any more: the text has become too long, or the other side is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("nobody takes more of the text")]
+pub struct Stopped;
+
+/// Why a reader ended early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+/// Texts are passed on in pieces of about so many bytes, so that nobody has to hold a long one twice.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Passes on what it is told, long texts in pieces that end with a line where there is a line end within reach.
+pub(crate) struct InPieces<'p>(pub(crate) &'p mut dyn Pages);
+
+impl Pages for InPieces<'_> {
+    fn expect(&mut self, pages: u64) -> Result<(), Stopped> {
+        self.0.expect(pages)
+    }
+
+    fn begin(&mut self, page: u64) -> Result<bool, Stopped> {
+        self.0.begin(page)
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), Stopped> {
+        let mut rest = text;
+        while rest.len() > PIECE_BYTES {
+            let most = rest.floor_char_boundary(PIECE_BYTES);
+            let end = rest[..most].rfind('\n').map_or(most, |at| at + 1);
+            self.0.text(&rest[..end])?;
+            rest = &rest[end..];
+        }
+        self.0.text(rest)
+    }
+
+    fn gap(&mut self, why: &str) -> Result<(), Stopped> {
+        self.0.gap(why)
+    }
+
+    fn note(&mut self, note: String) -> Result<(), Stopped> {
+        self.0.note(note)
+    }
+}

@@ -1,0 +1,109 @@
+//! Where placeholders stand: a slide leaves it to its layout, and that to its master.
+
+use std::collections::HashMap;
+
+use super::order::Place;
+use crate::readers::package::{Broken, Element, Package, Relations, Xml};
+
+/// Which placeholder: its kind, and its number among those of its layout.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct Holder {
+    pub(super) kind: String,
+    pub(super) index: String,
+}
+
+impl Holder {
+    pub(super) fn of(element: &Element) -> Self {
+        Self { kind: element.value("type").unwrap_or_default(), index: element.value("idx").unwrap_or_default() }
+    }
+
+    pub(super) fn is_title(&self) -> bool {
+        matches!(self.kind.as_str(), "title" | "ctrTitle")
+    }
+
+    /// Whether a slide's points stand in it.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.kind.as_str(), "" | "body" | "obj")
+    }
+
+    /// Repeated on every slide, or empty of meaning.
+    pub(super) fn is_furniture(&self) -> bool {
+        matches!(self.kind.as_str(), "sldNum" | "dt" | "ftr" | "hdr" | "sldImg")
+    }
+}
+
+/// The most placeholders that are kept of a layout.
+const MAX_HOLDERS: usize = 1_000;
+
+/// Layouts that slides have shared so far.
+#[derive(Debug, Default)]
+pub(super) struct Layouts(HashMap<String, HashMap<Holder, Place>>);
+
+impl Layouts {
+    /// Where a placeholder stands on slides of a layout.
+    pub(super) fn place(&mut self, package: &Package<'_>, layout: &str, holder: &Holder) -> Option<Place> {
+        if !self.0.contains_key(layout) {
+            let places = read(package, layout).unwrap_or_default();
+            self.0.insert(layout.to_owned(), places);
+        }
+        let places = self.0.get(layout)?;
+        let by_index = |(other, _): &(&Holder, &Place)| !holder.index.is_empty() && other.index == holder.index;
+        let by_kind = |(other, _): &(&Holder, &Place)| other.kind == holder.kind;
+        let found = places.get(holder).or_else(|| places.iter().find(by_index).map(|(_, place)| place));
+        found.or_else(|| places.iter().find(by_kind).map(|(_, place)| place)).copied()
+    }
+}
+
+/// The places of a layout's placeholders, and of its master's where it says nothing.
+fn read(package: &Package<'_>, layout: &str) -> Result<HashMap<Holder, Place>, Broken> {
+    let mut places = HashMap::new();
+    let relations = Relations::of(package, layout)?;
+    if let Some(master) = relations.first("slideMaster") {
+        collect(package, master, &mut places)?;
+    }
+    collect(package, layout, &mut places)?;
+    Ok(places)
+}
+
+fn collect(package: &Package<'_>, part: &str, places: &mut HashMap<Holder, Place>) -> Result<(), Broken> {
+    let mut xml = Xml::need(package, part)?;
+    let mut holder = None;
+    xml.each("", |element, xml| {
+        match element.name() {
+            "sp" => holder = None,
+            "ph" => holder = Some(Holder::of(element)),
+            "xfrm" => {
+                let (place, _) = place(xml)?;
+                if let (Some(holder), Some(place)) = (holder.take(), place)
+                    && places.len() < MAX_HOLDERS
+                {
+                    places.insert(holder, place);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    })
+}
+
+/// Where something stands, and what a group's own coordinates are; the first tag of its `xfrm` came last.
+pub(super) fn place(xml: &mut Xml<'_>) -> Result<(Option<Place>, Option<Place>), Broken> {
+    let (mut own, mut inner) = (None::<Place>, None::<Place>);
+    xml.each("xfrm", |element, _| {
+        let number = |name: &str| element.number::<f64>(name).filter(|number| number.is_finite()).unwrap_or(0.0);
+        let place = if element.name().starts_with("ch") { &mut inner } else { &mut own };
+        match element.name() {
+            "off" | "chOff" => {
+                let place = place.get_or_insert_default();
+                (place.left, place.top) = (number("x"), number("y"));
+            }
+            "ext" | "chExt" => {
+                let place = place.get_or_insert_default();
+                (place.width, place.height) = (number("cx"), number("cy"));
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((own, inner))
+}

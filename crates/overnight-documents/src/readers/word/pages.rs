@@ -1,0 +1,44 @@
+//! Where a page ends. The same text is gone through twice: once to count its pages, once to tell them.
+
+use crate::readers::{Pages, Stopped};
+
+/// Who pages are told to, if anybody.
+pub(super) struct Turner<'p> {
+    pages: Option<&'p mut dyn Pages>,
+    page: u64,
+    is_wanted: bool,
+}
+
+impl<'p> Turner<'p> {
+    /// The first page begins.
+    pub(super) fn begin(mut pages: Option<&'p mut dyn Pages>) -> Result<Self, Stopped> {
+        let is_wanted = match &mut pages {
+            Some(pages) => pages.begin(1)?,
+            None => false,
+        };
+        Ok(Self { pages, page: 1, is_wanted })
+    }
+
+    /// Pages begun so far.
+    pub(super) const fn page(&self) -> u64 {
+        self.page
+    }
+
+    /// The page in hand ends here.
+    pub(super) fn end(&mut self, text: &str, gaps: &[String]) -> Result<(), Stopped> {
+        let Some(pages) = self.pages.as_mut().filter(|_| self.is_wanted) else { return Ok(()) };
+        for gap in gaps {
+            pages.gap(gap)?;
+        }
+        if text.is_empty() { Ok(()) } else { pages.text(text) }
+    }
+
+    /// The next page begins.
+    pub(super) fn next(&mut self) -> Result<(), Stopped> {
+        self.page += 1;
+        if let Some(pages) = &mut self.pages {
+            self.is_wanted = pages.begin(self.page)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! One paragraph: what it is, and its text so far.
+
+use super::styles::Number;
+use super::survey;
+use crate::readers::package::{Broken, Kind, Xml, one_line};
+
+/// Beyond this many levels, items of lists are no longer moved in.
+const MAX_INDENTS: usize = 8;
+
+/// What stands before a paragraph's text in the document.
+#[derive(Debug, Default)]
+pub(super) struct Properties {
+    pub(super) style: Option<String>,
+    pub(super) outline: Option<u8>,
+    pub(super) number: Number,
+    pub(super) break_before: bool,
+    /// It ends a section, and whether that section began a page.
+    pub(super) section: Option<bool>,
+}
+
+impl Properties {
+    /// Reads them; their first tag came last.
+    pub(super) fn read(xml: &mut Xml<'_>) -> Result<Self, Broken> {
+        let mut all = Self::default();
+        xml.each("pPr", |element, xml| {
+            match element.name() {
+                "pStyle" => all.style = element.value("val"),
+                "outlineLvl" => all.outline = element.number("val"),
+                "numId" => all.number.list = element.value("val"),
+                "ilvl" => all.number.level = element.number("val"),
+                "pageBreakBefore" => all.break_before = element.is_on("val"),
+                "sectPr" => all.section = Some(survey::section(xml)?),
+                // Of its mark, and as it was before someone changed it.
+                "rPr" | "pPrChange" => xml.skip()?,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+}
+
+/// A paragraph in hand.
+#[derive(Debug, Default)]
+pub(super) struct Paragraph {
+    pub(super) text: String,
+    pub(super) heading: Option<u8>,
+    /// Its level in a list and what stands before it.
+    pub(super) marker: Option<(usize, String)>,
+    /// Text boxes that hang on it.
+    pub(super) boxes: Vec<String>,
+    /// Notes that its text refers to.
+    pub(super) notes: Vec<String>,
+    pub(super) ends_section: bool,
+}
+
+impl Paragraph {
+    /// Its text so far as a block; what comes later goes on as a paragraph without a mark.
+    pub(super) fn take(&mut self) -> (Kind, String) {
+        let text = std::mem::take(&mut self.text);
+        let text = text.trim();
+        if text.is_empty() {
+            return (Kind::Paragraph, String::new());
+        }
+        let marker = self.marker.take();
+        let label = marker.as_ref().map(|(_, label)| label.as_str()).filter(|label| !label.is_empty());
+        if let Some(level) = self.heading.take() {
+            let signs = "#".repeat(usize::from(level).min(6));
+            // A bullet before a heading says nothing.
+            let label = label.filter(|label| *label != "-").map_or_else(String::new, |label| format!("{label} "));
+            return (Kind::Paragraph, format!("{signs} {label}{}", one_line(text)));
+        }
+        let Some((level, _)) = &marker else { return (Kind::Paragraph, lines(text, "")) };
+        let indent = "  ".repeat((*level).min(MAX_INDENTS));
+        let label = label.map_or_else(String::new, |label| format!("{label} "));
+        (Kind::Item, format!("{indent}{label}{}", lines(text, &format!("{indent}  "))))
+    }
+}
+
+/// Lines as they are, those behind the first moved in.
+fn lines(text: &str, indent: &str) -> String {
+    let lines: Vec<&str> = text.split('\n').map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    lines.join(&format!("\n{indent}"))
+}

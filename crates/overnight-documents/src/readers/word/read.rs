@@ -1,0 +1,166 @@
+//! One DOCX, from bytes to text.
+
+use super::frame::Seen;
+use super::numbering::Numbering;
+use super::pages::Turner;
+use super::story::{Notes, Story};
+use super::styles::Styles;
+use super::survey::{Cut, Survey};
+use crate::extracted::MAX_TEXT_BYTES;
+use crate::readers::package::{Broken, Halt, Node, Package, Relations, Xml, chart};
+use crate::readers::{Failure, Pages, Reader, Source, Stopped, note_counts};
+use crate::refusal::Refusal;
+use crate::units::Unit;
+
+/// What refusals call it.
+const FORMAT: &str = "Word";
+
+/// Reads DOCX.
+pub(crate) struct Word;
+
+impl Reader for Word {
+    fn version(&self) -> &'static str {
+        "quick-xml 0.42.0+4"
+    }
+
+    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+        let package = Package::of(source.bytes, FORMAT, pages)?;
+        read(&package, pages).map_err(|halt| halt.of(FORMAT))
+    }
+}
+
+fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<Unit, Halt> {
+    let main = Relations::main(package, "word/document.xml");
+    let relations = Relations::of(package, &main).unwrap_or_default();
+    let part = |kind: &str| relations.first(kind).unwrap_or_default();
+    let mut lost = Vec::new();
+    let styles = keep(Styles::read(package, part("styles")), "headings", &mut lost);
+    let counted = Survey::take(Xml::need(package, &main)?, &styles);
+    let cut = counted.cut();
+    let kinds = ["footnotes", "endnotes"];
+    let notes = kinds.map(|kind| keep(notes(package, part(kind), &styles), kind, &mut lost));
+    let charts = |id: &str| chart(package, &relations.get(id)?.part);
+    let story = |turner| -> Result<Story<'_, '_>, Halt> {
+        let numbering = Numbering::read(package, part("numbering")).unwrap_or_default();
+        let [footnotes, endnotes] = &notes;
+        Ok(Story::new(&styles, numbering, (cut, &counted.sections), [footnotes, endnotes], &charts, turner))
+    };
+
+    if cut != Cut::Nowhere {
+        let mut count = story(Turner::begin(None)?)?;
+        // Where it can't be read any further is told the second time.
+        let _ = count.read(&mut Xml::need(package, &main)?, "").and_then(|()| count.close());
+        pages.expect(count.turner.page())?;
+    }
+    let mut xml = Xml::need(package, &main)?;
+    let mut told = story(Turner::begin(Some(&mut *pages))?)?;
+    let gap = match told.read(&mut xml, "") {
+        Ok(()) => None,
+        Err(Halt::Broken(broken)) => Some(format!("cut off, because {broken}")),
+        Err(Halt::Failure(failure)) => return Err(failure.into()),
+    };
+    told.close()?;
+    let is_empty = told.turner.page() == 1 && told.is_blank();
+    if let Some(gap) = gap.as_ref().filter(|_| is_empty) {
+        let why = gap.trim_start_matches("cut off, because ").to_owned();
+        return Err(Refusal::Damaged { format: FORMAT.to_owned(), why }.into());
+    }
+    told.finish(gap)?;
+    let seen = told.seen.clone();
+    drop(told);
+    for kind in lost {
+        pages.gap(&format!("its {kind} can't be read"))?;
+    }
+    tell(&seen, package, &relations, pages)?;
+    Ok(match cut {
+        Cut::Breaks => Unit::Page,
+        Cut::Headings(_) => {
+            pages.note("no page breaks are recorded in it: its pages are its chapters".to_owned())?;
+            Unit::Page
+        }
+        Cut::Nowhere => Unit::Line,
+    })
+}
+
+/// What a person should know about what was left out.
+fn tell(seen: &Seen, package: &Package<'_>, relations: &Relations, pages: &mut dyn Pages) -> Result<(), Stopped> {
+    let comments = relations.first("comments").map_or(0, |part| count(package, part, "comment"));
+    let around = relations.all().filter(|relation| matches!(relation.kind.as_str(), "header" | "footer"));
+    let has_around = around.take(64).any(|relation| has_text(package, &relation.part).unwrap_or(false));
+    let counts = [
+        (seen.images, "1 image was left out", "images were left out"),
+        (seen.objects, "1 embedded object was left out", "embedded objects were left out"),
+        (comments, "1 comment was left out", "comments were left out"),
+    ];
+    note_counts(pages, &counts)?;
+    if seen.deletions > 0 {
+        pages.note("it has tracked changes: insertions were read, deletions left out".to_owned())?;
+    }
+    if seen.hidden > 0 {
+        pages.note("hidden text was left out".to_owned())?;
+    }
+    if has_around {
+        pages.note("headers and footers were left out".to_owned())?;
+    }
+    Ok(())
+}
+
+fn keep<T: Default>(found: Result<T, Broken>, what: &'static str, lost: &mut Vec<&'static str>) -> T {
+    found.unwrap_or_else(|_| {
+        lost.push(what);
+        T::default()
+    })
+}
+
+/// The texts of all footnotes or endnotes.
+fn notes(package: &Package<'_>, part: &str, styles: &Styles) -> Result<Notes, Broken> {
+    let mut notes = Notes::new();
+    let Some(xml) = Xml::open(package, part) else { return Ok(notes) };
+    let mut xml = xml?;
+    let none = Notes::new();
+    let turner = Turner::begin(None).map_err(|stopped| Broken(stopped.to_string()))?;
+    let mut story = Story::new(styles, Numbering::default(), (Cut::Nowhere, &[]), [&none, &none], &|_| None, turner);
+    let mut length = 0;
+    loop {
+        match xml.next()? {
+            Node::Start(element) if matches!(element.name(), "footnote" | "endnote") => {
+                // Lines that separate notes from text are kept as notes.
+                let is_text = element.value("type").is_none_or(|kind| kind == "normal");
+                let name = element.name().to_owned();
+                let read = story.read(&mut xml, &name).and_then(|()| story.close());
+                read.map_err(|halt| Broken(halt.to_string()))?;
+                let text = story.take();
+                length += text.len();
+                if length > MAX_TEXT_BYTES {
+                    return Err(Broken(format!("its notes have more than {} MiB", MAX_TEXT_BYTES >> 20)));
+                }
+                if let Some(id) = element.value("id").filter(|_| is_text) {
+                    notes.insert(id, text);
+                }
+            }
+            Node::Over => return Ok(notes),
+            Node::Start(_) | Node::End(_) | Node::Text(_) => {}
+        }
+    }
+}
+
+fn count(package: &Package<'_>, part: &str, name: &str) -> u64 {
+    let mut count = 0;
+    let Some(Ok(mut xml)) = Xml::open(package, part) else { return 0 };
+    // What stands before damage.
+    let _ = xml.each("", |element, _| {
+        count += u64::from(element.name() == name);
+        Ok(())
+    });
+    count
+}
+
+fn has_text(package: &Package<'_>, part: &str) -> Result<bool, Broken> {
+    let mut xml = Xml::need(package, part)?;
+    let mut has_text = false;
+    xml.each("", |element, xml| {
+        has_text |= element.name() == "t" && !xml.text()?.trim().is_empty();
+        Ok(())
+    })?;
+    Ok(has_text)
+}

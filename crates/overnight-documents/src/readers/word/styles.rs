@@ -1,0 +1,107 @@
+//! What a style makes of its paragraphs: a heading, an item of a numbered list.
+
+use std::collections::HashMap;
+
+use crate::readers::package::{Broken, Node, Package, Xml};
+
+/// The most styles that are kept, and how far one is followed to those that it is based on.
+const MAX_STYLES: usize = 50_000;
+const MAX_BASES: usize = 16;
+/// The outline level that means "no heading".
+const BODY_TEXT: u8 = 9;
+
+#[derive(Debug, Default)]
+struct Style {
+    name: String,
+    based_on: Option<String>,
+    outline: Option<u8>,
+    number: Number,
+}
+
+/// A reference to a list and a level in it, as far as it is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Number {
+    pub(super) list: Option<String>,
+    pub(super) level: Option<usize>,
+}
+
+/// All styles by their identifiers.
+#[derive(Debug, Default)]
+pub(super) struct Styles {
+    styles: HashMap<String, Style>,
+    /// The style of paragraphs that name none.
+    default: Option<String>,
+}
+
+impl Styles {
+    pub(super) fn read(package: &Package<'_>, part: &str) -> Result<Self, Broken> {
+        let mut all = Self::default();
+        let Some(xml) = Xml::open(package, part) else { return Ok(all) };
+        let mut xml = xml?;
+        let mut id = None;
+        let mut style = Style::default();
+        loop {
+            match xml.next()? {
+                Node::Start(element) => match element.name() {
+                    "style" => {
+                        id = element.value("styleId");
+                        style = Style::default();
+                        let is_default = element.value("default").is_some_and(|value| matches!(&*value, "1" | "true"));
+                        if is_default && element.value("type").is_some_and(|kind| kind == "paragraph") {
+                            all.default.clone_from(&id);
+                        }
+                    }
+                    "name" => style.name = element.value("val").unwrap_or_default().to_lowercase(),
+                    "basedOn" => style.based_on = element.value("val"),
+                    "outlineLvl" => style.outline = element.number("val"),
+                    "numId" => style.number.list = element.value("val"),
+                    "ilvl" => style.number.level = element.number("val"),
+                    _ => {}
+                },
+                Node::End(name) if name == "style" && all.styles.len() < MAX_STYLES => {
+                    if let Some(id) = id.take() {
+                        all.styles.insert(id, std::mem::take(&mut style));
+                    }
+                }
+                Node::Over => return Ok(all),
+                Node::End(_) | Node::Text(_) => {}
+            }
+        }
+    }
+
+    /// The level of a paragraph's heading, from 1, by its own outline level and its style.
+    pub(super) fn heading(&self, style: Option<&str>, own: Option<u8>) -> Option<u8> {
+        let outline = own.or_else(|| self.find(style, |style| style.outline.or_else(|| by_name(&style.name))))?;
+        (outline < BODY_TEXT).then_some(outline + 1)
+    }
+
+    /// Whether the style is that of the document's title.
+    pub(super) fn is_title(&self, style: Option<&str>) -> bool {
+        self.find(style, |style| (style.name == "title").then_some(())).is_some()
+    }
+
+    /// The list that a style's paragraphs are items of, and the style that says so.
+    pub(super) fn number(&self, style: Option<&str>) -> Option<(Number, String)> {
+        self.chain(style)
+            .find(|(_, style)| style.number.list.is_some())
+            .map(|(id, style)| (style.number.clone(), id.to_owned()))
+    }
+
+    fn find<T>(&self, style: Option<&str>, wanted: impl Fn(&Style) -> Option<T>) -> Option<T> {
+        self.chain(style).find_map(|(_, style)| wanted(style))
+    }
+
+    /// A style and those that it is based on.
+    fn chain<'s>(&'s self, style: Option<&str>) -> impl Iterator<Item = (&'s str, &'s Style)> {
+        let first = style.or(self.default.as_deref()).and_then(|id| self.styles.get_key_value(id));
+        std::iter::successors(first, |(_, style)| self.styles.get_key_value(style.based_on.as_deref()?))
+            .take(MAX_BASES)
+            .map(|(id, style)| (id.as_str(), style))
+    }
+}
+
+/// Word's own styles are known by their English names in every language.
+fn by_name(name: &str) -> Option<u8> {
+    let level: u8 = name.strip_prefix("heading ")?.trim().parse().ok()?;
+    (1..=BODY_TEXT).contains(&level).then(|| level - 1)
+}
