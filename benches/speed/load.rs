@@ -206,7 +206,8 @@ impl Place {
     pub(crate) fn create(&self, limits: &str, model: &dyn Model) -> PathBuf {
         let text = TASK.replace("---\n# Task", &format!("{limits}---\n# Task"));
         let instructions: Instructions =
-            instructions::parse("task.md", &text, &|_| Err("no such file".to_owned())).unwrap();
+            instructions::parse("task.md", &text, &|_| Err(instructions::UnreadFile("no such file".to_owned())))
+                .unwrap();
         let documents = [self.path().join("docs")];
         let request = NewJobRequest {
             extractor: &Extractor::in_process(),

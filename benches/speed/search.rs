@@ -10,9 +10,10 @@ use overnight::{
     tool::{DocumentCache, read},
     workspace::Workspace,
 };
-use overnight_core::{
-    job::{coverage::Coverage, event::CallEnd, work_call::WorkCall},
-    prompt::tools::SearchFiles,
+use overnight_core::job::{
+    call::{WorkCall, arguments::SearchFiles},
+    coverage::Coverage,
+    event::CallEnd,
 };
 use std::{fmt::Write, path::Path};
 

@@ -2,7 +2,7 @@
 
 use super::CliError;
 use crate::{config::text_file, runner::RunError};
-use overnight_core::job::instructions::{Instructions, parse, shipped};
+use overnight_core::job::instructions::{Instructions, UnreadFile, parse, shipped};
 use std::path::{Path, PathBuf};
 
 /// Instructions, and the text of their file.
@@ -78,7 +78,7 @@ fn is_markdown(path: &Path) -> bool {
 pub(super) fn from_file(path: &Path) -> Result<FoundInstructions, CliError> {
     let text = text_file(path)
         .map_err(|why| CliError::usage(format!("{} can't be used as instructions: {why}", path.display())))?;
-    let beside = |name: &str| text_file(&path.parent().unwrap_or(Path::new("")).join(name));
+    let beside = |name: &str| text_file(&path.parent().unwrap_or(Path::new("")).join(name)).map_err(UnreadFile);
     let instructions = parse(&path.display().to_string(), &text, &beside).map_err(RunError::from)?;
     Ok(FoundInstructions { instructions, text })
 }

@@ -187,7 +187,7 @@ fn current_work(job: &Job) -> String {
         Step::Summarising { .. } => "Writing the workspace summary".to_owned(),
         Step::Examining { .. } => "Reading the workspace again".to_owned(),
         Step::Digesting => "Writing the digest of the past".to_owned(),
-        Step::Closing => "Closing the job".to_owned(),
+        Step::Closing { .. } => "Closing the job".to_owned(),
     }
 }
 

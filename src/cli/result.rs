@@ -102,7 +102,7 @@ impl<'j> ResultView<'j> {
             (hold_reason == Some(HoldReason::Disk)).then(|| "the disk is full; make room and resume".to_owned())
         });
         // A job that waits for its review shows what would be accepted.
-        let ending: Option<&Ending> = job.ended().or(job.ending.as_deref());
+        let ending: Option<&Ending> = job.decided_ending();
         let completion = ending.and_then(|ending| ending.completion.as_ref());
         let open = job.is_phase_open().then_some(&job.phase);
         let phases = || job.past.iter().map(|past| &past.phase).chain(open);

@@ -161,7 +161,7 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
     let name = location.name(job.spec.id);
     let queue = location.job.as_ref().and_then(InQueue::of);
     // A job that waits for its review shows what would be accepted.
-    let ending: Option<&Ending> = job.ended().or(job.ending.as_deref());
+    let ending: Option<&Ending> = job.decided_ending();
     let completion = ending.and_then(|ending| ending.completion.as_ref());
     let totals = &job.totals;
     JobView {

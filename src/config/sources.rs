@@ -254,7 +254,7 @@ pub(super) fn workspace_store(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn at_least(min: u64, text: &str) -> Result<u64, String> {
-    match count(text)? {
+    match count(text).map_err(|error| error.to_string())? {
         number if number < min => Err(format!("must be at least {min}, not {number}")),
         number => Ok(number),
     }
@@ -268,7 +268,7 @@ pub(super) fn usd(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn duration(text: &str) -> Result<u64, String> {
-    match duration_ms(text)? {
+    match duration_ms(text).map_err(|error| error.to_string())? {
         0 => Err("must be longer than 0".to_owned()),
         millis => Ok(millis),
     }

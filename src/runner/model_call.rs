@@ -68,8 +68,8 @@ impl JobRunner<'_> {
         opened.journal.sync()?;
         if opened.job.has_budget() {
             let expected = opened.job.expected_call();
-            if let Some(detail) = opened.job.over_budget(&expected, self.model.cost(&expected)) {
-                self.hold(opened, HoldReason::Budget, detail).await?;
+            if let Some(cause) = opened.job.over_budget(&expected, self.model.cost(&expected)) {
+                self.hold(opened, cause.reason(), cause.to_string()).await?;
                 return Ok(None);
             }
         }
@@ -167,7 +167,7 @@ impl JobRunner<'_> {
     /// Holds the job when its time of work is over, although no answer has come that would lead to a decision.
     async fn check_time(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         match opened.job.work_left(now()) {
-            Some((0, detail)) => self.hold(opened, HoldReason::Limit, detail).await,
+            Some((0, cause)) => self.hold(opened, cause.reason(), cause.to_string()).await,
             Some(_) | None => Ok(()),
         }
     }

@@ -9,11 +9,11 @@ use crate::{
 };
 use overnight_core::{
     job::{
+        call::WorkCall,
         decide::{Effect, EffectResult},
         event::{CallEnd, ExaminedFiles, ToolResult},
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
         summary::{self, FileEntry},
-        work_call::WorkCall,
     },
     prompt::{message::ToolCall, todo_board},
 };
@@ -39,14 +39,17 @@ impl OpenJob {
         self.prepare(effect)?;
         Ok(match effect {
             Effect::Decide | Effect::Model | Effect::Nothing => EffectResult::Now,
-            Effect::Prepare(writing) => EffectResult::Prepared(match tool::prepare(&self.workspace, writing)? {
-                Ok(planned) => Ok(self.planned.insert(planned).facts()),
-                Err(text) => Err(text),
-            }),
+            Effect::Prepare(change) => match tool::prepare(&self.workspace, change) {
+                Ok(planned) => {
+                    let (prepared, saved) = self.planned.insert(planned).facts();
+                    EffectResult::Prepared(prepared, saved)
+                }
+                Err(error) => EffectResult::Tool(unless_fatal(Err(error))?),
+            },
             Effect::Tool { call, work, prepared } => EffectResult::Tool(match work {
-                WorkCall::Write(writing) => {
+                WorkCall::Change(change) => {
                     let prepared = prepared.as_ref().ok_or_else(|| RunError::NoDecision(call.name.clone()))?;
-                    unless_fatal(tool::write(&self.workspace, writing, prepared, self.planned.take()))?
+                    unless_fatal(tool::write(&self.workspace, change, prepared, self.planned.take()))?
                 }
                 WorkCall::GenerateWorkspaceSummary => {
                     let hash = self.write_summary()?;
@@ -163,7 +166,7 @@ impl OpenJob {
 /// Whether answering may show `todos.md` and `progress.md`, or tell of them.
 fn reads_folder(effect: &Effect) -> bool {
     match effect {
-        Effect::Tool { work, .. } => !tool::leaves_no_trace(work) && !matches!(work, WorkCall::Write(_)),
+        Effect::Tool { work, .. } => !tool::leaves_no_trace(work) && !matches!(work, WorkCall::Change(_)),
         Effect::Summary | Effect::Check(_) => true,
         Effect::Decide
         | Effect::Model

@@ -12,9 +12,9 @@ use super::{
 use crate::tool::{self, ToolError};
 use overnight_core::{
     job::{
+        call::WorkCall,
         coverage::Coverage,
         decide::{Effect, EffectResult},
-        work_call::WorkCall,
     },
     prompt::message::ToolCall,
 };

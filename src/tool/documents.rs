@@ -8,6 +8,7 @@ use super::{
 use crate::workspace::Workspace;
 use overnight_core::{
     job::{
+        call::arguments::{ListDocuments, ReadDocument},
         coverage::Coverage,
         event::{CallEnd, ShownPart, ToolResult},
         pages::{PageLines, UnreadPart},
@@ -16,7 +17,6 @@ use overnight_core::{
     prompt::{
         fence::{mark_of, quoted},
         tokens::estimate,
-        tools::{ListDocuments, ReadDocument},
     },
 };
 use std::fmt::Write;

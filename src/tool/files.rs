@@ -4,12 +4,12 @@ use super::ToolError;
 use crate::workspace::{Folder, KnownPath, ModelPath, Workspace};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use overnight_core::{
+    job::call::arguments::{ListFiles, ReadFile},
     job::event::{CallEnd, ToolResult},
     job::rows::moment,
     prompt::{
         fence::{fenced, quoted},
         tokens::estimate,
-        tools::{ListFiles, ReadFile},
     },
 };
 use std::fmt::Write;

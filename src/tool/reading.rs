@@ -4,10 +4,10 @@ use super::{DocumentCache, ToolError, documents, files, search, spill};
 use crate::workspace::Workspace;
 use overnight_core::{
     job::{
+        call::WorkCall,
         coverage::Coverage,
         event::{CallEnd, ToolResult},
         spec::JobSpec,
-        work_call::WorkCall,
     },
     prompt::{compact::RESULT_TOKENS, layers::share_of},
 };
@@ -25,7 +25,7 @@ pub fn is_reading(work: &WorkCall) -> bool {
         | WorkCall::SearchFiles(_)
         | WorkCall::ListDocuments(_)
         | WorkCall::ReadDocument(_) => true,
-        WorkCall::GenerateWorkspaceSummary | WorkCall::Write(_) => false,
+        WorkCall::GenerateWorkspaceSummary | WorkCall::Change(_) => false,
     }
 }
 
@@ -49,7 +49,7 @@ pub fn read(
         WorkCall::SearchFiles(wanted) => search::search(spec, workspace, wanted),
         WorkCall::ListDocuments(wanted) => documents::list(spec, coverage, wanted, most),
         WorkCall::ReadDocument(wanted) => documents::read(spec, workspace, document_cache, wanted, most),
-        WorkCall::GenerateWorkspaceSummary | WorkCall::Write(_) => {
+        WorkCall::GenerateWorkspaceSummary | WorkCall::Change(_) => {
             Err(ToolError::Tell("this call is not a reading one".to_owned()))
         }
     }

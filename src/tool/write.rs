@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     failpoint,
-    workspace::{KnownPath, Workspace, WorkspaceError, known_path::ResolvedPath},
+    workspace::{KnownPath, Workspace, known_path::ResolvedPath},
 };
 use overnight_core::job::{
+    call::FileChange,
     digest::sha256,
     event::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ToolResult},
-    work_call::FileChange,
 };
 
 /// A change worked out, with nothing written yet.
@@ -31,13 +31,10 @@ impl PlannedChange {
     }
 }
 
-/// What a change would do. The inner error is the tool's sentence to the model.
-pub fn prepare(workspace: &Workspace, writing: &FileChange) -> Result<Result<PlannedChange, String>, WorkspaceError> {
-    match find(workspace, writing).and_then(|(resolved, before)| plan(writing, resolved, before)) {
-        Ok(planned) => Ok(Ok(planned)),
-        Err(ToolError::Tell(text)) => Ok(Err(text)),
-        Err(ToolError::Fatal(error)) => Err(error),
-    }
+/// What a change would do.
+pub fn prepare(workspace: &Workspace, change: &FileChange) -> Result<PlannedChange, ToolError> {
+    let (resolved, before) = find(workspace, change)?;
+    plan(change, resolved, before)
 }
 
 fn saved(known: KnownPath, text: &str) -> Option<SavedFile> {
@@ -58,8 +55,8 @@ fn saved(known: KnownPath, text: &str) -> Option<SavedFile> {
 }
 
 /// Where a change goes, and what is there now.
-fn find(workspace: &Workspace, writing: &FileChange) -> Result<(ResolvedPath, Option<Vec<u8>>), ToolError> {
-    let resolved = workspace.resolve_for_write(&parse(writing.path())?)?;
+fn find(workspace: &Workspace, change: &FileChange) -> Result<(ResolvedPath, Option<Vec<u8>>), ToolError> {
+    let resolved = workspace.resolve_for_write(&parse(change.path())?)?;
     match workspace.read_at_most(&resolved.path, MOST_BYTES) {
         Ok(content) => Ok((resolved, Some(content))),
         Err(error) if error.is_not_found() => Ok((resolved, None)),
@@ -67,9 +64,9 @@ fn find(workspace: &Workspace, writing: &FileChange) -> Result<(ResolvedPath, Op
     }
 }
 
-fn plan(writing: &FileChange, resolved: ResolvedPath, before: Option<Vec<u8>>) -> Result<PlannedChange, ToolError> {
+fn plan(change: &FileChange, resolved: ResolvedPath, before: Option<Vec<u8>>) -> Result<PlannedChange, ToolError> {
     let hash = before.as_deref().map(sha256);
-    let after = match writing {
+    let after = match change {
         FileChange::Whole(write) => write.content.clone(),
         FileChange::Append(write) => text_of(before, &resolved.path)? + &write.content,
         FileChange::Edit(edit) => {
@@ -119,22 +116,22 @@ fn text_of(content: Option<Vec<u8>>, path: &str) -> Result<String, ToolError> {
 /// called it.
 pub fn write(
     workspace: &Workspace,
-    writing: &FileChange,
+    change: &FileChange,
     prepared: &PreparedWrite,
     planned: Option<PlannedChange>,
 ) -> Result<ToolResult, ToolError> {
-    tell_model(change(workspace, writing, prepared, planned))
+    tell_model(make(workspace, change, prepared, planned))
 }
 
-fn change(
+fn make(
     workspace: &Workspace,
-    writing: &FileChange,
+    change: &FileChange,
     prepared: &PreparedWrite,
     planned: Option<PlannedChange>,
 ) -> Result<ToolResult, ToolError> {
     let planned = match planned {
         Some(planned) if planned.prepared == *prepared => planned,
-        Some(_) | None => plan_again(workspace, writing, prepared)?,
+        Some(_) | None => plan_again(workspace, change, prepared)?,
     };
     let PlannedChange { resolved, prepared: PreparedWrite { before, after: hash }, after } = planned;
     if before.as_ref() != Some(&hash) {
@@ -143,7 +140,7 @@ fn change(
         failpoint::hit("tool.write.done");
     }
     let bytes = after.len() as u64;
-    let verb = match writing {
+    let verb = match change {
         FileChange::Whole(_) => "Wrote",
         FileChange::Append(_) => "Appended to",
         FileChange::Edit(_) => "Edited",
@@ -159,10 +156,10 @@ fn change(
 /// What is left to do of a change that another process prepared, before a crash.
 fn plan_again(
     workspace: &Workspace,
-    writing: &FileChange,
+    change: &FileChange,
     prepared: &PreparedWrite,
 ) -> Result<PlannedChange, ToolError> {
-    let (resolved, current) = find(workspace, writing)?;
+    let (resolved, current) = find(workspace, change)?;
     let hash = current.as_deref().map(sha256);
     if hash.as_deref() == Some(&prepared.after) {
         let after = text_of(current, &resolved.path)?;
@@ -173,7 +170,7 @@ fn plan_again(
         });
     }
     if hash == prepared.before {
-        return plan(writing, resolved, current);
+        return plan(change, resolved, current);
     }
     Err(ToolError::Tell(format!("{} was changed by someone else meanwhile; read it and decide anew", resolved.path)))
 }

@@ -13,6 +13,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{
+        call::{Call, ControlCall, Tool},
         contract::{QuoteResult, check_deliverable, json_path::JsonPath},
         event::Event,
         instructions::{self, Instructions},
@@ -22,8 +23,8 @@ use overnight_core::{
         todo_list::{TodoList, clean},
     },
     prompt::{
+        message::ToolCall,
         tokens::{bounded, head, tail},
-        tools::{JobComplete, SearchFiles, TodoWrite, Tool, arguments},
     },
 };
 use overnight_documents::{QuoteIndex, Unit, extract};
@@ -93,13 +94,16 @@ fn with_schema(schema: &str) -> Option<Instructions> {
 
 fn tool_arguments(bytes: &[u8]) {
     let value = serde_json::from_slice(bytes).unwrap_or_else(|_| Value::String(text(bytes)));
-    let _ = arguments::<JobComplete>(Tool::JobComplete, &value);
-    let _ = arguments::<SearchFiles>(Tool::SearchFiles, &value);
-    if let Ok(wanted) = arguments::<TodoWrite>(Tool::TodoWrite, &value)
-        && let Ok(todos) = TodoList::default().rewritten(&wanted.todos, Timestamp::default())
-    {
-        let list = TodoList::new(todos, Timestamp::default());
-        assert_eq!(list.rewritten(&[], Timestamp::default()).unwrap().len(), list.all().len());
+    for tool in Tool::ALL {
+        let said = ToolCall { id: String::new(), name: tool.name().to_owned(), arguments: value.clone() };
+        let call = Call::parse(&said);
+        assert_eq!(call.tool(), Some(tool));
+        if let Call::Control(ControlCall::TodoWrite(items)) = call
+            && let Ok(todos) = TodoList::default().rewritten(&items, Timestamp::default())
+        {
+            let list = TodoList::new(todos, Timestamp::default());
+            assert_eq!(list.rewritten(&[], Timestamp::default()).unwrap().len(), list.all().len());
+        }
     }
     let text = text(bytes);
     let _ = (clean(&text), JsonPath::parse(&text), head(&text, 10), tail(&text, 10), bounded(&text, 10, "x"));

@@ -9,14 +9,14 @@ use std::{collections::BTreeMap, fmt::Write};
 
 const SCHEMA: &str = r#"{"type": "object", "required": ["items"]}"#;
 
-fn beside(path: &str) -> Result<String, String> {
+fn beside(path: &str) -> Result<String, UnreadFile> {
     match path {
         "schemas/items.schema.json" => Ok(SCHEMA.to_owned()),
         "schemas/broken.json" => Ok("{\"type\": }".to_owned()),
         "schemas/wrong.json" => Ok("{\"type\": \"objekt\"}".to_owned()),
         "agents/validator.md" => Ok("You check.\n".to_owned()),
         "agents/empty.md" => Ok(" \n".to_owned()),
-        _ => Err("no such file".to_owned()),
+        _ => Err(UnreadFile("no such file".to_owned())),
     }
 }
 

@@ -10,8 +10,12 @@ use overnight::{
     workspace::Workspace,
 };
 use overnight_core::{
-    job::{coverage::Coverage, event::CallEnd, work_call::WorkCall},
-    prompt::{fence::fenced, tools::SearchFiles},
+    job::{
+        call::{WorkCall, arguments::SearchFiles},
+        coverage::Coverage,
+        event::CallEnd,
+    },
+    prompt::fence::fenced,
 };
 use std::{fmt::Write, fs, path::PathBuf, sync::Arc};
 

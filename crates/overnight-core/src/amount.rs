@@ -1,10 +1,20 @@
 //! Amounts as people write them: `20M` tokens, `1h30m` of work. Front matter, `overnight.yaml`, environment variables and
 //! flags all read them here, so that one spelling works everywhere.
 
-/// Reads a count: `20000000`, `20_000_000`, `500k`, `1.5M`, `2G` (decimal multiples). The error is a fragment that says
-/// what was expected.
-pub fn count(text: &str) -> Result<u64, String> {
-    let wrong = || format!("must be a whole number such as 500k, 20M or 20000000, not '{}'", shown(text));
+/// Why a text is no amount: a fragment that follows the amount's name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AmountError {
+    /// With the text, cut.
+    #[error("must be a whole number such as 500k, 20M or 20000000, not '{0}'")]
+    Count(String),
+    /// With the text, cut.
+    #[error("must be a duration with its unit, such as 30m, 8h or 1h30m, not '{0}'")]
+    Duration(String),
+}
+
+/// Reads a count: `20000000`, `20_000_000`, `500k`, `1.5M`, `2G` (decimal multiples).
+pub fn count(text: &str) -> Result<u64, AmountError> {
+    let wrong = || AmountError::Count(shown(text));
     let trimmed: String = text.trim().chars().filter(|c| *c != '_').collect();
     let (digits, zeros) = match trimmed.chars().last() {
         Some('k' | 'K') => (trimmed.get(..trimmed.len() - 1).unwrap_or(""), 3),
@@ -22,10 +32,9 @@ pub fn count(text: &str) -> Result<u64, String> {
     format!("{whole}{fraction}{}", "0".repeat(zeros - fraction.len())).parse().map_err(|_| wrong())
 }
 
-/// Reads a duration with its unit: `30m`, `8h`, `1h30m`, `2days`. Milliseconds; the error is a fragment that says what was
-/// expected.
-pub fn duration_ms(text: &str) -> Result<u64, String> {
-    let wrong = || format!("must be a duration with its unit, such as 30m, 8h or 1h30m, not '{}'", shown(text));
+/// Reads a duration with its unit: `30m`, `8h`, `1h30m`, `2days`. Milliseconds.
+pub fn duration_ms(text: &str) -> Result<u64, AmountError> {
+    let wrong = || AmountError::Duration(shown(text));
     let duration = humantime::parse_duration(text.trim()).map_err(|_| wrong())?;
     u64::try_from(duration.as_millis()).map_err(|_| wrong())
 }
@@ -61,7 +70,7 @@ mod tests {
         }
         for text in ["", "k", "20MB", "-1", "1.5", "1.2345k", "99999999999999999999", "20000000000000G", ".5M", "1e6"] {
             let expected = format!("must be a whole number such as 500k, 20M or 20000000, not '{text}'");
-            assert_eq!(count(text), Err(expected));
+            assert_eq!(count(text).unwrap_err().to_string(), expected);
         }
     }
 
@@ -72,7 +81,7 @@ mod tests {
         }
         for text in ["", "8", "8 hours and more", "-3h", "99999999999999999999h", "18446744073709551615y"] {
             let expected = format!("must be a duration with its unit, such as 30m, 8h or 1h30m, not '{text}'");
-            assert_eq!(duration_ms(text), Err(expected));
+            assert_eq!(duration_ms(text).unwrap_err().to_string(), expected);
         }
     }
 

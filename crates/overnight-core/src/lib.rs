@@ -2,6 +2,8 @@
 //! shown ([`prompt`]); [`yaml`] reads what people
 //! write by hand. No file, clock, socket or environment is touched here; time is data in a result.
 
+#![warn(missing_docs)]
+
 pub mod amount;
 pub mod job;
 pub mod prompt;

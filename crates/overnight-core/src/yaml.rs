@@ -11,20 +11,31 @@ use std::fmt::{self, Write};
 
 mod tree;
 
+/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum YamlNode {
+    /// Nothing, `null` or `~`.
     Null,
+    /// `true` or `false`.
     Flag(bool),
+    /// A whole number that is not negative.
     Whole(u64),
+    /// Any other number.
     Number(f64),
+    /// Quoted or bare.
     Text(String),
+    /// In the order of the text.
     List(Vec<YamlNode>),
+    /// In the order of the text, each key once.
     Map(Vec<(String, YamlNode)>),
 }
 
+/// One step of the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlStep {
+    /// Into a mapping.
     Key(String),
+    /// Into a list, from 0.
     Index(usize),
 }
 
@@ -34,16 +45,20 @@ pub struct ValueError {
     path: Vec<YamlStep>,
     /// The key itself is meant, not its value.
     at_key: bool,
+    /// A sentence without a full stop.
     pub what: String,
 }
 
 /// What is wrong with the text, and its line within it, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlError {
+    /// From 1.
     pub line: u64,
+    /// A sentence without a full stop.
     pub what: String,
 }
 
+/// A text that was read.
 #[derive(Debug)]
 pub struct YamlFile<'t> {
     text: &'t str,
@@ -51,10 +66,12 @@ pub struct YamlFile<'t> {
 }
 
 impl<'t> YamlFile<'t> {
+    /// Reads a text within the bounds on its size.
     pub fn parse(text: &'t str) -> Result<Self, YamlError> {
         tree::build(text).map(|root| Self { text, root })
     }
 
+    /// The whole tree.
     pub fn root(&self) -> YamlValue<'_> {
         YamlValue { node: &self.root, path: Vec::new() }
     }
@@ -78,6 +95,7 @@ pub struct YamlValue<'a> {
 }
 
 impl<'a> YamlValue<'a> {
+    /// The value here.
     pub fn node(&self) -> &'a YamlNode {
         self.node
     }
@@ -167,6 +185,7 @@ impl<'a> YamlValue<'a> {
         }
     }
 
+    /// The items of a list.
     pub fn list(&self) -> Result<Vec<YamlValue<'a>>, ValueError> {
         match self.node {
             YamlNode::List(nodes) => {
@@ -200,10 +219,12 @@ impl<'a> YamlValue<'a> {
         Ok(text.to_owned())
     }
 
+    /// A list of texts, each one line of at most `max` characters.
     pub fn lines(&self, max: usize) -> Result<Vec<String>, ValueError> {
         self.list()?.iter().map(|at| at.line(max)).collect()
     }
 
+    /// `true` or `false`.
     pub fn flag(&self) -> Result<bool, ValueError> {
         match self.node {
             YamlNode::Flag(flag) => Ok(*flag),
@@ -231,6 +252,7 @@ impl<'a> YamlValue<'a> {
         Ok(number)
     }
 
+    /// A duration, longer than 0.
     pub fn duration_ms(&self) -> Result<u64, ValueError> {
         let YamlNode::Text(text) = self.node else {
             return Err(self.expected("a duration with its unit, such as 30m, 8h or 1h30m"));
@@ -270,6 +292,7 @@ impl<'a> YamlValue<'a> {
     }
 }
 
+/// A mapping whose keys are all known.
 #[derive(Debug)]
 pub struct YamlMapping<'a> {
     at: YamlValue<'a>,
@@ -282,6 +305,7 @@ impl<'a> YamlMapping<'a> {
         self.entries.iter().find(|at| at.key() == key).filter(|at| *at.node != YamlNode::Null)
     }
 
+    /// The value of `key`; missing or null is an error.
     pub fn required(&self, key: &str) -> Result<&YamlValue<'a>, ValueError> {
         self.get(key).ok_or_else(|| {
             let place = if self.at.path.is_empty() { String::new() } else { format!(" in '{}'", self.at.name()) };

@@ -93,7 +93,8 @@ fn job() -> Job {
     let folder = TempDir::new().unwrap();
     let workspace = Workspace::create_temporary(folder.path()).unwrap();
     let text = "---\nname: read\ndescription: A test\ndeliverables:\n  - path: output/r.json\n---\n\nRead.\n";
-    let instructions = instructions::parse("read.md", text, &|_| Err("nothing is there".into())).unwrap();
+    let instructions =
+        instructions::parse("read.md", text, &|_| Err(instructions::UnreadFile("nothing is there".into()))).unwrap();
     let document = |name: &str| DocumentEntry {
         name: name.into(),
         sha256: sha256(b"x"),

@@ -3,12 +3,13 @@
 use crate::cli::progress::counted;
 use overnight_core::{
     job::{
+        call::Tool,
         contract::Check,
         event::{CallEnd, Event, StepEnd, ToolResult},
         state::Job,
         todo::Todo,
     },
-    prompt::{message::Stop, tokens::head, tools::Tool},
+    prompt::{message::Stop, tokens::head},
 };
 
 /// Tokens of what a model or a tool said that are shown of it.
@@ -87,7 +88,7 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
             format!("turn {turn}, attempt {attempt} failed ({kind}{status}), again in {wait_ms} ms: {reason}")
         }
         Event::ToolStarted { .. } => {
-            format!("{} begins", job.pending.front().map_or("a call", |call| call.name.as_str()))
+            format!("{} begins", job.calls.pending.front().map_or("a call", |call| call.said.name.as_str()))
         }
         Event::ToolReturned { name, result, .. } if is_logged(name, result) => return None,
         Event::ToolReturned { name, result, .. } => format!("{name} {}", returned(result)),

@@ -82,7 +82,7 @@ impl JobView<'_> {
         if let Some(queue) = &self.queue {
             text.push_str(&queue.text());
         }
-        let is_ended = job.map_or(self.status.is_end(), |job| job.ended().is_some() || job.ending.is_some());
+        let is_ended = job.map_or(self.status.is_end(), |job| job.decided_ending().is_some());
         if is_ended {
             text.push_str(&self.result());
         } else if let Some(job) = job {
@@ -94,7 +94,7 @@ impl JobView<'_> {
                 | Progress::Examining { .. }
                 | Progress::Planning(_)
                 | Progress::Digesting
-                | Progress::Closing => "Last",
+                | Progress::Closing { .. } => "Last",
             };
             let board = format!("{}\n\n{}", todo_board::place(job), todo_board::plain(&job.phase.todos));
             let _ = write!(text, "\n{heading}\n{}{planning}\n", indented(&board));

@@ -1,8 +1,8 @@
 //! Calls that came twice.
 
-use overnight_core::prompt::{
-    message::ToolCall,
-    tools::{Family, Tool},
+use overnight_core::{
+    job::call::{Family, Tool},
+    prompt::message::ToolCall,
 };
 use std::collections::HashMap;
 

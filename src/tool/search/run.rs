@@ -16,12 +16,10 @@ use crate::{
     },
     workspace::Workspace,
 };
-use overnight_core::{
-    job::{
-        event::{CallEnd, ToolResult},
-        spec::JobSpec,
-    },
-    prompt::tools::SearchFiles,
+use overnight_core::job::{
+    call::arguments::SearchFiles,
+    event::{CallEnd, ToolResult},
+    spec::JobSpec,
 };
 use overnight_documents::Unit;
 use std::{

@@ -138,7 +138,8 @@ impl TestDir {
     /// A job made in this process.
     pub(super) fn make(&self) -> PathBuf {
         let text = self.read("task.md");
-        let read = instructions::parse("task.md", &text, &|path| Err(path.to_owned())).unwrap();
+        let read =
+            instructions::parse("task.md", &text, &|path| Err(instructions::UnreadFile(path.to_owned()))).unwrap();
         let documents = [self.path("docs")];
         let model = self.model();
         let request = NewJobRequest {

@@ -153,7 +153,7 @@ fn feedback_is_written_down_and_planned_for() {
     world.skip_log();
     feedback(&mut world, "Name the pumps.");
     assert!(world.files[INSTRUCTIONS_FILE].ends_with("## Feedback 1\n\nName the pumps.\n"));
-    assert_eq!((world.job.refusals, world.job.early_ends.in_all), (0, 0), "the counts begin anew");
+    assert_eq!((world.job.refusals.counted, world.job.early_ends.in_all), (0, 0), "the counts begin anew");
     world.play([say([no_change("nothing"), no_change("it holds")])]);
     assert_eq!(world.results(1), ["Refused: the feedback needs work: add at least one new phase to main_plan.md"]);
     world.play([say([write_file(PLAN_FILE, &world.files[PLAN_FILE].clone())])]);

@@ -3,6 +3,7 @@
 
 use overnight_core::{
     job::{
+        call::{FileChange, WorkCall},
         contract::{QuoteResult, check_deliverable},
         decide::{Command, Effect, EffectResult},
         digest::sha256,
@@ -20,7 +21,6 @@ use overnight_core::{
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, SUMMARY_FILE, Status},
         summary::{self, FileEntry},
         time::Timestamp,
-        work_call::{FileChange, WorkCall},
     },
     prompt::{
         compact::RESULT_TOKENS,
@@ -45,7 +45,7 @@ const CALL_MS: i64 = 2_000;
 /// Looks at each decision: the state before, the decision, the state after.
 pub(crate) type Invariant = Box<dyn FnMut(&Job, &Decision, &Job)>;
 
-/// What becomes of a working tool's call in a bad world.
+/// What becomes of a work tool's call in a bad world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fate {
     Well,
@@ -74,7 +74,7 @@ pub(crate) struct World {
     pub(crate) counted_percent: u64,
     /// Called with the state before, the decision, and the state after it.
     pub(crate) invariant: Option<Invariant>,
-    /// How the next calls of working tools fare, where not as they should.
+    /// How the next calls of work tools fare, where not as they should.
     pub(crate) fates: VecDeque<Fate>,
     pub(crate) clock_ms: i64,
     /// Decisions that `log` has already shown.
@@ -86,8 +86,10 @@ pub(crate) fn spec(more: &str, documents: &[(&str, u64)]) -> JobSpec {
     let text = format!(
         "---\nname: audit-stations\ndescription: A test\ncoverage: 0.0\ndeliverables:\n  - path: output/report.md\n    min_words: 3\n{more}---\n\n# Audit the stations\n\nRead every station's log and write down what is wrong.\n"
     );
-    let instructions =
-        instructions::parse("audit-stations.md", &text, &|_| Err("nothing is there".to_owned())).unwrap();
+    let instructions = instructions::parse("audit-stations.md", &text, &|_| {
+        Err(instructions::UnreadFile("nothing is there".to_owned()))
+    })
+    .unwrap();
     let documents = documents
         .iter()
         .map(|(name, units)| DocumentEntry {
@@ -264,13 +266,16 @@ impl World {
             Effect::Decide | Effect::Model | Effect::Nothing => EffectResult::Now,
             Effect::Prepare(_) if self.fates.front() == Some(&Fate::Unprepared) => {
                 self.fates.pop_front();
-                EffectResult::Prepared(Err("the file can't be opened".to_owned()))
+                EffectResult::Tool(ToolResult::plain(CallEnd::Failed, "the file can't be opened"))
             }
-            Effect::Prepare(writing) => EffectResult::Prepared(self.after(writing).map(|after| {
-                let before = self.files.get(writing.path()).map(|text| sha256(text.as_bytes()));
-                let prepared = PreparedWrite { before, after: sha256(after.as_bytes()) };
-                (prepared, saved(writing.path(), &after))
-            })),
+            Effect::Prepare(change) => match self.after(change) {
+                Ok(after) => {
+                    let before = self.files.get(change.path()).map(|text| sha256(text.as_bytes()));
+                    let prepared = PreparedWrite { before, after: sha256(after.as_bytes()) };
+                    EffectResult::Prepared(prepared, saved(change.path(), &after))
+                }
+                Err(text) => EffectResult::Tool(ToolResult::plain(CallEnd::Failed, text)),
+            },
             Effect::Tool { call, work, .. } => {
                 let result = match self.fates.pop_front().unwrap_or(Fate::Well) {
                     Fate::Well | Fate::Unprepared => self.work(call, work),
@@ -325,9 +330,9 @@ impl World {
     }
 
     /// What a file will hold after a change.
-    fn after(&self, writing: &FileChange) -> Result<String, String> {
-        let before = self.files.get(writing.path());
-        match writing {
+    fn after(&self, change: &FileChange) -> Result<String, String> {
+        let before = self.files.get(change.path());
+        match change {
             FileChange::Whole(write) => Ok(write.content.clone()),
             FileChange::Append(write) => Ok(before.cloned().unwrap_or_default() + &write.content),
             FileChange::Edit(edit) => match before {
@@ -341,9 +346,9 @@ impl World {
     fn work(&mut self, call: &ToolCall, work: &WorkCall) -> ToolResult {
         let done = |text: String| ToolResult::plain(CallEnd::Done, text);
         match work {
-            WorkCall::Write(writing) => {
-                let after = self.after(writing).unwrap();
-                let path = writing.path().to_owned();
+            WorkCall::Change(change) => {
+                let after = self.after(change).unwrap();
+                let path = change.path().to_owned();
                 self.files.insert(path.clone(), after.clone());
                 ToolResult {
                     changed: Some(ChangedFile {

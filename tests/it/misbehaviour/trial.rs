@@ -151,7 +151,7 @@ impl Trial {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        let nothing = |_: &str| Err("no such file".to_owned());
+        let nothing = |_: &str| Err(instructions::UnreadFile("no such file".to_owned()));
         let request = NewJobRequest {
             extractor: &Extractor::in_process(),
             instructions: instructions::parse("task.md", &self.task, &nothing).unwrap(),

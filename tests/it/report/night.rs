@@ -245,7 +245,8 @@ impl Night {
     /// Works a job within this process, as the program does: until it rests, or as a process that dies after some turns.
     fn drive(&self, name: &str, model: Paid, dies_at: Option<u64>) {
         let text = TASK.replace("NAME", name).replace("MORE", "");
-        let instructions = instructions::parse("task.md", &text, &|path| Err(format!("{path} is not there"))).unwrap();
+        let instructions =
+            instructions::parse("task.md", &text, &|path| Err(instructions::UnreadFile(path.to_owned()))).unwrap();
         let model: Arc<dyn Model> = Arc::new(model);
         let request = NewJobRequest {
             extractor: &Extractor::in_process(),

@@ -58,9 +58,10 @@ impl Ground {
         };
         let beside = |path: &str| {
             let found = scenario.given.iter().find(|(name, _)| name == path);
-            found.map(|(_, text)| text.clone()).or_else(|| shipped(path)).ok_or_else(|| format!("{path} is not given"))
+            let missing = || instructions::UnreadFile(format!("{path} is not given"));
+            found.map(|(_, text)| text.clone()).or_else(|| shipped(path)).ok_or_else(missing)
         };
-        let text = beside(INSTRUCTIONS_FILE)?;
+        let text = beside(INSTRUCTIONS_FILE).map_err(|error| error.to_string())?;
         let instructions = instructions::parse(INSTRUCTIONS_FILE, &text, &beside).map_err(|error| error.to_string())?;
         let documents: Vec<PathBuf> =
             Some(given.path().join(DOCUMENTS)).into_iter().filter(|folder| folder.exists()).collect();

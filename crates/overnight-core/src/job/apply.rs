@@ -1,26 +1,23 @@
 //! What a fact means for the state: the transition table. Nothing here decides; every line follows from its event alone.
 
 use super::{
-    attempts::Attempts,
+    call::{Family, PendingCall},
     coverage::Coverage,
     effort::Effort,
     event::{CallEnd, Decision, Event, ExaminedFiles, PhaseKind, PlanStep, SavedFile, ToolResult, Why},
     failure::Remedy,
+    instructions::{FoldPolicy, SummaryBy},
     models::Answered,
     plan::Plan,
     spec::JobSpec,
     state::{
-        EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PLANNING_READS, PastPhase, Phase, Planning, Progress,
-        Spent, Status, Totals,
+        Attempts, CompletionRefusals, EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PLANNING_READS,
+        PastPhase, Phase, Planning, Progress, ReplyCalls, Spent, Status, Totals,
     },
     time::Timestamp,
     todo_list::TodoList,
 };
-use crate::prompt::{
-    conversation::Conversation,
-    layers,
-    tools::{Family, Tool},
-};
+use crate::prompt::{conversation::Conversation, layers};
 use std::{
     collections::{BTreeSet, VecDeque},
     hash::{DefaultHasher, Hash, Hasher},
@@ -61,17 +58,10 @@ impl Job {
             coverage: Coverage::default(),
             totals: Totals::default(),
             attempts: Attempts::default(),
-            not_run: None,
-            skipped: None,
-            planned_with: Spent::default(),
-            pending: VecDeque::new(),
-            prepared: None,
+            calls: ReplyCalls::default(),
             writes: VecDeque::new(),
             early_ends: EarlyEnds::default(),
-            refusals: 0,
-            refused_in_turn: 0,
-            approved: false,
-            ending: None,
+            refusals: CompletionRefusals::default(),
             last_at: at,
             spec,
         }
@@ -104,18 +94,22 @@ impl Job {
                 }
                 let list = TodoList::new(todos.clone(), at);
                 self.phase = Phase::new(*number, *attempt, *kind, title, *plan_phase, list, at);
-                self.phase.spent = std::mem::take(&mut self.planned_with);
-                if self.progress != Progress::Digesting {
-                    self.progress = Progress::Executing;
+                if let Progress::Planning(planning) = &self.progress {
+                    self.phase.spent = planning.spent;
                 }
+                self.progress = match (self.spec.instructions.context.summary, kind) {
+                    (SummaryBy::Model, PhaseKind::Planned) => Progress::Digesting,
+                    (SummaryBy::Model, PhaseKind::Bootstrap | PhaseKind::Review) | (SummaryBy::Digest, _) => {
+                        Progress::Executing
+                    }
+                };
             }
             Event::PhaseEnded { why, folder } => self.on_phase_ended(why, folder, at),
             Event::ArchiveStored { .. } => {
-                if let Progress::Archiving { why, .. } = &self.progress {
-                    self.progress = if self.ending.is_some() {
-                        Progress::Closing
-                    } else {
-                        Progress::Summarising { why: why.clone() }
+                if let Progress::Archiving { why, ending, .. } = &mut self.progress {
+                    self.progress = match ending.take() {
+                        Some(ending) => Progress::Closing { ending, approved: false },
+                        None => Progress::Summarising { why: why.clone() },
                     };
                 }
             }
@@ -171,18 +165,22 @@ impl Job {
             }
             Event::ModelReplied { text, calls, usage, cost_usd, carried, .. } => {
                 self.attempts = Attempts::default();
-                self.not_run = None;
-                self.skipped = None;
+                self.calls = ReplyCalls::of(calls);
                 self.totals.counted = Some((usage.input, crate::prompt::compact::local_tokens(self)));
                 self.totals.spent.add(usage, *cost_usd);
-                match &self.progress {
-                    Progress::Planning(_) => self.planned_with.add(usage, *cost_usd),
+                match &mut self.progress {
+                    Progress::Planning(planning) => {
+                        planning.spent.add(usage, *cost_usd);
+                        planning.on_reply(
+                            self.calls.pending.iter().any(|call| call.call.family() == Some(Family::Reading)),
+                        );
+                    }
                     Progress::Executing
                     | Progress::Digesting
                     | Progress::Archiving { .. }
                     | Progress::Summarising { .. }
                     | Progress::Examining { .. }
-                    | Progress::Closing => self.phase.spent.add(usage, *cost_usd),
+                    | Progress::Closing { .. } => self.phase.spent.add(usage, *cost_usd),
                 }
                 for part in self.conversation.on_answered() {
                     if self.coverage.add(&part) {
@@ -190,19 +188,9 @@ impl Job {
                     }
                 }
                 self.conversation.push_reply(text, calls, carried.as_ref());
-                self.pending = calls.iter().cloned().collect();
                 self.phase.effort.on_turn(calls.len());
-                if let Progress::Planning(planning) = &mut self.progress {
-                    let reads =
-                        calls.iter().any(|call| Tool::named(&call.name).map(Tool::family) == Some(Family::Reading));
-                    if reads && planning.reads < PLANNING_READS {
-                        planning.reads += 1;
-                    } else {
-                        planning.tries += 1;
-                    }
-                }
             }
-            Event::ToolStarted { prepared, .. } => self.prepared = Some(prepared.clone()),
+            Event::ToolStarted { prepared, .. } => self.calls.prepared = Some(prepared.clone()),
             Event::ToolReturned { result, .. } => self.on_tool_returned(result),
             Event::AccomplishmentAdded { text } => {
                 self.accomplishments.push(text.clone());
@@ -213,12 +201,15 @@ impl Job {
                 self.phase.notes.push(text.clone());
             }
             Event::CompletionRefused { .. } => {
-                if self.refused_in_turn != self.totals.spent.turns {
-                    self.refusals += 1;
-                    self.refused_in_turn = self.totals.spent.turns;
+                let turn = self.totals.spent.turns;
+                if self.refusals.in_turn != turn {
+                    self.refusals = CompletionRefusals { counted: self.refusals.counted + 1, in_turn: turn };
                 }
             }
-            Event::EndingDecided { ending } => self.ending = Some(ending.clone()),
+            // The phase's end follows in the same decision, and takes it along.
+            Event::EndingDecided { ending } => {
+                self.progress = Progress::Closing { ending: ending.clone(), approved: false };
+            }
             Event::Held { reason, detail } => self.status = Status::Held { reason: *reason, detail: detail.clone() },
             Event::AttemptFailed { kind, .. } => {
                 self.attempts.failed += 1;
@@ -237,17 +228,17 @@ impl Job {
                 self.instructions.clone_from(instructions);
                 self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: instructions.clone() });
                 self.early_ends = EarlyEnds::default();
-                self.refusals = 0;
-                self.ending = None;
+                self.refusals.counted = 0;
                 self.progress = Progress::Summarising { why: Why::Feedback { number: *number, text: text.clone() } };
             }
             Event::Approved => {
-                self.approved = true;
                 self.status = Status::Running;
+                if let Progress::Closing { approved, .. } = &mut self.progress {
+                    *approved = true;
+                }
             }
             Event::JobEnded { ending } => {
-                self.pending.clear();
-                self.prepared = None;
+                self.calls = ReplyCalls::default();
                 self.writes.clear();
                 self.status = Status::Ended(ending.clone());
             }
@@ -255,7 +246,6 @@ impl Job {
     }
 
     fn folds(&self) -> bool {
-        use super::instructions::FoldPolicy;
         match self.spec.instructions.context.fold {
             FoldPolicy::Todo => true,
             FoldPolicy::None => false,
@@ -279,10 +269,18 @@ impl Job {
         } else {
             self.early_ends.in_a_row = 0;
         }
-        self.pending.clear();
-        self.prepared = None;
+        self.calls = ReplyCalls::default();
         self.past.push(PastPhase { phase: self.phase.clone(), why: why.clone(), folder: folder.to_owned(), ended: at });
-        self.progress = Progress::Archiving { folder: folder.to_owned(), why: why.clone() };
+        let ending = match std::mem::replace(&mut self.progress, Progress::Executing) {
+            Progress::Closing { ending, .. } => Some(ending),
+            Progress::Executing
+            | Progress::Archiving { .. }
+            | Progress::Summarising { .. }
+            | Progress::Examining { .. }
+            | Progress::Planning(_)
+            | Progress::Digesting => None,
+        };
+        self.progress = Progress::Archiving { folder: folder.to_owned(), why: why.clone(), ending };
     }
 
     fn on_examined(&mut self, files: &ExaminedFiles) {
@@ -302,8 +300,7 @@ impl Job {
             self.plan = Some(plan);
         }
         self.conversation.push_user(layers::examined(&shown, self.spec.budget_tokens));
-        self.progress =
-            Progress::Planning(Planning { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0 });
+        self.progress = Progress::Planning(Planning::new(why));
     }
 
     /// The plan that `text` says; nobody reads again what the plan's own text says already.
@@ -324,20 +321,15 @@ impl Job {
             PlanStep::UpdateMemory => PlanStep::UpdatePlan,
             PlanStep::UpdatePlan | PlanStep::CreateTodos => PlanStep::CreateTodos,
         };
-        if self.spec.instructions.context.summary == super::instructions::SummaryBy::Model
-            && step == PlanStep::CreateTodos
-        {
-            self.progress = Progress::Digesting;
-        }
     }
 
     fn on_tool_returned(&mut self, result: &ToolResult) {
-        let Some(call) = self.pending.pop_front() else {
+        let Some(PendingCall { said, call }) = self.calls.pending.pop_front() else {
             return;
         };
-        self.prepared = None;
-        self.conversation.push_result(&call, result);
-        let family = Tool::named(&call.name).map(Tool::family);
+        self.calls.prepared = None;
+        self.conversation.push_result(&said, call.tool(), result);
+        let family = call.family();
         let effort = &mut self.phase.effort;
         match result.end {
             CallEnd::Done => {
@@ -345,29 +337,26 @@ impl Job {
                 if family != Some(Family::Control) {
                     effort.on_worked();
                 }
-                effort
-                    .on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
             }
-            CallEnd::Failed => {
-                effort.on_failed(&call.name);
-                effort
-                    .on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
-            }
+            CallEnd::Failed => effort.on_failed(&said.name),
             CallEnd::Refused => {
-                let is_unreadable = family != Some(Family::Control) && !call.arguments.is_object();
+                let is_unreadable = family != Some(Family::Control) && !said.arguments.is_object();
                 if family.is_none() || is_unreadable {
-                    self.not_run.get_or_insert_with(|| call.name.clone());
+                    self.calls.unreadable.get_or_insert_with(|| said.name.clone());
                 }
-                effort
-                    .on_call(self.totals.spent.turns, signature(&call.name, &call.arguments.to_string(), &result.text));
-                if !call.arguments.is_object() {
+                if !said.arguments.is_object() {
                     effort.on_malformed();
                 }
             }
             CallEnd::Skipped => {
-                self.skipped.get_or_insert_with(|| call.name.clone());
+                self.calls.skipped.get_or_insert_with(|| said.name.clone());
             }
             CallEnd::Interrupted => {}
+        }
+        match result.end {
+            CallEnd::Done | CallEnd::Failed | CallEnd::Refused => effort
+                .on_call(self.totals.spent.turns, signature(&said.name, &said.arguments.to_string(), &result.text)),
+            CallEnd::Skipped | CallEnd::Interrupted => {}
         }
         if let Some(changed) = &result.changed {
             self.phase.files.insert(changed.path.clone());
@@ -386,6 +375,20 @@ fn signature(name: &str, arguments: &str, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (name, arguments, text).hash(&mut hasher);
     hasher.finish()
+}
+
+impl Planning {
+    fn new(why: Why) -> Self {
+        Self { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0, spent: Spent::default() }
+    }
+
+    fn on_reply(&mut self, reads: bool) {
+        if reads && self.reads < PLANNING_READS {
+            self.reads += 1;
+        } else {
+            self.tries += 1;
+        }
+    }
 }
 
 impl Phase {

@@ -1,7 +1,7 @@
 //! What the next call is expected to take, and whether the job's budget has room for it: looked at before each call, so that
 //! a budget is overrun by that one call at most (SPEC section 3, "Limits").
 
-use super::state::Job;
+use super::{hold_cause::HoldCause, state::Job};
 use crate::prompt::{compact::counted_tokens, message::Usage};
 
 /// Tokens of a reply, where none has come yet.
@@ -21,22 +21,15 @@ impl Job {
         Usage { input: counted_tokens(self), output, ..Usage::default() }
     }
 
-    /// Why the next call doesn't fit in the budget any more; one sentence with what to do. `cost_usd` is what `expected`
-    /// costs, where the price is known.
-    pub fn over_budget(&self, expected: &Usage, cost_usd: Option<f64>) -> Option<String> {
+    /// Why the next call doesn't fit in the budget any more. `cost_usd` is what `expected` costs, where the price is known.
+    pub fn over_budget(&self, expected: &Usage, cost_usd: Option<f64>) -> Option<HoldCause> {
         let spent = &self.totals.spent;
-        let tokens = expected.input + expected.output;
-        if let Some(most) = self.limits.tokens.filter(|most| spent.tokens() + tokens > *most) {
-            return Some(format!(
-                "{} of {most} tokens are used, and the next call needs about {tokens}; resume with --tokens N for more",
-                spent.tokens()
-            ));
+        let (used, needed) = (spent.tokens(), expected.input + expected.output);
+        if let Some(most) = self.limits.tokens.filter(|most| used + needed > *most) {
+            return Some(HoldCause::TooFewTokens { used, most, needed });
         }
-        let cost = cost_usd?;
-        let most = self.limits.cost_usd.filter(|most| spent.cost_usd + cost > *most)?;
-        Some(format!(
-            "{:.4} of {most:.2} USD are used, and the next call costs about {cost:.4}; resume with --cost USD for more",
-            spent.cost_usd
-        ))
+        let (used_usd, needed_usd) = (spent.cost_usd, cost_usd?);
+        let most_usd = self.limits.cost_usd.filter(|most| used_usd + needed_usd > *most)?;
+        Some(HoldCause::TooLittleMoney { used_usd, most_usd, needed_usd })
     }
 }

@@ -27,6 +27,7 @@ const SPELLED_OUT: usize = 5;
 pub struct Check {
     /// `output/requirements.json: schema`
     pub name: String,
+    /// Whether it holds.
     pub passed: bool,
     /// What was found, in sentences; where the check failed, what to do about it.
     pub detail: String,
@@ -40,9 +41,12 @@ pub enum QuoteResult {
     Found,
     /// In the document, but on another page.
     NotOnPage {
+        /// The first page that has it, from 1.
         found_on: u64,
     },
+    /// In no page of the document.
     NotFound,
+    /// The job has no document of that name.
     NoSuchDocument,
 }
 
@@ -51,12 +55,15 @@ pub enum QuoteResult {
 pub struct QuoteQuery<'a> {
     /// The deliverable that it stands in, and where there: `$.requirements[3]`.
     pub deliverable: &'a str,
+    /// A path within the JSON.
     pub item: &'a str,
     /// The quote's key there.
     pub key: &'a str,
     /// As the deliverable has them.
     pub document: &'a str,
+    /// The words, as they were copied.
     pub quote: &'a str,
+    /// From 1; none: any page will do.
     pub page: Option<u64>,
 }
 
@@ -118,11 +125,16 @@ impl Checks<'_> {
     }
 }
 
-/// Compiles a schema; the error says what is wrong with it. Nothing is ever fetched for a `$ref`.
-pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, String> {
+/// What is wrong with a JSON Schema, and where in it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct SchemaError(String);
+
+/// Compiles a schema. Nothing is ever fetched for a `$ref`.
+pub(crate) fn compile(schema: &Value) -> Result<jsonschema::Validator, SchemaError> {
     jsonschema::validator_for(schema).map_err(|error| {
         let place = error.instance_path().to_string();
-        if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") }
+        SchemaError(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") })
     })
 }
 

@@ -2,100 +2,65 @@
 //! among them.
 
 use super::{
+    call::{
+        ControlCall, InvalidCall, Tool,
+        arguments::{CompletionStatus, TodoItem},
+    },
     event::{CallEnd, Completion, Ending, Event, PhaseKind, PlanStep, StepEnd, ToolResult, Why},
     planning,
     record::JobStatus,
     state::{Job, LAST_REVIEW_TODO, Progress},
     time::Timestamp,
-    todo_list::{MOST_TODOS, clean_note},
+    todo_list::MOST_TODOS,
 };
 use crate::prompt::{
     message::ToolCall,
     todo_board,
     tokens::{estimate, head, tail},
-    tools::{
-        CompletionStatus, JobComplete, ReasonArgument, TextArgument, TodoComplete, TodoListArguments, TodoRewind,
-        TodoWrite, Tool, arguments,
-    },
 };
 
 impl Job {
-    /// What a call of a control tool means. `None`: it needs an answer from outside first (the contract's checks).
-    pub(super) fn control(&self, tool: Tool, call: &ToolCall, at: Timestamp) -> Option<Vec<Event>> {
-        let refused = |reason: String| Some(vec![refusal(call, reason)]);
-        match tool {
-            Tool::TodoList => Some(vec![match arguments::<TodoListArguments>(tool, &call.arguments) {
-                Ok(wanted) => {
-                    match todo_board::listing(&self.phase.todos, wanted.status.as_deref(), self.max_result_tokens()) {
-                        Ok(listing) => returned(call, CallEnd::Done, listing),
-                        Err(reason) => returned(call, CallEnd::Refused, reason),
-                    }
-                }
-                Err(reason) => returned(call, CallEnd::Refused, reason),
-            }]),
-            Tool::AddAccomplishment | Tool::AddNote => match arguments::<TextArgument>(tool, &call.arguments) {
-                Ok(TextArgument { text }) if !clean_note(&text).is_empty() => {
-                    let text = clean_note(&text);
-                    let event = if tool == Tool::AddNote {
-                        Event::NoteAdded { text }
-                    } else {
-                        Event::AccomplishmentAdded { text }
-                    };
-                    Some(vec![returned(call, CallEnd::Done, "Added."), event])
-                }
-                Ok(_) => refused("text is empty; say in one line what to add".to_owned()),
-                Err(reason) => refused(reason),
-            },
-            Tool::JobComplete => match arguments::<JobComplete>(tool, &call.arguments) {
-                Ok(wanted) => self.job_complete(call, wanted),
-                Err(reason) => refused(reason),
-            },
-            Tool::TodoWrite => Some(match arguments::<TodoWrite>(tool, &call.arguments) {
-                Ok(wanted) => self.todo_write(call, &wanted, at),
-                Err(reason) => vec![refusal(call, reason)],
-            }),
-            Tool::NoChange => Some(match arguments::<ReasonArgument>(tool, &call.arguments) {
-                Ok(wanted) => self.no_change(call, &wanted.reason),
-                Err(reason) => vec![refusal(call, reason)],
-            }),
-            Tool::TodoComplete => match (self.is_executing(), arguments::<TodoComplete>(tool, &call.arguments)) {
-                (false, _) => refused(self.wrong_step(tool)),
-                (true, Err(reason)) => refused(reason),
-                (true, Ok(wanted)) => Some(self.todo_complete(call, wanted.outcome.as_deref())),
-            },
-            Tool::TodoRewind => match (self.is_executing(), arguments::<TodoRewind>(tool, &call.arguments)) {
-                (false, _) => refused(self.wrong_step(tool)),
-                (true, Err(reason)) => refused(reason),
-                (true, Ok(wanted)) => {
-                    let issue = clean_note(&wanted.issue);
-                    if issue.is_empty() {
-                        return refused("issue is empty; say what makes the phase impossible as planned".to_owned());
-                    }
-                    let text = "The phase is archived with the issue; the plan will be reconsidered.";
-                    Some(self.end_phase(vec![returned(call, CallEnd::Done, text)], Why::Rewound { issue }))
-                }
-            },
-            Tool::ArchiveAndReset => match (self.is_executing(), arguments::<ReasonArgument>(tool, &call.arguments)) {
-                (false, _) => refused(self.wrong_step(tool)),
-                (true, Err(reason)) => refused(reason),
-                (true, Ok(wanted)) => {
-                    let why = Why::Reset { reason: clean_note(&wanted.reason) };
-                    Some(self.end_phase(
-                        vec![returned(call, CallEnd::Done, "The phase is archived; planning begins anew.")],
-                        why,
-                    ))
-                }
-            },
-            Tool::ReadFile
-            | Tool::WriteFile
-            | Tool::AppendFile
-            | Tool::EditFile
-            | Tool::ListFiles
-            | Tool::SearchFiles
-            | Tool::ListDocuments
-            | Tool::ReadDocument
-            | Tool::GenerateWorkspaceSummary => None,
+    /// What a control call means. `None`: it needs an answer from outside first (the contract's checks).
+    pub(super) fn control(&self, said: &ToolCall, call: &ControlCall, at: Timestamp) -> Option<Vec<Event>> {
+        if let Some(text) = self.belongs_to_work(call.tool()) {
+            return Some(vec![refusal(said, text)]);
         }
+        Some(match call {
+            ControlCall::TodoList(filter) => {
+                let listing = todo_board::listing(&self.phase.todos, *filter, self.max_result_tokens());
+                vec![returned(said, CallEnd::Done, listing)]
+            }
+            ControlCall::AddAccomplishment(text) => {
+                vec![returned(said, CallEnd::Done, "Added."), Event::AccomplishmentAdded { text: text.clone() }]
+            }
+            ControlCall::AddNote(text) => {
+                vec![returned(said, CallEnd::Done, "Added."), Event::NoteAdded { text: text.clone() }]
+            }
+            ControlCall::JobComplete { status, completion } => return self.job_complete(said, *status, completion),
+            ControlCall::TodoWrite(items) => self.todo_write(said, items, at),
+            ControlCall::NoChange { reason } => self.no_change(said, reason),
+            ControlCall::TodoComplete { outcome } => self.todo_complete(said, outcome.as_deref()),
+            ControlCall::TodoRewind { issue } => {
+                let text = "The phase is archived with the issue; the plan will be reconsidered.";
+                self.end_phase(vec![returned(said, CallEnd::Done, text)], Why::Rewound { issue: issue.clone() })
+            }
+            ControlCall::ArchiveAndReset { reason } => {
+                let text = "The phase is archived; planning begins anew.";
+                self.end_phase(vec![returned(said, CallEnd::Done, text)], Why::Reset { reason: reason.clone() })
+            }
+        })
+    }
+
+    /// A call that can't be run is answered with what to do instead: first of all, not to make it now.
+    pub(super) fn on_invalid(&self, said: &ToolCall, invalid: &InvalidCall) -> Event {
+        let wrong_step = invalid.tool.and_then(|tool| self.belongs_to_work(tool));
+        refusal(said, wrong_step.unwrap_or_else(|| invalid.reason.clone()))
+    }
+
+    /// What the tools that end a todo or a phase say while none is worked.
+    fn belongs_to_work(&self, tool: Tool) -> Option<String> {
+        let ends = matches!(tool, Tool::TodoComplete | Tool::TodoRewind | Tool::ArchiveAndReset);
+        (ends && !self.is_executing()).then(|| self.wrong_step(tool))
     }
 
     /// What a tool says that was called at the wrong step.
@@ -106,14 +71,14 @@ impl Job {
                 tool.name(),
                 planning.step,
                 planning.step.place(),
-                planning::expected(planning.step)
+                todo_board::expected(planning.step)
             ),
             Progress::Executing
             | Progress::Archiving { .. }
             | Progress::Summarising { .. }
             | Progress::Examining { .. }
             | Progress::Digesting
-            | Progress::Closing => {
+            | Progress::Closing { .. } => {
                 let current = self.phase.todos.current();
                 let task = current.map_or(0, |todo| self.phase.todos.number_of(todo.id));
                 format!(
@@ -146,13 +111,12 @@ impl Job {
         if let Some(reason) = objection {
             return vec![refusal(call, reason.clone()), Event::TodoCompletionRefused { id: todo.id, reason }];
         }
-        let outcome = outcome.map(clean_note).filter(|text| !text.is_empty());
         let left = self.phase.todos.counts().remaining() - 1;
         let tasks = if left == 1 { "task" } else { "tasks" };
         let text = format!("Task {number} '{}' marked complete. {left} {tasks} remaining.", todo.content);
         let events = vec![
             returned(call, CallEnd::Done, text),
-            Event::TodoCompleted { id: todo.id, outcome, unevidenced: !effort.worked },
+            Event::TodoCompleted { id: todo.id, outcome: outcome.map(str::to_owned), unevidenced: !effort.worked },
         ];
         if left == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
     }
@@ -169,11 +133,10 @@ impl Job {
 
     /// Every call gets exactly one result: the calls after the first `answered` get this one.
     pub(super) fn skipped(&self, answered: usize, text: &str) -> Vec<Event> {
-        self.pending.iter().skip(answered).map(|call| returned(call, CallEnd::Skipped, text)).collect()
+        self.calls.pending.iter().skip(answered).map(|call| returned(&call.said, CallEnd::Skipped, text)).collect()
     }
 
     fn no_change(&self, call: &ToolCall, reason: &str) -> Vec<Event> {
-        let reason = clean_note(reason);
         let Some(planning) = self.planning() else {
             return vec![refusal(call, self.wrong_step(Tool::NoChange))];
         };
@@ -191,14 +154,14 @@ impl Job {
         };
         vec![
             returned(call, CallEnd::Done, format!("{file} stays as it is.")),
-            Event::StepEnded { step: planning.step, end: StepEnd::NoChange { reason } },
+            Event::StepEnded { step: planning.step, end: StepEnd::NoChange { reason: reason.to_owned() } },
         ]
     }
 
-    fn todo_write(&self, call: &ToolCall, wanted: &TodoWrite, at: Timestamp) -> Vec<Event> {
+    fn todo_write(&self, call: &ToolCall, items: &[TodoItem], at: Timestamp) -> Vec<Event> {
         if let Some(planning) = self.planning() {
             return match planning.step {
-                PlanStep::CreateTodos => planning::create_todos(self, planning, call, &wanted.todos, at),
+                PlanStep::CreateTodos => planning::create_todos(self, planning, call, items, at),
                 PlanStep::UpdateMemory | PlanStep::UpdatePlan => vec![refusal(call, self.wrong_step(Tool::TodoWrite))],
             };
         }
@@ -212,13 +175,13 @@ impl Job {
                 return vec![refusal(call, text)];
             }
         }
-        if wanted.todos.is_empty() {
+        if items.is_empty() {
             let text = "the list is empty; give the todos that are left, or call todo_rewind(issue) if the phase can't be worked";
             return vec![refusal(call, text)];
         }
-        let todos = match self.phase.todos.rewritten(&wanted.todos, at) {
+        let todos = match self.phase.todos.rewritten(items, at) {
             Ok(todos) => todos,
-            Err(reason) => return vec![refusal(call, reason)],
+            Err(wrong) => return vec![refusal(call, wrong.to_string())],
         };
         if todos.len() > MOST_TODOS {
             let text = format!(
@@ -243,33 +206,24 @@ impl Job {
         if counts.remaining() == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
     }
 
-    fn job_complete(&self, call: &ToolCall, wanted: JobComplete) -> Option<Vec<Event>> {
+    fn job_complete(&self, call: &ToolCall, status: CompletionStatus, claim: &Completion) -> Option<Vec<Event>> {
         let refused = |reason: String| Some(vec![refusal(call, reason)]);
-        let status = wanted.status.unwrap_or(CompletionStatus::Complete);
-        match completion(wanted) {
-            Err(reason) => refused(reason),
-            Ok(completion) => match status {
-                CompletionStatus::Blocked => {
-                    let reason = completion.summary.clone();
-                    let ending = Ending {
-                        status: JobStatus::Blocked,
-                        reason: Some(reason.clone()),
-                        completion: Some(completion),
-                        checks: Vec::new(),
-                        deliverables: Vec::new(),
-                        quotes: None,
-                        open_todos: self.open_todos(),
-                    };
-                    let events = vec![returned(call, CallEnd::Done, "The job ends as blocked.")];
-                    Some(self.end_job(events, ending, Why::Abandoned { reason }))
-                }
-                CompletionStatus::Complete if self.is_executing() && self.phase.kind == PhaseKind::Review => None,
-                CompletionStatus::Complete if self.planning().is_some() => refused(self.wrong_step(Tool::JobComplete)),
-                CompletionStatus::Complete => refused(format!(
-                    "the job is not in its review yet ({}); work the phases first, or call job_complete(status: \"blocked\") if it can't be done",
-                    todo_board::place(self)
-                )),
-            },
+        match status {
+            CompletionStatus::Blocked => {
+                let reason = claim.summary.clone();
+                let ending = Ending {
+                    completion: Some(claim.clone()),
+                    ..Ending::unchecked(JobStatus::Blocked, reason.clone(), self.open_todos())
+                };
+                let events = vec![returned(call, CallEnd::Done, "The job ends as blocked.")];
+                Some(self.end_job(events, ending, Why::Abandoned { reason }))
+            }
+            CompletionStatus::Complete if self.is_executing() && self.phase.kind == PhaseKind::Review => None,
+            CompletionStatus::Complete if self.planning().is_some() => refused(self.wrong_step(Tool::JobComplete)),
+            CompletionStatus::Complete => refused(format!(
+                "the job is not in its review yet ({}); work the phases first, or call job_complete(status: \"blocked\") if it can't be done",
+                todo_board::place(self)
+            )),
         }
     }
 
@@ -288,10 +242,10 @@ impl Job {
     /// The end comes while calls wait: each has its result. Of the first it may not be known whether it was done.
     pub(super) fn unanswered(&self) -> Vec<Event> {
         let text = "not run: the job has ended";
-        match self.pending.front() {
-            Some(call) if self.prepared.is_some() => {
+        match self.calls.pending.front() {
+            Some(call) if self.calls.prepared.is_some() => {
                 let cut = "interrupted: the job ended while it was being done";
-                let mut events = vec![returned(call, CallEnd::Interrupted, cut)];
+                let mut events = vec![returned(&call.said, CallEnd::Interrupted, cut)];
                 events.extend(self.skipped(1, text));
                 events
             }
@@ -306,31 +260,6 @@ impl Job {
             Vec::new()
         }
     }
-}
-
-/// Files that `job_complete` may name: each is looked at, and each that is missing is a failed check.
-const MOST_DELIVERABLES: usize = 1_000;
-
-/// Reads what `job_complete` claims.
-pub(super) fn completion(wanted: JobComplete) -> Result<Completion, String> {
-    if !(0.0..=1.0).contains(&wanted.confidence) {
-        return Err(format!("confidence is {}; give a number from 0 to 1", wanted.confidence));
-    }
-    if wanted.summary.trim().is_empty() {
-        return Err("summary is empty; say in a few sentences what was done and found".to_owned());
-    }
-    if wanted.deliverables.len() > MOST_DELIVERABLES {
-        return Err(format!(
-            "deliverables names {} files, and {MOST_DELIVERABLES} is the most; name only what the task asks for",
-            wanted.deliverables.len()
-        ));
-    }
-    Ok(Completion {
-        summary: wanted.summary.trim().to_owned(),
-        deliverables: wanted.deliverables,
-        confidence: wanted.confidence,
-        notes: wanted.notes.filter(|text| !text.trim().is_empty()),
-    })
 }
 
 /// How many of the reply's calls `events` answer.

@@ -4,8 +4,10 @@
 //! needed (`Effect::Decide`), the facts come from `owed` alone.
 
 use super::{
+    call::{Call, ControlCall, Family, FileChange, PendingCall, WorkCall},
     contract::Check,
     control::{refusal, returned},
+    ending::held,
     event::{
         CallEnd, Completion, Ending, Event, ExaminedFiles, PlanStep, PreparedWrite, SavedFile, StepEnd, ToolResult, Why,
     },
@@ -16,13 +18,11 @@ use super::{
     record::{Delivered, HoldReason, JobStatus, QuotePositions},
     state::{FileWrite, Job, PLANNING_TRIES, Planning, Progress, Status},
     time::Timestamp,
-    work_call::{CallKind, FileChange, WorkCall, call_kind},
 };
 use crate::prompt::{
     compact, layers,
     message::{Reply, Stop, ToolCall, readable},
-    tokens,
-    tools::{Family, JobComplete, Tool, arguments},
+    todo_board, tokens,
 };
 
 /// One question to the outside world.
@@ -34,21 +34,27 @@ pub enum Effect {
     Model,
     /// What would this change do: hashes of its file before and after.
     Prepare(FileChange),
-    /// Do the first pending call. `prepared` is there for changes.
+    /// Do the first pending call.
     Tool {
+        /// As it was said.
         call: ToolCall,
+        /// As it is understood.
         work: WorkCall,
+        /// What it will do to its file, where it changes one.
         prepared: Option<PreparedWrite>,
     },
     /// Build the archive of the phase that ended.
     Archive {
+        /// Its name under `archive/`.
         folder: String,
+        /// Why the phase ended.
         why: Why,
     },
     /// Write `workspace_summary.md`.
     Summary,
     /// Read plan, memory, instructions and summary from the disk.
     Examine,
+    /// Put this file on the disk.
     Write(FileWrite),
     /// Check the deliverables against the contract.
     Check(Completion),
@@ -59,34 +65,52 @@ pub enum Effect {
 /// The answer to an `Effect`, or a word from a person.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EffectResult {
+    /// The time that was asked for.
     Now,
+    /// The model has answered.
     Reply {
+        /// As the provider gave it.
         reply: Reply,
+        /// None where the price isn't known.
         cost_usd: Option<f64>,
+        /// The name of the prompt that it answers.
         prompt_sha256: String,
     },
     /// An attempt brought no reply; where the same again helps, it comes after `wait_ms`.
     AttemptFailed {
+        /// What went wrong.
         failure: Failure,
+        /// 0 where it is not tried again by itself.
         wait_ms: u64,
     },
-    /// `saved` where the file is the plan or the memory; an error is the tool's sentence to the model.
-    Prepared(Result<(PreparedWrite, Option<SavedFile>), String>),
+    /// What the first pending call is going to do; with the new text where the file is the plan or the memory.
+    Prepared(PreparedWrite, Option<SavedFile>),
+    /// What the first pending call gave back.
     Tool(ToolResult),
+    /// The archive is on the disk.
     Archived {
+        /// Of its list of files.
         manifest_sha256: String,
     },
+    /// The summary is on the disk.
     Summarised {
+        /// Of the file.
         sha256: String,
     },
+    /// What the files hold.
     Examined(ExaminedFiles),
+    /// The file is on the disk.
     Written,
+    /// The deliverables were looked at.
     Checked {
+        /// All that could be made.
         checks: Vec<Check>,
+        /// The files that are there.
         deliverables: Vec<Delivered>,
         /// Where the quotes stand; none where there were none to check.
         quotes: Option<QuotePositions>,
     },
+    /// Nothing that was asked for.
     Command(Command),
 }
 
@@ -95,28 +119,44 @@ pub enum EffectResult {
 pub enum Command {
     /// A process takes the job up.
     Open {
+        /// Of the program.
         version: String,
+        /// `provider:name`.
         model: String,
+        /// Bytes of a line that a crash cut off; none: all lines were whole.
         torn_bytes: Option<u64>,
     },
     /// Another model or server is to be called from here on.
     Choose {
+        /// From the next call on.
         choice: ModelChoice,
     },
+    /// The job is to wait.
     Hold {
+        /// The word for it.
         reason: HoldReason,
+        /// One sentence for a person.
         detail: String,
     },
+    /// A held job goes on.
     Resume {
+        /// The bounds from here on.
         limits: Limits,
     },
+    /// A reviewed result is accepted.
     Approve,
+    /// A reviewed result is sent back.
     Feedback {
+        /// What is to be done about it.
         text: String,
+        /// `instructions.md` with it.
         instructions: String,
     },
+    /// The job ends, without a result.
     Cancel,
+    /// No attempt is left.
     Fail {
+        /// One sentence for a person.
         reason: String,
     },
 }
@@ -133,30 +173,27 @@ impl Job {
         if self.owed(self.last_at).is_some() {
             return Effect::Decide;
         }
-        if let Some(call) = self.pending.front() {
+        if let Some(call) = self.calls.pending.front() {
             return self.effect_of_call(call);
         }
         match &self.progress {
             Progress::Executing | Progress::Planning(_) | Progress::Digesting => Effect::Model,
-            Progress::Archiving { folder, why } => Effect::Archive { folder: folder.clone(), why: why.clone() },
+            Progress::Archiving { folder, why, .. } => Effect::Archive { folder: folder.clone(), why: why.clone() },
             Progress::Summarising { .. } => Effect::Summary,
             Progress::Examining { .. } => Effect::Examine,
-            Progress::Closing => Effect::Decide,
+            Progress::Closing { .. } => Effect::Decide,
         }
     }
 
-    fn effect_of_call(&self, call: &ToolCall) -> Effect {
-        match call_kind(call) {
-            CallKind::Work(WorkCall::Write(writing)) if self.prepared.is_none() => Effect::Prepare(writing),
-            CallKind::Work(work) => Effect::Tool { call: call.clone(), work, prepared: self.prepared.clone() },
-            // The only control tool that needs the outside is a completion to be checked.
-            CallKind::Control(_) | CallKind::Wrong(_) => {
-                match arguments::<JobComplete>(Tool::JobComplete, &call.arguments).and_then(super::control::completion)
-                {
-                    Ok(completion) => Effect::Check(completion),
-                    Err(_) => Effect::Decide,
-                }
+    fn effect_of_call(&self, PendingCall { said, call }: &PendingCall) -> Effect {
+        match call {
+            Call::Work(WorkCall::Change(change)) if self.calls.prepared.is_none() => Effect::Prepare(change.clone()),
+            Call::Work(work) => {
+                Effect::Tool { call: said.clone(), work: work.clone(), prepared: self.calls.prepared.clone() }
             }
+            // The only control call that needs the outside is a completion to be checked.
+            Call::Control(ControlCall::JobComplete { completion, .. }) => Effect::Check(completion.clone()),
+            Call::Control(_) | Call::Invalid(_) => Effect::Decide,
         }
     }
 
@@ -164,61 +201,61 @@ impl Job {
     fn owed(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
             Progress::Summarising { .. } => return self.replan_limit(),
-            Progress::Closing => return self.close(),
+            Progress::Closing { ending, approved } => return Some(vec![self.close(ending, *approved)]),
             Progress::Archiving { .. } | Progress::Examining { .. } => return None,
             Progress::Planning(planning) if planning.step == PlanStep::CreateTodos && self.next_planned().is_none() => {
                 return Some(planning::start_review(self, at));
             }
-            Progress::Digesting if !self.pending.is_empty() => {
+            Progress::Digesting if !self.calls.pending.is_empty() => {
                 return Some(self.skipped(0, "not run: only the digest was asked for"));
             }
             Progress::Planning(_) | Progress::Executing | Progress::Digesting => {}
         }
-        if let Some(call) = self.pending.front() {
+        if let Some(call) = self.calls.pending.front() {
             return self.owed_to_call(call, at);
         }
-        self.limit_reached().or_else(|| self.forced_phase_end(at)).or_else(|| compact::owed(self))
+        self.limit_reached()
+            .map(|cause| vec![held(&cause)])
+            .or_else(|| self.forced_phase_end(at))
+            .or_else(|| compact::owed(self))
     }
 
-    fn owed_to_call(&self, call: &ToolCall, at: Timestamp) -> Option<Vec<Event>> {
-        let kind = call_kind(call);
-        if let (CallKind::Control(_) | CallKind::Work(_), Some(text)) = (&kind, self.refusal_after_unreadable(call)) {
-            return Some(vec![refusal(call, text)]);
+    fn owed_to_call(&self, PendingCall { said, call }: &PendingCall, at: Timestamp) -> Option<Vec<Event>> {
+        let skipped = |text: &str| Some(vec![returned(said, CallEnd::Skipped, text)]);
+        if let Some(text) = self.refusal_after_unreadable(said, call) {
+            return Some(vec![refusal(said, text)]);
         }
-        match kind {
-            CallKind::Wrong(reason) => Some(vec![refusal(call, reason)]),
-            CallKind::Control(tool) => match &self.skipped {
-                None => self.control(tool, call, at),
-                // Nothing is called done whose work is still to come.
-                Some(name) => {
-                    let text = format!(
-                        "not run: {} before it in this reply was not run; call both again",
-                        tokens::head(name, 20)
-                    );
-                    Some(vec![returned(call, CallEnd::Skipped, &text)])
-                }
-            },
-            CallKind::Work(_) if compact::is_full(self) => Some(vec![returned(
-                call,
-                CallEnd::Skipped,
-                "not run: the results of this reply fill the context already; call it again in the next reply",
-            )]),
-            CallKind::Work(_) => None,
+        match call {
+            // Nothing is called done whose work is still to come.
+            Call::Control(_) | Call::Invalid(_)
+                if call.family() == Some(Family::Control)
+                    && let Some(name) = &self.calls.skipped =>
+            {
+                let name = tokens::head(name, 20);
+                skipped(&format!("not run: {name} before it in this reply was not run; call both again"))
+            }
+            Call::Control(control) => self.control(said, control, at),
+            Call::Invalid(invalid) => Some(vec![self.on_invalid(said, invalid)]),
+            Call::Work(_) if compact::is_full(self) => {
+                skipped("not run: the results of this reply fill the context already; call it again in the next reply")
+            }
+            Call::Work(_) => None,
         }
     }
 
     /// Nothing is changed behind a call that could not be read: the reply was written in the belief that it would be run.
-    fn refusal_after_unreadable(&self, call: &ToolCall) -> Option<String> {
-        let name = tokens::head(self.not_run.as_deref()?, 20);
-        if !call.arguments.is_object() {
-            return None;
-        }
-        match Tool::named(&call.name)?.family() {
-            Family::Reading => None,
-            Family::Writing | Family::Control => Some(format!(
+    fn refusal_after_unreadable(&self, said: &ToolCall, call: &Call) -> Option<String> {
+        let name = tokens::head(self.calls.unreadable.as_deref()?, 20);
+        let changes = match (call, call.family()?) {
+            (_, Family::Control) | (Call::Work(_), Family::Writing) => said.arguments.is_object(),
+            // What can't be run says so itself.
+            (Call::Control(_) | Call::Invalid(_), Family::Writing) | (_, Family::Reading) => false,
+        };
+        changes.then(|| {
+            format!(
                 "not run: {name} before it in this reply could not be read; look at its result, and call both again"
-            )),
-        }
+            )
+        })
     }
 
     /// Fallbacks of planning; stuck phases; phases over their limits.
@@ -243,7 +280,7 @@ impl Job {
             | Progress::Archiving { .. }
             | Progress::Summarising { .. }
             | Progress::Examining { .. }
-            | Progress::Closing => None,
+            | Progress::Closing { .. } => None,
         }
     }
 
@@ -256,7 +293,7 @@ impl Job {
             EffectResult::AttemptFailed { .. } => self.is_running() || self.is_out(),
             EffectResult::Now
             | EffectResult::Reply { .. }
-            | EffectResult::Prepared(_)
+            | EffectResult::Prepared(..)
             | EffectResult::Tool(_)
             | EffectResult::Archived { .. }
             | EffectResult::Summarised { .. }
@@ -284,8 +321,7 @@ impl Job {
             EffectResult::Now => self.owed(at).unwrap_or_default(),
             EffectResult::Reply { reply, cost_usd, prompt_sha256 } => self.on_reply(reply, cost_usd, prompt_sha256),
             EffectResult::AttemptFailed { failure, wait_ms } => self.attempt_failed(failure, wait_ms),
-            EffectResult::Prepared(Err(text)) => self.on_result(ToolResult::plain(CallEnd::Failed, text)),
-            EffectResult::Prepared(Ok((prepared, saved))) => self.on_prepared(prepared, saved.as_ref()),
+            EffectResult::Prepared(prepared, saved) => self.on_prepared(prepared, saved.as_ref()),
             EffectResult::Tool(result) => self.on_result(result),
             EffectResult::Archived { manifest_sha256 } => match &self.progress {
                 Progress::Archiving { folder, .. } => {
@@ -296,7 +332,7 @@ impl Job {
                 | Progress::Examining { .. }
                 | Progress::Planning(_)
                 | Progress::Digesting
-                | Progress::Closing => Vec::new(),
+                | Progress::Closing { .. } => Vec::new(),
             },
             EffectResult::Summarised { sha256 } => vec![Event::SummaryWritten { sha256 }],
             EffectResult::Examined(files) => self.on_files_examined(files),
@@ -351,26 +387,26 @@ impl Job {
 
     /// A change is about to be made: the plan is checked first, and so is the step.
     fn on_prepared(&self, prepared: PreparedWrite, saved: Option<&SavedFile>) -> Vec<Event> {
-        let Some(call) = self.pending.front() else {
+        let Some(PendingCall { said: call, .. }) = self.calls.pending.front() else {
             return Vec::new();
         };
         if let Some(SavedFile::Plan { text }) = saved {
             if let Some(Planning { step: PlanStep::UpdateMemory, .. }) = self.planning() {
                 let text = format!(
                     "main_plan.md comes in the next step; this is update_memory (1 of 3): {}",
-                    planning::expected(PlanStep::UpdateMemory)
+                    todo_board::expected(PlanStep::UpdateMemory)
                 );
                 return vec![refusal(call, text)];
             }
-            if let Err(reason) = self.check_plan(text) {
-                return vec![refusal(call, reason)];
+            if let Err(fault) = self.check_plan(text) {
+                return vec![refusal(call, format!("main_plan.md is not saved: {fault}"))];
             }
         }
         vec![Event::ToolStarted { call: call.id.clone(), prepared }]
     }
 
     fn on_result(&self, mut result: ToolResult) -> Vec<Event> {
-        let Some(call) = self.pending.front() else {
+        let Some(PendingCall { said: call, .. }) = self.calls.pending.front() else {
             return Vec::new();
         };
         let normalised = match &result.saved {
@@ -399,16 +435,9 @@ impl Job {
         events
     }
 
-    pub(super) fn failed(&self, reason: String) -> Vec<Event> {
-        let ending = Ending {
-            status: JobStatus::Failed,
-            reason: Some(reason),
-            completion: None,
-            checks: Vec::new(),
-            deliverables: Vec::new(),
-            quotes: None,
-            open_todos: self.open_todos(),
-        };
+    /// The end from outside: no look at the deliverables, and no archive.
+    pub(super) fn broken_off(&self, status: JobStatus, reason: String) -> Vec<Event> {
+        let ending = Ending::unchecked(status, reason, self.open_todos());
         let mut events = self.unanswered();
         events.push(Event::JobEnded { ending: Box::new(ending) });
         events
@@ -431,21 +460,8 @@ impl Job {
                 vec![Event::FeedbackGiven { number, text, instructions }]
             }
             (Command::Approve | Command::Feedback { .. }, _) => Vec::new(),
-            (Command::Cancel, _) => {
-                let ending = Ending {
-                    status: JobStatus::Cancelled,
-                    reason: Some("cancelled by a person".to_owned()),
-                    completion: None,
-                    checks: Vec::new(),
-                    deliverables: Vec::new(),
-                    quotes: None,
-                    open_todos: self.open_todos(),
-                };
-                let mut events = self.unanswered();
-                events.push(Event::JobEnded { ending: Box::new(ending) });
-                events
-            }
-            (Command::Fail { reason }, _) => self.failed(reason),
+            (Command::Cancel, _) => self.broken_off(JobStatus::Cancelled, "cancelled by a person".to_owned()),
+            (Command::Fail { reason }, _) => self.broken_off(JobStatus::Failed, reason),
         }
     }
 }

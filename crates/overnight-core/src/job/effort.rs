@@ -45,7 +45,7 @@ struct ToolFailure {
 }
 
 impl Effort {
-    pub fn on_turn(&mut self, calls: usize) {
+    pub(crate) fn on_turn(&mut self, calls: usize) {
         self.turns += 1;
         self.unchanged_turns += 1;
         self.idle_turns += 1;
@@ -53,54 +53,54 @@ impl Effort {
     }
 
     /// A new todo begins, and with it all counting: a file may well be read again for the next task.
-    pub fn on_todo_change(&mut self) {
+    pub(crate) fn on_todo_change(&mut self) {
         *self = Self::default();
     }
 
     /// The list was rewritten around the todo that is worked: what was done for it still counts, and so do its turns.
-    pub fn on_list_change(&mut self) {
+    pub(crate) fn on_list_change(&mut self) {
         self.unchanged_turns = 0;
         self.silent = false;
     }
 
-    pub fn on_change(&mut self) {
+    pub(crate) fn on_change(&mut self) {
         self.idle_turns = 0;
     }
 
-    pub fn on_call(&mut self, turn: u64, signature: u64) {
+    pub(crate) fn on_call(&mut self, turn: u64, signature: u64) {
         self.recent.push_back((turn, signature));
         while self.recent.front().is_some_and(|&(then, _)| then + WINDOW_TURNS <= turn) {
             self.recent.pop_front();
         }
     }
 
-    pub fn on_malformed(&mut self) {
+    pub(crate) fn on_malformed(&mut self) {
         self.malformed += 1;
     }
 
     /// A call was understood: malformed ones before it are not running any more.
-    pub fn on_readable(&mut self) {
+    pub(crate) fn on_readable(&mut self) {
         self.malformed = 0;
     }
 
-    pub fn on_worked(&mut self) {
+    pub(crate) fn on_worked(&mut self) {
         self.worked = true;
         self.failure = None;
     }
 
-    pub fn on_failed(&mut self, tool: &str) {
+    pub(crate) fn on_failed(&mut self, tool: &str) {
         self.malformed = 0;
         self.worked = true;
         self.failure = Some(ToolFailure { tool: tool.to_owned(), told: false });
     }
 
     /// The tool whose failure the model has not been pointed at yet.
-    pub fn untold_failure(&self) -> Option<&str> {
+    pub(crate) fn untold_failure(&self) -> Option<&str> {
         self.failure.as_ref().filter(|failure| !failure.told).map(|failure| failure.tool.as_str())
     }
 
     /// `todo_complete` was refused: for the failure, where there is one, else for the lack of work.
-    pub fn on_completion_refused(&mut self) {
+    pub(crate) fn on_completion_refused(&mut self) {
         match &mut self.failure {
             Some(failure) if !failure.told => failure.told = true,
             Some(_) | None => self.evidence_asked = true,
@@ -108,7 +108,7 @@ impl Effort {
     }
 
     /// Why the phase is to be re-planned, if it is stuck.
-    pub fn stuck(&self) -> Option<String> {
+    pub(crate) fn stuck(&self) -> Option<String> {
         if let Some((_, last)) = self.recent.back() {
             let repeats = self.recent.iter().filter(|(_, signature)| signature == last).count();
             if repeats >= REPEATS_STUCK {
@@ -127,7 +127,7 @@ impl Effort {
     }
 
     /// What the board should remind the model of.
-    pub fn reminder(&self) -> Option<String> {
+    pub(crate) fn reminder(&self) -> Option<String> {
         if let Some((_, last)) = self.recent.back() {
             let repeats = self.recent.iter().rev().take_while(|(_, signature)| signature == last).count();
             if repeats >= REPEATS_REMINDED {

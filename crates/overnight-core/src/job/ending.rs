@@ -2,49 +2,50 @@
 //! hold it.
 
 use super::{
+    call::{Call, ControlCall, PendingCall},
     contract::Check,
-    control::{completion, refusal, returned},
+    control::{refusal, returned},
     event::{CallEnd, Ending, Event, Why},
+    hold_cause::HoldCause,
     instructions::Review,
     planning,
-    record::{Delivered, HoldReason, JobStatus, QuotePositions},
+    record::{Delivered, JobStatus, QuotePositions},
     state::{EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, Job, LAST_REVIEW_TODO},
     time::Timestamp,
 };
-use crate::prompt::tools::{JobComplete, Tool, arguments};
 
 /// `job_complete` is refused this many times; the next call ends the job as partial.
 const COMPLETION_REFUSALS: u32 = 3;
 /// Documents that a refusal names; the rest is counted.
 const MOST_NAMED: usize = 10;
 
-fn time_is_used(most: u64) -> String {
-    format!("{} of work are used; resume with --wall-clock TIME for more", super::rows::duration(most))
+/// The job waits for a person, and the journal says what for.
+pub(super) fn held(cause: &HoldCause) -> Event {
+    Event::Held { reason: cause.reason(), detail: cause.to_string() }
 }
 
 impl Job {
     /// A job's own limit holds it.
-    pub(super) fn limit_reached(&self) -> Option<Vec<Event>> {
+    pub(super) fn limit_reached(&self) -> Option<HoldCause> {
         let (limits, spent) = (&self.limits, &self.totals.spent);
-        let (reason, detail) = if spent.turns >= limits.turns {
-            (HoldReason::Limit, format!("{} turns are used; resume with --turns N for more", limits.turns))
-        } else if let Some(most) = limits.wall_clock_ms.filter(|most| self.totals.worked_ms >= *most) {
-            (HoldReason::Limit, time_is_used(most))
-        } else if let Some(most) = limits.tokens.filter(|most| spent.tokens() >= *most) {
-            (HoldReason::Budget, format!("{most} tokens are used; resume with --tokens N for more"))
-        } else if let Some(most) = limits.cost_usd.filter(|most| spent.cost_usd >= *most) {
-            (HoldReason::Budget, format!("{most:.2} USD are used; resume with --cost USD for more"))
-        } else {
-            return None;
-        };
-        Some(vec![Event::Held { reason, detail }])
+        if spent.turns >= limits.turns {
+            return Some(HoldCause::TurnsUsed { most: limits.turns });
+        }
+        if let Some(most_ms) = limits.wall_clock_ms.filter(|most| self.totals.worked_ms >= *most) {
+            return Some(HoldCause::WorkTimeUsed { most_ms });
+        }
+        if let Some(most) = limits.tokens.filter(|most| spent.tokens() >= *most) {
+            return Some(HoldCause::TokensUsed { most });
+        }
+        let most_usd = limits.cost_usd.filter(|most| spent.cost_usd >= *most)?;
+        Some(HoldCause::MoneyUsed { most_usd })
     }
 
-    /// Milliseconds that may still be worked at `at`, and what is to be said when they are over; none without such a limit.
-    pub fn work_left(&self, at: Timestamp) -> Option<(u64, String)> {
-        let most = self.limits.wall_clock_ms.filter(|_| self.is_running())?;
+    /// Milliseconds that may still be worked at `at`, and why the job is held when they are over; none without such a limit.
+    pub fn work_left(&self, at: Timestamp) -> Option<(u64, HoldCause)> {
+        let most_ms = self.limits.wall_clock_ms.filter(|_| self.is_running())?;
         let worked = self.totals.worked_ms.saturating_add(at.millis_since(self.last_at));
-        Some((most.saturating_sub(worked), time_is_used(most)))
+        Some((most_ms.saturating_sub(worked), HoldCause::WorkTimeUsed { most_ms }))
     }
 
     pub(super) fn replan_limit(&self) -> Option<Vec<Event>> {
@@ -65,33 +66,23 @@ impl Job {
             .into_iter()
             .map(|(text, times)| if times == 1 { text } else { format!("{text} ({times} times)") })
             .collect();
-        let ending = Ending {
-            status: JobStatus::Blocked,
-            reason: Some(format!("re-planned too often: {}", issues.join("; "))),
-            completion: None,
-            checks: Vec::new(),
-            deliverables: Vec::new(),
-            quotes: None,
-            open_todos: self.past.last().map(|past| planning::cancelled(&past.phase.todos)).unwrap_or_default(),
-        };
+        let reason = format!("re-planned too often: {}", issues.join("; "));
+        let open = self.past.last().map(|past| planning::cancelled(&past.phase.todos)).unwrap_or_default();
+        let ending = Ending::unchecked(JobStatus::Blocked, reason, open);
         Some(vec![Event::JobEnded { ending: Box::new(ending) }])
     }
 
     /// All is archived: the end, or the wait for a person.
-    pub(super) fn close(&self) -> Option<Vec<Event>> {
-        let ending = self.ending.clone()?;
+    pub(super) fn close(&self, ending: &Ending, approved: bool) -> Event {
         let reviewed = match self.spec.instructions.review {
             Review::None => false,
             Review::Required => ending.status == JobStatus::Completed,
         };
-        Some(if reviewed && !self.approved {
-            vec![Event::Held {
-                reason: HoldReason::Review,
-                detail: "a person approves it (overnight approve) or sends it back (overnight feedback)".to_owned(),
-            }]
+        if reviewed && !approved {
+            held(&HoldCause::ReviewDue)
         } else {
-            vec![Event::JobEnded { ending }]
-        })
+            Event::JobEnded { ending: Box::new(ending.clone()) }
+        }
     }
 
     pub(super) fn on_checked(
@@ -100,12 +91,12 @@ impl Job {
         deliverables: Vec<Delivered>,
         quotes: Option<QuotePositions>,
     ) -> Vec<Event> {
-        let Some(call) = self.pending.front() else {
+        let Some(PendingCall { said: call, call: Call::Control(ControlCall::JobComplete { completion, .. }) }) =
+            self.calls.pending.front()
+        else {
             return Vec::new();
         };
-        let Ok(completion) = arguments::<JobComplete>(Tool::JobComplete, &call.arguments).and_then(completion) else {
-            return Vec::new();
-        };
+        let completion = completion.clone();
         checks.push(self.coverage_check());
         let failed: Vec<Check> = checks.iter().filter(|check| !check.passed).cloned().collect();
         let floor = self.spec.instructions.confidence_floor;
@@ -132,8 +123,9 @@ impl Job {
             }));
             return self.end_job(events, ending, Why::PhaseDone);
         }
-        let counts_now = self.refused_in_turn != self.totals.spent.turns;
-        if self.refusals >= COMPLETION_REFUSALS && counts_now {
+        let refusals = self.refusals;
+        let counts_now = refusals.in_turn != self.totals.spent.turns;
+        if refusals.counted >= COMPLETION_REFUSALS && counts_now {
             let names: Vec<&str> = failed.iter().map(|check| check.name.as_str()).collect();
             let ending = Ending {
                 status: JobStatus::Partial,
@@ -148,8 +140,8 @@ impl Job {
             return self.end_job(vec![returned(call, CallEnd::Done, text)], ending, Why::PhaseDone);
         }
         let left = COMPLETION_REFUSALS
-            - self.refusals.min(COMPLETION_REFUSALS)
-            - u32::from(counts_now && self.refusals < COMPLETION_REFUSALS);
+            - refusals.counted.min(COMPLETION_REFUSALS)
+            - u32::from(counts_now && refusals.counted < COMPLETION_REFUSALS);
         let text = format!(
             "Refused; mend these and call job_complete() again ({left} more refusals before the job ends as partial):\n{}",
             listed.join("\n")

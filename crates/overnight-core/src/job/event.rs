@@ -18,7 +18,9 @@ use std::{fmt, sync::Arc};
 /// One line of the journal, as the machine reads it: when, under which lease, and the facts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
+    /// When it was decided.
     pub at: Timestamp,
+    /// At least one; they hold together or not at all.
     pub events: Vec<Event>,
 }
 
@@ -26,12 +28,16 @@ pub struct Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseKind {
+    /// Phase 0: the model looks around and writes the plan.
     Bootstrap,
+    /// A phase of the plan.
     Planned,
+    /// The last phase: the result is looked over and claimed complete.
     Review,
 }
 
 impl PhaseKind {
+    /// As it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bootstrap => "bootstrap",
@@ -45,26 +51,38 @@ impl PhaseKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Why {
+    /// All todos are completed or cancelled.
     PhaseDone,
+    /// The model called `todo_rewind`.
     Rewound {
+        /// What makes the phase impossible as planned.
         issue: String,
     },
+    /// Nothing moved any more.
     Stuck {
+        /// Which sign of it was seen.
         detail: String,
     },
+    /// A bound on turns was reached.
     LimitReached {
+        /// Which one.
         detail: String,
     },
+    /// The model called `archive_and_reset`.
     Reset {
+        /// In the model's words.
         reason: String,
     },
     /// The job ends with this phase unfinished.
     Abandoned {
+        /// Why it ends so.
         reason: String,
     },
     /// A person sent the job back.
     Feedback {
+        /// From 1, of all feedback.
         number: u32,
+        /// What the person wrote.
         text: String,
     },
 }
@@ -119,12 +137,16 @@ impl Why {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStep {
+    /// `workspace.md` is brought up to date.
     UpdateMemory,
+    /// So is `main_plan.md`.
     UpdatePlan,
+    /// The next phase gets its todos.
     CreateTodos,
 }
 
 impl PlanStep {
+    /// As it is stored and shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::UpdateMemory => "update_memory",
@@ -133,6 +155,7 @@ impl PlanStep {
         }
     }
 
+    /// 1 to 3.
     pub fn place(self) -> u32 {
         match self {
             Self::UpdateMemory => 1,
@@ -152,8 +175,11 @@ impl fmt::Display for PlanStep {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StepEnd {
+    /// The file or the list was written.
     Saved,
+    /// The model said that the file stays as it is.
     NoChange {
+        /// In its words.
         reason: String,
     },
     /// The model did not finish the step within its tries; the system did.
@@ -164,6 +190,7 @@ pub enum StepEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallEnd {
+    /// It was done.
     Done,
     /// The tool tried and could not.
     Failed,
@@ -179,8 +206,11 @@ pub enum CallEnd {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShownPart {
+    /// The document's name in the job.
     pub document: String,
+    /// From 1.
     pub from: u64,
+    /// The last one.
     pub to: u64,
     /// Of page `from` these lines only: the whole of it is longer than a result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -191,8 +221,11 @@ pub struct ShownPart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangedFile {
+    /// Relative to the workspace.
     pub path: String,
+    /// Of the whole file.
     pub sha256: String,
+    /// Of the whole file.
     pub bytes: u64,
 }
 
@@ -200,7 +233,9 @@ pub struct ChangedFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpilledResult {
+    /// Relative to the workspace, under `tool_results/`.
     pub path: String,
+    /// Of the whole result.
     pub sha256: String,
 }
 
@@ -208,12 +243,17 @@ pub struct SpilledResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolResult {
+    /// Whether it was done.
     pub end: CallEnd,
+    /// At most as long as one result may be.
     pub text: String,
+    /// The part of a document that stands in `text`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<ShownPart>,
+    /// The file that the call wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<ChangedFile>,
+    /// Where the whole result is, if `text` is not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spilled: Option<SpilledResult>,
     /// The new text of `main_plan.md` or `workspace.md`, where the call wrote one of them.
@@ -222,6 +262,7 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
+    /// A result that is a text and nothing else.
     pub fn plain(end: CallEnd, text: impl Into<String>) -> Self {
         Self { end, text: text.into(), shown: None, changed: None, spilled: None, saved: None }
     }
@@ -231,8 +272,16 @@ impl ToolResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "file", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SavedFile {
-    Plan { text: String },
-    Memory { text: String },
+    /// `main_plan.md`.
+    Plan {
+        /// The whole file.
+        text: String,
+    },
+    /// `workspace.md`.
+    Memory {
+        /// The whole file.
+        text: String,
+    },
 }
 
 /// What a writing call is about to do: hashes of the file before and after, so that a call that a crash cut off can be
@@ -240,8 +289,10 @@ pub enum SavedFile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PreparedWrite {
+    /// SHA-256; none: there was no file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
+    /// SHA-256 of what is to be written.
     pub after: String,
 }
 
@@ -249,11 +300,15 @@ pub struct PreparedWrite {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExaminedFiles {
+    /// `main_plan.md`; none: there is no such file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
+    /// `workspace.md`; none: there is no such file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
+    /// `instructions.md`.
     pub instructions: String,
+    /// `workspace_summary.md`.
     pub summary: String,
 }
 
@@ -261,9 +316,13 @@ pub struct ExaminedFiles {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Completion {
+    /// What was done and found.
     pub summary: String,
+    /// Paths under `output/`, as the model named them.
     pub deliverables: Vec<String>,
+    /// 0 to 1.
     pub confidence: f64,
+    /// What the reader should know besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
@@ -272,13 +331,17 @@ pub struct Completion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ending {
+    /// One of the ends.
     pub status: JobStatus,
     /// One sentence; absent when completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the model claimed, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion: Option<Completion>,
+    /// All that were made; none without a claim.
     pub checks: Vec<Check>,
+    /// The files that were checked, as they were then.
     pub deliverables: Vec<Delivered>,
     /// Absent where no quotes were to be checked, and in journals of before there was such a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -288,14 +351,28 @@ pub struct Ending {
     pub open_todos: Vec<String>,
 }
 
+impl Ending {
+    /// An end without a look at the deliverables.
+    pub(crate) fn unchecked(status: JobStatus, reason: String, open_todos: Vec<String>) -> Self {
+        Self {
+            status,
+            reason: Some(reason),
+            completion: None,
+            checks: Vec::new(),
+            deliverables: Vec::new(),
+            quotes: None,
+            open_todos,
+        }
+    }
+}
+
 /// A fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "a field is a key of the journal, named for what it holds")]
 pub enum Event {
-    JobCreated {
-        spec_sha256: String,
-        spec: Box<JobSpec>,
-    },
+    /// The first fact of every job.
+    JobCreated { spec_sha256: String, spec: Box<JobSpec> },
     /// A process took the job up; what lies between this line and the one before was not work.
     Opened {
         version: String,
@@ -304,9 +381,8 @@ pub enum Event {
         torn_bytes: Option<u64>,
     },
     /// A person named another model or server: it is called from here on.
-    ModelChosen {
-        choice: ModelChoice,
-    },
+    ModelChosen { choice: ModelChoice },
+    /// Work begins on a new list of todos.
     PhaseStarted {
         number: u32,
         attempt: u32,
@@ -315,61 +391,37 @@ pub enum Event {
         plan_phase: Option<u32>,
         todos: Vec<Todo>,
     },
-    PhaseEnded {
-        why: Why,
-        folder: String,
-    },
-    ArchiveStored {
-        folder: String,
-        manifest_sha256: String,
-    },
-    SummaryWritten {
-        sha256: String,
-    },
-    FilesExamined {
-        files: ExaminedFiles,
-    },
+    /// No todo of it will be worked any more.
+    PhaseEnded { why: Why, folder: String },
+    /// The phase that ended is kept under `archive/`.
+    ArchiveStored { folder: String, manifest_sha256: String },
+    /// `workspace_summary.md` is on the disk.
+    SummaryWritten { sha256: String },
+    /// Planning begins from what stands on the disk.
+    FilesExamined { files: ExaminedFiles },
     /// The system changed the plan: ticks and marks, a cut phase, the plan that the model didn't write.
-    PlanSet {
-        text: String,
-        because: String,
-    },
+    PlanSet { text: String, because: String },
     /// A file that the machine asked to be written is on the disk.
-    FileWritten {
-        path: String,
-    },
-    StepEnded {
-        step: PlanStep,
-        end: StepEnd,
-    },
-    TodosRefused {
-        reason: String,
-    },
-    TodosWarned {
-        warning: String,
-    },
-    TodosWritten {
-        todos: Vec<Todo>,
-    },
-    TodoCompleted {
-        id: u32,
-        outcome: Option<String>,
-        unevidenced: bool,
-    },
-    TodoCompletionRefused {
-        id: u32,
-        reason: String,
-    },
-    ContextMasked {
-        calls: Vec<String>,
-    },
-    TurnsFolded {
-        entries: usize,
-        digest: String,
-    },
-    ContextCompacted {
-        layer4: String,
-    },
+    FileWritten { path: String },
+    /// A planning step is over.
+    StepEnded { step: PlanStep, end: StepEnd },
+    /// A proposed list had too few or too many todos.
+    TodosRefused { reason: String },
+    /// A list was taken though it is a little outside its bounds.
+    TodosWarned { warning: String },
+    /// The running phase has another list.
+    TodosWritten { todos: Vec<Todo> },
+    /// The current todo is done, and the next one begins.
+    TodoCompleted { id: u32, outcome: Option<String>, unevidenced: bool },
+    /// `todo_complete` came without work, or behind a failure.
+    TodoCompletionRefused { id: u32, reason: String },
+    /// Old results were replaced by a line each.
+    ContextMasked { calls: Vec<String> },
+    /// The oldest turns were replaced by a digest.
+    TurnsFolded { entries: usize, digest: String },
+    /// The conversation begins again behind a new layer 4.
+    ContextCompacted { layer4: String },
+    /// A turn: the model has answered.
     ModelReplied {
         turn: u64,
         text: String,
@@ -399,42 +451,26 @@ pub enum Event {
         wait_ms: u64,
         reason: String,
     },
-    ToolStarted {
-        call: String,
-        prepared: PreparedWrite,
-    },
-    ToolReturned {
-        call: String,
-        name: String,
-        result: ToolResult,
-    },
-    AccomplishmentAdded {
-        text: String,
-    },
-    NoteAdded {
-        text: String,
-    },
-    CompletionRefused {
-        checks: Vec<Check>,
-    },
+    /// A change is about to be made.
+    ToolStarted { call: String, prepared: PreparedWrite },
+    /// A call has its one result.
+    ToolReturned { call: String, name: String, result: ToolResult },
+    /// The model recorded what it achieved.
+    AccomplishmentAdded { text: String },
+    /// The model recorded what it wants to remember.
+    NoteAdded { text: String },
+    /// The claim of `job_complete` did not hold.
+    CompletionRefused { checks: Vec<Check> },
     /// All that will be delivered is decided; the phase's archive and the end follow.
-    EndingDecided {
-        ending: Box<Ending>,
-    },
-    Held {
-        reason: HoldReason,
-        detail: String,
-    },
-    Resumed {
-        limits: super::limits::Limits,
-    },
-    FeedbackGiven {
-        number: u32,
-        text: String,
-        instructions: String,
-    },
+    EndingDecided { ending: Box<Ending> },
+    /// The job waits, with everything kept.
+    Held { reason: HoldReason, detail: String },
+    /// A person lets a held job go on.
+    Resumed { limits: super::limits::Limits },
+    /// A person sent a reviewed result back.
+    FeedbackGiven { number: u32, text: String, instructions: String },
+    /// A person accepted a reviewed result.
     Approved,
-    JobEnded {
-        ending: Box<Ending>,
-    },
+    /// Nothing comes after it.
+    JobEnded { ending: Box<Ending> },
 }

@@ -43,8 +43,11 @@ pub enum FailureKind {
 /// What helps after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// The same again, later. `is_outage`: it counts as a failure of the endpoint.
-    Retry { is_outage: bool },
+    /// The same again, later.
+    Retry {
+        /// It counts as a failure of the endpoint.
+        is_outage: bool,
+    },
     /// A shorter prompt.
     Compact,
     /// A person must change key, name or address; the job waits for that.
@@ -73,6 +76,7 @@ impl FailureKind {
         }
     }
 
+    /// As it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::RateLimited => "rate_limited",
@@ -104,6 +108,7 @@ impl fmt::Display for FailureKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Failure {
+    /// Decides what helps.
     pub kind: FailureKind,
     /// Of HTTP, where there was one.
     pub status: Option<u16>,
@@ -114,10 +119,12 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// A failure without HTTP status and without a time to wait.
     pub fn new(kind: FailureKind, reason: impl Into<String>) -> Self {
         Self { kind, status: None, retry_after: None, reason: reason.into() }
     }
 
+    /// The same with the status of the response.
     #[must_use]
     pub fn with_status(self, status: u16) -> Self {
         Self { status: Some(status), ..self }

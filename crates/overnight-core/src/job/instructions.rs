@@ -31,15 +31,20 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instructions {
+    /// A word by which jobs are found again.
     pub name: String,
+    /// One line for lists.
     pub description: String,
     /// `provider:name`; a flag or the configuration overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Models to use, in this order, when the first one is down or refuses.
     pub fallback: Vec<String>,
+    /// Bounds on each planned phase.
     pub phase: PhaseBounds,
+    /// Bounds on each prompt.
     pub context: ContextSettings,
+    /// Bounds on the job.
     pub limits: Limits,
     /// Share of each document's readable text that must have been shown to the model, 0 to 1.
     pub coverage: f64,
@@ -47,10 +52,13 @@ pub struct Instructions {
     pub confidence_floor: f64,
     /// At least one.
     pub deliverables: Vec<Deliverable>,
+    /// Whether a person looks at the result first.
     pub review: Review,
     /// The todos of the review phase before `Call job_complete()`.
     pub finale: Vec<String>,
+    /// By name; nothing calls them yet.
     pub agents: BTreeMap<String, Agent>,
+    /// Nothing acts on them yet.
     pub tools: ToolSettings,
     /// The task, Markdown.
     pub body: String,
@@ -60,7 +68,9 @@ pub struct Instructions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseBounds {
+    /// Fewer are refused, one fewer is taken with a warning.
     pub min_todos: u32,
+    /// More are refused, two more are taken with a warning.
     pub max_todos: u32,
 }
 
@@ -76,7 +86,9 @@ impl Default for PhaseBounds {
 pub struct ContextSettings {
     /// Tokens that a prompt may have; at least [`MIN_BUDGET_TOKENS`].
     pub budget_tokens: u64,
+    /// When results leave the conversation.
     pub fold: FoldPolicy,
+    /// Who writes the digest of the past.
     pub summary: SummaryBy,
 }
 
@@ -105,6 +117,7 @@ pub enum FoldPolicy {
 pub enum SummaryBy {
     /// The system, from the journal.
     Digest,
+    /// The model, in a turn of its own.
     Model,
 }
 
@@ -117,7 +130,9 @@ pub struct Deliverable {
     /// A JSON Schema, resolved and known to compile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<serde_json::Value>,
+    /// The rules for quotes in a JSON file.
     pub quotes: Vec<Quotes>,
+    /// Words that the text must have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_words: Option<u64>,
     /// Texts that must not occur; case is ignored, and a word is only found as a whole word.
@@ -143,7 +158,9 @@ pub struct Quotes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Review {
+    /// The job completes by itself.
     None,
+    /// The job is held until a person approves.
     Required,
 }
 
@@ -161,6 +178,7 @@ pub struct Agent {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolSettings {
+    /// Whether commands may be run.
     pub shell: bool,
     /// Names of MCP servers from the configuration.
     pub mcp: Vec<String>,
@@ -170,19 +188,24 @@ pub struct ToolSettings {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {what}")]
 pub struct InstructionsError {
+    /// As the caller named it.
     pub file: String,
     /// From 1, in the whole file.
     pub line: u64,
+    /// One sentence without a full stop.
     pub what: String,
 }
 
-/// Reads an instructions file. `file_name` is how errors name it; `read_beside` reads a text file by its path relative to
-/// the file's folder (a path that leaves the folder never reaches it), its error a fragment such as `no such file`.
-pub fn parse(
-    file_name: &str,
-    text: &str,
-    read_beside: &dyn Fn(&str) -> Result<String, String>,
-) -> Result<Instructions, InstructionsError> {
+/// Why a file beside the instructions could not be read: a fragment such as `no such file`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnreadFile(pub String);
+
+/// Reads a text file by its path relative to the folder of the instructions; a path that leaves the folder never reaches it.
+pub type ReadBeside<'r> = &'r dyn Fn(&str) -> Result<String, UnreadFile>;
+
+/// Reads an instructions file. `file_name` is how errors name it.
+pub fn parse(file_name: &str, text: &str, read_beside: ReadBeside<'_>) -> Result<Instructions, InstructionsError> {
     read::parse(text, read_beside).map_err(|fault| InstructionsError {
         file: file_name.to_owned(),
         line: fault.line,

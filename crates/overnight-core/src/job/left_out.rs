@@ -7,13 +7,17 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
+    /// How many, the unnamed ones too.
     pub files: u64,
+    /// By name, in the order in which they were found.
     pub first: Vec<LeftOutFile>,
 }
 
+/// One of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOutFile {
+    /// As it was found, within its archive where it lies in one.
     pub path: String,
     /// A fragment.
     pub why: String,
@@ -25,6 +29,7 @@ const MOST_FILES: usize = 5_000;
 const MOST_BYTES: usize = 1024 * 1024;
 
 impl LeftOut {
+    /// Names as many as the bound allows.
     pub fn of(files: &[(PathBuf, String)]) -> Self {
         let mut bytes = 0;
         let named = files
@@ -38,6 +43,7 @@ impl LeftOut {
         Self { files: files.len() as u64, first: named.collect() }
     }
 
+    /// Whether everything was taken.
     pub fn is_empty(&self) -> bool {
         self.files == 0
     }

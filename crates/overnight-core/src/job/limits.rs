@@ -6,12 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
+    /// More end the phase, which is planned anew.
     pub turns_per_todo: u64,
+    /// More end the phase, which is planned anew.
     pub turns_per_phase: u64,
     /// Model calls of the whole job.
     pub turns: u64,
     /// Input plus output tokens of the whole job.
     pub tokens: Option<u64>,
+    /// USD of the whole job.
     pub cost_usd: Option<f64>,
     /// Milliseconds of work; time on hold doesn't count.
     pub wall_clock_ms: Option<u64>,

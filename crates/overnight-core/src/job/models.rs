@@ -37,6 +37,7 @@ pub struct ModelTurns {
     pub model: String,
     /// The name under which the server answered, where that is another.
     pub answered_as: Option<String>,
+    /// At least 1.
     pub turns: u64,
 }
 

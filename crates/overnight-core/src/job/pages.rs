@@ -7,11 +7,14 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageRange {
+    /// The first.
     pub from: u64,
+    /// The last.
     pub to: u64,
 }
 
 impl PageRange {
+    /// Whether `page` is one of them.
     pub fn has(&self, page: u64) -> bool {
         (self.from..=self.to).contains(&page)
     }
@@ -29,8 +32,11 @@ impl fmt::Display for PageRange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageLines {
+    /// The first.
     pub from: u64,
+    /// The last.
     pub to: u64,
+    /// Lines of the whole page.
     pub of: u64,
 }
 

@@ -41,8 +41,11 @@ pub struct Plan {
 pub struct PlannedPhase {
     /// From 1, without gaps: the phase's place in the plan.
     pub number: u32,
+    /// Plain text on one line.
     pub title: String,
+    /// In the order of the text.
     pub steps: Vec<PlannedStep>,
+    /// As its heading is marked.
     pub state: PhaseState,
 }
 
@@ -51,12 +54,14 @@ pub struct PlannedPhase {
 pub struct PlannedStep {
     /// Plain text on one line.
     pub text: String,
+    /// Whether its box is ticked.
     pub done: bool,
 }
 
 /// How far a phase is, as marked behind its title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhaseState {
+    /// It has no mark.
     Open,
     /// `← CURRENT`
     Current,
@@ -128,6 +133,7 @@ impl Plan {
         &self.text
     }
 
+    /// In the order in which they are worked.
     pub fn phases(&self) -> &[PlannedPhase] {
         &self.phases
     }

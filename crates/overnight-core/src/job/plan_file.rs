@@ -9,6 +9,19 @@ use super::{
     state::{Job, Planning, Progress},
 };
 
+/// Why a plan that the model has written is not saved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum PlanFault {
+    #[error(transparent)]
+    Refused(#[from] plan::PlanError),
+    #[error("the feedback needs work; add at least one new phase")]
+    NothingForFeedback,
+    #[error(
+        "phase {number} '{title}' is being worked; keep its number and title, or call todo_rewind(issue) if it can't be worked as planned"
+    )]
+    WorkedPhaseGone { number: u32, title: String },
+}
+
 impl Job {
     /// A plan as the model saved it, with the marks that are the system's.
     pub(super) fn read_plan(&self, text: &str) -> Result<Plan, plan::PlanError> {
@@ -21,13 +34,13 @@ impl Job {
         Ok(after.mark_current())
     }
 
-    pub(super) fn check_plan(&self, text: &str) -> Result<(), String> {
-        let after = self.read_plan(text).map_err(|error| format!("main_plan.md is not saved: {error}"))?;
+    pub(super) fn check_plan(&self, text: &str) -> Result<(), PlanFault> {
+        let after = self.read_plan(text)?;
         match self.planning() {
             Some(Planning { step: PlanStep::UpdatePlan, why: Why::Feedback { .. }, .. })
                 if after.current().is_none_or(|phase| plan::is_final_review(&phase.title)) =>
             {
-                Err("main_plan.md is not saved: the feedback needs work; add at least one new phase".to_owned())
+                Err(PlanFault::NothingForFeedback)
             }
             Some(_) => Ok(()),
             None => self.check_worked(&after),
@@ -36,7 +49,7 @@ impl Job {
 
     /// The phase that is being worked keeps its number and title: at its end, the plan's phase of that number is marked
     /// complete, and it must be the one that was worked.
-    fn check_worked(&self, after: &Plan) -> Result<(), String> {
+    fn check_worked(&self, after: &Plan) -> Result<(), PlanFault> {
         let Some(number) = self.phase.plan_phase.filter(|_| self.is_phase_open()) else {
             return Ok(());
         };
@@ -44,10 +57,7 @@ impl Job {
         if stays {
             return Ok(());
         }
-        Err(format!(
-            "main_plan.md is not saved: phase {number} '{}' is being worked; keep its number and title, or call todo_rewind(issue) if it can't be worked as planned",
-            self.phase.title
-        ))
+        Err(PlanFault::WorkedPhaseGone { number, title: self.phase.title.clone() })
     }
 
     pub(super) fn on_files_examined(&self, files: ExaminedFiles) -> Vec<Event> {

@@ -2,6 +2,7 @@
 //! finish a step. A weak model can be slow or poor, but can't wedge the job.
 
 use super::{
+    call::arguments::TodoItem,
     control::returned,
     event::{CallEnd, Event, PhaseKind, PlanStep, StepEnd, Why},
     instructions::SummaryBy,
@@ -12,7 +13,7 @@ use super::{
     todo::{Todo, TodoStatus},
     todo_list::{TodoList, clean},
 };
-use crate::prompt::{layers, message::ToolCall, todo_board, tools::TodoItem};
+use crate::prompt::{layers, message::ToolCall, todo_board};
 
 /// How far outside its bounds a todo list may be and still pass with a warning: one under, two over.
 pub(super) const TOLERANCE: u32 = 2;
@@ -20,15 +21,6 @@ pub(super) const TOLERANCE: u32 = 2;
 const REFUSALS: u32 = 2;
 /// Documents of one phase in the plan that the system writes.
 const DOCUMENTS_A_PHASE: usize = 10;
-
-/// What a planning step waits for, in words for the model.
-pub fn expected(step: PlanStep) -> &'static str {
-    match step {
-        PlanStep::UpdateMemory => "save workspace.md (write_file, append_file or edit_file), or call no_change(reason)",
-        PlanStep::UpdatePlan => "save main_plan.md (write_file or edit_file), or call no_change(reason)",
-        PlanStep::CreateTodos => "call todo_write(todos) with the next phase's todos",
-    }
-}
 
 /// The five todos of phase 0.
 pub fn bootstrap_todos(at: Timestamp) -> Vec<Todo> {
@@ -75,7 +67,7 @@ pub(super) fn create_todos(
     let refused = |reason: String| returned(call, CallEnd::Refused, reason);
     let todos = match TodoList::default().rewritten(items, at) {
         Ok(todos) => todos,
-        Err(reason) => return vec![refused(reason)],
+        Err(wrong) => return vec![refused(wrong.to_string())],
     };
     let count = todos.iter().filter(|todo| todo.status.is_open()).count();
     if count == 0 {
@@ -87,7 +79,7 @@ pub(super) fn create_todos(
         return events;
     }
     let bounds = job.spec.instructions.phase;
-    let (min, max) = (least(job) as usize, bounds.max_todos as usize);
+    let (min, max) = (job.fewest_todos() as usize, bounds.max_todos as usize);
     let outside = count + 1 < min || count > max + TOLERANCE as usize;
     if outside && planning.refusals < REFUSALS {
         let reason = if count < min {
@@ -114,18 +106,6 @@ pub(super) fn create_todos(
     events
 }
 
-/// The fewest todos of the next phase: what earlier attempts of it completed lowers the minimum.
-pub fn least(job: &Job) -> u32 {
-    let (number, attempt) = next_number(job);
-    let done: usize = job
-        .past
-        .iter()
-        .filter(|past| attempt > 1 && past.phase.number == number)
-        .map(|past| past.phase.todos.counts().completed)
-        .sum();
-    job.spec.instructions.phase.min_todos.saturating_sub(u32::try_from(done).unwrap_or(u32::MAX)).max(1)
-}
-
 /// The first `most` todos, and the texts of the rest.
 fn split(mut todos: Vec<Todo>, most: usize) -> (Vec<Todo>, Vec<String>) {
     let rest = if todos.len() > most { todos.split_off(most) } else { Vec::new() };
@@ -149,7 +129,7 @@ fn start_planned(job: &Job, todos: Vec<Todo>, rest: &[String], end: StepEnd) -> 
         });
         plan = Some(longer);
     }
-    let (number, attempt) = next_number(job);
+    let (number, attempt) = job.next_number();
     events.push(Event::PhaseStarted { number, attempt, kind: PhaseKind::Planned, title, plan_phase, todos });
     if job.spec.instructions.context.summary == SummaryBy::Digest {
         events.push(Event::ContextCompacted { layer4: layers::compacted(job, plan.as_ref(), None) });
@@ -160,17 +140,6 @@ fn start_planned(job: &Job, todos: Vec<Todo>, rest: &[String], end: StepEnd) -> 
 /// The title of the phase that takes what is over the bound of the one called `title`.
 pub(super) fn continued(title: &str) -> String {
     format!("{title} (continued)")
-}
-
-/// The number and attempt of the phase that begins next: an early end repeats its phase, all else goes on.
-pub(super) fn next_number(job: &Job) -> (u32, u32) {
-    match job.past.last() {
-        Some(past) if past.why.is_early_end() && past.phase.kind != PhaseKind::Bootstrap => {
-            (past.phase.number, past.phase.attempt + 1)
-        }
-        Some(past) => (past.phase.number + 1, 1),
-        None => (0, 1),
-    }
 }
 
 /// No phases are left: the review begins, with the todos that the system sets.
@@ -187,7 +156,7 @@ pub(super) fn start_review(job: &Job, at: Timestamp) -> Vec<Event> {
     let mut seen = std::collections::HashSet::new();
     pairs.retain(|(content, _)| seen.insert(super::todo_list::key(content)));
     pairs.push((LAST_REVIEW_TODO.to_owned(), "Completing the job".to_owned()));
-    let (number, attempt) = next_number(job);
+    let (number, attempt) = job.next_number();
     let mut events = job.skipped(0, "not run: all phases are complete, and the review begins");
     events.push(Event::PhaseStarted {
         number,

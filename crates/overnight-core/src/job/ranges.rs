@@ -28,6 +28,7 @@ impl Ranges {
         self.0.iter().any(|&(start, end)| start <= from && to <= end)
     }
 
+    /// Sorted.
     pub fn as_slice(&self) -> &[(u64, u64)] {
         &self.0
     }

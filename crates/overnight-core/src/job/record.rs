@@ -23,10 +23,12 @@ pub enum JobStatus {
     Blocked,
     /// An error that no further attempt will mend.
     Failed,
+    /// A person ended it.
     Cancelled,
 }
 
 impl JobStatus {
+    /// As it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -59,16 +61,24 @@ impl fmt::Display for JobStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldReason {
+    /// Tokens or money are used up.
     Budget,
+    /// Turns or time are used up.
     Limit,
+    /// The batch works at certain hours only.
     Window,
+    /// No model server could be reached for a while.
     Outage,
+    /// The result waits for a person.
     Review,
+    /// A person stopped it, or has to change something first.
     Paused,
+    /// The disk is full; of this no fact can be written.
     Disk,
 }
 
 impl HoldReason {
+    /// As it is stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Budget => "budget",
@@ -92,8 +102,11 @@ impl fmt::Display for HoldReason {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delivered {
+    /// Relative to the workspace.
     pub path: String,
+    /// Of the whole file.
     pub sha256: String,
+    /// Of the whole file.
     pub bytes: u64,
 }
 
@@ -101,16 +114,21 @@ pub struct Delivered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuotePositions {
+    /// Relative to the workspace.
     pub path: String,
+    /// Of the whole file.
     pub sha256: String,
+    /// Of the whole file.
     pub bytes: u64,
     /// Quotes that were looked for, and those found where they should stand.
     pub quotes: u64,
+    /// Those that stand on the page that was given for them.
     pub found: u64,
 }
 
 /// The first row of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a field is a column of the same name")]
 pub struct NewJob {
     pub id: JobId,
     pub created: Timestamp,
@@ -125,6 +143,7 @@ pub struct NewJob {
 
 /// What a checkpoint writes into the job's row.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "a field is a column of the same name")]
 pub struct JobState {
     pub status: JobStatus,
     pub hold_reason: Option<HoldReason>,
@@ -158,6 +177,7 @@ pub struct JobState {
 
 /// A row of `phases`; (job, number, attempt) is its key.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "a field is a column of the same name")]
 pub struct PhaseRow {
     pub number: u32,
     /// From 1; an early end (rewind, stuck, limit, reset) starts the next attempt.
@@ -182,8 +202,11 @@ pub struct PhaseRow {
 /// A row of `todos`; (job, phase number, attempt, todo id) is its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TodoRow {
+    /// The number of its phase.
     pub phase: u32,
+    /// The attempt at that phase.
     pub attempt: u32,
+    /// As it is now.
     pub todo: Todo,
 }
 
@@ -191,8 +214,11 @@ pub struct TodoRow {
 /// transaction, fenced by the lease.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
+    /// The row of the job itself.
     pub state: JobState,
+    /// Those to be written.
     pub phases: Vec<PhaseRow>,
+    /// Those to be written.
     pub todos: Vec<TodoRow>,
 }
 

@@ -43,7 +43,7 @@ impl Job {
     fn row(&self, seq: u64, head: &str) -> JobState {
         let (status, hold_reason, reason) = self.job_status();
         // A result that waits for a person's review is known already.
-        let ending = self.ended().or(self.ending.as_deref());
+        let ending = self.decided_ending();
         let completion = ending.and_then(|ending| ending.completion.as_ref());
         let complete = self.plan.as_ref().map_or(0, |plan| {
             plan.phases().iter().filter(|phase| phase.state == super::plan::PhaseState::Complete).count()

@@ -19,14 +19,19 @@ pub const FORMAT: u32 = 1;
 pub struct DocumentEntry {
     /// Relative name, `/`-separated; the file is `documents/<name>`, its text `documents/.text/<name>.txt`.
     pub name: String,
+    /// Of the file.
     pub sha256: String,
+    /// Of the file.
     pub bytes: u64,
     /// `Markdown`, `text`, `HTML`.
     pub format: String,
+    /// Whether its units are pages, not lines.
     pub paged: bool,
+    /// At least 1.
     pub units: u64,
     /// Estimated tokens of the text.
     pub tokens: u64,
+    /// Of the extracted text.
     pub text_sha256: String,
     /// Name and version of the program that read it.
     #[serde(default)]
@@ -40,6 +45,7 @@ pub struct DocumentEntry {
     /// Pages whose characters were recognised in an image of them (OCR).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recognised: Vec<PageRange>,
+    /// What else is to be known of its text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -60,7 +66,9 @@ impl DocumentEntry {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asset {
+    /// Relative to the workspace, under `assets/`.
     pub path: String,
+    /// Of the copy.
     pub sha256: String,
 }
 
@@ -68,11 +76,15 @@ pub struct Asset {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobSpec {
+    /// See [`FORMAT`].
     pub format: u32,
+    /// Also the folder's name.
     pub id: JobId,
+    /// When the job was made.
     pub created: Timestamp,
     /// Version of the program that made the job.
     pub version: String,
+    /// `provider:name`.
     pub model: String,
     /// Where the model's server is; none: where its provider's own is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,14 +94,18 @@ pub struct JobSpec {
     pub api_key_env: Option<String>,
     /// Tokens that a prompt may have: the instructions' budget or the model's window, whichever is less.
     pub budget_tokens: u64,
+    /// Of the file as it was given.
     pub instructions_sha256: String,
+    /// Checked and resolved.
     pub instructions: Instructions,
     /// The system prompt, byte-identical in every turn.
     pub system_prompt: String,
+    /// In the order of their names.
     pub documents: Vec<DocumentEntry>,
     /// What the folders, archives and mails that were given hold besides.
     #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
     pub left_out: LeftOut,
+    /// Schemas and agent prompts.
     pub assets: Vec<Asset>,
 }
 
@@ -100,6 +116,7 @@ impl JobSpec {
         ModelChoice { model: self.model.clone(), base_url, api_key_env }
     }
 
+    /// The document of that name.
     pub fn document(&self, name: &str) -> Option<&DocumentEntry> {
         // Sorted by whoever made the job; a file that says otherwise is searched from its beginning.
         let place = self.documents.binary_search_by(|document| document.name.as_str().cmp(name)).ok();

@@ -1,7 +1,7 @@
 //! What a job is: the state that the events say, with progress as data inside the variants.
 
 use super::{
-    attempts::Attempts,
+    call::PendingCall,
     coverage::Coverage,
     effort::Effort,
     event::{Ending, PhaseKind, PlanStep, PreparedWrite, Why},
@@ -25,61 +25,69 @@ use std::{
 /// One job. Only events change it (`apply`); what it owes next is derived from it (`next`).
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// What was asked; it never changes.
     pub spec: Arc<JobSpec>,
     /// As instructed, raised by `resume`.
     pub limits: Limits,
     /// As it began, or as a person chose since.
     pub choice: ModelChoice,
+    /// Who answered how many turns.
     pub answered: Answered,
+    /// Whether it goes on.
     pub status: Status,
+    /// Where it is, while it goes on.
     pub progress: Progress,
     /// The current phase, or the last one while there is planning.
     pub phase: Phase,
     /// Phases that ended, oldest first.
     pub past: Vec<PastPhase>,
+    /// None before the first that could be read.
     pub plan: Option<Plan>,
+    /// `workspace.md` as it was last saved or read.
     pub memory: Option<String>,
     /// `instructions.md` with all feedback.
     pub instructions: String,
+    /// What people sent it back with, oldest first.
     pub feedback: Vec<String>,
+    /// Lines of the model's own, oldest first.
     pub accomplishments: Vec<String>,
+    /// Lines of the model's own, oldest first.
     pub notes: Vec<String>,
     /// Layer 4.
     pub layer4: String,
     /// Layer 5.
     pub conversation: Conversation,
+    /// What of the documents the model was shown.
     pub coverage: Coverage,
+    /// Turns, tokens, money and time of the whole job.
     pub totals: Totals,
     /// At the present turn.
     pub attempts: Attempts,
-    /// A call of the present reply that could not be read: no such tool, or arguments that are no JSON object.
-    pub not_run: Option<String>,
-    /// A call of the present reply for whose result there was no room.
-    pub skipped: Option<String>,
-    /// Spent on planning since the last phase ended: it counts to the phase that begins.
-    pub planned_with: Spent,
-    /// Calls of the last reply that have no result yet; the first is being done.
-    pub pending: VecDeque<ToolCall>,
-    /// What the first pending call will do to its file.
-    pub prepared: Option<PreparedWrite>,
+    /// Of the present reply.
+    pub calls: ReplyCalls,
     /// Files that the machine wants on the disk, oldest first.
     pub writes: VecDeque<FileWrite>,
+    /// Bounded, so that no job plans forever.
     pub early_ends: EarlyEnds,
-    /// Counted refusals of `job_complete`, and the turn of the last.
-    pub refusals: u32,
-    pub refused_in_turn: u64,
-    /// A person approved the reviewed result.
-    pub approved: bool,
-    /// How it will end, once the phase is archived.
-    pub ending: Option<Box<Ending>>,
+    /// Bounded, so that no review goes on forever.
+    pub refusals: CompletionRefusals,
     /// The moment of the last decision.
     pub last_at: Timestamp,
 }
 
+/// Whether anything is owed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Status {
+    /// Something is owed.
     Running,
-    Held { reason: HoldReason, detail: String },
+    /// Until a person, an hour or a server lets it go on.
+    Held {
+        /// The word for it.
+        reason: HoldReason,
+        /// One sentence for a person.
+        detail: String,
+    },
+    /// For good.
     Ended(Box<Ending>),
 }
 
@@ -90,28 +98,42 @@ pub enum Progress {
     Executing,
     /// The phase has ended; its archive is to be built.
     Archiving {
+        /// Its name under `archive/`.
         folder: String,
+        /// Why the phase ended.
         why: Why,
+        /// How the job ends after it; none: it is planned on.
+        ending: Option<Box<Ending>>,
     },
     /// `workspace_summary.md` is to be written.
     Summarising {
+        /// Why the phase ended.
         why: Why,
     },
     /// Plan, memory, instructions and summary are to be read from the disk.
     Examining {
+        /// Why there is planning.
         why: Why,
     },
+    /// The model plans, in three steps.
     Planning(Planning),
     /// The new todos exist; the model writes the digest of the past (`context.summary: model`).
     Digesting,
-    /// All is archived; the job ends, or is held for a person's review.
-    Closing,
+    /// The end is decided and all is archived: the job ends, or is held for a person's review.
+    Closing {
+        /// What `JobEnded` will say.
+        ending: Box<Ending>,
+        /// A person approved it.
+        approved: bool,
+    },
 }
 
 /// A planning step and what is left of its tries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
+    /// The one that the model is at.
     pub step: PlanStep,
+    /// Why there is planning.
     pub why: Why,
     /// Replies in this step that did not finish it: those that called no reading tool, and reading ones over their bound.
     pub tries: u32,
@@ -119,6 +141,8 @@ pub struct Planning {
     pub reads: u32,
     /// Todo lists that were refused for their number.
     pub refusals: u32,
+    /// Spent on planning since the last phase ended: it counts to the phase that begins.
+    pub spent: Spent,
 }
 
 /// Tries of a planning step.
@@ -126,18 +150,63 @@ pub const PLANNING_TRIES: u32 = 4;
 /// Reading turns of a planning step that cost no try.
 pub const PLANNING_READS: u32 = 10;
 
+/// The calls of one reply.
+#[derive(Clone, Debug, Default)]
+pub struct ReplyCalls {
+    /// Those that have no result yet; the first is being done.
+    pub pending: VecDeque<PendingCall>,
+    /// What the first one will do to its file.
+    pub prepared: Option<PreparedWrite>,
+    /// The name of one that could not be read: no such tool, or arguments that are no JSON object.
+    pub unreadable: Option<String>,
+    /// The name of one for whose result there was no room.
+    pub skipped: Option<String>,
+}
+
+impl ReplyCalls {
+    pub(crate) fn of(calls: &[ToolCall]) -> Self {
+        Self { pending: calls.iter().cloned().map(PendingCall::new).collect(), ..Self::default() }
+    }
+}
+
+/// Failed attempts at the present turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attempts {
+    /// All of them.
+    pub failed: u32,
+    /// Those whose prompt was too long.
+    pub too_long: u32,
+}
+
+/// Refusals of `job_complete`: one counts for each turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CompletionRefusals {
+    /// Three are allowed.
+    pub counted: u32,
+    /// The turn of the last; 0 before the first.
+    pub in_turn: u64,
+}
+
+/// The todos that are worked together, and what has been done about them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
+    /// 0 is the bootstrap.
     pub number: u32,
     /// From 1.
     pub attempt: u32,
+    /// What its end means.
     pub kind: PhaseKind,
+    /// Of the plan, or the system's own.
     pub title: String,
     /// The phase's number in the plan, where it stands there.
     pub plan_phase: Option<u32>,
+    /// As they are now.
     pub todos: TodoList,
+    /// By the first `PhaseStarted` with its number and attempt.
     pub started: Timestamp,
+    /// With the planning before it.
     pub spent: Spent,
+    /// Of the current todo.
     pub effort: Effort,
     /// Files that were written in this phase.
     pub files: BTreeSet<String>,
@@ -145,18 +214,25 @@ pub struct Phase {
     pub notes: Vec<String>,
 }
 
+/// A phase that is over.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastPhase {
+    /// As it was at its end.
     pub phase: Phase,
+    /// Why it ended.
     pub why: Why,
+    /// Its name under `archive/`.
     pub folder: String,
+    /// When it ended.
     pub ended: Timestamp,
 }
 
 /// Turns, tokens and money of a phase or a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
+    /// Replies of the model.
     pub turns: u64,
+    /// As the provider counted.
     pub usage: Usage,
     /// USD, of the turns whose price is known.
     pub cost_usd: f64,
@@ -165,6 +241,7 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Adds one turn.
     pub fn add(&mut self, usage: &Usage, cost_usd: Option<f64>) {
         self.turns += 1;
         self.usage.input += usage.input;
@@ -183,13 +260,16 @@ impl Spent {
         (self.unpriced == 0).then_some(self.cost_usd)
     }
 
+    /// Input and output.
     pub fn tokens(&self) -> u64 {
         self.usage.input + self.usage.output
     }
 }
 
+/// Sums over the job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
+    /// Turns, tokens and money.
     pub spent: Spent,
     /// Milliseconds of work, holds not counted.
     pub worked_ms: u64,
@@ -200,7 +280,9 @@ pub struct Totals {
 /// Ends of phases by rewind, stuck, limit or reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EarlyEnds {
+    /// Of the same phase.
     pub in_a_row: u32,
+    /// Of the job.
     pub in_all: u32,
 }
 
@@ -212,15 +294,23 @@ pub const EARLY_ENDS_IN_ALL: u32 = 10;
 /// A file that the machine wants on the disk, whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileWrite {
+    /// Relative to the workspace.
     pub path: &'static str,
+    /// The whole content.
     pub text: String,
 }
 
+/// The plan, which the model writes and the system marks.
 pub const PLAN_FILE: &str = "main_plan.md";
+/// The memory, which the model writes.
 pub const MEMORY_FILE: &str = "workspace.md";
+/// The task with all feedback.
 pub const INSTRUCTIONS_FILE: &str = "instructions.md";
+/// The state of the workspace, written before each planning.
 pub const SUMMARY_FILE: &str = "workspace_summary.md";
+/// Finished todos with their outcomes.
 pub const PROGRESS_FILE: &str = "progress.md";
+/// The board of the running phase.
 pub const TODOS_FILE: &str = "todos.md";
 /// Where each quote of the deliverables was found, a JSON object a line.
 pub const QUOTES_FILE: &str = "quotes.jsonl";
@@ -228,6 +318,7 @@ pub const QUOTES_FILE: &str = "quotes.jsonl";
 pub const LAST_REVIEW_TODO: &str = "Call job_complete()";
 
 impl Job {
+    /// Neither held nor ended.
     pub fn is_running(&self) -> bool {
         match self.status {
             Status::Running => true,
@@ -251,6 +342,7 @@ impl Job {
         }
     }
 
+    /// The planning step, where it is at one.
     pub fn planning(&self) -> Option<&Planning> {
         match &self.progress {
             Progress::Planning(planning) => Some(planning),
@@ -259,7 +351,24 @@ impl Job {
             | Progress::Summarising { .. }
             | Progress::Examining { .. }
             | Progress::Digesting
-            | Progress::Closing => None,
+            | Progress::Closing { .. } => None,
+        }
+    }
+
+    /// How the job ended, or will end once all is archived and reviewed.
+    pub fn decided_ending(&self) -> Option<&Ending> {
+        match (&self.status, &self.progress) {
+            (Status::Ended(ending), _)
+            | (_, Progress::Archiving { ending: Some(ending), .. } | Progress::Closing { ending, .. }) => Some(ending),
+            (
+                Status::Running | Status::Held { .. },
+                Progress::Executing
+                | Progress::Archiving { ending: None, .. }
+                | Progress::Summarising { .. }
+                | Progress::Examining { .. }
+                | Progress::Planning(_)
+                | Progress::Digesting,
+            ) => None,
         }
     }
 
@@ -268,6 +377,7 @@ impl Job {
         self.phase.kind == PhaseKind::Review
     }
 
+    /// Whether todos are worked.
     pub fn is_executing(&self) -> bool {
         self.progress == Progress::Executing
     }
@@ -293,5 +403,28 @@ impl Job {
         self.past
             .last()
             .is_none_or(|past| (past.phase.number, past.phase.attempt) != (self.phase.number, self.phase.attempt))
+    }
+
+    /// The number and attempt of the phase that begins next: an early end repeats its phase, all else goes on.
+    pub fn next_number(&self) -> (u32, u32) {
+        match self.past.last() {
+            Some(past) if past.why.is_early_end() && past.phase.kind != PhaseKind::Bootstrap => {
+                (past.phase.number, past.phase.attempt + 1)
+            }
+            Some(past) => (past.phase.number + 1, 1),
+            None => (0, 1),
+        }
+    }
+
+    /// The fewest todos of the next phase: what earlier attempts of it completed lowers the minimum.
+    pub fn fewest_todos(&self) -> u32 {
+        let (number, attempt) = self.next_number();
+        let done: usize = self
+            .past
+            .iter()
+            .filter(|past| attempt > 1 && past.phase.number == number)
+            .map(|past| past.phase.todos.counts().completed)
+            .sum();
+        self.spec.instructions.phase.min_todos.saturating_sub(u32::try_from(done).unwrap_or(u32::MAX)).max(1)
     }
 }

@@ -19,8 +19,11 @@ const MOST_LINES: usize = 30;
 /// A file of the workspace as its summary lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEntry {
+    /// Relative to the workspace.
     pub path: String,
+    /// Its size.
     pub bytes: u64,
+    /// By the file system.
     pub modified: Timestamp,
 }
 

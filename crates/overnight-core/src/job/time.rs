@@ -17,6 +17,7 @@ impl Timestamp {
         Self(moment.trunc_subsecs(3))
     }
 
+    /// For arithmetic and other forms.
     pub fn utc(self) -> DateTime<Utc> {
         self.0
     }

@@ -8,13 +8,18 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
+    /// Not begun.
     Pending,
+    /// The current one.
     InProgress,
+    /// Done, by `todo_complete` only.
     Completed,
+    /// Given up; its outcome says why.
     Cancelled,
 }
 
 impl TodoStatus {
+    /// As it is stored and shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -43,25 +48,37 @@ impl fmt::Display for TodoStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Todo {
+    /// Never given to another todo of the phase.
     pub id: u32,
+    /// What is to be done, on one line.
     pub content: String,
+    /// What is shown while it is done, on one line.
     pub active_form: String,
+    /// Where it stands.
     pub status: TodoStatus,
+    /// What the model wants to remember for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// When it is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_criteria: Option<String>,
+    /// A helper that the model named; nothing acts on it yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
+    /// The place on the board.
     pub order: u32,
+    /// What was done or found, or why it was cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// Completed without any working tool called since it began.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unevidenced: bool,
+    /// When it was first written.
     pub created: Timestamp,
+    /// When it was first the current one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
+    /// When it was completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed: Option<Timestamp>,
 }

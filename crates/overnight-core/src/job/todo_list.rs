@@ -1,10 +1,10 @@
 //! The todos of one phase as a list: what is current, what remains, and what `todo_write` may change (SPEC: todos).
 
 use super::{
+    call::arguments::TodoItem,
     time::Timestamp,
     todo::{Todo, TodoStatus},
 };
-use crate::prompt::tools::TodoItem;
 use std::collections::HashSet;
 
 /// Letters that a todo's text may have.
@@ -25,9 +25,13 @@ pub struct TodoList {
 /// How many todos there are of each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TodoCounts {
+    /// Not begun.
     pub pending: usize,
+    /// 0 or 1.
     pub in_progress: usize,
+    /// Done.
     pub completed: usize,
+    /// Given up.
     pub cancelled: usize,
 }
 
@@ -37,12 +41,24 @@ impl TodoCounts {
         self.pending + self.in_progress + self.completed
     }
 
+    /// Todos that are still owed.
     pub fn remaining(self) -> usize {
         self.pending + self.in_progress
     }
 }
 
+/// What is wrong with an item of a `todo_write`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("todo {place}: {what}")]
+pub struct TodoFault {
+    /// From 1.
+    pub place: u32,
+    /// For the model: what is wrong, and what to do.
+    pub what: String,
+}
+
 impl TodoList {
+    /// The list in its order, with the first pending todo begun where none is.
     pub fn new(mut todos: Vec<Todo>, at: Timestamp) -> Self {
         todos.sort_by_key(|todo| todo.order);
         let mut list = Self { todos };
@@ -72,6 +88,7 @@ impl TodoList {
             .collect()
     }
 
+    /// In the order of the board.
     pub fn all(&self) -> &[Todo] {
         &self.todos
     }
@@ -81,6 +98,7 @@ impl TodoList {
         self.todos.iter().find(|todo| todo.status == TodoStatus::InProgress)
     }
 
+    /// Counts by status.
     pub fn counts(&self) -> TodoCounts {
         self.todos.iter().fold(TodoCounts::default(), |mut counts, todo| {
             match todo.status {
@@ -93,6 +111,7 @@ impl TodoList {
         })
     }
 
+    /// Those that are still owed, in the order of the board.
     pub fn open(&self) -> impl Iterator<Item = &Todo> {
         self.todos.iter().filter(|todo| todo.status.is_open())
     }
@@ -134,7 +153,7 @@ impl TodoList {
     /// The whole list after a `todo_write` with `items`: the open part is replaced, completed and cancelled todos stay.
     ///
     /// The error names the item and says what to do.
-    pub fn rewritten(&self, items: &[TodoItem], at: Timestamp) -> Result<Vec<Todo>, String> {
+    pub fn rewritten(&self, items: &[TodoItem], at: Timestamp) -> Result<Vec<Todo>, TodoFault> {
         let mut todos: Vec<Todo> = self.todos.iter().filter(|todo| !todo.status.is_open()).cloned().collect();
         let closed: HashSet<String> = todos.iter().map(|todo| key(&todo.content)).collect();
         let mut seen = HashSet::new();
@@ -143,7 +162,7 @@ impl TodoList {
         let mut written = Vec::new();
         let mut next_id = self.todos.iter().map(|todo| todo.id).max().unwrap_or(0);
         for (place, item) in (1_u32..).zip(items) {
-            let named = |text: &str| format!("todo {place}: {text}");
+            let named = |what: &str| TodoFault { place, what: what.to_owned() };
             let content = bounded_line(&item.content).map_err(|wrong| named(&format!("content {wrong}")))?;
             let active_form =
                 bounded_line(&item.active_form).map_err(|wrong| named(&format!("active_form {wrong}")))?;
@@ -348,7 +367,7 @@ mod tests {
             ),
         ];
         for (items, expected) in cases {
-            assert_eq!(list.rewritten(&items, Timestamp::default()).unwrap_err(), expected);
+            assert_eq!(list.rewritten(&items, Timestamp::default()).unwrap_err().to_string(), expected);
         }
     }
 

@@ -4,9 +4,11 @@
 use super::{
     message::{Message, ToolCall},
     tokens::estimate,
-    tools::Tool,
 };
-use crate::job::event::{ShownPart, ToolResult};
+use crate::job::{
+    call::Tool,
+    event::{ShownPart, ToolResult},
+};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -15,22 +17,32 @@ use std::sync::Arc;
 pub enum ConversationEntry {
     /// The system's own word: what was examined.
     User {
+        /// A text of the system's.
         text: String,
     },
+    /// A reply of the model.
     Assistant {
+        /// What it said.
         text: String,
+        /// What it called.
         calls: Vec<ToolCall>,
+        /// See [`Reply::carried`](super::message::Reply::carried).
         carried: Option<Arc<Value>>,
     },
+    /// A result.
     Tool(ToolEntry),
 }
 
 /// A tool's result and what is needed to replace it by a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolEntry {
+    /// The call's name.
     pub call: String,
+    /// The tool's name.
     pub name: String,
+    /// The result, or the line in its place.
     pub text: String,
+    /// Estimated, of `text`.
     pub tokens: u64,
     /// The model has answered to a prompt in which the result stood.
     pub seen: bool,
@@ -38,6 +50,7 @@ pub struct ToolEntry {
     pub finished: bool,
     /// Replaced by a line.
     pub replaced: bool,
+    /// The part of a document that stands in it.
     pub shown: Option<ShownPart>,
     /// How to have the text again.
     again: String,
@@ -56,6 +69,7 @@ pub const FOLD_OVER: u64 = 300;
 const FRAME: u64 = 4;
 
 impl ConversationEntry {
+    /// Estimated, with the frame of a message.
     pub fn tokens(&self) -> u64 {
         FRAME
             + match self {
@@ -104,6 +118,7 @@ impl ToolEntry {
 }
 
 impl Conversation {
+    /// Oldest first.
     pub fn entries(&self) -> &[ConversationEntry] {
         &self.entries
     }
@@ -113,10 +128,12 @@ impl Conversation {
         self.tokens
     }
 
+    /// As the prompt has them.
     pub fn messages(&self) -> impl Iterator<Item = Message> {
         self.entries.iter().map(ConversationEntry::message)
     }
 
+    /// Forgets everything.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.tokens = 0;
@@ -127,10 +144,12 @@ impl Conversation {
         self.entries.push(entry);
     }
 
+    /// The system's own word.
     pub fn push_user(&mut self, text: String) {
         self.push(ConversationEntry::User { text });
     }
 
+    /// What the model said and called.
     pub fn push_reply(&mut self, text: &str, calls: &[ToolCall], carried: Option<&Arc<Value>>) {
         // Some providers refuse a prompt with an empty message in it.
         let text = if text.trim().is_empty() && calls.is_empty() { "(an empty reply)" } else { text };
@@ -141,8 +160,9 @@ impl Conversation {
         });
     }
 
-    pub fn push_result(&mut self, call: &ToolCall, result: &ToolResult) {
-        let again = match (&result.spilled, Tool::named(&call.name)) {
+    /// The result of a call of `tool`.
+    pub fn push_result(&mut self, call: &ToolCall, tool: Option<Tool>, result: &ToolResult) {
+        let again = match (&result.spilled, tool) {
             (Some(spilled), _) => format!("the whole is in {}", spilled.path),
             (None, Some(tool)) if tool.repeatable() => {
                 format!(

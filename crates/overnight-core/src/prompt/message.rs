@@ -8,8 +8,11 @@ use std::sync::Arc;
 /// carries the raw text as a JSON string, and the tool answers with an error that the model can act on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
+    /// Unique in the job: `call_12_1`.
     pub id: String,
+    /// Of the tool, as the model wrote it.
     pub name: String,
+    /// An object, as a rule.
     pub arguments: Value,
 }
 
@@ -17,22 +20,33 @@ pub struct ToolCall {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
+    /// The first message.
     System {
+        /// The same for the whole job.
         text: String,
     },
+    /// From the runner.
     User {
+        /// In Markdown.
         text: String,
     },
+    /// From the model.
     Assistant {
+        /// May be empty where there are calls.
         text: String,
+        /// In the order in which they are done.
         calls: Vec<ToolCall>,
         /// What the vendor wants back with it, as it came: see [`Reply::carried`].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         carried: Option<Arc<Value>>,
     },
+    /// The result of a call.
     Tool {
+        /// The id of the call.
         call: String,
+        /// Of the tool.
         name: String,
+        /// What it gave back.
         text: String,
     },
 }
@@ -40,15 +54,20 @@ pub enum Message {
 /// A tool as the model is told of it. `parameters` is a JSON Schema (draft 2020-12) of type object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
+    /// As it is called.
     pub name: String,
+    /// What it does, for the model.
     pub description: String,
+    /// Of its arguments.
     pub parameters: Value,
 }
 
 /// All that a model is handed for one turn, and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Prompt {
+    /// The same for the whole job.
     pub tools: Arc<[ToolSpec]>,
+    /// In the order of the wire.
     pub messages: Vec<Message>,
 }
 
@@ -56,12 +75,17 @@ pub struct Prompt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
+    /// Of the whole prompt.
     pub input: u64,
+    /// Of the whole reply.
     pub output: u64,
+    /// Read from the provider's cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached: u64,
+    /// Written to the provider's cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_written: u64,
+    /// Spent on thinking.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning: u64,
 }
@@ -86,9 +110,13 @@ pub enum Stop {
 /// A model's answer to one prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
+    /// What it says beside its calls.
     pub text: String,
+    /// In the order in which they are done.
     pub calls: Vec<ToolCall>,
+    /// As the provider counted.
     pub usage: Usage,
+    /// Whether it is whole.
     pub stop: Stop,
     /// The model that answered, as the provider names it.
     pub model: String,

@@ -5,8 +5,8 @@ use super::{
     tokens::{bounded, estimate, head},
 };
 use crate::job::{
+    call::TodoFilter,
     event::{PhaseKind, PlanStep, Why},
-    planning::{expected, least},
     state::{INSTRUCTIONS_FILE, Job, Planning, Progress, TODOS_FILE},
     todo::{Todo, TodoStatus},
     todo_list::{TodoCounts, TodoList},
@@ -54,7 +54,7 @@ pub fn render(job: &Job) -> String {
         | Progress::Archiving { .. }
         | Progress::Summarising { .. }
         | Progress::Examining { .. }
-        | Progress::Closing => active_board(job),
+        | Progress::Closing { .. } => active_board(job),
     }
 }
 
@@ -187,17 +187,13 @@ pub fn counts_line(counts: TodoCounts) -> String {
     )
 }
 
-/// What `todo_list` answers: the todos of a status, by default what remains, in at most about `most` tokens.
-pub fn listing(list: &TodoList, status: Option<&str>, most: u64) -> Result<String, String> {
-    let wanted = status.unwrap_or("remaining").trim().to_lowercase().replace([' ', '-'], "_");
-    let fits = |todo: &&Todo| match wanted.as_str() {
-        "all" => true,
-        "remaining" => todo.status.is_open(),
-        other => todo.status.name() == other,
+/// What `todo_list` answers, in at most about `most` tokens.
+pub fn listing(list: &TodoList, filter: TodoFilter, most: u64) -> String {
+    let fits = |todo: &&Todo| match filter {
+        TodoFilter::All => true,
+        TodoFilter::Remaining => todo.status.is_open(),
+        TodoFilter::Only(status) => todo.status == status,
     };
-    if !["all", "remaining", "pending", "in_progress", "completed", "cancelled"].contains(&wanted.as_str()) {
-        return Err(format!("status '{wanted}' is not known; use pending, in_progress, completed, cancelled or all"));
-    }
     let mut text = String::new();
     for todo in list.all().iter().filter(fits) {
         let _ = write!(text, "{}. {} [{}]", list.number_of(todo.id), todo.content, todo.status);
@@ -208,7 +204,16 @@ pub fn listing(list: &TodoList, status: Option<&str>, most: u64) -> Result<Strin
     }
     let counts = counts_line(list.counts());
     let shown = bounded(text.trim_end(), most.saturating_sub(estimate(&counts) + 1), TODOS_FILE);
-    Ok(if shown.is_empty() { counts } else { format!("{shown}\n{counts}") })
+    if shown.is_empty() { counts } else { format!("{shown}\n{counts}") }
+}
+
+/// What a planning step waits for, in words for the model.
+pub fn expected(step: PlanStep) -> &'static str {
+    match step {
+        PlanStep::UpdateMemory => "save workspace.md (write_file, append_file or edit_file), or call no_change(reason)",
+        PlanStep::UpdatePlan => "save main_plan.md (write_file or edit_file), or call no_change(reason)",
+        PlanStep::CreateTodos => "call todo_write(todos) with the next phase's todos",
+    }
 }
 
 fn planning_board(job: &Job, planning: &Planning) -> String {
@@ -223,7 +228,7 @@ fn planning_board(job: &Job, planning: &Planning) -> String {
             include_str!("../../../../instructions/runner/create_todos.md")
                 .trim()
                 .replace("{{title}}", &title)
-                .replace("{{min}}", &least(job).to_string())
+                .replace("{{min}}", &job.fewest_todos().to_string())
                 .replace("{{max}}", &bounds.max_todos.to_string())
         }
     };

@@ -53,7 +53,7 @@ impl Ledger {
             Self::todos(before, event);
             self.ends(before, event);
         }
-        let pending: Vec<&String> = after.pending.iter().map(|call| &call.id).collect();
+        let pending: Vec<&String> = after.calls.pending.iter().map(|call| &call.said.id).collect();
         let open: Vec<&String> = self.open_calls.iter().map(|(id, _)| id).collect();
         assert_eq!(pending, open, "SPEC 3: every tool call gets exactly one result");
         todo_list(after);
@@ -265,7 +265,7 @@ fn todo_list(job: &Job) {
         | Progress::Summarising { .. }
         | Progress::Examining { .. }
         | Progress::Planning(_)
-        | Progress::Closing => assert_eq!(open, 0, "open todos of a phase that has ended"),
+        | Progress::Closing { .. } => assert_eq!(open, 0, "open todos of a phase that has ended"),
     }
     let mut contents = HashSet::new();
     let mut ids = HashSet::new();

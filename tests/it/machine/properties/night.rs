@@ -294,7 +294,7 @@ impl What {
 
 /// A person edits a file, at a moment when no tool is at it.
 fn edit(world: &mut World, path: &str, text: Option<String>) {
-    if world.job.prepared.is_some() || !world.job.writes.is_empty() {
+    if world.job.calls.prepared.is_some() || !world.job.writes.is_empty() {
         return;
     }
     match text {
@@ -317,8 +317,7 @@ fn rests(world: &World) {
         EffectResult::Now,
         EffectResult::Reply { reply, cost_usd: None, prompt_sha256: String::new() },
         EffectResult::AttemptFailed { failure: Failure::new(FailureKind::Exhausted, "late"), wait_ms: 0 },
-        EffectResult::Prepared(Err("late".to_owned())),
-        EffectResult::Prepared(Ok((PreparedWrite { before: None, after: String::new() }, None))),
+        EffectResult::Prepared(PreparedWrite { before: None, after: String::new() }, None),
         EffectResult::Tool(ToolResult::plain(CallEnd::Done, "late")),
         EffectResult::Archived { manifest_sha256: String::new() },
         EffectResult::Summarised { sha256: String::new() },

@@ -166,7 +166,7 @@ fn able(job: &Job, count: u32, letters: usize) -> Vec<ToolCall> {
         | Progress::Summarising { .. }
         | Progress::Examining { .. }
         | Progress::Digesting
-        | Progress::Closing => Vec::new(),
+        | Progress::Closing { .. } => Vec::new(),
     }
 }
 

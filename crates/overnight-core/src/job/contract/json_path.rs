@@ -21,16 +21,24 @@ enum PathSegment {
     Each,
 }
 
+/// Why a text is no path: a fragment that follows the path in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JsonPathError {
+    /// It does not begin with `$`.
+    #[error("but a path begins with '$', such as $.requirements[*]")]
+    NoRoot,
+    /// With the rest that is no step.
+    #[error("which can't be read from '{0}' on; steps are .key, ['key'], [*] and [0]")]
+    NoStep(String),
+}
+
 impl JsonPath {
-    /// Reads a path; the error is a fragment that follows the path in a sentence.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let Some(mut rest) = text.trim().strip_prefix('$') else {
-            return Err("but a path begins with '$', such as $.requirements[*]".to_owned());
-        };
+    /// Reads a path.
+    pub fn parse(text: &str) -> Result<Self, JsonPathError> {
+        let mut rest = text.trim().strip_prefix('$').ok_or(JsonPathError::NoRoot)?;
         let mut steps = Vec::new();
         while !rest.is_empty() {
-            let (step, after) = step(rest)
-                .ok_or_else(|| format!("which can't be read from '{rest}' on; steps are .key, ['key'], [*] and [0]"))?;
+            let (step, after) = step(rest).ok_or_else(|| JsonPathError::NoStep(rest.to_owned()))?;
             steps.push(step);
             rest = after;
         }

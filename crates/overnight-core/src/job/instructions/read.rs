@@ -2,7 +2,7 @@
 
 use super::{
     Agent, ContextSettings, Deliverable, FoldPolicy, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds, Quotes,
-    Review, SummaryBy, ToolSettings,
+    ReadBeside, Review, SummaryBy, ToolSettings,
 };
 use crate::{
     amount::shown,
@@ -31,8 +31,6 @@ const KEYS: [&str; 14] = [
 
 /// Each is looked up among the others.
 const MAX_DELIVERABLES: usize = 500;
-
-type ReadBeside<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 
 pub(super) fn parse(text: &str, read_beside: ReadBeside<'_>) -> Result<Instructions, YamlError> {
     let parts = split(text)?;
@@ -239,8 +237,9 @@ fn beside(path: &str) -> Result<(), &'static str> {
 fn read_file(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<(String, String), ValueError> {
     let path = at.line(500)?;
     beside(&path).map_err(|why| at.wrong(format!("is '{}', {why}", shown(&path))))?;
-    let text = read_beside(&path)
-        .map_err(|why| at.wrong(format!("is '{}', a file that can't be read: {}", shown(&path), shown(&why))))?;
+    let text = read_beside(&path).map_err(|why| {
+        at.wrong(format!("is '{}', a file that can't be read: {}", shown(&path), shown(&why.to_string())))
+    })?;
     Ok((path, text))
 }
 
@@ -267,7 +266,8 @@ fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json:
     if !is_within(&value, MOST_LEVELS) {
         return Err(at.wrong(format!("is nested more than {MOST_LEVELS} levels deep; say it with `$defs` and `$ref`")));
     }
-    contract::compile(&value).map_err(|why| at.wrong(format!("is not a usable JSON Schema: {}", shown(&why))))?;
+    contract::compile(&value)
+        .map_err(|why| at.wrong(format!("is not a usable JSON Schema: {}", shown(&why.to_string()))))?;
     Ok(value)
 }
 

@@ -1,7 +1,7 @@
 //! The instructions that come with the program, so that `overnight run extract-requirements` works from any folder. A file
 //! of the same name in the instructions folder wins: that is for the caller to look at first.
 
-use super::{Instructions, InstructionsError, parse};
+use super::{Instructions, InstructionsError, UnreadFile, parse};
 
 macro_rules! file {
     ($path:literal) => {
@@ -28,12 +28,12 @@ pub fn shipped(name: &str) -> Option<&'static str> {
 }
 
 /// A file beside the shipped instructions, for `parse`'s `read_beside`.
-pub fn shipped_beside(path: &str) -> Result<String, String> {
+pub fn shipped_beside(path: &str) -> Result<String, UnreadFile> {
     FILES
         .iter()
         .find(|(known, _)| *known == path)
         .map(|(_, text)| (*text).to_owned())
-        .ok_or_else(|| "no such file comes with the program".to_owned())
+        .ok_or_else(|| UnreadFile("no such file comes with the program".to_owned()))
 }
 
 /// Shipped instructions, read.

@@ -5,6 +5,7 @@ use super::{MAX_BYTES, MAX_PHASES, MAX_TITLE};
 
 /// Why a text is not taken as a plan, or not as the next version of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant has its sentence")]
 pub enum PlanError {
     #[error(
         "line {line}: no phase found in {lines} lines; expected headings like `## Phase 1: Title`, each followed by steps like `- [ ] step`"

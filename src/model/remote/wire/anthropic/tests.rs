@@ -3,6 +3,7 @@
 use super::*;
 use overnight_core::{
     job::{
+        call::Tool,
         digest::sha256,
         event::{CallEnd, Decision, Event, PhaseKind, ToolResult},
         id::JobId,
@@ -262,7 +263,8 @@ fn a_mark_never_stands_on_thinking_or_on_the_board() {
 
 fn job() -> Job {
     let text = "---\nname: read\ndescription: A test\ndeliverables:\n  - path: output/r.json\n---\n\nRead.\n";
-    let instructions = instructions::parse("read.md", text, &|_| Err("nothing is there".into())).unwrap();
+    let instructions =
+        instructions::parse("read.md", text, &|_| Err(instructions::UnreadFile("nothing is there".into()))).unwrap();
     let at = Timestamp::new(chrono::DateTime::from_timestamp_millis(1_795_212_000_000).unwrap());
     let spec = JobSpec {
         format: FORMAT,
@@ -327,7 +329,7 @@ fn each_turn_of_a_real_job_continues_what_the_turn_before_had_cached() {
         let calls = if turn == 2 { Vec::new() } else { vec![call] };
         job.conversation.push_reply("I read.", &calls, Some(&thinking));
         for call in &calls {
-            job.conversation.push_result(call, &ToolResult::plain(CallEnd::Done, "1  a"));
+            job.conversation.push_result(call, Some(Tool::ReadFile), &ToolResult::plain(CallEnd::Done, "1  a"));
         }
         let (same, now) = prefix(&job);
         assert_eq!(same, layer4);

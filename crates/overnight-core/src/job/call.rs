@@ -1,0 +1,303 @@
+//! A call as the machine understands it. What the model said is read once, when its reply arrives: into what the machine
+//! decides by itself, what is done outside, or the reason why it can't be run. The journal keeps the call as it was said.
+
+pub mod arguments;
+mod tool;
+
+use super::{event::Completion, todo::TodoStatus, todo_list::clean_note};
+use crate::prompt::{message::ToolCall, tokens};
+use arguments::{
+    CompletionStatus, EditFile, JobComplete, ListDocuments, ListFiles, ReadDocument, ReadFile, ReasonArgument,
+    SearchFiles, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind, TodoWrite, WriteFile, read,
+};
+use serde_json::Value;
+pub use tool::{Family, Tool};
+
+/// Files that `job_complete` may name: each is looked at, and each that is missing is a failed check.
+const MOST_DELIVERABLES: usize = 1_000;
+
+/// A call that has no result yet: as the model said it, and as it is understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingCall {
+    /// With the name and the arguments that the journal has.
+    pub said: ToolCall,
+    /// What `said` asks for.
+    pub call: Call,
+}
+
+/// What a call asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Call {
+    /// The machine decides it alone.
+    Control(ControlCall),
+    /// It is done outside the machine.
+    Work(WorkCall),
+    /// It can't be run.
+    Invalid(InvalidCall),
+}
+
+/// A call that only the state decides. Its texts are one line each, cleaned and bounded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ControlCall {
+    /// The open todos as one whole list; the list itself is checked against the one there is.
+    TodoWrite(Vec<TodoItem>),
+    /// A look at the todos.
+    TodoList(TodoFilter),
+    /// The current todo is done.
+    TodoComplete {
+        /// What was done or found; never empty.
+        outcome: Option<String>,
+    },
+    /// The phase can't go on as planned.
+    TodoRewind {
+        /// Why; never empty.
+        issue: String,
+    },
+    /// The phase is given up.
+    ArchiveAndReset {
+        /// Why; may be empty.
+        reason: String,
+    },
+    /// A line for the summary's accomplishments; never empty.
+    AddAccomplishment(String),
+    /// A line for the summary's notes; never empty.
+    AddNote(String),
+    /// The file of this planning step stays as it is.
+    NoChange {
+        /// Why; may be empty.
+        reason: String,
+    },
+    /// All is done, or can't be done.
+    JobComplete {
+        /// Whether it claims success.
+        status: CompletionStatus,
+        /// The confidence lies between 0 and 1, the summary is not empty, the deliverables are few enough to be looked at.
+        completion: Completion,
+    },
+}
+
+/// Which todos `todo_list` shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TodoFilter {
+    /// Every one, the cancelled ones too.
+    All,
+    /// Those that are pending or in progress.
+    Remaining,
+    /// Those of one status.
+    Only(TodoStatus),
+}
+
+/// What a working tool is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WorkCall {
+    /// Lines of a workspace file.
+    ReadFile(ReadFile),
+    /// Names, sizes and times of workspace files.
+    ListFiles(ListFiles),
+    /// Lines of files and documents that match.
+    SearchFiles(SearchFiles),
+    /// The documents with how much of each was shown.
+    ListDocuments(ListDocuments),
+    /// Pages or lines of a document's text.
+    ReadDocument(ReadDocument),
+    /// `workspace_summary.md`, written afresh.
+    GenerateWorkspaceSummary,
+    /// The hashes before and after go into the journal first.
+    Change(FileChange),
+}
+
+/// A change of one file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FileChange {
+    /// The file is created or replaced.
+    Whole(WriteFile),
+    /// The text goes to the file's end.
+    Append(WriteFile),
+    /// One text in it is replaced by another.
+    Edit(EditFile),
+}
+
+/// A call that can't be run: there is no such tool, or its arguments can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidCall {
+    /// None where no tool has this name.
+    pub tool: Option<Tool>,
+    /// One sentence for the model: what is wrong, and what to do instead.
+    pub reason: String,
+}
+
+impl PendingCall {
+    /// Reads a call that a reply has brought.
+    pub fn new(said: ToolCall) -> Self {
+        Self { call: Call::parse(&said), said }
+    }
+}
+
+impl Call {
+    /// Reads a call. Every call is something: what can't be read is [`Call::Invalid`].
+    pub fn parse(said: &ToolCall) -> Self {
+        let Some(tool) = Tool::named(&said.name) else {
+            return Self::Invalid(InvalidCall { tool: None, reason: unknown(&said.name) });
+        };
+        parsed(tool, &said.arguments).unwrap_or_else(|reason| Self::Invalid(InvalidCall { tool: Some(tool), reason }))
+    }
+
+    /// The tool that is called; none where there is none of the name.
+    pub fn tool(&self) -> Option<Tool> {
+        match self {
+            Self::Control(control) => Some(control.tool()),
+            Self::Work(work) => Some(work.tool()),
+            Self::Invalid(invalid) => invalid.tool,
+        }
+    }
+
+    /// Who does it; none where there is no such tool.
+    pub fn family(&self) -> Option<Family> {
+        self.tool().map(Tool::family)
+    }
+}
+
+impl ControlCall {
+    /// The tool that is called.
+    pub fn tool(&self) -> Tool {
+        match self {
+            Self::TodoWrite(_) => Tool::TodoWrite,
+            Self::TodoList(_) => Tool::TodoList,
+            Self::TodoComplete { .. } => Tool::TodoComplete,
+            Self::TodoRewind { .. } => Tool::TodoRewind,
+            Self::ArchiveAndReset { .. } => Tool::ArchiveAndReset,
+            Self::AddAccomplishment(_) => Tool::AddAccomplishment,
+            Self::AddNote(_) => Tool::AddNote,
+            Self::NoChange { .. } => Tool::NoChange,
+            Self::JobComplete { .. } => Tool::JobComplete,
+        }
+    }
+}
+
+impl WorkCall {
+    /// The tool that is called.
+    pub fn tool(&self) -> Tool {
+        match self {
+            Self::ReadFile(_) => Tool::ReadFile,
+            Self::ListFiles(_) => Tool::ListFiles,
+            Self::SearchFiles(_) => Tool::SearchFiles,
+            Self::ListDocuments(_) => Tool::ListDocuments,
+            Self::ReadDocument(_) => Tool::ReadDocument,
+            Self::GenerateWorkspaceSummary => Tool::GenerateWorkspaceSummary,
+            Self::Change(FileChange::Whole(_)) => Tool::WriteFile,
+            Self::Change(FileChange::Append(_)) => Tool::AppendFile,
+            Self::Change(FileChange::Edit(_)) => Tool::EditFile,
+        }
+    }
+}
+
+impl FileChange {
+    /// The file, as the model named it.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Whole(write) | Self::Append(write) => &write.path,
+            Self::Edit(edit) => &edit.path,
+        }
+    }
+}
+
+/// The error is the sentence of an [`InvalidCall`].
+fn parsed(tool: Tool, said: &Value) -> Result<Call, String> {
+    let control = match tool {
+        Tool::ReadFile => return Ok(Call::Work(WorkCall::ReadFile(read(tool, said)?))),
+        Tool::ListFiles => return Ok(Call::Work(WorkCall::ListFiles(read(tool, said)?))),
+        Tool::SearchFiles => return Ok(Call::Work(WorkCall::SearchFiles(read(tool, said)?))),
+        Tool::ListDocuments => return Ok(Call::Work(WorkCall::ListDocuments(read(tool, said)?))),
+        Tool::ReadDocument => return Ok(Call::Work(WorkCall::ReadDocument(read(tool, said)?))),
+        Tool::GenerateWorkspaceSummary => return Ok(Call::Work(WorkCall::GenerateWorkspaceSummary)),
+        Tool::WriteFile => return Ok(Call::Work(WorkCall::Change(FileChange::Whole(read(tool, said)?)))),
+        Tool::AppendFile => return Ok(Call::Work(WorkCall::Change(FileChange::Append(read(tool, said)?)))),
+        Tool::EditFile => return Ok(Call::Work(WorkCall::Change(FileChange::Edit(read(tool, said)?)))),
+        Tool::TodoWrite => ControlCall::TodoWrite(read::<TodoWrite>(tool, said)?.todos),
+        Tool::TodoList => ControlCall::TodoList(filter(read::<TodoListArguments>(tool, said)?.status.as_deref())?),
+        Tool::TodoComplete => {
+            let outcome = read::<TodoComplete>(tool, said)?.outcome;
+            ControlCall::TodoComplete { outcome: outcome.map(|text| clean_note(&text)).filter(|text| !text.is_empty()) }
+        }
+        Tool::TodoRewind => {
+            let issue = read::<TodoRewind>(tool, said)?.issue;
+            ControlCall::TodoRewind {
+                issue: filled(&issue, "issue is empty; say what makes the phase impossible as planned")?,
+            }
+        }
+        Tool::ArchiveAndReset => {
+            ControlCall::ArchiveAndReset { reason: clean_note(&read::<ReasonArgument>(tool, said)?.reason) }
+        }
+        Tool::NoChange => ControlCall::NoChange { reason: clean_note(&read::<ReasonArgument>(tool, said)?.reason) },
+        Tool::AddAccomplishment => ControlCall::AddAccomplishment(note(tool, said)?),
+        Tool::AddNote => ControlCall::AddNote(note(tool, said)?),
+        Tool::JobComplete => completion(read(tool, said)?)?,
+    };
+    Ok(Call::Control(control))
+}
+
+fn note(tool: Tool, said: &Value) -> Result<String, String> {
+    filled(&read::<TextArgument>(tool, said)?.text, "text is empty; say in one line what to add")
+}
+
+fn filled(text: &str, otherwise: &str) -> Result<String, String> {
+    Some(clean_note(text)).filter(|line| !line.is_empty()).ok_or_else(|| otherwise.to_owned())
+}
+
+/// By default what remains; case and blanks are forgiven.
+fn filter(status: Option<&str>) -> Result<TodoFilter, String> {
+    let wanted = status.unwrap_or("remaining").trim().to_lowercase().replace([' ', '-'], "_");
+    Ok(match wanted.as_str() {
+        "all" => TodoFilter::All,
+        "remaining" => TodoFilter::Remaining,
+        "pending" => TodoFilter::Only(TodoStatus::Pending),
+        "in_progress" => TodoFilter::Only(TodoStatus::InProgress),
+        "completed" => TodoFilter::Only(TodoStatus::Completed),
+        "cancelled" => TodoFilter::Only(TodoStatus::Cancelled),
+        _ => {
+            return Err(format!(
+                "status '{wanted}' is not known; use pending, in_progress, completed, cancelled or all"
+            ));
+        }
+    })
+}
+
+fn completion(said: JobComplete) -> Result<ControlCall, String> {
+    if !(0.0..=1.0).contains(&said.confidence) {
+        return Err(format!("confidence is {}; give a number from 0 to 1", said.confidence));
+    }
+    if said.summary.trim().is_empty() {
+        return Err("summary is empty; say in a few sentences what was done and found".to_owned());
+    }
+    if said.deliverables.len() > MOST_DELIVERABLES {
+        return Err(format!(
+            "deliverables names {} files, and {MOST_DELIVERABLES} is the most; name only what the task asks for",
+            said.deliverables.len()
+        ));
+    }
+    Ok(ControlCall::JobComplete {
+        status: said.status.unwrap_or(CompletionStatus::Complete),
+        completion: Completion {
+            summary: said.summary.trim().to_owned(),
+            deliverables: said.deliverables,
+            confidence: said.confidence,
+            notes: said.notes.filter(|text| !text.trim().is_empty()),
+        },
+    })
+}
+
+fn unknown(name: &str) -> String {
+    // However long a name is, its beginning tells.
+    let cut = tokens::head(name, 20);
+    let more = if cut.len() < name.len() { "…" } else { "" };
+    let nearest = Tool::ALL
+        .into_iter()
+        .map(|tool| (strsim::jaro_winkler(cut, tool.name()), tool.name()))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((_, near)) = nearest {
+        return format!("there is no tool named '{cut}{more}'; did you mean {near}?");
+    }
+    let names: Vec<&str> = Tool::ALL.into_iter().map(Tool::name).collect();
+    format!("there is no tool named '{cut}{more}'; the tools are {}", names.join(", "))
+}
