@@ -9,9 +9,10 @@
 use crate::{extraction::OcrMode, model::remote::Key, telemetry::TraceTarget};
 use overnight_core::{amount::shown, job::instructions::MIN_BUDGET_TOKENS};
 use sources::{
-    API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, LOG_FORMAT,
-    MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, SettingSources, TOKENS, TOKENS_PER_MINUTE, TURNS,
-    WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd, variable, workspace_store,
+    API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, InvalidValue,
+    LOG_FORMAT, MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, SettingSources, TOKENS,
+    TOKENS_PER_MINUTE, TURNS, WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd,
+    variable, workspace_store,
 };
 use std::{
     ffi::OsString,
@@ -30,7 +31,7 @@ mod text_file;
 
 pub use database_url::DatabaseUrl;
 pub use keys::{ApiKeys, CloudVariables, Headers};
-pub use text_file::text_file;
+pub use text_file::{TextFileError, text_file};
 
 /// Read in the current folder, or the nearest one above that has it, unless another file is named.
 pub const FILE: &str = "overnight.yaml";
@@ -158,11 +159,11 @@ impl LogFormat {
         }
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         [Self::Text, Self::Json]
             .into_iter()
             .find(|format| format.name() == text)
-            .ok_or_else(|| format!("must be text or json, not '{}'", shown(text)))
+            .ok_or_else(|| InvalidValue(format!("must be text or json, not '{}'", shown(text))))
     }
 
     /// The format that the flags or the environment ask for, for errors before the settings are read.
@@ -260,7 +261,7 @@ impl Settings {
         let path = Some(named.clone().unwrap_or_else(|| root.join(FILE))).filter(is_there);
         let read = |path: PathBuf| match text_file(&path) {
             Ok(text) => Ok(ConfigFile { path, text }),
-            Err(why) => Err(ConfigError::Unreadable { path, why }),
+            Err(why) => Err(ConfigError::Unreadable { path, why: why.to_string() }),
         };
         let file = path.map(read).transpose()?;
         Self::load(flags, environment.into_iter(), file.as_ref(), &root)
@@ -304,7 +305,9 @@ impl Settings {
             tokens_per_minute: sources.optional(&TOKENS_PER_MINUTE, |text| at_least(1, text))?,
             parallel_calls: sources.optional(&PARALLEL_CALLS, |text| at_least(1, text))?,
             idle_timeout_ms: sources.optional(&IDLE_TIMEOUT, duration)?,
-            ocr: sources.setting(&OCR, OcrMode::Auto.as_str(), OcrMode::parse)?,
+            ocr: sources.setting(&OCR, OcrMode::Auto.as_str(), |text| {
+                OcrMode::parse(text).ok_or_else(|| InvalidValue::new("must be auto, never or always"))
+            })?,
             cache_mib: sources.setting(&CACHE_MIB, "4096", |text| at_least(0, text))?,
             headers: Headers::parse(&flags.headers)?,
             record: flags.record.clone(),

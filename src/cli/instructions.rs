@@ -78,7 +78,8 @@ fn is_markdown(path: &Path) -> bool {
 pub(super) fn from_file(path: &Path) -> Result<FoundInstructions, CliError> {
     let text = text_file(path)
         .map_err(|why| CliError::usage(format!("{} can't be used as instructions: {why}", path.display())))?;
-    let beside = |name: &str| text_file(&path.parent().unwrap_or(Path::new("")).join(name)).map_err(UnreadFile);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let beside = |name: &str| text_file(&folder.join(name)).map_err(|error| UnreadFile(error.to_string()));
     let instructions = parse(&path.display().to_string(), &text, &beside).map_err(RunError::from)?;
     Ok(FoundInstructions { instructions, text })
 }

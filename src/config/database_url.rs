@@ -1,5 +1,6 @@
 //! The database's URL, which may carry a password: shown in `doctor`, logs and errors only without it.
 
+use super::sources::InvalidValue;
 use std::{fmt, path::Path};
 
 /// A database URL. Its text is only had through [`DatabaseUrl::reveal`]; shown, it has no password.
@@ -7,14 +8,14 @@ use std::{fmt, path::Path};
 pub struct DatabaseUrl(String);
 
 impl DatabaseUrl {
-    /// Accepts what the store has an engine for; the error is a fragment that follows the setting's name.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    /// Accepts what the store has an engine for.
+    pub(super) fn parse(text: &str) -> Result<Self, InvalidValue> {
         // The text is not repeated in an error: it may be a password.
         if !["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
-            return Err("must begin with sqlite:, postgres:// or postgresql://".to_owned());
+            return Err(InvalidValue::new("must begin with sqlite:, postgres:// or postgresql://"));
         }
         if text.chars().any(char::is_control) {
-            return Err("must be one line of text".to_owned());
+            return Err(InvalidValue::new("must be one line of text"));
         }
         Ok(Self(text.to_owned()))
     }

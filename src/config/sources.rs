@@ -2,10 +2,27 @@
 
 use super::{BaseUrl, ConfigError, ConfigFile, FILE_VARIABLE, Flags, Origin, PREFIX, Setting};
 use overnight_core::{
-    amount::{count, duration_ms, shown},
+    amount::{AmountError, count, duration_ms, shown},
     yaml::{ValueError, YamlFile, YamlNode, YamlValue, nearest},
 };
 use std::{collections::BTreeMap, path::PathBuf};
+
+/// What is wrong with a value: a fragment that follows the setting's name.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct InvalidValue(pub(super) String);
+
+impl InvalidValue {
+    pub(super) fn new(what: &str) -> Self {
+        Self(what.to_owned())
+    }
+}
+
+impl From<AmountError> for InvalidValue {
+    fn from(error: AmountError) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// Variables of the tests' own.
 const TEST_PREFIX: &str = "OVERNIGHT_TEST_";
@@ -117,14 +134,14 @@ impl<'s> SettingSources<'s> {
     pub(super) fn optional<T>(
         &self,
         key: &SettingKey,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, InvalidValue>,
     ) -> Result<Setting<Option<T>>, ConfigError> {
         let Some((text, origin)) = self.raw(key) else {
             return Ok(Setting { value: None, origin: Origin::Default });
         };
         match read(text.trim()) {
             Ok(value) => Ok(Setting { value: Some(value), origin }),
-            Err(what) => Err(error(key, origin, what)),
+            Err(InvalidValue(what)) => Err(error(key, origin, what)),
         }
     }
 
@@ -132,14 +149,14 @@ impl<'s> SettingSources<'s> {
         &self,
         key: &SettingKey,
         default: &str,
-        read: impl Fn(&str) -> Result<T, String>,
+        read: impl Fn(&str) -> Result<T, InvalidValue>,
     ) -> Result<Setting<T>, ConfigError> {
         let Setting { value, origin } = self.optional(key, &read)?;
         match value {
             Some(value) => Ok(Setting { value, origin }),
             None => match read(default) {
                 Ok(value) => Ok(Setting { value, origin: Origin::Default }),
-                Err(what) => Err(error(key, Origin::Default, what)),
+                Err(InvalidValue(what)) => Err(error(key, Origin::Default, what)),
             },
         }
     }
@@ -224,52 +241,51 @@ fn plain(at: &YamlValue<'_>) -> Result<String, ValueError> {
     }
 }
 
-pub(super) fn line(text: &str) -> Result<String, String> {
+pub(super) fn line(text: &str) -> Result<String, InvalidValue> {
     if text.is_empty() || text.chars().any(char::is_control) {
-        return Err("must be one line of text, not empty".to_owned());
+        return Err(InvalidValue::new("must be one line of text, not empty"));
     }
     Ok(text.to_owned())
 }
 
-pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
+pub(super) fn folder(text: &str) -> Result<PathBuf, InvalidValue> {
     line(text).map(PathBuf::from)
 }
 
 /// Where workspaces are kept for other machines. What may be a secret in it is not repeated.
-pub(super) fn workspace_store(text: &str) -> Result<String, String> {
+pub(super) fn workspace_store(text: &str) -> Result<String, InvalidValue> {
     let text = line(text)?;
     if !["s3://", "gs://", "az://", "file://"].iter().any(|scheme| text.starts_with(scheme)) {
-        return Err(format!(
+        return Err(InvalidValue(format!(
             "must begin with s3://, gs://, az:// or file://, not '{}'",
             shown(text.split(':').next().unwrap_or(""))
-        ));
+        )));
     }
     if text.contains(['@', '?', '#', ' ']) {
-        return Err(
-            "must hold no user name, password, query or blank: keys go by variables such as AWS_SECRET_ACCESS_KEY"
-                .to_owned(),
-        );
+        return Err(InvalidValue::new(
+            "must hold no user name, password, query or blank: keys go by variables such as AWS_SECRET_ACCESS_KEY",
+        ));
     }
     Ok(text)
 }
 
-pub(super) fn at_least(min: u64, text: &str) -> Result<u64, String> {
-    match count(text).map_err(|error| error.to_string())? {
-        number if number < min => Err(format!("must be at least {min}, not {number}")),
+pub(super) fn at_least(min: u64, text: &str) -> Result<u64, InvalidValue> {
+    match count(text)? {
+        number if number < min => Err(InvalidValue(format!("must be at least {min}, not {number}"))),
         number => Ok(number),
     }
 }
 
-pub(super) fn usd(text: &str) -> Result<f64, String> {
+pub(super) fn usd(text: &str) -> Result<f64, InvalidValue> {
     let number: Option<f64> = text.parse().ok();
     number
         .filter(|number| number.is_finite() && *number >= 0.0)
-        .ok_or_else(|| format!("must be an amount in USD such as 5.00, not '{}'", shown(text)))
+        .ok_or_else(|| InvalidValue(format!("must be an amount in USD such as 5.00, not '{}'", shown(text))))
 }
 
-pub(super) fn duration(text: &str) -> Result<u64, String> {
-    match duration_ms(text).map_err(|error| error.to_string())? {
-        0 => Err("must be longer than 0".to_owned()),
+pub(super) fn duration(text: &str) -> Result<u64, InvalidValue> {
+    match duration_ms(text)? {
+        0 => Err(InvalidValue::new("must be longer than 0")),
         millis => Ok(millis),
     }
 }
@@ -278,31 +294,31 @@ pub(super) fn duration(text: &str) -> Result<u64, String> {
 const OWN: &str = "default";
 
 /// The base URL of a model's server. What may be a secret in it is not repeated.
-pub(super) fn server(text: &str) -> Result<BaseUrl, String> {
+pub(super) fn server(text: &str) -> Result<BaseUrl, InvalidValue> {
     let text = line(text)?;
     if text == OWN {
         return Ok(BaseUrl(None));
     }
     if !["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
-        return Err(format!(
+        return Err(InvalidValue(format!(
             "must begin with http:// or https://, not '{}'",
             shown(text.split(':').next().unwrap_or(""))
-        ));
+        )));
     }
     if text.contains(['@', ' ']) {
-        return Err("must hold no user name, password or blank: the key goes by --api-key-env".to_owned());
+        return Err(InvalidValue::new("must hold no user name, password or blank: the key goes by --api-key-env"));
     }
     Ok(BaseUrl(Some(text)))
 }
 
 /// The name of an environment variable.
-pub(super) fn variable(text: &str) -> Result<String, String> {
+pub(super) fn variable(text: &str) -> Result<String, InvalidValue> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     if text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit()) || !text.chars().all(is_name) {
         // Not repeated: people put the key itself here.
-        return Err(
-            "must be the name of an environment variable, such as OPENAI_API_KEY, not the key itself".to_owned()
-        );
+        return Err(InvalidValue::new(
+            "must be the name of an environment variable, such as OPENAI_API_KEY, not the key itself",
+        ));
     }
     Ok(text.to_owned())
 }

@@ -1,27 +1,43 @@
-//! Reads a short text file that a person names, with errors that a person understands.
+//! A short text file that a person names: what is wrong with it in words of theirs.
 
 use overnight_core::job::instructions::MAX_BYTES;
 use std::{fs, io, path::Path};
 
-/// Reads a text file as long as instructions may be; the error is a fragment behind the file's name and a colon.
-pub fn text_file(path: &Path) -> Result<String, String> {
-    let refused = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => "no such file".to_owned(),
-        _ => format!("it can't be read ({error})"),
-    };
-    let meta = fs::metadata(path).map_err(refused)?;
+/// Why a text file can't be taken: a fragment behind the file's name and a colon.
+#[derive(Debug, thiserror::Error)]
+pub enum TextFileError {
+    #[error("no such file")]
+    NotFound,
+    #[error("it can't be read ({0})")]
+    Unreadable(io::Error),
+    #[error("it is a folder; name a file in it")]
+    Folder,
+    #[error("it is not a regular file")]
+    NotRegular,
+    #[error("it has {bytes} bytes, and {MAX_BYTES} are allowed")]
+    TooLong { bytes: u64 },
+    #[error("it is not UTF-8 text (byte {at} can't be read); save it as UTF-8")]
+    NotUtf8 { at: usize },
+}
+
+impl From<io::Error> for TextFileError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::NotFound { Self::NotFound } else { Self::Unreadable(error) }
+    }
+}
+
+/// Reads a text file as long as instructions may be.
+pub fn text_file(path: &Path) -> Result<String, TextFileError> {
+    let meta = fs::metadata(path)?;
     if meta.is_dir() {
-        return Err("it is a folder; name a file in it".to_owned());
+        return Err(TextFileError::Folder);
     }
     if !meta.is_file() {
-        return Err("it is not a regular file".to_owned());
+        return Err(TextFileError::NotRegular);
     }
     if meta.len() > MAX_BYTES as u64 {
-        return Err(format!("it has {} bytes, and {MAX_BYTES} are allowed", meta.len()));
+        return Err(TextFileError::TooLong { bytes: meta.len() });
     }
-    let bytes = fs::read(path).map_err(refused)?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        format!("it is not UTF-8 text (byte {at} can't be read); save it as UTF-8")
-    })
+    let bytes = fs::read(path)?;
+    String::from_utf8(bytes).map_err(|error| TextFileError::NotUtf8 { at: error.utf8_error().valid_up_to() })
 }

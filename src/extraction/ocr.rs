@@ -29,12 +29,9 @@ impl OcrMode {
         }
     }
 
-    /// The other way round; the error is a predicate.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        [Self::Auto, Self::Never, Self::Always]
-            .into_iter()
-            .find(|one| one.as_str() == text)
-            .ok_or_else(|| "must be auto, never or always".to_owned())
+    /// The mode of that name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Auto, Self::Never, Self::Always].into_iter().find(|one| one.as_str() == text)
     }
 }
 

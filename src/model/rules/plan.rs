@@ -62,20 +62,22 @@ const MOST_LETTERS: usize = 160;
 /// Todos of a phase.
 const PHASE_TODOS: usize = 9;
 
-/// The task of `instructions.md`, by the deliverables that its headings name; an error says what can't be made.
-pub(super) fn task(instructions: &str) -> Result<&'static Task, String> {
+/// What the rules can't make, with what was asked for.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the offline model is a set of rules for extract-requirements, summarize-documents and audit-policy; it can't make {0}. Use a language model for these instructions"
+)]
+pub(super) struct UnknownTask(String);
+
+/// The task of `instructions.md`, by the deliverables that its headings name.
+pub(super) fn task(instructions: &str) -> Result<&'static Task, UnknownTask> {
     let headings = instructions.lines().filter_map(|line| line.strip_prefix("### `")?.split_once('`'));
     let paths: Vec<&str> = headings.map(|(path, _)| path).filter(|path| path.starts_with("output/")).collect();
     let makes = |task: &Task, path: &&str| *path == task.records || *path == task.report;
     let found =
         TASKS.into_iter().find(|task| paths.contains(&task.records) && paths.iter().all(|path| makes(task, path)));
-    found.ok_or_else(|| {
-        format!(
-            "the offline model is a set of rules for extract-requirements, summarize-documents and audit-policy; \
-             it can't make {}. Use a language model for these instructions",
-            if paths.is_empty() { "what is asked for".to_owned() } else { paths.join(", ") }
-        )
-    })
+    let asked = || if paths.is_empty() { "what is asked for".to_owned() } else { paths.join(", ") };
+    found.ok_or_else(|| UnknownTask(asked()))
 }
 
 /// What a todo of these rules asks for; `None` for one of somebody else.

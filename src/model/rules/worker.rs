@@ -69,7 +69,7 @@ fn new_plan(view: &PromptView<'_>, open: usize) -> Result<Vec<Call>, Vec<Call>> 
     if documents.iter().all(|document| document.units == 0) {
         return Err(vec![blocked("none of the documents has readable text")]);
     }
-    let task = task(&instructions).map_err(|reason| vec![blocked(&reason)])?;
+    let task = task(&instructions).map_err(|reason| vec![blocked(&reason.to_string())])?;
     let mut calls = vec![write(PLAN_FILE, &plan(task, &documents))];
     calls.extend((1..=open).flat_map(|line| looked(line, "the plan is written, and each phase has its steps")));
     Ok(calls)

@@ -4,19 +4,28 @@ use super::hit::{Hit, TextHits, shown};
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, SearcherBuilder, sinks::Lossy};
 use overnight_documents::Unit;
-use std::time::Instant;
+use std::{io, time::Instant};
 
 /// Bytes of a text without pages that are searched at once, up to a line's end: between two, it is seen how late it is.
 const AT_ONCE: usize = 1 << 20;
 
-/// Looks for lines until `until`; the error is a fragment.
+/// Why no lines could be looked for: a fragment.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LineSearchError {
+    #[error("it takes too long; use a simpler pattern, or name a path")]
+    Late,
+    #[error(transparent)]
+    Searcher(#[from] io::Error),
+}
+
+/// Looks for lines until `until`.
 pub(super) fn find(
     matcher: &RegexMatcher,
     text: &str,
     unit: Unit,
     most: usize,
     until: Instant,
-) -> Result<TextHits, String> {
+) -> Result<TextHits, LineSearchError> {
     let mut searcher = SearcherBuilder::new().line_number(true).build();
     let mut found = TextHits::default();
     match unit {
@@ -49,7 +58,7 @@ fn in_part(
     (page, before): (Option<u64>, u64),
     most: usize,
     found: &mut TextHits,
-) -> Result<(), String> {
+) -> io::Result<()> {
     let each = Lossy(|number, line| {
         found.total += 1;
         if found.hits.len() < most {
@@ -57,13 +66,10 @@ fn in_part(
         }
         Ok(true)
     });
-    searcher.search_slice(matcher, part.as_bytes(), each).map_err(|error| error.to_string())
+    searcher.search_slice(matcher, part.as_bytes(), each)
 }
 
 /// That it has become late.
-pub(super) fn late(until: Instant) -> Result<(), String> {
-    if Instant::now() < until {
-        return Ok(());
-    }
-    Err("it takes too long; use a simpler pattern, or name a path".to_owned())
+pub(super) fn late(until: Instant) -> Result<(), LineSearchError> {
+    if Instant::now() < until { Ok(()) } else { Err(LineSearchError::Late) }
 }

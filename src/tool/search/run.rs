@@ -25,6 +25,7 @@ use overnight_documents::Unit;
 use std::{
     cmp::Reverse,
     collections::BTreeMap,
+    fmt::Display,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -65,7 +66,7 @@ pub(in crate::tool) fn search(
     let text = match &looked_for {
         SearchPattern::Lines(matcher) => {
             let found = each(workspace, &places, until, &|text, unit| {
-                lines::find(matcher, text, unit, MOST_HITS, until).map_err(|why| failed(&why))
+                lines::find(matcher, text, unit, MOST_HITS, until).map_err(failed)
             })?;
             results::listed(&places, &found)
         }
@@ -84,7 +85,7 @@ pub(in crate::tool) fn search(
     Ok(ToolResult::plain(CallEnd::Done, text))
 }
 
-fn failed(why: &str) -> ToolError {
+fn failed(why: impl Display) -> ToolError {
     ToolError::Tell(format!("the search failed ({why})"))
 }
 
@@ -157,7 +158,7 @@ fn each<T: Default + Send>(
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(place) = places.get(number) else { break };
             failpoint::misbehave("tool.search");
-            let result = lines::late(until).map_err(|why| failed(&why)).and_then(|()| {
+            let result = lines::late(until).map_err(failed).and_then(|()| {
                 match workspace.read_text_at_most(&place.path, MOST_BYTES) {
                     Ok(text) => look(&text, place.unit),
                     Err(error) if place.is_document => Err(error.into()),
