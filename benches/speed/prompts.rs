@@ -16,11 +16,8 @@ use overnight_core::{
         record::JobStatus,
         state::Job,
     },
-    prompt::{
-        compose,
-        message::{Message, Prompt, Reply, Usage},
-        tools::tool_specs,
-    },
+    message::{Message, Prompt, Reply, Usage},
+    prompt::{compose, tools::tool_specs},
 };
 use std::sync::{Arc, Mutex};
 

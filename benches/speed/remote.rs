@@ -12,7 +12,10 @@ use overnight::{
     runner::{JobOutcome, JobRunner, ModelOptions, OpenJob, RunReport, open_model},
     workspace::fsync::fsync_counts,
 };
-use overnight_core::job::{decide::Command, limits::Limits, record::JobStatus, state::Job};
+use overnight_core::{
+    job::{limits::Limits, record::JobStatus, state::Job},
+    machine::effect::Command,
+};
 use std::{
     path::Path,
     sync::{

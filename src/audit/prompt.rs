@@ -7,10 +7,8 @@ use overnight_core::{
         event::{Decision, Event},
         state::Job,
     },
-    prompt::{
-        compose::{self, prompt_sha256},
-        message::Prompt,
-    },
+    message::Prompt,
+    prompt::compose::{self, prompt_sha256},
 };
 use std::path::Path;
 

@@ -6,13 +6,13 @@
 
 use crate::model::Model;
 use overnight_core::{
-    prompt::message::Usage,
+    message::Usage,
     prompt::{
         compact::{RESULT_TOKENS, tools_tokens},
         compose::system_prompt,
         layers::share_of,
-        tokens::estimate,
     },
+    tokens::estimate,
 };
 
 /// Turns before and after the work on documents: bootstrap, and review.

@@ -1,7 +1,7 @@
 //! Inspects documents before they are submitted: each is read, hashed and extracted once, so that unreadable ones are known in advance.
 
 use crate::extraction::Extractor;
-use overnight_core::{job::digest::sha256, prompt::tokens::estimate};
+use overnight_core::{job::digest::sha256, tokens::estimate};
 use overnight_documents::{DocumentError, FoundDocument};
 use std::{
     fmt::Write,

@@ -15,11 +15,13 @@ use crate::{
     store::{BatchRow, BatchTotals, ControlSignal, JobTarget},
     workspace::lock::LockError,
 };
-use overnight_core::job::{
-    decide::Command,
-    record::{HoldReason, JobStatus},
-    rows::CheckpointExtent,
-    state::Status,
+use overnight_core::{
+    job::{
+        record::{HoldReason, JobStatus},
+        rows::CheckpointExtent,
+        state::Status,
+    },
+    machine::effect::Command,
 };
 
 #[derive(Debug, clap::Args)]

@@ -19,11 +19,13 @@ use crate::{
     runner::JobOutcome,
     store::{BatchRow, JobTarget},
 };
-use overnight_core::job::{
-    decide::Command,
-    limits::Limits,
-    record::{HoldReason, JobStatus},
-    state::{Job, Status},
+use overnight_core::{
+    job::{
+        limits::Limits,
+        record::{HoldReason, JobStatus},
+        state::{Job, Status},
+    },
+    machine::effect::Command,
 };
 use std::fmt::Write;
 

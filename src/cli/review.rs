@@ -8,9 +8,9 @@ use super::{
     server::{self, ServerArgs, Target},
 };
 use crate::runner::OpenJob;
-use overnight_core::job::{
-    decide::Command,
-    state::{INSTRUCTIONS_FILE, Job},
+use overnight_core::{
+    job::state::{INSTRUCTIONS_FILE, Job},
+    machine::effect::Command,
 };
 use std::{
     io::Read,

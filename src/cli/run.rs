@@ -9,7 +9,7 @@ use crate::{
     runner::{NewJobRequest, OpenJob, RunError, create},
     workspace::lock::LockError,
 };
-use overnight_core::job::{decide::Command, instructions::Instructions};
+use overnight_core::{job::instructions::Instructions, machine::effect::Command};
 use std::{
     path::{Path, PathBuf},
     time::Duration,

@@ -9,7 +9,10 @@ use crate::{
     telemetry::Trace,
     workspace::{journal::JournalError, lock::LockError},
 };
-use overnight_core::job::{decide::Command, id::JobId, record::JobStatus, rows::CheckpointExtent};
+use overnight_core::{
+    job::{id::JobId, record::JobStatus, rows::CheckpointExtent},
+    machine::effect::Command,
+};
 use std::path::Path;
 
 /// How the result is printed.

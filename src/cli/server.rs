@@ -12,11 +12,9 @@ use crate::{
     runner::{MODELS_ASSET, ModelOptions, OpenJob, ProbeResult, open_model, probe},
 };
 use overnight_core::{
-    job::{
-        decide::Command,
-        models::{ModelChoice, provider},
-    },
-    prompt::message::Usage,
+    job::models::{ModelChoice, provider},
+    machine::effect::Command,
+    message::Usage,
 };
 use std::{
     path::{Path, PathBuf},

@@ -22,7 +22,7 @@ pub use overnight_core::job::failure::{Failure, FailureKind, Remedy};
 
 use async_trait::async_trait;
 use endpoint::Endpoint;
-use overnight_core::prompt::message::{Prompt, Reply, Usage};
+use overnight_core::message::{Prompt, Reply, Usage};
 use std::sync::{Arc, atomic::AtomicU64};
 
 /// One call of a model.

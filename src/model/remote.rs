@@ -32,9 +32,9 @@ use async_trait::async_trait;
 use error_messages::ErrorMessages;
 use http::{HttpAttempt, ObservedResponse};
 use key::Secrets;
-use overnight_core::prompt::{
-    compact::tools_tokens,
+use overnight_core::{
     message::{MOST_LEVELS, Message, Prompt, Reply, Usage, is_within},
+    prompt::compact::tools_tokens,
     tokens::estimate,
 };
 use record::{AttemptRecord, Recorder};

@@ -11,7 +11,7 @@ mod tool_name;
 mod written_calls;
 
 use super::remote::wire::RawReply;
-use overnight_core::prompt::message::{Stop, ToolCall, ToolSpec, readable};
+use overnight_core::message::{Stop, ToolCall, ToolSpec, readable};
 use serde_json::{Map, Value};
 
 /// A reply after mending.

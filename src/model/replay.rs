@@ -2,7 +2,7 @@
 
 use super::{Failure, Model, ModelError, Request};
 use async_trait::async_trait;
-use overnight_core::prompt::message::{Reply, Usage};
+use overnight_core::message::{Reply, Usage};
 
 /// A model that repeats a job's replies.
 #[derive(Debug)]

@@ -13,9 +13,9 @@
 
 use super::{Failure, Model, ModelError, Request};
 use async_trait::async_trait;
-use overnight_core::prompt::{
-    compact,
+use overnight_core::{
     message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
+    prompt::compact,
     tokens::estimate,
 };
 use serde::Deserialize;

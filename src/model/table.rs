@@ -11,7 +11,7 @@ mod read;
 
 use crate::model::ModelError;
 use globset::GlobMatcher;
-use overnight_core::prompt::message::Usage;
+use overnight_core::message::Usage;
 use std::sync::LazyLock;
 
 /// The table that the program brings along.

@@ -11,16 +11,14 @@ use crate::{
         lock::is_worked_on,
     },
 };
-use overnight_core::{
-    job::time::Timestamp,
-    job::{
-        event::{Ending, Event},
-        failure::FailureKind,
-        id::JobId,
-        models::Answered,
-        record::{Delivered, HoldReason, JobStatus},
-        spec::FORMAT,
-    },
+use overnight_core::job::{
+    event::{Ending, Event},
+    failure::FailureKind,
+    id::JobId,
+    models::Answered,
+    record::{Delivered, HoldReason, JobStatus},
+    spec::FORMAT,
+    time::Timestamp,
 };
 use std::path::PathBuf;
 

@@ -8,7 +8,7 @@ use super::{
     open_job::OpenJob,
 };
 use crate::store::Grant;
-use overnight_core::prompt::message::Usage;
+use overnight_core::message::Usage;
 use std::time::Duration;
 
 /// How many calls are reserved together.

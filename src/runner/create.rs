@@ -16,12 +16,13 @@ use overnight_core::{
         instructions::Instructions,
         left_out::LeftOut,
         pages::{PageRange, UnreadPart},
-        planning::bootstrap_todos,
         spec::{Asset, DocumentEntry, FORMAT, JobSpec},
         state::INSTRUCTIONS_FILE,
         time::Timestamp,
     },
-    prompt::{compose::system_prompt, tokens::estimate},
+    machine::planning::bootstrap_todos,
+    prompt::compose::system_prompt,
+    tokens::estimate,
 };
 use overnight_documents::{AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units};
 use std::path::{Path, PathBuf};

@@ -15,12 +15,14 @@ use crate::{
     store::{Store, StoreError},
     tool,
 };
-use overnight_core::job::{
-    decide::{Command, Effect, EffectResult},
-    event::{Decision, Event},
-    record::{Checkpoint, HoldReason, JobStatus},
-    rows::CheckpointExtent,
-    state::{Job, Status},
+use overnight_core::{
+    job::{
+        event::{Decision, Event},
+        record::{Checkpoint, HoldReason, JobStatus},
+        rows::CheckpointExtent,
+        state::{Job, Status},
+    },
+    machine::effect::{Command, Effect, EffectResult},
 };
 use std::{
     collections::VecDeque,

@@ -10,10 +10,9 @@ use super::{
     open_job::OpenJob,
 };
 use crate::store::{ControlSignal, StoreError};
-use overnight_core::job::{
-    decide::{Command, EffectResult},
-    record::HoldReason,
-    time::Timestamp,
+use overnight_core::{
+    job::{record::HoldReason, time::Timestamp},
+    machine::effect::{Command, EffectResult},
 };
 use std::{
     sync::{

@@ -18,14 +18,10 @@ use crate::{
     },
 };
 use overnight_core::{
-    job::{
-        decide::{Command, EffectResult},
-        record::HoldReason,
-    },
-    prompt::{
-        compose,
-        message::{Prompt, Reply, Stop},
-    },
+    job::record::HoldReason,
+    machine::effect::{Command, EffectResult},
+    message::{Prompt, Reply, Stop},
+    prompt::compose,
 };
 use std::{
     sync::atomic::AtomicU64,

@@ -14,7 +14,7 @@ use crate::{
     },
     workspace::{Workspace, journal},
 };
-use overnight_core::{job::event::Event, prompt::message::Reply};
+use overnight_core::{job::event::Event, message::Reply};
 use std::{
     fmt,
     path::{Path, PathBuf},

@@ -16,15 +16,17 @@ use crate::{
         lock::Lock,
     },
 };
-use overnight_core::job::{
-    decide::{Command, EffectResult},
-    digest::ZERO,
-    event::{Decision, Event},
-    id::JobId,
-    record::{Checkpoint, JobState, JobStatus, NewJob},
-    rows::CheckpointExtent,
-    spec::FORMAT,
-    state::Job,
+use overnight_core::{
+    job::{
+        digest::ZERO,
+        event::{Decision, Event},
+        id::JobId,
+        record::{Checkpoint, JobState, JobStatus, NewJob},
+        rows::CheckpointExtent,
+        spec::FORMAT,
+        state::Job,
+    },
+    machine::effect::{Command, EffectResult},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 use uuid::Uuid;

@@ -10,12 +10,15 @@ use crate::{
 use overnight_core::{
     job::{
         call::WorkCall,
-        decide::{Effect, EffectResult},
         event::{CallEnd, ExaminedFiles, ToolResult},
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
-        summary::{self, FileEntry},
     },
-    prompt::{message::ToolCall, todo_board},
+    machine::effect::{Effect, EffectResult},
+    message::ToolCall,
+    prompt::{
+        summary::{self, FileEntry},
+        todo_board,
+    },
 };
 use std::time::{Duration, Instant};
 

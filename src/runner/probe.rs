@@ -10,7 +10,7 @@ use crate::model::{
     remote::{self, Timeouts, wire::Wire},
     table::{self, KnownModel, Price, Quirks, ToolChoice},
 };
-use overnight_core::prompt::message::{Message, Prompt, Reply, ToolSpec};
+use overnight_core::message::{Message, Prompt, Reply, ToolSpec};
 use serde_json::json;
 use std::{
     sync::{Arc, atomic::AtomicU64},
@@ -143,7 +143,7 @@ fn reached(first: &Result<Reply, Failure>) -> Vec<ProbeResult> {
 fn called(reply: &Result<Reply, Failure>) -> Result<(), String> {
     let reply = reply.as_ref().map_err(|failure| failure.reason.clone())?;
     let is_asked =
-        |call: &&overnight_core::prompt::message::ToolCall| call.name == "note" && call.arguments["text"].is_string();
+        |call: &&overnight_core::message::ToolCall| call.name == "note" && call.arguments["text"].is_string();
     if reply.calls.iter().any(|call| is_asked(&call)) {
         return Ok(());
     }

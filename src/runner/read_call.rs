@@ -11,12 +11,9 @@ use super::{
 };
 use crate::tool::{self, ToolError};
 use overnight_core::{
-    job::{
-        call::WorkCall,
-        coverage::Coverage,
-        decide::{Effect, EffectResult},
-    },
-    prompt::message::ToolCall,
+    job::{call::WorkCall, coverage::Coverage},
+    machine::effect::{Effect, EffectResult},
+    message::ToolCall,
 };
 use std::time::{Duration, Instant};
 

@@ -19,7 +19,7 @@ use overnight_core::{
         time::Timestamp,
         todo_list::TodoList,
     },
-    prompt::message::{Stop, ToolCall},
+    message::{Stop, ToolCall},
 };
 
 /// The conventions' word for any other value.

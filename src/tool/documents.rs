@@ -14,10 +14,8 @@ use overnight_core::{
         pages::{PageLines, UnreadPart},
         spec::{DocumentEntry, JobSpec},
     },
-    prompt::{
-        fence::{mark_of, quoted},
-        tokens::estimate,
-    },
+    prompt::fence::{mark_of, quoted},
+    tokens::estimate,
 };
 use std::fmt::Write;
 

@@ -4,13 +4,13 @@ use super::ToolError;
 use crate::workspace::{Folder, KnownPath, ModelPath, Workspace};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use overnight_core::{
-    job::call::arguments::{ListFiles, ReadFile},
-    job::event::{CallEnd, ToolResult},
-    job::rows::moment,
-    prompt::{
-        fence::{fenced, quoted},
-        tokens::estimate,
+    job::{
+        call::arguments::{ListFiles, ReadFile},
+        event::{CallEnd, ToolResult},
+        rows::moment,
     },
+    prompt::fence::{fenced, quoted},
+    tokens::estimate,
 };
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Resul
     let first = usize::try_from(offset - 1).unwrap_or(usize::MAX);
     for (number, line) in (offset..offset.saturating_add(limit)).zip(text.lines().skip(first)) {
         let room = most.saturating_sub(tokens + 8);
-        let shown = overnight_core::prompt::tokens::head(line, most.saturating_sub(60));
+        let shown = overnight_core::tokens::head(line, most.saturating_sub(60));
         if number > offset && estimate(shown) > room {
             break;
         }

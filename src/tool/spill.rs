@@ -5,7 +5,7 @@ use super::ToolError;
 use crate::{failpoint, workspace::Workspace};
 use overnight_core::{
     job::event::{SpilledResult, ToolResult},
-    prompt::tokens::{estimate, head, tail},
+    tokens::{estimate, head, tail},
 };
 
 /// Takes away what the same call put there before a crash: it is no fact yet, and would find or list itself.

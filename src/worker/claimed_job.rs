@@ -14,12 +14,14 @@ use crate::{
     telemetry::Trace,
     workspace::{journal::JournalError, lock::LockError},
 };
-use overnight_core::job::{
-    decide::Command,
-    id::JobId,
-    record::{Checkpoint, HoldReason, JobState, JobStatus},
-    rows::CheckpointExtent,
-    state::Status,
+use overnight_core::{
+    job::{
+        id::JobId,
+        record::{Checkpoint, HoldReason, JobState, JobStatus},
+        rows::CheckpointExtent,
+        state::Status,
+    },
+    machine::effect::Command,
 };
 use std::{
     sync::{

@@ -23,7 +23,10 @@ use overnight::{
     store::{self, NewBatch, QueueEntry, QueuedJob, Store},
     workspace::lock,
 };
-use overnight_core::job::{decide::Command as Word, digest::sha256, id::JobId, record::JobStatus};
+use overnight_core::{
+    job::{digest::sha256, id::JobId, record::JobStatus},
+    machine::effect::Command as Word,
+};
 use regex::Regex;
 use serde_json::Value;
 use std::{

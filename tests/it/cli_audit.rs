@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests: what can't be had fails the test")]
 
 use crate::support::copy;
-use overnight_core::{job::digest::sha256, prompt::message::Message};
+use overnight_core::{job::digest::sha256, message::Message};
 use regex::Regex;
 use serde_json::Value;
 use std::{

@@ -22,10 +22,8 @@ use overnight_core::{
         time::Timestamp,
         todo_list::{TodoList, clean},
     },
-    prompt::{
-        message::ToolCall,
-        tokens::{bounded, head, tail},
-    },
+    message::ToolCall,
+    tokens::{bounded, head, tail},
 };
 use overnight_documents::{QuoteIndex, Unit, extract};
 use proptest::prelude::*;

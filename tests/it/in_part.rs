@@ -11,7 +11,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{event::Event, record::JobStatus},
-    prompt::message::{Reply, ToolCall, Usage},
+    message::{Reply, ToolCall, Usage},
 };
 use std::{
     collections::BTreeMap,
@@ -71,7 +71,7 @@ impl Model for InPart {
         let mut reply = Offline(None).reply(request).await?;
         match self.part {
             Part::First(kept) | Part::FirstAndFolded(kept) if turn == self.turn => reply.calls.truncate(kept),
-            Part::Cut if turn == self.turn => reply.stop = overnight_core::prompt::message::Stop::Length,
+            Part::Cut if turn == self.turn => reply.stop = overnight_core::message::Stop::Length,
             Part::Torn if (self.turn..self.turn + 3).contains(&turn) => {
                 reply.calls.iter_mut().for_each(|call| call.arguments = "{".into());
             }

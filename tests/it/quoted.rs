@@ -11,7 +11,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{digest::sha256, record::JobStatus},
-    prompt::message::{Reply, Usage},
+    message::{Reply, Usage},
 };
 use serde_json::{Value, json};
 use std::{fs, sync::Arc};

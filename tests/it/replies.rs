@@ -4,7 +4,7 @@ use overnight::model::{
     remote::wire::{RawCall, RawReply},
     repair::{RepairedReply, repair_reply},
 };
-use overnight_core::prompt::{message::Stop, tools::tool_specs};
+use overnight_core::{message::Stop, prompt::tools::tool_specs};
 use serde::Deserialize;
 use std::fmt::Write as _;
 
@@ -47,8 +47,7 @@ fn odd_replies_are_made_readable_and_others_stay() {
 fn show(heard: &RawReply, mended: &RepairedReply) -> Result<String, std::fmt::Error> {
     let RepairedReply { text, calls, notes } = mended;
     let is_same_call = |(raw, call): (&RawCall, _)| {
-        let overnight_core::prompt::message::ToolCall { id, name, arguments }: &overnight_core::prompt::message::ToolCall =
-            call;
+        let overnight_core::message::ToolCall { id, name, arguments }: &overnight_core::message::ToolCall = call;
         let read: Option<serde_json::Value> = serde_json::from_str(&raw.arguments).ok();
         raw.id == *id && raw.name == *name && read.as_ref() == Some(arguments)
     };

@@ -9,11 +9,13 @@ use overnight::{
     runner::{self, JobOutcome, JobRunner, NewJobRequest, OpenJob, RunError, RunReport},
     store::{self, Store},
 };
-use overnight_core::job::{
-    decide::Command,
-    event::Decision,
-    instructions::{self, Instructions},
-    state::Job,
+use overnight_core::{
+    job::{
+        event::Decision,
+        instructions::{self, Instructions},
+        state::Job,
+    },
+    machine::effect::Command,
 };
 use serde_json::Value;
 use std::{

@@ -9,11 +9,13 @@ use overnight::{
     model::rules::Offline,
     runner::{self, JobRunner, NewJobRequest, OpenJob, RunReport},
 };
-use overnight_core::job::{
-    decide::Command,
-    event::{Decision, Event},
-    instructions::Review,
-    state::Job,
+use overnight_core::{
+    job::{
+        event::{Decision, Event},
+        instructions::Review,
+        state::Job,
+    },
+    machine::effect::Command,
 };
 use std::{
     fs,

@@ -29,7 +29,7 @@ use overnight_core::{
         record::{HoldReason, JobStatus},
         state::Status,
     },
-    prompt::message::{Reply, Usage},
+    message::{Reply, Usage},
 };
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 use tempfile::TempDir;

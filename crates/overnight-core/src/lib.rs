@@ -6,5 +6,8 @@
 
 pub mod amount;
 pub mod job;
+pub mod machine;
+pub mod message;
 pub mod prompt;
+pub mod tokens;
 pub mod yaml;

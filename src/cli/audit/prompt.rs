@@ -5,7 +5,7 @@ use crate::{
     cli::{CliError, exit, job_location::JobLocation, out},
     config::Settings,
 };
-use overnight_core::prompt::message::{Message, Prompt};
+use overnight_core::message::{Message, Prompt};
 use std::fmt::Write;
 
 const EXAMPLES: &str = "\

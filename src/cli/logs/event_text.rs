@@ -9,7 +9,8 @@ use overnight_core::{
         state::Job,
         todo::Todo,
     },
-    prompt::{message::Stop, tokens::head},
+    message::Stop,
+    tokens::head,
 };
 
 /// Tokens of what a model or a tool said that are shown of it.

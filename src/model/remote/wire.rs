@@ -14,7 +14,7 @@ pub mod ollama;
 pub mod openai;
 
 use crate::model::{Failure, FailureKind, table::Quirks};
-use overnight_core::prompt::message::{Prompt, Stop, Usage};
+use overnight_core::message::{Prompt, Stop, Usage};
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -78,7 +78,7 @@ pub struct RawReply {
     pub stop: Option<Stop>,
     /// As the server names it; empty where it doesn't.
     pub model: String,
-    /// See [`overnight_core::prompt::message::Reply::carried`]; without the format's name around it.
+    /// See [`overnight_core::message::Reply::carried`]; without the format's name around it.
     pub carried: Option<Value>,
 }
 

@@ -2,7 +2,7 @@
 
 use overnight_core::{
     job::call::{Family, Tool},
-    prompt::message::ToolCall,
+    message::ToolCall,
 };
 use std::collections::HashMap;
 

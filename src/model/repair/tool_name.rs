@@ -1,6 +1,6 @@
 //! Which tool a name means. Case and separators say nothing; likeness is never enough.
 
-use overnight_core::prompt::message::ToolSpec;
+use overnight_core::message::ToolSpec;
 
 /// The one known tool that is meant.
 pub(super) fn known<'a>(name: &str, tools: &'a [ToolSpec]) -> Option<&'a ToolSpec> {

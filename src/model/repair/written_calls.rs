@@ -5,7 +5,7 @@
 //! is torn there may hold the text of a file, and that text's own calls are not the model's.
 
 use super::{fit_schema, json, tool_name};
-use overnight_core::prompt::message::{ToolCall, ToolSpec, readable};
+use overnight_core::message::{ToolCall, ToolSpec, readable};
 use serde_json::{Map, Value};
 
 /// The calls of a text, and what is left of it.

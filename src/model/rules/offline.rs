@@ -3,8 +3,8 @@
 use super::{prompt_view::PromptView, worker};
 use crate::model::{Failure, Model, Request, scripted::prompt_tokens, table::Price};
 use async_trait::async_trait;
-use overnight_core::prompt::message::{Reply, Stop, Usage};
-use overnight_core::prompt::tokens::estimate;
+use overnight_core::message::{Reply, Stop, Usage};
+use overnight_core::tokens::estimate;
 
 /// Rules in place of a language model. It sees the prompt and nothing else. A price from the table of models lets budgets be
 /// tried where nothing costs anything.

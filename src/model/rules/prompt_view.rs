@@ -3,8 +3,8 @@
 
 use overnight_core::job::event::PlanStep;
 use overnight_core::job::state::{LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE};
+use overnight_core::message::{Message, Prompt, ToolCall};
 use overnight_core::prompt::fence::quoted;
-use overnight_core::prompt::message::{Message, Prompt, ToolCall};
 use std::collections::BTreeMap;
 
 /// What the board asks for.

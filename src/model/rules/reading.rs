@@ -9,7 +9,7 @@ use super::state::{ReadingState, in_words};
 use super::statements::{Strength, collapsed, statements};
 use super::summary::key_sentences;
 use super::worker::{Call, blocked, call, complete};
-use overnight_core::prompt::tokens::estimate;
+use overnight_core::tokens::estimate;
 use serde_json::json;
 use std::{fmt::Write, ops::Range};
 

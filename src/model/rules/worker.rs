@@ -6,7 +6,7 @@ use super::state::{ReadingState, in_words};
 use super::{reading, report};
 use overnight_core::job::event::PlanStep;
 use overnight_core::job::state::{INSTRUCTIONS_FILE, PLAN_FILE};
-use overnight_core::prompt::message::ToolCall;
+use overnight_core::message::ToolCall;
 use serde_json::{Value, json};
 
 /// The calls of the next reply.

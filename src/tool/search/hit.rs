@@ -1,6 +1,6 @@
 //! One hit, and how its page and line are counted on from the one before.
 
-use overnight_core::prompt::tokens::head;
+use overnight_core::tokens::head;
 use overnight_documents::Unit;
 
 /// Tokens of one hit that are shown.

@@ -8,7 +8,7 @@ use overnight::{
     audit::verify::verify,
     runner::{OpenJob, reindex},
 };
-use overnight_core::job::decide::Command as Word;
+use overnight_core::machine::effect::Command as Word;
 use serde_json::Value;
 use std::{fs, io::Write};
 

@@ -14,12 +14,14 @@ use overnight::{
         journal::{self, Journal},
     },
 };
-use overnight_core::job::{
-    decide::Command as Word,
-    event::Event,
-    limits::Limits,
-    record::{HoldReason, JobStatus},
-    time::Timestamp,
+use overnight_core::{
+    job::{
+        event::Event,
+        limits::Limits,
+        record::{HoldReason, JobStatus},
+        time::Timestamp,
+    },
+    machine::effect::Command as Word,
 };
 use serde_json::json;
 use std::path::Path;

@@ -9,12 +9,14 @@ use overnight::{
     runner::{JobOutcome, RunReport, reindex},
     store::connect,
 };
-use overnight_core::job::{
-    decide::Command as Word,
-    event::Event,
-    limits::Limits,
-    record::{HoldReason, JobStatus},
-    state::Job,
+use overnight_core::{
+    job::{
+        event::Event,
+        limits::Limits,
+        record::{HoldReason, JobStatus},
+        state::Job,
+    },
+    machine::effect::Command as Word,
 };
 use std::{
     io::Read,

@@ -11,11 +11,13 @@ use overnight::{
     runner::{IndexOutcome, JobOutcome, reindex},
     store::Store,
 };
-use overnight_core::job::{
-    decide::Command as Word,
-    id::JobId,
-    limits::Limits,
-    record::{HoldReason, JobStatus},
+use overnight_core::{
+    job::{
+        id::JobId,
+        limits::Limits,
+        record::{HoldReason, JobStatus},
+    },
+    machine::effect::Command as Word,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};

@@ -9,14 +9,16 @@ use overnight::{
     runner::{self, IndexOutcome, JobOutcome, JobRunner, NewJobRequest, OpenJob, Reindexed, RunError, RunReport},
     store::{JobRow, Store, connect},
 };
-use overnight_core::job::{
-    decide::Command as Word,
-    digest::sha256,
-    id::JobId,
-    instructions,
-    record::{HoldReason, JobStatus, PhaseRow, TodoRow},
-    state::Job,
-    time::Timestamp,
+use overnight_core::{
+    job::{
+        digest::sha256,
+        id::JobId,
+        instructions,
+        record::{HoldReason, JobStatus, PhaseRow, TodoRow},
+        state::Job,
+        time::Timestamp,
+    },
+    machine::effect::Command as Word,
 };
 use serde_json::Value;
 use std::{

@@ -3,12 +3,13 @@
 use super::world::*;
 use overnight_core::{
     job::{
-        decide::{Command, EffectResult},
         failure::{Failure, FailureKind},
         limits::Limits,
         record::HoldReason,
     },
-    prompt::{compact::local_tokens, message::Usage},
+    machine::effect::{Command, EffectResult},
+    message::Usage,
+    prompt::compact::local_tokens,
 };
 
 fn failure(kind: FailureKind) -> EffectResult {

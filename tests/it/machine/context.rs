@@ -111,7 +111,7 @@ fn the_board_is_bounded_however_much_stands_in_the_list() {
             .collect();
         world.play([say([call("todo_write", json!({ "todos": items }))])]);
     }
-    let tokens = overnight_core::prompt::tokens::estimate(&world.board());
+    let tokens = overnight_core::tokens::estimate(&world.board());
     assert!(tokens < 1_100, "{tokens}: {}", world.board());
     assert!(world.board().contains("tasks that were cancelled earlier: see todos.md"), "{}", world.board());
     assert!(local_tokens(&world.job) < 5_600, "{}", local_tokens(&world.job));

@@ -1,12 +1,14 @@
 //! How a job ends or waits: completion and its checks, review by a person, limits and holds.
 
 use super::world::*;
-use overnight_core::job::{
-    decide::{Command, Effect},
-    event::Event,
-    record::{HoldReason, JobStatus},
-    state::{INSTRUCTIONS_FILE, LAST_REVIEW_TODO, PLAN_FILE},
-    todo::TodoStatus,
+use overnight_core::{
+    job::{
+        event::Event,
+        record::{HoldReason, JobStatus},
+        state::{INSTRUCTIONS_FILE, LAST_REVIEW_TODO, PLAN_FILE},
+        todo::TodoStatus,
+    },
+    machine::effect::{Command, Effect},
 };
 use serde_json::json;
 

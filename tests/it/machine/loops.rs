@@ -263,7 +263,7 @@ fn a_reply_cut_at_the_token_limit_runs_nothing() {
     let mut world = World::new();
     world.in_phase_one().skip_log();
     let mut reply = say([write_file("output/report.md", "half a rep"), done("written")]);
-    reply.stop = overnight_core::prompt::message::Stop::Length;
+    reply.stop = overnight_core::message::Stop::Length;
     world.play([reply]);
     assert_eq!(
         world.log(),
@@ -326,7 +326,7 @@ fn a_failed_model_call_ends_the_job_as_failed() {
     world.in_phase_one();
     let events = world.job.decide(
         world.job.last_at,
-        overnight_core::job::decide::EffectResult::AttemptFailed {
+        overnight_core::machine::effect::EffectResult::AttemptFailed {
             failure: Failure::new(FailureKind::Exhausted, "OPENAI_API_KEY is not set"),
             wait_ms: 0,
         },

@@ -11,11 +11,13 @@ use opentelemetry::{
 };
 use opentelemetry_sdk::trace::SpanData;
 use overnight::{runner::RunReport, telemetry::JobSpans};
-use overnight_core::job::{
-    decide::{Command, Effect, EffectResult},
-    event::{CallEnd, Decision, Event},
-    failure::{Failure, FailureKind},
-    state::Job,
+use overnight_core::{
+    job::{
+        event::{CallEnd, Decision, Event},
+        failure::{Failure, FailureKind},
+        state::Job,
+    },
+    machine::effect::{Command, Effect, EffectResult},
 };
 use proptest::prelude::*;
 use std::{
@@ -63,7 +65,7 @@ impl Watched {
     }
 
     /// As [`World::play`], with what the runner reports; what isn't the model's takes 10 ms.
-    fn play(&mut self, replies: impl IntoIterator<Item = overnight_core::prompt::message::Reply>) -> &mut Self {
+    fn play(&mut self, replies: impl IntoIterator<Item = overnight_core::message::Reply>) -> &mut Self {
         self.world.replies.extend(replies);
         loop {
             let count = self.world.decisions.len();

@@ -4,7 +4,7 @@ use super::world::*;
 use overnight_core::job::state::LAST_REVIEW_TODO;
 use serde_json::json;
 
-fn failing() -> overnight_core::prompt::message::ToolCall {
+fn failing() -> overnight_core::message::ToolCall {
     call("edit_file", json!({"path": "none.md", "old": "a", "new": "b"}))
 }
 

@@ -5,7 +5,6 @@ use overnight_core::{
     job::{
         call::{FileChange, WorkCall},
         contract::{QuoteResult, check_deliverable},
-        decide::{Command, Effect, EffectResult},
         digest::sha256,
         event::{
             CallEnd, ChangedFile, Decision, Event, ExaminedFiles, PhaseKind, PreparedWrite, SavedFile, ShownPart,
@@ -15,21 +14,24 @@ use overnight_core::{
         id::JobId,
         instructions,
         left_out::LeftOut,
-        planning::bootstrap_todos,
         record::{Delivered, HoldReason},
         spec::{DocumentEntry, FORMAT, JobSpec},
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, SUMMARY_FILE, Status},
-        summary::{self, FileEntry},
         time::Timestamp,
     },
+    machine::{
+        effect::{Command, Effect, EffectResult},
+        planning::bootstrap_todos,
+    },
+    message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
     prompt::{
         compact::RESULT_TOKENS,
         compose,
         layers::share_of,
-        message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
+        summary::{self, FileEntry},
         todo_board,
-        tokens::{bounded, estimate},
     },
+    tokens::{bounded, estimate},
 };
 use serde_json::{Value, json};
 use std::{

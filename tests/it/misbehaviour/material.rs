@@ -1,7 +1,7 @@
 //! Documents that give orders: whatever stands in them, and whatever they are called, the model is shown it as material.
 
 use super::trial::{Trial, blocked, read, reply, text_of};
-use overnight_core::prompt::message::Message;
+use overnight_core::message::Message;
 use serde_json::json;
 
 /// Everything that a document could try.

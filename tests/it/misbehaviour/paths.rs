@@ -3,7 +3,13 @@
 use super::trial::{
     SECRET, TASK, Trial, blocked, bootstrap, complete, plan, read, reply, same, text, until_review, work, write,
 };
-use overnight_core::job::{decide::Command, event::CallEnd, event::Event, state::Status};
+use overnight_core::{
+    job::{
+        event::{CallEnd, Event},
+        state::Status,
+    },
+    machine::effect::Command,
+};
 use serde_json::{Value, json};
 use std::{fs, os::unix::fs::symlink, path::Path};
 

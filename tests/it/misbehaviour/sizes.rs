@@ -1,7 +1,7 @@
 //! Calls that are too large, too deep or too many: each has its one result, bounded, and the work goes on.
 
 use super::trial::{Trial, blocked, read, reply, write};
-use overnight_core::{job::event::CallEnd, prompt::tokens::estimate};
+use overnight_core::{job::event::CallEnd, tokens::estimate};
 use serde_json::{Value, json};
 
 /// Objects in objects.

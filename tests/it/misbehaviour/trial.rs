@@ -11,16 +11,13 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        decide::Command,
         event::{CallEnd, Decision, Event, ToolResult},
         instructions,
         state::{Job, Status},
     },
-    prompt::{
-        compact::local_tokens,
-        compose,
-        message::{Message, Prompt},
-    },
+    machine::effect::Command,
+    message::{Message, Prompt},
+    prompt::{compact::local_tokens, compose},
 };
 use serde_json::{Value, json};
 use std::{

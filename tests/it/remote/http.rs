@@ -9,7 +9,7 @@ use overnight::model::{
     remote::{self, Key, RemoteConfig, RemoteModel, Timeouts},
     table::Quirks,
 };
-use overnight_core::prompt::message::{Message, Prompt, Reply, Stop, ToolCall, ToolSpec, Usage};
+use overnight_core::message::{Message, Prompt, Reply, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Value, json};
 use std::{
     fmt::Write as _,

@@ -16,7 +16,7 @@ use overnight_core::{
         failure::{Failure, FailureKind},
         record::{HoldReason, JobStatus},
     },
-    prompt::message::{Reply, Usage},
+    message::{Reply, Usage},
 };
 use std::{
     collections::VecDeque,

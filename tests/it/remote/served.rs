@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::server::{Chaos, Counts, Fixed, Format, Mishap, Server, Setup};
-use overnight_core::prompt::message::{Reply, Stop, ToolCall, Usage};
+use overnight_core::message::{Reply, Stop, ToolCall, Usage};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,

@@ -12,8 +12,9 @@ use overnight::{
     store::{self, JobFilter, JobRow, Store},
 };
 use overnight_core::{
-    job::{decide::Command as Word, id::JobId, instructions, limits::Limits, state::Job},
-    prompt::message::{Reply, Usage},
+    job::{id::JobId, instructions, limits::Limits, state::Job},
+    machine::effect::Command as Word,
+    message::{Reply, Usage},
 };
 use regex::Regex;
 use serde_json::{Value, json};

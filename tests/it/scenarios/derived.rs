@@ -10,9 +10,11 @@ use overnight_core::{
     job::{
         event::{Decision, Event},
         state::{INSTRUCTIONS_FILE, Job, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
-        summary::{self, FileEntry},
     },
-    prompt::todo_board,
+    prompt::{
+        summary::{self, FileEntry},
+        todo_board,
+    },
 };
 use regex::Regex;
 use std::{collections::BTreeMap, path::Path};

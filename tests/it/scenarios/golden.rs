@@ -2,7 +2,7 @@
 
 use super::{case::Scenario, mask::Mask, story, tree::Tree};
 use overnight::audit;
-use overnight_core::prompt::message::Message;
+use overnight_core::message::Message;
 use similar::TextDiff;
 use std::{collections::BTreeMap, fmt::Write, path::Path};
 

@@ -9,12 +9,14 @@ use overnight::{
     runner::{Anchor, JobOutcome, JobRunner, OpenJob, RunReport},
     store::Store,
 };
-use overnight_core::job::{
-    decide::Command,
-    event::Event,
-    record::HoldReason,
-    rows::CheckpointExtent,
-    state::{INSTRUCTIONS_FILE, Job},
+use overnight_core::{
+    job::{
+        event::Event,
+        record::HoldReason,
+        rows::CheckpointExtent,
+        state::{INSTRUCTIONS_FILE, Job},
+    },
+    machine::effect::Command,
 };
 use std::{
     fs,

@@ -7,7 +7,7 @@ use overnight_core::{
         event::{Ending, Event, StepEnd},
         todo::{Todo, TodoStatus},
     },
-    prompt::message::{Stop, ToolCall},
+    message::{Stop, ToolCall},
 };
 use std::{fmt::Write, path::Path};
 

@@ -10,7 +10,7 @@ use overnight::{
 };
 use overnight_core::{
     job::failure::Failure,
-    prompt::message::{Reply, Usage},
+    message::{Reply, Usage},
 };
 use std::sync::{
     Arc, Barrier,

@@ -5,7 +5,7 @@ pub mod arguments;
 mod tool;
 
 use super::{event::Completion, todo::TodoStatus, todo_list::clean_note};
-use crate::prompt::{message::ToolCall, tokens};
+use crate::{message::ToolCall, tokens};
 use arguments::{
     CompletionStatus, EditFile, JobComplete, ListDocuments, ListFiles, ReadDocument, ReadFile, ReasonArgument,
     SearchFiles, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind, TodoWrite, WriteFile, read,

@@ -10,7 +10,7 @@ use super::{
     time::Timestamp,
     todo::Todo,
 };
-use crate::prompt::message::{Stop, ToolCall, Usage};
+use crate::message::{Stop, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, sync::Arc};

@@ -1,16 +1,11 @@
 //! The pure machine: what a job is, what it owes next, and what an answer means. No file, clock or socket is touched here.
 
-pub mod apply;
-pub mod attempts;
-pub mod budget;
 pub mod call;
 pub mod contract;
-pub mod control;
+pub mod conversation;
 pub mod coverage;
-pub mod decide;
 pub mod digest;
 pub mod effort;
-pub mod ending;
 pub mod event;
 pub mod failure;
 pub mod hold_cause;
@@ -21,14 +16,11 @@ pub mod limits;
 pub mod models;
 pub mod pages;
 pub mod plan;
-pub mod plan_file;
-pub mod planning;
 pub mod ranges;
 pub mod record;
 pub mod rows;
 pub mod spec;
 pub mod state;
-pub mod summary;
 pub mod time;
 pub mod todo;
 pub mod todo_list;

@@ -2,6 +2,7 @@
 
 use super::{
     call::PendingCall,
+    conversation::Conversation,
     coverage::Coverage,
     effort::Effort,
     event::{Ending, PhaseKind, PlanStep, PreparedWrite, Why},
@@ -13,10 +14,7 @@ use super::{
     time::Timestamp,
     todo_list::TodoList,
 };
-use crate::prompt::{
-    conversation::Conversation,
-    message::{ToolCall, Usage},
-};
+use crate::message::{ToolCall, Usage};
 use std::{
     collections::{BTreeSet, VecDeque},
     sync::Arc,

@@ -1,14 +1,15 @@
 //! When the context grows too large: old tool results are masked, then oldest turns folded into layer 4. After any
 //! compaction the prompt is under half of the budget.
 
-use super::{
-    conversation::{Conversation, ConversationEntry},
-    layers::share_of,
-    todo_board,
+use super::{layers::share_of, todo_board, tools::tool_specs};
+use crate::{
+    job::{
+        conversation::{Conversation, ConversationEntry},
+        event::Event,
+        state::Job,
+    },
     tokens::{bounded, estimate},
-    tools::tool_specs,
 };
-use crate::job::{event::Event, state::Job};
 use std::sync::LazyLock;
 
 /// Percent of the budget at which compaction sets in, and under which it comes to rest.
@@ -140,17 +141,17 @@ fn words_on(entries: &[ConversationEntry], tokens: u64) -> String {
                         bounded(&format!("{}{}", call.name, call.arguments), 24, "the archive").replace('\n', " ")
                     })
                     .collect();
-                let said = super::tokens::head(text.trim(), 24).replace('\n', " ");
+                let said = crate::tokens::head(text.trim(), 24).replace('\n', " ");
                 lines.push(format!("- {said} {}", calls.join("; ")));
                 told = 0;
             }
             ConversationEntry::Tool(tool) if told < RESULTS_TOLD => {
-                let result = super::tokens::head(tool.text.trim(), 24).replace('\n', " ");
+                let result = crate::tokens::head(tool.text.trim(), 24).replace('\n', " ");
                 lines.push(format!("  - {}: {result}", tool.name));
                 told += 1;
             }
             ConversationEntry::User { .. } | ConversationEntry::Tool(_) => {}
         }
     }
-    super::tokens::last_lines(&lines.join("\n"), tokens).to_owned()
+    crate::tokens::last_lines(&lines.join("\n"), tokens).to_owned()
 }

@@ -1,12 +1,11 @@
 //! The prompt, made from facts alone. The order on the wire is for the provider's cache: tools and system prompt, the same
 //! for the whole job; layer 4, which changes once a phase; the conversation, append-only; the board last.
 
-use super::{
+use super::{todo_board, tools::tool_specs};
+use crate::{
+    job::{digest::sha256, state::Job},
     message::{Message, Prompt},
-    todo_board,
-    tools::tool_specs,
 };
-use crate::job::{digest::sha256, state::Job};
 
 /// The prompt of the next model call.
 pub fn prompt(job: &Job) -> Prompt {

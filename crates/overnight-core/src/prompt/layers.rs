@@ -1,11 +1,13 @@
 //! Layer 4: where things stand, made by the system at each compaction, bounded by construction however long the job.
 
-use super::tokens::{bounded, estimate, last_lines};
-use crate::job::{
-    event::ExaminedFiles,
-    plan::Plan,
-    spec::JobSpec,
-    state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PastPhase, SUMMARY_FILE},
+use crate::{
+    job::{
+        event::ExaminedFiles,
+        plan::Plan,
+        spec::JobSpec,
+        state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PastPhase, SUMMARY_FILE},
+    },
+    tokens::{bounded, estimate, last_lines},
 };
 use std::fmt::Write;
 
@@ -182,7 +184,7 @@ fn short(past: &PastPhase) -> String {
         past.why.outcome(),
         counts.completed
     );
-    super::tokens::head(&line, 60).to_owned()
+    crate::tokens::head(&line, 60).to_owned()
 }
 
 /// Layer 4 with the oldest turns of the running phase folded in; the newest words on them are kept.

@@ -2,10 +2,8 @@
 
 pub mod compact;
 pub mod compose;
-pub mod conversation;
 pub mod fence;
 pub mod layers;
-pub mod message;
+pub mod summary;
 pub mod todo_board;
-pub mod tokens;
 pub mod tools;

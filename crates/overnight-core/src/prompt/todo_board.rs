@@ -1,15 +1,15 @@
 //! Layer 2: the board that the model sees last in each prompt, and a person in the CLI (SPEC: todos).
 
-use super::{
-    layers::share_of,
+use super::layers::share_of;
+use crate::{
+    job::{
+        call::TodoFilter,
+        event::{PhaseKind, PlanStep, Why},
+        state::{INSTRUCTIONS_FILE, Job, Planning, Progress, TODOS_FILE},
+        todo::{Todo, TodoStatus},
+        todo_list::{TodoCounts, TodoList},
+    },
     tokens::{bounded, estimate, head},
-};
-use crate::job::{
-    call::TodoFilter,
-    event::{PhaseKind, PlanStep, Why},
-    state::{INSTRUCTIONS_FILE, Job, Planning, Progress, TODOS_FILE},
-    todo::{Todo, TodoStatus},
-    todo_list::{TodoCounts, TodoList},
 };
 use std::fmt::Write;
 

@@ -1,13 +1,15 @@
 //! The tools as the model is told of them: names, arguments, descriptions. The list is the same for the whole job, because
 //! a changed list throws away the provider's prompt cache.
 
-use super::message::ToolSpec;
-use crate::job::call::{
-    Tool,
-    arguments::{
-        EditFile, JobComplete, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile, ReasonArgument,
-        SearchFiles, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, WriteFile, schema,
+use crate::{
+    job::call::{
+        Tool,
+        arguments::{
+            EditFile, JobComplete, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile, ReasonArgument,
+            SearchFiles, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, WriteFile, schema,
+        },
     },
+    message::ToolSpec,
 };
 use std::sync::{Arc, LazyLock};
 

@@ -18,7 +18,7 @@ use crate::model::{
     FailureKind,
     table::{Quirks, ToolChoice},
 };
-use overnight_core::prompt::message::{Message, Prompt, ToolCall};
+use overnight_core::message::{Message, Prompt, ToolCall};
 use serde_json::{Map, Value, json};
 
 const NAME: &str = "anthropic";

@@ -15,7 +15,7 @@ use super::{
     written,
 };
 use crate::model::{FailureKind, table::ToolChoice};
-use overnight_core::prompt::message::{Message, Prompt, ToolCall};
+use overnight_core::message::{Message, Prompt, ToolCall};
 use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, fmt::Write, time::Duration};
 

@@ -7,10 +7,10 @@ use super::{
     error_response, openai, written,
 };
 use crate::model::{Failure, FailureKind};
-use overnight_core::prompt::message::{Message, Stop, Usage};
+use overnight_core::message::{Message, Stop, Usage};
 use serde_json::{Map, Value, json};
 
-/// The format's name in `ollama:`, and in [`overnight_core::prompt::message::Reply::carried`].
+/// The format's name in `ollama:`, and in [`overnight_core::message::Reply::carried`].
 const NAME: &str = "ollama";
 
 #[derive(Clone, Copy, Debug)]

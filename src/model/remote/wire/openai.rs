@@ -5,11 +5,11 @@ mod decode;
 
 use super::{Decode, Framing, OutgoingRequest, Wire, WireRequest, error_response, written};
 use crate::model::{FailureKind, table::ToolChoice};
-use overnight_core::prompt::message::{Message, ToolCall, ToolSpec};
+use overnight_core::message::{Message, ToolCall, ToolSpec};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
-/// The format's name in `openai:`, and in [`overnight_core::prompt::message::Reply::carried`].
+/// The format's name in `openai:`, and in [`overnight_core::message::Reply::carried`].
 const NAME: &str = "openai";
 
 #[derive(Clone, Copy, Debug)]

@@ -12,8 +12,8 @@ use overnight_core::{
     prompt::{
         compact::{RESULT_TOKENS, local_tokens, tools_tokens},
         layers::share_of,
-        tokens::estimate,
     },
+    tokens::estimate,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 

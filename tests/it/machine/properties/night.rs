@@ -7,7 +7,6 @@ use super::{
 use crate::machine::world::*;
 use overnight_core::{
     job::{
-        decide::{Command, Effect, EffectResult},
         event::{CallEnd, ExaminedFiles, PreparedWrite, ToolResult},
         failure::{Failure, FailureKind},
         instructions::{FoldPolicy, Review, SummaryBy},
@@ -15,7 +14,8 @@ use overnight_core::{
         record::HoldReason,
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, Status},
     },
-    prompt::message::{Reply, Stop},
+    machine::effect::{Command, Effect, EffectResult},
+    message::{Reply, Stop},
 };
 use proptest::prelude::*;
 

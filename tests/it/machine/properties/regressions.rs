@@ -3,12 +3,14 @@
 use crate::machine::world::*;
 use overnight_core::{
     job::{
-        decide::{Command, EffectResult},
         event::{Decision, Event},
         record::HoldReason,
         state::{Job, MEMORY_FILE},
     },
-    prompt::{compact::RESULT_TOKENS, compose, layers::share_of, message::Reply, tokens::estimate},
+    machine::effect::{Command, EffectResult},
+    message::Reply,
+    prompt::{compact::RESULT_TOKENS, compose, layers::share_of},
+    tokens::estimate,
 };
 use serde_json::{Value, json};
 

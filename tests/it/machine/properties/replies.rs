@@ -6,7 +6,7 @@ use overnight_core::{
         event::PlanStep,
         state::{Job, LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE, Progress},
     },
-    prompt::message::{Reply, Stop, ToolCall},
+    message::{Reply, Stop, ToolCall},
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};

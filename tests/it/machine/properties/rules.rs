@@ -5,7 +5,7 @@ use super::{
     wire,
 };
 use crate::support::cases;
-use overnight_core::job::decide::Effect;
+use overnight_core::machine::effect::Effect;
 use proptest::prelude::*;
 
 proptest! {

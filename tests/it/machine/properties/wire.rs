@@ -8,12 +8,8 @@ use overnight_core::{
         event::{Decision, Event, ToolResult},
         state::Job,
     },
-    prompt::{
-        compact::local_tokens,
-        compose,
-        message::{Message, Prompt},
-        todo_board,
-    },
+    message::{Message, Prompt},
+    prompt::{compact::local_tokens, compose, todo_board},
 };
 use std::collections::BTreeMap;
 

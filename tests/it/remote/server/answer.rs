@@ -8,7 +8,7 @@ use super::{
     serve::Shared,
 };
 use overnight::model::Request;
-use overnight_core::prompt::message::{Reply, Stop, Usage};
+use overnight_core::message::{Reply, Stop, Usage};
 use serde_json::{Value, json};
 use std::{
     io,

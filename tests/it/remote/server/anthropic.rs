@@ -5,7 +5,7 @@ use super::{
     format::{Asked, Events, Refusal, Said, pieces},
     http::Asking,
 };
-use overnight_core::prompt::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
+use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! What a vendor would have cached: the beginnings of the prompts that came before. Only for a plausible usage.
 
 use super::format::{Asked, Said};
-use overnight_core::prompt::{
+use overnight_core::{
     message::{Message, Prompt, Usage},
     tokens::estimate,
 };

@@ -1,6 +1,6 @@
 //! What the readers of requests share: each says in a vendor's words what it doesn't take.
 
-use overnight_core::prompt::message::ToolSpec;
+use overnight_core::message::ToolSpec;
 use serde_json::{Map, Value};
 
 /// What was read, or the words of the refusal.

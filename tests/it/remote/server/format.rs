@@ -1,7 +1,7 @@
 //! What the four formats share: a request read, a reply to be said, and who reads and says it.
 
 use super::{anthropic, check::Checked, gemini, http::Asking, ollama, openai};
-use overnight_core::prompt::message::{Prompt, Stop, Usage};
+use overnight_core::message::{Prompt, Stop, Usage};
 use serde_json::Value;
 
 /// A vendor's format.

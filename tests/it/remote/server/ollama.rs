@@ -4,7 +4,7 @@ use super::{
     check::{Checked, list, object, string, tool},
     format::{Asked, Events, Said, pieces},
 };
-use overnight_core::prompt::message::{Message, Prompt, Stop, ToolCall, ToolSpec};
+use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
 pub(super) fn read(body: &Value) -> Checked<Asked> {

@@ -4,7 +4,7 @@ use super::{
     check::{Checked, is_name, list, object, string, texts, tool, unknown},
     format::{Asked, Events, Refusal, Said, pieces},
 };
-use overnight_core::prompt::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
+use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Value, json};
 
 const FIELDS: [&str; 24] = [

@@ -3,7 +3,7 @@
 use super::{answer, cache::Cache, chaos::Chaos, format::Format, http::Wire};
 use async_trait::async_trait;
 use overnight::model::{Failure, Model, Request, rules::Offline};
-use overnight_core::prompt::message::{Reply, Usage};
+use overnight_core::message::{Reply, Usage};
 use std::{
     collections::BTreeMap,
     net::SocketAddr,

@@ -6,8 +6,11 @@ use super::{
 };
 use crate::{
     amount::shown,
-    job::{contract, contract::json_path::JsonPath, limits::Limits},
-    prompt::message::{MOST_LEVELS, is_within},
+    job::{
+        contract::{self, json_path::JsonPath},
+        limits::Limits,
+    },
+    message::{MOST_LEVELS, is_within},
     yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue},
 };
 use std::collections::BTreeMap;

@@ -1,9 +1,11 @@
 //! Brings a plan's headings into their one form: the title, the phases as `## Phase N: Title`, other headings at levels that
 //! keep them inside or outside of their phase.
 
-use super::heading::{self, PhaseHeading};
-use super::scan::{PlanBlockKind, Scan, scan};
-use super::{MAX_PHASES, MAX_TITLE, PlanError, TITLE};
+use super::{
+    MAX_PHASES, MAX_TITLE, PlanError, TITLE,
+    heading::{self, PhaseHeading},
+    scan::{PlanBlockKind, Scan, scan},
+};
 
 /// A phase's heading, as found.
 struct HeadingFound {

@@ -1,8 +1,10 @@
 //! The steps of a phase: the items of its lists that have boxes or signs, or where none has, of its first list.
 
-use super::PlannedStep;
-use super::heading::{self, PhaseHeading};
-use super::scan::{PlanBlock, PlanBlockKind, PlanListItem, Scan};
+use super::{
+    PlannedStep,
+    heading::{self, PhaseHeading},
+    scan::{PlanBlock, PlanBlockKind, PlanListItem, Scan},
+};
 use regex::Regex;
 use std::sync::LazyLock;
 

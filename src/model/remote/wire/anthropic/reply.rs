@@ -11,7 +11,7 @@ use crate::model::{
         fields::{MOST_PARTS, broken, count, read, too_many},
     },
 };
-use overnight_core::prompt::message::{MOST_LEVELS, Stop, Usage, is_within};
+use overnight_core::message::{MOST_LEVELS, Stop, Usage, is_within};
 use serde_json::{Map, Value, json};
 
 /// What was read so far.

@@ -5,7 +5,7 @@ use crate::model::{
     Failure,
     remote::wire::{RawCall, RawReply},
 };
-use overnight_core::prompt::message::{Stop, Usage};
+use overnight_core::message::{Stop, Usage};
 use proptest::prelude::*;
 
 /// Reads the events of a stream, up to the first failure.

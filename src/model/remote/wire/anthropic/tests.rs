@@ -9,12 +9,13 @@ use overnight_core::{
         id::JobId,
         instructions,
         left_out::LeftOut,
-        planning::bootstrap_todos,
         spec::{FORMAT, JobSpec},
         state::Job,
         time::Timestamp,
     },
-    prompt::{compose, message::ToolSpec},
+    machine::planning::bootstrap_todos,
+    message::ToolSpec,
+    prompt::compose,
 };
 use std::sync::Arc;
 

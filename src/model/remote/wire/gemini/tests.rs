@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::table::Quirks;
-use overnight_core::prompt::message::ToolSpec;
+use overnight_core::message::ToolSpec;
 use std::sync::Arc;
 
 fn outgoing(messages: Vec<Message>, tools: Vec<ToolSpec>, model: &str, quirks: &Quirks) -> OutgoingRequest {

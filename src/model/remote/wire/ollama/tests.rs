@@ -5,7 +5,7 @@ use crate::model::{
     remote::{sse::EventSplitter, wire::RawCall},
     table::{Quirks, ToolChoice},
 };
-use overnight_core::prompt::message::{Prompt, ToolCall, ToolSpec};
+use overnight_core::message::{Prompt, ToolCall, ToolSpec};
 use std::sync::Arc;
 
 fn heard_in(stream: &str, size: usize) -> Result<RawReply, Failure> {

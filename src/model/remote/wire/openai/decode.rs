@@ -6,7 +6,7 @@ use super::super::{
     error_response,
 };
 use crate::model::{Failure, FailureKind};
-use overnight_core::prompt::message::{Stop, Usage, is_within};
+use overnight_core::message::{Stop, Usage, is_within};
 use serde_json::{Map, Value, json};
 
 /// How deep reasoning in a vendor's own shape may be nested: more could not be kept.

@@ -10,7 +10,7 @@ use crate::model::{
         wire::{RawCall, RawReply},
     },
 };
-use overnight_core::prompt::message::{Stop, Usage};
+use overnight_core::message::{Stop, Usage};
 
 /// What is heard of a stream whose bytes come in chunks of `size`.
 fn heard_in(stream: &str, size: usize) -> Result<RawReply, Failure> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::table::Quirks;
-use overnight_core::prompt::message::Prompt;
+use overnight_core::message::Prompt;
 use std::sync::Arc;
 
 fn prompt() -> Prompt {

@@ -1,19 +1,22 @@
 //! Planning: what each step expects, the todos that the model proposes, and what the system does when the model does not
 //! finish a step. A weak model can be slow or poor, but can't wedge the job.
 
-use super::{
-    call::arguments::TodoItem,
-    control::returned,
-    event::{CallEnd, Event, PhaseKind, PlanStep, StepEnd, Why},
-    instructions::SummaryBy,
-    plan::Plan,
-    spec::JobSpec,
-    state::{Job, LAST_REVIEW_TODO, Planning},
-    time::Timestamp,
-    todo::{Todo, TodoStatus},
-    todo_list::{TodoList, clean},
+use super::control::returned;
+use crate::{
+    job::{
+        call::arguments::TodoItem,
+        event::{CallEnd, Event, PhaseKind, PlanStep, StepEnd, Why},
+        instructions::SummaryBy,
+        plan::Plan,
+        spec::JobSpec,
+        state::{Job, LAST_REVIEW_TODO, Planning},
+        time::Timestamp,
+        todo::{Todo, TodoStatus},
+        todo_list::{TodoList, clean},
+    },
+    message::ToolCall,
+    prompt::{layers, todo_board},
 };
-use crate::prompt::{layers, message::ToolCall, todo_board};
 
 /// How far outside its bounds a todo list may be and still pass with a warning: one under, two over.
 pub(super) const TOLERANCE: u32 = 2;
@@ -154,7 +157,7 @@ pub(super) fn start_review(job: &Job, at: Timestamp) -> Vec<Event> {
         .map(|content| (content.clone(), active_form(&content)))
         .collect();
     let mut seen = std::collections::HashSet::new();
-    pairs.retain(|(content, _)| seen.insert(super::todo_list::key(content)));
+    pairs.retain(|(content, _)| seen.insert(crate::job::todo_list::key(content)));
     pairs.push((LAST_REVIEW_TODO.to_owned(), "Completing the job".to_owned()));
     let (number, attempt) = job.next_number();
     let mut events = job.skipped(0, "not run: all phases are complete, and the review begins");
@@ -199,9 +202,10 @@ pub(super) fn fall_back(job: &Job, planning: &Planning, at: Timestamp) -> Vec<Ev
                 )
             });
             let mut pairs: Vec<(String, String)> = Vec::new();
-            for content in steps.iter().map(|step| crate::prompt::tokens::head(&clean(step), 120).to_owned()) {
-                let is_new =
-                    pairs.iter().all(|(other, _)| super::todo_list::key(other) != super::todo_list::key(&content));
+            for content in steps.iter().map(|step| crate::tokens::head(&clean(step), 120).to_owned()) {
+                let is_new = pairs
+                    .iter()
+                    .all(|(other, _)| crate::job::todo_list::key(other) != crate::job::todo_list::key(&content));
                 if !content.is_empty() && is_new {
                     pairs.push((content.clone(), active_form(&content)));
                 }
@@ -218,7 +222,7 @@ pub(super) fn fall_back(job: &Job, planning: &Planning, at: Timestamp) -> Vec<Ev
 
 fn feedback_steps(job: &Job) -> Vec<String> {
     let text = job.feedback.last().map(|text| clean(text)).unwrap_or_default();
-    vec![format!("Address: {}", crate::prompt::tokens::head(&text, 100))]
+    vec![format!("Address: {}", crate::tokens::head(&text, 100))]
 }
 
 /// The plan for a job whose model writes none: a phase per group of documents, then one for the deliverables.
@@ -254,7 +258,7 @@ fn plan_of_the_system(spec: &JobSpec) -> Plan {
 
 /// What is shown while a todo is worked that came without an active form.
 pub(super) fn active_form(content: &str) -> String {
-    crate::prompt::tokens::head(&format!("Working on: {content}"), 120).to_owned()
+    crate::tokens::head(&format!("Working on: {content}"), 120).to_owned()
 }
 
 /// The todos of a phase that were cancelled, so that their steps stay unticked.

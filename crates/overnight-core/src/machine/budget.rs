@@ -1,8 +1,11 @@
 //! What the next call is expected to take, and whether the job's budget has room for it: looked at before each call, so that
 //! a budget is overrun by that one call at most (SPEC section 3, "Limits").
 
-use super::{hold_cause::HoldCause, state::Job};
-use crate::prompt::{compact::counted_tokens, message::Usage};
+use crate::{
+    job::{hold_cause::HoldCause, state::Job},
+    message::Usage,
+    prompt::compact::counted_tokens,
+};
 
 /// Tokens of a reply, where none has come yet.
 const FIRST_OUTPUT: u64 = 500;

@@ -1,11 +1,10 @@
 //! `main_plan.md` as the machine keeps it: what the model saves is checked and put into form, what the system knows (ticks,
 //! marks) is the system's.
 
-use super::{
-    event::PlanStep,
-    event::{Event, ExaminedFiles, Why},
+use super::planning;
+use crate::job::{
+    event::{Event, ExaminedFiles, PlanStep, Why},
     plan::{self, Plan, PlannedPhase},
-    planning,
     state::{Job, Planning, Progress},
 };
 

@@ -4,25 +4,28 @@
 //! needed (`Effect::Decide`), the facts come from `owed` alone.
 
 use super::{
-    call::{Call, ControlCall, Family, FileChange, PendingCall, WorkCall},
-    contract::Check,
     control::{refusal, returned},
     ending::held,
-    event::{
-        CallEnd, Completion, Ending, Event, ExaminedFiles, PlanStep, PreparedWrite, SavedFile, StepEnd, ToolResult, Why,
-    },
-    failure::Failure,
-    limits::Limits,
-    models::ModelChoice,
     planning,
-    record::{Delivered, HoldReason, JobStatus, QuotePositions},
-    state::{FileWrite, Job, PLANNING_TRIES, Planning, Progress, Status},
-    time::Timestamp,
 };
-use crate::prompt::{
-    compact, layers,
+use crate::{
+    job::{
+        call::{Call, ControlCall, Family, FileChange, PendingCall, WorkCall},
+        contract::Check,
+        event::{
+            CallEnd, Completion, Ending, Event, ExaminedFiles, PlanStep, PreparedWrite, SavedFile, StepEnd, ToolResult,
+            Why,
+        },
+        failure::Failure,
+        limits::Limits,
+        models::ModelChoice,
+        record::{Delivered, HoldReason, JobStatus, QuotePositions},
+        state::{FileWrite, Job, PLANNING_TRIES, Planning, Progress, Status},
+        time::Timestamp,
+    },
     message::{Reply, Stop, ToolCall, readable},
-    todo_board, tokens,
+    prompt::{compact, layers, todo_board},
+    tokens,
 };
 
 /// One question to the outside world.
@@ -306,7 +309,7 @@ impl Job {
         }
         let mut events = self.facts(at, result);
         for event in &mut events {
-            super::control::bound_result(event, self.max_result_tokens());
+            crate::machine::control::bound_result(event, self.max_result_tokens());
         }
         events
     }

@@ -2,12 +2,12 @@
 //! (folded or masked) and oldest turns that are folded into layer 4. A call and its result are never separated.
 
 use super::{
-    message::{Message, ToolCall},
-    tokens::estimate,
-};
-use crate::job::{
     call::Tool,
     event::{ShownPart, ToolResult},
+};
+use crate::{
+    message::{Message, ToolCall},
+    tokens::estimate,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum ConversationEntry {
         text: String,
         /// What it called.
         calls: Vec<ToolCall>,
-        /// See [`Reply::carried`](super::message::Reply::carried).
+        /// See [`Reply::carried`](crate::message::Reply::carried).
         carried: Option<Arc<Value>>,
     },
     /// A result.
@@ -167,7 +167,7 @@ impl Conversation {
             (None, Some(tool)) if tool.repeatable() => {
                 format!(
                     "call it again with {} to see it",
-                    super::tokens::bounded(&call.arguments.to_string(), 60, "the call above")
+                    crate::tokens::bounded(&call.arguments.to_string(), 60, "the call above")
                 )
             }
             (None, Some(Tool::TodoWrite | Tool::TodoList)) => "todo_list() shows the todos".to_owned(),

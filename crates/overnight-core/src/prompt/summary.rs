@@ -1,6 +1,7 @@
 //! Files that the system writes from the state: `workspace_summary.md` and `progress.md`.
 
-use super::{
+use super::todo_board;
+use crate::job::{
     rows::moment,
     state::{
         INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, QUOTES_FILE, SUMMARY_FILE, Status, TODOS_FILE,
@@ -8,7 +9,6 @@ use super::{
     time::Timestamp,
     todo::TodoStatus,
 };
-use crate::prompt::todo_board;
 use std::fmt::Write;
 
 /// Rows of the table of files; the rest is counted.

@@ -1,21 +1,21 @@
 //! The control tools: what the machine itself decides when the model calls one. Each gives the facts, the call's result
 //! among them.
 
-use super::{
-    call::{
-        ControlCall, InvalidCall, Tool,
-        arguments::{CompletionStatus, TodoItem},
+use super::planning;
+use crate::{
+    job::{
+        call::{
+            ControlCall, InvalidCall, Tool,
+            arguments::{CompletionStatus, TodoItem},
+        },
+        event::{CallEnd, Completion, Ending, Event, PhaseKind, PlanStep, StepEnd, ToolResult, Why},
+        record::JobStatus,
+        state::{Job, LAST_REVIEW_TODO, Progress},
+        time::Timestamp,
+        todo_list::MOST_TODOS,
     },
-    event::{CallEnd, Completion, Ending, Event, PhaseKind, PlanStep, StepEnd, ToolResult, Why},
-    planning,
-    record::JobStatus,
-    state::{Job, LAST_REVIEW_TODO, Progress},
-    time::Timestamp,
-    todo_list::MOST_TODOS,
-};
-use crate::prompt::{
     message::ToolCall,
-    todo_board,
+    prompt::todo_board,
     tokens::{estimate, head, tail},
 };
 
@@ -126,7 +126,7 @@ impl Job {
         let answered = answered(&events);
         events.extend(self.skipped(answered, "not run: the phase has ended"));
         let suffix = why.folder_suffix(self.phase.attempt);
-        let folder = format!("phase-{:02}-{}{suffix}", self.phase.number, super::plan::slug(&self.phase.title));
+        let folder = format!("phase-{:02}-{}{suffix}", self.phase.number, crate::job::plan::slug(&self.phase.title));
         events.push(Event::PhaseEnded { why, folder });
         events
     }
@@ -149,8 +149,8 @@ impl Job {
             return vec![refusal(call, text)];
         }
         let file = match planning.step {
-            PlanStep::UpdateMemory => super::state::MEMORY_FILE,
-            PlanStep::UpdatePlan | PlanStep::CreateTodos => super::state::PLAN_FILE,
+            PlanStep::UpdateMemory => crate::job::state::MEMORY_FILE,
+            PlanStep::UpdatePlan | PlanStep::CreateTodos => crate::job::state::PLAN_FILE,
         };
         vec![
             returned(call, CallEnd::Done, format!("{file} stays as it is.")),
@@ -190,7 +190,7 @@ impl Job {
             );
             return vec![refusal(call, text)];
         }
-        let list = super::todo_list::TodoList::new(todos.clone(), at);
+        let list = crate::job::todo_list::TodoList::new(todos.clone(), at);
         let most = self.spec.instructions.phase.max_todos + planning::TOLERANCE;
         let tasks = u32::try_from(list.counts().tasks()).unwrap_or(u32::MAX);
         if tasks > most {

@@ -2,13 +2,15 @@
 //! hold it.
 
 use super::{
+    control::{refusal, returned},
+    planning,
+};
+use crate::job::{
     call::{Call, ControlCall, PendingCall},
     contract::Check,
-    control::{refusal, returned},
     event::{CallEnd, Ending, Event, Why},
     hold_cause::HoldCause,
     instructions::Review,
-    planning,
     record::{Delivered, JobStatus, QuotePositions},
     state::{EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, Job, LAST_REVIEW_TODO},
     time::Timestamp,

@@ -1,14 +1,16 @@
 //! Attempts at a turn that brought no reply. Each is a fact; the next reply begins the count anew.
 
-use super::{
-    ending::held,
-    event::Event,
-    failure::{Failure, Remedy},
-    hold_cause::HoldCause,
-    record::{HoldReason, JobStatus},
-    state::Job,
+use super::ending::held;
+use crate::{
+    job::{
+        event::Event,
+        failure::{Failure, Remedy},
+        hold_cause::HoldCause,
+        record::{HoldReason, JobStatus},
+        state::Job,
+    },
+    prompt::compact,
 };
-use crate::prompt::compact;
 
 /// Times that one turn's prompt may be too long for the model before the job is held: the first shortens it.
 const MOST_TOO_LONG: u32 = 4;

@@ -1,23 +1,26 @@
 //! What a fact means for the state: the transition table. Nothing here decides; every line follows from its event alone.
 
-use super::{
-    call::{Family, PendingCall},
-    coverage::Coverage,
-    effort::Effort,
-    event::{CallEnd, Decision, Event, ExaminedFiles, PhaseKind, PlanStep, SavedFile, ToolResult, Why},
-    failure::Remedy,
-    instructions::{FoldPolicy, SummaryBy},
-    models::Answered,
-    plan::Plan,
-    spec::JobSpec,
-    state::{
-        Attempts, CompletionRefusals, EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PLANNING_READS,
-        PastPhase, Phase, Planning, Progress, ReplyCalls, Spent, Status, Totals,
+use crate::{
+    job::{
+        call::{Family, PendingCall},
+        conversation::Conversation,
+        coverage::Coverage,
+        effort::Effort,
+        event::{CallEnd, Decision, Event, ExaminedFiles, PhaseKind, PlanStep, SavedFile, ToolResult, Why},
+        failure::Remedy,
+        instructions::{FoldPolicy, SummaryBy},
+        models::Answered,
+        plan::Plan,
+        spec::JobSpec,
+        state::{
+            Attempts, CompletionRefusals, EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PLANNING_READS,
+            PastPhase, Phase, Planning, Progress, ReplyCalls, Spent, Status, Totals,
+        },
+        time::Timestamp,
+        todo_list::TodoList,
     },
-    time::Timestamp,
-    todo_list::TodoList,
+    prompt::layers,
 };
-use crate::prompt::{conversation::Conversation, layers};
 use std::{
     collections::{BTreeSet, VecDeque},
     hash::{DefaultHasher, Hash, Hasher},
