@@ -11,7 +11,7 @@ use overnight::{
     workspace::Workspace,
 };
 use overnight_core::job::{
-    call::{WorkCall, arguments::SearchFiles},
+    call::{ReadCall, arguments::SearchFiles},
     coverage::Coverage,
     event::CallEnd,
 };
@@ -103,7 +103,7 @@ pub(crate) fn measure() {
         table::plain("search: text of 500 documents", bytes as f64 / 1e6, "MB");
         for (what, pattern) in PATTERNS {
             let wanted = SearchFiles { pattern: pattern.to_owned(), path: None, glob: None };
-            let working = WorkCall::SearchFiles(wanted);
+            let working = ReadCall::SearchFiles(wanted);
             let coverage = Coverage::default();
             let times = (0..3).map(|_| {
                 let (told, wall, _) =

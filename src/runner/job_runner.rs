@@ -13,7 +13,6 @@ use crate::{
     failpoint,
     model::Model,
     store::{Store, StoreError},
-    tool,
 };
 use overnight_core::{
     job::{
@@ -259,15 +258,14 @@ impl<'a> JobRunner<'a> {
                         None => continue,
                     }
                 }
-                Effect::Tool { call, work, .. } if tool::is_reading(work) => {
-                    match self.read(opened, &mut timers, &effect, (call, work)).await? {
-                        Some(result) => result,
-                        None => continue,
-                    }
-                }
+                Effect::Read { call, read } => match self.read(opened, &mut timers, &effect, (call, read)).await? {
+                    Some(result) => result,
+                    None => continue,
+                },
                 Effect::Decide
                 | Effect::Prepare(_)
-                | Effect::Tool { .. }
+                | Effect::Change(..)
+                | Effect::GenerateSummary
                 | Effect::Archive { .. }
                 | Effect::Summary
                 | Effect::Examine

@@ -9,7 +9,7 @@ use crate::{
 };
 use overnight_core::{
     job::{
-        call::WorkCall,
+        call::ReadCall,
         event::{CallEnd, ExaminedFiles, ToolResult},
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
     },
@@ -41,7 +41,7 @@ impl OpenJob {
     pub(super) fn perform(&mut self, effect: &Effect) -> Result<EffectResult, RunError> {
         self.prepare(effect)?;
         Ok(match effect {
-            Effect::Decide | Effect::Model | Effect::Nothing => EffectResult::Now,
+            Effect::Decide | Effect::Model | Effect::Read { .. } | Effect::Nothing => EffectResult::Now,
             Effect::Prepare(change) => match tool::prepare(&self.workspace, change) {
                 Ok(planned) => {
                     let (prepared, saved) = self.planned.insert(planned).facts();
@@ -49,22 +49,14 @@ impl OpenJob {
                 }
                 Err(error) => EffectResult::Tool(unless_fatal(Err(error))?),
             },
-            Effect::Tool { call, work, prepared } => EffectResult::Tool(match work {
-                WorkCall::Change(change) => {
-                    let prepared = prepared.as_ref().ok_or_else(|| RunError::NoDecision(call.name.clone()))?;
-                    unless_fatal(tool::write(&self.workspace, change, prepared, self.planned.take()))?
-                }
-                WorkCall::GenerateWorkspaceSummary => {
-                    let hash = self.write_summary()?;
-                    let text = format!("Wrote {SUMMARY_FILE} ({} bytes); read it with read_file.", hash.bytes);
-                    ToolResult::plain(CallEnd::Done, text)
-                }
-                WorkCall::ReadFile(_)
-                | WorkCall::ListFiles(_)
-                | WorkCall::SearchFiles(_)
-                | WorkCall::ListDocuments(_)
-                | WorkCall::ReadDocument(_) => return Err(RunError::NoDecision(call.name.clone())),
-            }),
+            Effect::Change(change, prepared) => {
+                EffectResult::Tool(unless_fatal(tool::write(&self.workspace, change, prepared, self.planned.take()))?)
+            }
+            Effect::GenerateSummary => {
+                let hash = self.write_summary()?;
+                let text = format!("Wrote {SUMMARY_FILE} ({} bytes); read it with read_file.", hash.bytes);
+                EffectResult::Tool(ToolResult::plain(CallEnd::Done, text))
+            }
             Effect::Archive { folder, why } => {
                 let phase = &self.job.phase;
                 let meta = ArchiveMeta {
@@ -107,7 +99,7 @@ impl OpenJob {
     pub(super) fn answer_read(
         &self,
         call: &ToolCall,
-        work: &WorkCall,
+        work: &ReadCall,
         read: Result<ToolResult, ToolError>,
     ) -> Result<EffectResult, RunError> {
         unless_fatal(tool::bounded(&self.job.spec, &self.workspace, &call.id, work, read)).map(EffectResult::Tool)
@@ -169,12 +161,13 @@ impl OpenJob {
 /// Whether answering may show `todos.md` and `progress.md`, or tell of them.
 fn reads_folder(effect: &Effect) -> bool {
     match effect {
-        Effect::Tool { work, .. } => !tool::leaves_no_trace(work) && !matches!(work, WorkCall::Change(_)),
-        Effect::Summary | Effect::Check(_) => true,
+        Effect::Read { read, .. } => !tool::leaves_no_trace(read),
+        Effect::GenerateSummary | Effect::Summary | Effect::Check(_) => true,
         Effect::Decide
         | Effect::Model
         | Effect::Nothing
         | Effect::Prepare(_)
+        | Effect::Change(..)
         | Effect::Examine
         | Effect::Archive { .. }
         | Effect::Write(_) => false,
@@ -185,8 +178,14 @@ fn reads_folder(effect: &Effect) -> bool {
 fn changes_something(effect: &Effect) -> bool {
     match effect {
         Effect::Decide | Effect::Nothing | Effect::Prepare(_) | Effect::Examine => false,
-        Effect::Tool { work, .. } => !tool::leaves_no_trace(work),
-        Effect::Model | Effect::Archive { .. } | Effect::Summary | Effect::Write(_) | Effect::Check(_) => true,
+        Effect::Read { read, .. } => !tool::leaves_no_trace(read),
+        Effect::Model
+        | Effect::Change(..)
+        | Effect::GenerateSummary
+        | Effect::Archive { .. }
+        | Effect::Summary
+        | Effect::Write(_)
+        | Effect::Check(_) => true,
     }
 }
 

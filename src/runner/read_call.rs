@@ -11,7 +11,7 @@ use super::{
 };
 use crate::tool::{self, ToolError};
 use overnight_core::{
-    job::{call::WorkCall, coverage::Coverage},
+    job::{call::ReadCall, coverage::Coverage},
     machine::effect::{Effect, EffectResult},
     message::ToolCall,
 };
@@ -24,7 +24,7 @@ impl JobRunner<'_> {
         opened: &mut OpenJob,
         timers: &mut Timers,
         effect: &Effect,
-        (call, work): (&ToolCall, &WorkCall),
+        (call, work): (&ToolCall, &ReadCall),
     ) -> Result<Option<EffectResult>, RunError> {
         let taken_back = run_blocking(|| {
             opened.prepare(effect)?;
@@ -38,7 +38,7 @@ impl JobRunner<'_> {
         let mut reading = {
             let (spec, workspace, work) = (opened.job.spec.clone(), opened.workspace.clone(), work.clone());
             // Only a list of the documents tells of it, and it may be long.
-            let is_list = matches!(work, WorkCall::ListDocuments(_));
+            let is_list = matches!(work, ReadCall::ListDocuments(_));
             let coverage = if is_list { opened.job.coverage.clone() } else { Coverage::default() };
             let mut document_cache = std::mem::take(&mut opened.document_cache);
             tokio::task::spawn_blocking(move || {

@@ -19,5 +19,5 @@ mod write;
 
 pub use document_cache::DocumentCache;
 pub use error::ToolError;
-pub use reading::{bounded, is_reading, leaves_no_trace, read, take_back};
+pub use reading::{bounded, leaves_no_trace, read, take_back};
 pub use write::{PlannedChange, prepare, write};

@@ -4,7 +4,7 @@ use super::{DocumentCache, ToolError, documents, files, search, spill};
 use crate::workspace::Workspace;
 use overnight_core::{
     job::{
-        call::WorkCall,
+        call::ReadCall,
         coverage::Coverage,
         event::{CallEnd, ToolResult},
         spec::JobSpec,
@@ -13,24 +13,12 @@ use overnight_core::{
 };
 
 /// Whether a call leaves everything as it is: not even its result is put aside.
-pub fn leaves_no_trace(work: &WorkCall) -> bool {
-    matches!(work, WorkCall::ReadDocument(_))
-}
-
-/// Whether a call only reads: it can be given up at any time, and made again.
-pub fn is_reading(work: &WorkCall) -> bool {
-    match work {
-        WorkCall::ReadFile(_)
-        | WorkCall::ListFiles(_)
-        | WorkCall::SearchFiles(_)
-        | WorkCall::ListDocuments(_)
-        | WorkCall::ReadDocument(_) => true,
-        WorkCall::GenerateWorkspaceSummary | WorkCall::Change(_) => false,
-    }
+pub fn leaves_no_trace(work: &ReadCall) -> bool {
+    matches!(work, ReadCall::ReadDocument(_))
 }
 
 /// Before a reading call: takes away what the call `call` put aside before a crash.
-pub fn take_back(workspace: &Workspace, call: &str, work: &WorkCall) -> Result<(), ToolError> {
+pub fn take_back(workspace: &Workspace, call: &str, work: &ReadCall) -> Result<(), ToolError> {
     if leaves_no_trace(work) { Ok(()) } else { spill::take_back(workspace, call) }
 }
 
@@ -40,18 +28,15 @@ pub fn read(
     coverage: &Coverage,
     workspace: &Workspace,
     document_cache: &mut DocumentCache,
-    work: &WorkCall,
+    work: &ReadCall,
 ) -> Result<ToolResult, ToolError> {
     let most = most(spec);
     match work {
-        WorkCall::ReadFile(wanted) => files::read(workspace, wanted, most),
-        WorkCall::ListFiles(wanted) => files::list(workspace, wanted),
-        WorkCall::SearchFiles(wanted) => search::search(spec, workspace, wanted),
-        WorkCall::ListDocuments(wanted) => documents::list(spec, coverage, wanted, most),
-        WorkCall::ReadDocument(wanted) => documents::read(spec, workspace, document_cache, wanted, most),
-        WorkCall::GenerateWorkspaceSummary | WorkCall::Change(_) => {
-            Err(ToolError::Tell("this call is not a reading one".to_owned()))
-        }
+        ReadCall::ReadFile(wanted) => files::read(workspace, wanted, most),
+        ReadCall::ListFiles(wanted) => files::list(workspace, wanted),
+        ReadCall::SearchFiles(wanted) => search::search(spec, workspace, wanted),
+        ReadCall::ListDocuments(wanted) => documents::list(spec, coverage, wanted, most),
+        ReadCall::ReadDocument(wanted) => documents::read(spec, workspace, document_cache, wanted, most),
     }
 }
 
@@ -61,7 +46,7 @@ pub fn bounded(
     spec: &JobSpec,
     workspace: &Workspace,
     call: &str,
-    work: &WorkCall,
+    work: &ReadCall,
     result: Result<ToolResult, ToolError>,
 ) -> Result<ToolResult, ToolError> {
     let result = tell_model(result)?;

@@ -11,7 +11,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        call::{WorkCall, arguments::SearchFiles},
+        call::{ReadCall, arguments::SearchFiles},
         coverage::Coverage,
         event::CallEnd,
     },
@@ -45,7 +45,7 @@ impl TestDir {
         Arc::make_mut(&mut job.spec).budget_tokens = 10_000_000;
         let workspace = Workspace::open(&self.path).unwrap();
         let wanted = SearchFiles { pattern: pattern.to_owned(), path: path.map(str::to_owned), glob: None };
-        let (working, coverage) = (WorkCall::SearchFiles(wanted), Coverage::default());
+        let (working, coverage) = (ReadCall::SearchFiles(wanted), Coverage::default());
         match read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working) {
             Ok(found) => (found.end, found.text),
             Err(error) => (CallEnd::Failed, error.to_string()),

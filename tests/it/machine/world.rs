@@ -3,7 +3,7 @@
 
 use overnight_core::{
     job::{
-        call::{FileChange, WorkCall},
+        call::{Call, FileChange, PendingCall, ReadCall, WorkCall},
         contract::{QuoteResult, check_deliverable},
         digest::sha256,
         event::{
@@ -278,13 +278,15 @@ impl World {
                 }
                 Err(text) => EffectResult::Tool(ToolResult::plain(CallEnd::Failed, text)),
             },
-            Effect::Tool { call, work, .. } => {
+            Effect::Change(..) | Effect::Read { .. } | Effect::GenerateSummary => {
+                let PendingCall { said, call } = self.job.calls.pending[0].clone();
+                let Call::Work(work) = call else { panic!("{call:?} is no work") };
                 let result = match self.fates.pop_front().unwrap_or(Fate::Well) {
-                    Fate::Well | Fate::Unprepared => self.work(call, work),
+                    Fate::Well | Fate::Unprepared => self.work(&said, &work),
                     Fate::Fails(letters) => ToolResult::plain(CallEnd::Failed, "no such luck. ".repeat(letters / 14)),
                     Fate::Interrupted => ToolResult::plain(CallEnd::Interrupted, "interrupted by a crash"),
                 };
-                EffectResult::Tool(self.spill(call, result))
+                EffectResult::Tool(self.spill(&said, result))
             }
             Effect::Archive { folder, .. } => {
                 self.files.insert(format!("archive/{folder}/todos.md"), todo_board::file(&self.job));
@@ -366,16 +368,16 @@ impl World {
                 self.write_summary();
                 done(format!("Wrote {SUMMARY_FILE}; read it with read_file."))
             }
-            WorkCall::ReadFile(wanted) => match self.files.get(&wanted.path) {
+            WorkCall::Read(ReadCall::ReadFile(wanted)) => match self.files.get(&wanted.path) {
                 Some(text) => done(text.clone()),
                 None => ToolResult::plain(CallEnd::Failed, format!("{} does not exist", wanted.path)),
             },
-            WorkCall::ListFiles(_) => done(self.files.keys().cloned().collect::<Vec<_>>().join("\n")),
-            WorkCall::SearchFiles(wanted) => done(format!("no line matches {}", wanted.pattern)),
-            WorkCall::ListDocuments(_) => done(
+            WorkCall::Read(ReadCall::ListFiles(_)) => done(self.files.keys().cloned().collect::<Vec<_>>().join("\n")),
+            WorkCall::Read(ReadCall::SearchFiles(wanted)) => done(format!("no line matches {}", wanted.pattern)),
+            WorkCall::Read(ReadCall::ListDocuments(_)) => done(
                 self.job.spec.documents.iter().map(|document| document.name.as_str()).collect::<Vec<_>>().join("\n"),
             ),
-            WorkCall::ReadDocument(wanted) => match self.job.spec.document(&wanted.name) {
+            WorkCall::Read(ReadCall::ReadDocument(wanted)) => match self.job.spec.document(&wanted.name) {
                 Some(document) => {
                     let from = wanted.from.unwrap_or(1).clamp(1, document.units);
                     let to = wanted.to.unwrap_or(document.units).clamp(from, document.units);

@@ -90,6 +90,17 @@ pub enum TodoFilter {
 /// What a working tool is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkCall {
+    /// It changes nothing, and can be given up at any time and made again.
+    Read(ReadCall),
+    /// `workspace_summary.md`, written afresh.
+    GenerateWorkspaceSummary,
+    /// The hashes before and after go into the journal first.
+    Change(FileChange),
+}
+
+/// What is to be read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReadCall {
     /// Lines of a workspace file.
     ReadFile(ReadFile),
     /// Names, sizes and times of workspace files.
@@ -100,10 +111,6 @@ pub enum WorkCall {
     ListDocuments(ListDocuments),
     /// Pages or lines of a document's text.
     ReadDocument(ReadDocument),
-    /// `workspace_summary.md`, written afresh.
-    GenerateWorkspaceSummary,
-    /// The hashes before and after go into the journal first.
-    Change(FileChange),
 }
 
 /// A change of one file.
@@ -178,11 +185,11 @@ impl WorkCall {
     /// The tool that is called.
     pub fn tool(&self) -> Tool {
         match self {
-            Self::ReadFile(_) => Tool::ReadFile,
-            Self::ListFiles(_) => Tool::ListFiles,
-            Self::SearchFiles(_) => Tool::SearchFiles,
-            Self::ListDocuments(_) => Tool::ListDocuments,
-            Self::ReadDocument(_) => Tool::ReadDocument,
+            Self::Read(ReadCall::ReadFile(_)) => Tool::ReadFile,
+            Self::Read(ReadCall::ListFiles(_)) => Tool::ListFiles,
+            Self::Read(ReadCall::SearchFiles(_)) => Tool::SearchFiles,
+            Self::Read(ReadCall::ListDocuments(_)) => Tool::ListDocuments,
+            Self::Read(ReadCall::ReadDocument(_)) => Tool::ReadDocument,
             Self::GenerateWorkspaceSummary => Tool::GenerateWorkspaceSummary,
             Self::Change(FileChange::Whole(_)) => Tool::WriteFile,
             Self::Change(FileChange::Append(_)) => Tool::AppendFile,
@@ -204,11 +211,11 @@ impl FileChange {
 /// The error is the sentence of an [`InvalidCall`].
 fn parsed(tool: Tool, said: &Value) -> Result<Call, String> {
     let control = match tool {
-        Tool::ReadFile => return Ok(Call::Work(WorkCall::ReadFile(read(tool, said)?))),
-        Tool::ListFiles => return Ok(Call::Work(WorkCall::ListFiles(read(tool, said)?))),
-        Tool::SearchFiles => return Ok(Call::Work(WorkCall::SearchFiles(read(tool, said)?))),
-        Tool::ListDocuments => return Ok(Call::Work(WorkCall::ListDocuments(read(tool, said)?))),
-        Tool::ReadDocument => return Ok(Call::Work(WorkCall::ReadDocument(read(tool, said)?))),
+        Tool::ReadFile => return Ok(Call::Work(WorkCall::Read(ReadCall::ReadFile(read(tool, said)?)))),
+        Tool::ListFiles => return Ok(Call::Work(WorkCall::Read(ReadCall::ListFiles(read(tool, said)?)))),
+        Tool::SearchFiles => return Ok(Call::Work(WorkCall::Read(ReadCall::SearchFiles(read(tool, said)?)))),
+        Tool::ListDocuments => return Ok(Call::Work(WorkCall::Read(ReadCall::ListDocuments(read(tool, said)?)))),
+        Tool::ReadDocument => return Ok(Call::Work(WorkCall::Read(ReadCall::ReadDocument(read(tool, said)?)))),
         Tool::GenerateWorkspaceSummary => return Ok(Call::Work(WorkCall::GenerateWorkspaceSummary)),
         Tool::WriteFile => return Ok(Call::Work(WorkCall::Change(FileChange::Whole(read(tool, said)?)))),
         Tool::AppendFile => return Ok(Call::Work(WorkCall::Change(FileChange::Append(read(tool, said)?)))),

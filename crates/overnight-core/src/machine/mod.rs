@@ -5,6 +5,7 @@ pub mod apply;
 pub mod attempts;
 pub mod budget;
 pub mod control;
+pub mod decide;
 pub mod effect;
 pub mod ending;
 pub mod plan_file;
