@@ -10,7 +10,7 @@ use crate::{
 };
 use overnight_core::job::{
     contract::Check,
-    event::Ending,
+    ending::Ending,
     left_out::LeftOutFile,
     record::{Delivered, HoldReason, JobStatus},
     rows::duration,

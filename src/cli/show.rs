@@ -14,7 +14,7 @@ use crate::{
 };
 use overnight_core::job::{
     contract::Check,
-    event::Ending,
+    ending::Ending,
     id::JobId,
     left_out::LeftOutFile,
     models::ModelTurns,

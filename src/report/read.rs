@@ -12,7 +12,8 @@ use crate::{
     },
 };
 use overnight_core::job::{
-    event::{Ending, Event},
+    ending::Ending,
+    event::Event,
     failure::FailureKind,
     id::JobId,
     models::Answered,

@@ -4,7 +4,7 @@ use super::{RunError, quote_positions::QuoteCheck};
 use crate::workspace::{ModelPath, Workspace};
 use overnight_core::job::{
     contract::{Check, check_deliverable},
-    event::Completion,
+    ending::Completion,
     record::{Delivered, QuotePositions},
     state::Job,
 };

@@ -49,7 +49,7 @@ pub fn tail(text: &str, tokens: u64) -> &str {
 }
 
 /// The last whole lines of `text` of at most `tokens` estimated tokens; the end of the last one, where it alone is longer.
-pub fn last_lines(text: &str, tokens: u64) -> &str {
+pub(crate) fn last_lines(text: &str, tokens: u64) -> &str {
     let kept = tail(text, tokens);
     if kept.len() == text.len() {
         return text;

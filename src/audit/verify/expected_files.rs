@@ -3,7 +3,8 @@
 use crate::workspace::known_path::Folder;
 use overnight_core::job::{
     digest::sha256,
-    event::{CallEnd, Ending, Event, PreparedWrite, ToolResult},
+    ending::Ending,
+    event::{CallEnd, Event, PreparedWrite, ToolResult},
     spec::JobSpec,
     state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, QUOTES_FILE},
 };

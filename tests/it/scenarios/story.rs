@@ -4,7 +4,8 @@
 use super::mask::{Decisions, Mask};
 use overnight_core::{
     job::{
-        event::{Ending, Event, StepEnd},
+        ending::Ending,
+        event::{Event, StepEnd},
         todo::{Todo, TodoStatus},
     },
     message::{Stop, ToolCall},

@@ -4,7 +4,7 @@
 pub mod arguments;
 mod tool;
 
-use super::{event::Completion, todo::TodoStatus, todo_list::clean_note};
+use super::{ending::Completion, todo::TodoStatus, todo_list::clean_note};
 use crate::{message::ToolCall, tokens};
 use arguments::{
     CompletionStatus, EditFile, JobComplete, ListDocuments, ListFiles, ReadDocument, ReadFile, ReasonArgument,

@@ -64,7 +64,7 @@ pub struct Conversation {
 }
 
 /// Results up to this many tokens are kept when a todo is finished.
-pub const FOLD_OVER: u64 = 300;
+pub(crate) const FOLD_OVER: u64 = 300;
 /// What a message costs beside its text.
 const FRAME: u64 = 4;
 
@@ -134,7 +134,7 @@ impl Conversation {
     }
 
     /// Forgets everything.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.tokens = 0;
     }
@@ -201,7 +201,7 @@ impl Conversation {
     }
 
     /// The model has answered: all results were seen. Gives the parts of documents that it was shown by them.
-    pub fn on_answered(&mut self) -> Vec<ShownPart> {
+    pub(crate) fn on_answered(&mut self) -> Vec<ShownPart> {
         let mut shown = Vec::new();
         for tool in self.results_mut().rev().take_while(|tool| !tool.seen) {
             tool.seen = true;
@@ -215,7 +215,7 @@ impl Conversation {
     }
 
     /// A todo is finished: its large results are replaced by a line once they have been seen.
-    pub fn on_todo_finished(&mut self) {
+    pub(crate) fn on_todo_finished(&mut self) {
         self.results_mut().for_each(|tool| tool.finished = true);
         self.fold_finished();
     }
@@ -231,7 +231,7 @@ impl Conversation {
     }
 
     /// Tokens of the last reply and its results.
-    pub fn newest_turn_tokens(&self) -> u64 {
+    pub(crate) fn newest_turn_tokens(&self) -> u64 {
         let is_result = |entry: &&ConversationEntry| match entry {
             ConversationEntry::Tool(_) => true,
             ConversationEntry::User { .. } | ConversationEntry::Assistant { .. } => false,
@@ -241,13 +241,13 @@ impl Conversation {
     }
 
     /// Tokens of results that the model has not seen yet.
-    pub fn unseen_tokens(&self) -> u64 {
+    pub(crate) fn unseen_tokens(&self) -> u64 {
         self.results().rev().take_while(|tool| !tool.seen).map(|tool| tool.tokens).sum()
     }
 
     /// The oldest results worth masking, until `free` tokens are freed. The newest `keep` results are left, and so is what
     /// the model has not seen yet: it would only ask again.
-    pub fn maskable(&self, free: u64, keep: usize) -> Vec<String> {
+    pub(crate) fn maskable(&self, free: u64, keep: usize) -> Vec<String> {
         let count = self.results().count();
         let mut freed = 0;
         self.results()
@@ -263,7 +263,7 @@ impl Conversation {
     }
 
     /// Replaces the results of `calls` by a line each.
-    pub fn mask(&mut self, calls: &[String]) {
+    pub(crate) fn mask(&mut self, calls: &[String]) {
         let mut freed = 0;
         for tool in self.results_mut() {
             if !tool.replaced && calls.contains(&tool.call) {
@@ -274,7 +274,7 @@ impl Conversation {
     }
 
     /// The number of oldest entries, whole turns only, that must go so that at most `keep` tokens remain.
-    pub fn foldable(&self, keep: u64) -> usize {
+    pub(crate) fn foldable(&self, keep: u64) -> usize {
         let mut remaining = self.tokens;
         let mut end = 0;
         while remaining > keep && end < self.entries.len() {
@@ -298,7 +298,7 @@ impl Conversation {
     }
 
     /// Takes the oldest `count` entries out.
-    pub fn drop_oldest(&mut self, count: usize) {
+    pub(crate) fn drop_oldest(&mut self, count: usize) {
         let freed: u64 = self.entries.drain(..count.min(self.entries.len())).map(|entry| entry.tokens()).sum();
         self.tokens -= freed;
     }

@@ -1,14 +1,8 @@
 //! The facts. An event says what happened, past tense; the journal stores them, and the state is what they say.
 
 use super::{
-    contract::Check,
-    failure::FailureKind,
-    models::ModelChoice,
-    pages::PageLines,
-    record::{Delivered, HoldReason, JobStatus, QuotePositions},
-    spec::JobSpec,
-    time::Timestamp,
-    todo::Todo,
+    contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, pages::PageLines, record::HoldReason,
+    spec::JobSpec, time::Timestamp, todo::Todo,
 };
 use crate::message::{Stop, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
@@ -123,7 +117,7 @@ impl Why {
     }
 
     /// What an archive folder's name gets after the slug.
-    pub fn folder_suffix(&self, attempt: u32) -> String {
+    pub(crate) fn folder_suffix(&self, attempt: u32) -> String {
         match self {
             Self::PhaseDone | Self::Feedback { .. } => String::new(),
             Self::Rewound { .. } => format!(".rewound-{attempt}"),
@@ -310,60 +304,6 @@ pub struct ExaminedFiles {
     pub instructions: String,
     /// `workspace_summary.md`.
     pub summary: String,
-}
-
-/// What `job_complete` claimed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Completion {
-    /// What was done and found.
-    pub summary: String,
-    /// Paths under `output/`, as the model named them.
-    pub deliverables: Vec<String>,
-    /// 0 to 1.
-    pub confidence: f64,
-    /// What the reader should know besides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notes: Option<String>,
-}
-
-/// How a job ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ending {
-    /// One of the ends.
-    pub status: JobStatus,
-    /// One sentence; absent when completed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What the model claimed, if it did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub completion: Option<Completion>,
-    /// All that were made; none without a claim.
-    pub checks: Vec<Check>,
-    /// The files that were checked, as they were then.
-    pub deliverables: Vec<Delivered>,
-    /// Absent where no quotes were to be checked, and in journals of before there was such a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quotes: Option<QuotePositions>,
-    /// Todos that were open when the job ended.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub open_todos: Vec<String>,
-}
-
-impl Ending {
-    /// An end without a look at the deliverables.
-    pub(crate) fn unchecked(status: JobStatus, reason: String, open_todos: Vec<String>) -> Self {
-        Self {
-            status,
-            reason: Some(reason),
-            completion: None,
-            checks: Vec::new(),
-            deliverables: Vec::new(),
-            quotes: None,
-            open_todos,
-        }
-    }
 }
 
 /// A fact.

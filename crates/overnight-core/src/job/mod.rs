@@ -6,6 +6,7 @@ pub mod conversation;
 pub mod coverage;
 pub mod digest;
 pub mod effort;
+pub mod ending;
 pub mod event;
 pub mod failure;
 pub mod hold_cause;

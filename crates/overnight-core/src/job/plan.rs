@@ -15,14 +15,15 @@ mod tests;
 mod title;
 
 pub use error::PlanError;
-pub use title::{is_final_review, slug};
+pub(crate) use title::is_final_review;
+pub use title::slug;
 
 /// The most phases in one plan.
-pub const MAX_PHASES: usize = 200;
+pub(crate) const MAX_PHASES: usize = 200;
 /// The most bytes of a plan's text.
 pub const MAX_BYTES: usize = 1 << 20;
 /// The most characters of a phase's title.
-pub const MAX_TITLE: usize = 200;
+pub(crate) const MAX_TITLE: usize = 200;
 
 const TITLE: &str = "# Execution Plan";
 /// How often a text may change until it is in the one form: once is enough for nearly all.

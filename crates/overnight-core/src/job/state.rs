@@ -5,7 +5,8 @@ use super::{
     conversation::Conversation,
     coverage::Coverage,
     effort::Effort,
-    event::{Ending, PhaseKind, PlanStep, PreparedWrite, Why},
+    ending::Ending,
+    event::{PhaseKind, PlanStep, PreparedWrite, Why},
     limits::Limits,
     models::{Answered, ModelChoice},
     plan::Plan,
@@ -285,9 +286,9 @@ pub struct EarlyEnds {
 }
 
 /// Early ends in a row that one phase may have.
-pub const EARLY_ENDS_IN_A_ROW: u32 = 3;
+pub(crate) const EARLY_ENDS_IN_A_ROW: u32 = 3;
 /// Early ends that a job may have.
-pub const EARLY_ENDS_IN_ALL: u32 = 10;
+pub(crate) const EARLY_ENDS_IN_ALL: u32 = 10;
 
 /// A file that the machine wants on the disk, whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -404,7 +405,7 @@ impl Job {
     }
 
     /// The number and attempt of the phase that begins next: an early end repeats its phase, all else goes on.
-    pub fn next_number(&self) -> (u32, u32) {
+    pub(crate) fn next_number(&self) -> (u32, u32) {
         match self.past.last() {
             Some(past) if past.why.is_early_end() && past.phase.kind != PhaseKind::Bootstrap => {
                 (past.phase.number, past.phase.attempt + 1)
@@ -415,7 +416,7 @@ impl Job {
     }
 
     /// The fewest todos of the next phase: what earlier attempts of it completed lowers the minimum.
-    pub fn fewest_todos(&self) -> u32 {
+    pub(crate) fn fewest_todos(&self) -> u32 {
         let (number, attempt) = self.next_number();
         let done: usize = self
             .past

@@ -11,10 +11,10 @@ use std::collections::HashSet;
 pub const MOST_LETTERS: usize = 500;
 
 /// Letters of what else a model says: a todo's context or outcome, a note, an issue.
-pub const MOST_NOTE_LETTERS: usize = 2_000;
+pub(crate) const MOST_NOTE_LETTERS: usize = 2_000;
 /// Todos of one phase's list, the cancelled ones among them: nothing is deleted, so a list that is rewritten without end
 /// would grow without end.
-pub const MOST_TODOS: usize = 300;
+pub(crate) const MOST_TODOS: usize = 300;
 
 /// One phase's todos, in board order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl TodoList {
     }
 
     /// Todos that the system sets: content and active form.
-    pub fn from_pairs(pairs: &[(String, String)], at: Timestamp) -> Vec<Todo> {
+    pub(crate) fn from_pairs(pairs: &[(String, String)], at: Timestamp) -> Vec<Todo> {
         (1_u32..)
             .zip(pairs)
             .map(|(id, (content, active_form))| Todo {
@@ -133,7 +133,7 @@ impl TodoList {
     }
 
     /// Cancels all that is open: the phase is abandoned, or the job is over.
-    pub fn abandon(&mut self, outcome: &str) {
+    pub(crate) fn abandon(&mut self, outcome: &str) {
         for todo in self.todos.iter_mut().filter(|todo| todo.status.is_open()) {
             todo.status = TodoStatus::Cancelled;
             todo.outcome = Some(outcome.to_owned());
@@ -290,7 +290,7 @@ pub fn clean(text: &str) -> String {
 
 /// [`clean`], cut where it is too long: what a model says beside the work is kept in files, rows and later prompts, and
 /// stands whole in the journal's record of its call.
-pub fn clean_note(text: &str) -> String {
+pub(crate) fn clean_note(text: &str) -> String {
     let line = clean(text);
     match line.char_indices().nth(MOST_NOTE_LETTERS) {
         Some((end, _)) => format!("{}…", &line[..end]),

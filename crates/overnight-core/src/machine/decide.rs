@@ -12,7 +12,8 @@ use super::{
 use crate::{
     job::{
         call::{Call, ControlCall, Family, PendingCall, WorkCall},
-        event::{CallEnd, Ending, Event, PlanStep, PreparedWrite, SavedFile, StepEnd, ToolResult, Why},
+        ending::Ending,
+        event::{CallEnd, Event, PlanStep, PreparedWrite, SavedFile, StepEnd, ToolResult, Why},
         record::{HoldReason, JobStatus},
         state::{Job, PLANNING_TRIES, Planning, Progress, Status},
         time::Timestamp,

@@ -4,7 +4,8 @@ use crate::{
     job::{
         call::{FileChange, ReadCall},
         contract::Check,
-        event::{Completion, ExaminedFiles, PreparedWrite, SavedFile, ToolResult, Why},
+        ending::Completion,
+        event::{ExaminedFiles, PreparedWrite, SavedFile, ToolResult, Why},
         failure::Failure,
         limits::Limits,
         models::ModelChoice,

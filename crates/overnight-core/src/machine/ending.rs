@@ -8,7 +8,8 @@ use super::{
 use crate::job::{
     call::{Call, ControlCall, PendingCall},
     contract::Check,
-    event::{CallEnd, Ending, Event, Why},
+    ending::Ending,
+    event::{CallEnd, Event, Why},
     hold_cause::HoldCause,
     instructions::Review,
     record::{Delivered, JobStatus, QuotePositions},

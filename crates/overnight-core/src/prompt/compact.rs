@@ -63,7 +63,7 @@ fn as_local(job: &Job, tokens: u64) -> u64 {
 }
 
 /// The next prompt's tokens as the provider would count them.
-pub fn counted_tokens(job: &Job) -> u64 {
+pub(crate) fn counted_tokens(job: &Job) -> u64 {
     let tokens = local_tokens(job);
     counted(job).map_or(tokens, |(counted, local)| tokens * counted / local)
 }

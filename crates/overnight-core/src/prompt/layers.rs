@@ -30,7 +30,7 @@ fn part(text: &str, budget: u64, file: &str) -> String {
 }
 
 /// Layer 4 before anything has happened.
-pub fn at_the_start(spec: &JobSpec) -> String {
+pub(crate) fn at_the_start(spec: &JobSpec) -> String {
     let tokens: u64 = spec.documents.iter().map(|document| document.tokens).sum();
     format!(
         "# Where things stand\n\nThe job '{}' has just begun. There are {} documents, about {tokens} tokens in all; the task is in {INSTRUCTIONS_FILE}.",
@@ -188,7 +188,7 @@ fn short(past: &PastPhase) -> String {
 }
 
 /// Layer 4 with the oldest turns of the running phase folded in; the newest words on them are kept.
-pub fn with_folded_turns(layer4: &str, digest: &str, budget: u64) -> String {
+pub(crate) fn with_folded_turns(layer4: &str, digest: &str, budget: u64) -> String {
     let (head, earlier) = layer4.rsplit_once(FOLDED).unwrap_or((layer4, ""));
     let all = if earlier.is_empty() { digest.to_owned() } else { format!("{earlier}\n{digest}") };
     let most = share_of(budget, PART_TOKENS);

@@ -180,7 +180,7 @@ pub fn file(job: &Job) -> String {
 }
 
 /// `1 in progress, 2 pending, 3 completed, 0 cancelled`.
-pub fn counts_line(counts: TodoCounts) -> String {
+pub(crate) fn counts_line(counts: TodoCounts) -> String {
     format!(
         "{} in progress, {} pending, {} completed, {} cancelled",
         counts.in_progress, counts.pending, counts.completed, counts.cancelled

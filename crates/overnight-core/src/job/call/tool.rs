@@ -110,7 +110,7 @@ impl Tool {
     }
 
     /// The same call gives the same answer later, so a folded result needs no copy under `tool_results/`.
-    pub fn repeatable(self) -> bool {
+    pub(crate) fn repeatable(self) -> bool {
         match self {
             Self::ReadFile | Self::ReadDocument | Self::ListFiles | Self::ListDocuments | Self::SearchFiles => true,
             Self::WriteFile

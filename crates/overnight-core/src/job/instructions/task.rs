@@ -52,7 +52,7 @@ fn percent(share: f64) -> String {
 
 impl Deliverable {
     /// Where the schema lies in a workspace: `assets/schemas/report.json` for `output/report.json`.
-    pub fn schema_asset(&self) -> Option<String> {
+    pub(crate) fn schema_asset(&self) -> Option<String> {
         self.schema.as_ref()?;
         Some(format!("assets/schemas/{}", self.path.strip_prefix("output/").unwrap_or(&self.path)))
     }

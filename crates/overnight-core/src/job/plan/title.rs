@@ -36,7 +36,7 @@ const BESIDE: &str = "and the of all a check checks report reporting summary qua
 /// Whether a title means the review that the system adds itself ("Final Review", "Verification & Final Report"). It counts only
 /// for a plan's last phase, which is then merged into the system's review phase. "Contract Review" is work, not the review: every
 /// word must speak of the end.
-pub fn is_final_review(title: &str) -> bool {
+pub(crate) fn is_final_review(title: &str) -> bool {
     let title = heading::read_heading(title).map_or_else(|| heading::tidy(title).0, |named| named.title).to_lowercase();
     let words: Vec<&str> = title.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
