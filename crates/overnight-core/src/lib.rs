@@ -1,6 +1,15 @@
-//! The pure part of `overnight`: what a job is, what it owes next, what a result means ([`job`]), and what the model is
-//! shown ([`prompt`]); [`yaml`] reads what people
-//! write by hand. No file, clock, socket or environment is touched here; time is data in a result.
+//! The pure part of `overnight`: a job that reads documents and writes deliverables over many turns of a language model, as
+//! a state machine. It touches no file, clock, socket or environment: time is data in a result, and everything outside is an
+//! [`Effect`](machine::effect::Effect) that somebody else performs.
+//!
+//! From the bottom up, and each uses only what is above it in this list:
+//!
+//! - [`amount`], [`tokens`], [`yaml`]: amounts and YAML as people write them, an estimate of tokens
+//! - [`message`]: what a model and the runner exchange
+//! - [`job`]: what a job is: what was asked, the facts ([`job::event`]), the state that they say ([`job::state`]), the calls as
+//!   they are understood ([`job::call`]), the plan, the todos, the contract
+//! - [`prompt`]: what the model is shown of a job
+//! - [`machine`]: what moves it: `Job::next`, `Job::decide`, `Job::apply`
 
 #![warn(missing_docs)]
 

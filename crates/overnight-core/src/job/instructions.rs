@@ -3,6 +3,19 @@
 //! A file is YAML front matter and a task in Markdown. It is read once, when a job is submitted; what the job then carries
 //! is [`Instructions`], with schemas and agent prompts resolved, so that a job never depends on a file outside its
 //! workspace. Whatever is wrong in the file is said in one sentence with the line.
+//!
+//! ```
+//! use overnight_core::job::instructions::{UnreadFile, parse};
+//!
+//! let beside = |_: &str| Err(UnreadFile("no such file".to_owned()));
+//! let text = "---\nname: notes\ndescription: Notes\ndeliverables:\n  - path: output/notes.md\n    min_words: 50\n---\n\nWrite notes.\n";
+//! let instructions = parse("notes.md", text, &beside)?;
+//! assert_eq!((instructions.deliverables[0].min_words, instructions.limits.turns), (Some(50), 5_000));
+//!
+//! let error = parse("notes.md", &text.replace("min_words", "min_wrods"), &beside).unwrap_err();
+//! assert_eq!(error.to_string(), "notes.md:6: unknown key 'min_wrods' in 'deliverables[0]'; did you mean 'min_words'?");
+//! # Ok::<(), overnight_core::job::instructions::InstructionsError>(())
+//! ```
 
 mod read;
 pub mod shipped;

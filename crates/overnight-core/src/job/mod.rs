@@ -1,4 +1,4 @@
-//! The pure machine: what a job is, what it owes next, and what an answer means. No file, clock or socket is touched here.
+//! What a job is: what was asked, the facts, and the state that they say. Nothing here decides, and nothing is shown to a model.
 
 pub mod call;
 pub mod contract;

@@ -3,6 +3,20 @@
 //! [`Plan::parse`] understands some more forms that models write, and brings them into the one form: first the headings, then
 //! the steps. So a plan's text always reads as itself: `parse(plan.text()) == plan`. What is no phase heading and no step is kept
 //! as it is; what can't be read is refused with its line and the expected form.
+//!
+//! ```
+//! use overnight_core::job::plan::{PhaseState, Plan};
+//!
+//! let plan = Plan::parse("## 1. Read\n* the contract\n* the annex\n\n## 2. Write\n* the report\n")?;
+//! assert_eq!(plan.current().map(|phase| phase.title.as_str()), Some("Read"));
+//! let done = plan.complete_phase(1, &[]).mark_current();
+//! assert_eq!((done.phases()[0].state, done.phases()[1].state), (PhaseState::Complete, PhaseState::Current));
+//! assert!(done.text().contains("- [x] the contract"));
+//!
+//! let error = Plan::parse("First I read, then I write.").unwrap_err();
+//! assert!(error.to_string().starts_with("line 1: no phase found"));
+//! # Ok::<(), overnight_core::job::plan::PlanError>(())
+//! ```
 
 mod edit;
 mod error;

@@ -319,56 +319,30 @@ pub const LAST_REVIEW_TODO: &str = "Call job_complete()";
 impl Job {
     /// Neither held nor ended.
     pub fn is_running(&self) -> bool {
-        match self.status {
-            Status::Running => true,
-            Status::Held { .. } | Status::Ended(_) => false,
-        }
+        matches!(self.status, Status::Running)
     }
 
     /// Whether the job waits for a model server that is down.
     pub fn is_out(&self) -> bool {
-        match &self.status {
-            Status::Held { reason, .. } => *reason == HoldReason::Outage,
-            Status::Running | Status::Ended(_) => false,
-        }
+        matches!(self.status, Status::Held { reason: HoldReason::Outage, .. })
     }
 
     /// The ending, once the job has ended.
     pub fn ended(&self) -> Option<&Ending> {
-        match &self.status {
-            Status::Ended(ending) => Some(ending),
-            Status::Running | Status::Held { .. } => None,
-        }
+        if let Status::Ended(ending) = &self.status { Some(ending) } else { None }
     }
 
     /// The planning step, where it is at one.
     pub fn planning(&self) -> Option<&Planning> {
-        match &self.progress {
-            Progress::Planning(planning) => Some(planning),
-            Progress::Executing
-            | Progress::Archiving { .. }
-            | Progress::Summarising { .. }
-            | Progress::Examining { .. }
-            | Progress::Digesting
-            | Progress::Closing { .. } => None,
-        }
+        if let Progress::Planning(planning) = &self.progress { Some(planning) } else { None }
     }
 
     /// How the job ended, or will end once all is archived and reviewed.
     pub fn decided_ending(&self) -> Option<&Ending> {
-        match (&self.status, &self.progress) {
-            (Status::Ended(ending), _)
-            | (_, Progress::Archiving { ending: Some(ending), .. } | Progress::Closing { ending, .. }) => Some(ending),
-            (
-                Status::Running | Status::Held { .. },
-                Progress::Executing
-                | Progress::Archiving { ending: None, .. }
-                | Progress::Summarising { .. }
-                | Progress::Examining { .. }
-                | Progress::Planning(_)
-                | Progress::Digesting,
-            ) => None,
+        if let Progress::Archiving { ending: Some(ending), .. } | Progress::Closing { ending, .. } = &self.progress {
+            return Some(self.ended().unwrap_or(ending));
         }
+        self.ended()
     }
 
     /// The last phase: deliverables are verified and the job is completed.

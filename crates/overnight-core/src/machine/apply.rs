@@ -19,7 +19,8 @@ use crate::{
         time::Timestamp,
         todo_list::TodoList,
     },
-    prompt::layers,
+    message::Usage,
+    prompt::{compact, layers},
 };
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -147,7 +148,7 @@ impl Job {
             Event::TodoCompleted { id, outcome, unevidenced } => {
                 self.phase.todos.complete(*id, outcome.as_deref(), *unevidenced, at);
                 self.phase.effort.on_todo_change();
-                if self.folds() {
+                if self.spec.instructions.context.fold == FoldPolicy::Todo {
                     self.conversation.on_todo_finished();
                 }
             }
@@ -169,21 +170,13 @@ impl Job {
             Event::ModelReplied { text, calls, usage, cost_usd, carried, .. } => {
                 self.attempts = Attempts::default();
                 self.calls = ReplyCalls::of(calls);
-                self.totals.counted = Some((usage.input, crate::prompt::compact::local_tokens(self)));
+                self.totals.counted = Some((usage.input, compact::local_tokens(self)));
                 self.totals.spent.add(usage, *cost_usd);
-                match &mut self.progress {
-                    Progress::Planning(planning) => {
-                        planning.spent.add(usage, *cost_usd);
-                        planning.on_reply(
-                            self.calls.pending.iter().any(|call| call.call.family() == Some(Family::Reading)),
-                        );
-                    }
-                    Progress::Executing
-                    | Progress::Digesting
-                    | Progress::Archiving { .. }
-                    | Progress::Summarising { .. }
-                    | Progress::Examining { .. }
-                    | Progress::Closing { .. } => self.phase.spent.add(usage, *cost_usd),
+                if let Progress::Planning(planning) = &mut self.progress {
+                    let reads = self.calls.pending.iter().any(|call| call.call.family() == Some(Family::Reading));
+                    planning.on_reply(usage, *cost_usd, reads);
+                } else {
+                    self.phase.spent.add(usage, *cost_usd);
                 }
                 for part in self.conversation.on_answered() {
                     if self.coverage.add(&part) {
@@ -248,13 +241,6 @@ impl Job {
         }
     }
 
-    fn folds(&self) -> bool {
-        match self.spec.instructions.context.fold {
-            FoldPolicy::Todo => true,
-            FoldPolicy::None => false,
-        }
-    }
-
     fn on_phase_ended(&mut self, why: &Why, folder: &str, at: Timestamp) {
         self.phase.todos.abandon(match why {
             // A phase that is done has open todos only where `job_complete` ended it.
@@ -274,15 +260,7 @@ impl Job {
         }
         self.calls = ReplyCalls::default();
         self.past.push(PastPhase { phase: self.phase.clone(), why: why.clone(), folder: folder.to_owned(), ended: at });
-        let ending = match std::mem::replace(&mut self.progress, Progress::Executing) {
-            Progress::Closing { ending, .. } => Some(ending),
-            Progress::Executing
-            | Progress::Archiving { .. }
-            | Progress::Summarising { .. }
-            | Progress::Examining { .. }
-            | Progress::Planning(_)
-            | Progress::Digesting => None,
-        };
+        let ending = self.decided_ending().cloned().map(Box::new);
         self.progress = Progress::Archiving { folder: folder.to_owned(), why: why.clone(), ending };
     }
 
@@ -385,7 +363,8 @@ impl Planning {
         Self { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0, spent: Spent::default() }
     }
 
-    fn on_reply(&mut self, reads: bool) {
+    fn on_reply(&mut self, usage: &Usage, cost_usd: Option<f64>, reads: bool) {
+        self.spent.add(usage, cost_usd);
         if reads && self.reads < PLANNING_READS {
             self.reads += 1;
         } else {

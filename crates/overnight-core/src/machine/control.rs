@@ -11,7 +11,7 @@ use crate::{
         ending::{Completion, Ending},
         event::{CallEnd, Event, PhaseKind, PlanStep, StepEnd, ToolResult, Why},
         record::JobStatus,
-        state::{Job, LAST_REVIEW_TODO, Progress},
+        state::{Job, LAST_REVIEW_TODO, Planning},
         time::Timestamp,
         todo_list::MOST_TODOS,
     },
@@ -66,28 +66,15 @@ impl Job {
 
     /// What a tool says that was called at the wrong step.
     pub(super) fn wrong_step(&self, tool: Tool) -> String {
-        match &self.progress {
-            Progress::Planning(planning) => format!(
-                "{} does not belong to the step {} ({} of 3); {}",
-                tool.name(),
-                planning.step,
-                planning.step.place(),
-                todo_board::expected(planning.step)
-            ),
-            Progress::Executing
-            | Progress::Archiving { .. }
-            | Progress::Summarising { .. }
-            | Progress::Examining { .. }
-            | Progress::Digesting
-            | Progress::Closing { .. } => {
-                let current = self.phase.todos.current();
-                let task = current.map_or(0, |todo| self.phase.todos.number_of(todo.id));
-                format!(
-                    "{} belongs to planning, and the phase is being worked; go on with task {task}, or call todo_complete()",
-                    tool.name()
-                )
-            }
+        let name = tool.name();
+        if let Some(Planning { step, .. }) = self.planning() {
+            let expected = todo_board::expected(*step);
+            return format!("{name} does not belong to the step {step} ({} of 3); {expected}", step.place());
         }
+        let task = self.phase.todos.current().map_or(0, |todo| self.phase.todos.number_of(todo.id));
+        format!(
+            "{name} belongs to planning, and the phase is being worked; go on with task {task}, or call todo_complete()"
+        )
     }
 
     fn todo_complete(&self, call: &ToolCall, outcome: Option<&str>) -> Vec<Event> {

@@ -187,17 +187,10 @@ impl Job {
             EffectResult::AttemptFailed { failure, wait_ms } => self.attempt_failed(failure, wait_ms),
             EffectResult::Prepared(prepared, saved) => self.on_prepared(prepared, saved.as_ref()),
             EffectResult::Tool(result) => self.on_result(result),
-            EffectResult::Archived { manifest_sha256 } => match &self.progress {
-                Progress::Archiving { folder, .. } => {
-                    vec![Event::ArchiveStored { folder: folder.clone(), manifest_sha256 }]
-                }
-                Progress::Executing
-                | Progress::Summarising { .. }
-                | Progress::Examining { .. }
-                | Progress::Planning(_)
-                | Progress::Digesting
-                | Progress::Closing { .. } => Vec::new(),
-            },
+            EffectResult::Archived { manifest_sha256 } => {
+                let Progress::Archiving { folder, .. } = &self.progress else { return Vec::new() };
+                vec![Event::ArchiveStored { folder: folder.clone(), manifest_sha256 }]
+            }
             EffectResult::Summarised { sha256 } => vec![Event::SummaryWritten { sha256 }],
             EffectResult::Examined(files) => self.on_files_examined(files),
             EffectResult::Written => self

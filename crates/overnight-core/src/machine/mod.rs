@@ -1,5 +1,59 @@
-//! What moves a job: what is owed next, what a result means, and what a fact makes of the state. Above `job`, which says what
-//! a job is, and `prompt`, which says what the model is shown of it.
+//! What moves a job. [`Job::next`](crate::job::state::Job::next) says which effect is owed, `decide` makes facts of its
+//! result, and `apply` makes state of the facts. Resuming is no second way: a job is what its facts say, so its journal is
+//! applied, and the work goes on with `next`.
+//!
+//! ```
+//! use overnight_core::{
+//!     job::{digest::sha256, event::{Decision, Event}, id::JobId, instructions, spec::{FORMAT, JobSpec}, state::Job, time::Timestamp},
+//!     machine::effect::{Effect, EffectResult},
+//!     message::{Reply, Stop, ToolCall, Usage},
+//!     prompt::compose,
+//! };
+//!
+//! let text = "---\nname: notes\ndescription: Notes\ndeliverables:\n  - path: output/notes.md\n---\n\nWrite notes.\n";
+//! let instructions = instructions::parse("notes.md", text, &|_| Err(instructions::UnreadFile("no such file".to_owned())))?;
+//! let at = Timestamp::default();
+//! let spec = JobSpec {
+//!     format: FORMAT,
+//!     id: "0193a5c0-0000-7000-8000-000000000000".parse::<JobId>()?,
+//!     created: at,
+//!     version: "1.0.0".to_owned(),
+//!     model: "openai:gpt-4.1".to_owned(),
+//!     base_url: None,
+//!     api_key_env: None,
+//!     budget_tokens: 100_000,
+//!     instructions_sha256: sha256(text.as_bytes()),
+//!     instructions,
+//!     system_prompt: compose::system_prompt(),
+//!     documents: Vec::new(),
+//!     left_out: Default::default(),
+//!     assets: Vec::new(),
+//! };
+//! let created = Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec) };
+//! let mut job = Job::begin(&Decision { at, events: vec![created] }).ok_or("the first fact makes the job")?;
+//! assert_eq!(job.next(), Effect::Model);
+//!
+//! // A model would answer to `compose::prompt(&job)`; here it takes a note.
+//! let call = ToolCall { id: String::new(), name: "add_note".to_owned(), arguments: serde_json::json!({"text": "It is dark."}) };
+//! let reply = Reply {
+//!     text: String::new(),
+//!     calls: vec![call],
+//!     usage: Usage { input: 1_200, output: 20, ..Usage::default() },
+//!     stop: Stop::Done,
+//!     model: "gpt-4.1".to_owned(),
+//!     carried: None,
+//!     mended: Vec::new(),
+//! };
+//! let events = job.decide(at, EffectResult::Reply { reply, cost_usd: None, prompt_sha256: sha256(b"prompt") });
+//! job.apply_all(&Decision { at, events });
+//!
+//! // The machine decides a note alone: it asks for nothing but the time.
+//! assert_eq!(job.next(), Effect::Decide);
+//! let events = job.decide(at, EffectResult::Now);
+//! job.apply_all(&Decision { at, events });
+//! assert_eq!((job.notes.as_slice(), job.next()), (["It is dark.".to_owned()].as_slice(), Effect::Model));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod apply;
 mod attempts;

@@ -1,4 +1,4 @@
-//! What the model is shown: messages, the five layers, the board, compaction and token counts. Pure.
+//! What the model is shown of a job: the layers, the board, the tools, and what keeps them small.
 
 pub mod compact;
 pub mod compose;

@@ -111,21 +111,6 @@ impl Tool {
 
     /// The same call gives the same answer later, so a folded result needs no copy under `tool_results/`.
     pub(crate) fn repeatable(self) -> bool {
-        match self {
-            Self::ReadFile | Self::ReadDocument | Self::ListFiles | Self::ListDocuments | Self::SearchFiles => true,
-            Self::WriteFile
-            | Self::AppendFile
-            | Self::EditFile
-            | Self::TodoWrite
-            | Self::TodoList
-            | Self::TodoComplete
-            | Self::TodoRewind
-            | Self::ArchiveAndReset
-            | Self::GenerateWorkspaceSummary
-            | Self::AddAccomplishment
-            | Self::AddNote
-            | Self::NoChange
-            | Self::JobComplete => false,
-        }
+        matches!(self, Self::ReadFile | Self::ReadDocument | Self::ListFiles | Self::ListDocuments | Self::SearchFiles)
     }
 }
