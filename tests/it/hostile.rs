@@ -13,7 +13,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        call::{Call, ControlCall, Tool},
+        call::{Call, ControlCall, PendingCall, Tool},
         contract::{QuoteResult, check_deliverable, json_path::JsonPath},
         event::Event,
         instructions::{self, Instructions},
@@ -92,11 +92,9 @@ fn with_schema(schema: &str) -> Option<Instructions> {
 
 fn tool_arguments(bytes: &[u8]) {
     let value = serde_json::from_slice(bytes).unwrap_or_else(|_| Value::String(text(bytes)));
-    for tool in Tool::ALL {
+    for tool in Tool::all() {
         let said = ToolCall { id: String::new(), name: tool.name().to_owned(), arguments: value.clone() };
-        let call = Call::parse(&said);
-        assert_eq!(call.tool(), Some(tool));
-        if let Call::Control(ControlCall::TodoWrite(items)) = call
+        if let Call::Control(ControlCall::TodoWrite(items)) = PendingCall::new(said).call
             && let Ok(todos) = TodoList::default().rewritten(&items, Timestamp::default())
         {
             let list = TodoList::new(todos, Timestamp::default());

@@ -279,7 +279,7 @@ impl World {
                 Err(text) => EffectResult::Tool(ToolResult::plain(CallEnd::Failed, text)),
             },
             Effect::Change(..) | Effect::Read { .. } | Effect::GenerateSummary => {
-                let PendingCall { said, call } = self.job.calls.pending[0].clone();
+                let PendingCall { said, call, .. } = self.job.calls.pending[0].clone();
                 let Call::Work(work) = call else { panic!("{call:?} is no work") };
                 let result = match self.fates.pop_front().unwrap_or(Fate::Well) {
                     Fate::Well | Fate::Unprepared => self.work(&said, &work),

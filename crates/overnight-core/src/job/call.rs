@@ -21,6 +21,8 @@ const MOST_DELIVERABLES: usize = 1_000;
 pub struct PendingCall {
     /// With the name and the arguments that the journal has.
     pub said: ToolCall,
+    /// None where no tool has this name.
+    pub tool: Option<Tool>,
     /// What `said` asks for.
     pub call: Call,
 }
@@ -32,8 +34,11 @@ pub enum Call {
     Control(ControlCall),
     /// It is done outside the machine.
     Work(WorkCall),
-    /// It can't be run.
-    Invalid(InvalidCall),
+    /// It can't be run: there is no such tool, or its arguments can't be read.
+    Invalid {
+        /// One sentence for the model: what is wrong, and what to do instead.
+        reason: String,
+    },
 }
 
 /// A call that only the state decides. Its texts are one line each, cleaned and bounded.
@@ -124,77 +129,20 @@ pub enum FileChange {
     Edit(EditFile),
 }
 
-/// A call that can't be run: there is no such tool, or its arguments can't be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidCall {
-    /// None where no tool has this name.
-    pub tool: Option<Tool>,
-    /// One sentence for the model: what is wrong, and what to do instead.
-    pub reason: String,
-}
-
 impl PendingCall {
-    /// Reads a call that a reply has brought.
+    /// Reads a call that a reply has brought. Every call is something: what can't be read is [`Call::Invalid`].
     pub fn new(said: ToolCall) -> Self {
-        Self { call: Call::parse(&said), said }
-    }
-}
-
-impl Call {
-    /// Reads a call. Every call is something: what can't be read is [`Call::Invalid`].
-    pub fn parse(said: &ToolCall) -> Self {
-        let Some(tool) = Tool::named(&said.name) else {
-            return Self::Invalid(InvalidCall { tool: None, reason: unknown(&said.name) });
+        let tool = Tool::named(&said.name);
+        let call = match tool {
+            Some(tool) => parsed(tool, &said.arguments).unwrap_or_else(|reason| Call::Invalid { reason }),
+            None => Call::Invalid { reason: unknown(&said.name) },
         };
-        parsed(tool, &said.arguments).unwrap_or_else(|reason| Self::Invalid(InvalidCall { tool: Some(tool), reason }))
-    }
-
-    /// The tool that is called; none where there is none of the name.
-    pub fn tool(&self) -> Option<Tool> {
-        match self {
-            Self::Control(control) => Some(control.tool()),
-            Self::Work(work) => Some(work.tool()),
-            Self::Invalid(invalid) => invalid.tool,
-        }
+        Self { said, tool, call }
     }
 
     /// Who does it; none where there is no such tool.
     pub fn family(&self) -> Option<Family> {
-        self.tool().map(Tool::family)
-    }
-}
-
-impl ControlCall {
-    /// The tool that is called.
-    pub fn tool(&self) -> Tool {
-        match self {
-            Self::TodoWrite(_) => Tool::TodoWrite,
-            Self::TodoList(_) => Tool::TodoList,
-            Self::TodoComplete { .. } => Tool::TodoComplete,
-            Self::TodoRewind { .. } => Tool::TodoRewind,
-            Self::ArchiveAndReset { .. } => Tool::ArchiveAndReset,
-            Self::AddAccomplishment(_) => Tool::AddAccomplishment,
-            Self::AddNote(_) => Tool::AddNote,
-            Self::NoChange { .. } => Tool::NoChange,
-            Self::JobComplete { .. } => Tool::JobComplete,
-        }
-    }
-}
-
-impl WorkCall {
-    /// The tool that is called.
-    pub fn tool(&self) -> Tool {
-        match self {
-            Self::Read(ReadCall::ReadFile(_)) => Tool::ReadFile,
-            Self::Read(ReadCall::ListFiles(_)) => Tool::ListFiles,
-            Self::Read(ReadCall::SearchFiles(_)) => Tool::SearchFiles,
-            Self::Read(ReadCall::ListDocuments(_)) => Tool::ListDocuments,
-            Self::Read(ReadCall::ReadDocument(_)) => Tool::ReadDocument,
-            Self::GenerateWorkspaceSummary => Tool::GenerateWorkspaceSummary,
-            Self::Change(FileChange::Whole(_)) => Tool::WriteFile,
-            Self::Change(FileChange::Append(_)) => Tool::AppendFile,
-            Self::Change(FileChange::Edit(_)) => Tool::EditFile,
-        }
+        self.tool.map(Tool::family)
     }
 }
 
@@ -208,18 +156,19 @@ impl FileChange {
     }
 }
 
-/// The error is the sentence of an [`InvalidCall`].
+/// The error is the sentence of a [`Call::Invalid`].
 fn parsed(tool: Tool, said: &Value) -> Result<Call, String> {
+    let work = |work| Ok(Call::Work(work));
     let control = match tool {
-        Tool::ReadFile => return Ok(Call::Work(WorkCall::Read(ReadCall::ReadFile(read(tool, said)?)))),
-        Tool::ListFiles => return Ok(Call::Work(WorkCall::Read(ReadCall::ListFiles(read(tool, said)?)))),
-        Tool::SearchFiles => return Ok(Call::Work(WorkCall::Read(ReadCall::SearchFiles(read(tool, said)?)))),
-        Tool::ListDocuments => return Ok(Call::Work(WorkCall::Read(ReadCall::ListDocuments(read(tool, said)?)))),
-        Tool::ReadDocument => return Ok(Call::Work(WorkCall::Read(ReadCall::ReadDocument(read(tool, said)?)))),
-        Tool::GenerateWorkspaceSummary => return Ok(Call::Work(WorkCall::GenerateWorkspaceSummary)),
-        Tool::WriteFile => return Ok(Call::Work(WorkCall::Change(FileChange::Whole(read(tool, said)?)))),
-        Tool::AppendFile => return Ok(Call::Work(WorkCall::Change(FileChange::Append(read(tool, said)?)))),
-        Tool::EditFile => return Ok(Call::Work(WorkCall::Change(FileChange::Edit(read(tool, said)?)))),
+        Tool::ReadFile => return work(WorkCall::Read(ReadCall::ReadFile(read(tool, said)?))),
+        Tool::ListFiles => return work(WorkCall::Read(ReadCall::ListFiles(read(tool, said)?))),
+        Tool::SearchFiles => return work(WorkCall::Read(ReadCall::SearchFiles(read(tool, said)?))),
+        Tool::ListDocuments => return work(WorkCall::Read(ReadCall::ListDocuments(read(tool, said)?))),
+        Tool::ReadDocument => return work(WorkCall::Read(ReadCall::ReadDocument(read(tool, said)?))),
+        Tool::GenerateWorkspaceSummary => return work(WorkCall::GenerateWorkspaceSummary),
+        Tool::WriteFile => return work(WorkCall::Change(FileChange::Whole(read(tool, said)?))),
+        Tool::AppendFile => return work(WorkCall::Change(FileChange::Append(read(tool, said)?))),
+        Tool::EditFile => return work(WorkCall::Change(FileChange::Edit(read(tool, said)?))),
         Tool::TodoWrite => ControlCall::TodoWrite(read::<TodoWrite>(tool, said)?.todos),
         Tool::TodoList => ControlCall::TodoList(filter(read::<TodoListArguments>(tool, said)?.status.as_deref())?),
         Tool::TodoComplete => {
@@ -297,14 +246,13 @@ fn unknown(name: &str) -> String {
     // However long a name is, its beginning tells.
     let cut = tokens::head(name, 20);
     let more = if cut.len() < name.len() { "…" } else { "" };
-    let nearest = Tool::ALL
-        .into_iter()
+    let nearest = Tool::all()
         .map(|tool| (strsim::jaro_winkler(cut, tool.name()), tool.name()))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     if let Some((_, near)) = nearest {
         return format!("there is no tool named '{cut}{more}'; did you mean {near}?");
     }
-    let names: Vec<&str> = Tool::ALL.into_iter().map(Tool::name).collect();
+    let names: Vec<&str> = Tool::all().map(Tool::name).collect();
     format!("there is no tool named '{cut}{more}'; the tools are {}", names.join(", "))
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     job::{
-        call::{Family, PendingCall},
+        call::Family,
         conversation::Conversation,
         coverage::Coverage,
         effort::Effort,
@@ -173,7 +173,7 @@ impl Job {
                 self.totals.counted = Some((usage.input, compact::local_tokens(self)));
                 self.totals.spent.add(usage, *cost_usd);
                 if let Progress::Planning(planning) = &mut self.progress {
-                    let reads = self.calls.pending.iter().any(|call| call.call.family() == Some(Family::Reading));
+                    let reads = self.calls.pending.iter().any(|call| call.family() == Some(Family::Reading));
                     planning.on_reply(usage, *cost_usd, reads);
                 } else {
                     self.phase.spent.add(usage, *cost_usd);
@@ -305,12 +305,12 @@ impl Job {
     }
 
     fn on_tool_returned(&mut self, result: &ToolResult) {
-        let Some(PendingCall { said, call }) = self.calls.pending.pop_front() else {
+        let Some(call) = self.calls.pending.pop_front() else {
             return;
         };
+        let (said, family) = (&call.said, call.family());
         self.calls.prepared = None;
-        self.conversation.push_result(&said, call.tool(), result);
-        let family = call.family();
+        self.conversation.push_result(said, call.tool, result);
         let effort = &mut self.phase.effort;
         match result.end {
             CallEnd::Done => {

@@ -5,7 +5,7 @@ use super::planning;
 use crate::{
     job::{
         call::{
-            ControlCall, InvalidCall, Tool,
+            ControlCall, Tool,
             arguments::{CompletionStatus, TodoItem},
         },
         ending::{Completion, Ending},
@@ -23,9 +23,6 @@ use crate::{
 impl Job {
     /// What a control call means. `None`: it needs an answer from outside first (the contract's checks).
     pub(super) fn control(&self, said: &ToolCall, call: &ControlCall, at: Timestamp) -> Option<Vec<Event>> {
-        if let Some(text) = self.belongs_to_work(call.tool()) {
-            return Some(vec![refusal(said, text)]);
-        }
         Some(match call {
             ControlCall::TodoList(filter) => {
                 let listing = todo_board::listing(&self.phase.todos, *filter, self.max_result_tokens());
@@ -52,14 +49,8 @@ impl Job {
         })
     }
 
-    /// A call that can't be run is answered with what to do instead: first of all, not to make it now.
-    pub(super) fn on_invalid(&self, said: &ToolCall, invalid: &InvalidCall) -> Event {
-        let wrong_step = invalid.tool.and_then(|tool| self.belongs_to_work(tool));
-        refusal(said, wrong_step.unwrap_or_else(|| invalid.reason.clone()))
-    }
-
     /// What the tools that end a todo or a phase say while none is worked.
-    fn belongs_to_work(&self, tool: Tool) -> Option<String> {
+    pub(super) fn belongs_to_work(&self, tool: Tool) -> Option<String> {
         let ends = matches!(tool, Tool::TodoComplete | Tool::TodoRewind | Tool::ArchiveAndReset);
         (ends && !self.is_executing()).then(|| self.wrong_step(tool))
     }

@@ -47,7 +47,7 @@ impl Job {
         }
     }
 
-    fn effect_of_call(&self, PendingCall { said, call }: &PendingCall) -> Effect {
+    fn effect_of_call(&self, PendingCall { said, call, .. }: &PendingCall) -> Effect {
         match call {
             Call::Work(WorkCall::Read(read)) => Effect::Read { call: said.clone(), read: read.clone() },
             Call::Work(WorkCall::GenerateWorkspaceSummary) => Effect::GenerateSummary,
@@ -57,7 +57,7 @@ impl Job {
             },
             // The only control call that needs the outside is a completion to be checked.
             Call::Control(ControlCall::JobComplete { completion, .. }) => Effect::Check(completion.clone()),
-            Call::Control(_) | Call::Invalid(_) => Effect::Decide,
+            Call::Control(_) | Call::Invalid { .. } => Effect::Decide,
         }
     }
 
@@ -84,22 +84,29 @@ impl Job {
             .or_else(|| compact::owed(self))
     }
 
-    fn owed_to_call(&self, PendingCall { said, call }: &PendingCall, at: Timestamp) -> Option<Vec<Event>> {
+    fn owed_to_call(&self, pending: &PendingCall, at: Timestamp) -> Option<Vec<Event>> {
+        let PendingCall { said, tool, call } = pending;
+        let refused = |text: &str| Some(vec![refusal(said, text)]);
         let skipped = |text: &str| Some(vec![returned(said, CallEnd::Skipped, text)]);
-        if let Some(text) = self.refusal_after_unreadable(said, call) {
-            return Some(vec![refusal(said, text)]);
+        if let Some(text) = self.refusal_after_unreadable(pending) {
+            return refused(&text);
         }
         match call {
             // Nothing is called done whose work is still to come.
-            Call::Control(_) | Call::Invalid(_)
-                if call.family() == Some(Family::Control)
+            Call::Control(_) | Call::Invalid { .. }
+                if pending.family() == Some(Family::Control)
                     && let Some(name) = &self.calls.skipped =>
             {
                 let name = tokens::head(name, 20);
                 skipped(&format!("not run: {name} before it in this reply was not run; call both again"))
             }
+            Call::Control(_) | Call::Invalid { .. }
+                if let Some(text) = tool.and_then(|tool| self.belongs_to_work(tool)) =>
+            {
+                refused(&text)
+            }
             Call::Control(control) => self.control(said, control, at),
-            Call::Invalid(invalid) => Some(vec![self.on_invalid(said, invalid)]),
+            Call::Invalid { reason } => refused(reason),
             Call::Work(_) if compact::is_full(self) => {
                 skipped("not run: the results of this reply fill the context already; call it again in the next reply")
             }
@@ -108,12 +115,12 @@ impl Job {
     }
 
     /// Nothing is changed behind a call that could not be read: the reply was written in the belief that it would be run.
-    fn refusal_after_unreadable(&self, said: &ToolCall, call: &Call) -> Option<String> {
+    fn refusal_after_unreadable(&self, pending: &PendingCall) -> Option<String> {
         let name = tokens::head(self.calls.unreadable.as_deref()?, 20);
-        let changes = match (call, call.family()?) {
-            (_, Family::Control) | (Call::Work(_), Family::Writing) => said.arguments.is_object(),
+        let changes = match (&pending.call, pending.family()?) {
+            (_, Family::Control) | (Call::Work(_), Family::Writing) => pending.said.arguments.is_object(),
             // What can't be run says so itself.
-            (Call::Control(_) | Call::Invalid(_), Family::Writing) | (_, Family::Reading) => false,
+            (Call::Control(_) | Call::Invalid { .. }, Family::Writing) | (_, Family::Reading) => false,
         };
         changes.then(|| {
             format!(

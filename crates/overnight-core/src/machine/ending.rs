@@ -94,7 +94,7 @@ impl Job {
         deliverables: Vec<Delivered>,
         quotes: Option<QuotePositions>,
     ) -> Vec<Event> {
-        let Some(PendingCall { said: call, call: Call::Control(ControlCall::JobComplete { completion, .. }) }) =
+        let Some(PendingCall { said: call, call: Call::Control(ControlCall::JobComplete { completion, .. }), .. }) =
             self.calls.pending.front()
         else {
             return Vec::new();

@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 
 /// The whole list, made once a process.
 pub fn tool_specs() -> Arc<[ToolSpec]> {
-    static CATALOGUE: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| Tool::ALL.into_iter().map(describe).collect());
+    static CATALOGUE: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| Tool::all().map(describe).collect());
     CATALOGUE.clone()
 }
 

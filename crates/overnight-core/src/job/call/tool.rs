@@ -35,82 +35,59 @@ pub enum Family {
     Writing,
 }
 
-impl Tool {
-    /// In the order in which the model sees them.
-    pub const ALL: [Tool; 18] = [
-        Self::ReadFile,
-        Self::WriteFile,
-        Self::AppendFile,
-        Self::EditFile,
-        Self::ListFiles,
-        Self::SearchFiles,
-        Self::ListDocuments,
-        Self::ReadDocument,
-        Self::TodoWrite,
-        Self::TodoList,
-        Self::TodoComplete,
-        Self::TodoRewind,
-        Self::ArchiveAndReset,
-        Self::GenerateWorkspaceSummary,
-        Self::AddAccomplishment,
-        Self::AddNote,
-        Self::NoChange,
-        Self::JobComplete,
-    ];
+/// In the order in which the model sees them, which is that of [`Tool`].
+const TOOLS: [(Tool, &str, Family); 18] = [
+    (Tool::ReadFile, "read_file", Family::Reading),
+    (Tool::WriteFile, "write_file", Family::Writing),
+    (Tool::AppendFile, "append_file", Family::Writing),
+    (Tool::EditFile, "edit_file", Family::Writing),
+    (Tool::ListFiles, "list_files", Family::Reading),
+    (Tool::SearchFiles, "search_files", Family::Reading),
+    (Tool::ListDocuments, "list_documents", Family::Reading),
+    (Tool::ReadDocument, "read_document", Family::Reading),
+    (Tool::TodoWrite, "todo_write", Family::Control),
+    (Tool::TodoList, "todo_list", Family::Control),
+    (Tool::TodoComplete, "todo_complete", Family::Control),
+    (Tool::TodoRewind, "todo_rewind", Family::Control),
+    (Tool::ArchiveAndReset, "archive_and_reset", Family::Control),
+    (Tool::GenerateWorkspaceSummary, "generate_workspace_summary", Family::Reading),
+    (Tool::AddAccomplishment, "add_accomplishment", Family::Control),
+    (Tool::AddNote, "add_note", Family::Control),
+    (Tool::NoChange, "no_change", Family::Control),
+    (Tool::JobComplete, "job_complete", Family::Control),
+];
 
-    /// As the model calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ReadFile => "read_file",
-            Self::WriteFile => "write_file",
-            Self::AppendFile => "append_file",
-            Self::EditFile => "edit_file",
-            Self::ListFiles => "list_files",
-            Self::SearchFiles => "search_files",
-            Self::ListDocuments => "list_documents",
-            Self::ReadDocument => "read_document",
-            Self::TodoWrite => "todo_write",
-            Self::TodoList => "todo_list",
-            Self::TodoComplete => "todo_complete",
-            Self::TodoRewind => "todo_rewind",
-            Self::ArchiveAndReset => "archive_and_reset",
-            Self::GenerateWorkspaceSummary => "generate_workspace_summary",
-            Self::AddAccomplishment => "add_accomplishment",
-            Self::AddNote => "add_note",
-            Self::NoChange => "no_change",
-            Self::JobComplete => "job_complete",
-        }
+impl Tool {
+    /// Every tool, in the order in which the model sees them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        TOOLS.into_iter().map(|(tool, ..)| tool)
     }
 
     /// The tool of that name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
+        TOOLS.into_iter().find(|(_, known, _)| *known == name).map(|(tool, ..)| tool)
+    }
+
+    /// As the model calls it.
+    pub fn name(self) -> &'static str {
+        TOOLS[self as usize].1
     }
 
     /// Who does it.
     pub fn family(self) -> Family {
-        match self {
-            Self::ReadFile
-            | Self::ListFiles
-            | Self::SearchFiles
-            | Self::ListDocuments
-            | Self::ReadDocument
-            | Self::GenerateWorkspaceSummary => Family::Reading,
-            Self::WriteFile | Self::AppendFile | Self::EditFile => Family::Writing,
-            Self::TodoWrite
-            | Self::TodoList
-            | Self::TodoComplete
-            | Self::TodoRewind
-            | Self::ArchiveAndReset
-            | Self::AddAccomplishment
-            | Self::AddNote
-            | Self::NoChange
-            | Self::JobComplete => Family::Control,
-        }
+        TOOLS[self as usize].2
     }
 
     /// The same call gives the same answer later, so a folded result needs no copy under `tool_results/`.
     pub(crate) fn repeatable(self) -> bool {
         matches!(self, Self::ReadFile | Self::ReadDocument | Self::ListFiles | Self::ListDocuments | Self::SearchFiles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_tool_stands_at_its_place() {
+        assert!(super::TOOLS.into_iter().enumerate().all(|(place, (tool, ..))| tool as usize == place));
     }
 }
