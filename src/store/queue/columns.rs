@@ -124,9 +124,9 @@ pub(in crate::store) struct LeaseColumns {
 
 impl LeaseColumns {
     pub(in crate::store) fn by_id(rows: Vec<Self>, database: &str) -> Result<Vec<HeldLease>, StoreError> {
-        let mut beaten = rows.into_iter().map(|row| row.row(database)).collect::<Result<Vec<_>, _>>()?;
-        beaten.sort_by_key(|row| row.id);
-        Ok(beaten)
+        let mut leases = rows.into_iter().map(|row| row.row(database)).collect::<Result<Vec<_>, _>>()?;
+        leases.sort_by_key(|row| row.id);
+        Ok(leases)
     }
 
     fn row(self, database: &str) -> Result<HeldLease, StoreError> {
