@@ -7,18 +7,18 @@
 //!
 //! ```text
 //! loop {
-//!     let ask = job.next();                 // one question to the outside world
-//!     let answer = perform(ask).await;      // the only place with side effects
-//!     let events = job.decide(answer);      // what the answer means: facts, or a refusal that is a fact too
+//!     let effect = job.next();              // what is due now
+//!     let result = perform(effect).await;   // the only place with side effects
+//!     let events = job.decide(result);      // what the result means: facts, or a refusal that is a fact too
 //!     journal.append(&events)?;             // one line, hash-chained; fsynced before anything outside follows from it
 //!     job.apply(&events);                   // the state is what the events say
 //! }
 //! ```
 //!
 //! So resuming is not a second path (read the journal, apply, go on), a crash test is a `for` loop over the journal's lines,
-//! and any prompt can be rebuilt later, because [`context::compose`] makes it from facts alone.
+//! and any prompt can be rebuilt later, because [`overnight_core::prompt::compose`] makes it from facts alone.
 //!
-//! The states of a job ([`job::state::Progress`]; a job that is held or ended asks for nothing):
+//! The states of a job ([`overnight_core::job::state::Progress`]; a job that is held or ended has no effect due):
 //!
 //! ```text
 //!                    last todo done, rewind, stuck, limit, reset
@@ -43,22 +43,22 @@
 //! | 4 | [`cli`]: shows and asks |
 //! | 3 | [`batch`]: what is submitted together · [`worker`]: takes jobs out of the queue and drives them · [`workspace_store`]: keeps workspaces in an object store, so that any machine can go on · [`runner`]: makes, opens and drives jobs, and puts them back into a lost database · [`audit`]: reads what was left behind · [`report`]: what became of many jobs · [`telemetry`]: spans from the runner's reports, sent to a collector |
 //! | 2 | [`tool`]: the working tools · [`extraction`]: documents read in processes of their own |
-//! | 1 | [`workspace`]: files, journal, archives · [`documents`]: bytes → text with pages · [`store`]: SQLite, PostgreSQL · [`model`]: offline, scripted, replay, and models behind HTTP |
-//! | 0 | [`job`]: the machine · [`context`]: what the model is shown |
+//! | 1 | [`workspace`]: files, journal, archives · [`overnight_documents`]: bytes → text with pages · [`store`]: SQLite, PostgreSQL · [`model`]: offline, scripted, replay, and models behind HTTP |
+//! | 0 | [`overnight_core::job`]: the machine · [`overnight_core::prompt`]: what the model is shown |
 //!
 //! [`config`] stands beside them: flags, environment, file, defaults; the only reader of the environment.
 //! [`failpoint`] too: the places at which tests kill the program; in a release build there are none.
 //!
-//! Where the next feature goes: a new transition is an event ([`job::event`]), its meaning ([`job::apply`]) and the decision
-//! that leads to it ([`job::step`], [`job::control`], [`job::planning`], [`job::ending`]). A new tool is an entry in
-//! [`context::catalogue`] and a file in [`tool`]. A new document format is a reader in `documents::readers`. A new vendor is a file in
+//! Where the next feature goes: a new transition is an event ([`overnight_core::job::event`]), its meaning ([`overnight_core::job::apply`]) and the decision
+//! that leads to it ([`overnight_core::job::decide`], [`overnight_core::job::control`], [`overnight_core::job::planning`], [`overnight_core::job::ending`]). A new tool is an entry in
+//! [`overnight_core::prompt::tools`] and a file in [`tool`]. A new document format is a reader in `overnight_documents::readers`. A new vendor is a file in
 //! `model/remote/wire`, a new model a line in `model/models.yaml`. What the model reads is Markdown under `instructions/runner/`.
 //!
 //! # Invariants
 //!
-//! - Nothing on floor 0 reads a file, a clock, the environment or a socket; time is data in an answer.
+//! - Nothing on floor 0 reads a file, a clock, the environment or a socket; time is data in a result.
 //! - No effect is acted on before its decision is on the disk; no decision changes what an earlier one says.
-//! - The state is never changed but by [`job::state::Job::apply`]; nothing that matters is kept beside it.
+//! - The state is never changed but by [`overnight_core::job::state::Job::apply`]; nothing that matters is kept beside it.
 //! - Every tool call gets exactly one result, and a result is never separated from its call.
 //! - The tools and the system prompt of a job never change; the board is never part of the conversation.
 //! - An archive is never rewritten; a workspace alone is enough to resume and to audit its job.

@@ -21,13 +21,10 @@ fn floor(room: &str) -> Option<u32> {
 }
 
 /// `mod.rs` files that hold functions, and why.
-const MOD_WITH_LOGIC: [(&str, &str); 3] = [
+const MOD_WITH_LOGIC: [(&str, &str); 2] = [
     ("cli/mod.rs", "the command line's table of commands and its entry"),
     ("model/mod.rs", "the trait and the choice of a model by name"),
-    ("store/mod.rs", "the trait and the choice of an engine"),
 ];
-/// Files over the bound, and why.
-const LONG_FILES: [(&str, &str); 1] = [("store/postgres.rs", "the same order as sqlite.rs, side by side")];
 const MOST_LINES: usize = 450;
 
 /// Every source file by its path below `src`.
@@ -173,16 +170,10 @@ fn only_the_configuration_reads_the_environment() {
 #[test]
 fn files_are_read_in_one_sitting() {
     let mut faults = Vec::new();
-    let sources = sources();
-    for (path, text) in &sources {
+    for (path, text) in sources() {
         let lines = text.lines().count();
-        if lines > MOST_LINES && !LONG_FILES.iter().any(|(long, _)| long == path) {
+        if lines > MOST_LINES {
             faults.push(format!("src/{path} has {lines} lines: look for the second thing in it"));
-        }
-    }
-    for (long, why) in LONG_FILES {
-        if sources.get(long).is_none_or(|text| text.lines().count() <= MOST_LINES) {
-            faults.push(format!("src/{long} is no longer long ({why}): take it off the list"));
         }
     }
     none(&faults);

@@ -13,13 +13,13 @@ use super::error::DocumentError;
 use super::format::MAX_BYTES;
 use super::refusal::Refusal;
 
-/// Who looks into files that may hold documents. They may be hostile, so in production a limited process of its own does.
+/// Lists the documents inside a file. Files may be hostile, so in production a limited process of its own does this.
 pub trait ContainerOpener: Sync {
     /// What is in the file at `path`, called `name`, of so many bytes.
     fn members(&self, name: &str, path: &Path, bytes: u64) -> Result<Members, Refusal>;
 }
 
-/// Looks itself: for files that are trusted.
+/// Opens containers in this process: for files that are trusted.
 #[derive(Debug, Clone, Copy)]
 pub struct InProcess;
 
@@ -29,7 +29,7 @@ impl ContainerOpener for InProcess {
     }
 }
 
-/// The bytes of the file at `path`, for an [`ContainerOpener`].
+/// The bytes of the file at `path`, for a [`ContainerOpener`].
 pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Refusal> {
     whole(path).map_err(|error| match error {
         ReadFileError::TooLarge(bytes) => Refusal::TooLarge { bytes, limit: MAX_BYTES },

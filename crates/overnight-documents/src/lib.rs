@@ -2,10 +2,10 @@
 //! checked against. All three use the same [`Extracted::text`] and the same [`Units`] of it, so that "page 4" means
 //! one thing.
 //!
-//! - `gather`: which documents the given paths mean, and what they will be called under `documents/`; `source`: one of
-//!   them as a text; `container`: documents inside files; `content`: a document's bytes
+//! - `discover`: which documents the given paths mean, and what they will be called under `documents/`; `source_path`: one
+//!   of them as a path's text; `container`: documents inside files; `content`: a document's bytes
 //! - `format`: what kind of document some bytes are, and who reads it; `zip_or_ole`: what a ZIP archive or an OLE file says
-//!   that it is; `unreadable`: the kinds that nobody reads yet
+//!   that it is; `unsupported`: the kinds that no reader supports yet
 //! - `readers`: one for each kind; `refusal`: why a document isn't read
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it

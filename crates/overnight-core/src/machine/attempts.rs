@@ -1,4 +1,4 @@
-//! Attempts at a turn that brought no reply. Each is a fact; the next reply begins the count anew.
+//! Attempts at a turn that brought no reply. Each is a fact; the next reply resets the count.
 
 use super::ending::held;
 use crate::{
@@ -20,7 +20,7 @@ impl Job {
     pub(super) fn attempt_failed(&self, failure: Failure, wait_ms: u64) -> Vec<Event> {
         let remedy = failure.kind.remedy();
         if remedy == Remedy::GiveUp {
-            return self.broken_off(JobStatus::Failed, failure.reason);
+            return self.end_unfinished(JobStatus::Failed, failure.reason);
         }
         let Failure { kind, status, reason, .. } = failure;
         let mut events = vec![Event::AttemptFailed {

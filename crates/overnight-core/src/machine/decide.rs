@@ -1,6 +1,6 @@
-//! The table of the two loops: what is owed next, and what an answer means.
+//! The table of the two loops: which effect is due next, and what its result means.
 //!
-//! `next` asks one question of the outside world; `decide` turns its answer into facts. Where nothing from outside is
+//! `next` gives one effect for the outside world; `decide` turns its result into facts. Where nothing from outside is
 //! needed (`Effect::Decide`), the facts come from `owed` alone.
 
 use super::{
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl Job {
-    /// What is owed now.
+    /// The effect that is due now.
     pub fn next(&self) -> Effect {
         if !self.is_running() {
             return Effect::Nothing;
@@ -129,7 +129,7 @@ impl Job {
         })
     }
 
-    /// Fallbacks of planning; stuck phases; phases over their limits.
+    /// Ends what can't go on by itself: planning without success, stuck phases, and phases over their limits.
     fn forced_phase_end(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
             Progress::Planning(planning) if planning.tries >= PLANNING_TRIES => {
@@ -155,8 +155,8 @@ impl Job {
         }
     }
 
-    /// What an answer means. `at` is when it came. To a job that is held or has ended nothing is owed, so that an answer
-    /// which comes late means nothing; only a command can.
+    /// The facts that a result means. `at` is when it came. A job that is held or has ended has no effect due, so a result
+    /// that comes late means nothing; only a command does.
     pub fn decide(&self, at: Timestamp, result: EffectResult) -> Vec<Event> {
         let is_heard = match &result {
             EffectResult::Command(_) => true,
@@ -182,7 +182,7 @@ impl Job {
         events
     }
 
-    /// Tokens of a tool's result, at most: what is larger stands elsewhere whole.
+    /// The most tokens of a tool's result in the conversation: a larger result is kept whole in a file.
     pub(super) fn max_result_tokens(&self) -> u64 {
         layers::share_of(self.spec.budget_tokens, compact::RESULT_TOKENS)
     }
@@ -300,7 +300,7 @@ impl Job {
     }
 
     /// The end from outside: no look at the deliverables, and no archive.
-    pub(super) fn broken_off(&self, status: JobStatus, reason: String) -> Vec<Event> {
+    pub(super) fn end_unfinished(&self, status: JobStatus, reason: String) -> Vec<Event> {
         let ending = Ending::unchecked(status, reason, self.open_todos());
         let mut events = self.unanswered();
         events.push(Event::JobEnded { ending: Box::new(ending) });
@@ -324,8 +324,8 @@ impl Job {
                 vec![Event::FeedbackGiven { number, text, instructions }]
             }
             (Command::Approve | Command::Feedback { .. }, _) => Vec::new(),
-            (Command::Cancel, _) => self.broken_off(JobStatus::Cancelled, "cancelled by a person".to_owned()),
-            (Command::Fail { reason }, _) => self.broken_off(JobStatus::Failed, reason),
+            (Command::Cancel, _) => self.end_unfinished(JobStatus::Cancelled, "cancelled by a person".to_owned()),
+            (Command::Fail { reason }, _) => self.end_unfinished(JobStatus::Failed, reason),
         }
     }
 }

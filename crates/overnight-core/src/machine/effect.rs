@@ -15,14 +15,14 @@ use crate::{
     message::{Reply, ToolCall},
 };
 
-/// One question to the outside world.
+/// What is due now: one effect for the outside world to perform.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Nothing outside is needed: only the time.
     Decide,
-    /// One model call with the prompt that `context::compose` makes of the state.
+    /// One model call with the prompt that `prompt::compose` makes of the state.
     Model,
-    /// What would this change do: hashes of its file before and after.
+    /// Work out what this change would do: the hashes of its file before and after.
     Prepare(FileChange),
     /// Make this change, unless it is made already.
     Change(FileChange, PreparedWrite),
@@ -54,7 +54,7 @@ pub enum Effect {
     Nothing,
 }
 
-/// The answer to an `Effect`, or a word from a person.
+/// The result of an `Effect`, or a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EffectResult {
     /// The time that was asked for.
@@ -68,7 +68,7 @@ pub enum EffectResult {
         /// The name of the prompt that it answers.
         prompt_sha256: String,
     },
-    /// An attempt brought no reply; where the same again helps, it comes after `wait_ms`.
+    /// An attempt brought no reply; where a retry helps, it comes after `wait_ms`.
     AttemptFailed {
         /// What went wrong.
         failure: Failure,
@@ -106,7 +106,7 @@ pub enum EffectResult {
     Command(Command),
 }
 
-/// What a person or the runner wants of a job.
+/// A command to a job, from a person or from the runner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// A process takes the job up.

@@ -1,4 +1,4 @@
-//! What is found where a user's paths lead.
+//! The documents that a user's paths lead to.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use super::super::content::ContainerOpener;
 use super::super::error::DocumentError;
 use super::search::Search;
 
-/// One document.
+/// One document that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundDocument {
     /// The file that it is, or is in. No link.

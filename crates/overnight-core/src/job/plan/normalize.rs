@@ -1,4 +1,4 @@
-//! Brings a plan's headings into their one form: the title, the phases as `## Phase N: Title`, other headings at levels that
+//! Normalizes a plan's headings: the title, the phases as `## Phase N: Title`, other headings at levels that
 //! keep them inside or outside of their phase.
 
 use super::{
@@ -7,7 +7,7 @@ use super::{
     scan::{PlanBlockKind, Scan, scan},
 };
 
-/// A phase's heading, as found.
+/// The heading of a phase, as it was found.
 struct HeadingFound {
     line: usize,
     /// The heading's level; of a bold line, that of a phase.
