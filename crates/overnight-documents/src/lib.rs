@@ -13,6 +13,8 @@
 //! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
 //! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
 
+#![warn(missing_docs)]
+
 mod container;
 mod content;
 mod encoding;
