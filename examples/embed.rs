@@ -132,8 +132,7 @@ async fn run(folder: &Path) -> Result<(Outcome, String), Box<dyn Error>> {
     let (_keep, stop) = tokio::sync::watch::channel(false);
     let mut watch = |_: &Job, _: runner::Report<'_>| {};
     let opening = Command::Open { version: "embed".to_owned(), model: "clerk".to_owned(), torn_bytes: None };
-    let outcome =
-        Drive::new(&*store, model, stop, &mut watch).after(vec![opening]).run(&mut session).await?;
+    let outcome = Drive::new(&*store, model, stop, &mut watch).after(vec![opening]).run(&mut session).await?;
     store.close().await;
     Ok((outcome, fs::read_to_string(created.path.join("output/report.md"))?))
 }
