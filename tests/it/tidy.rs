@@ -157,26 +157,11 @@ fn imports_are_really_found() {
 
 #[test]
 fn the_core_touches_nothing() {
-    let outside = [
-        "std::fs",
-        "std::env",
-        "std::net",
-        "std::process",
-        "std::thread",
-        "tokio",
-        "sqlx",
-        "env!(",
-        "env::var",
-        "Utc::now",
-        "Local::now",
-        "SystemTime",
-        "Instant::now",
-        "fs::read",
-        "File::open",
-    ];
+    let outside = "std::fs std::env std::net std::process std::thread tokio sqlx env!( env::var Utc::now Local::now SystemTime \
+        Instant::now fs::read File::open";
     let core = all_code().filter(|(path, _)| path.starts_with("crates/overnight-core/"));
     let found = core.flat_map(|(path, code)| {
-        outside.into_iter().filter(move |word| code.contains(word)).map(move |word| format!("{path}: {word}"))
+        outside.split_whitespace().filter(move |word| code.contains(word)).map(move |word| format!("{path}: {word}"))
     });
     none(&found.collect::<Vec<_>>());
 }
