@@ -11,11 +11,11 @@ use async_trait::async_trait;
 use overnight::{
     extraction::Extractor,
     model::{Failure, FailureKind, Model, Request},
-    runner::{self, Drive, NewJobRequest, Outcome, Session},
+    runner::{self, JobOutcome, JobRunner, NewJobRequest, OpenJob},
     store,
 };
 use overnight_core::{
-    job::{instructions, state::Job, step::Command},
+    job::{decide::Command, instructions, state::Job},
     prompt::message::{Reply, Stop, ToolCall, Usage},
 };
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn call(name: &str, arguments: Value) -> ToolCall {
 }
 
 /// Runs one job below `folder` until it rests: how it came to rest, and what it delivered.
-async fn run(folder: &Path) -> Result<(Outcome, String), Box<dyn Error>> {
+async fn run(folder: &Path) -> Result<(JobOutcome, String), Box<dyn Error>> {
     let document = folder.join("north.md");
     fs::write(&document, DOCUMENT)?;
     let model: Arc<dyn Model> = Arc::new(Clerk);
@@ -127,12 +127,12 @@ async fn run(folder: &Path) -> Result<(Outcome, String), Box<dyn Error>> {
         models: None,
     };
     let created = runner::create(&folder.join("workspaces"), &request)?;
-    let mut session = Session::open(&created.path, None)?;
+    let mut session = OpenJob::open(&created.path, None)?;
     session.claim(&*store).await?;
     let (_keep, stop) = tokio::sync::watch::channel(false);
-    let mut watch = |_: &Job, _: runner::Report<'_>| {};
+    let mut watch = |_: &Job, _: runner::RunReport<'_>| {};
     let opening = Command::Open { version: "embed".to_owned(), model: "clerk".to_owned(), torn_bytes: None };
-    let outcome = Drive::new(&*store, model, stop, &mut watch).after(vec![opening]).run(&mut session).await?;
+    let outcome = JobRunner::new(&*store, model, stop, &mut watch).after(vec![opening]).run(&mut session).await?;
     store.close().await;
     Ok((outcome, fs::read_to_string(created.path.join("output/report.md"))?))
 }

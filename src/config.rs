@@ -6,11 +6,11 @@
 //! paths in a file begin in the file's folder, and so do the default ones where the file was found above. All others begin in
 //! the current folder.
 
-use crate::{extraction::Recognition, model::remote::Key, telemetry::Target};
+use crate::{extraction::OcrMode, model::remote::Key, telemetry::TraceTarget};
 use overnight_core::{amount::shown, job::instructions::MIN_BUDGET_TOKENS};
 use sources::{
     API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, LOG_FORMAT,
-    MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, Sources, TOKENS, TOKENS_PER_MINUTE, TURNS,
+    MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, SettingSources, TOKENS, TOKENS_PER_MINUTE, TURNS,
     WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd, variable, workspace_store,
 };
 use std::{
@@ -19,9 +19,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+mod base_folder;
 pub mod database_url;
 mod keys;
-mod place;
 mod sources;
 mod telemetry;
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests;
 mod text_file;
 
 pub use database_url::DatabaseUrl;
-pub use keys::{Cloud, Headers, Keys};
+pub use keys::{ApiKeys, CloudVariables, Headers};
 pub use text_file::text_file;
 
 /// Read in the current folder, or the nearest one above that has it, unless another file is named.
@@ -42,7 +42,7 @@ const FILE_VARIABLE: &str = "OVERNIGHT_CONFIG";
 
 /// What the command line gave, as it was typed. Everything is checked in one place, [`Settings::load`].
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Partial {
+pub struct Flags {
     /// `--config`: the file to read instead of `overnight.yaml`.
     pub config: Option<PathBuf>,
     pub database_url: Option<String>,
@@ -66,9 +66,9 @@ pub struct Partial {
 }
 
 /// Not derived: a database URL may carry a password, a header a key.
-impl fmt::Debug for Partial {
+impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Partial").field("config", &self.config).finish_non_exhaustive()
+        f.debug_struct("Flags").field("config", &self.config).finish_non_exhaustive()
     }
 }
 
@@ -101,7 +101,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// How far away it was said: what is nearer goes over what is further.
+    /// The precedence of the origin: the value with the smaller distance wins.
     pub fn distance(&self) -> u8 {
         match self {
             Self::Flag => 0,
@@ -140,7 +140,7 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-/// How what is told on stderr is written.
+/// The format of messages on stderr.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people: lines, and bars on a terminal.
@@ -165,8 +165,8 @@ impl LogFormat {
             .ok_or_else(|| format!("must be text or json, not '{}'", shown(text)))
     }
 
-    /// What is asked for, where the settings can't be read, or not yet: that is told in this form too.
-    pub fn asked(flags: &Partial) -> Self {
+    /// The format that the flags or the environment ask for, for errors before the settings are read.
+    pub fn requested(flags: &Flags) -> Self {
         let named = flags.log_format.clone().or_else(|| std::env::var(LOG_FORMAT.variable()).ok());
         named.and_then(|name| Self::parse(name.trim()).ok()).unwrap_or_default()
     }
@@ -206,15 +206,15 @@ pub struct Settings {
     pub headers: Headers,
     /// Where calls of a model are recorded; only a flag says it.
     pub record: Option<PathBuf>,
-    keys: Keys,
-    cloud: Cloud,
+    keys: ApiKeys,
+    cloud: CloudVariables,
     /// Whether characters are recognised in images.
-    pub ocr: Setting<Recognition>,
+    pub ocr: Setting<OcrMode>,
     /// The most MiB of texts that are kept for later jobs.
     pub cache_mib: Setting<u64>,
     pub log_format: Setting<LogFormat>,
     /// Where traces go, where they go somewhere.
-    pub telemetry: Setting<Option<Target>>,
+    pub telemetry: Setting<Option<TraceTarget>>,
 }
 
 /// A user's mistake in the configuration, one sentence each.
@@ -239,7 +239,7 @@ pub fn plain_environment() -> Vec<(&'static str, OsString)> {
 
 impl Settings {
     /// Reads the process's environment and the configuration file. The only place that does.
-    pub fn from_surroundings(flags: &Partial) -> Result<Self, ConfigError> {
+    pub fn from_surroundings(flags: &Flags) -> Result<Self, ConfigError> {
         let mut environment = Vec::new();
         for (name, value) in std::env::vars_os() {
             match (name.into_string(), value.into_string()) {
@@ -255,7 +255,7 @@ impl Settings {
             let set = environment.iter().find(|(name, value)| name == FILE_VARIABLE && !value.is_empty());
             set.map(|(_, value)| PathBuf::from(value))
         });
-        let root = if named.is_some() { PathBuf::new() } else { place::root(&environment) };
+        let root = if named.is_some() { PathBuf::new() } else { base_folder::root(&environment) };
         let is_there = |path: &PathBuf| named.is_some() || path.exists();
         let path = Some(named.clone().unwrap_or_else(|| root.join(FILE))).filter(is_there);
         let read = |path: PathBuf| match text_file(&path) {
@@ -268,12 +268,12 @@ impl Settings {
 
     /// Puts the four sources together. An empty variable counts as not set. The default paths begin in `root`.
     pub fn load(
-        flags: &Partial,
+        flags: &Flags,
         environment: impl Iterator<Item = (String, String)>,
         file: Option<&ConfigFile>,
         root: &Path,
     ) -> Result<Self, ConfigError> {
-        let (mut keys, mut cloud) = (Keys::default(), Cloud::default());
+        let (mut keys, mut cloud) = (ApiKeys::default(), CloudVariables::default());
         let environment: Vec<(String, String)> = environment
             .inspect(|(name, value)| {
                 keys.take(name, value);
@@ -281,15 +281,17 @@ impl Settings {
             })
             .collect();
         let telemetry = telemetry::target(&environment);
-        let sources = Sources::new(flags, environment.into_iter(), file)?;
+        let sources = SettingSources::new(flags, environment.into_iter(), file)?;
         Ok(Self {
             database_url: sources
                 .setting(&DATABASE_URL, "sqlite://workspaces/overnight.db", DatabaseUrl::parse)?
-                .begun_in(root, &DatabaseUrl::below),
-            workspaces: sources.setting(&WORKSPACES, "workspaces", folder)?.begun_in(root, &place::below),
+                .resolved_in(root, &DatabaseUrl::below),
+            workspaces: sources.setting(&WORKSPACES, "workspaces", folder)?.resolved_in(root, &base_folder::below),
             workspace_store: sources.optional(&WORKSPACE_STORE, workspace_store)?,
-            instructions: sources.setting(&INSTRUCTIONS, "instructions", folder)?.begun_in(root, &place::below),
-            model: sources.optional(&MODEL, line)?.begun_in(root, &place::script_below),
+            instructions: sources
+                .setting(&INSTRUCTIONS, "instructions", folder)?
+                .resolved_in(root, &base_folder::below),
+            model: sources.optional(&MODEL, line)?.resolved_in(root, &base_folder::script_below),
             budget_tokens: sources.optional(&BUDGET_TOKENS, |text| at_least(MIN_BUDGET_TOKENS, text))?,
             turns: sources.optional(&TURNS, |text| at_least(1, text))?,
             cost_usd: sources.optional(&COST_USD, usd)?,
@@ -297,12 +299,12 @@ impl Settings {
             tokens: sources.optional(&TOKENS, |text| at_least(1, text))?,
             base_url: sources.optional(&BASE_URL, server)?,
             api_key_env: sources.optional(&API_KEY_ENV, variable)?,
-            models_file: sources.optional(&MODELS_FILE, folder)?.begun_in(root, &place::optional_below),
+            models_file: sources.optional(&MODELS_FILE, folder)?.resolved_in(root, &base_folder::optional_below),
             requests_per_minute: sources.optional(&REQUESTS_PER_MINUTE, |text| at_least(1, text))?,
             tokens_per_minute: sources.optional(&TOKENS_PER_MINUTE, |text| at_least(1, text))?,
             parallel_calls: sources.optional(&PARALLEL_CALLS, |text| at_least(1, text))?,
             idle_timeout_ms: sources.optional(&IDLE_TIMEOUT, duration)?,
-            ocr: sources.setting(&OCR, Recognition::Auto.as_str(), Recognition::parse)?,
+            ocr: sources.setting(&OCR, OcrMode::Auto.as_str(), OcrMode::parse)?,
             cache_mib: sources.setting(&CACHE_MIB, "4096", |text| at_least(0, text))?,
             headers: Headers::parse(&flags.headers)?,
             record: flags.record.clone(),
@@ -319,7 +321,7 @@ impl Settings {
     }
 
     /// What the environment says of object stores: keys, regions, addresses.
-    pub fn cloud(&self) -> &Cloud {
+    pub fn cloud(&self) -> &CloudVariables {
         &self.cloud
     }
 

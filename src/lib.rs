@@ -41,13 +41,13 @@
 //! | floor | rooms |
 //! |---|---|
 //! | 4 | [`cli`]: shows and asks |
-//! | 3 | [`batch`]: what is submitted together · [`worker`]: takes jobs out of the queue and drives them · [`depot`]: keeps workspaces in an object store, so that any machine can go on · [`runner`]: makes, opens and drives jobs, and puts them back into a lost database · [`audit`]: reads what was left behind · [`report`]: what became of many jobs · [`telemetry`]: spans from the runner's reports, sent to a collector |
+//! | 3 | [`batch`]: what is submitted together · [`worker`]: takes jobs out of the queue and drives them · [`workspace_store`]: keeps workspaces in an object store, so that any machine can go on · [`runner`]: makes, opens and drives jobs, and puts them back into a lost database · [`audit`]: reads what was left behind · [`report`]: what became of many jobs · [`telemetry`]: spans from the runner's reports, sent to a collector |
 //! | 2 | [`tool`]: the working tools · [`extraction`]: documents read in processes of their own |
 //! | 1 | [`workspace`]: files, journal, archives · [`documents`]: bytes → text with pages · [`store`]: SQLite, PostgreSQL · [`model`]: offline, scripted, replay, and models behind HTTP |
 //! | 0 | [`job`]: the machine · [`context`]: what the model is shown |
 //!
 //! [`config`] stands beside them: flags, environment, file, defaults; the only reader of the environment.
-//! [`crash`] too: the places at which tests kill the program; in a release build there are none.
+//! [`failpoint`] too: the places at which tests kill the program; in a release build there are none.
 //!
 //! Where the next feature goes: a new transition is an event ([`job::event`]), its meaning ([`job::apply`]) and the decision
 //! that leads to it ([`job::step`], [`job::control`], [`job::planning`], [`job::ending`]). A new tool is an entry in
@@ -69,9 +69,8 @@ pub mod audit;
 pub mod batch;
 pub mod cli;
 pub mod config;
-pub mod crash;
-pub mod depot;
 pub mod extraction;
+pub mod failpoint;
 pub mod model;
 pub mod report;
 pub mod runner;
@@ -80,3 +79,4 @@ pub mod telemetry;
 pub mod tool;
 pub mod worker;
 pub mod workspace;
+pub mod workspace_store;

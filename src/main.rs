@@ -4,6 +4,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     #[cfg(feature = "failpoints")]
-    let _armed = overnight::crash::arm();
+    let _armed = overnight::failpoint::arm();
     overnight::cli::main()
 }

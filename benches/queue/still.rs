@@ -42,15 +42,15 @@ fn one_run(ground: &Ground) -> (Duration, Duration) {
         let worker = Uuid::now_v7();
         assert_eq!(store.claim_next(worker, "here", JOBS, LEASE_MS).await.unwrap().len(), JOBS as usize);
         sql(&url, "vacuum analyze").await;
-        store.beat(worker, LEASE_MS).await.unwrap();
+        store.heartbeat(worker, LEASE_MS).await.unwrap();
         let used = || cpu() + ground.server.cpu();
         let before = used();
         for _ in 0..TIMES {
-            assert_eq!(store.beat(worker, LEASE_MS).await.unwrap().len(), JOBS as usize);
+            assert_eq!(store.heartbeat(worker, LEASE_MS).await.unwrap().len(), JOBS as usize);
         }
         let between = used();
         for _ in 0..TIMES {
-            assert_eq!(store.wishes(worker).await.unwrap().len(), 0);
+            assert_eq!(store.control_signals(worker).await.unwrap().len(), 0);
         }
         (between.saturating_sub(before) / TIMES, used().saturating_sub(between) / TIMES)
     })

@@ -5,7 +5,7 @@ use crate::{
     measure::{median, ms},
     table,
 };
-use overnight::worker::Times;
+use overnight::worker::WorkerTimes;
 use sqlx::{Connection, PgConnection};
 use std::{
     fmt::Write,
@@ -21,7 +21,7 @@ const STATEMENTS: usize = 20_000;
 
 pub(crate) fn measure(ground: &Ground) {
     let times: Vec<Duration> = (0..RUNS).map(|_| one_run(ground)).collect();
-    let Times { lease, sweep, .. } = Times::default();
+    let WorkerTimes { lease, sweep, .. } = WorkerTimes::default();
     table::limited("SIGKILL to taken over", ms(median(times)), ms(lease + sweep), "ms");
 }
 

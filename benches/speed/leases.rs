@@ -2,7 +2,7 @@
 //! hundred megabytes, again and again. For a minute, or as many seconds as are named: `-- leases 600`.
 
 use crate::{load::Load, search, table};
-use overnight::worker::Times;
+use overnight::worker::WorkerTimes;
 use serde_json::{Value, json};
 use sqlx::{Connection, SqliteConnection};
 use std::{
@@ -33,7 +33,7 @@ pub(crate) fn measure() {
     let (watched, longest, (claims, turns)) = crate::load::wait(watched(folder.path(), Duration::from_secs(seconds)));
     worker.kill().unwrap();
     worker.wait().unwrap();
-    let limit = Times::default().lease.as_secs_f64();
+    let limit = WorkerTimes::default().lease.as_secs_f64();
     table::plain("leases: watched while 4 jobs search 100 MB", watched.as_secs_f64(), "s");
     table::plain("turns of the jobs, a third of them with six searches each", turns as f64, "");
     table::limited("longest time between two renewals", longest.as_secs_f64(), limit, "s");

@@ -4,14 +4,14 @@
 use overnight::{
     extraction::Extractor,
     model::{Model, scripted::Scripted},
-    runner::{self, Drive, NewJobRequest, Outcome, Report, Session},
+    runner::{self, JobOutcome, JobRunner, NewJobRequest, OpenJob, RunReport},
     store::{self, Store},
 };
 use overnight_core::job::{
+    decide::Command,
     event::Decision,
     instructions::{self, Instructions},
     state::Job,
-    step::Command,
 };
 use serde_json::{Value, json};
 use std::{
@@ -228,18 +228,18 @@ impl Place {
         path: &Path,
         model: Arc<dyn Model>,
         watch: &mut (dyn FnMut(&Job, &Decision) + Send),
-    ) -> Outcome {
-        let mut session = Session::open(path, None).unwrap();
+    ) -> JobOutcome {
+        let mut session = OpenJob::open(path, None).unwrap();
         session.claim(&*self.store).await.unwrap();
         let open = Command::Open { version: "bench".to_owned(), model: model.name().to_owned(), torn_bytes: None };
         session.command(open).unwrap();
         let (_keep, stop) = tokio::sync::watch::channel(false);
-        let mut watch = |job: &Job, report: Report<'_>| {
-            if let Report::Decided(decision) = report {
+        let mut watch = |job: &Job, report: RunReport<'_>| {
+            if let RunReport::Decided(decision) = report {
                 watch(job, decision);
             }
         };
-        Drive::new(&*self.store, model, stop, &mut watch).run(&mut session).await.unwrap()
+        JobRunner::new(&*self.store, model, stop, &mut watch).run(&mut session).await.unwrap()
     }
 }
 

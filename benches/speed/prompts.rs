@@ -8,7 +8,7 @@ use crate::{
 use async_trait::async_trait;
 use overnight::{
     model::{Failure, Model, Request},
-    runner::Outcome,
+    runner::JobOutcome,
 };
 use overnight_core::{
     job::{
@@ -17,9 +17,9 @@ use overnight_core::{
         state::Job,
     },
     prompt::{
-        catalogue::catalogue,
         compose,
         message::{Message, Prompt, Reply, Usage},
+        tools::tool_specs,
     },
 };
 use std::sync::{Arc, Mutex};
@@ -96,7 +96,7 @@ impl Baseline {
         for event in &decision.events {
             match event {
                 Event::ModelReplied { text, calls, .. } => {
-                    self.sums.add(&Prompt { tools: catalogue(), messages: self.messages.clone() });
+                    self.sums.add(&Prompt { tools: tool_specs(), messages: self.messages.clone() });
                     self.messages.push(Message::Assistant { text: text.clone(), calls: calls.clone(), carried: None });
                 }
                 Event::ToolReturned { call, name, result } => {
@@ -110,7 +110,7 @@ impl Baseline {
 }
 
 pub(crate) fn measure() {
-    let fixed = Prompt { tools: catalogue(), messages: vec![Message::System { text: compose::system_prompt() }] };
+    let fixed = Prompt { tools: tool_specs(), messages: vec![Message::System { text: compose::system_prompt() }] };
     let fixed = serde_json::to_vec(&fixed).unwrap().len() as f64 / BYTES_A_TOKEN;
     table::limited("fixed part of a prompt: tools and system prompt", fixed, FIXED, "tokens");
     for (phases, notes) in [(8, Notes::Appended), (8, Notes::Added), (64, Notes::Appended)] {
@@ -145,7 +145,7 @@ fn both(load: Load) -> (Sums, Sums) {
         let path = place.create("", &*model);
         let mut baseline = Baseline { messages: Vec::new(), sums: Sums::default() };
         let outcome = place.work(&path, model.clone(), &mut |job, decision| baseline.hear(job, decision)).await;
-        assert_eq!(outcome, Outcome::Ended(JobStatus::Completed));
+        assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));
         let ours = model.sums.lock().unwrap().clone();
         (ours, baseline.sums)
     })

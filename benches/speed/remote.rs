@@ -9,10 +9,10 @@ use crate::{
 };
 use overnight::{
     model::Model,
-    runner::{Drive, ModelOptions, Outcome, Report, Session, open_model},
-    workspace::durable::synced,
+    runner::{JobOutcome, JobRunner, ModelOptions, OpenJob, RunReport, open_model},
+    workspace::fsync::fsync_counts,
 };
-use overnight_core::job::{limits::Limits, record::JobStatus, state::Job, step::Command};
+use overnight_core::job::{decide::Command, limits::Limits, record::JobStatus, state::Job};
 use std::{
     path::Path,
     sync::{
@@ -71,10 +71,10 @@ fn per_turn(parent: &Path) -> Duration {
         load.put(place.path());
         let model = open(&served, 0);
         let path = place.create("", &*model);
-        let (used, syncing) = (cpu(), synced().cpu);
+        let (used, syncing) = (cpu(), fsync_counts().cpu);
         let outcome = place.work(&path, model, &mut |_, _| {}).await;
-        assert_eq!(outcome, Outcome::Ended(JobStatus::Completed));
-        cpu().saturating_sub(used).saturating_sub(synced().cpu.saturating_sub(syncing)) / turns
+        assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));
+        cpu().saturating_sub(used).saturating_sub(fsync_counts().cpu.saturating_sub(syncing)) / turns
     })
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn crowd() {
                 let (place, own, ended) = (place.clone(), own.clone(), ended.clone());
                 tokio::spawn(async move {
                     tokio::time::sleep(APART * number).await;
-                    let mut session = Session::open(&path, None).unwrap();
+                    let mut session = OpenJob::open(&path, None).unwrap();
                     session.claim(&*place.store).await.unwrap();
                     let name = model.name().to_owned();
                     session
@@ -111,16 +111,17 @@ pub(crate) fn crowd() {
                         .unwrap();
                     let (_keep, stop) = tokio::sync::watch::channel(false);
                     let mut called: Option<Instant> = None;
-                    let mut watch = |_: &Job, report: Report<'_>| {
-                        if let Report::Calling = report {
+                    let mut watch = |_: &Job, report: RunReport<'_>| {
+                        if let RunReport::Calling = report {
                             let now = Instant::now();
                             if let Some(before) = called.replace(now) {
                                 own.lock().unwrap().push((now - before).saturating_sub(REPLY));
                             }
                         }
                     };
-                    let outcome = Drive::new(&*place.store, model, stop, &mut watch).run(&mut session).await.unwrap();
-                    assert_eq!(outcome, Outcome::Ended(JobStatus::Completed));
+                    let outcome =
+                        JobRunner::new(&*place.store, model, stop, &mut watch).run(&mut session).await.unwrap();
+                    assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));
                     ended.fetch_add(1, Ordering::Relaxed);
                 })
             })

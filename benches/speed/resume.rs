@@ -6,7 +6,7 @@ use crate::{
     program::program,
     table,
 };
-use overnight::runner::{Outcome, Session};
+use overnight::runner::{JobOutcome, OpenJob};
 use overnight_core::{job::record::HoldReason, prompt::compose};
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(crate) fn measure() {
         let model = model(load);
         let path = place.create(&format!("limits: {{ turns: {TURNS} }}\n"), &*model);
         let outcome = place.work(&path, model, &mut |_, _| {}).await;
-        assert_eq!(outcome, Outcome::Held(HoldReason::Limit));
+        assert_eq!(outcome, JobOutcome::Held(HoldReason::Limit));
         (place, path)
     });
     let lines = lines(&path);
@@ -33,7 +33,7 @@ pub(crate) fn measure() {
     let times: Vec<_> = (0..RUNS)
         .map(|_| {
             let (prompt, wall, cpu) = timed(|| {
-                let session = Session::open(&path, None).unwrap();
+                let session = OpenJob::open(&path, None).unwrap();
                 compose::prompt(&session.job)
             });
             assert!(prompt.messages.len() > 2);

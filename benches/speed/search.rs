@@ -7,12 +7,12 @@ use crate::{
 };
 use overnight::{
     runner::load,
-    tool::{Library, read},
+    tool::{DocumentCache, read},
     workspace::Workspace,
 };
 use overnight_core::{
-    job::{coverage::Coverage, event::CallEnd, working::Working},
-    prompt::catalogue::SearchFiles,
+    job::{coverage::Coverage, event::CallEnd, work_call::WorkCall},
+    prompt::tools::SearchFiles,
 };
 use std::{fmt::Write, path::Path};
 
@@ -102,11 +102,11 @@ pub(crate) fn measure() {
         table::plain("search: text of 500 documents", bytes as f64 / 1e6, "MB");
         for (what, pattern) in PATTERNS {
             let wanted = SearchFiles { pattern: pattern.to_owned(), path: None, glob: None };
-            let working = Working::SearchFiles(wanted);
+            let working = WorkCall::SearchFiles(wanted);
             let coverage = Coverage::default();
             let times = (0..3).map(|_| {
                 let (told, wall, _) =
-                    timed(|| read(&job.spec, &coverage, &workspace, &mut Library::default(), &working).unwrap());
+                    timed(|| read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working).unwrap());
                 assert_eq!(told.end, CallEnd::Done);
                 wall
             });

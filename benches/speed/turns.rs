@@ -5,7 +5,7 @@ use crate::{
     measure::{cpu, median, ms},
     table,
 };
-use overnight::{runner::Outcome, workspace::durable::synced};
+use overnight::{runner::JobOutcome, workspace::fsync::fsync_counts};
 use overnight_core::job::record::JobStatus;
 use std::{path::Path, time::Duration};
 
@@ -70,12 +70,12 @@ fn per_turn(load: Load, parent: &Path, runs: usize, kept: &mut Vec<Place>) -> Tu
             let place = Place::within(parent).await;
             load.put(place.path());
             let path = place.create("", &*model);
-            let (began, used, syncing) = (std::time::Instant::now(), cpu(), synced().cpu);
+            let (began, used, syncing) = (std::time::Instant::now(), cpu(), fsync_counts().cpu);
             let outcome = place.work(&path, model.clone(), &mut |_, _| {}).await;
-            assert_eq!(outcome, Outcome::Ended(JobStatus::Completed));
+            assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));
             walls.push(began.elapsed() / turns);
             cpus.push(cpu().saturating_sub(used) / turns);
-            syncs.push(synced().cpu.saturating_sub(syncing) / turns);
+            syncs.push(fsync_counts().cpu.saturating_sub(syncing) / turns);
             kept.push(place);
         });
     }

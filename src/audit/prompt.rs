@@ -1,5 +1,4 @@
-//! What the model was shown at a turn: the journal's decisions up to that turn say what the state was, and the prompt is
-//! made of the state alone, so it comes out byte for byte.
+//! Rebuilds the prompt of a turn byte for byte: the journal up to that turn gives the state, and the prompt depends on the state alone.
 
 use super::AuditError;
 use crate::workspace::{Workspace, chain, journal};
@@ -38,7 +37,7 @@ pub fn prompt(path: &Path, turn: u64) -> Result<Rebuilt, AuditError> {
     let mut job: Option<Job> = None;
     let mut found: Option<Rebuilt> = None;
     let mut turns = 0;
-    journal::read(&workspace, |line: chain::Decision<Event>| {
+    journal::read(&workspace, |line: chain::JournalLine<Event>| {
         let decision = Decision { at: line.at, events: line.events };
         let Some(job) = &mut job else {
             job = Some(Job::begin(&decision).ok_or("the first line does not begin a job")?);

@@ -1,10 +1,9 @@
-//! The journal's lines one after the other, as they stand, through archives and live file; and again what has come since,
-//! while a job is at work. Each line is checked against the chain.
+//! Reads the journal's lines in order, through archives and live file, and later the new ones. Each is checked against the chain.
 
 use super::AuditError;
 use crate::workspace::{
     Workspace, WorkspaceError,
-    chain::{self, Decision, LIVE, Lines, Position},
+    chain::{self, ChainPosition, JournalLine, LIVE, LineReader},
     journal::JournalError,
 };
 use overnight_core::job::event::Event;
@@ -24,7 +23,7 @@ struct Numbered {
 /// The number of a file's first line; `None` where there is no whole line yet. The handle's place is moved.
 fn first_seq(file: &File) -> Result<Option<u64>, AuditError> {
     let failed = |error| WorkspaceError::from_io("read", LIVE, error);
-    let mut lines = Lines::new(file.try_clone().map_err(failed)?);
+    let mut lines = LineReader::new(file.try_clone().map_err(failed)?);
     let line = lines.next().map_err(failed)?.filter(|line| line.ended);
     Ok(line.and_then(|line| serde_json::from_slice::<Numbered>(line.bytes).ok()).map(|line| line.seq))
 }
@@ -33,7 +32,7 @@ fn first_seq(file: &File) -> Result<Option<u64>, AuditError> {
 #[derive(Debug)]
 pub struct Tail {
     workspace: Workspace,
-    position: Position,
+    position: ChainPosition,
     /// The file that was read last, by the number of its first line: the live file keeps it when it becomes an archive's.
     first_seq: u64,
     /// Bytes and whole lines of it that were read.
@@ -45,13 +44,12 @@ impl Tail {
     /// Begins at the journal's first line.
     pub fn open(path: &Path) -> Result<Self, AuditError> {
         let workspace = Workspace::open(path)?;
-        Ok(Self { workspace, position: Position::start(), first_seq: 0, offset: 0, lines: 0 })
+        Ok(Self { workspace, position: ChainPosition::start(), first_seq: 0, offset: 0, lines: 0 })
     }
 
     /// Gives all whole lines since the last call, as bytes without the newline, and as decisions.
-    pub fn read(&mut self, each: &mut dyn FnMut(&[u8], Decision<Event>)) -> Result<(), AuditError> {
-        // The live file first: if it is archived meanwhile, this handle keeps what it held, and what comes after it is
-        // read at the next call.
+    pub fn read(&mut self, each: &mut dyn FnMut(&[u8], JournalLine<Event>)) -> Result<(), AuditError> {
+        // The live file is opened first: if it is archived meanwhile, this handle keeps its lines, and the next call reads on.
         let live = match self.workspace.stream(LIVE) {
             Ok((file, _)) => first_seq(&file)?.map(|first| (first, file)),
             Err(error) if error.is_not_found() => None,
@@ -76,14 +74,14 @@ impl Tail {
         first: u64,
         name: &str,
         mut file: File,
-        each: &mut dyn FnMut(&[u8], Decision<Event>),
+        each: &mut dyn FnMut(&[u8], JournalLine<Event>),
     ) -> Result<(), AuditError> {
         if first > self.first_seq {
             (self.first_seq, self.offset, self.lines) = (first, 0, 0);
         }
         let failed = |error| AuditError::from(WorkspaceError::from_io("read", name, error));
         file.seek(SeekFrom::Start(self.offset)).map_err(failed)?;
-        let mut lines = Lines::new(file);
+        let mut lines = LineReader::new(file);
         while let Some(line) = lines.next().map_err(failed)? {
             // A line without its end is being written, or was cut off by a crash.
             if !line.ended {

@@ -7,7 +7,7 @@ use super::AuditError;
 use crate::workspace::{Workspace, chain, journal};
 use overnight_core::job::{
     coverage::Coverage,
-    event::{Changed, Decision, Event, Shown, ToolResult},
+    event::{ChangedFile, Decision, Event, ShownPart, ToolResult},
     models::{Answered, ModelTurns},
     state::{Job, Phase, Spent},
     time::Timestamp,
@@ -49,9 +49,9 @@ pub struct PhaseRecord {
     pub todos_completed: u64,
     pub todos: Vec<Todo>,
     /// Files written in it, as they were after the last write.
-    pub files: Vec<Changed>,
+    pub files: Vec<ChangedFile>,
     /// Parts of documents that the model was shown here first.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<ShownPart>,
     /// Notes and accomplishments.
     pub notes: Vec<String>,
     /// Fallbacks, refused or unusual todo lists, refused completions, in the system's words.
@@ -81,14 +81,14 @@ pub struct Spending {
 /// Reads the phases of the job whose workspace is at `path`; safe beside a running one.
 pub fn timeline(path: &Path) -> Result<Timeline, AuditError> {
     let workspace = Workspace::open(path)?;
-    let mut reading: Option<Reading> = None;
-    let read = journal::read(&workspace, |line: chain::Decision<Event>| {
+    let mut reading: Option<TimelineBuilder> = None;
+    let read = journal::read(&workspace, |line: chain::JournalLine<Event>| {
         let decision = Decision { at: line.at, events: line.events };
         if let Some(reading) = &mut reading {
             reading.on(&decision);
         } else {
             let job = Job::begin(&decision).ok_or("the first line does not begin a job")?;
-            reading = Some(Reading { part: Part::after(&job), job, phases: Vec::new() });
+            reading = Some(TimelineBuilder { part: PhasePart::after(&job), job, phases: Vec::new() });
         }
         Ok(())
     })?;
@@ -108,14 +108,14 @@ impl Timeline {
     }
 }
 
-struct Reading {
+struct TimelineBuilder {
     job: Job,
-    part: Part,
+    part: PhasePart,
     phases: Vec<PhaseRecord>,
 }
 
-/// What is gathered from the decision after the end of a phase on.
-struct Part {
+/// What has been collected since the end of the last phase.
+struct PhasePart {
     answered: Answered,
     spent: Spent,
     planning_turns: u64,
@@ -123,15 +123,15 @@ struct Part {
     /// As it was at the part's beginning.
     worked_ms: u64,
     coverage: Coverage,
-    files: BTreeMap<String, Changed>,
+    files: BTreeMap<String, ChangedFile>,
     notes: Vec<String>,
     warnings: Vec<String>,
 }
 
-impl Part {
+impl PhasePart {
     fn after(job: &Job) -> Self {
         Self {
-            answered: job.answered.anew(),
+            answered: job.answered.without_turns(),
             spent: Spent::default(),
             planning_turns: 0,
             last_turn: 0,
@@ -182,7 +182,7 @@ impl Part {
     }
 }
 
-impl Reading {
+impl TimelineBuilder {
     fn on(&mut self, decision: &Decision) {
         for event in &decision.events {
             self.note(event);
@@ -196,7 +196,7 @@ impl Reading {
     /// What `event`, which is not applied yet, adds to the part.
     fn note(&mut self, event: &Event) {
         let part = &mut self.part;
-        part.answered.on(event);
+        part.answered.observe(event);
         match event {
             Event::ModelReplied { turn, usage, cost_usd, .. } => {
                 part.spent.add(usage, *cost_usd);
@@ -246,7 +246,7 @@ impl Reading {
     }
 
     fn on_phase_ended(&mut self) {
-        let part = std::mem::replace(&mut self.part, Part::after(&self.job));
+        let part = std::mem::replace(&mut self.part, PhasePart::after(&self.job));
         if let Some(past) = self.job.past.last() {
             self.phases.push(PhaseRecord {
                 outcome: past.why.outcome().to_owned(),
@@ -270,14 +270,14 @@ impl Reading {
 }
 
 /// What of each document had not been shown `before`, and has been since.
-fn newly_shown(job: &Job, before: &Coverage) -> Vec<Shown> {
+fn newly_shown(job: &Job, before: &Coverage) -> Vec<ShownPart> {
     let mut shown = Vec::new();
     for document in &job.spec.documents {
         let mut still = job.coverage.gaps(document).into_iter().peekable();
         for (mut from, to) in before.gaps(document) {
             let mut part = |from: u64, to: u64| {
                 if from <= to {
-                    shown.push(Shown { document: document.name.clone(), from, to, lines: None });
+                    shown.push(ShownPart { document: document.name.clone(), from, to, lines: None });
                 }
             };
             // What is a gap now was one before, so each lies within one of those.

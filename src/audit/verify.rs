@@ -1,5 +1,4 @@
-//! Is the record as it was left? Checks every hash that a workspace holds, without a database and without changing
-//! anything, so it works on a copy (SPEC section 13).
+//! Checks every hash that a workspace holds. It needs no database and changes nothing, so it works on a copy (SPEC section 13).
 //!
 //! What holds what: each line's own checksum shows damage to it; the journal's chain holds every line but the last; the
 //! journal holds `job.yaml`, documents, assets, the task, what the model wrote, and each archive's manifest; a manifest holds
@@ -11,12 +10,12 @@
 //! `todos.md` follow from the journal and are written anew from it, so they are not checked.
 
 mod chain;
+mod expected_files;
 mod files;
-mod told;
 
 use crate::workspace::{
-    prune::{PRUNED, Pruned},
-    rooted::Workspace,
+    files::Workspace,
+    prune::{PRUNED, PruneRecord},
 };
 use serde::Serialize;
 use std::{fmt, path::Path};
@@ -33,12 +32,12 @@ pub struct Verified {
     pub head: String,
     pub seq: u64,
     /// What `overnight prune` removed, which can't be checked any more.
-    pub pruned: Option<Pruned>,
+    pub pruned: Option<PruneRecord>,
 }
 
-/// One thing that is not as it was left.
+/// One difference between the workspace and its record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fault {
+pub struct RecordFault {
     /// Relative to the workspace.
     pub file: String,
     /// From 1, where it is about a line of the journal.
@@ -46,19 +45,19 @@ pub struct Fault {
     pub what: String,
 }
 
-/// How faults begin that say that something is not there.
+/// The first word of faults about a missing file.
 const MISSING: &str = "missing";
-/// What is said where the journal's first line is not there.
+/// The fault if the journal's first line is missing.
 const NO_JOB: &str = "no job_created is in the journal: the task and the inputs can't be checked";
 
-impl Fault {
+impl RecordFault {
     fn is_missing_archive(&self) -> bool {
         let folder = self.file.strip_prefix("archive/").is_some_and(|name| !name.contains('/'));
         folder && self.what.starts_with(MISSING)
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for RecordFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{} line {line}: {}", self.file, self.what),
@@ -67,9 +66,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Checks the workspace at `path`. `anchor` is (seq, head) of a line that the chain must contain. All faults that were
-/// found otherwise, at least one, in the order of the journal first.
-pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<Fault>> {
+/// Checks the workspace at `path`. `anchor` is (seq, head) of a line that the chain must contain. The error holds all faults, at least one.
+pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<RecordFault>> {
     let mut faults = Faults::default();
     let workspace = match Workspace::open(path) {
         Ok(workspace) => workspace,
@@ -78,7 +76,7 @@ pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<
             return Err(faults.found);
         }
     };
-    faults.pruned = Pruned::read(&workspace);
+    faults.pruned = PruneRecord::read(&workspace);
     let archives = chain::archives(&workspace, &mut faults);
     let record = chain::read(&workspace, &archives, anchor, &mut faults);
     let mut files = files::check_archives(&workspace, &archives, &record, &mut faults);
@@ -104,22 +102,22 @@ pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<
 /// The faults so far. A ruined workspace has no more of them than a person reads.
 #[derive(Debug, Default)]
 struct Faults {
-    found: Vec<Fault>,
-    pruned: Option<Pruned>,
+    found: Vec<RecordFault>,
+    pruned: Option<PruneRecord>,
 }
 
 impl Faults {
     const MOST: usize = 1000;
 
     fn add(&mut self, file: &str, line: Option<u64>, what: impl Into<String>) {
-        let fault = Fault { file: file.to_owned(), line, what: what.into() };
+        let fault = RecordFault { file: file.to_owned(), line, what: what.into() };
         if self.found.len() < Self::MOST && !self.is_pruned(&fault) {
             self.found.push(fault);
         }
     }
 
     /// Whether it follows from what was pruned. A record of that can be forged, and so all is never said to be well with one.
-    fn is_pruned(&self, fault: &Fault) -> bool {
+    fn is_pruned(&self, fault: &RecordFault) -> bool {
         let Some(pruned) = &self.pruned else { return false };
         let is_gone = fault.what.starts_with(MISSING) || fault.what == NO_JOB;
         fault.file == PRUNED || (is_gone && pruned.has(&fault.file))

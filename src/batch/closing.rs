@@ -1,18 +1,17 @@
-//! The closing job: when all jobs of a batch have ended, one more job over what they delivered, where the submission asked
-//! for it. Its batch and job have names that follow from the first batch's, so that two workers that find the same batch
-//! ended submit one closing job between them.
+//! The closing job: when all jobs of a batch have ended, one more job works on what they delivered, if the submission asked for it. The ids of its
+//! batch and job are derived from the first batch's, so that two workers that see the batch end submit one closing job between them.
 
-mod brought;
+mod fetched;
 
-pub use brought::{brought, result_manifest};
+pub use fetched::{fetched_folders, result_manifest};
 
-use super::{BatchError, BatchSettings, Inspected, Submission, closing_names::Names, inspect};
+use super::{BatchError, BatchSettings, Inspected, Submission, closing_names::UniqueNames, inspect};
 use crate::{
-    depot::Depot,
     extraction::Extractor,
-    runner::aside,
+    runner::run_blocking,
     store::{BatchRow, QueueEntry, Store},
     workspace::{ModelPath, Workspace},
+    workspace_store::WorkspaceStore,
 };
 use overnight_core::job::{
     digest::sha256,
@@ -21,7 +20,7 @@ use overnight_core::job::{
     record::{Delivered, JobStatus},
     time::Timestamp,
 };
-use overnight_documents::Found;
+use overnight_documents::FoundDocument;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -31,9 +30,9 @@ use uuid::{Builder, Uuid};
 /// What is added to the batch's name.
 const SUFFIX: &str = ", then";
 
-/// What became of the wish for a closing job.
+/// The outcome of an attempt to submit the closing job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Closed {
+pub enum ClosingOutcome {
     /// The submission asked for none.
     NotAsked,
     /// Some jobs have not ended yet.
@@ -52,17 +51,17 @@ pub enum Closed {
 
 /// Where deliverables are looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Sources<'s> {
+pub struct DeliverableSources<'s> {
     /// Where workspaces are that aren't where their rows say.
     pub workspaces: &'s Path,
     /// Where they are that aren't on this machine at all.
-    pub depot: Option<&'s Depot>,
+    pub workspace_store: Option<&'s WorkspaceStore>,
     /// Who reads what was delivered.
     pub extractor: &'s Arc<Extractor>,
 }
 
 /// One file that a job delivered.
-struct Deliverable {
+struct FoundDeliverable {
     /// The job of the batch.
     job: JobId,
     /// In its workspace.
@@ -76,24 +75,24 @@ struct Deliverable {
 pub async fn close(
     store: &dyn Store,
     batch: &BatchRow,
-    sources: Sources<'_>,
+    sources: DeliverableSources<'_>,
     now: Timestamp,
-) -> Result<Closed, BatchError> {
+) -> Result<ClosingOutcome, BatchError> {
     let first = &batch.batch;
     let settings: BatchSettings = serde_json::from_value(first.settings.clone())
         .map_err(|error| BatchError::Settings { batch: first.id, why: error.to_string() })?;
-    let Some(closing) = settings.closing else { return Ok(Closed::NotAsked) };
-    let entries = store.manifest(first.id).await?;
+    let Some(closing) = settings.closing else { return Ok(ClosingOutcome::NotAsked) };
+    let entries = store.batch_entries(first.id).await?;
     if entries.iter().any(|entry| !entry.status.is_end()) {
-        return Ok(Closed::TooEarly);
+        return Ok(ClosingOutcome::TooEarly);
     }
     let mut notes = Vec::new();
     let delivered = delivered(store, first.id, &entries, sources, now, &mut notes).await?;
-    let found: Vec<Found> = delivered
+    let found: Vec<FoundDocument> = delivered
         .all()
         .map(|(name, one)| {
             let (path, name, bytes) = (one.place.clone(), name.clone(), one.bytes);
-            Found { path, inside: Vec::new(), name, bytes, is_named: true, fault: None }
+            FoundDocument { path, inside: Vec::new(), name, bytes, is_named: true, fault: None }
         })
         .collect();
     let inspected = inspected(found, sources.extractor.clone()).await?;
@@ -103,7 +102,7 @@ pub async fn close(
         }
     }
     if inspected.documents.is_empty() {
-        return Ok(Closed::Nothing { notes });
+        return Ok(ClosingOutcome::Nothing { notes });
     }
     let (id, job) = closing_ids(first.id);
     let submission = Submission {
@@ -131,11 +130,11 @@ pub async fn close(
         trial: None,
     };
     store.submit(&submission.batch()?, &[submission.job(job, 0, &inspected.documents)], false).await?;
-    Ok(Closed::Submitted { batch: id, job, documents: inspected.documents.len() as u64, notes })
+    Ok(ClosingOutcome::Submitted { batch: id, job, documents: inspected.documents.len() as u64, notes })
 }
 
 /// A look at the deliverables, beside what else is going on.
-async fn inspected(found: Vec<Found>, extractor: Arc<Extractor>) -> Result<Inspected, BatchError> {
+async fn inspected(found: Vec<FoundDocument>, extractor: Arc<Extractor>) -> Result<Inspected, BatchError> {
     let looking = tokio::task::spawn_blocking(move || inspect(&found, &extractor, &|| ()));
     looking.await.map_err(|error| BatchError::Unread { why: error.to_string() })
 }
@@ -145,16 +144,16 @@ async fn delivered(
     store: &dyn Store,
     batch: Uuid,
     entries: &[QueueEntry],
-    sources: Sources<'_>,
+    sources: DeliverableSources<'_>,
     now: Timestamp,
     notes: &mut Vec<String>,
-) -> Result<Names<Deliverable>, BatchError> {
-    let mut names = Names::new();
+) -> Result<UniqueNames<FoundDeliverable>, BatchError> {
+    let mut names = UniqueNames::new();
     for entry in entries.iter().filter(|entry| has_result(entry.status)) {
         let job = entry.job.id;
         let Some(row) = store.job(job).await? else { continue };
         let here = Workspace::open(&folder(entry, sources.workspaces)).ok();
-        let opened = match brought::bring(store, &row, batch, sources, here.as_ref(), now).await? {
+        let opened = match fetched::fetch_deliverables(store, &row, batch, sources, here.as_ref(), now).await? {
             Some(Ok(brought)) => Some(brought),
             Some(Err(why)) => {
                 notes.push(format!("job {job}: what it delivered can't be had from the workspace store: {why}"));
@@ -165,8 +164,10 @@ async fn delivered(
         for Delivered { path, sha256, .. } in &row.state.deliverables {
             let mut note = |what: &str| notes.push(format!("job {job}: {path} {what}"));
             // Opened as a model's file is: a row that was tampered with leads nowhere else.
-            let hash =
-                opened.as_ref().filter(|_| ModelPath::parse(path).is_ok()).map(|folder| aside(|| folder.hash(path)));
+            let hash = opened
+                .as_ref()
+                .filter(|_| ModelPath::parse(path).is_ok())
+                .map(|folder| run_blocking(|| folder.hash(path)));
             let (Some(folder), Some(Ok(hash))) = (&opened, hash) else {
                 note("is left out: it is not in the job's workspace");
                 continue;
@@ -179,7 +180,7 @@ async fn delivered(
                 note("was changed since it was delivered, and is taken as it is now");
             }
             let place = folder.path().join(path);
-            names.add(name, Deliverable { job, path: path.clone(), place, bytes: hash.bytes });
+            names.add(name, FoundDeliverable { job, path: path.clone(), place, bytes: hash.bytes });
         }
     }
     Ok(names)

@@ -8,11 +8,11 @@ use std::{collections::BTreeMap, path::MAIN_SEPARATOR};
 /// Bytes of a part of a name. The most that a file may have, with room for what the workspace adds.
 const MOST_PART_BYTES: usize = 200;
 
-/// Things by a name that no other of them has, and that is no other's folder.
+/// A map by names that are unique, and of which none is the folder of another.
 #[derive(Debug)]
-pub(super) struct Names<T>(BTreeMap<String, T>);
+pub(super) struct UniqueNames<T>(BTreeMap<String, T>);
 
-impl<T> Names<T> {
+impl<T> UniqueNames<T> {
     pub(super) fn new() -> Self {
         Self(BTreeMap::new())
     }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn each_deliverable_has_a_name_of_its_own() {
-        let mut names = Names::new();
+        let mut names = UniqueNames::new();
         let mut name = |label: &str, number: u32, path: &str| {
             let name = names.find(label, id(number), path);
             if let Some(name) = &name {

@@ -1,6 +1,6 @@
 //! Why a batch can't be made.
 
-use crate::{depot::DepotError, store::StoreError};
+use crate::{store::StoreError, workspace_store::WorkspaceStoreError};
 use uuid::Uuid;
 
 /// What stops a submission; each is one sentence.
@@ -10,7 +10,7 @@ pub enum BatchError {
     Store(#[from] StoreError),
     /// What jobs delivered can't be had from the workspace store now.
     #[error(transparent)]
-    Depot(#[from] DepotError),
+    WorkspaceStore(#[from] WorkspaceStoreError),
     /// A defect.
     #[error("what its jobs delivered can't be read ({why}); please report this")]
     Unread { why: String },

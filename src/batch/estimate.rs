@@ -1,5 +1,4 @@
-//! What jobs will need, before anything has begun. A guess with reasons, to be told as one: what a model will think of can't
-//! be known.
+//! Estimates what jobs will need before they begin. It is shown as an estimate, because nobody knows what a model will do.
 //!
 //! The reasons are the rules by which a job is worked. Each part of a document is shown once, in a tool result of bounded
 //! size, and stays in the prompt until its todo is completed, when it is folded to a line. Each prompt besides carries what

@@ -1,9 +1,8 @@
-//! A look at documents before they are submitted: each is read once, hashed, and made a text of as its job will do, so that
-//! what can't be read is known now and not in the middle of the night. Nothing of the texts is kept.
+//! Inspects documents before they are submitted: each is read, hashed and extracted once, so that unreadable ones are known in advance.
 
 use crate::extraction::Extractor;
 use overnight_core::{job::digest::sha256, prompt::tokens::estimate};
-use overnight_documents::{DocumentError, Found};
+use overnight_documents::{DocumentError, FoundDocument};
 use std::{
     fmt::Write,
     sync::{
@@ -38,13 +37,13 @@ pub struct Document {
 pub struct Inspected {
     pub documents: Vec<Document>,
     /// A file, and a fragment that says why it can be no document.
-    pub left_out: Vec<(Found, String)>,
+    pub left_out: Vec<(FoundDocument, String)>,
 }
 
 /// Looks at all of `found`, several at a time, and tells each that was looked at.
-pub fn inspect(found: &[Found], extractor: &Extractor, tell: &(dyn Fn() + Sync)) -> Inspected {
+pub fn inspect(found: &[FoundDocument], extractor: &Extractor, tell: &(dyn Fn() + Sync)) -> Inspected {
     // An archive is opened once, by one looker, for all that lie in it.
-    let parts: Vec<&[Found]> = found.chunk_by(Found::is_beside).collect();
+    let parts: Vec<&[FoundDocument]> = found.chunk_by(FoundDocument::is_beside).collect();
     let next = AtomicUsize::new(0);
     let large = Mutex::new(());
     let at_once = thread::available_parallelism().map_or(1, usize::from).min(MOST_AT_ONCE).min(parts.len().max(1));
@@ -80,7 +79,11 @@ pub fn inspect(found: &[Found], extractor: &Extractor, tell: &(dyn Fn() + Sync))
     inspected
 }
 
-fn document(found: &Found, content: Result<Vec<u8>, DocumentError>, extractor: &Extractor) -> Result<Document, String> {
+fn document(
+    found: &FoundDocument,
+    content: Result<Vec<u8>, DocumentError>,
+    extractor: &Extractor,
+) -> Result<Document, String> {
     let unreadable = |error: std::io::Error| format!("can't be read: {error}");
     let path = std::path::absolute(&found.path).map_err(unreadable)?;
     let path = path.into_os_string().into_string().map_err(|_| "its path isn't valid UTF-8".to_owned())?;
@@ -102,8 +105,7 @@ fn document(found: &Found, content: Result<Vec<u8>, DocumentError>, extractor: &
     })
 }
 
-/// One hash over documents: that of its content where there is one, else over the hashes and names of all, a line each as
-/// `sha256sum` prints them, in the order of the names.
+/// One hash over documents: the content's if there is one, else that of a `sha256sum` listing of all, in the order of their names.
 pub fn hash_of<'d>(documents: impl IntoIterator<Item = (&'d str, &'d str)>) -> Option<String> {
     let mut documents: Vec<(&str, &str)> = documents.into_iter().collect();
     documents.sort_unstable();
@@ -123,7 +125,7 @@ pub fn hash_of<'d>(documents: impl IntoIterator<Item = (&'d str, &'d str)>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use overnight_documents::{InProcess, gather};
+    use overnight_documents::{InProcess, discover};
 
     #[test]
     fn each_document_is_read_or_named() {
@@ -134,7 +136,7 @@ mod tests {
         put("c.txt", b" \n");
         put("d.txt", b"\x00\x01\x02 binary");
         put("e.html", b"<p>Long enough to be counted</p>");
-        let found = gather(&[root.path().to_owned()], &[], &InProcess).unwrap().documents;
+        let found = discover(&[root.path().to_owned()], &[], &InProcess).unwrap().documents;
         let Inspected { documents, left_out } = inspect(&found, &Extractor::in_process(), &|| ());
         let document = |name: &str, content: &[u8], tokens| Document {
             name: name.to_owned(),

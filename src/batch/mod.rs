@@ -6,13 +6,13 @@
 //! - `submission`: from documents to a batch and its jobs
 //! - `settings`: what was set at submission, kept in the batch's row for whoever makes the workspaces
 //! - `closing`: the job over all deliverables, once a batch has ended; `closing_names`: what they are called in it
-//! - `derived`: ids that follow from what they name
+//! - `derived_id`: ids that are computed from what they identify
 //! - `schedule`: batches that are submitted by themselves
 //! - `window`: when jobs may be started; `zone`: time zones by name
 
 mod closing;
 mod closing_names;
-mod derived;
+mod derived_id;
 mod duplicates;
 mod error;
 mod estimate;
@@ -24,12 +24,12 @@ mod submission;
 pub mod window;
 mod zone;
 
-pub use closing::{Closed, Sources, brought, close, closing_ids, result_manifest};
+pub use closing::{ClosingOutcome, DeliverableSources, close, closing_ids, fetched_folders, result_manifest};
 pub use duplicates::{Duplicate, duplicates};
 pub use error::BatchError;
 pub use estimate::Estimate;
 pub use inspect::{Document, Inspected, hash_of, inspect};
 pub use name::{MOST_LETTERS, checked_name};
-pub use settings::{BatchSettings, Closing};
+pub use settings::{BatchSettings, ClosingSettings};
 pub use submission::{Submission, instructions_hash};
 pub use zone::{on_the_wall, zone};

@@ -1,5 +1,4 @@
-//! What a batch may be called. People name batches on the command line by the same words with which they name jobs, so that
-//! a name must be no id, no beginning of one, and not `last`.
+//! The names that a batch may have. Commands take names of batches and jobs alike, so a name must not look like an id or be `last`.
 
 use overnight_core::amount::shown;
 

@@ -21,15 +21,14 @@ pub struct BatchSettings {
     pub models: Option<String>,
     /// The job over all deliverables that is submitted when the batch has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub closing: Option<Box<Closing>>,
+    pub closing: Option<Box<ClosingSettings>>,
     /// What the submission found and left out, for who reads the report.
     #[serde(default, skip_serializing_if = "LeftOut::is_empty")]
     pub left_out: LeftOut,
 }
 
 impl BatchSettings {
-    /// What a batch's settings, as the database has them, say was left out; nothing where they are of another version, which
-    /// is a worker's affair.
+    /// The files that stored settings say were left out; none if the settings are of another version, which the worker reports.
     pub fn left_out(settings: &serde_json::Value) -> LeftOut {
         Self::deserialize(settings).map(|settings| settings.left_out).unwrap_or_default()
     }
@@ -38,7 +37,7 @@ impl BatchSettings {
 /// What the closing job is asked to do. The table of models is the batch's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Closing {
+pub struct ClosingSettings {
     /// As those of the batch.
     pub instructions: Instructions,
     /// Their file's whole text.

@@ -2,7 +2,7 @@
 
 use super::{
     BatchError, BatchSettings, Document,
-    derived::{derived, millis_of},
+    derived_id::{derived_id, millis_of},
     hash_of,
 };
 use crate::store::{Group, NewBatch, QueuedJob};
@@ -52,8 +52,7 @@ impl Submission {
         })
     }
 
-    /// The jobs, in the order of the documents. Their ids follow from the batch's, so that a submission that is repeated is
-    /// the same one.
+    /// The jobs, in the order of the documents. Their ids are derived from the batch's, so that repeating a submission changes nothing.
     pub fn jobs(&self, documents: &[Document]) -> Vec<QueuedJob> {
         let each = if self.each { 1 } else { documents.len().max(1) };
         documents
@@ -89,7 +88,7 @@ impl Submission {
 
 /// A millisecond later for each place, so that ids sort as the documents do.
 fn job_id(batch: Uuid, place: usize) -> JobId {
-    JobId(derived(millis_of(batch).saturating_add(place as u64), &format!("{batch} {place}")))
+    JobId(derived_id(millis_of(batch).saturating_add(place as u64), &format!("{batch} {place}")))
 }
 
 /// `a.md`, `a.md and 4 more`.

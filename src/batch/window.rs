@@ -30,12 +30,12 @@ const AHEAD: i64 = 400 * DAY;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// At least one; open while any of them is.
-    spans: Vec<Span>,
+    spans: Vec<WindowSpan>,
 }
 
 /// One part of a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Span {
+struct WindowSpan {
     /// On which days it begins, Monday first.
     days: [bool; 7],
     /// Minutes since midnight.
@@ -104,7 +104,7 @@ impl Window {
     }
 }
 
-impl Span {
+impl WindowSpan {
     fn is_open(&self, at: i64) -> bool {
         let local = at.saturating_add(offset(self.zone, at));
         let today = local.div_euclid(DAY);
@@ -176,7 +176,7 @@ impl fmt::Display for Window {
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for WindowSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.days.contains(&false) {
             write!(f, "{} ", read::days(self.days))?;

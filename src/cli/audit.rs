@@ -10,7 +10,7 @@ mod verify;
 
 pub(super) use phases::tokens;
 
-use super::{CliError, place::Place};
+use super::{CliError, job_location::JobLocation};
 use crate::config::Settings;
 
 const EXAMPLES: &str = "\
@@ -49,10 +49,10 @@ pub(super) async fn run(settings: Settings, args: &AuditArgs) -> Result<u8, CliE
         (Some(AuditCommand::Verify(args)), _) => verify::run(settings, args).await,
         (Some(AuditCommand::Prompt(args)), _) => prompt::run(settings, args).await,
         (None, Some(job)) => {
-            let place = Place::find(settings, job).await?;
+            let location = JobLocation::find(settings, job).await?;
             match args.phase {
-                Some(number) => phases::one(&place, number, args.json),
-                None => phases::list(&place, args.json),
+                Some(number) => phases::one(&location, number, args.json),
+                None => phases::list(&location, args.json),
             }
         }
         (None, None) => Err(CliError::usage("name a job: its id, the beginning of one, 'last', or a workspace folder")),

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 /// What stays this program's file, also when another version is put in its place while it runs.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// What belongs to this program and is no document where a folder holds it: the workspaces, the database with what SQLite
-/// keeps beside it, a workspace store on this machine.
+/// This program's own files, which are no documents: workspaces, the database with SQLite's files beside it, a local workspace store.
 pub(super) fn own(settings: &Settings) -> Result<Vec<PathBuf>, CliError> {
     let mut own = vec![super::run::workspaces(settings)?];
     if let Some(file) = database_file(settings.database_url.value.reveal()) {
@@ -33,7 +32,8 @@ pub(super) fn extractor(settings: &Settings) -> Result<Extractor, CliError> {
     };
     let workspaces = super::run::workspaces(settings)?;
     let most_bytes = settings.cache_mib.value.saturating_mul(1 << 20);
-    let extractor = Extractor::new(program, workspaces.join(CACHE_FOLDER), settings.ocr.value).keeping(most_bytes);
+    let extractor =
+        Extractor::new(program, workspaces.join(CACHE_FOLDER), settings.ocr.value).with_cache_bytes(most_bytes);
     match extractor.missing() {
         None => Ok(extractor),
         Some(sentence) => Err(CliError::usage(sentence)),

@@ -1,12 +1,11 @@
-//! `overnight fetch`: a job's workspace comes out of the workspace store, for a person to look at.
+//! `overnight fetch`: copies a job's workspace out of the workspace store, for a person to look at.
 
 use super::{
-    CliError, Office,
-    depot::{self, DepotArgs, bytes},
-    exit, out,
+    AppContext, CliError, exit, out,
     progress::counted,
+    workspace_store::{self, WorkspaceStoreArgs, bytes},
 };
-use crate::{config::Partial, depot::ManifestKey, runner::now};
+use crate::{config::Flags, runner::now, workspace_store::ManifestKey};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -27,21 +26,21 @@ pub(super) struct FetchArgs {
     #[arg(long, value_name = "FOLDER")]
     into: Option<PathBuf>,
     #[command(flatten)]
-    depot: DepotArgs,
+    workspace_store: WorkspaceStoreArgs,
     /// Print what was fetched as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-pub(super) async fn run(flags: Partial, args: &FetchArgs) -> Result<u8, CliError> {
-    let office = Office::read(super::settings(&args.depot.put_into(flags))?).await?;
-    let depot = depot::named(&office.settings).await?;
-    let mut id = office.store.find(&args.job).await?;
-    let mut row = office.store.job(id).await?;
+pub(super) async fn run(flags: Flags, args: &FetchArgs) -> Result<u8, CliError> {
+    let app = AppContext::read(super::settings(&args.workspace_store.add_to(flags))?).await?;
+    let workspace_store = workspace_store::required(&app.settings).await?;
+    let mut id = app.store.find(&args.job).await?;
+    let mut row = app.store.job(id).await?;
     // What was done before by another job is that job's.
     if let Some(done) = row.as_ref().and_then(|row| row.queue.as_ref()?.same_as) {
         id = done;
-        row = office.store.job(id).await?;
+        row = app.store.job(id).await?;
     }
     let key = row.and_then(|row| row.queue?.manifest);
     let key = key.ok_or_else(|| {
@@ -54,8 +53,8 @@ pub(super) async fn run(flags: Partial, args: &FetchArgs) -> Result<u8, CliError
             out::one_line(&into.display().to_string())
         )));
     }
-    let manifest = depot.manifest(&ManifestKey::parse(&key)?).await?;
-    depot.restore(&manifest, &into, now()).await?;
+    let manifest = workspace_store.manifest(&ManifestKey::parse(&key)?).await?;
+    workspace_store.restore(&manifest, &into, now()).await?;
     let (files, size) = (manifest.files.len() as u64, manifest.bytes());
     if args.json {
         out::json(&json!({"job": id, "folder": into, "files": files, "bytes": size, "journal_seq": manifest.seq}))?;

@@ -1,12 +1,11 @@
 //! `overnight gc`: what no job needs any more is deleted from the workspace store.
 
 use super::{
-    CliError, Office,
-    depot::{self, DepotArgs, bytes},
-    exit, out,
+    AppContext, CliError, exit, out,
     progress::counted,
+    workspace_store::{self, WorkspaceStoreArgs, bytes},
 };
-use crate::config::Partial;
+use crate::config::Flags;
 use serde_json::json;
 use std::time::Duration;
 
@@ -31,18 +30,18 @@ pub(super) struct GcArgs {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    depot: DepotArgs,
+    workspace_store: WorkspaceStoreArgs,
     /// Print what was deleted as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
-    let settings = super::settings(&args.depot.put_into(flags))?;
-    let office = if args.dry_run { Office::read(settings).await? } else { Office::of_jobs(settings).await? };
-    let depot = depot::named(&office.settings).await?;
+pub(super) async fn run(flags: Flags, args: &GcArgs) -> Result<u8, CliError> {
+    let settings = super::settings(&args.workspace_store.add_to(flags))?;
+    let app = if args.dry_run { AppContext::read(settings).await? } else { AppContext::of_jobs(settings).await? };
+    let workspace_store = workspace_store::required(&app.settings).await?;
     if args.grace < LEAST_BESIDE_WORKERS && !args.dry_run {
-        let workers = office.store.workers_at_work().await?;
+        let workers = app.store.workers_at_work().await?;
         if workers > 0 {
             return Err(CliError::usage(format!(
                 "{} seen within the last minute, and a grace of less than an hour may take from workers what they count on: stop them, or give --grace 1h or more",
@@ -50,9 +49,10 @@ pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
             )));
         }
     }
-    let cleared = depot.clear(office.store.as_ref(), args.grace, chrono::Utc::now(), args.dry_run).await?;
+    let cleared =
+        workspace_store.collect_garbage(app.store.as_ref(), args.grace, chrono::Utc::now(), args.dry_run).await?;
     for (id, why) in &cleared.broken {
-        out::talk(&format!(
+        out::note(&format!(
             "job {id}: {why}: no block was deleted, because what it needs isn't known; bring it back from a copy of the store"
         ));
     }
@@ -69,7 +69,7 @@ pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
         return Ok(code);
     }
     if cleared.unknown_jobs > 0 {
-        out::talk(&format!(
+        out::note(&format!(
             "kept: {} that this database doesn't know, and that may be another's",
             counted(cleared.unknown_jobs, "job")
         ));
@@ -79,7 +79,7 @@ pub(super) async fn run(flags: Partial, args: &GcArgs) -> Result<u8, CliError> {
         "{would} {} and {} from {} ({})\n",
         counted(cleared.manifests, "manifest"),
         counted(cleared.blocks, "block"),
-        depot.shown(),
+        workspace_store.shown(),
         bytes(cleared.bytes)
     ))?;
     Ok(code)

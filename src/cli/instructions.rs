@@ -1,20 +1,19 @@
-//! From what a person typed to instructions: a name, looked for in the instructions folder and then among the shipped
-//! ones, or a path to a file.
+//! Finds instructions by name, first in the instructions folder and then among the shipped ones, or by the path of a file.
 
 use super::CliError;
 use crate::{config::text_file, runner::RunError};
 use overnight_core::job::instructions::{Instructions, parse, shipped};
 use std::path::{Path, PathBuf};
 
-/// Instructions, and their file's text.
+/// Instructions, and the text of their file.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundInstructions {
     pub(super) instructions: Instructions,
     pub(super) text: String,
 }
 
 /// Finds and reads the instructions called `given`. `folder` is the configured one.
-pub(super) fn find(folder: &Path, given: &str) -> Result<Found, CliError> {
+pub(super) fn find(folder: &Path, given: &str) -> Result<FoundInstructions, CliError> {
     let path = Path::new(given);
     if is_markdown(path) || given.contains(std::path::is_separator) {
         return from_file(path);
@@ -25,7 +24,7 @@ pub(super) fn find(folder: &Path, given: &str) -> Result<Found, CliError> {
     }
     if let (Some(text), Some(read)) = (shipped::shipped(given), shipped::parse_shipped(given)) {
         let instructions = read.map_err(RunError::from)?;
-        return Ok(Found { instructions, text: text.to_owned() });
+        return Ok(FoundInstructions { instructions, text: text.to_owned() });
     }
     if path.exists() {
         return from_file(path);
@@ -76,10 +75,10 @@ fn is_markdown(path: &Path) -> bool {
 }
 
 /// Reads an instructions file and what stands beside it.
-pub(super) fn from_file(path: &Path) -> Result<Found, CliError> {
+pub(super) fn from_file(path: &Path) -> Result<FoundInstructions, CliError> {
     let text = text_file(path)
         .map_err(|why| CliError::usage(format!("{} can't be used as instructions: {why}", path.display())))?;
     let beside = |name: &str| text_file(&path.parent().unwrap_or(Path::new("")).join(name));
     let instructions = parse(&path.display().to_string(), &text, &beside).map_err(RunError::from)?;
-    Ok(Found { instructions, text })
+    Ok(FoundInstructions { instructions, text })
 }

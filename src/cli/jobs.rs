@@ -1,17 +1,17 @@
 //! `overnight jobs`: what the database knows of all jobs, the newest first.
 
 use super::{
-    CliError, Office, exit,
-    named::short as short_label,
-    office::{list_nothing, no_jobs_yet},
-    out,
-    queue::{Known, STATUSES},
-    table::{self, Side, Table},
-    when,
+    AppContext, CliError,
+    app_context::{list_nothing, no_jobs_yet},
+    exit,
+    job_or_batch::short_label,
+    local_time, out,
+    queue::{DatabaseJob, STATUSES},
+    table::{self, Align, TextTable},
 };
 use crate::{
     config::Settings,
-    store::{JobFilter, JobRow, Wish},
+    store::{ControlSignal, JobFilter, JobRow},
 };
 use chrono::Local;
 use overnight_core::job::{
@@ -31,7 +31,7 @@ Examples:
   overnight jobs --batch contracts --needs-review
   overnight jobs --json | jq -r '.[] | select(.cost_usd > 1) | .id'";
 
-/// Every id has so many letters at least.
+/// The shortest form of an id, in characters.
 const LEAST_LETTERS: usize = 8;
 
 #[derive(Debug, clap::Args)]
@@ -47,7 +47,7 @@ pub(super) struct JobsArgs {
     #[arg(long)]
     needs_review: bool,
     /// Only jobs made since then: 22:00, 2h (ago), 2026-11-20, '2026-11-20 22:00', 2026-11-20T22:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = |text: &str| when::since(text, &Local::now()))]
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| local_time::since(text, &Local::now()))]
     since: Option<Timestamp>,
     /// At most so many
     #[arg(long, value_name = "N")]
@@ -64,7 +64,7 @@ fn status(text: &str) -> Result<JobStatus, String> {
 
 /// A job in `--json`. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
-struct Listed<'r> {
+struct JobListItem<'r> {
     id: JobId,
     status: JobStatus,
     /// It stands as running, and no process works on it.
@@ -110,41 +110,41 @@ struct Listed<'r> {
 
 pub(super) async fn run(settings: Settings, args: &JobsArgs) -> Result<u8, CliError> {
     let nothing = no_jobs_yet(&settings);
-    let Some(office) = Office::read_any(settings).await? else {
+    let Some(app) = AppContext::read_any(settings).await? else {
         return list_nothing(&nothing, args.json);
     };
-    let office = &office;
-    office.adopt().await;
+    let app = &app;
+    app.adopt().await;
     let mut jobs = Vec::new();
-    for job in asked(office, args).await? {
-        jobs.push(office.caught_up(job).await?);
+    for job in matching_jobs(app, args).await? {
+        jobs.push(app.caught_up(job).await?);
     }
-    let is_interrupted = |job: &Known| office.is_interrupted(job);
+    let is_interrupted = |job: &DatabaseJob| app.is_interrupted(job);
     if args.json {
-        out::json(&jobs.iter().map(|job| listed(job, is_interrupted(job))).collect::<Vec<_>>())?;
+        out::json(&jobs.iter().map(|job| list_item(job, is_interrupted(job))).collect::<Vec<_>>())?;
         return Ok(exit::COMPLETED);
     }
     if jobs.is_empty() {
         let is_any = args.batch.is_some() || args.needs_review || args.since.is_some() || args.limit.is_some();
-        out::talk(if is_any || !args.status.is_empty() { "no job fits" } else { "there is no job yet" });
+        out::note(if is_any || !args.status.is_empty() { "no job fits" } else { "there is no job yet" });
         return Ok(exit::COMPLETED);
     }
-    let ids = office.ids().await?;
+    let ids = app.ids().await?;
     out::result(&table(&jobs, &ids, &is_interrupted).render(table::room()))?;
     Ok(exit::COMPLETED)
 }
 
 /// The jobs that are asked for, the newest first.
-async fn asked(office: &Office, args: &JobsArgs) -> Result<Vec<Known>, CliError> {
+async fn matching_jobs(app: &AppContext, args: &JobsArgs) -> Result<Vec<DatabaseJob>, CliError> {
     let one = if let [status] = args.status[..] { Some(status) } else { None };
     let is_sifted = args.status.len() > 1;
-    // What is sifted here is counted after that.
+    // The limit applies after this filter.
     let limit = args.limit.filter(|_| !is_sifted);
     let filter =
         JobFilter { status: one, since: args.since, needs_review: args.needs_review, limit, ..JobFilter::default() };
     let mut jobs = match &args.batch {
-        Some(name) => office.jobs_of(&office.batch(name).await?, &filter).await?,
-        None => office.known(office.store.jobs(&filter).await?).await?,
+        Some(name) => app.jobs_of(&app.batch(name).await?, &filter).await?,
+        None => app.database_jobs(app.store.jobs(&filter).await?).await?,
     };
     if is_sifted {
         jobs.retain(|job| args.status.contains(&job.status()));
@@ -153,7 +153,7 @@ async fn asked(office: &Office, args: &JobsArgs) -> Result<Vec<Known>, CliError>
     Ok(jobs)
 }
 
-impl Office {
+impl AppContext {
     /// The ids of all jobs and batches, sorted: a beginning is unambiguous among all, not only among those that are shown.
     pub(super) async fn ids(&self) -> Result<Vec<String>, CliError> {
         Ok(Self::ids_with(&self.store.jobs(&JobFilter::default()).await?))
@@ -169,27 +169,27 @@ impl Office {
     }
 }
 
-fn table(jobs: &[Known], ids: &[String], is_interrupted: &dyn Fn(&Known) -> bool) -> Table {
+fn table(jobs: &[DatabaseJob], ids: &[String], is_interrupted: &dyn Fn(&DatabaseJob) -> bool) -> TextTable {
     let with_labels = jobs.iter().any(|job| job.queue.is_some());
     let mut columns = vec![
-        ("JOB", Side::Left),
-        ("STATUS", Side::Left),
-        ("LABEL", Side::Cut),
-        ("INSTRUCTIONS", Side::Cut),
-        ("DOCUMENTS", Side::Right),
-        ("PHASE", Side::Left),
-        ("TURNS", Side::Right),
-        ("USD", Side::Right),
-        ("CREATED", Side::Left),
-        ("WORKED", Side::Right),
+        ("JOB", Align::Left),
+        ("STATUS", Align::Left),
+        ("LABEL", Align::Cut),
+        ("INSTRUCTIONS", Align::Cut),
+        ("DOCUMENTS", Align::Right),
+        ("PHASE", Align::Left),
+        ("TURNS", Align::Right),
+        ("USD", Align::Right),
+        ("CREATED", Align::Left),
+        ("WORKED", Align::Right),
     ];
     columns.retain(|(name, _)| with_labels || *name != "LABEL");
-    let mut table = Table::new(&columns);
+    let mut table = TextTable::new(&columns);
     for known in jobs {
         let JobRow { job, state, .. } = &known.row;
         let standing =
             if is_interrupted(known) { INTERRUPTED.to_owned() } else { standing(state.status, state.hold_reason) };
-        let mut cells = vec![short(&job.id.to_string(), ids).to_owned(), standing];
+        let mut cells = vec![short_id(&job.id.to_string(), ids).to_owned(), standing];
         if with_labels {
             cells.push(known.queue.as_ref().map(|queue| short_label(&queue.label)).unwrap_or_default());
         }
@@ -199,7 +199,7 @@ fn table(jobs: &[Known], ids: &[String], is_interrupted: &dyn Fn(&Known) -> bool
             phase(state),
             state.turns.to_string(),
             cost(state.cost_usd.filter(|_| state.turns > 0)),
-            when::minute(job.created),
+            local_time::minute(job.created),
             if state.worked_ms == 0 { "–".to_owned() } else { duration(state.worked_ms) },
         ]);
         table.row(cells);
@@ -208,7 +208,7 @@ fn table(jobs: &[Known], ids: &[String], is_interrupted: &dyn Fn(&Known) -> bool
 }
 
 /// The shortest beginning of `id` that no other of the sorted `ids` has; it ends in a letter or digit.
-pub(super) fn short<'i>(id: &'i str, ids: &[String]) -> &'i str {
+pub(super) fn short_id<'i>(id: &'i str, ids: &[String]) -> &'i str {
     let place = ids.partition_point(|other| other.as_str() < id);
     let neighbours = [place.checked_sub(1), Some(place + 1)];
     let shared = neighbours
@@ -225,7 +225,7 @@ pub(super) fn short<'i>(id: &'i str, ids: &[String]) -> &'i str {
     &id[..end]
 }
 
-/// How a job stands whose row says running, and on which no process works.
+/// The status of a job whose row says running, though no process works on it.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 /// `held (budget)`.
@@ -261,16 +261,16 @@ pub(super) fn phase(state: &JobState) -> String {
     }
 }
 
-fn listed(known: &Known, interrupted: bool) -> Listed<'_> {
+fn list_item(known: &DatabaseJob, interrupted: bool) -> JobListItem<'_> {
     let JobRow { job, state, .. } = &known.row;
     let queue = known.queue.as_ref();
-    Listed {
+    JobListItem {
         id: job.id,
         status: state.status,
         interrupted,
         hold_reason: state.hold_reason,
         reason: state.reason.as_deref(),
-        wants: known.row.wants.map(Wish::name),
+        wants: known.row.wants.map(ControlSignal::name),
         instructions: &job.instructions,
         model: &job.model,
         documents: job.documents,
@@ -301,7 +301,7 @@ fn listed(known: &Known, interrupted: bool) -> Listed<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::short_id;
 
     #[test]
     fn an_id_is_as_short_as_it_can_be_told_from_others() {
@@ -313,7 +313,7 @@ mod tests {
             "01a35b80-0000-7000-8000-000000000000",
         ]
         .map(str::to_owned);
-        let shorts: Vec<&str> = ids.iter().map(|id| short(id, &ids)).collect();
+        let shorts: Vec<&str> = ids.iter().map(|id| short_id(id, &ids)).collect();
         assert_eq!(
             shorts,
             [
@@ -324,6 +324,6 @@ mod tests {
                 "01a35b80"
             ]
         );
-        assert_eq!(short("01935b7c-1234", &["01935b7c-1234".to_owned()]), "01935b7c");
+        assert_eq!(short_id("01935b7c-1234", &["01935b7c-1234".to_owned()]), "01935b7c");
     }
 }

@@ -1,8 +1,8 @@
 //! `overnight logs`: what happened in a job, line by line, from its journal.
 
-mod words;
+mod event_text;
 
-use super::{CliError, exit, out, place::Place, when};
+use super::{CliError, exit, job_location::JobLocation, local_time, out};
 use crate::{
     audit::{AuditError, tail::Tail},
     config::Settings,
@@ -19,7 +19,7 @@ use std::{
 };
 
 /// How often a followed journal is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_EVERY: Duration = Duration::from_millis(500);
 
 /// Bytes that are gathered before they are written.
 const MOST_HELD: usize = 64 * 1024;
@@ -47,9 +47,9 @@ pub(super) struct LogsArgs {
 }
 
 pub(super) async fn run(settings: Settings, args: &LogsArgs) -> Result<u8, CliError> {
-    let place = Place::find(settings, &args.job).await?;
-    let mut tail = Tail::open(&place.path)?;
-    let mut log = Log { phase: args.phase, as_json: args.json, ..Log::default() };
+    let location = JobLocation::find(settings, &args.job).await?;
+    let mut tail = Tail::open(&location.path)?;
+    let mut log = JobLog { phase: args.phase, as_json: args.json, ..JobLog::default() };
     loop {
         let mut fault = None;
         let read = tail.read(&mut |line, decision| {
@@ -70,14 +70,14 @@ pub(super) async fn run(settings: Settings, args: &LogsArgs) -> Result<u8, CliEr
             return Err(fault);
         }
         let Some(job) = &log.job else {
-            return Err(AuditError::Empty { path: place.path.display().to_string() }.into());
+            return Err(AuditError::Empty { path: location.path.display().to_string() }.into());
         };
         if !args.follow || job.ended().is_some() {
             // The planning that is under way leads to a phase that has no number yet.
             log.check_phase()?;
             return Ok(exit::COMPLETED);
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_EVERY).await;
     }
 }
 
@@ -93,7 +93,7 @@ pub(super) fn put(text: &str) -> Result<bool, CliError> {
 
 /// The lines that are not written yet, and the state that the journal tells, which says what its events are about.
 #[derive(Default)]
-struct Log {
+struct JobLog {
     job: Option<Job>,
     phase: Option<u32>,
     as_json: bool,
@@ -106,8 +106,8 @@ struct Log {
     found: bool,
 }
 
-impl Log {
-    fn line(&mut self, bytes: &[u8], line: chain::Decision<Event>) -> Result<(), CliError> {
+impl JobLog {
+    fn line(&mut self, bytes: &[u8], line: chain::JournalLine<Event>) -> Result<(), CliError> {
         let decision = Decision { at: line.at, events: line.events };
         let mut words = String::new();
         if self.as_json {
@@ -118,12 +118,12 @@ impl Log {
             let job = Job::begin(&decision)
                 .ok_or_else(|| CliError::failed("the journal's first line does not begin a job".to_owned()))?;
             for event in decision.events.iter().filter(|_| !self.as_json) {
-                entry(&mut words, &decision, 0, words::of(&job, event));
+                entry(&mut words, &decision, 0, event_text::of(&job, event));
             }
             self.job = Some(job);
         } else if let Some(job) = &mut self.job {
             for event in &decision.events {
-                let said = words::of(job, event);
+                let said = event_text::of(job, event);
                 job.apply(decision.at, event);
                 if !self.as_json {
                     entry(&mut words, &decision, job.totals.spent.turns, said);
@@ -165,5 +165,5 @@ impl Log {
 fn entry(text: &mut String, decision: &Decision, turn: u64, said: Option<String>) {
     let Some(said) = said else { return };
     let turn = if turn == 0 { String::new() } else { format!("turn {turn}") };
-    let _ = writeln!(text, "{}  {turn:<9}  {}", when::second(decision.at), out::one_line(&said));
+    let _ = writeln!(text, "{}  {turn:<9}  {}", local_time::second(decision.at), out::one_line(&said));
 }

@@ -1,9 +1,9 @@
-//! `overnight migrate`: the database's schema is brought up to this program's.
+//! `overnight migrate`: updates the database's schema to this program's version.
 
-use super::{CliError, Office, exit, out};
+use super::{AppContext, CliError, exit, out};
 
-pub(super) fn run(office: &Office) -> Result<u8, CliError> {
-    // Opening it has done so.
-    out::result(&format!("{}: the schema is up to date\n", office.settings.database_url.value))?;
+pub(super) fn run(app: &AppContext) -> Result<u8, CliError> {
+    // Opening the database has already done it.
+    out::result(&format!("{}: the schema is up to date\n", app.settings.database_url.value))?;
     Ok(exit::COMPLETED)
 }

@@ -1,39 +1,37 @@
-//! The command line: shows and asks; every job is run by the runner.
+//! The command line. It shows things and passes requests on; the runner does the work on every job.
 //!
-//! stdout is the result, stderr the talk. What a command needs is opened by that command, so that `--version`, `--help`
-//! and `completions` open nothing.
+//! Results go to stdout, messages to stderr. Each command opens what it needs, so `--version`, `--help` and `completions` open nothing.
 //!
-//! - `submit`: a batch into the queue
-//! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause): what is asked of one job; `retry`, and those: of a batch
-//! - `work`: drives a job here and now; `stop`: Ctrl-C and SIGTERM; `progress`: the talk meanwhile; `traces`: its spans; `result`: what came of it
-//! - `worker`: drives the jobs of the queue
+//! - `submit`: puts a batch into the queue
+//! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause), `retry`: requests about one job or one batch
+//! - `run_job`: works on one job in this process; `stop`: Ctrl-C and SIGTERM; `progress`: what is shown meanwhile; `traces`: its spans; `result`: its outcome
+//! - `worker`: works on the jobs of the queue
 //! - `server`: the model and its server
-//! - `instructions`: from a name or path to instructions; `office`: settings and database; `named`: from a name to a job or a
-//!   batch; `queue`: what the queue knows of jobs
-//! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: what became of jobs, one or many
+//! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
+//! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
 //! - `doctor`, `migrate`, `reindex`, `completions`
 
-use crate::config::{LogFormat, Partial, Settings};
+use crate::config::{Flags, LogFormat, Settings};
 use clap::{Args, Parser, Subcommand};
 use std::{path::PathBuf, process::ExitCode};
 
+mod app_context;
 mod audit;
 mod cancel;
 mod completions;
-mod depot;
 mod doctor;
 mod documents;
 mod error;
 mod fetch;
 mod gc;
 mod instructions;
+mod job_location;
+mod job_or_batch;
 mod jobs;
+mod local_time;
 mod logs;
 mod migrate;
-mod named;
-mod office;
 mod out;
-mod place;
 mod progress;
 mod prune;
 mod queue;
@@ -44,6 +42,7 @@ mod resume;
 mod retry;
 mod review;
 mod run;
+mod run_job;
 mod schedule;
 mod server;
 mod show;
@@ -52,12 +51,11 @@ mod submit;
 mod table;
 mod traces;
 mod watch;
-mod when;
-mod work;
 mod worker;
+mod workspace_store;
 
+pub use app_context::AppContext;
 pub use error::{CliError, exit};
-pub use office::Office;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,15 +73,15 @@ Exit codes: 0 completed, 1 failed, 2 usage or configuration, 3 partial or blocke
 #[command(name = "overnight", version, after_help = EXAMPLES)]
 struct Cli {
     #[command(flatten)]
-    places: Places,
+    global: GlobalArgs,
     #[command(subcommand)]
-    command: Verb,
+    command: CliCommand,
 }
 
-/// Where things lie; every command knows these.
+/// The options that every command has.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Places")]
-struct Places {
+struct GlobalArgs {
     /// Configuration file, instead of the overnight.yaml in this folder or the nearest above; relative paths in it begin in its folder
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -102,7 +100,7 @@ struct Places {
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum CliCommand {
     /// Reads the document on standard input, within limits; for this program itself
     #[command(hide = true)]
     ExtractDocument { question: String },
@@ -159,7 +157,7 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            out::speak(LogFormat::asked(&Partial { log_format: typed_format(), ..Partial::default() }));
+            out::set_format(LogFormat::requested(&Flags { log_format: typed_format(), ..Flags::default() }));
             if error.use_stderr() && out::is_json() {
                 out::error(error.to_string().trim_start_matches("error: "));
             } else {
@@ -169,12 +167,12 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::COMPLETED });
         }
     };
-    if let Verb::ExtractDocument { question } = &cli.command {
+    if let CliCommand::ExtractDocument { question } = &cli.command {
         return crate::extraction::answer(question);
     }
-    // Many jobs are driven by several threads; a single one gains nothing from them.
+    // Several threads help a worker with many jobs; a single job gains nothing from them.
     let mut builder = match &cli.command {
-        Verb::Work(_) => tokio::runtime::Builder::new_multi_thread(),
+        CliCommand::Work(_) => tokio::runtime::Builder::new_multi_thread(),
         _ => tokio::runtime::Builder::new_current_thread(),
     };
     let runtime = match builder.enable_all().build() {
@@ -186,7 +184,7 @@ pub fn main() -> ExitCode {
     };
     let ended = runtime.block_on(async {
         let ended = Box::pin(dispatch(cli)).await;
-        office::close().await;
+        app_context::close().await;
         ended
     });
     let code = match ended {
@@ -196,68 +194,68 @@ pub fn main() -> ExitCode {
             error.code
         }
     };
-    // A reading that was given up is not waited for.
+    // A document reader that timed out is not waited for.
     runtime.shutdown_background();
     ExitCode::from(code)
 }
 
-/// What stands behind `--log-format` on a command line that can't be read.
+/// The value of `--log-format` on a command line that can't be parsed.
 fn typed_format() -> Option<String> {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let apart = words.windows(2).filter(|pair| pair[0] == "--log-format").map(|pair| pair[1].clone());
+    let separate = words.windows(2).filter(|pair| pair[0] == "--log-format").map(|pair| pair[1].clone());
     let joined = words.iter().filter_map(|word| word.strip_prefix("--log-format=").map(str::to_owned));
-    apart.chain(joined).last()
+    separate.chain(joined).last()
 }
 
 async fn dispatch(cli: Cli) -> Result<u8, CliError> {
-    let flags = Partial {
-        config: cli.places.config,
-        database_url: cli.places.database_url,
-        workspaces: cli.places.workspaces,
-        log_format: cli.places.log_format,
-        ..Partial::default()
+    let flags = Flags {
+        config: cli.global.config,
+        database_url: cli.global.database_url,
+        workspaces: cli.global.workspaces,
+        log_format: cli.global.log_format,
+        ..Flags::default()
     };
-    out::hush(cli.places.quiet);
-    // What goes wrong with the settings is told in the form that is asked for.
-    out::speak(LogFormat::asked(&flags));
+    out::set_quiet(cli.global.quiet);
+    // Errors in the settings are already reported in the requested format.
+    out::set_format(LogFormat::requested(&flags));
     match cli.command {
-        Verb::ExtractDocument { .. } => Ok(exit::USAGE),
-        Verb::Run(args) => run::run(flags, &args).await,
-        Verb::Work(args) => worker::run(flags, &args).await,
-        Verb::Submit(args) => submit::run(flags, &args).await,
-        Verb::Schedule(args) => schedule::run(flags, args).await,
-        Verb::Resume(args) => resume::run(flags, &args).await,
-        Verb::Approve(args) => review::approve(&office(&flags).await?, &args).await,
-        Verb::Feedback(args) => review::feedback(&office(&args.server.put_into(flags)).await?, &args).await,
-        Verb::Cancel(args) => cancel::cancel(&office(&flags).await?, &args).await,
-        Verb::Pause(args) => cancel::pause(&office(&flags).await?, &args).await,
-        Verb::Retry(args) => retry::run(&office(&flags).await?, &args).await,
-        Verb::Doctor(args) => doctor::run(flags, &args).await,
-        Verb::Migrate => migrate::run(&Office::open(settings(&flags)?).await?),
-        Verb::Reindex(args) => reindex::run(settings(&flags)?, &args).await,
-        Verb::Prune(args) => prune::run(settings(&flags)?, &args).await,
-        Verb::Gc(args) => gc::run(flags, &args).await,
-        Verb::Fetch(args) => fetch::run(flags, &args).await,
-        Verb::Completions(args) => completions::run(&args),
-        Verb::Jobs(args) => jobs::run(settings(&flags)?, &args).await,
-        Verb::Watch(args) => watch::run(settings(&flags)?, &args).await,
-        Verb::Report(args) => report::run(settings(&args.put_into(flags))?, &args).await,
-        Verb::Show(args) => show::run(settings(&flags)?, &args).await,
-        Verb::Logs(args) => logs::run(settings(&flags)?, &args).await,
-        Verb::Audit(args) => audit::run(settings(&flags)?, &args).await,
+        CliCommand::ExtractDocument { .. } => Ok(exit::USAGE),
+        CliCommand::Run(args) => run::run(flags, &args).await,
+        CliCommand::Work(args) => worker::run(flags, &args).await,
+        CliCommand::Submit(args) => submit::run(flags, &args).await,
+        CliCommand::Schedule(args) => schedule::run(flags, args).await,
+        CliCommand::Resume(args) => resume::run(flags, &args).await,
+        CliCommand::Approve(args) => review::approve(&app_context(&flags).await?, &args).await,
+        CliCommand::Feedback(args) => review::feedback(&app_context(&args.server.add_to(flags)).await?, &args).await,
+        CliCommand::Cancel(args) => cancel::cancel(&app_context(&flags).await?, &args).await,
+        CliCommand::Pause(args) => cancel::pause(&app_context(&flags).await?, &args).await,
+        CliCommand::Retry(args) => retry::run(&app_context(&flags).await?, &args).await,
+        CliCommand::Doctor(args) => doctor::run(flags, &args).await,
+        CliCommand::Migrate => migrate::run(&AppContext::open(settings(&flags)?).await?),
+        CliCommand::Reindex(args) => reindex::run(settings(&flags)?, &args).await,
+        CliCommand::Prune(args) => prune::run(settings(&flags)?, &args).await,
+        CliCommand::Gc(args) => gc::run(flags, &args).await,
+        CliCommand::Fetch(args) => fetch::run(flags, &args).await,
+        CliCommand::Completions(args) => completions::run(&args),
+        CliCommand::Jobs(args) => jobs::run(settings(&flags)?, &args).await,
+        CliCommand::Watch(args) => watch::run(settings(&flags)?, &args).await,
+        CliCommand::Report(args) => report::run(settings(&args.add_to(flags))?, &args).await,
+        CliCommand::Show(args) => show::run(settings(&flags)?, &args).await,
+        CliCommand::Logs(args) => logs::run(settings(&flags)?, &args).await,
+        CliCommand::Audit(args) => audit::run(settings(&flags)?, &args).await,
     }
 }
 
-/// The settings; what is told from here on has their form.
-fn settings(flags: &Partial) -> Result<Settings, CliError> {
+/// Reads the settings, and uses their log format from here on.
+fn settings(flags: &Flags) -> Result<Settings, CliError> {
     let settings = Settings::from_surroundings(flags)?;
-    out::speak(settings.log_format.value);
+    out::set_format(settings.log_format.value);
     Ok(settings)
 }
 
-/// For a command that does something to jobs that are there.
-async fn office(flags: &Partial) -> Result<Office, CliError> {
-    Office::of_jobs(settings(flags)?).await
+/// The context of a command that changes existing jobs.
+async fn app_context(flags: &Flags) -> Result<AppContext, CliError> {
+    AppContext::of_jobs(settings(flags)?).await
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is written to the terminal: results to stdout, talk to stderr.
+//! Writes to the terminal: results to stdout, messages to stderr.
 
 use super::CliError;
 use crate::{config::LogFormat, runner::now};
@@ -17,7 +17,7 @@ static AS_JSON: AtomicBool = AtomicBool::new(false);
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 static JOB: OnceLock<JobId> = OnceLock::new();
 
-/// Writes a result. A reader that has gone away is no error: it has seen what it wanted.
+/// Writes a result. A closed pipe is no error: its reader has seen what it wanted.
 pub(super) fn result(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -34,14 +34,13 @@ pub(super) fn json(value: &impl serde::Serialize) -> Result<(), CliError> {
     result(&format!("{text}\n"))
 }
 
-/// Sets the form of what is told on stderr. Told of by every command before it speaks, and by the thread that hears signals:
-/// so it is the process's, as stderr is.
-pub(super) fn speak(format: LogFormat) {
+/// Sets the format of messages. It is global, as stderr is, because the thread that handles signals writes messages too.
+pub(super) fn set_format(format: LogFormat) {
     AS_JSON.store(format == LogFormat::Json, Ordering::Relaxed);
 }
 
-/// Only errors are told on stderr from here on.
-pub(super) fn hush(is_quiet: bool) {
+/// With `is_quiet`, only errors are written to stderr from here on.
+pub(super) fn set_quiet(is_quiet: bool) {
     IS_QUIET.store(is_quiet, Ordering::Relaxed);
 }
 
@@ -49,49 +48,49 @@ pub(super) fn is_quiet() -> bool {
     IS_QUIET.load(Ordering::Relaxed)
 }
 
-/// Whether what is told on stderr is for programs.
+/// Whether messages are written as JSON.
 pub(super) fn is_json() -> bool {
     AS_JSON.load(Ordering::Relaxed)
 }
 
-/// From here on, all that is told without another job's name is about this one.
-pub(super) fn about(job: JobId) {
+/// Messages that name no job are about this one from here on.
+pub(super) fn set_job(job: JobId) {
     // The first one stays: a command works on one job.
     let _ = JOB.set(job);
 }
 
-/// How much it matters.
+/// How much a message matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Level {
+pub(super) enum LogLevel {
     Info,
     Warn,
     Error,
 }
 
-/// Something that is told on stderr.
+/// A message on stderr.
 #[derive(Debug)]
-pub(super) struct Said<'s> {
-    /// Now, where none is given.
+pub(super) struct LogMessage<'s> {
+    /// `None`: now.
     pub(super) at: Option<Timestamp>,
-    pub(super) level: Level,
-    /// What happened, in one word for programs.
+    pub(super) level: LogLevel,
+    /// The name of the event, for programs.
     pub(super) event: &'static str,
     pub(super) text: &'s str,
-    /// Which job it is about; none: the one that the command works on, where it works on one.
+    /// The job that it is about; `None`: the one that the command works on, if any.
     pub(super) job: Option<JobId>,
-    /// What a program may want to know of it.
+    /// Further fields of the JSON object.
     pub(super) fields: Vec<(&'static str, Value)>,
 }
 
-impl<'s> Said<'s> {
-    pub(super) fn new(level: Level, event: &'static str, text: &'s str) -> Self {
+impl<'s> LogMessage<'s> {
+    pub(super) fn new(level: LogLevel, event: &'static str, text: &'s str) -> Self {
         Self { at: None, level, event, text, job: None, fields: Vec::new() }
     }
 }
 
 /// As a JSON object: `at`, `level`, `job`, `event`, `message`, and the fields.
-impl Serialize for Said<'_> {
+impl Serialize for LogMessage<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("at", &self.at.unwrap_or_else(now))?;
@@ -106,28 +105,28 @@ impl Serialize for Said<'_> {
     }
 }
 
-/// Says something on stderr. Nobody listening is no reason to stop.
-pub(super) fn say(said: &Said<'_>) {
-    if is_quiet() && said.level != Level::Error {
+/// Writes a message to stderr. A closed stderr is ignored.
+pub(super) fn log(message: &LogMessage<'_>) {
+    if is_quiet() && message.level != LogLevel::Error {
         return;
     }
-    let line = if is_json() { serde_json::to_string(said).unwrap_or_default() } else { plain(said.text) };
+    let line = if is_json() { serde_json::to_string(message).unwrap_or_default() } else { plain(message.text) };
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Says something that needs no more than words.
-pub(super) fn talk(text: &str) {
-    say(&Said::new(Level::Info, "note", text));
+/// Writes a message of level info that has only a text.
+pub(super) fn note(text: &str) {
+    log(&LogMessage::new(LogLevel::Info, "note", text));
 }
 
-/// Tells what went wrong, in one line.
+/// Writes an error message, in one line.
 pub(super) fn error(sentence: &str) {
     let text = one_line(sentence);
     let text = if is_json() { text } else { format!("error: {text}") };
-    say(&Said::new(Level::Error, "error", &text));
+    log(&LogMessage::new(LogLevel::Error, "error", &text));
 }
 
-/// `text` without what a terminal would obey: models and documents have a say in it.
+/// `text` without control characters: models and documents have a say in it.
 pub(super) fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }

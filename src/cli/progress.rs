@@ -1,8 +1,7 @@
-//! What is told on stderr while a job is worked: bars on a terminal, plain lines elsewhere, JSON lines where they are asked for. A reader of the runner's reports;
-//! it decides nothing.
+//! Shows on stderr how the work on a job goes: bars on a terminal, lines elsewhere, JSON on request. It only reads the runner's reports.
 
-use super::out::{self, Level, Said};
-use crate::runner::Report;
+use super::out::{self, LogLevel, LogMessage};
+use crate::runner::RunReport;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use overnight_core::{
     job::{
@@ -11,7 +10,7 @@ use overnight_core::{
         state::{Job, Progress as Step},
         time::Timestamp,
     },
-    prompt::board,
+    prompt::todo_board,
 };
 use serde_json::Value;
 use std::{fmt::Write, time::Duration};
@@ -23,7 +22,7 @@ const MOST_CHARS: usize = 160;
 
 /// How the progress is shown.
 #[derive(Debug)]
-pub(super) enum Progress {
+pub(super) enum ProgressDisplay {
     /// Not at all.
     Quiet,
     Lines,
@@ -40,30 +39,30 @@ pub(super) struct Bars {
     spent: ProgressBar,
 }
 
-/// One line of talk.
+/// One line of progress.
 #[derive(Debug, PartialEq, Eq)]
-struct Line {
-    level: Level,
+struct LogLine {
+    level: LogLevel,
     /// The fact's name.
     event: &'static str,
-    /// It stays worth reading: a phase's end, a hold, a refusal, an early end. Where there are bars, they show the others.
+    /// It is printed above the bars too, such as a hold or a refusal; the other lines are left out there, as the bars show the same.
     stays: bool,
-    /// Of which todo.
+    /// The todo that it is about.
     todo: Option<u32>,
     text: String,
 }
 
-impl Line {
+impl LogLine {
     /// A phase begins or a todo is done.
     fn step(event: &'static str, text: String) -> Self {
-        Self { level: Level::Info, event, stays: false, todo: None, text }
+        Self { level: LogLevel::Info, event, stays: false, todo: None, text }
     }
 
-    fn mark(level: Level, event: &'static str, text: String) -> Self {
+    fn mark(level: LogLevel, event: &'static str, text: String) -> Self {
         Self { level, event, stays: true, todo: None, text }
     }
 
-    /// Tells it, with where the job stands.
+    /// Writes the line, with the state of the job.
     fn say(&self, job: &Job, at: Option<Timestamp>) {
         let current = if job.is_executing() { job.phase.todos.current() } else { None };
         let spent = &job.totals.spent;
@@ -74,12 +73,12 @@ impl Line {
         fields.push(("turn", spent.turns.into()));
         fields.push(("tokens", spent.tokens().into()));
         fields.push(("cost", spent.cost().map_or(Value::Null, Value::from)));
-        out::say(&Said { at, level: self.level, event: self.event, text: &self.text, job: None, fields });
+        out::log(&LogMessage { at, level: self.level, event: self.event, text: &self.text, job: None, fields });
     }
 }
 
-impl Progress {
-    /// Says which job it is, and where it stands.
+impl ProgressDisplay {
+    /// Begins, and shows which job it is and how far it has come.
     pub(super) fn begin(job: &Job) -> Self {
         if out::is_quiet() {
             return Self::Quiet;
@@ -90,23 +89,23 @@ impl Progress {
         };
         let text =
             format!("job {}: {}, {documents}, model {}", job.spec.id, job.spec.instructions.name, job.spec.model);
-        Line::step("taken_up", text).say(job, None);
+        LogLine::step("taken_up", text).say(job, None);
         let has_bars = console::Term::stderr().is_term() && !out::is_json();
         let shown = if has_bars { Self::Bars(Box::new(Bars::new(job))) } else { Self::Lines };
         if let (Self::Lines, Step::Executing) = (&shown, &job.progress) {
-            Line::step("phase_started", phase_begins(job)).say(job, None);
+            LogLine::step("phase_started", phase_begins(job)).say(job, None);
         }
         shown
     }
 
-    /// Tells of one report.
-    pub(super) fn show(&mut self, job: &Job, report: &Report<'_>) {
+    /// Shows one report.
+    pub(super) fn show(&mut self, job: &Job, report: &RunReport<'_>) {
         match self {
             Self::Quiet => {}
             Self::Lines => {
                 let at = match report {
-                    Report::Decided(decision) => Some(decision.at),
-                    Report::Calling | Report::Talk(_) => None,
+                    RunReport::Decided(decision) => Some(decision.at),
+                    RunReport::Calling | RunReport::Note(_) => None,
                 };
                 for line in lines(job, report) {
                     line.say(job, at);
@@ -122,7 +121,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bars away: what comes next is the result.
+    /// Removes the bars before the result is printed.
     pub(super) fn end(self) {
         if let Self::Bars(bars) = self {
             for bar in [&bars.phases, &bars.todos, &bars.spent] {
@@ -132,7 +131,7 @@ impl Progress {
     }
 }
 
-/// A bar over documents that are read before there is a job; to be cleared. Nobody sees it who has no terminal.
+/// A bar for the documents that are read before there is a job. The caller clears it; without a terminal it is not shown.
 pub(super) fn reading(documents: usize) -> ProgressBar {
     if out::is_json() || out::is_quiet() {
         return ProgressBar::hidden();
@@ -166,8 +165,8 @@ impl Bars {
         let phases = job.plan.as_ref().map_or(&[][..], |plan| plan.phases());
         let complete = phases.iter().filter(|phase| phase.state == PhaseState::Complete).count();
         let counts = job.phase.todos.counts();
-        fill(&self.phases, complete as u64, u64::from(job.planned_count()), &out::one_line(&board::place(job)));
-        fill(&self.todos, counts.completed as u64, counts.tasks() as u64, &doing(job));
+        fill(&self.phases, complete as u64, u64::from(job.planned_count()), &out::one_line(&todo_board::place(job)));
+        fill(&self.todos, counts.completed as u64, counts.tasks() as u64, &current_work(job));
         self.spent.set_message(spent(job));
     }
 }
@@ -179,8 +178,8 @@ fn fill(bar: &ProgressBar, done: u64, all: u64, text: &str) {
     bar.set_message(if all == 0 { text.to_owned() } else { format!("{done}/{all} {text}") });
 }
 
-/// What is being done now, in the words of the todo or of the planning step.
-fn doing(job: &Job) -> String {
+/// The text of the current todo or planning step.
+fn current_work(job: &Job) -> String {
     match &job.progress {
         Step::Executing => out::one_line(job.phase.todos.current().map_or("", |todo| todo.active_form.as_str())),
         Step::Planning(planning) => format!("Planning: {} ({} of 3)", planning.step, planning.step.place()),
@@ -216,20 +215,20 @@ pub(super) fn amount(number: u64) -> String {
     }
 }
 
-fn lines(job: &Job, report: &Report<'_>) -> Vec<Line> {
+fn lines(job: &Job, report: &RunReport<'_>) -> Vec<LogLine> {
     match report {
-        Report::Calling => Vec::new(),
-        Report::Talk(text) => vec![Line::mark(Level::Warn, "note", out::one_line(text))],
-        Report::Decided(decision) => of_decision(job, decision),
+        RunReport::Calling => Vec::new(),
+        RunReport::Note(text) => vec![LogLine::mark(LogLevel::Warn, "note", out::one_line(text))],
+        RunReport::Decided(decision) => of_decision(job, decision),
     }
 }
 
-/// What a decision is worth telling; `job` is the state after it.
-fn of_decision(job: &Job, decision: &Decision) -> Vec<Line> {
+/// The lines about a decision; `job` is the state after it.
+fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
     let mut lines = Vec::new();
     for event in &decision.events {
         match event {
-            Event::PhaseStarted { .. } => lines.push(Line::step("phase_started", phase_begins(job))),
+            Event::PhaseStarted { .. } => lines.push(LogLine::step("phase_started", phase_begins(job))),
             Event::PhaseEnded { why, .. } => {
                 let Some(past) = job.past.last() else { continue };
                 let counts = past.phase.todos.counts();
@@ -242,9 +241,9 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<Line> {
                     None => "done".to_owned(),
                     Some(issue) => format!("ended early ({}: {})", why.outcome(), short(issue)),
                 };
-                let level = if why.issue().is_some() { Level::Warn } else { Level::Info };
+                let level = if why.issue().is_some() { LogLevel::Warn } else { LogLevel::Info };
                 let text = format!("phase {} {end}: {title}, {done}, {turns}", past.phase.number);
-                lines.push(Line::mark(level, "phase_ended", text));
+                lines.push(LogLine::mark(level, "phase_ended", text));
             }
             Event::TodoCompleted { id, outcome, unevidenced } => {
                 let all = job.phase.todos.all();
@@ -253,43 +252,43 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<Line> {
                 let outcome = outcome.as_ref().map(|text| format!(": {}", short(text))).unwrap_or_default();
                 let (number, tasks) = (job.phase.todos.number_of(*id), job.phase.todos.counts().tasks());
                 let text = format!("  [{number}/{tasks}] {}{mark}{outcome}", short(&todo.content));
-                lines.push(Line { todo: Some(*id), ..Line::step("todo_completed", text) });
+                lines.push(LogLine { todo: Some(*id), ..LogLine::step("todo_completed", text) });
             }
-            Event::TodoCompletionRefused { id, reason } => lines.push(Line {
+            Event::TodoCompletionRefused { id, reason } => lines.push(LogLine {
                 todo: Some(*id),
-                ..Line::mark(Level::Warn, "todo_completion_refused", format!("  refused: {}", short(reason)))
+                ..LogLine::mark(LogLevel::Warn, "todo_completion_refused", format!("  refused: {}", short(reason)))
             }),
             Event::TodosRefused { reason } => {
-                lines.push(Line::mark(Level::Warn, "todos_refused", format!("  refused: {}", short(reason))));
+                lines.push(LogLine::mark(LogLevel::Warn, "todos_refused", format!("  refused: {}", short(reason))));
             }
             Event::CompletionRefused { checks } => {
                 let names: Vec<String> = checks.iter().map(|check| out::one_line(&check.name)).collect();
                 let text = format!("  job_complete refused, not met: {}", names.join("; "));
-                lines.push(Line::mark(Level::Warn, "completion_refused", text));
+                lines.push(LogLine::mark(LogLevel::Warn, "completion_refused", text));
             }
             Event::StepEnded { step, end } => match end {
                 StepEnd::FellBack => {
                     let text = format!("  {step}: not done by the model within its tries, done by the system");
-                    lines.push(Line::mark(Level::Warn, "step_ended", text));
+                    lines.push(LogLine::mark(LogLevel::Warn, "step_ended", text));
                 }
                 StepEnd::Saved | StepEnd::NoChange { .. } => {}
             },
             Event::TodosWarned { warning } => {
-                lines.push(Line::mark(Level::Warn, "todos_warned", format!("  warning: {}", short(warning))));
+                lines.push(LogLine::mark(LogLevel::Warn, "todos_warned", format!("  warning: {}", short(warning))));
             }
             Event::Held { reason, detail } => {
-                lines.push(Line::mark(Level::Warn, "held", format!("held ({reason}): {}", short(detail))));
+                lines.push(LogLine::mark(LogLevel::Warn, "held", format!("held ({reason}): {}", short(detail))));
             }
             Event::Opened { torn_bytes: Some(bytes), .. } => {
                 let text = format!("{bytes} bytes of an unfinished journal line were cut off");
-                lines.push(Line::mark(Level::Warn, "opened", text));
+                lines.push(LogLine::mark(LogLevel::Warn, "opened", text));
             }
             Event::AttemptFailed { attempt, wait_ms, reason, .. } => {
                 let wait = Duration::from_millis(*wait_ms);
                 let then =
                     if wait.is_zero() { String::new() } else { format!("; again in {:.1} s", wait.as_secs_f64()) };
                 let text = format!("  attempt {attempt} failed: {}{then}", short(reason));
-                lines.push(Line::mark(Level::Warn, "attempt_failed", text));
+                lines.push(LogLine::mark(LogLevel::Warn, "attempt_failed", text));
             }
             Event::JobCreated { .. }
             | Event::Opened { .. }
@@ -322,7 +321,7 @@ fn phase_begins(job: &Job) -> String {
     let phase = &job.phase;
     let title = match phase.kind {
         PhaseKind::Bootstrap | PhaseKind::Review => phase.title.clone(),
-        PhaseKind::Planned => board::place(job),
+        PhaseKind::Planned => todo_board::place(job),
     };
     let attempt = if phase.attempt > 1 { format!(", attempt {}", phase.attempt) } else { String::new() };
     let counts = phase.todos.counts();

@@ -1,12 +1,12 @@
-//! `overnight prune`: the workspaces of jobs that ended long ago give their room back.
+//! `overnight prune`: removes most of the workspaces of jobs that ended long ago.
 
-use super::{CliError, Office, depot::bytes, exit, out, progress::counted, queue::Known};
+use super::{AppContext, CliError, exit, out, progress::counted, queue::DatabaseJob, workspace_store::bytes};
 use crate::{
-    batch::brought,
+    batch::fetched_folders,
     config::Settings,
     runner::now,
     store::{JobFilter, JobRow},
-    workspace::{Workspace, lock::Hold, prune::Pruned},
+    workspace::{Workspace, lock::InspectionLock, prune::PruneRecord},
 };
 use overnight_core::job::id::JobId;
 use serde_json::json;
@@ -24,11 +24,11 @@ kept. In pruned.json stands what was removed, and when. Only workspaces on this 
 
 /// What is kept of a pruned workspace. The lock stays, so that nobody else can take another.
 const KEPT: [&str; 5] = ["output", "job.yaml", ".lock", "archive", "journal.jsonl"];
-/// How many of them are kept without the archives.
-const WITHOUT_ARCHIVES: usize = 3;
+/// How many of these entries are kept if the archives are removed too.
+const KEPT_WITHOUT_ARCHIVES: usize = 3;
 
-/// What ended less long ago may be looked at yet.
-const LEAST_UNASKED: Duration = Duration::from_hours(24);
+/// The age of a job below which a person must confirm: it may still be looked at.
+const MIN_AGE_UNASKED: Duration = Duration::from_hours(24);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -75,15 +75,15 @@ impl Freed {
 }
 
 pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliError> {
-    let office = if args.dry_run { Office::read(settings).await? } else { Office::of_jobs(settings).await? };
-    let office = &office;
+    let app = if args.dry_run { AppContext::read(settings).await? } else { AppContext::of_jobs(settings).await? };
+    let app = &app;
     let least = u64::try_from(args.older_than.as_millis()).unwrap_or(u64::MAX);
-    let mut rows = office.store.jobs(&JobFilter::default()).await?;
+    let mut rows = app.store.jobs(&JobFilter::default()).await?;
     rows.retain(|row| has_ended(row, least));
-    let jobs = office.known(rows).await?;
-    let mut freed = free(office, &jobs, args.archives, true);
+    let jobs = app.database_jobs(rows).await?;
+    let mut freed = free(app, &jobs, args.archives, true);
     let total: u64 = freed.jobs.values().sum();
-    let is_soon = args.older_than < LEAST_UNASKED;
+    let is_soon = args.older_than < MIN_AGE_UNASKED;
     if !args.dry_run {
         if !args.yes && !freed.jobs.is_empty() && (is_soon || freed.has_inputs) {
             let why = if is_soon {
@@ -97,10 +97,10 @@ pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliE
                 counted(freed.jobs.len() as u64, "job")
             )));
         }
-        freed = free(office, &jobs, args.archives, false);
+        freed = free(app, &jobs, args.archives, false);
     }
     for left in &freed.left {
-        out::talk(left);
+        out::note(left);
     }
     let total: u64 = freed.jobs.values().sum();
     if args.json {
@@ -116,17 +116,17 @@ pub(super) async fn run(settings: Settings, args: &PruneArgs) -> Result<u8, CliE
 }
 
 /// Removes what is not kept of these jobs' workspaces, and what was brought for closing jobs among them.
-fn free(office: &Office, jobs: &[Known], with_archives: bool, dry: bool) -> Freed {
-    let kept = &KEPT[..if with_archives { WITHOUT_ARCHIVES } else { KEPT.len() }];
+fn free(app: &AppContext, jobs: &[DatabaseJob], with_archives: bool, dry: bool) -> Freed {
+    let kept = &KEPT[..if with_archives { KEPT_WITHOUT_ARCHIVES } else { KEPT.len() }];
     let mut freed = Freed::default();
     for known in jobs.iter().filter(|known| known.same_as().is_none() && !known.is_unbegun()) {
         // Of a job elsewhere there is nothing here.
-        let Ok(path) = office.workspace(known) else { continue };
+        let Ok(path) = app.workspace(known) else { continue };
         let has_inputs = path.join("documents").exists();
         let found = prune(&path, known.id(), kept, dry).map(|bytes| (bytes, has_inputs));
         freed.add(known.id(), "", found);
     }
-    for (folder, job) in brought(&office.settings.workspaces.value) {
+    for (folder, job) in fetched_folders(&app.settings.workspaces.value) {
         if jobs.iter().any(|known| known.id() == job) {
             freed.add(job, "what was brought for ", remove(&folder, dry).map(|bytes| (bytes, true)));
         }
@@ -150,18 +150,18 @@ fn has_ended(row: &JobRow, least: u64) -> bool {
     ended.is_some_and(|at| now().millis_since(at) >= least)
 }
 
-/// Says so where a workspace was pruned, before it is shown.
-pub(super) fn tell(path: &std::path::Path) {
-    if let Some(pruned) = Workspace::open(path).ok().and_then(|workspace| Pruned::read(&workspace)) {
+/// Writes a note if the workspace that is about to be shown was pruned.
+pub(super) fn note_if_pruned(path: &std::path::Path) {
+    if let Some(pruned) = Workspace::open(path).ok().and_then(|workspace| PruneRecord::read(&workspace)) {
         let removed: Vec<String> = pruned.removed.iter().map(|name| out::one_line(name)).collect();
-        out::talk(&format!("the workspace was pruned at {}: {} are gone", pruned.at, removed.join(", ")));
+        out::note(&format!("the workspace was pruned at {}: {} are gone", pruned.at, removed.join(", ")));
     }
 }
 
 /// Prunes one workspace, while nobody works on it; what keeps it from being done, otherwise.
 fn prune(path: &std::path::Path, id: JobId, kept: &[&str], dry: bool) -> Result<u64, String> {
     let workspace = Workspace::open(path).map_err(|error| error.to_string())?;
-    let _hold = Hold::acquire(&workspace).map_err(|error| error.to_string())?;
+    let _hold = InspectionLock::acquire(&workspace).map_err(|error| error.to_string())?;
     // The row may be wrong about a folder; the folder is not.
     let job = crate::runner::load(path).map(|loaded| (loaded.job.spec.id, loaded.job.ended().is_some()));
     match job {

@@ -1,9 +1,9 @@
-//! What the queue knows of jobs, with the names of their batches, and what is asked of it.
+//! Jobs with what the queue knows of them, and requests to the queue.
 
-use super::{CliError, Office};
+use super::{AppContext, CliError};
 use crate::{
-    report::facts::QueueFacts,
-    store::{BatchRow, JobFilter, JobRow, Which},
+    report::facts::JobQueueFacts,
+    store::{BatchRow, JobFilter, JobRow, JobTarget},
     workspace::lock,
 };
 use overnight_core::job::{id::JobId, record::JobStatus};
@@ -13,15 +13,15 @@ use std::{
 };
 use uuid::Uuid;
 
-/// A job as the database has it.
+/// A job's row, with what the queue knows of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct DatabaseJob {
     pub row: JobRow,
     /// `None`: the job belongs to no batch.
-    pub queue: Option<QueueFacts>,
+    pub queue: Option<JobQueueFacts>,
 }
 
-impl Known {
+impl DatabaseJob {
     pub fn id(&self) -> JobId {
         self.row.job.id
     }
@@ -71,9 +71,9 @@ pub(super) const STATUSES: [JobStatus; 8] = [
     JobStatus::Cancelled,
 ];
 
-impl Office {
+impl AppContext {
     /// The rows with what the queue knows of them.
-    pub async fn known(&self, rows: Vec<JobRow>) -> Result<Vec<Known>, CliError> {
+    pub async fn database_jobs(&self, rows: Vec<JobRow>) -> Result<Vec<DatabaseJob>, CliError> {
         let batches: BTreeSet<Uuid> = rows.iter().filter_map(|row| Some(row.queue.as_ref()?.batch)).collect();
         let mut names = HashMap::new();
         for id in batches {
@@ -83,20 +83,20 @@ impl Office {
     }
 
     /// One row with what the queue knows of it.
-    pub async fn known_one(&self, row: JobRow) -> Result<Known, CliError> {
-        let found = self.known(vec![row.clone()]).await?.pop();
-        Ok(found.unwrap_or(Known { row, queue: None }))
+    pub async fn database_job(&self, row: JobRow) -> Result<DatabaseJob, CliError> {
+        let found = self.database_jobs(vec![row.clone()]).await?.pop();
+        Ok(found.unwrap_or(DatabaseJob { row, queue: None }))
     }
 
     /// The jobs of a batch that fit `filter`, the newest first.
-    pub async fn jobs_of(&self, batch: &BatchRow, filter: &JobFilter) -> Result<Vec<Known>, CliError> {
+    pub async fn jobs_of(&self, batch: &BatchRow, filter: &JobFilter) -> Result<Vec<DatabaseJob>, CliError> {
         let names = HashMap::from([(batch.batch.id, batch.batch.name.clone())]);
         let rows = self.store.jobs(&JobFilter { batch: Some(batch.batch.id), ..*filter }).await?;
         Ok(rows.into_iter().map(|row| with_name(row, &names)).collect())
     }
 
     /// The batches that these jobs belong to, the oldest first.
-    pub(super) async fn batches_of(&self, jobs: &[Known]) -> Result<Vec<BatchRow>, CliError> {
+    pub(super) async fn batches_of(&self, jobs: &[DatabaseJob]) -> Result<Vec<BatchRow>, CliError> {
         let ids: BTreeSet<Uuid> = jobs.iter().filter_map(|job| Some(job.queue.as_ref()?.batch)).collect();
         let mut batches = Vec::with_capacity(ids.len());
         for id in ids {
@@ -106,9 +106,8 @@ impl Office {
         Ok(batches)
     }
 
-    /// Cancels jobs that have not ended: what was never begun ends at once; of all others that is wished, and held ones are
-    /// queued, so that a worker ends them in their workspace too. Returns how many of both.
-    pub(super) async fn cancel(&self, which: Which) -> Result<u64, CliError> {
+    /// Cancels jobs that have not ended; those that were begun are signalled, or queued, so that a worker ends them. Returns how many.
+    pub(super) async fn cancel(&self, which: JobTarget) -> Result<u64, CliError> {
         Ok(self.store.cancel(which).await?)
     }
 
@@ -118,8 +117,8 @@ impl Office {
     }
 }
 
-fn with_name(row: JobRow, names: &HashMap<Uuid, Option<String>>) -> Known {
-    let queue = row.queue.as_ref().map(|queue| QueueFacts {
+fn with_name(row: JobRow, names: &HashMap<Uuid, Option<String>>) -> DatabaseJob {
+    let queue = row.queue.as_ref().map(|queue| JobQueueFacts {
         batch: queue.batch,
         batch_name: names.get(&queue.batch).cloned().flatten(),
         label: queue.label.clone(),
@@ -130,5 +129,5 @@ fn with_name(row: JobRow, names: &HashMap<Uuid, Option<String>>) -> Known {
         run_after: queue.run_after,
         same_as: queue.same_as,
     });
-    Known { row, queue }
+    DatabaseJob { row, queue }
 }

@@ -1,6 +1,6 @@
-//! `overnight reindex`: the database from the workspaces.
+//! `overnight reindex`: restores the database from the workspaces.
 
-use super::{CliError, Office, exit, jobs::standing, out};
+use super::{AppContext, CliError, exit, jobs::standing, out};
 use crate::{
     config::Settings,
     runner::{IndexOutcome, Indexed, Reindexed, reindex},
@@ -30,7 +30,7 @@ pub(super) struct ReindexArgs {
 
 /// The object that `--json` prints. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
-struct Shown<'r> {
+struct ReindexView<'r> {
     workspaces: String,
     restored: usize,
     updated: usize,
@@ -42,11 +42,11 @@ struct Shown<'r> {
     swept: u64,
     /// Copies and renamed workspaces, which are not indexed.
     misnamed: Vec<String>,
-    jobs: Vec<Job<'r>>,
+    jobs: Vec<IndexedJobView<'r>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Job<'r> {
+struct IndexedJobView<'r> {
     id: JobId,
     workspace: String,
     /// `restored`, `updated`, `unchanged`, `busy`, `ahead`, `broken`.
@@ -65,20 +65,20 @@ pub(super) async fn run(settings: Settings, args: &ReindexArgs) -> Result<u8, Cl
         let shown = out::one_line(&workspaces.display().to_string());
         return Err(CliError::usage(format!("there is no workspaces folder at {shown}: name it with --workspaces")));
     }
-    let office = Office::open(settings).await?;
-    let done = reindex(office.store.as_ref(), &workspaces).await?;
-    for sentence in done.jobs.iter().filter_map(said) {
-        out::talk(&out::one_line(&sentence));
+    let app = AppContext::open(settings).await?;
+    let done = reindex(app.store.as_ref(), &workspaces).await?;
+    for sentence in done.jobs.iter().filter_map(detail_sentence) {
+        out::note(&out::one_line(&sentence));
     }
     for misnamed in &done.misnamed {
         let what = misnamed.job.map_or_else(
             || "it is not named by a job's id".to_owned(),
             |id| format!("it holds job {id}; give it that name if it is not a copy"),
         );
-        out::talk(&out::one_line(&format!("left out: {}: {what}", misnamed.path.display())));
+        out::note(&out::one_line(&format!("left out: {}: {what}", misnamed.path.display())));
     }
     if args.json {
-        out::json(&shown(&done, &std::path::absolute(&workspaces).unwrap_or(workspaces).display().to_string()))?;
+        out::json(&view(&done, &std::path::absolute(&workspaces).unwrap_or(workspaces).display().to_string()))?;
     } else {
         out::result(&summary(&done))?;
     }
@@ -86,8 +86,8 @@ pub(super) async fn run(settings: Settings, args: &ReindexArgs) -> Result<u8, Cl
     Ok(if is_whole { exit::COMPLETED } else { exit::FAILED })
 }
 
-/// What a person should know of one job.
-fn said(job: &Indexed) -> Option<String> {
+/// One sentence on what a person should know about a job.
+fn detail_sentence(job: &Indexed) -> Option<String> {
     let id = job.id;
     match &job.outcome {
         IndexOutcome::Restored | IndexOutcome::Updated => match job.standing {
@@ -105,7 +105,7 @@ fn said(job: &Indexed) -> Option<String> {
     }
 }
 
-fn word(outcome: &IndexOutcome) -> (&'static str, Option<&str>) {
+fn outcome_name(outcome: &IndexOutcome) -> (&'static str, Option<&str>) {
     match outcome {
         IndexOutcome::Restored => ("restored", None),
         IndexOutcome::Updated => ("updated", None),
@@ -117,11 +117,11 @@ fn word(outcome: &IndexOutcome) -> (&'static str, Option<&str>) {
 }
 
 fn count(done: &Reindexed, name: &str) -> usize {
-    done.jobs.iter().filter(|job| word(&job.outcome).0 == name).count()
+    done.jobs.iter().filter(|job| outcome_name(&job.outcome).0 == name).count()
 }
 
-fn shown<'r>(done: &'r Reindexed, workspaces: &str) -> Shown<'r> {
-    Shown {
+fn view<'r>(done: &'r Reindexed, workspaces: &str) -> ReindexView<'r> {
+    ReindexView {
         workspaces: workspaces.to_owned(),
         restored: count(done, "restored"),
         updated: count(done, "updated"),
@@ -134,8 +134,8 @@ fn shown<'r>(done: &'r Reindexed, workspaces: &str) -> Shown<'r> {
             .jobs
             .iter()
             .map(|job| {
-                let (outcome, detail) = word(&job.outcome);
-                Job {
+                let (outcome, detail) = outcome_name(&job.outcome);
+                IndexedJobView {
                     id: job.id,
                     workspace: job.path.display().to_string(),
                     outcome,
@@ -152,7 +152,7 @@ fn shown<'r>(done: &'r Reindexed, workspaces: &str) -> Shown<'r> {
 fn summary(done: &Reindexed) -> String {
     let mut parts = Vec::new();
     for name in ["restored", "updated", "unchanged", "busy", "ahead", "broken"] {
-        let jobs: Vec<&Indexed> = done.jobs.iter().filter(|job| word(&job.outcome).0 == name).collect();
+        let jobs: Vec<&Indexed> = done.jobs.iter().filter(|job| outcome_name(&job.outcome).0 == name).collect();
         if jobs.is_empty() {
             continue;
         }

@@ -1,30 +1,30 @@
-//! `overnight report`: what became of many jobs. The facts are gathered here; what they add up to, and all forms but the
-//! terminal's, are `crate::report`'s.
+//! `overnight report`: what became of many jobs. This gathers the facts; `crate::report` sums them up and writes all formats but text.
 
-mod brought;
+mod fetched;
 mod text;
 
 use super::{
-    CliError, Office, depot::DepotArgs, exit, jobs, named::Named, office::no_jobs_yet, out, queue::Known, table, when,
+    AppContext, CliError, app_context::no_jobs_yet, exit, job_or_batch::JobOrBatch, jobs, local_time, out,
+    queue::DatabaseJob, table, workspace_store::WorkspaceStoreArgs,
 };
 use crate::{
-    config::{Partial, Settings},
+    config::{Flags, Settings},
     report::{
         batch::BatchFacts,
         collect::{CollectError, collect},
-        count::{Asked, Report, waits},
-        facts::{JobFacts, Standing},
+        count::{Report, ReportFilter, waits},
+        facts::{JobFacts, JobStanding},
         html::html,
         markdown::markdown,
         page::{Page, Style},
-        read::{Place, read},
+        read::{Whereabouts, read},
     },
     runner::now,
     store::{BatchRow, JobFilter, JobRow},
     workspace::Workspace,
 };
-use brought::Shelf;
 use chrono::Local;
+use fetched::FetchedDeliverables;
 use overnight_core::job::{id::JobId, time::Timestamp};
 use std::{
     collections::BTreeMap,
@@ -41,10 +41,10 @@ Examples:
   overnight report --since 22:00 --collect results/
   overnight report --json | jq -r '.needs_person[].commands[0]'";
 
-/// How far the report goes back where nothing is said.
-const USUAL: Duration = Duration::from_hours(24);
-/// The database's clock may be another machine's.
-const SLACK: Duration = Duration::from_hours(1);
+/// How far the report goes back by default.
+const DEFAULT_SPAN: Duration = Duration::from_hours(24);
+/// How far the database's clock may differ from this machine's.
+const CLOCK_SLACK: Duration = Duration::from_hours(1);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -58,14 +58,14 @@ pub(super) struct ReportArgs {
     batch: Vec<String>,
     /// Only jobs made or worked since then: 22:00, 2h (ago), 2026-11-20, '2026-11-20 22:00', 2026-11-20T22:00:00Z
     /// [default: 24h, where no job or batch is named]
-    #[arg(long, value_name = "TIME", value_parser = |text: &str| when::since(text, &Local::now()))]
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| local_time::since(text, &Local::now()))]
     since: Option<Timestamp>,
     /// Only jobs that are completed, partial, blocked, failed, held, interrupted, running, queued or cancelled
     #[arg(long, value_parser = standing, value_delimiter = ',')]
-    status: Vec<Standing>,
+    status: Vec<JobStanding>,
     /// Form of the report [default: as the file's name ends, else text]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<ReportFormat>,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -76,40 +76,40 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "DIR")]
     collect: Option<PathBuf>,
     #[command(flatten)]
-    depot: DepotArgs,
+    workspace_store: WorkspaceStoreArgs,
 }
 
 impl ReportArgs {
-    pub(super) fn put_into(&self, flags: Partial) -> Partial {
-        self.depot.put_into(flags)
+    pub(super) fn add_to(&self, flags: Flags) -> Flags {
+        self.workspace_store.add_to(flags)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ReportFormat {
     Text,
     Markdown,
     Json,
     Html,
 }
 
-fn standing(text: &str) -> Result<Standing, String> {
-    let found = Standing::ALL.into_iter().find(|standing| standing.name() == text.trim().to_lowercase());
-    found.ok_or_else(|| format!("it is one of {}", Standing::ALL.map(Standing::name).join(", ")))
+fn standing(text: &str) -> Result<JobStanding, String> {
+    let found = JobStanding::ALL.into_iter().find(|standing| standing.name() == text.trim().to_lowercase());
+    found.ok_or_else(|| format!("it is one of {}", JobStanding::ALL.map(JobStanding::name).join(", ")))
 }
 
 impl ReportArgs {
-    fn format(&self) -> Result<Format, CliError> {
-        if let Some(format) = self.json.then_some(Format::Json).or(self.format) {
+    fn format(&self) -> Result<ReportFormat, CliError> {
+        if let Some(format) = self.json.then_some(ReportFormat::Json).or(self.format) {
             return Ok(format);
         }
         let file = self.output.as_deref().unwrap_or(Path::new("-"));
         let end = file.extension().map(|end| end.to_string_lossy().to_lowercase());
         match end.as_deref() {
-            Some("html" | "htm") => Ok(Format::Html),
-            Some("md" | "markdown") => Ok(Format::Markdown),
-            Some("json") => Ok(Format::Json),
-            Some("txt" | "text") | None => Ok(Format::Text),
+            Some("html" | "htm") => Ok(ReportFormat::Html),
+            Some("md" | "markdown") => Ok(ReportFormat::Markdown),
+            Some("json") => Ok(ReportFormat::Json),
+            Some("txt" | "text") | None => Ok(ReportFormat::Text),
             Some(_) => Err(CliError::usage(format!(
                 "--output {}: a report is written as .html, .md, .json or .txt: let the file's name end so, or give --format",
                 out::one_line(&file.display().to_string())
@@ -118,52 +118,53 @@ impl ReportArgs {
     }
 }
 
-/// All that a report is made of.
+/// Everything that a report is made from.
 #[derive(Default)]
-struct Gathered {
-    asked: Asked,
+struct ReportInput {
+    filter: ReportFilter,
     facts: Vec<JobFacts>,
     batches: Vec<BatchRow>,
     /// Of all jobs and batches, sorted.
     ids: Vec<String>,
     /// Jobs whose workspaces are in a workspace store only.
-    stored: Vec<(Known, String)>,
+    stored: Vec<(DatabaseJob, String)>,
 }
 
 pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, CliError> {
     let made = now();
     let format = args.format()?;
     let nothing = no_jobs_yet(&settings);
-    let office = Office::read_any(settings).await?;
-    let gathered = match &office {
-        Some(office) => gather(office, args, made).await?,
+    let app = AppContext::read_any(settings).await?;
+    let input = match &app {
+        Some(app) => gather(app, args, made).await?,
         None if args.jobs.is_empty() && args.batch.is_empty() => {
-            out::talk(&nothing);
-            Gathered::default()
+            out::note(&nothing);
+            ReportInput::default()
         }
         None => return Err(CliError::usage(nothing)),
     };
-    let Gathered { asked, facts, batches, ids, mut stored } = gathered;
-    let mut report = Report::of(made, &asked, facts);
+    let ReportInput { filter, facts, batches, ids, mut stored } = input;
+    let mut report = Report::of(made, &filter, facts);
     let is_told = |batch: &BatchFacts| report.jobs.iter().any(|job| job.batch == Some(batch.id));
     report.batches = batches.into_iter().map(BatchFacts::of).filter(is_told).collect();
-    let id = |id: JobId| jobs::short(&id.to_string(), &ids).to_owned();
-    if let (Some(folder), Some(office)) = (&args.collect, &office) {
-        let is_told = |job: &Known| report.jobs.iter().any(|told| told.id == job.id() && !told.deliverables.is_empty());
+    let id = |id: JobId| jobs::short_id(&id.to_string(), &ids).to_owned();
+    if let (Some(folder), Some(app)) = (&args.collect, &app) {
+        let is_told =
+            |job: &DatabaseJob| report.jobs.iter().any(|told| told.id == job.id() && !told.deliverables.is_empty());
         stored.retain(|(job, _)| is_told(job));
-        let shelf = Shelf::fill(office, &stored, folder).await?;
-        let collected = collect(&report.jobs, &shelf.brought, folder, made, &id);
-        shelf.clear();
+        let fetched = FetchedDeliverables::fetch(app, &stored, folder).await?;
+        let collected = collect(&report.jobs, &fetched.folders, folder, made, &id);
+        fetched.clear();
         report.collected = Some(collected?);
     }
-    let page = || Page::of(&report, &Style { minute: &when::minute, id: &id });
+    let page = || Page::of(&report, &Style { minute: &local_time::minute, id: &id });
     let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
     let room = if args.output.is_none() { table::room() } else { None };
     let text = match format {
-        Format::Text => text::text(&page(), room),
-        Format::Markdown => markdown(&page()),
-        Format::Html => html(&page()),
-        Format::Json => serde_json::to_string_pretty(&report)
+        ReportFormat::Text => text::text(&page(), room),
+        ReportFormat::Markdown => markdown(&page()),
+        ReportFormat::Html => html(&page()),
+        ReportFormat::Json => serde_json::to_string_pretty(&report)
             .map(|text| text + "\n")
             .map_err(|error| CliError::failed(format!("the report can't be written as JSON ({error})")))?,
     };
@@ -174,60 +175,60 @@ pub(super) async fn run(settings: Settings, args: &ReportArgs) -> Result<u8, Cli
     Ok(exit::COMPLETED)
 }
 
-async fn gather(office: &Office, args: &ReportArgs, made: Timestamp) -> Result<Gathered, CliError> {
-    let (mut asked, jobs, ids) = asked(office, args, made).await?;
-    let batches = office.batches_of(&jobs).await?;
+async fn gather(app: &AppContext, args: &ReportArgs, made: Timestamp) -> Result<ReportInput, CliError> {
+    let (mut filter, jobs, ids) = filtered_jobs(app, args, made).await?;
+    let batches = app.batches_of(&jobs).await?;
     let mut facts: Vec<JobFacts> = Vec::with_capacity(jobs.len());
     let mut stored = Vec::new();
     for job in jobs {
-        let job = office.caught_up_quietly(job).await;
-        let key = office.stored_at(&job).await?;
-        let place = office.place(&job, key.is_some());
-        facts.push(read(&job.row, job.queue.as_ref(), &place, office.is_interrupted(&job)));
-        if let (Place::Stored(_), Some(key)) = (place, key) {
+        let job = app.caught_up_quietly(job).await;
+        let key = app.stored_at(&job).await?;
+        let location = app.whereabouts(&job, key.is_some());
+        facts.push(read(&job.row, job.queue.as_ref(), &location, app.is_interrupted(&job)));
+        if let (Whereabouts::Stored(_), Some(key)) = (location, key) {
             stored.push((job, key));
         }
     }
-    asked.standings.dedup();
-    Ok(Gathered { asked, facts, batches, ids, stored })
+    filter.standings.dedup();
+    Ok(ReportInput { filter, facts, batches, ids, stored })
 }
 
 /// What is asked for, the jobs that may belong to it, and the ids of all jobs and batches, sorted.
-async fn asked(
-    office: &Office,
+async fn filtered_jobs(
+    app: &AppContext,
     args: &ReportArgs,
     made: Timestamp,
-) -> Result<(Asked, Vec<Known>, Vec<String>), CliError> {
-    office.adopt().await;
-    let all = office.store.jobs(&JobFilter::default()).await?;
-    let ids = Office::ids_with(&all);
+) -> Result<(ReportFilter, Vec<DatabaseJob>, Vec<String>), CliError> {
+    app.adopt().await;
+    let all = app.store.jobs(&JobFilter::default()).await?;
+    let ids = AppContext::ids_with(&all);
     let named = !args.jobs.is_empty() || !args.batch.is_empty();
-    let since = args.since.or_else(|| (!named).then(|| before(made, USUAL)));
-    let mut asked = Asked { since, standings: args.status.clone(), named, older_waiting: 0 };
+    let since = args.since.or_else(|| (!named).then(|| before(made, DEFAULT_SPAN)));
+    let mut filter = ReportFilter { since, standings: args.status.clone(), named, older_waiting: 0 };
     if named {
-        return Ok((asked, named_jobs(office, args).await?, ids));
+        return Ok((filter, named_jobs(app, args).await?, ids));
     }
-    let since = since.map(|since| before(since, SLACK));
+    let since = since.map(|since| before(since, CLOCK_SLACK));
     // A row is written whenever a job rests: one that is older, and doesn't run, has not been worked.
     let (rows, older): (Vec<JobRow>, Vec<JobRow>) = all.into_iter().partition(|row| {
         let is_new = |since| row.job.created >= since || row.updated >= since;
         since.is_none_or(is_new) || !(row.state.status.is_end() || row.state.hold_reason.is_some())
     });
-    asked.older_waiting = older.iter().filter(|row| waits(Standing::of(row.state.status, false))).count() as u64;
-    Ok((asked, office.known(rows).await?, ids))
+    filter.older_waiting = older.iter().filter(|row| waits(JobStanding::of(row.state.status, false))).count() as u64;
+    Ok((filter, app.database_jobs(rows).await?, ids))
 }
 
 /// The jobs that are named, and those of the batches that are, each once.
-async fn named_jobs(office: &Office, args: &ReportArgs) -> Result<Vec<Known>, CliError> {
+async fn named_jobs(app: &AppContext, args: &ReportArgs) -> Result<Vec<DatabaseJob>, CliError> {
     let mut batches = Vec::new();
-    let mut jobs: BTreeMap<JobId, Known> = BTreeMap::new();
+    let mut jobs: BTreeMap<JobId, DatabaseJob> = BTreeMap::new();
     for name in &args.batch {
-        batches.push(office.batch(name).await?);
+        batches.push(app.batch(name).await?);
     }
     for name in &args.jobs {
-        match office.named(name).await? {
-            Named::Batch(batch) => batches.push(*batch),
-            Named::Job(job) => {
+        match app.job_or_batch(name).await? {
+            JobOrBatch::Batch(batch) => batches.push(*batch),
+            JobOrBatch::Job(job) => {
                 jobs.insert(job.id(), *job);
             }
         }
@@ -235,8 +236,8 @@ async fn named_jobs(office: &Office, args: &ReportArgs) -> Result<Vec<Known>, Cl
     // A batch's last word is its closing job's, which is in a batch of its own.
     let mut closing = Vec::new();
     for batch in &batches {
-        closing.extend(office.closing(batch).await?.map(|closing| (closing.id(), closing)));
-        let of_batch = office.jobs_of(batch, &JobFilter::default()).await?;
+        closing.extend(app.closing(batch).await?.map(|closing| (closing.id(), closing)));
+        let of_batch = app.jobs_of(batch, &JobFilter::default()).await?;
         jobs.extend(of_batch.into_iter().map(|job| (job.id(), job)));
     }
     jobs.extend(closing);
@@ -248,20 +249,20 @@ fn before(moment: Timestamp, passed: Duration) -> Timestamp {
     earlier.map_or(moment, Timestamp::new)
 }
 
-impl Office {
+impl AppContext {
     /// [`Self::caught_up`], where a workspace that can't be had is the report's to tell.
-    async fn caught_up_quietly(&self, job: Known) -> Known {
+    async fn caught_up_quietly(&self, job: DatabaseJob) -> DatabaseJob {
         self.caught_up(job.clone()).await.unwrap_or(job)
     }
 
     /// Where the job's workspace is, for a report.
-    fn place(&self, job: &Known, is_stored: bool) -> Place {
+    fn whereabouts(&self, job: &DatabaseJob, is_stored: bool) -> Whereabouts {
         match self.workspace(job) {
-            Ok(path) => Place::Here(path),
-            Err(_) if job.elsewhere().is_some() => Place::Elsewhere,
-            Err(_) if job.is_unbegun() => Place::NotBegun,
-            Err(error) if is_stored => Place::Stored(error.message),
-            Err(error) => Place::Gone(error.message),
+            Ok(path) => Whereabouts::Here(path),
+            Err(_) if job.elsewhere().is_some() => Whereabouts::Elsewhere,
+            Err(_) if job.is_unbegun() => Whereabouts::NotBegun,
+            Err(error) if is_stored => Whereabouts::Stored(error.message),
+            Err(error) => Whereabouts::Gone(error.message),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What came of a job, on stdout: a short text, or one JSON object.
+//! Prints the result of a job to stdout: a short text, or one JSON object.
 
 use super::{
     CliError, out,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     report::facts::{NotRead, Recognised},
-    runner::Outcome,
+    runner::JobOutcome,
 };
 use overnight_core::job::{
     contract::Check,
@@ -26,7 +26,7 @@ const MOST_NOT_READ: usize = 20;
 
 /// The object that `--json` prints. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
-struct Shown<'j> {
+struct ResultView<'j> {
     id: String,
     status: JobStatus,
     hold_reason: Option<HoldReason>,
@@ -66,17 +66,17 @@ struct Shown<'j> {
 }
 
 /// How much it matters that a job has come to this.
-pub(super) fn level(status: JobStatus) -> out::Level {
+pub(super) fn level(status: JobStatus) -> out::LogLevel {
     match status {
-        JobStatus::Failed | JobStatus::Partial | JobStatus::Blocked => out::Level::Error,
-        JobStatus::Held => out::Level::Warn,
-        JobStatus::Completed | JobStatus::Cancelled | JobStatus::Queued | JobStatus::Running => out::Level::Info,
+        JobStatus::Failed | JobStatus::Partial | JobStatus::Blocked => out::LogLevel::Error,
+        JobStatus::Held => out::LogLevel::Warn,
+        JobStatus::Completed | JobStatus::Cancelled | JobStatus::Queued | JobStatus::Running => out::LogLevel::Info,
     }
 }
 
 /// Prints the result of `job`, whose workspace lies at `path`.
-pub(super) fn show(job: &Job, path: &Path, outcome: Outcome, as_json: bool) -> Result<(), CliError> {
-    let shown = Shown::new(job, path, outcome);
+pub(super) fn show(job: &Job, path: &Path, outcome: JobOutcome, as_json: bool) -> Result<(), CliError> {
+    let shown = ResultView::new(job, path, outcome);
     // A person reads it in the result; who reads the log has no other word of it.
     if out::is_json() {
         let text = shown
@@ -84,17 +84,17 @@ pub(super) fn show(job: &Job, path: &Path, outcome: Outcome, as_json: bool) -> R
             .clone()
             .map_or_else(|| shown.status.to_string(), |reason| format!("{}: {reason}", shown.status));
         let fields = vec![("rest", json!(shown.status.name())), ("reason", json!(shown.reason))];
-        out::say(&out::Said { fields, ..out::Said::new(level(shown.status), "rested", &text) });
+        out::log(&out::LogMessage { fields, ..out::LogMessage::new(level(shown.status), "rested", &text) });
     }
     if as_json { out::json(&shown) } else { out::result(&shown.text(job, path)) }
 }
 
-impl<'j> Shown<'j> {
-    fn new(job: &'j Job, path: &Path, outcome: Outcome) -> Self {
+impl<'j> ResultView<'j> {
+    fn new(job: &'j Job, path: &Path, outcome: JobOutcome) -> Self {
         let (status, hold_reason) = match outcome {
-            Outcome::Ended(status) => (status, None),
-            Outcome::Held(reason) => (JobStatus::Held, Some(reason)),
-            Outcome::Interrupted => (JobStatus::Held, Some(HoldReason::Paused)),
+            JobOutcome::Ended(status) => (status, None),
+            JobOutcome::Held(reason) => (JobStatus::Held, Some(reason)),
+            JobOutcome::Interrupted => (JobStatus::Held, Some(HoldReason::Paused)),
         };
         let (_, _, reason) = job.job_status();
         // A full disk is not a fact of the job: nothing could be written any more.

@@ -1,29 +1,29 @@
-//! `overnight resume`: goes on with a job that is held, or that a crash left behind. What its journal says is where it goes on.
-//! A batch, and a job that no worker has begun or that only another machine can open, goes back into the queue.
+//! `overnight resume`: goes on with a job that is held or was interrupted, from the end of its journal. A batch, and a job that no worker has
+//! begun or that only another machine can open, goes back into the queue.
 
 use super::{
-    CliError, Office,
+    AppContext, CliError,
     cancel::{is_or_are, standing},
     exit,
-    named::{Named, batch_words},
+    job_or_batch::{JobOrBatch, batch_title},
     out,
     progress::counted,
-    queue::Known,
+    queue::DatabaseJob,
     result,
-    run::Bounds,
-    server::{self, Server, Target, typed},
-    work,
+    run::LimitArgs,
+    run_job,
+    server::{self, ServerArgs, Target, typed_value},
 };
 use crate::{
-    config::{Partial, Settings},
-    runner::Outcome,
-    store::{BatchRow, Which},
+    config::{Flags, Settings},
+    runner::JobOutcome,
+    store::{BatchRow, JobTarget},
 };
 use overnight_core::job::{
+    decide::Command,
     limits::Limits,
     record::{HoldReason, JobStatus},
     state::{Job, Status},
-    step::Command,
 };
 use std::fmt::Write;
 
@@ -46,11 +46,11 @@ pub(super) struct ResumeArgs {
     #[arg(long, value_name = "USD", value_parser = usd, allow_negative_numbers = true)]
     budget_usd: Option<f64>,
     #[command(flatten)]
-    bounds: Bounds,
+    bounds: LimitArgs,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     #[command(flatten)]
-    show: work::Show,
+    show: run_job::OutputArgs,
 }
 
 /// An amount of money.
@@ -59,64 +59,64 @@ fn usd(text: &str) -> Result<f64, String> {
     amount.ok_or_else(|| "it is an amount of USD over 0, such as 12.50".to_owned())
 }
 
-pub(super) async fn run(flags: Partial, args: &ResumeArgs) -> Result<u8, CliError> {
-    let typed = args.server.put_into(args.bounds.put_into(Partial::default()));
-    let settings = super::settings(&args.server.put_into(args.bounds.put_into(flags)))?;
-    let office = Office::open(settings).await?;
-    let known = match office.named(&args.job).await? {
-        Named::Job(job) => job,
-        Named::Batch(_) if typed != Partial::default() => {
+pub(super) async fn run(flags: Flags, args: &ResumeArgs) -> Result<u8, CliError> {
+    let typed = args.server.add_to(args.bounds.add_to(Flags::default()));
+    let settings = super::settings(&args.server.add_to(args.bounds.add_to(flags)))?;
+    let app = AppContext::open(settings).await?;
+    let known = match app.job_or_batch(&args.job).await? {
+        JobOrBatch::Job(job) => job,
+        JobOrBatch::Batch(_) if typed != Flags::default() => {
             return Err(CliError::usage(
                 "for a batch only --budget-usd can be given: model, server and limits were set when it was submitted",
             ));
         }
-        Named::Batch(batch) => return batch_again(&office, &batch, args.budget_usd).await,
+        JobOrBatch::Batch(batch) => return requeue_batch(&app, &batch, args.budget_usd).await,
     };
     if args.budget_usd.is_some() {
         return Err(CliError::usage("--budget-usd is for a batch; what one job may cost is set with --cost"));
     }
-    if is_the_queues(&office, &known) {
+    if belongs_to_queue(&app, &known) {
         if typed.model.is_some() || typed.base_url.is_some() || typed.api_key_env.is_some() {
             return Err(CliError::usage(format!(
                 "job {} is a worker's, with the model and server that its batch was submitted with: they can't be changed here",
                 known.id()
             )));
         }
-        return job_again(&office, &known).await;
+        return requeue_job(&app, &known).await;
     }
-    let path = office.workspace(&known)?;
+    let path = app.workspace(&known)?;
     let row = &known.row;
     let id = row.job.id;
-    let mut session = work::open(&office, row, &path).await?;
-    if let Some(status) = session.job.ended().map(|ending| ending.status) {
-        let outcome = Outcome::Ended(status);
-        work::settle(&office, &mut session, row).await?;
-        out::talk(&format!("job {id} has ended already; nothing is left to do"));
-        result::show(&session.job, &path, outcome, args.show.json)?;
-        return Ok(work::code(outcome));
+    let mut opened = run_job::open(&app, row, &path).await?;
+    if let Some(status) = opened.job.ended().map(|ending| ending.status) {
+        let outcome = JobOutcome::Ended(status);
+        run_job::settle_row(&app, &mut opened, row).await?;
+        out::note(&format!("job {id} has ended already; nothing is left to do"));
+        result::show(&opened.job, &path, outcome, args.show.json)?;
+        return Ok(run_job::exit_code(outcome));
     }
-    if is_in_review(&session.job) {
-        work::settle(&office, &mut session, row).await?;
-        return Err(in_review(id));
+    if is_in_review(&opened.job) {
+        run_job::settle_row(&app, &mut opened, row).await?;
+        return Err(in_review_error(id));
     }
-    let (limits, are_new) = limits(session.job.limits, &office.settings);
-    let target = Target::of(&session, &office.settings)?;
-    let models = server::open_all(&office, &target, &session.job.spec.instructions.fallback).await?;
-    let mut words = target.words(&models, &session);
-    if are_new || !session.job.is_running() {
+    let (limits, are_new) = limits(opened.job.limits, &app.settings);
+    let target = Target::of(&opened, &app.settings)?;
+    let models = server::open_all(&app, &target, &opened.job.spec.instructions.fallback).await?;
+    let mut words = target.commands(&models, &opened);
+    if are_new || !opened.job.is_running() {
         words.push(Command::Resume { limits });
     }
-    work::drive(&office, &mut session, &path, models, words, args.show).await
+    run_job::run_job(&app, &mut opened, &path, models, words, args.show).await
 }
 
-/// Whether the queue alone can go on with the job, or has ended it: there is no workspace that could be worked here.
-fn is_the_queues(office: &Office, job: &Known) -> bool {
+/// Whether only the queue can go on with the job, because no workspace of it can be opened here.
+fn belongs_to_queue(app: &AppContext, job: &DatabaseJob) -> bool {
     let is_given_up = job.queue.is_some() && job.status() == JobStatus::Failed;
-    !office.has_workspace(job) || job.same_as().is_some() || is_given_up
+    !app.has_workspace(job) || job.same_as().is_some() || is_given_up
 }
 
 /// Queues the job again, or says why there is nothing to queue.
-async fn job_again(office: &Office, job: &Known) -> Result<u8, CliError> {
+async fn requeue_job(app: &AppContext, job: &DatabaseJob) -> Result<u8, CliError> {
     let id = job.id();
     let where_to = match job.elsewhere() {
         Some(host) => {
@@ -134,23 +134,23 @@ async fn job_again(office: &Office, job: &Known) -> Result<u8, CliError> {
         status @ (JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Cancelled) => {
             let reason = job.row.state.reason.as_deref().map(|reason| format!(" ({})", out::one_line(reason)));
             out::result(&format!("job {id} has ended already: it is {status}{}\n", reason.unwrap_or_default()))?;
-            return Ok(work::code(Outcome::Ended(status)));
+            return Ok(run_job::exit_code(JobOutcome::Ended(status)));
         }
-        JobStatus::Held if job.row.state.hold_reason == Some(HoldReason::Review) => return Err(in_review(id)),
+        JobStatus::Held if job.row.state.hold_reason == Some(HoldReason::Review) => return Err(in_review_error(id)),
         JobStatus::Held => {
-            office.store.resume(Which::Job(id)).await?;
+            app.store.resume(JobTarget::Job(id)).await?;
             format!("job {id} is queued again; {where_to}")
         }
         JobStatus::Queued => {
             let run_after = job.queue.as_ref().and_then(|queue| queue.run_after);
             match run_after {
-                Some(at) => format!("job {id} is queued until {}; then {where_to}", super::when::minute(at)),
+                Some(at) => format!("job {id} is queued until {}; then {where_to}", super::local_time::minute(at)),
                 None => format!("job {id} is queued; {where_to}"),
             }
         }
         JobStatus::Running => {
-            // A wish to pause is taken back.
-            office.store.resume(Which::Job(id)).await?;
+            // A pending pause is withdrawn.
+            app.store.resume(JobTarget::Job(id)).await?;
             format!("job {id} is being worked on")
         }
     };
@@ -158,9 +158,9 @@ async fn job_again(office: &Office, job: &Known) -> Result<u8, CliError> {
     Ok(exit::COMPLETED)
 }
 
-/// Queues what is held of a batch, as a rule the rest after its trial.
-async fn batch_again(office: &Office, batch: &BatchRow, budget_usd: Option<f64>) -> Result<u8, CliError> {
-    let words = batch_words(batch);
+/// Queues the held jobs of a batch, usually those after its trial.
+async fn requeue_batch(app: &AppContext, batch: &BatchRow, budget_usd: Option<f64>) -> Result<u8, CliError> {
+    let words = batch_title(batch);
     if let Some(usd) = budget_usd {
         if usd <= batch.spent_usd {
             return Err(CliError::usage(format!(
@@ -168,10 +168,10 @@ async fn batch_again(office: &Office, batch: &BatchRow, budget_usd: Option<f64>)
                 batch.spent_usd
             )));
         }
-        office.set_budget(batch, usd).await?;
+        app.set_budget(batch, usd).await?;
     }
-    let queued = office.store.resume(Which::Batch(batch.batch.id)).await?;
-    let after = office.store.totals(batch.batch.id).await?;
+    let queued = app.store.resume(JobTarget::Batch(batch.batch.id)).await?;
+    let after = app.store.totals(batch.batch.id).await?;
     let mut text =
         budget_usd.map(|usd| format!("the jobs of {words} may spend {usd:.2} USD together\n")).unwrap_or_default();
     match queued {
@@ -199,7 +199,7 @@ async fn batch_again(office: &Office, batch: &BatchRow, budget_usd: Option<f64>)
     Ok(exit::COMPLETED)
 }
 
-fn in_review(id: overnight_core::job::id::JobId) -> CliError {
+fn in_review_error(id: overnight_core::job::id::JobId) -> CliError {
     CliError {
         message: format!(
             "job {id} waits for a review: `overnight approve {id}` accepts it, `overnight feedback {id} \"…\"` sends it back"
@@ -208,7 +208,7 @@ fn in_review(id: overnight_core::job::id::JobId) -> CliError {
     }
 }
 
-/// Whether the job waits for a person's word on its result.
+/// Whether the job waits for a person's review of its result.
 pub(super) fn is_in_review(job: &Job) -> bool {
     match &job.status {
         Status::Held { reason, .. } => *reason == HoldReason::Review,
@@ -219,9 +219,9 @@ pub(super) fn is_in_review(job: &Job) -> bool {
 /// The job's limits with the typed ones in their place, and whether there are any.
 fn limits(mut limits: Limits, settings: &Settings) -> (Limits, bool) {
     let before = limits;
-    limits.turns = typed(&settings.turns).copied().unwrap_or(limits.turns);
-    limits.tokens = typed(&settings.tokens).copied().or(limits.tokens);
-    limits.cost_usd = typed(&settings.cost_usd).copied().or(limits.cost_usd);
-    limits.wall_clock_ms = typed(&settings.wall_clock_ms).copied().or(limits.wall_clock_ms);
+    limits.turns = typed_value(&settings.turns).copied().unwrap_or(limits.turns);
+    limits.tokens = typed_value(&settings.tokens).copied().or(limits.tokens);
+    limits.cost_usd = typed_value(&settings.cost_usd).copied().or(limits.cost_usd);
+    limits.wall_clock_ms = typed_value(&settings.wall_clock_ms).copied().or(limits.wall_clock_ms);
     (limits, limits != before)
 }

@@ -1,15 +1,15 @@
 //! `overnight retry`: failed jobs of a batch are queued again, and so is a held one whose workspace is gone. A job of `overnight run` belongs to no queue.
 
 use super::{
-    CliError, Office,
+    AppContext, CliError,
     cancel::{is_or_are, it_or_them, standing},
     exit,
-    named::{Named, batch_words},
+    job_or_batch::{JobOrBatch, batch_title},
     out,
     progress::counted,
-    queue::Known,
+    queue::DatabaseJob,
 };
-use crate::store::Which;
+use crate::store::JobTarget;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,29 +26,29 @@ pub(super) struct RetryArgs {
     name: String,
 }
 
-pub(super) async fn run(office: &Office, args: &RetryArgs) -> Result<u8, CliError> {
-    let (which, words, nothing) = match office.named(&args.name).await? {
-        Named::Batch(batch) => {
-            let words = format!(" of {}", batch_words(&batch));
+pub(super) async fn run(app: &AppContext, args: &RetryArgs) -> Result<u8, CliError> {
+    let (which, words, nothing) = match app.job_or_batch(&args.name).await? {
+        JobOrBatch::Batch(batch) => {
+            let words = format!(" of {}", batch_title(&batch));
             let nothing = format!("no job{words} has failed: {}", standing(&batch.totals));
-            (Which::Batch(batch.batch.id), words, nothing)
+            (JobTarget::Batch(batch.batch.id), words, nothing)
         }
-        Named::Job(job) => {
+        JobOrBatch::Job(job) => {
             let id = job.id();
             if job.queue.is_none() {
-                return Err(CliError::usage(alone(&job)));
+                return Err(CliError::usage(not_in_batch_hint(&job)));
             }
-            let is_lost = job.is_held_here() && office.workspace(&job).is_err();
-            if is_lost && office.store.begin_anew(id).await? {
+            let is_lost = job.is_held_here() && app.workspace(&job).is_err();
+            if is_lost && app.store.restart_from_nothing(id).await? {
                 let anew = "its workspace is gone, and it is queued again from its beginning";
                 out::result(&format!("job {id}: {anew}; a worker takes it (`overnight work`)\n"))?;
                 return Ok(exit::COMPLETED);
             }
             let nothing = format!("job {id} has not failed: it is {}", job.status());
-            (Which::Job(id), format!(" ({id})"), nothing)
+            (JobTarget::Job(id), format!(" ({id})"), nothing)
         }
     };
-    let queued = office.store.retry(which).await?;
+    let queued = app.store.retry(which).await?;
     if queued == 0 {
         return Err(CliError::usage(nothing));
     }
@@ -61,8 +61,8 @@ pub(super) async fn run(office: &Office, args: &RetryArgs) -> Result<u8, CliErro
     Ok(exit::COMPLETED)
 }
 
-/// What to do about a job that is in no batch.
-fn alone(job: &Known) -> String {
+/// Says what to do about a job that is in no batch.
+fn not_in_batch_hint(job: &DatabaseJob) -> String {
     let id = job.id();
     if job.status().is_end() {
         let instructions = out::one_line(&job.row.job.instructions);

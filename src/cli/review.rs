@@ -1,16 +1,16 @@
-//! `overnight approve` and `overnight feedback`: a person's word on a job that is held for review.
+//! `overnight approve` and `overnight feedback`: a person's review of a job that is held for it.
 
 use super::{
-    CliError, Office,
+    AppContext, CliError,
     resume::is_in_review,
     run::opening,
-    server::{self, Server, Target},
-    work,
+    run_job,
+    server::{self, ServerArgs, Target},
 };
-use crate::runner::Session;
+use crate::runner::OpenJob;
 use overnight_core::job::{
+    decide::Command,
     state::{INSTRUCTIONS_FILE, Job},
-    step::Command,
 };
 use std::{
     io::Read,
@@ -34,7 +34,7 @@ pub(super) struct ApproveArgs {
     /// Id of a job, the beginning of one, or 'last'
     job: String,
     #[command(flatten)]
-    show: work::Show,
+    show: run_job::OutputArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -46,44 +46,44 @@ pub(super) struct FeedbackArgs {
     #[arg(allow_hyphen_values = true)]
     text: String,
     #[command(flatten)]
-    pub(super) server: Server,
+    pub(super) server: ServerArgs,
     #[command(flatten)]
-    show: work::Show,
+    show: run_job::OutputArgs,
 }
 
 /// The result is accepted: the job ends.
-pub(super) async fn approve(office: &Office, args: &ApproveArgs) -> Result<u8, CliError> {
-    let (mut session, path) = reviewed(office, &args.job).await?;
-    let models = server::open_all(office, &Target::new(ANY_MODEL, &office.settings), &[]).await?;
-    let words = vec![opening(&session.job.choice.model, session.torn()), Command::Approve];
-    work::drive(office, &mut session, &path, models, words, args.show).await
+pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, CliError> {
+    let (mut opened, path) = reviewed(app, &args.job).await?;
+    let models = server::open_all(app, &Target::new(ANY_MODEL, &app.settings), &[]).await?;
+    let words = vec![opening(&opened.job.choice.model, opened.torn_bytes()), Command::Approve];
+    run_job::run_job(app, &mut opened, &path, models, words, args.show).await
 }
 
 /// The result is sent back: the job goes on with the feedback among its instructions.
-pub(super) async fn feedback(office: &Office, args: &FeedbackArgs) -> Result<u8, CliError> {
+pub(super) async fn feedback(app: &AppContext, args: &FeedbackArgs) -> Result<u8, CliError> {
     let text = text(&args.text)?;
-    let (mut session, path) = reviewed(office, &args.job).await?;
-    let instructions = with_feedback(&path, &session.job, &text)?;
-    let target = Target::of(&session, &office.settings)?;
-    let models = server::open_all(office, &target, &session.job.spec.instructions.fallback).await?;
-    let mut words = target.words(&models, &session);
+    let (mut opened, path) = reviewed(app, &args.job).await?;
+    let instructions = with_feedback(&path, &opened.job, &text)?;
+    let target = Target::of(&opened, &app.settings)?;
+    let models = server::open_all(app, &target, &opened.job.spec.instructions.fallback).await?;
+    let mut words = target.commands(&models, &opened);
     words.push(Command::Feedback { text, instructions });
-    work::drive(office, &mut session, &path, models, words, args.show).await
+    run_job::run_job(app, &mut opened, &path, models, words, args.show).await
 }
 
 /// Opens a job that is held for review.
-async fn reviewed(office: &Office, job: &str) -> Result<(Session, PathBuf), CliError> {
-    let known = office.job(job).await?;
-    let path = office.own_workspace(&known)?;
+async fn reviewed(app: &AppContext, job: &str) -> Result<(OpenJob, PathBuf), CliError> {
+    let known = app.job(job).await?;
+    let path = app.own_workspace(&known)?;
     let row = &known.row;
-    let mut session = work::open(office, row, &path).await?;
-    if is_in_review(&session.job) {
-        return Ok((session, path));
+    let mut opened = run_job::open(app, row, &path).await?;
+    if is_in_review(&opened.job) {
+        return Ok((opened, path));
     }
-    if session.job.ended().is_some() {
-        work::settle(office, &mut session, row).await?;
+    if opened.job.ended().is_some() {
+        run_job::settle_row(app, &mut opened, row).await?;
     }
-    let (status, reason, _) = session.job.job_status();
+    let (status, reason, _) = opened.job.job_status();
     let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
     Err(CliError::usage(format!("job {} is not held for review: it is {status}{reason}", row.job.id)))
 }

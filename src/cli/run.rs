@@ -1,16 +1,15 @@
-//! `overnight run`: one job, here and now.
+//! `overnight run`: creates one job and works on it in this process.
 
 use super::{
-    CliError, Office, instructions, out, server, stop, submit,
+    AppContext, CliError, instructions, out, run_job, server, stop, submit,
     submit::{SubmitArgs, joined},
-    work,
 };
 use crate::{
-    config::{Partial, Settings},
-    runner::{NewJobRequest, RunError, Session, create},
+    config::{Flags, Settings},
+    runner::{NewJobRequest, OpenJob, RunError, create},
     workspace::lock::LockError,
 };
-use overnight_core::job::{instructions::Instructions, step::Command};
+use overnight_core::job::{decide::Command, instructions::Instructions};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -18,10 +17,10 @@ use std::{
 
 /// The embedded model.
 pub(super) const DEFAULT_MODEL: &str = "offline";
-/// How often, and how long apart, a new job's lock is tried that another command has for a moment.
-const LOOKS: usize = 20;
-const LOOK: Duration = Duration::from_millis(50);
-/// Left-out files that are named one by one.
+/// How often, and at which interval, the lock of a new job is tried while another command holds it for a moment.
+const LOCK_TRIES: usize = 20;
+const LOCK_RETRY_AFTER: Duration = Duration::from_millis(50);
+/// The most left-out files that are named one by one.
 const MOST_LEFT_OUT: usize = 10;
 
 const EXAMPLES: &str = "\
@@ -41,9 +40,9 @@ pub(super) struct RunArgs {
     #[arg(long, short, required = true, num_args = 1.., value_name = "PATH")]
     documents: Vec<PathBuf>,
     #[command(flatten)]
-    bounds: Bounds,
+    bounds: LimitArgs,
     #[command(flatten)]
-    server: server::Server,
+    server: server::ServerArgs,
     /// Tokens that a prompt may have
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     budget_tokens: Option<String>,
@@ -51,12 +50,12 @@ pub(super) struct RunArgs {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    show: work::Show,
+    show: run_job::OutputArgs,
 }
 
 /// The model and the limits of a job, as typed.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub(super) struct Bounds {
+pub(super) struct LimitArgs {
     /// Who does the work: offline, openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME, scripted:FILE or replay:JOB
     #[arg(long, short)]
     model: Option<String>,
@@ -90,7 +89,7 @@ impl RunArgs {
     }
 }
 
-impl Bounds {
+impl LimitArgs {
     /// With paths that began in `folder`.
     pub(super) fn below(mut self, folder: &Path) -> Self {
         self.model = self.model.map(|model| match model.strip_prefix("scripted:") {
@@ -101,8 +100,8 @@ impl Bounds {
     }
 
     /// Adds what was typed to `flags`.
-    pub(super) fn put_into(&self, flags: Partial) -> Partial {
-        Partial {
+    pub(super) fn add_to(&self, flags: Flags) -> Flags {
+        Flags {
             model: self.model.clone(),
             turns: self.turns.clone(),
             cost: self.cost.clone(),
@@ -113,47 +112,46 @@ impl Bounds {
     }
 }
 
-/// Makes the job and works it. What lies in no database yet is a whole workspace: workspace, then row, then claim.
-pub(super) async fn run(flags: Partial, args: &RunArgs) -> Result<u8, CliError> {
+/// Creates the job and works on it. The order is workspace, row, claim, so a job that is in no database yet has a whole workspace.
+pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     if args.dry_run {
         return Box::pin(submit::run(flags, &args.as_dry_submission())).await;
     }
-    let flags =
-        Partial { budget_tokens: args.budget_tokens.clone(), ..args.server.put_into(args.bounds.put_into(flags)) };
+    let flags = Flags { budget_tokens: args.budget_tokens.clone(), ..args.server.add_to(args.bounds.add_to(flags)) };
     let settings = super::settings(&flags)?;
     let found = instructions::find(&settings.instructions.value, &args.instructions)?;
-    let instructions = bounded(found.instructions, &settings);
+    let instructions = with_limits(found.instructions, &settings);
     let name = settings.model.value.clone().or_else(|| instructions.model.clone());
     let workspaces = workspaces(&settings)?;
-    let office = Office::open(settings).await?;
-    // Before there is a newer one: it is the newest that are looked at.
-    office.adopt().await;
-    let target = server::Target::new(name.as_deref().unwrap_or(DEFAULT_MODEL), &office.settings);
-    let models = server::open_all(&office, &target, &instructions.fallback).await?;
-    let table = server::models_text(&office.settings)?;
-    let extractor = super::documents::extractor(&office.settings)?;
+    let app = AppContext::open(settings).await?;
+    // Before the new job exists: only the newest workspaces are looked at.
+    app.adopt().await;
+    let target = server::Target::new(name.as_deref().unwrap_or(DEFAULT_MODEL), &app.settings);
+    let models = server::open_all(&app, &target, &instructions.fallback).await?;
+    let table = server::models_text(&app.settings)?;
+    let extractor = super::documents::extractor(&app.settings)?;
     let request = NewJobRequest {
         models: table.as_ref().map(|(_, text)| text.as_str()),
         instructions,
         instructions_text: &found.text,
         documents: &args.documents,
-        own: &super::documents::own(&office.settings)?,
+        own: &super::documents::own(&app.settings)?,
         extractor: &extractor,
         model: models.first.as_ref(),
         base_url: target.choice.base_url.as_deref(),
         api_key_env: target.choice.api_key_env.as_deref(),
     };
     for key in request.instructions.not_acted_on() {
-        out::talk(&format!("`{key}` in the instructions has no effect in this version"));
+        out::note(&format!("`{key}` in the instructions has no effect in this version"));
     }
     stop::ends_with("interrupted before there was a job: nothing is kept")?;
     let created = create(&workspaces, &request)?;
     stop::ends_with("interrupted when the job was just made: `overnight resume last` begins with it")?;
-    tell_left_out(&created.left_out);
-    tell_unread(&created.unread);
-    let mut session = open_new(&created.path).await?;
-    let words = vec![opening(models.first.name(), session.torn())];
-    work::drive(&office, &mut session, &created.path, models, words, args.show).await
+    list_left_out(&created.left_out);
+    list_unread(&created.unread);
+    let mut opened = open_new(&created.path).await?;
+    let words = vec![opening(models.first.name(), opened.torn_bytes())];
+    run_job::run_job(&app, &mut opened, &created.path, models, words, args.show).await
 }
 
 /// The folder of workspaces, absolute.
@@ -164,43 +162,43 @@ pub(super) fn workspaces(settings: &Settings) -> Result<PathBuf, CliError> {
 }
 
 /// Names the files that are not among the documents, up to a bound.
-pub(super) fn tell_left_out(left_out: &[(PathBuf, String)]) {
+pub(super) fn list_left_out(left_out: &[(PathBuf, String)]) {
     for (path, why) in left_out.iter().take(MOST_LEFT_OUT) {
-        out::talk(&format!("left out: {} ({})", out::one_line(&path.display().to_string()), out::one_line(why)));
+        out::note(&format!("left out: {} ({})", out::one_line(&path.display().to_string()), out::one_line(why)));
     }
     if left_out.len() > MOST_LEFT_OUT {
-        out::talk(&format!("left out: {} more", left_out.len() - MOST_LEFT_OUT));
+        out::note(&format!("left out: {} more", left_out.len() - MOST_LEFT_OUT));
     }
 }
 
 /// Names the documents that no text was got from, up to a bound.
-fn tell_unread(unread: &[(String, String)]) {
+fn list_unread(unread: &[(String, String)]) {
     for (name, why) in unread.iter().take(MOST_LEFT_OUT) {
-        out::talk(&format!("not read: {} ({})", out::one_line(name), out::one_line(why)));
+        out::note(&format!("not read: {} ({})", out::one_line(name), out::one_line(why)));
     }
     if unread.len() > MOST_LEFT_OUT {
-        out::talk(&format!("not read: {} more", unread.len() - MOST_LEFT_OUT));
+        out::note(&format!("not read: {} more", unread.len() - MOST_LEFT_OUT));
     }
 }
 
 /// Opens the workspace that was just made. Another command may be looking at it in this moment.
-async fn open_new(path: &Path) -> Result<Session, RunError> {
-    for _ in 0..LOOKS {
-        match Session::open(path, None) {
-            Err(RunError::Lock(LockError::Held { .. })) => tokio::time::sleep(LOOK).await,
+async fn open_new(path: &Path) -> Result<OpenJob, RunError> {
+    for _ in 0..LOCK_TRIES {
+        match OpenJob::open(path, None) {
+            Err(RunError::Lock(LockError::Held { .. })) => tokio::time::sleep(LOCK_RETRY_AFTER).await,
             other => return other,
         }
     }
-    Session::open(path, None)
+    OpenJob::open(path, None)
 }
 
-/// The command with which this program takes a job up.
+/// The command with which this program opens a job.
 pub(super) fn opening(model: &str, torn_bytes: Option<u64>) -> Command {
     Command::Open { version: env!("CARGO_PKG_VERSION").to_owned(), model: model.to_owned(), torn_bytes }
 }
 
-/// Flags, environment and file go over what the instructions say.
-pub(super) fn bounded(mut instructions: Instructions, settings: &Settings) -> Instructions {
+/// The instructions with the limits of flags, environment and file, which take precedence over theirs.
+pub(super) fn with_limits(mut instructions: Instructions, settings: &Settings) -> Instructions {
     let limits = &mut instructions.limits;
     limits.turns = settings.turns.value.unwrap_or(limits.turns);
     limits.tokens = settings.tokens.value.or(limits.tokens);

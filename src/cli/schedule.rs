@@ -3,13 +3,13 @@
 mod list;
 mod scheduler;
 
-use super::{CliError, Office, exit, out, submit::SubmitArgs};
+use super::{AppContext, CliError, exit, out, submit::SubmitArgs};
 use crate::{
     batch::{
         on_the_wall,
-        schedule::{Cron, Outcome, fire_now},
+        schedule::{Cron, RunOutcome, fire_now},
     },
-    config::Partial,
+    config::Flags,
     runner::now,
     store::{CommandLine, NewSchedule, ScheduleRow},
 };
@@ -39,11 +39,11 @@ const LONGEST_MAKE_UP: Duration = Duration::from_hours(30 * 24);
 #[command(after_help = EXAMPLES)]
 pub(super) struct ScheduleArgs {
     #[command(subcommand)]
-    verb: Verb,
+    command: ScheduleCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Verb {
+enum ScheduleCommand {
     /// Submit a batch at each time that a cron expression names
     Add(AddArgs),
     /// List all schedules: when they run next, and what became of the last run
@@ -106,19 +106,19 @@ enum Overlap {
     Allow,
 }
 
-pub(super) async fn run(flags: Partial, args: ScheduleArgs) -> Result<u8, CliError> {
-    match args.verb {
-        Verb::Add(args) => add(flags, args).await?,
-        Verb::List { json } => list::run(super::settings(&flags)?, json).await?,
-        Verb::Remove { name } => remove(&super::office(&flags).await?, &name).await?,
-        Verb::Run { name, force } => run_now(flags, &name, force).await?,
-        Verb::Pause { name } => pause(&super::office(&flags).await?, &name).await?,
-        Verb::Resume { name } => resume(&super::office(&flags).await?, &name).await?,
+pub(super) async fn run(flags: Flags, args: ScheduleArgs) -> Result<u8, CliError> {
+    match args.command {
+        ScheduleCommand::Add(args) => add(flags, args).await?,
+        ScheduleCommand::List { json } => list::run(super::settings(&flags)?, json).await?,
+        ScheduleCommand::Remove { name } => remove(&super::app_context(&flags).await?, &name).await?,
+        ScheduleCommand::Run { name, force } => run_now(flags, &name, force).await?,
+        ScheduleCommand::Pause { name } => pause(&super::app_context(&flags).await?, &name).await?,
+        ScheduleCommand::Resume { name } => resume(&super::app_context(&flags).await?, &name).await?,
     }
     Ok(exit::COMPLETED)
 }
 
-async fn add(flags: Partial, args: AddArgs) -> Result<(), CliError> {
+async fn add(flags: Flags, args: AddArgs) -> Result<(), CliError> {
     let name = checked_name(&args.name)?;
     let cron = Cron::read(&args.cron, &args.timezone, now()).map_err(CliError::usage)?;
     let make_up_ms = make_up_ms(&args)?;
@@ -128,8 +128,8 @@ async fn add(flags: Partial, args: AddArgs) -> Result<(), CliError> {
     })?;
     let pinned = SubmitArgs::of_words(&args.words, Path::new(&folder))?.check_for_schedule(flags.clone())?;
 
-    let office = super::Office::open(super::settings(&flags)?).await?;
-    let at = office.store.clock().await?;
+    let app = super::AppContext::open(super::settings(&flags)?).await?;
+    let at = app.store.clock().await?;
     let next = cron.after(at).ok_or_else(|| CliError::usage(format!("'{}' never comes again", cron.text())))?;
     let schedule = NewSchedule {
         id: Uuid::now_v7(),
@@ -141,7 +141,7 @@ async fn add(flags: Partial, args: AddArgs) -> Result<(), CliError> {
         make_up_ms,
         may_overlap: args.overlap == Overlap::Allow,
     };
-    if !office.store.add_schedule(&schedule, next).await? {
+    if !app.store.add_schedule(&schedule, next).await? {
         return Err(CliError::usage(format!(
             "there is a schedule {name} already: remove it first, or choose another name"
         )));
@@ -178,52 +178,52 @@ fn make_up_ms(args: &AddArgs) -> Result<u64, CliError> {
     Ok(u64::try_from(within.as_millis()).unwrap_or(u64::MAX))
 }
 
-async fn remove(office: &Office, name: &str) -> Result<(), CliError> {
-    let row = find(office, name).await?;
-    office.store.remove_schedule(row.schedule.id).await?;
+async fn remove(app: &AppContext, name: &str) -> Result<(), CliError> {
+    let row = find(app, name).await?;
+    app.store.remove_schedule(row.schedule.id).await?;
     out::result(&format!("schedule {name} is removed; its batches stay\n"))
 }
 
-async fn pause(office: &Office, name: &str) -> Result<(), CliError> {
-    let row = find(office, name).await?;
-    if !office.store.pause_schedule(row.schedule.id).await? {
+async fn pause(app: &AppContext, name: &str) -> Result<(), CliError> {
+    let row = find(app, name).await?;
+    if !app.store.pause_schedule(row.schedule.id).await? {
         return Err(CliError::usage(format!("schedule {name} is paused already")));
     }
     out::result(&format!("schedule {name} is paused; `overnight schedule resume {name}` ends the pause\n"))
 }
 
-async fn resume(office: &Office, name: &str) -> Result<(), CliError> {
-    let ScheduleRow { schedule, .. } = find(office, name).await?;
-    let at = office.store.clock().await?;
+async fn resume(app: &AppContext, name: &str) -> Result<(), CliError> {
+    let ScheduleRow { schedule, .. } = find(app, name).await?;
+    let at = app.store.clock().await?;
     let cron = Cron::read(&schedule.cron, &schedule.timezone, at).map_err(CliError::usage)?;
     let next = cron.after(at).ok_or_else(|| CliError::usage(format!("'{}' never comes again", cron.text())))?;
-    if !office.store.resume_schedule(schedule.id, next).await? {
+    if !app.store.resume_schedule(schedule.id, next).await? {
         return Err(CliError::usage(format!("schedule {name} is not paused")));
     }
     out::result(&format!("schedule {name} goes on; its next run is {}\n", on_the_wall(next, cron.zone())))
 }
 
-async fn run_now(flags: Partial, name: &str, force: bool) -> Result<(), CliError> {
-    let office = super::office(&flags).await?;
-    let row = find(&office, name).await?;
-    let at = office.store.clock().await?;
-    let scheduler = Scheduler { flags, store: office.store.clone() };
-    match fire_now(office.store.as_ref(), &row, at, force, &scheduler).await? {
-        Outcome::Submitted(batch) => {
-            let jobs = office.store.totals(batch).await?.all();
+async fn run_now(flags: Flags, name: &str, force: bool) -> Result<(), CliError> {
+    let app = super::app_context(&flags).await?;
+    let row = find(&app, name).await?;
+    let at = app.store.clock().await?;
+    let scheduler = Scheduler { flags, store: app.store.clone() };
+    match fire_now(app.store.as_ref(), &row, at, force, &scheduler).await? {
+        RunOutcome::Submitted(batch) => {
+            let jobs = app.store.totals(batch).await?.all();
             let word = if jobs == 1 { "job" } else { "jobs" };
             out::result(&format!("schedule {name} is run: batch {batch} with {jobs} {word}\n"))
         }
-        Outcome::Overlaps(why) => Err(CliError::usage(format!("{why}; --force submits it nevertheless"))),
-        Outcome::Missed(why) | Outcome::Refused(why) => Err(CliError::usage(why)),
-        Outcome::Busy => Err(CliError::failed(format!(
+        RunOutcome::Overlaps(why) => Err(CliError::usage(format!("{why}; --force submits it nevertheless"))),
+        RunOutcome::Missed(why) | RunOutcome::Refused(why) => Err(CliError::usage(why)),
+        RunOutcome::Busy => Err(CliError::failed(format!(
             "a run of schedule {name} is being submitted right now: look at `overnight schedule list` in a minute"
         ))),
     }
 }
 
-async fn find(office: &Office, name: &str) -> Result<ScheduleRow, CliError> {
-    let mut rows = office.store.schedules().await?;
+async fn find(app: &AppContext, name: &str) -> Result<ScheduleRow, CliError> {
+    let mut rows = app.store.schedules().await?;
     if let Some(place) = rows.iter().position(|row| row.schedule.name == name) {
         return Ok(rows.swap_remove(place));
     }

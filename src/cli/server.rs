@@ -1,20 +1,20 @@
-//! Which model, at which server: as typed, as configured, and as a job remembers it.
+//! Which model at which server is used: as typed, as configured, and as stored in a job.
 
-use super::{CliError, Office, out, run::opening, submit::joined};
+use super::{AppContext, CliError, out, run::opening, submit::joined};
 use crate::{
-    config::{Origin, Partial, Setting, Settings, text_file},
+    config::{Flags, Origin, Setting, Settings, text_file},
     model::{
         Model,
-        endpoint::Pace,
+        endpoint::RateLimits,
         remote::{Key, Timeouts, wire_of},
-        table::Table,
+        table::ModelTable,
     },
-    runner::{MODELS_ASSET, ModelOptions, Probed, Session, open_model, probe},
+    runner::{MODELS_ASSET, ModelOptions, OpenJob, ProbeResult, open_model, probe},
 };
 use overnight_core::{
     job::{
+        decide::Command,
         models::{ModelChoice, provider},
-        step::Command,
     },
     prompt::message::Usage,
 };
@@ -26,7 +26,7 @@ use std::{
 
 /// The model's server, as typed.
 #[derive(Clone, Default, clap::Args)]
-pub(super) struct Server {
+pub(super) struct ServerArgs {
     /// Where the model's server is: http://localhost:8080/v1, or 'default' for its provider's own. A job's server stays until another is named
     #[arg(long, value_name = "URL", help_heading = "Model")]
     base_url: Option<String>,
@@ -45,13 +45,13 @@ pub(super) struct Server {
 }
 
 /// Not derived: a header may hold a key.
-impl std::fmt::Debug for Server {
+impl std::fmt::Debug for ServerArgs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server").finish_non_exhaustive()
+        f.debug_struct("ServerArgs").finish_non_exhaustive()
     }
 }
 
-impl Server {
+impl ServerArgs {
     /// With paths that began in `folder`.
     pub(super) fn below(mut self, folder: &Path) -> Self {
         self.models_file = self.models_file.map(|file| joined(folder, &file));
@@ -59,9 +59,8 @@ impl Server {
         self
     }
 
-    /// The words that say what the settings say of the server, and the command line doesn't: it is to stay whatever the
-    /// settings of another place or time are.
-    pub(super) fn pinned(settings: &Settings) -> Vec<String> {
+    /// The command line words for what only the settings say of the server, so that other settings don't change it later.
+    pub(super) fn pinned_words(settings: &Settings) -> Vec<String> {
         let is_typed = |origin: &Origin| matches!(origin, Origin::Flag | Origin::Default);
         let choice = Target::new("", settings).choice;
         let base_url = choice.base_url.filter(|_| !is_typed(&settings.base_url.origin));
@@ -71,8 +70,8 @@ impl Server {
     }
 
     /// Adds what was typed to `flags`.
-    pub(super) fn put_into(&self, flags: Partial) -> Partial {
-        Partial {
+    pub(super) fn add_to(&self, flags: Flags) -> Flags {
+        Flags {
             base_url: self.base_url.clone(),
             api_key_env: self.api_key_env.clone(),
             headers: self.headers.clone(),
@@ -89,32 +88,31 @@ pub(super) struct Target {
     pub(super) choice: ModelChoice,
     /// The table of models that the job began with; none: what the settings say.
     pub(super) models: Option<String>,
-    /// The headers of the command line are meant for its server.
+    /// Whether the headers of the command line are meant for its server.
     pub(super) is_theirs: bool,
-    /// Nothing is sent: no key is needed.
+    /// Whether the model is never called, so that no key is needed.
     pub(super) is_never_called: bool,
 }
 
-/// Who works on a job: the first, and in its place, one after the other, the others.
+/// The models of a job: the first, and its fallbacks in order.
 #[derive(Debug)]
-pub(super) struct Models {
+pub(super) struct OpenModels {
     pub(super) first: Arc<dyn Model>,
     pub(super) others: Vec<Arc<dyn Model>>,
 }
 
 impl Target {
-    /// What is called by `choice`.
-    pub(super) fn chosen(choice: ModelChoice, models: Option<String>) -> Self {
+    /// The target of `choice`.
+    pub(super) fn for_choice(choice: ModelChoice, models: Option<String>) -> Self {
         Self { choice, models, is_theirs: true, is_never_called: false }
     }
 
-    /// The model called `name`, where the settings say. A key goes with its server: one that was named further away than the
-    /// server is another server's.
+    /// The model `name`, at the server of the settings. A key of lower precedence than the server was meant for another server.
     pub(super) fn new(name: impl Into<String>, settings: &Settings) -> Self {
         let server = settings.base_url.origin.distance();
         let is_its_key =
             |_: &String| settings.base_url.value.is_none() || settings.api_key_env.origin.distance() <= server;
-        Self::chosen(
+        Self::for_choice(
             ModelChoice {
                 model: name.into(),
                 base_url: settings.base_url.value.clone().and_then(|base_url| base_url.0),
@@ -124,18 +122,18 @@ impl Target {
         )
     }
 
-    /// What a job goes on with: what this command line names, else what it was worked with. Its server stays, whatever the
-    /// model, until another is named; and a key goes to no other server than the one that it was named for.
-    pub(super) fn of(session: &Session, settings: &Settings) -> Result<Self, CliError> {
-        let (job, before) = (&session.job, &session.job.choice);
-        let models = if typed(&settings.models_file).is_some() { None } else { session.models() };
-        let model = typed(&settings.model).unwrap_or(&before.model).clone();
+    /// The target of a job that is resumed: what this command line names, else what the job used before. The server stays until another is
+    /// named, and a key is only sent to the server that it was named for.
+    pub(super) fn of(opened: &OpenJob, settings: &Settings) -> Result<Self, CliError> {
+        let (job, before) = (&opened.job, &opened.job.choice);
+        let models = if typed_value(&settings.models_file).is_some() { None } else { opened.models() };
+        let model = typed_value(&settings.model).unwrap_or(&before.model).clone();
         let remote = |name: &str| wire_of(name).is_some();
-        // The providers whose own servers have the job's documents, or were to have them.
+        // The providers whose own servers have received, or were to receive, the job's documents.
         let mut own: Vec<&str> = job.answered.servers.iter().map(String::as_str).collect();
         own.extend(before.base_url.is_none().then(|| provider(&before.model)));
         own.retain(|name| remote(name));
-        let base_url = match typed(&settings.base_url) {
+        let base_url = match typed_value(&settings.base_url) {
             Some(named) => named.0.clone(),
             None if before.base_url.is_none() && own.is_empty() && remote(provider(&model)) => {
                 return Ok(Self { models, ..Self::new(model, settings) });
@@ -148,23 +146,23 @@ impl Target {
             }
             None => before.base_url.clone(),
         };
-        let mut choice = ModelChoice { model, base_url, api_key_env: typed(&settings.api_key_env).cloned() };
+        let mut choice = ModelChoice { model, base_url, api_key_env: typed_value(&settings.api_key_env).cloned() };
         if choice.api_key_env.is_none() && choice.server() == before.server() {
             choice.api_key_env.clone_from(&before.api_key_env);
         }
-        Ok(Self::chosen(choice, models))
+        Ok(Self::for_choice(choice, models))
     }
 
-    /// What the job is told: who takes it up, and that another model or server was chosen.
-    pub(super) fn words(&self, models: &Models, session: &Session) -> Vec<Command> {
-        let mut words = vec![opening(models.first.name(), session.torn())];
-        if self.choice != session.job.choice {
+    /// The commands that open the job with these models, and record the choice of another model or server.
+    pub(super) fn commands(&self, models: &OpenModels, opened: &OpenJob) -> Vec<Command> {
+        let mut words = vec![opening(models.first.name(), opened.torn_bytes())];
+        if self.choice != opened.job.choice {
             words.push(Command::Choose { choice: self.choice.clone() });
         }
         words
     }
 
-    /// Who goes on in its place: on the same server, whatever the provider, where one was named; else at the provider's own.
+    /// The target of a fallback: at the same server if one was named, else at its provider's own.
     fn fallback(&self, name: &str) -> Self {
         let choice = ModelChoice { model: name.to_owned(), ..self.choice.clone() };
         if choice.server() == self.choice.server() {
@@ -174,9 +172,8 @@ impl Target {
     }
 }
 
-/// A value that this command line gave. Those of the environment and the file were for the beginning of the job: here they
-/// could lower what an earlier `resume` raised.
-pub(super) fn typed<T>(setting: &Setting<Option<T>>) -> Option<&T> {
+/// A value from this command line. Values of the environment and the file applied when the job began; now they could lower what a `resume` raised.
+pub(super) fn typed_value<T>(setting: &Setting<Option<T>>) -> Option<&T> {
     match setting.origin {
         Origin::Flag => setting.value.as_ref(),
         Origin::Environment(_) | Origin::File { .. } | Origin::Default => None,
@@ -184,55 +181,59 @@ pub(super) fn typed<T>(setting: &Setting<Option<T>>) -> Option<&T> {
 }
 
 /// Opens a model.
-pub(super) async fn open(office: &Office, target: &Target) -> Result<Arc<dyn Model>, CliError> {
-    let settings = &office.settings;
+pub(super) async fn open(app: &AppContext, target: &Target) -> Result<Arc<dyn Model>, CliError> {
+    let settings = &app.settings;
     let Some(job) = target.choice.model.strip_prefix("replay:") else {
         return without_jobs(settings, target);
     };
     // By its whole id: `last` would be another job when this one is resumed.
-    let job = office.job(job).await?;
-    let replayed = office.own_workspace(&job)?;
+    let job = app.job(job).await?;
+    let replayed = app.own_workspace(&job)?;
     let mut target = target.clone();
     target.choice.model = format!("replay:{}", job.id());
-    opened(settings, &target, &|_| Ok(replayed.clone()))
+    open_target(settings, &target, &|_| Ok(replayed.clone()))
 }
 
 /// Opens a model, and those that go on when it is down or refuses.
-pub(super) async fn open_all(office: &Office, target: &Target, fallback: &[String]) -> Result<Models, CliError> {
-    let first = open(office, target).await?;
+pub(super) async fn open_all(app: &AppContext, target: &Target, fallback: &[String]) -> Result<OpenModels, CliError> {
+    let first = open(app, target).await?;
     let mut others = Vec::new();
     for name in fallback {
-        let model = open(office, &target.fallback(name)).await;
-        others.push(model.map_err(|error| of_fallback(name, &error))?);
+        let model = open(app, &target.fallback(name)).await;
+        others.push(model.map_err(|error| fallback_error(name, &error))?);
     }
-    Ok(Models { first, others })
+    Ok(OpenModels { first, others })
 }
 
 /// As [`open_all`], where none of them replays a job.
-pub(super) fn all_without_jobs(settings: &Settings, target: &Target, fallback: &[String]) -> Result<Models, CliError> {
+pub(super) fn all_without_jobs(
+    settings: &Settings,
+    target: &Target,
+    fallback: &[String],
+) -> Result<OpenModels, CliError> {
     let first = without_jobs(settings, target)?;
     let open =
-        |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| of_fallback(name, &error));
-    Ok(Models { first, others: fallback.iter().map(open).collect::<Result<_, _>>()? })
+        |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| fallback_error(name, &error));
+    Ok(OpenModels { first, others: fallback.iter().map(open).collect::<Result<_, _>>()? })
 }
 
-fn of_fallback(name: &str, error: &CliError) -> CliError {
+fn fallback_error(name: &str, error: &CliError) -> CliError {
     CliError { message: format!("fallback {name}: {error}"), code: error.code }
 }
 
 /// Opens a model that replays no job.
 pub(super) fn without_jobs(settings: &Settings, target: &Target) -> Result<Arc<dyn Model>, CliError> {
-    opened(settings, target, &|job| Err(format!("the job '{job}' can't be found without the database")))
+    open_target(settings, target, &|job| Err(format!("the job '{job}' can't be found without the database")))
 }
 
-/// Tries a model with tiny calls; nothing is tried of one that is no model behind HTTP.
-pub(super) async fn tried(settings: &Settings, target: &Target) -> Result<Vec<Probed>, CliError> {
+/// Tests a model with tiny calls; a model that is not behind HTTP has no tests.
+pub(super) async fn probe_target(settings: &Settings, target: &Target) -> Result<Vec<ProbeResult>, CliError> {
     let find_key = |name: &str| settings.key(name);
     let find_job = |job: &str| Err(format!("the job '{job}' is not looked for here"));
     Ok(probe(&target.choice.model, &options(settings, target, &find_job, &find_key)?).await?)
 }
 
-fn opened(
+fn open_target(
     settings: &Settings,
     target: &Target,
     find_job: &dyn Fn(&str) -> Result<PathBuf, String>,
@@ -256,7 +257,7 @@ fn options<'a>(
         headers: if target.is_theirs { settings.headers.reveal().to_vec() } else { Vec::new() },
         record: settings.record.clone(),
         models: models(settings, target)?,
-        pace: Pace {
+        pace: RateLimits {
             requests_per_minute: settings.requests_per_minute.value,
             tokens_per_minute: settings.tokens_per_minute.value,
             parallel_calls: settings.parallel_calls.value,
@@ -266,13 +267,13 @@ fn options<'a>(
 }
 
 /// The user's table of models.
-fn models(settings: &Settings, target: &Target) -> Result<Option<Table>, CliError> {
+fn models(settings: &Settings, target: &Target) -> Result<Option<ModelTable>, CliError> {
     let table = match &target.models {
         Some(kept) => Some((MODELS_ASSET.to_owned(), kept.clone())),
         None => models_text(settings)?,
     };
     let Some((file, text)) = table else { return Ok(None) };
-    let table = Table::parse(&file, &text).map_err(|error| CliError::usage(error.to_string()))?;
+    let table = ModelTable::parse(&file, &text).map_err(|error| CliError::usage(error.to_string()))?;
     Ok(Some(table))
 }
 
@@ -285,13 +286,13 @@ pub(super) fn models_text(settings: &Settings) -> Result<Option<(String, String)
 }
 
 /// Says so where a limit on the cost can't hold, because nobody knows what a call costs.
-pub(super) fn warn_of_price(models: &Models, limit: Option<f64>) {
+pub(super) fn warn_of_price(models: &OpenModels, limit: Option<f64>) {
     if limit.is_none() {
         return;
     }
     for model in std::iter::once(&models.first).chain(&models.others) {
         if model.cost(&Usage::default()).is_none() {
-            out::talk(&format!(
+            out::note(&format!(
                 "no price is known for {}: tokens are counted, and the limit on the cost can't hold them; give the price with --models",
                 model.name()
             ));

@@ -1,13 +1,13 @@
 //! `overnight show`: one job at a glance, and what a person can do next.
 //!
-//! - `printed`: a job as a page for a person
+//! - `job_page`: a job as a page for a person
 //! - `queued`: what the queue knows of a job, and one whose workspace can't be read here; `batch`: a batch
 
 mod batch;
-mod printed;
+mod job_page;
 mod queued;
 
-use super::{CliError, Office, exit, named::Named, out, place::Place};
+use super::{AppContext, CliError, exit, job_location::JobLocation, job_or_batch::JobOrBatch, out};
 use crate::{
     audit::timeline::{PhaseRecord, Spending, Timeline, timeline},
     config::Settings,
@@ -38,7 +38,7 @@ pub(super) struct ShowArgs {
 
 /// `--json` of a job. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
-struct Shown<'t> {
+struct JobView<'t> {
     id: JobId,
     status: JobStatus,
     /// It stands as running, and no process works on it.
@@ -56,7 +56,7 @@ struct Shown<'t> {
     /// The moment of the last decision; where the journal isn't here, when the row was last written.
     last: Timestamp,
     /// Empty where the workspace isn't here.
-    documents: Vec<Document<'t>>,
+    documents: Vec<DocumentView<'t>>,
     /// What was found where documents were looked for, and is none of them.
     left_out_files: u64,
     left_out: &'t [LeftOutFile],
@@ -89,7 +89,7 @@ struct Shown<'t> {
 }
 
 #[derive(Debug, Serialize)]
-struct Document<'t> {
+struct DocumentView<'t> {
     name: &'t str,
     format: &'t str,
     bytes: u64,
@@ -120,23 +120,23 @@ struct PhaseLine<'t> {
 }
 
 pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliError> {
-    let (place, interrupted) = if let Some(place) = Place::folder(&args.job)? {
-        (place, false)
+    let (location, interrupted) = if let Some(location) = JobLocation::folder(&args.job)? {
+        (location, false)
     } else {
-        let office = Office::read(settings).await?;
-        let job = match office.named(&args.job).await? {
-            Named::Batch(batch) => return batch::show(&office, &batch, &args.job, args.json).await,
-            Named::Job(job) => *job,
+        let app = AppContext::read(settings).await?;
+        let job = match app.job_or_batch(&args.job).await? {
+            JobOrBatch::Batch(batch) => return batch::show(&app, &batch, &args.job, args.json).await,
+            JobOrBatch::Job(job) => *job,
         };
-        if queued::is_only_a_row(&office, &job) {
-            return queued::show(&office, &job, args.json).await;
+        if queued::is_only_a_row(&app, &job) {
+            return queued::show(&app, &job, args.json).await;
         }
-        let interrupted = office.is_interrupted(&job);
-        (Place { path: office.workspace(&job)?, job: Some(job) }, interrupted)
+        let interrupted = app.is_interrupted(&job);
+        (JobLocation { path: app.workspace(&job)?, job: Some(job) }, interrupted)
     };
-    super::prune::tell(&place.path);
-    let timeline = timeline(&place.path)?;
-    let shown = shown(&place, &timeline, interrupted);
+    super::prune::note_if_pruned(&location.path);
+    let timeline = timeline(&location.path)?;
+    let shown = job_view(&location, &timeline, interrupted);
     if args.json {
         out::json(&shown)?;
     } else {
@@ -146,25 +146,25 @@ pub(super) async fn run(settings: Settings, args: &ShowArgs) -> Result<u8, CliEr
 }
 
 /// How the job stands: as its journal says, and where that says running, as the database knows better.
-fn status(place: &Place, job: &Job) -> (JobStatus, Option<HoldReason>, Option<String>) {
-    let state = place.job.as_ref().map(|known| &known.row.state);
+fn status(location: &JobLocation, job: &Job) -> (JobStatus, Option<HoldReason>, Option<String>) {
+    let state = location.job.as_ref().map(|known| &known.row.state);
     match state {
         Some(state) if job.is_running() => (state.status, state.hold_reason, state.reason.clone()),
         Some(_) | None => job.job_status(),
     }
 }
 
-fn shown<'t>(place: &'t Place, timeline: &'t Timeline, interrupted: bool) -> Shown<'t> {
+fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: bool) -> JobView<'t> {
     let job = &timeline.job;
-    let (status, hold_reason, reason) = status(place, job);
+    let (status, hold_reason, reason) = status(location, job);
     let interrupted = interrupted && status == JobStatus::Running;
-    let name = place.name(job.spec.id);
-    let queue = place.job.as_ref().and_then(InQueue::of);
+    let name = location.name(job.spec.id);
+    let queue = location.job.as_ref().and_then(InQueue::of);
     // A job that waits for its review shows what would be accepted.
     let ending: Option<&Ending> = job.ended().or(job.ending.as_deref());
     let completion = ending.and_then(|ending| ending.completion.as_ref());
     let totals = &job.totals;
-    Shown {
+    JobView {
         id: job.spec.id,
         status,
         hold_reason,
@@ -195,11 +195,11 @@ fn shown<'t>(place: &'t Place, timeline: &'t Timeline, interrupted: bool) -> Sho
         deliverables: ending.map_or(&[], |ending| &ending.deliverables),
         quotes: ending.and_then(|ending| ending.quotes.as_ref()),
         open_todos: ending.map_or(&[], |ending| &ending.open_todos),
-        workspace: std::path::absolute(&place.path).unwrap_or_else(|_| place.path.clone()).display().to_string(),
+        workspace: std::path::absolute(&location.path).unwrap_or_else(|_| location.path.clone()).display().to_string(),
         interrupted,
-        next: match &place.job {
+        next: match &location.job {
             // Without a database a folder can only be looked at.
-            None => looked_at(&name),
+            None => inspect_commands(&name),
             Some(known) => queued::next(known, status, hold_reason, Some(interrupted))
                 .unwrap_or_else(|| next(status, hold_reason, &name, interrupted)),
         },
@@ -207,8 +207,8 @@ fn shown<'t>(place: &'t Place, timeline: &'t Timeline, interrupted: bool) -> Sho
     }
 }
 
-fn documents(job: &Job) -> Vec<Document<'_>> {
-    let documents = job.spec.documents.iter().map(|document| Document {
+fn documents(job: &Job) -> Vec<DocumentView<'_>> {
+    let documents = job.spec.documents.iter().map(|document| DocumentView {
         name: &document.name,
         format: &document.format,
         bytes: document.bytes,
@@ -237,7 +237,7 @@ fn line(phase: &PhaseRecord) -> PhaseLine<'_> {
 }
 
 /// How a job's record is looked into.
-fn looked_at(name: &str) -> Vec<String> {
+fn inspect_commands(name: &str) -> Vec<String> {
     vec![format!("overnight audit {name}"), format!("overnight audit verify {name}")]
 }
 
@@ -270,6 +270,6 @@ fn next(status: JobStatus, hold: Option<HoldReason>, name: &str, interrupted: bo
         (
             JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Failed | JobStatus::Cancelled,
             _,
-        ) => looked_at(name),
+        ) => inspect_commands(name),
     }
 }

@@ -8,12 +8,10 @@ use tokio::{
     sync::watch,
 };
 
-/// What is said when a signal comes before there is work that could be held; none: there is such work, which hears of it
-/// by [`listen`].
+/// The message when a signal comes before there is work to hold; `None` once there is work, which is told by [`listen`].
 static ENDS_WITH: Mutex<Option<&str>> = Mutex::new(None);
 
-/// From now on the first signal ends the program with this sentence: nothing is under way that would have to be held. Until
-/// [`listen`].
+/// Until [`listen`] is called, the first signal ends the program with this sentence: there is no work that would have to be held.
 pub(super) fn ends_with(sentence: &'static str) -> Result<(), CliError> {
     if ENDS_WITH.lock().unwrap_or_else(PoisonError::into_inner).replace(sentence).is_some() {
         return Ok(());
@@ -25,7 +23,7 @@ pub(super) fn ends_with(sentence: &'static str) -> Result<(), CliError> {
             // Held until the end, so that no work begins meanwhile.
             let sentence = ENDS_WITH.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(sentence) = *sentence {
-                out::talk(sentence);
+                out::note(sentence);
                 std::process::exit(exit::INTERRUPTED.into());
             }
         });
@@ -64,8 +62,7 @@ fn signals() -> Result<(Runtime, Signals), CliError> {
     Ok((runtime, Signals { interrupts, terminations, hangups }))
 }
 
-/// Listens from now on. The value turns true when the work is to stop. A thread of its own, so that a signal is heard
-/// while the work does something that doesn't wait.
+/// Listens for signals, on a thread that the work can't block. The value becomes true when the work must stop.
 pub(super) fn listen() -> Result<watch::Receiver<bool>, CliError> {
     let (sender, receiver) = watch::channel(false);
     let (runtime, mut signals) = signals()?;
@@ -78,7 +75,7 @@ pub(super) fn listen() -> Result<watch::Receiver<bool>, CliError> {
                     std::process::exit(exit::INTERRUPTED.into());
                 }
                 // Said first: who hears of it may end the program at once.
-                out::talk("stopping; once more to end at once");
+                out::note("stopping; once more to end at once");
                 sender.send_replace(true);
             }
         });

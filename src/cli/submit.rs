@@ -1,27 +1,26 @@
-//! `overnight submit`: documents into the queue, as a batch of jobs. All that can be wrong is looked for before anything is
-//! written; a dry run says what would be submitted, and writes nothing.
+//! `overnight submit`: puts documents into the queue as a batch of jobs. Everything is checked before anything is written; a dry run writes nothing.
 
-mod asked;
-mod order;
-mod put;
+mod assignment;
+mod enqueue;
+mod options;
+mod output;
 mod scheduled;
-mod told;
 
 use super::{
-    CliError, Office, exit, instructions, named, out, progress,
-    run::{Bounds, tell_left_out},
+    AppContext, CliError, exit, instructions, job_or_batch, out, progress,
+    run::{LimitArgs, list_left_out},
     server, stop,
 };
 use crate::{
-    batch::{self, BatchError, BatchSettings, Closing, Document, Duplicate, Submission},
-    config::Partial,
+    batch::{self, BatchError, BatchSettings, ClosingSettings, Document, Duplicate, Submission},
+    config::Flags,
     extraction::Extractor,
-    runner::{RunError, aside, now},
+    runner::{RunError, now, run_blocking},
     store::{NewBatch, QueuedJob, Store, StoreError},
 };
-use asked::Asked;
+use assignment::Assignment;
 use chrono::Local;
-use order::Order;
+use options::SubmitOptions;
 use overnight_core::job::left_out::LeftOut;
 pub(super) use scheduled::joined;
 use std::{
@@ -96,58 +95,58 @@ pub(super) struct SubmitArgs {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
-    pub(super) bounds: Bounds,
+    pub(super) bounds: LimitArgs,
     #[command(flatten)]
-    pub(super) server: server::Server,
+    pub(super) server: server::ServerArgs,
     /// Tokens that a prompt may have
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     pub(super) budget_tokens: Option<String>,
 }
 
-/// What can be submitted, and what can't.
-struct Looked {
+/// The documents that can be submitted, and the files that can't.
+struct Selection {
     documents: Vec<Document>,
     left_out: Vec<(PathBuf, String)>,
 }
 
-/// A submission, checked and read, that needs only to be written.
-pub(super) struct Ready {
+/// A submission that is checked, and only has to be written.
+pub(super) struct ReadySubmission {
     submission: Submission,
     pub(super) batch: NewBatch,
     pub(super) jobs: Vec<QueuedJob>,
-    looked: Looked,
-    asked: Asked,
+    selection: Selection,
+    assignment: Assignment,
     /// `None`: a dry run.
-    office: Option<Office>,
+    app: Option<AppContext>,
 }
 
-pub(super) async fn run(flags: Partial, args: &SubmitArgs) -> Result<u8, CliError> {
+pub(super) async fn run(flags: Flags, args: &SubmitArgs) -> Result<u8, CliError> {
     stop::ends_with("interrupted: nothing was submitted")?;
     let ready = ready(flags, args, Uuid::now_v7(), None).await?;
-    let Some(office) = &ready.office else {
-        told::dry_run(&ready.submission, &ready.asked, &ready.looked, args)?;
+    let Some(app) = &ready.app else {
+        output::dry_run(&ready.submission, &ready.assignment, &ready.selection, args)?;
         return Ok(exit::COMPLETED);
     };
-    tell_namesake(office, ready.batch.name.as_deref()).await?;
+    warn_of_namesake(app, ready.batch.name.as_deref()).await?;
     stop::ends_with("interrupted while the batch was put into the queue: `overnight jobs` says whether it is there")?;
-    put::put(&*office.store, &ready.batch, &ready.jobs, args.dedupe).await?;
-    let told = async {
-        let manifest = office.store.manifest(ready.batch.id).await?;
-        told::submitted(&ready.submission, &ready.batch, &ready.jobs, &manifest, &ready.looked, args.json)
+    enqueue::enqueue(&*app.store, &ready.batch, &ready.jobs, args.dedupe).await?;
+    let printed = async {
+        let manifest = app.store.batch_entries(ready.batch.id).await?;
+        output::submitted(&ready.submission, &ready.batch, &ready.jobs, &manifest, &ready.selection, args.json)
     };
-    told.await.map(|()| exit::COMPLETED).map_err(|CliError { message, code }| {
+    printed.await.map(|()| exit::COMPLETED).map_err(|CliError { message, code }| {
         let id = ready.batch.id;
         CliError { message: format!("batch {id} is in the queue, don't submit it again; but {message}"), code }
     })
 }
 
-/// Another batch of the same name that is still at work would be hidden by this one.
-async fn tell_namesake(office: &Office, name: Option<&str>) -> Result<(), CliError> {
+/// Warns if another batch of the same name has not ended: this one would hide it.
+async fn warn_of_namesake(app: &AppContext, name: Option<&str>) -> Result<(), CliError> {
     let Some(name) = name else { return Ok(()) };
-    match office.store.batch(name).await {
-        Ok(row) if row.batch.name.as_deref() == Some(name) && row.ended.is_none() => out::talk(&format!(
+    match app.store.batch(name).await {
+        Ok(row) if row.batch.name.as_deref() == Some(name) && row.ended.is_none() => out::note(&format!(
             "another batch is called {} and has not ended: that name means the new one now, so call the other {}",
-            named::batch_words(&row).trim_start_matches("batch "),
+            job_or_batch::batch_title(&row).trim_start_matches("batch "),
             row.batch.id
         )),
         Ok(_) | Err(StoreError::NoBatch { .. }) => {}
@@ -156,79 +155,79 @@ async fn tell_namesake(office: &Office, name: Option<&str>) -> Result<(), CliErr
     Ok(())
 }
 
-/// Looks for all that can be wrong, and makes the batch `id`. Without a store, the one that the settings name is opened.
+/// Checks everything, and prepares the batch `id`. Without a store, the one that the settings name is opened.
 pub(super) async fn ready(
-    flags: Partial,
+    flags: Flags,
     args: &SubmitArgs,
     id: Uuid,
     store: Option<Arc<dyn Store>>,
-) -> Result<Ready, CliError> {
-    let mut settings = super::settings(&args.put_into(flags))?;
-    let order = Order::checked(args, &Local::now())?;
+) -> Result<ReadySubmission, CliError> {
+    let mut settings = super::settings(&args.add_to(flags))?;
+    let options = SubmitOptions::checked(args, &Local::now())?;
     let found = |given: &str| instructions::find(&settings.instructions.value, given);
     let (found, then) = (found(&args.instructions)?, args.then.as_deref().map(found).transpose()?);
     if !settings.headers.reveal().is_empty() {
-        out::talk("headers may hold secrets, and are not stored: no worker sends them");
+        out::note("headers may hold secrets, and are not stored: no worker sends them");
     }
     if settings.record.take().is_some() {
-        out::talk("--record is not stored: it belongs to who works the jobs");
+        out::note("--record is not stored: it belongs to who works the jobs");
     }
 
-    // A key that is missing, or a model that isn't there, is told before thousands of files are read.
-    let office = match store {
+    // A missing key or model is reported before thousands of files are read.
+    let app = match store {
         _ if args.dry_run => None,
-        Some(store) => Some(Office { settings: settings.clone(), store, only_reads: false }),
-        None => Some(Office::open(settings.clone()).await?),
+        Some(store) => Some(AppContext { settings: settings.clone(), store, only_reads: false }),
+        None => Some(AppContext::open(settings.clone()).await?),
     };
-    let asked = Asked::open(found, &settings, office.as_ref()).await?;
+    let assignment = Assignment::open(found, &settings, app.as_ref()).await?;
     let then = match then {
         Some(then) => {
-            let then = Asked::open(then, &settings, office.as_ref()).await;
+            let then = Assignment::open(then, &settings, app.as_ref()).await;
             Some(then.map_err(|error| CliError { message: format!("--then: {error}"), ..error })?)
         }
         None => None,
     };
     let models = server::models_text(&settings)?.map(|(_, text)| text);
     let extractor = super::documents::extractor(&settings)?;
-    let extractor = if args.dry_run { extractor.keeping_nothing() } else { extractor };
+    let extractor = if args.dry_run { extractor.with_read_only_cache() } else { extractor };
     let own = super::documents::own(&settings)?;
-    let looked = aside(|| look(args, &order, &own, &extractor))?;
+    let selection = run_blocking(|| select(args, &options, &own, &extractor))?;
 
     if !args.dry_run {
-        tell_left_out(&looked.left_out);
+        list_left_out(&selection.left_out);
     }
     let submission = Submission {
         id,
         created: now(),
-        name: order.name,
-        instructions_text: asked.text.clone(),
-        model: asked.model().to_owned(),
+        name: options.name,
+        instructions_text: assignment.text.clone(),
+        model: assignment.model().to_owned(),
         settings: BatchSettings {
-            instructions: asked.instructions.clone(),
-            base_url: asked.target.choice.base_url.clone(),
-            api_key_env: asked.target.choice.api_key_env.clone(),
+            instructions: assignment.instructions.clone(),
+            base_url: assignment.target.choice.base_url.clone(),
+            api_key_env: assignment.target.choice.api_key_env.clone(),
             models,
             closing: then.map(|then| Box::new(closing(then))),
-            left_out: LeftOut::of(&looked.left_out),
+            left_out: LeftOut::of(&selection.left_out),
         },
-        budget_usd: order.budget_usd,
-        time_window: order.window,
+        budget_usd: options.budget_usd,
+        time_window: options.window,
         each: args.each,
-        priority: order.priority,
-        run_after: order.run_after,
-        group: order.group,
-        max_attempts: order.max_attempts,
-        trial: order.trial,
+        priority: options.priority,
+        run_after: options.run_after,
+        group: options.group,
+        max_attempts: options.max_attempts,
+        trial: options.trial,
     };
     let batch = submission.batch().map_err(of_batch)?;
-    let jobs = submission.jobs(&looked.documents);
-    Ok(Ready { submission, batch, jobs, looked, asked, office })
+    let jobs = submission.jobs(&selection.documents);
+    Ok(ReadySubmission { submission, batch, jobs, selection, assignment, app })
 }
 
 impl SubmitArgs {
     /// Adds what was typed to `flags`.
-    fn put_into(&self, flags: Partial) -> Partial {
-        Partial { budget_tokens: self.budget_tokens.clone(), ..self.server.put_into(self.bounds.put_into(flags)) }
+    fn add_to(&self, flags: Flags) -> Flags {
+        Flags { budget_tokens: self.budget_tokens.clone(), ..self.server.add_to(self.bounds.add_to(flags)) }
     }
 
     pub(super) fn dedupes(&self) -> bool {
@@ -237,14 +236,19 @@ impl SubmitArgs {
 }
 
 /// Finds the documents and reads each once.
-fn look(args: &SubmitArgs, order: &Order, own: &[PathBuf], extractor: &Extractor) -> Result<Looked, CliError> {
-    let is_wanted = |name: &str| order.is_wanted(name);
+fn select(
+    args: &SubmitArgs,
+    options: &SubmitOptions,
+    own: &[PathBuf],
+    extractor: &Extractor,
+) -> Result<Selection, CliError> {
+    let is_wanted = |name: &str| options.is_wanted(name);
     let gathered = overnight_documents::survey(&args.documents, &is_wanted, own, extractor).map_err(RunError::from)?;
     let bar = progress::reading(gathered.documents.len());
     let inspected = batch::inspect(&gathered.documents, extractor, &|| bar.inc(1));
     bar.finish_and_clear();
     let mut left_out = gathered.unfit;
-    left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (place(&found.path, &found.inside), why)));
+    left_out.extend(inspected.left_out.into_iter().map(|(found, why)| (path_of(&found.path, &found.inside), why)));
     left_out.extend(gathered.left_out);
     let mut documents = inspected.documents;
     if args.dedupe && args.each {
@@ -252,8 +256,8 @@ fn look(args: &SubmitArgs, order: &Order, own: &[PathBuf], extractor: &Extractor
     }
     left_out.sort();
     match left_out.first() {
-        _ if !documents.is_empty() => Ok(Looked { documents, left_out }),
-        None => Err(CliError::usage(format!("no document has a name that fits --glob {}", shown(&args.glob)))),
+        _ if !documents.is_empty() => Ok(Selection { documents, left_out }),
+        None => Err(CliError::usage(format!("no document has a name that fits --glob {}", quoted(&args.glob)))),
         Some((path, why)) => {
             let more = if left_out.len() > 1 { format!("; {} more", left_out.len() - 1) } else { String::new() };
             let first = out::one_line(&format!("{} ({why}{more})", path.display()));
@@ -262,27 +266,27 @@ fn look(args: &SubmitArgs, order: &Order, own: &[PathBuf], extractor: &Extractor
     }
 }
 
-/// The same content is done once.
+/// Leaves out documents whose content an earlier one has.
 fn leave_out_duplicates(documents: &mut Vec<Document>, left_out: &mut Vec<(PathBuf, String)>) {
     let later = batch::duplicates(documents);
     left_out.extend(later.iter().map(|Duplicate { document, of }| {
-        (place(Path::new(&document.path), &document.inside), format!("the same content as {}", of.name))
+        (path_of(Path::new(&document.path), &document.inside), format!("the same content as {}", of.name))
     }));
     let names: HashSet<String> = later.iter().map(|one| one.document.name.clone()).collect();
     documents.retain(|document| !names.contains(&document.name));
 }
 
-/// A document's file, and where in it.
-fn place(path: &Path, inside: &[String]) -> PathBuf {
+/// The path of a document's file, and within it.
+fn path_of(path: &Path, inside: &[String]) -> PathBuf {
     inside.iter().fold(path.to_owned(), |path, part| path.join(part))
 }
 
-fn shown(patterns: &[String]) -> String {
+fn quoted(patterns: &[String]) -> String {
     out::one_line(&patterns.iter().map(|pattern| format!("'{pattern}'")).collect::<Vec<_>>().join(" "))
 }
 
-fn closing(then: Asked) -> Closing {
-    Closing {
+fn closing(then: Assignment) -> ClosingSettings {
+    ClosingSettings {
         model: then.model().to_owned(),
         instructions: then.instructions,
         text: then.text,
@@ -294,7 +298,7 @@ fn closing(then: Asked) -> Closing {
 fn of_batch(error: BatchError) -> CliError {
     match error {
         BatchError::Store(error) => error.into(),
-        BatchError::Depot(error) => error.into(),
+        BatchError::WorkspaceStore(error) => error.into(),
         BatchError::Settings { .. } | BatchError::Unwritable { .. } | BatchError::Unread { .. } => {
             CliError::failed(error.to_string())
         }

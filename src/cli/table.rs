@@ -10,7 +10,7 @@ const LEAST: usize = 8;
 
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum Align {
     Left,
     /// Numbers.
     Right,
@@ -20,13 +20,13 @@ pub(super) enum Side {
 
 /// A heading and lines, cell by cell.
 #[derive(Debug)]
-pub(super) struct Table {
-    sides: Vec<Side>,
+pub(super) struct TextTable {
+    sides: Vec<Align>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
-    pub(super) fn new(columns: &[(&str, Side)]) -> Self {
+impl TextTable {
+    pub(super) fn new(columns: &[(&str, Align)]) -> Self {
         let heading = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         Self { sides: columns.iter().map(|(_, side)| *side).collect(), rows: vec![heading] }
     }
@@ -53,8 +53,8 @@ impl Table {
                 let cell = cut(cell, *width);
                 let blanks = " ".repeat(width.saturating_sub(cell.width()));
                 match side {
-                    Side::Left | Side::Cut => line.extend([cell.as_str(), &blanks]),
-                    Side::Right => line.extend([blanks.as_str(), &cell]),
+                    Align::Left | Align::Cut => line.extend([cell.as_str(), &blanks]),
+                    Align::Right => line.extend([blanks.as_str(), &cell]),
                 }
                 line.push_str(&" ".repeat(GAP));
             }
@@ -69,7 +69,7 @@ impl Table {
         let gaps = GAP * widths.len().saturating_sub(1);
         while widths.iter().sum::<usize>() + gaps > room {
             let widest = (0..widths.len())
-                .filter(|column| self.sides[*column] == Side::Cut && widths[*column] > LEAST)
+                .filter(|column| self.sides[*column] == Align::Cut && widths[*column] > LEAST)
                 .max_by_key(|column| widths[*column]);
             let Some(widest) = widest else { break };
             widths[widest] -= 1;
@@ -113,8 +113,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn table() -> Table {
-        let mut table = Table::new(&[("ID", Side::Left), ("TITLE", Side::Cut), ("TURNS", Side::Right)]);
+    fn table() -> TextTable {
+        let mut table = TextTable::new(&[("ID", Align::Left), ("TITLE", Align::Cut), ("TURNS", Align::Right)]);
         table.row(vec!["1".to_owned(), "Anforderungen über alles".to_owned(), "12".to_owned()]);
         table.row(vec!["22".to_owned(), "計画を立て直す".to_owned(), "3,456".to_owned()]);
         table
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_one_line_that_no_terminal_obeys() {
-        let mut table = Table::new(&[("A", Side::Left), ("B", Side::Left)]);
+        let mut table = TextTable::new(&[("A", Align::Left), ("B", Align::Left)]);
         table.row(vec!["x\u{1b}[2J\ny".to_owned(), "z".to_owned()]);
         assert_eq!(table.render(None), "A       B\nx[2J y  z\n");
     }
@@ -152,7 +152,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_is_wider_than_the_terminal(cells in prop::collection::vec("\\PC{0,40}", 0..6), room in 1_usize..60) {
-            let mut table = Table::new(&[("ID", Side::Left), ("TITLE", Side::Cut)]);
+            let mut table = TextTable::new(&[("ID", Align::Left), ("TITLE", Align::Cut)]);
             for cell in &cells {
                 table.row(vec![cell.clone(), cell.clone()]);
             }

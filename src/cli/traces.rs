@@ -1,7 +1,7 @@
 //! The way to the collector that the environment names, and what is said of it. Without one, nothing is done.
 
-use super::{Office, out};
-use crate::telemetry::{Exporter, Feed};
+use super::{AppContext, out};
+use crate::telemetry::{Exporter, SpanSender};
 
 /// What is told to a collector.
 #[derive(Debug)]
@@ -11,8 +11,8 @@ pub(super) struct Traces {
 
 impl Traces {
     /// A target that can't be used is no reason not to work: it is told, and that is all.
-    pub(super) fn begin(office: &Office) -> Self {
-        let exporter = match office.settings.telemetry.value.as_ref().map(Exporter::start) {
+    pub(super) fn begin(app: &AppContext) -> Self {
+        let exporter = match app.settings.telemetry.value.as_ref().map(Exporter::start) {
             None => None,
             Some(Ok(exporter)) => Some(exporter),
             Some(Err(sentence)) => {
@@ -23,7 +23,7 @@ impl Traces {
         Self { exporter }
     }
 
-    pub(super) fn feed(&self) -> Option<Feed> {
+    pub(super) fn feed(&self) -> Option<SpanSender> {
         self.exporter.as_ref().map(Exporter::feed)
     }
 
@@ -37,5 +37,5 @@ impl Traces {
 }
 
 fn tell(sentence: &str) {
-    out::say(&out::Said::new(out::Level::Warn, "traces", sentence));
+    out::log(&out::LogMessage::new(out::LogLevel::Warn, "traces", sentence));
 }

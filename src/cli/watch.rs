@@ -1,22 +1,22 @@
-//! `overnight watch`: what running jobs are doing, looked at each second. Everything is read from the database, so that it is
-//! the same on whatever machine the workers are: as fresh as their last checkpoints.
+//! `overnight watch`: shows each second what running jobs do, on any machine, as fresh as their last checkpoints in the database.
 //!
-//! - `look`: one look at the database; `draw`: the look as a table, and what changed since the last one as lines
+//! - `snapshot`: one look at the database; `draw`: the snapshot as a table, and the changes since the last one as lines
 
 mod draw;
-mod look;
+mod snapshot;
 
 use super::{
-    CliError, Office, exit, logs,
-    named::Named,
-    office::{list_nothing, no_jobs_yet},
-    out, table,
+    AppContext, CliError,
+    app_context::{list_nothing, no_jobs_yet},
+    exit,
+    job_or_batch::JobOrBatch,
+    logs, out, table,
 };
 use crate::{config::Settings, store::BatchRow};
 use console::Term;
-use draw::{Lines, table};
-use look::{Look, Looker};
+use draw::{ChangedLines, table};
 use overnight_core::job::id::JobId;
+use snapshot::{Snapshot, Watcher};
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -27,8 +27,8 @@ Examples:
 
 On a terminal the table is drawn anew each second; elsewhere each change is a line. Ctrl-C ends it, and nothing else.";
 
-/// How often the database is looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The interval between snapshots of the database.
+const SNAPSHOT_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -53,73 +53,73 @@ pub(super) enum Watched {
 }
 
 /// How it is shown.
-enum Shown {
+enum WatchOutput {
     Json,
     Once,
-    Lines(Lines),
-    /// Drawn over what was drawn before: so many lines.
+    Lines(ChangedLines),
+    /// Drawn over the last snapshot, which had this many lines.
     Drawn(Term, usize),
 }
 
 pub(super) async fn run(settings: Settings, args: &WatchArgs) -> Result<u8, CliError> {
     let nothing = no_jobs_yet(&settings);
-    let office = match Office::read_any(settings).await? {
-        Some(office) => office,
+    let app = match AppContext::read_any(settings).await? {
+        Some(app) => app,
         None if args.name.is_some() => return Err(CliError::usage(nothing)),
         None => {
             return list_nothing(&nothing, false);
         }
     };
-    let office = &office;
+    let app = &app;
     let watched = match &args.name {
         None => Watched::All,
-        Some(name) => match office.named(name).await? {
-            Named::Job(job) => Watched::Job(job.id()),
-            Named::Batch(batch) => Watched::Batch(batch),
+        Some(name) => match app.job_or_batch(name).await? {
+            JobOrBatch::Job(job) => Watched::Job(job.id()),
+            JobOrBatch::Batch(batch) => Watched::Batch(batch),
         },
     };
     let terminal = Term::stdout();
     let mut shown = match (args.json, args.once) {
-        (true, _) => Shown::Json,
-        (false, true) => Shown::Once,
-        (false, false) if terminal.is_term() => Shown::Drawn(terminal, 0),
-        (false, false) => Shown::Lines(Lines::default()),
+        (true, _) => WatchOutput::Json,
+        (false, true) => WatchOutput::Once,
+        (false, false) if terminal.is_term() => WatchOutput::Drawn(terminal, 0),
+        (false, false) => WatchOutput::Lines(ChangedLines::default()),
     };
-    let mut looker = Looker::new(office, watched);
+    let mut watcher = Watcher::new(app, watched);
     let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
-        let look = looker.look().await?;
-        let is_read = shown.show(&look)?;
-        if args.once || look.is_over || !is_read {
+        let snapshot = watcher.snapshot().await?;
+        let is_read = shown.show(&snapshot)?;
+        if args.once || snapshot.is_over || !is_read {
             break;
         }
         tokio::select! {
             _ = &mut interrupt => break,
-            () = tokio::time::sleep(LOOK_EVERY) => {}
+            () = tokio::time::sleep(SNAPSHOT_EVERY) => {}
         }
     }
     Ok(exit::COMPLETED)
 }
 
-impl Shown {
+impl WatchOutput {
     /// Shows a look; `false` when nobody reads any more.
-    fn show(&mut self, look: &Look) -> Result<bool, CliError> {
+    fn show(&mut self, snapshot: &Snapshot) -> Result<bool, CliError> {
         match self {
             Self::Json => {
-                let line = serde_json::to_string(look)
+                let line = serde_json::to_string(snapshot)
                     .map_err(|error| CliError::failed(format!("the look can't be written as JSON ({error})")))?;
                 logs::put(&(line + "\n"))
             }
             Self::Once => {
-                if look.jobs.is_empty() {
-                    out::talk("nothing runs");
+                if snapshot.jobs.is_empty() {
+                    out::note("nothing runs");
                 }
-                logs::put(&table(look, table::room()))
+                logs::put(&table(snapshot, table::room()))
             }
-            Self::Lines(lines) => logs::put(&lines.changed(look)),
+            Self::Lines(lines) => logs::put(&lines.changed(snapshot)),
             Self::Drawn(terminal, drawn) => {
                 let (height, width) = terminal.size();
-                let text = table(look, Some(usize::from(width)));
+                let text = table(snapshot, Some(usize::from(width)));
                 // What stands above the terminal's upper edge can't be drawn over.
                 let room = usize::from(height).saturating_sub(1).max(1);
                 let lines: Vec<&str> = text.lines().collect();

@@ -1,21 +1,20 @@
 //! `overnight work`: a worker of the queue.
 
 use super::{
-    CliError, Office,
-    depot::DepotArgs,
-    exit,
-    office::connect,
-    out, result,
+    AppContext, CliError,
+    app_context::connect,
+    exit, out, result,
     schedule::Scheduler,
-    server::{self, Server, Target},
+    server::{self, ServerArgs, Target},
     stop,
     traces::Traces,
+    workspace_store::WorkspaceStoreArgs,
 };
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
-    config::{Partial, Settings, plain_environment},
+    config::{Flags, Settings, plain_environment},
     store::Store,
-    worker::{Hook, Models, Rest, Summary, Supply, Terms, Times, Told, Worker},
+    worker::{ClaimOutcome, Hook, JobModels, Supply, Worker, WorkerConfig, WorkerEvent, WorkerSummary, WorkerTimes},
     workspace::lock::host,
 };
 use async_trait::async_trait;
@@ -24,8 +23,8 @@ use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::watch};
 
-/// How soon a database that doesn't answer is asked again.
-const TRY_AGAIN: Duration = Duration::from_secs(2);
+/// The wait before another attempt to connect to the database.
+const RECONNECT_AFTER: Duration = Duration::from_secs(2);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +38,7 @@ Exit codes: 0 at the end of the work. With --until-empty the first of these that
 --on-batch-end failed; 3 a job ended otherwise than completed, or was left to another worker; 4 a job waits for a person (review,
 budget, limit, paused); 130 interrupted, and jobs were given back; 0 all jobs that it worked are completed.";
 
-/// More are of no use to one process.
+/// The largest `--concurrency`: more jobs at once are of no use to one process.
 const MOST_AT_ONCE: u32 = 10_000;
 
 #[derive(Debug, clap::Args)]
@@ -65,9 +64,9 @@ pub(super) struct WorkArgs {
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<String>,
     #[command(flatten)]
-    depot: DepotArgs,
+    workspace_store: WorkspaceStoreArgs,
     #[command(flatten)]
-    server: Server,
+    server: ServerArgs,
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
@@ -77,26 +76,28 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text.trim()).map_err(|error| format!("{error}; a time is written like 90m or 8h"))
 }
 
-pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError> {
-    let settings = super::settings(&args.depot.put_into(args.server.put_into(flags.clone())))?;
+pub(super) async fn run(flags: Flags, args: &WorkArgs) -> Result<u8, CliError> {
+    let settings = super::settings(&args.workspace_store.add_to(args.server.add_to(flags.clone())))?;
     let workspaces = super::run::workspaces(&settings)?;
-    // Before anything that takes its time.
+    // Before anything slow.
     let stop = stop::listen()?;
-    let Some(store) = connected(&settings, args.until_empty, stop.clone()).await? else { return Ok(exit::COMPLETED) };
-    let office = Arc::new(Office { settings, store, only_reads: false });
-    let traces = Traces::begin(&office);
-    let terms = Terms {
+    let Some(store) = connect_or_wait(&settings, args.until_empty, stop.clone()).await? else {
+        return Ok(exit::COMPLETED);
+    };
+    let app = Arc::new(AppContext { settings, store, only_reads: false });
+    let traces = Traces::begin(&app);
+    let config = WorkerConfig {
         concurrency: args.concurrency as usize,
         window: args.window.clone(),
         until_empty: args.until_empty,
         drain_after: args.drain_after,
-        extractor: Arc::new(super::documents::extractor(&office.settings)?),
+        extractor: Arc::new(super::documents::extractor(&app.settings)?),
         workspaces,
-        depot: super::depot::begun(&office).await?,
+        workspace_store: super::workspace_store::open_for_worker(&app).await?,
         host: host(),
         hook: args.on_batch_end.clone().map(|hook| hook.with_environment(plain_environment())),
         traces: traces.feed(),
-        times: Times::default(),
+        times: WorkerTimes::default(),
     };
     let listener = match &args.metrics {
         None => None,
@@ -104,14 +105,14 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
             CliError::usage(format!("--metrics {}: nothing can be answered there ({error})", out::one_line(at)))
         })?),
     };
-    let store: Arc<dyn Store> = office.store.clone();
-    let tell = Arc::new(|told: Told<'_>| tell(&told));
-    // Schedules say all by themselves but where things are.
+    let store: Arc<dyn Store> = app.store.clone();
+    let tell = Arc::new(|worker_event: WorkerEvent<'_>| log_event(&worker_event));
+    // Schedules store everything but the locations of things.
     let scheduler = Scheduler { flags, store: store.clone() };
     let stopped = stop.clone();
-    let worker = Worker::new(store, Arc::new(Shelf { office, scheduler }), terms, stop, tell);
+    let worker = Worker::new(store, Arc::new(ModelSupply { app, scheduler }), config, stop, tell);
     let worker = match listener {
-        Some(listener) => worker.read_at(listener),
+        Some(listener) => worker.with_metrics_at(listener),
         None => worker,
     };
     let summary = worker.run().await;
@@ -120,50 +121,49 @@ pub(super) async fn run(flags: Partial, args: &WorkArgs) -> Result<u8, CliError>
     traces.end().await;
     let summary = summary?;
     show(&summary, args.json)?;
-    Ok(if args.until_empty { code(&summary, is_stopped) } else { exit::COMPLETED })
+    Ok(if args.until_empty { exit_code(&summary, is_stopped) } else { exit::COMPLETED })
 }
 
-/// The database. One that doesn't answer, or has no room, is waited for, as it would be later; who works until all is done
-/// hears of it instead. None: the worker is to stop.
-async fn connected(
+/// Connects to the database, and waits for one that can't be reached or is full; with `until_empty` that is an error instead. `None`: the worker must stop.
+async fn connect_or_wait(
     settings: &Settings,
     until_empty: bool,
     mut stop: watch::Receiver<bool>,
 ) -> Result<Option<Arc<dyn Store>>, CliError> {
-    let mut is_told = false;
+    let mut is_logged = false;
     loop {
         let error = match connect(settings).await {
             Ok(store) => return Ok(Some(store)),
             Err(error) if error.passes() && !until_empty => error,
             Err(error) => return Err(error.into()),
         };
-        if !is_told {
-            is_told = true;
-            out::say(&out::Said::new(out::Level::Warn, "database", &format!("{error}; it is waited for")));
+        if !is_logged {
+            is_logged = true;
+            out::log(&out::LogMessage::new(out::LogLevel::Warn, "database", &format!("{error}; it is waited for")));
         }
         tokio::select! {
-            () = tokio::time::sleep(TRY_AGAIN) => {}
+            () = tokio::time::sleep(RECONNECT_AFTER) => {}
             _ = stop.wait_for(|stops| *stops) => return Ok(None),
         }
     }
 }
 
-/// Models with this process's keys and headers, and submissions with its settings.
+/// Opens models with this process's keys and headers, and submits scheduled batches with its settings.
 #[derive(Debug)]
-struct Shelf {
-    office: Arc<Office>,
+struct ModelSupply {
+    app: Arc<AppContext>,
     scheduler: Scheduler,
 }
 
 #[async_trait]
-impl Supply for Shelf {
-    async fn models(&self, name: &str, settings: &BatchSettings) -> Result<Models, String> {
+impl Supply for ModelSupply {
+    async fn models(&self, name: &str, settings: &BatchSettings) -> Result<JobModels, String> {
         let (base_url, api_key_env) = (settings.base_url.clone(), settings.api_key_env.clone());
         let target =
-            Target::chosen(ModelChoice { model: name.to_owned(), base_url, api_key_env }, settings.models.clone());
-        let models = server::open_all(&self.office, &target, &settings.instructions.fallback).await;
-        let server::Models { first, others } = models.map_err(|error| error.message)?;
-        Ok(Models { first, others })
+            Target::for_choice(ModelChoice { model: name.to_owned(), base_url, api_key_env }, settings.models.clone());
+        let models = server::open_all(&self.app, &target, &settings.instructions.fallback).await;
+        let server::OpenModels { first, others } = models.map_err(|error| error.message)?;
+        Ok(JobModels { first, others })
     }
 
     fn submit(&self) -> Option<&dyn Submit> {
@@ -171,48 +171,48 @@ impl Supply for Shelf {
     }
 }
 
-fn tell(told: &Told<'_>) {
-    let (level, event, text, mut fields) = match told {
-        Told::Begun { .. } => (out::Level::Info, "begun", "begun".to_owned(), Vec::new()),
-        Told::Rested { rest, .. } => {
-            let (level, name, reason) = came_to(rest);
+fn log_event(worker_event: &WorkerEvent<'_>) {
+    let (level, event, text, mut fields) = match worker_event {
+        WorkerEvent::Begun { .. } => (out::LogLevel::Info, "begun", "begun".to_owned(), Vec::new()),
+        WorkerEvent::Rested { rest, .. } => {
+            let (level, name, reason) = describe_rest(rest);
             let what = match rest {
-                Rest::Held(hold, _) => format!("held ({hold})"),
+                ClaimOutcome::Held(hold, _) => format!("held ({hold})"),
                 _ => name.replace('_', " "),
             };
             let text = reason.map_or(what.clone(), |reason| format!("{what}: {reason}"));
             (level, "rested", text, vec![("rest", json!(name)), ("reason", json!(reason))])
         }
-        Told::Note(sentence) => (out::Level::Info, "note", sentence.clone(), Vec::new()),
-        Told::Fault(sentence) => (out::Level::Error, "fault", sentence.clone(), Vec::new()),
+        WorkerEvent::Note(sentence) => (out::LogLevel::Info, "note", sentence.clone(), Vec::new()),
+        WorkerEvent::Fault(sentence) => (out::LogLevel::Error, "fault", sentence.clone(), Vec::new()),
     };
-    let (job, text) = match told {
-        Told::Begun { id, label } | Told::Rested { id, label, .. } => {
+    let (job, text) = match worker_event {
+        WorkerEvent::Begun { id, label } | WorkerEvent::Rested { id, label, .. } => {
             let label = out::one_line(label);
             let text = format!("{id} {label}: {}", out::one_line(&text));
             fields.insert(0, ("label", json!(label)));
             (Some(*id), text)
         }
-        Told::Note(_) | Told::Fault(_) => (None, text),
+        WorkerEvent::Note(_) | WorkerEvent::Fault(_) => (None, text),
     };
-    out::say(&out::Said { job, fields, ..out::Said::new(level, event, &text) });
+    out::log(&out::LogMessage { job, fields, ..out::LogMessage::new(level, event, &text) });
 }
 
-/// How bad it is, what it is called, and why it came to that.
-fn came_to(rest: &Rest) -> (out::Level, &'static str, Option<&str>) {
-    use out::Level::{Error, Info, Warn};
+/// The log level, the name and the reason of an outcome.
+fn describe_rest(rest: &ClaimOutcome) -> (out::LogLevel, &'static str, Option<&str>) {
+    use out::LogLevel::{Error, Info, Warn};
     match rest {
-        Rest::Ended(status, reason) => (result::level(*status), status.name(), reason.as_deref()),
-        Rest::Held(_, why) => (Warn, "held", Some(why)),
-        Rest::GivenBack(why) => (Info, "given_back", Some(why)),
-        Rest::GivenUp(why) => (Error, "failed", Some(why)),
-        Rest::Failed(why) => (Warn, "attempt_failed", Some(why)),
-        Rest::Lost(why) => (Warn, "lost", Some(why)),
+        ClaimOutcome::Ended(status, reason) => (result::level(*status), status.name(), reason.as_deref()),
+        ClaimOutcome::Held(_, why) => (Warn, "held", Some(why)),
+        ClaimOutcome::GivenBack(why) => (Info, "given_back", Some(why)),
+        ClaimOutcome::GivenUp(why) => (Error, "failed", Some(why)),
+        ClaimOutcome::Failed(why) => (Warn, "attempt_failed", Some(why)),
+        ClaimOutcome::Lost(why) => (Warn, "lost", Some(why)),
     }
 }
 
-/// What a pipeline learns of a worker that had the queue emptied.
-fn code(summary: &Summary, is_stopped: bool) -> u8 {
+/// The exit code of a worker that ran until the queue was empty.
+fn exit_code(summary: &WorkerSummary, is_stopped: bool) -> u8 {
     let is_other = summary.ended.keys().any(|status| *status != JobStatus::Completed.name());
     let is_left = summary.given_back > 0;
     if summary.failed_hooks > 0 {
@@ -228,7 +228,7 @@ fn code(summary: &Summary, is_stopped: bool) -> u8 {
     }
 }
 
-fn show(summary: &Summary, as_json: bool) -> Result<(), CliError> {
+fn show(summary: &WorkerSummary, as_json: bool) -> Result<(), CliError> {
     if as_json {
         return out::json(&json!({
             "ended": summary.ended,

@@ -6,9 +6,9 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// Keys by the variable that holds them. Any variable may: its name is the user's choice, and may stand in a job.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Keys(Arc<BTreeMap<String, Key>>);
+pub struct ApiKeys(Arc<BTreeMap<String, Key>>);
 
-impl Keys {
+impl ApiKeys {
     pub(super) fn take(&mut self, name: &str, value: &str) {
         if let Some(key) = Key::new(value) {
             Arc::make_mut(&mut self.0).insert(name.to_owned(), key);
@@ -20,20 +20,20 @@ impl Keys {
     }
 }
 
-impl fmt::Debug for Keys {
+impl fmt::Debug for ApiKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Keys(…)")
+        f.write_str("ApiKeys(…)")
     }
 }
 
 /// The variables of object stores, as their providers name them.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Cloud(Vec<(String, String)>);
+pub struct CloudVariables(Vec<(String, String)>);
 
 /// How the variables of each provider begin.
 const CLOUDS: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
 
-impl Cloud {
+impl CloudVariables {
     pub(super) fn take(&mut self, name: &str, value: &str) {
         if CLOUDS.iter().any(|prefix| name.starts_with(prefix)) && !value.trim().is_empty() {
             self.0.push((name.to_owned(), value.to_owned()));
@@ -46,9 +46,9 @@ impl Cloud {
     }
 }
 
-impl fmt::Debug for Cloud {
+impl fmt::Debug for CloudVariables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Cloud(…)")
+        f.write_str("CloudVariables(…)")
     }
 }
 

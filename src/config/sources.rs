@@ -1,9 +1,9 @@
 //! The sources of the configuration: how each value is named in them, and how its text is read.
 
-use super::{BaseUrl, ConfigError, ConfigFile, FILE_VARIABLE, Origin, PREFIX, Partial, Setting};
+use super::{BaseUrl, ConfigError, ConfigFile, FILE_VARIABLE, Flags, Origin, PREFIX, Setting};
 use overnight_core::{
     amount::{count, duration_ms, shown},
-    yaml::{At, Node, Wrong, Yaml, nearest},
+    yaml::{ValueError, YamlFile, YamlNode, YamlValue, nearest},
 };
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -11,40 +11,45 @@ use std::{collections::BTreeMap, path::PathBuf};
 const TEST_PREFIX: &str = "OVERNIGHT_TEST_";
 
 /// How one value is named in each place. `documents.ocr` stands in the file as `ocr` in the mapping `documents`.
-pub(super) struct Key {
+pub(super) struct SettingKey {
     /// In the file and in listings; `OVERNIGHT_` and this in capitals is the variable.
     pub(super) name: &'static str,
     flag: &'static str,
-    given: fn(&Partial) -> Option<&String>,
+    given: fn(&Flags) -> Option<&String>,
 }
 
-pub(super) const DATABASE_URL: Key =
-    Key { name: "database_url", flag: "--database-url", given: |p| p.database_url.as_ref() };
-pub(super) const WORKSPACES: Key = Key { name: "workspaces", flag: "--workspaces", given: |p| p.workspaces.as_ref() };
-pub(super) const INSTRUCTIONS: Key =
-    Key { name: "instructions", flag: "--instructions", given: |p| p.instructions.as_ref() };
-pub(super) const MODEL: Key = Key { name: "model", flag: "--model", given: |p| p.model.as_ref() };
-pub(super) const BUDGET_TOKENS: Key =
-    Key { name: "budget_tokens", flag: "--budget-tokens", given: |p| p.budget_tokens.as_ref() };
-pub(super) const TURNS: Key = Key { name: "turns", flag: "--turns", given: |p| p.turns.as_ref() };
-pub(super) const COST_USD: Key = Key { name: "cost_usd", flag: "--cost", given: |p| p.cost.as_ref() };
-pub(super) const WALL_CLOCK: Key = Key { name: "wall_clock", flag: "--wall-clock", given: |p| p.wall_clock.as_ref() };
-pub(super) const TOKENS: Key = Key { name: "tokens", flag: "--tokens", given: |p| p.tokens.as_ref() };
-pub(super) const BASE_URL: Key = Key { name: "base_url", flag: "--base-url", given: |p| p.base_url.as_ref() };
-pub(super) const API_KEY_ENV: Key =
-    Key { name: "api_key_env", flag: "--api-key-env", given: |p| p.api_key_env.as_ref() };
-pub(super) const MODELS_FILE: Key = Key { name: "models_file", flag: "--models", given: |p| p.models_file.as_ref() };
-pub(super) const REQUESTS_PER_MINUTE: Key = unflagged("requests_per_minute");
-pub(super) const TOKENS_PER_MINUTE: Key = unflagged("tokens_per_minute");
-pub(super) const PARALLEL_CALLS: Key = unflagged("parallel_calls");
-pub(super) const IDLE_TIMEOUT: Key = unflagged("idle_timeout");
-pub(super) const WORKSPACE_STORE: Key =
-    Key { name: "workspace_store", flag: "--workspace-store", given: |p| p.workspace_store.as_ref() };
-pub(super) const OCR: Key = unflagged("documents.ocr");
-pub(super) const CACHE_MIB: Key = unflagged("documents.cache_mib");
-pub(super) const LOG_FORMAT: Key = Key { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
+pub(super) const DATABASE_URL: SettingKey =
+    SettingKey { name: "database_url", flag: "--database-url", given: |p| p.database_url.as_ref() };
+pub(super) const WORKSPACES: SettingKey =
+    SettingKey { name: "workspaces", flag: "--workspaces", given: |p| p.workspaces.as_ref() };
+pub(super) const INSTRUCTIONS: SettingKey =
+    SettingKey { name: "instructions", flag: "--instructions", given: |p| p.instructions.as_ref() };
+pub(super) const MODEL: SettingKey = SettingKey { name: "model", flag: "--model", given: |p| p.model.as_ref() };
+pub(super) const BUDGET_TOKENS: SettingKey =
+    SettingKey { name: "budget_tokens", flag: "--budget-tokens", given: |p| p.budget_tokens.as_ref() };
+pub(super) const TURNS: SettingKey = SettingKey { name: "turns", flag: "--turns", given: |p| p.turns.as_ref() };
+pub(super) const COST_USD: SettingKey = SettingKey { name: "cost_usd", flag: "--cost", given: |p| p.cost.as_ref() };
+pub(super) const WALL_CLOCK: SettingKey =
+    SettingKey { name: "wall_clock", flag: "--wall-clock", given: |p| p.wall_clock.as_ref() };
+pub(super) const TOKENS: SettingKey = SettingKey { name: "tokens", flag: "--tokens", given: |p| p.tokens.as_ref() };
+pub(super) const BASE_URL: SettingKey =
+    SettingKey { name: "base_url", flag: "--base-url", given: |p| p.base_url.as_ref() };
+pub(super) const API_KEY_ENV: SettingKey =
+    SettingKey { name: "api_key_env", flag: "--api-key-env", given: |p| p.api_key_env.as_ref() };
+pub(super) const MODELS_FILE: SettingKey =
+    SettingKey { name: "models_file", flag: "--models", given: |p| p.models_file.as_ref() };
+pub(super) const REQUESTS_PER_MINUTE: SettingKey = unflagged("requests_per_minute");
+pub(super) const TOKENS_PER_MINUTE: SettingKey = unflagged("tokens_per_minute");
+pub(super) const PARALLEL_CALLS: SettingKey = unflagged("parallel_calls");
+pub(super) const IDLE_TIMEOUT: SettingKey = unflagged("idle_timeout");
+pub(super) const WORKSPACE_STORE: SettingKey =
+    SettingKey { name: "workspace_store", flag: "--workspace-store", given: |p| p.workspace_store.as_ref() };
+pub(super) const OCR: SettingKey = unflagged("documents.ocr");
+pub(super) const CACHE_MIB: SettingKey = unflagged("documents.cache_mib");
+pub(super) const LOG_FORMAT: SettingKey =
+    SettingKey { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
 
-const KEYS: [&Key; 20] = [
+const KEYS: [&SettingKey; 20] = [
     &DATABASE_URL,
     &WORKSPACES,
     &WORKSPACE_STORE,
@@ -68,33 +73,33 @@ const KEYS: [&Key; 20] = [
 ];
 
 /// A value of the environment and the file only.
-const fn unflagged(name: &'static str) -> Key {
-    Key { name, flag: name, given: |_| None }
+const fn unflagged(name: &'static str) -> SettingKey {
+    SettingKey { name, flag: name, given: |_| None }
 }
 
-impl Key {
+impl SettingKey {
     pub(super) fn variable(&self) -> String {
         format!("{PREFIX}{}", self.name.replace('.', "_").to_uppercase())
     }
 }
 
 /// Flags, environment and file, each by the name of the value; the first that has it counts.
-pub(super) struct Sources<'s> {
-    flags: &'s Partial,
+pub(super) struct SettingSources<'s> {
+    flags: &'s Flags,
     environment: BTreeMap<String, String>,
     file: BTreeMap<&'static str, (String, Origin)>,
 }
 
-impl<'s> Sources<'s> {
+impl<'s> SettingSources<'s> {
     pub(super) fn new(
-        flags: &'s Partial,
+        flags: &'s Flags,
         environment: impl Iterator<Item = (String, String)>,
         file: Option<&ConfigFile>,
     ) -> Result<Self, ConfigError> {
         Ok(Self { flags, environment: variables(environment)?, file: file_values(file)? })
     }
 
-    fn raw(&self, key: &Key) -> Option<(String, Origin)> {
+    fn raw(&self, key: &SettingKey) -> Option<(String, Origin)> {
         if let Some(text) = (key.given)(self.flags) {
             return Some((text.clone(), Origin::Flag));
         }
@@ -111,7 +116,7 @@ impl<'s> Sources<'s> {
 
     pub(super) fn optional<T>(
         &self,
-        key: &Key,
+        key: &SettingKey,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Setting<Option<T>>, ConfigError> {
         let Some((text, origin)) = self.raw(key) else {
@@ -125,7 +130,7 @@ impl<'s> Sources<'s> {
 
     pub(super) fn setting<T>(
         &self,
-        key: &Key,
+        key: &SettingKey,
         default: &str,
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Setting<T>, ConfigError> {
@@ -140,7 +145,7 @@ impl<'s> Sources<'s> {
     }
 }
 
-fn error(key: &Key, origin: Origin, what: String) -> ConfigError {
+fn error(key: &SettingKey, origin: Origin, what: String) -> ConfigError {
     match origin {
         Origin::Flag | Origin::Default => ConfigError::InFlag { flag: key.flag, what },
         Origin::Environment(name) => ConfigError::InVariable { name, what },
@@ -174,12 +179,12 @@ fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (Stri
     };
     let in_file = |line: u64, what: String| ConfigError::InFile { path: path.clone(), line, what };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let yaml = Yaml::parse(text).map_err(|fault| in_file(fault.line, fault.what))?;
+    let yaml = YamlFile::parse(text).map_err(|fault| in_file(fault.line, fault.what))?;
     let root = yaml.root();
-    if *root.node() == Node::Null {
+    if *root.node() == YamlNode::Null {
         return Ok(BTreeMap::new());
     }
-    let parts = |key: &Key| key.name.split_once('.').unwrap_or((key.name, ""));
+    let parts = |key: &SettingKey| key.name.split_once('.').unwrap_or((key.name, ""));
     let mut names: Vec<&str> = KEYS.iter().map(|key| parts(key).0).collect();
     names.dedup();
     let refuse = |wrong| {
@@ -208,12 +213,14 @@ fn file_values(file: Option<&ConfigFile>) -> Result<BTreeMap<&'static str, (Stri
 }
 
 /// A value of the file as it would be typed elsewhere: every source is read by the same rules.
-fn plain(at: &At<'_>) -> Result<String, Wrong> {
+fn plain(at: &YamlValue<'_>) -> Result<String, ValueError> {
     match at.node() {
-        Node::Whole(number) => Ok(number.to_string()),
-        Node::Number(number) => Ok(number.to_string()),
-        Node::Text(text) => Ok(text.clone()),
-        Node::Null | Node::Flag(_) | Node::List(_) | Node::Map(_) => Err(at.wrong("must be text or a number")),
+        YamlNode::Whole(number) => Ok(number.to_string()),
+        YamlNode::Number(number) => Ok(number.to_string()),
+        YamlNode::Text(text) => Ok(text.clone()),
+        YamlNode::Null | YamlNode::Flag(_) | YamlNode::List(_) | YamlNode::Map(_) => {
+            Err(at.wrong("must be text or a number"))
+        }
     }
 }
 

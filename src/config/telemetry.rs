@@ -2,13 +2,13 @@
 //! programs, so nothing in them is an error of ours: what can't be used is said when it is to be used.
 
 use super::{Origin, Setting};
-use crate::telemetry::Target;
+use crate::telemetry::TraceTarget;
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const TRACES_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
 
 /// The collector that the environment names; none where it names none, or says that there is to be none.
-pub(super) fn target(environment: &[(String, String)]) -> Setting<Option<Target>> {
+pub(super) fn target(environment: &[(String, String)]) -> Setting<Option<TraceTarget>> {
     let get = |name: &str| {
         let found = environment.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
@@ -32,7 +32,7 @@ pub(super) fn target(environment: &[(String, String)]) -> Setting<Option<Target>
     let service = service.or(named).unwrap_or_else(|| "overnight".to_owned());
     let own = [("service.name", service.as_str()), ("service.version", env!("CARGO_PKG_VERSION"))];
     let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let target = Target {
+    let target = TraceTarget {
         url,
         headers: pairs(headers.unwrap_or_default()),
         resource: own.into_iter().chain(resource).collect(),

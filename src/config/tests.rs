@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn load(flags: &Partial, environment: &[(&str, &str)], file: Option<&str>) -> Result<Settings, String> {
+fn load(flags: &Flags, environment: &[(&str, &str)], file: Option<&str>) -> Result<Settings, String> {
     let file = file.map(|text| ConfigFile { path: PathBuf::from("overnight.yaml"), text: text.to_owned() });
     let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Settings::load(flags, environment, file.as_ref(), Path::new("")).map_err(|error| error.to_string())
@@ -42,7 +42,7 @@ fn defaults() {
         "documents.cache_mib = 4096 (default)",
         "log_format = text (default)",
     ];
-    let empty = Partial::default();
+    let empty = Flags::default();
     assert_eq!(load(&empty, &[], None).map(|s| shown_rows(&s)), Ok(expected.map(str::to_owned).to_vec()));
     let strangers =
         [("PATH", "/bin"), ("OVERNIGHT_TEST_DATABASE", "x"), ("OVERNIGHT_MODEL", ""), ("DATABASE_URL", " ")];
@@ -52,8 +52,7 @@ fn defaults() {
 
 #[test]
 fn flags_over_environment_over_file_over_defaults() {
-    let flags =
-        Partial { model: Some("offline".to_owned()), wall_clock: Some("1h30m".to_owned()), ..Partial::default() };
+    let flags = Flags { model: Some("offline".to_owned()), wall_clock: Some("1h30m".to_owned()), ..Flags::default() };
     let environment = [
         ("OVERNIGHT_BASE_URL", "http://localhost:8080/v1"),
         ("OVERNIGHT_PARALLEL_CALLS", "4"),
@@ -100,7 +99,7 @@ fn flags_over_environment_over_file_over_defaults() {
 fn relative_paths_begin_in_the_files_folder_and_default_ones_where_it_was_found() {
     let text = "models_file: m.yaml\nmodel: scripted:s.yaml\ndatabase_url: sqlite://jobs.db\n";
     let file = ConfigFile { path: PathBuf::from("/project/overnight.yaml"), text: text.to_owned() };
-    let flags = Partial { instructions: Some("here".to_owned()), ..Partial::default() };
+    let flags = Flags { instructions: Some("here".to_owned()), ..Flags::default() };
     let settings = Settings::load(&flags, std::iter::empty(), Some(&file), Path::new("/project")).unwrap();
     let shown: Vec<String> = shown_rows(&settings).into_iter().filter(|row| !row.contains("not set")).take(6).collect();
     assert_eq!(
@@ -119,15 +118,14 @@ fn relative_paths_begin_in_the_files_folder_and_default_ones_where_it_was_found(
 #[test]
 fn our_own_database_variable_comes_first() {
     let environment = [("DATABASE_URL", "postgres://other/app"), ("OVERNIGHT_DATABASE_URL", "sqlite:x.db")];
-    let found = load(&Partial::default(), &environment, None).map(|s| s.database_url.value.to_string());
+    let found = load(&Flags::default(), &environment, None).map(|s| s.database_url.value.to_string());
     assert_eq!(found, Ok("sqlite:x.db".to_owned()));
 }
 
 #[test]
 fn mistakes_are_named_with_their_place() {
-    let file = |text: &str| {
-        load(&Partial::default(), &[], Some(text)).map(|_| ()).map_err(|e| e.replace("overnight.yaml", "F"))
-    };
+    let file =
+        |text: &str| load(&Flags::default(), &[], Some(text)).map(|_| ()).map_err(|e| e.replace("overnight.yaml", "F"));
     for (text, expected) in [
         ("\nworkspace: a", "F:2: unknown key 'workspace'; did you mean 'workspaces'?"),
         (
@@ -172,7 +170,7 @@ fn mistakes_are_named_with_their_place() {
     ] {
         assert_eq!(file(text), Err(expected.to_owned()), "{text}");
     }
-    let environment = |name: &str, value: &str| load(&Partial::default(), &[(name, value)], None).map(|_| ());
+    let environment = |name: &str, value: &str| load(&Flags::default(), &[(name, value)], None).map(|_| ());
     for (name, value, expected) in [
         (
             "OVERNIGHT_WORKSPACE",
@@ -189,7 +187,7 @@ fn mistakes_are_named_with_their_place() {
     ] {
         assert_eq!(environment(name, value), Err(expected.to_owned()));
     }
-    let flags = Partial { cost: Some("five".to_owned()), ..Partial::default() };
+    let flags = Flags { cost: Some("five".to_owned()), ..Flags::default() };
     let expected = "--cost must be an amount in USD such as 5.00, not 'five'";
     assert_eq!(load(&flags, &[], None).map(|_| ()), Err(expected.to_owned()));
 }
@@ -197,7 +195,7 @@ fn mistakes_are_named_with_their_place() {
 #[test]
 fn keys_and_headers_are_handed_on_and_never_shown() {
     let headers = ["x-project=night", "Authorization = Bearer planted=1"].map(str::to_owned).to_vec();
-    let flags = Partial { headers, ..Partial::default() };
+    let flags = Flags { headers, ..Flags::default() };
     let settings = load(&flags, &[("NIGHT_KEY", " sk-planted\n"), ("EMPTY_KEY", " ")], None).unwrap();
     assert_eq!(settings.key("NIGHT_KEY"), Key::new("sk-planted"));
     assert_eq!((settings.key("EMPTY_KEY"), settings.key("OTHER_KEY")), (None, None));
@@ -206,7 +204,7 @@ fn keys_and_headers_are_handed_on_and_never_shown() {
     let shown = format!("{settings:?} {flags:?} {:?}", settings.rows());
     assert!(!shown.contains("planted"), "{shown}");
     for typed in ["planted", "=planted", "a b=planted", "a=", "a=plan\nted"] {
-        let flags = Partial { headers: vec![typed.to_owned()], ..Partial::default() };
+        let flags = Flags { headers: vec![typed.to_owned()], ..Flags::default() };
         let expected = "--header must be NAME=VALUE, such as x-project=night";
         assert_eq!(load(&flags, &[], None).map(|_| ()), Err(expected.to_owned()), "{typed}");
     }
@@ -234,6 +232,6 @@ proptest! {
 
     #[test]
     fn any_file_is_settings_or_an_error(text in "\\PC{0,60}|([a-z_]{1,12}: [0-9a-zA-Z.:/*&!]{0,9}\n){0,6}") {
-        let _ = load(&Partial::default(), &[], Some(&text));
+        let _ = load(&Flags::default(), &[], Some(&text));
     }
 }

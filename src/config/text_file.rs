@@ -1,4 +1,4 @@
-//! A short text file that a person names: what is wrong with it in words of theirs.
+//! Reads a short text file that a person names, with errors that a person understands.
 
 use overnight_core::job::instructions::MAX_BYTES;
 use std::{fs, io, path::Path};

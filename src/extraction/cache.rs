@@ -33,26 +33,26 @@ struct Head {
 }
 
 #[derive(Debug)]
-pub(super) struct Cache {
+pub(super) struct TextCache {
     folder: PathBuf,
     /// Nothing is kept, what is there is used.
-    is_only_read: bool,
+    is_read_only: bool,
     /// The most bytes of all texts together.
     most_bytes: u64,
     /// Bytes that were kept since all of them were last counted; none: they never were.
     since: Mutex<Option<u64>>,
 }
 
-impl Cache {
+impl TextCache {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, is_only_read: false, most_bytes: u64::MAX, since: Mutex::new(None) }
+        Self { folder, is_read_only: false, most_bytes: u64::MAX, since: Mutex::new(None) }
     }
 
-    pub(super) fn only_read(self) -> Self {
-        Self { is_only_read: true, ..self }
+    pub(super) fn with_read_only(self) -> Self {
+        Self { is_read_only: true, ..self }
     }
 
-    pub(super) fn bounded(self, most_bytes: u64) -> Self {
+    pub(super) fn with_most_bytes(self, most_bytes: u64) -> Self {
         Self { most_bytes, ..self }
     }
 
@@ -70,7 +70,7 @@ impl Cache {
         if sha256(text) != head.text_sha256 {
             return None;
         }
-        if !self.is_only_read {
+        if !self.is_read_only {
             touch(&path);
         }
         Some(Extracted { text: String::from_utf8(text.to_vec()).ok()?, ..head.extracted })
@@ -78,7 +78,7 @@ impl Cache {
 
     /// Keeps it, if it can: who can't keep a text has it all the same.
     pub(super) fn put(&self, key: &str, extracted: &Extracted) {
-        if !self.is_only_read {
+        if !self.is_read_only {
             let _ = self.try_put(key, extracted);
         }
     }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_text_is_kept_until_it_is_broken_or_forgotten() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path().join("texts"));
+        let cache = TextCache::new(folder.path().join("texts"));
         let key = sha256(b"one");
         let text = extract("a.txt", "one\u{c}two äöü\n".as_bytes()).unwrap();
         assert_eq!(cache.get(&key), None);
@@ -200,11 +200,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = extract("a.txt", &b"0123456789 ".repeat(100)).unwrap();
         let keys: Vec<String> = (0..20_u32).map(|n| sha256(&n.to_le_bytes())).collect();
-        let free = Cache::new(folder.path().join("texts"));
+        let free = TextCache::new(folder.path().join("texts"));
         free.put(&keys[0], &text);
         let length = fs::metadata(free.path(&keys[0])).unwrap().len();
 
-        let cache = Cache::new(folder.path().join("texts")).bounded(length * 5);
+        let cache = TextCache::new(folder.path().join("texts")).with_most_bytes(length * 5);
         for (age, key) in keys[..5].iter().enumerate() {
             cache.put(key, &text);
             let at = SystemTime::now() - Duration::from_mins(100 - age as u64);
@@ -222,7 +222,7 @@ mod tests {
             assert!((1..=5).contains(&kept), "{kept}");
         }
         // What is longer than all together may be isn't kept, and nothing makes room for it.
-        let none = Cache::new(folder.path().join("texts")).bounded(length - 1);
+        let none = TextCache::new(folder.path().join("texts")).with_most_bytes(length - 1);
         none.put(&sha256(b"more"), &text);
         assert!(!none.path(&sha256(b"more")).exists() && keys.iter().any(|key| none.path(key).exists()));
     }

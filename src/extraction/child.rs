@@ -2,10 +2,10 @@
 
 use super::{
     limits,
-    message::{Question, Told},
+    message::{ReaderMessage, ReaderRequest},
 };
-use crate::crash;
-use overnight_documents::{Pages, Refusal, Stopped};
+use crate::failpoint;
+use overnight_documents::{PageSink, Refusal, Stopped};
 use std::{
     io::{self, BufWriter, Read, StdoutLock, Write},
     os::unix::process::CommandExt,
@@ -15,14 +15,14 @@ use std::{
 };
 
 /// Answers one question, given as JSON. What goes wrong here is for the asking side to name: this side just ends.
-pub fn answer(question: &str) -> ExitCode {
-    let Ok(question) = serde_json::from_str::<Question>(question) else { return ExitCode::from(2) };
+pub fn answer(request: &str) -> ExitCode {
+    let Ok(request) = serde_json::from_str::<ReaderRequest>(request) else { return ExitCode::from(2) };
     limits::end_with_parent();
-    let left = match &question {
-        Question::Read { left_ms, .. } | Question::Run { left_ms, .. } => Duration::from_millis(*left_ms),
-        Question::Members { .. } | Question::Take { .. } => limits::DOCUMENT,
+    let left = match &request {
+        ReaderRequest::Read { left_ms, .. } | ReaderRequest::Run { left_ms, .. } => Duration::from_millis(*left_ms),
+        ReaderRequest::Members { .. } | ReaderRequest::Take { .. } => limits::DOCUMENT,
     };
-    if let Question::Run { program, arguments, .. } = &question {
+    if let ReaderRequest::Run { program, arguments, .. } = &request {
         limits::hold_memory();
         limits::hold_time(left);
         // Comes back only where there is no such program.
@@ -34,7 +34,7 @@ pub fn answer(question: &str) -> ExitCode {
     let reader = thread::Builder::new().stack_size(limits::STACK_BYTES).spawn(move || {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes)?;
-        tell(&question, &bytes, left)
+        tell(&request, &bytes, left)
     });
     match reader.map(thread::JoinHandle::join) {
         Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
@@ -51,50 +51,57 @@ pub(super) const OUT_OF_MEMORY: u8 = 102;
 /// Exit code where another program isn't there.
 pub(super) const NO_PROGRAM: u8 = 127;
 
-fn tell(question: &Question, bytes: &[u8], left: Duration) -> io::Result<()> {
+fn tell(request: &ReaderRequest, bytes: &[u8], left: Duration) -> io::Result<()> {
     let out = BufWriter::new(io::stdout().lock());
-    let mut teller = Teller { out, after: 0, is_paged: false, begun: limits::used(), left };
-    match question {
-        Question::Read { name, after, .. } => {
-            teller.after = *after;
-            let last = match read(name, bytes, &mut teller) {
-                Ok(Some(unit)) => Told::Done { unit },
+    let mut writer = MessageWriter { out, after: 0, is_paged: false, begun: limits::used(), left };
+    match request {
+        ReaderRequest::Read { name, after, .. } => {
+            writer.after = *after;
+            let last = match read(name, bytes, &mut writer) {
+                Ok(Some(unit)) => ReaderMessage::Done { unit },
                 // The other side wanted no more.
                 Ok(None) => return Ok(()),
-                Err(refusal) => Told::Refused { refusal },
+                Err(refusal) => ReaderMessage::Refused { refusal },
             };
-            teller.say(&last)?;
+            writer.say(&last)?;
         }
-        Question::Members { name } => {
-            let told = overnight_documents::members(name, bytes);
-            teller.say(&told.map_or_else(|refusal| Told::Refused { refusal }, |members| Told::Members { members }))?;
+        ReaderRequest::Members { name } => {
+            let message = overnight_documents::members(name, bytes);
+            writer.say(&message.map_or_else(
+                |refusal| ReaderMessage::Refused { refusal },
+                |members| ReaderMessage::Members { members },
+            ))?;
         }
-        Question::Take { name, paths } => {
+        ReaderRequest::Take { name, paths } => {
             let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
             let mut said = Ok(());
             overnight_documents::take_all(name, bytes, &paths, &mut |taken| {
                 limits::hold_time(limits::DOCUMENT);
                 if said.is_ok() {
-                    said = teller.give(taken);
+                    said = writer.give(taken);
                 }
             });
             said?;
         }
-        Question::Run { .. } => {}
+        ReaderRequest::Run { .. } => {}
     }
-    teller.out.flush()
+    writer.out.flush()
 }
 
-fn read(name: &str, bytes: &[u8], teller: &mut Teller<'_>) -> Result<Option<overnight_documents::Unit>, Refusal> {
+fn read(
+    name: &str,
+    bytes: &[u8],
+    writer: &mut MessageWriter<'_>,
+) -> Result<Option<overnight_documents::Unit>, Refusal> {
     let format = overnight_documents::detect(name, bytes)?;
     let reader = format.reader_version().to_owned();
-    if teller.say(&Told::Format { format, reader }).is_err() {
+    if writer.say(&ReaderMessage::Format { format, reader }).is_err() {
         return Ok(None);
     }
-    overnight_documents::read(format, name, bytes, teller)
+    overnight_documents::read(format, name, bytes, writer)
 }
 
-struct Teller<'o> {
+struct MessageWriter<'o> {
     out: BufWriter<StdoutLock<'o>>,
     after: u64,
     is_paged: bool,
@@ -103,9 +110,9 @@ struct Teller<'o> {
     left: Duration,
 }
 
-impl Teller<'_> {
-    fn say(&mut self, told: &Told) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, told)?;
+impl MessageWriter<'_> {
+    fn say(&mut self, message: &ReaderMessage) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, message)?;
         self.out.write_all(b"\n")?;
         self.out.flush()
     }
@@ -114,23 +121,23 @@ impl Teller<'_> {
     fn give(&mut self, taken: Result<Vec<u8>, Refusal>) -> io::Result<()> {
         match taken {
             Ok(content) => {
-                self.say(&Told::Content { bytes: content.len() as u64 })?;
+                self.say(&ReaderMessage::Content { bytes: content.len() as u64 })?;
                 self.out.write_all(&content)?;
                 self.out.flush()
             }
-            Err(refusal) => self.say(&Told::Refused { refusal }),
+            Err(refusal) => self.say(&ReaderMessage::Refused { refusal }),
         }
     }
 
-    fn tell(&mut self, told: &Told) -> Result<(), Stopped> {
-        self.say(told).map_err(|_| Stopped)
+    fn tell(&mut self, message: &ReaderMessage) -> Result<(), Stopped> {
+        self.say(message).map_err(|_| Stopped)
     }
 }
 
-impl Pages for Teller<'_> {
+impl PageSink for MessageWriter<'_> {
     fn expect(&mut self, pages: u64) -> Result<(), Stopped> {
         self.is_paged = pages > 1;
-        self.tell(&Told::Expect { pages })
+        self.tell(&ReaderMessage::Expect { pages })
     }
 
     fn begin(&mut self, page: u64) -> Result<bool, Stopped> {
@@ -139,23 +146,23 @@ impl Pages for Teller<'_> {
         }
         let used = limits::used().saturating_sub(self.begun);
         let used_ms = u64::try_from(used.as_millis()).unwrap_or(u64::MAX);
-        self.tell(&Told::Begin { page, used_ms })?;
+        self.tell(&ReaderMessage::Begin { page, used_ms })?;
         if self.is_paged {
             limits::hold_time(limits::PAGE.min(self.left.saturating_sub(used)));
         }
-        crash::reader("extraction.page");
+        failpoint::misbehave("extraction.page");
         Ok(true)
     }
 
     fn text(&mut self, text: &str) -> Result<(), Stopped> {
-        self.tell(&Told::Text { text: text.to_owned() })
+        self.tell(&ReaderMessage::Text { text: text.to_owned() })
     }
 
     fn gap(&mut self, why: &str) -> Result<(), Stopped> {
-        self.tell(&Told::Gap { why: why.to_owned() })
+        self.tell(&ReaderMessage::Gap { why: why.to_owned() })
     }
 
     fn note(&mut self, note: String) -> Result<(), Stopped> {
-        self.tell(&Told::Note { note })
+        self.tell(&ReaderMessage::Note { note })
     }
 }

@@ -1,16 +1,18 @@
 //! What the rest of the house asks of documents: their text, what lies inside them, their content.
 
 use super::{
-    cache::Cache,
-    help::{Helped, help},
+    cache::TextCache,
+    helper_programs::{HelpedText, fill_gaps},
     limits::DOCUMENT,
-    message::{Question, Told},
-    pages,
-    parent::{Heard, ask},
-    recognition::{Recognition, Tools},
+    message::{ReaderMessage, ReaderRequest},
+    ocr::{HelperPrograms, OcrMode},
+    parent::{ReaderOutput, ask},
+    resumed_read,
 };
 use overnight_core::job::digest::sha256;
-use overnight_documents::{DocumentError, Extracted, Format, Found, Members, Opener, READERS, Refusal};
+use overnight_documents::{
+    ContainerOpener, DocumentError, Extracted, Format, FoundDocument, Members, READERS, Refusal,
+};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -23,8 +25,8 @@ use std::{
 pub struct Extractor {
     /// The program whose hidden command reads; none: it is read here, in this process.
     program: Option<PathBuf>,
-    cache: Option<Cache>,
-    tools: Tools,
+    cache: Option<TextCache>,
+    tools: HelperPrograms,
     /// Documents that may still be begun at the same time: each may take a gigabyte.
     free: Mutex<usize>,
     freed: Condvar,
@@ -33,27 +35,33 @@ pub struct Extractor {
 impl Extractor {
     /// Reads each document in a process of its own, started from `program`, which is ours. Texts are kept in the folder
     /// `cache`.
-    pub fn new(program: PathBuf, cache: PathBuf, recognition: Recognition) -> Self {
-        let tools = Tools::find(&program, recognition);
-        Self { program: Some(program), cache: Some(Cache::new(cache)), tools, ..Self::in_process() }
+    pub fn new(program: PathBuf, cache: PathBuf, recognition: OcrMode) -> Self {
+        let tools = HelperPrograms::find(&program, recognition);
+        Self { program: Some(program), cache: Some(TextCache::new(cache)), tools, ..Self::in_process() }
     }
 
     /// Keeps texts of so many bytes at most.
     #[must_use]
-    pub fn keeping(self, most_bytes: u64) -> Self {
-        Self { cache: self.cache.map(|cache| cache.bounded(most_bytes)), ..self }
+    pub fn with_cache_bytes(self, most_bytes: u64) -> Self {
+        Self { cache: self.cache.map(|cache| cache.with_most_bytes(most_bytes)), ..self }
     }
 
     /// Keeps no text: for who looks only.
     #[must_use]
-    pub fn keeping_nothing(self) -> Self {
-        Self { cache: self.cache.map(Cache::only_read), ..self }
+    pub fn with_read_only_cache(self) -> Self {
+        Self { cache: self.cache.map(TextCache::with_read_only), ..self }
     }
 
     /// Reads documents here and now, without limits and without keeping anything: for documents that are trusted.
     pub fn in_process() -> Self {
         let free = thread::available_parallelism().map_or(1, usize::from);
-        Self { program: None, cache: None, tools: Tools::none(), free: Mutex::new(free), freed: Condvar::new() }
+        Self {
+            program: None,
+            cache: None,
+            tools: HelperPrograms::none(),
+            free: Mutex::new(free),
+            freed: Condvar::new(),
+        }
     }
 
     /// Why documents can't be read as it is wanted: a program that isn't there.
@@ -63,7 +71,7 @@ impl Extractor {
 
     /// Which other programs help, for a person.
     pub fn helpers(&self) -> String {
-        self.tools.told()
+        self.tools.summary()
     }
 
     /// The text of a document. `name` serves to tell kinds of text apart, by its ending, and to say which document it is.
@@ -77,9 +85,9 @@ impl Extractor {
         if let Some(kept) = key.as_ref().and_then(|(cache, key)| cache.get(key)) {
             return Ok(kept);
         }
-        let _place = self.place();
-        let (read, left) = pages::read(program, &kind, bytes).map_err(|error| refused(unable(&error)))?;
-        let Helped { read, has_failed } = help(&self.tools, read, left, bytes);
+        let _slot = self.take_slot();
+        let (read, left) = resumed_read::read(program, &kind, bytes).map_err(|error| refused(unable(&error)))?;
+        let HelpedText { read, has_failed } = fill_gaps(&self.tools, read, left, bytes);
         let extracted = read.map_err(refused)?;
         if let Some((cache, key)) = key.filter(|_| !has_failed) {
             cache.put(&key, &extracted);
@@ -96,8 +104,12 @@ impl Extractor {
 
     /// The bytes of documents, out of an archive where they lie in one; `take` gets them one by one, in their order. An archive
     /// is opened once for all that follow each other.
-    pub fn contents<'f>(&self, found: &'f [Found], take: &mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>)) {
-        for group in found.chunk_by(Found::is_beside) {
+    pub fn contents<'f>(
+        &self,
+        found: &'f [FoundDocument],
+        take: &mut dyn FnMut(&'f FoundDocument, Result<Vec<u8>, DocumentError>),
+    ) {
+        for group in found.chunk_by(FoundDocument::is_beside) {
             match &self.program {
                 // It can't be had, and why is known.
                 _ if !group[0].inside.is_empty() && group[0].fault.is_some() => take(&group[0], Ok(Vec::new())),
@@ -107,38 +119,38 @@ impl Extractor {
         }
     }
 
-    fn place(&self) -> Place<'_> {
+    fn take_slot(&self) -> ReaderSlot<'_> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
             free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
         }
         *free -= 1;
-        Place(self)
+        ReaderSlot(self)
     }
 }
 
 /// A running reader's place.
-struct Place<'e>(&'e Extractor);
+struct ReaderSlot<'e>(&'e Extractor);
 
-impl Drop for Place<'_> {
+impl Drop for ReaderSlot<'_> {
     fn drop(&mut self) {
         *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.0.freed.notify_one();
     }
 }
 
-impl Opener for Extractor {
+impl ContainerOpener for Extractor {
     fn members(&self, name: &str, path: &Path, _bytes: u64) -> Result<Members, Refusal> {
         let bytes = overnight_documents::bytes_at(path)?;
         let Some(program) = &self.program else { return overnight_documents::members(name, &bytes) };
-        let _place = self.place();
+        let _slot = self.take_slot();
         let mut answer = None;
-        let question = Question::Members { name: kind(name) };
-        let end = ask(program, &question, &bytes, &mut |heard| {
+        let request = ReaderRequest::Members { name: kind(name) };
+        let end = ask(program, &request, &bytes, &mut |heard| {
             answer = match heard {
-                Heard::Line(Told::Members { members }) => Some(Ok(members)),
-                Heard::Line(Told::Refused { refusal }) => Some(Err(refusal)),
-                Heard::Line(_) | Heard::Bytes(_) => None,
+                ReaderOutput::Line(ReaderMessage::Members { members }) => Some(Ok(members)),
+                ReaderOutput::Line(ReaderMessage::Refused { refusal }) => Some(Err(refusal)),
+                ReaderOutput::Line(_) | ReaderOutput::Bytes(_) => None,
             };
             answer.is_some()
         });
@@ -153,8 +165,8 @@ impl Opener for Extractor {
 /// Documents inside one and the same file.
 fn members_of<'f>(
     program: &Path,
-    mut group: &'f [Found],
-    take: &mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>),
+    mut group: &'f [FoundDocument],
+    take: &mut dyn FnMut(&'f FoundDocument, Result<Vec<u8>, DocumentError>),
 ) {
     while let Some(first) = group.first() {
         let bytes = match overnight_documents::file(first) {
@@ -166,10 +178,10 @@ fn members_of<'f>(
             }
         };
         let paths = group.iter().map(|one| one.inside.clone()).collect();
-        let question = Question::Take { name: kind(&first.path.to_string_lossy()), paths };
-        let mut taking = Taking { group, take, content: None };
+        let request = ReaderRequest::Take { name: kind(&first.path.to_string_lossy()), paths };
+        let mut taking = MemberReceiver { group, take, content: None };
         // Without a place of its own: while it waits, what it gave is read, by another that needs one.
-        let end = ask(program, &question, &bytes, &mut |heard| taking.hear(heard));
+        let end = ask(program, &request, &bytes, &mut |heard| taking.hear(heard));
         drop(bytes);
         group = taking.group;
         // Whoever it fell on; the others are asked for again.
@@ -182,26 +194,26 @@ fn members_of<'f>(
 }
 
 /// Documents that come out of an archive one after the other.
-struct Taking<'f, 't> {
+struct MemberReceiver<'f, 't> {
     /// Those still to come.
-    group: &'f [Found],
-    take: &'t mut dyn FnMut(&'f Found, Result<Vec<u8>, DocumentError>),
+    group: &'f [FoundDocument],
+    take: &'t mut dyn FnMut(&'f FoundDocument, Result<Vec<u8>, DocumentError>),
     /// What came of the first of them, and how much it will be.
     content: Option<(Vec<u8>, u64)>,
 }
 
-impl Taking<'_, '_> {
-    fn hear(&mut self, heard: Heard) -> bool {
+impl MemberReceiver<'_, '_> {
+    fn hear(&mut self, heard: ReaderOutput) -> bool {
         match heard {
-            Heard::Line(Told::Content { bytes }) if bytes <= overnight_documents::MAX_BYTES => {
+            ReaderOutput::Line(ReaderMessage::Content { bytes }) if bytes <= overnight_documents::MAX_BYTES => {
                 self.content = Some((Vec::new(), bytes));
             }
-            Heard::Line(Told::Refused { refusal }) => {
+            ReaderOutput::Line(ReaderMessage::Refused { refusal }) => {
                 let Some(first) = self.group.first() else { return false };
                 return self.end(Err(DocumentError::Refused { name: first.name.clone(), refusal }));
             }
-            Heard::Line(_) => return false,
-            Heard::Bytes(piece) => {
+            ReaderOutput::Line(_) => return false,
+            ReaderOutput::Bytes(piece) => {
                 let Some((content, _)) = &mut self.content else { return false };
                 content.extend_from_slice(&piece);
             }

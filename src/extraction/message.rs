@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// What is asked, as the hidden command's one argument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "ask", rename_all = "snake_case")]
-pub(super) enum Question {
+#[serde(tag = "request", rename_all = "snake_case")]
+pub(super) enum ReaderRequest {
     /// The document's text.
     Read {
         /// Only its ending matters.
@@ -26,8 +26,8 @@ pub(super) enum Question {
 
 /// A line of the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "told", rename_all = "snake_case")]
-pub(super) enum Told {
+#[serde(tag = "message", rename_all = "snake_case")]
+pub(super) enum ReaderMessage {
     /// First: what it is, and who reads it.
     Format {
         format: Format,

@@ -4,8 +4,8 @@
 //! - `extractor`: what the rest of the house asks: the text of a document, what lies inside an archive
 //! - `limits`: what a reader may use; `message`: what both sides say to each other
 //! - `child`: the reader's side, behind a hidden command of our own program; `parent`: the asking side
-//! - `pages`: page after page put together, also over a reader's fall
-//! - `recognition`: which other programs may help; `help`: what they add to a text: `pdftotext`, `tesseract`
+//! - `resumed_read`: page after page put together, also over a reader's fall
+//! - `ocr`: which other programs may help; `helper_programs`: what they add to a text: `pdftotext`, `tesseract`
 //! - `cache`: texts kept by their document's content, shared by all jobs
 //!
 //! *Invariants.* A reader has no way to the program's memory, files or database; what it says is taken as text of bounded
@@ -14,17 +14,17 @@
 mod cache;
 mod child;
 mod extractor;
-mod help;
+mod helper_programs;
 mod limits;
 mod message;
-mod pages;
+mod ocr;
 mod parent;
-mod recognition;
+mod resumed_read;
 
 pub use cache::FOLDER as CACHE_FOLDER;
 pub use child::answer;
 pub use extractor::Extractor;
-pub use recognition::Recognition;
+pub use ocr::OcrMode;
 
 /// The hidden command of our program that [`answer`]s.
 pub const COMMAND: &str = "extract-document";

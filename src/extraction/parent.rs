@@ -3,7 +3,7 @@
 use super::{
     child::{OUT_OF_MEMORY, PANICKED},
     limits::SILENCE,
-    message::{Question, Told},
+    message::{ReaderMessage, ReaderRequest},
 };
 use overnight_documents::Refusal;
 use std::{
@@ -26,7 +26,7 @@ const PIECE_BYTES: u64 = 256 << 10;
 
 /// How a reader ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ReaderEnd {
     /// It said all that it had to say.
     Done,
     /// A limit on processor time ended it.
@@ -41,7 +41,7 @@ pub(super) enum End {
     Code(u8),
 }
 
-impl End {
+impl ReaderEnd {
     /// Why there is no more of the answer, as a clause; `limit` is what a limit on time was.
     pub(super) fn why(self, limit: Duration) -> String {
         match self {
@@ -64,20 +64,20 @@ impl End {
 }
 
 /// What is heard of an answer.
-pub(super) enum Heard {
-    Line(Told),
+pub(super) enum ReaderOutput {
+    Line(ReaderMessage),
     /// Bytes as they come: content that was announced, or all that another program says.
     Bytes(Vec<u8>),
 }
 
-/// Asks `question` about the document `bytes`. `hear` gets the answer piece by piece, and ends it by saying false.
+/// Asks `request` about the document `bytes`. `hear` gets the answer piece by piece, and ends it by saying false.
 pub(super) fn ask(
     program: &Path,
-    question: &Question,
+    request: &ReaderRequest,
     bytes: &[u8],
-    hear: &mut dyn FnMut(Heard) -> bool,
-) -> std::io::Result<End> {
-    let text = serde_json::to_string(question)?;
+    hear: &mut dyn FnMut(ReaderOutput) -> bool,
+) -> std::io::Result<ReaderEnd> {
+    let text = serde_json::to_string(request)?;
     let mut child = Command::new(program)
         .args([super::COMMAND, &text])
         .stdin(Stdio::piped())
@@ -91,7 +91,7 @@ pub(super) fn ask(
         // A Ctrl-C is for the asking side to hear.
         .process_group(0)
         .spawn()?;
-    let is_told = !matches!(question, Question::Run { .. });
+    let is_told = !matches!(request, ReaderRequest::Run { .. });
     let (sender, receiver) = sync_channel(MOST_WAITING);
     let (input, output, complaint) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
@@ -103,43 +103,45 @@ pub(super) fn ask(
         let complaint = scope.spawn(move || complaint.map(last_words).unwrap_or_default());
         let heard = take_all(&receiver, hear);
         drop(receiver);
-        if heard != Took::All {
+        if heard != OutputEnd::All {
             // It may have ended by itself in this moment.
             let _ = child.kill();
         }
         let status = child.wait()?;
         let complaint = complaint.join().unwrap_or_default();
         Ok(match heard {
-            Took::Enough => End::Done,
-            Took::Silence => End::Fell(format!("its reader said nothing for {} minutes", SILENCE.as_secs() / 60)),
-            Took::All => end(status, &complaint),
+            OutputEnd::Enough => ReaderEnd::Done,
+            OutputEnd::Silence => {
+                ReaderEnd::Fell(format!("its reader said nothing for {} minutes", SILENCE.as_secs() / 60))
+            }
+            OutputEnd::All => end(status, &complaint),
         })
     })
 }
 
 #[derive(PartialEq, Eq)]
-enum Took {
+enum OutputEnd {
     All,
     Enough,
     Silence,
 }
 
-fn take_all(receiver: &Receiver<Heard>, hear: &mut dyn FnMut(Heard) -> bool) -> Took {
+fn take_all(receiver: &Receiver<ReaderOutput>, hear: &mut dyn FnMut(ReaderOutput) -> bool) -> OutputEnd {
     loop {
         match receiver.recv_timeout(SILENCE) {
             Ok(heard) => {
                 if !hear(heard) {
-                    return Took::Enough;
+                    return OutputEnd::Enough;
                 }
             }
-            Err(RecvTimeoutError::Disconnected) => return Took::All,
-            Err(RecvTimeoutError::Timeout) => return Took::Silence,
+            Err(RecvTimeoutError::Disconnected) => return OutputEnd::All,
+            Err(RecvTimeoutError::Timeout) => return OutputEnd::Silence,
         }
     }
 }
 
 /// Passes on what is said, until it ends, or says what can't be understood, or nobody listens.
-fn listen(mut output: impl BufRead, is_told: bool, sender: &SyncSender<Heard>) {
+fn listen(mut output: impl BufRead, is_told: bool, sender: &SyncSender<ReaderOutput>) {
     if !is_told {
         pass_on(&mut output, u64::MAX, sender);
         return;
@@ -151,16 +153,16 @@ fn listen(mut output: impl BufRead, is_told: bool, sender: &SyncSender<Heard>) {
             Ok(1..) => {}
             Ok(0) | Err(_) => return,
         }
-        let Ok(told) = serde_json::from_slice::<Told>(&line) else { return };
-        let follow = if let Told::Content { bytes } = &told { *bytes } else { 0 };
-        if sender.send(Heard::Line(told)).is_err() || !pass_on(&mut output, follow, sender) {
+        let Ok(message) = serde_json::from_slice::<ReaderMessage>(&line) else { return };
+        let follow = if let ReaderMessage::Content { bytes } = &message { *bytes } else { 0 };
+        if sender.send(ReaderOutput::Line(message)).is_err() || !pass_on(&mut output, follow, sender) {
             return;
         }
     }
 }
 
 /// Passes on so many bytes, or all where there are fewer; false where nobody listens.
-fn pass_on(output: &mut impl Read, bytes: u64, sender: &SyncSender<Heard>) -> bool {
+fn pass_on(output: &mut impl Read, bytes: u64, sender: &SyncSender<ReaderOutput>) -> bool {
     let mut left = bytes;
     while left > 0 {
         let mut piece = Vec::new();
@@ -169,7 +171,7 @@ fn pass_on(output: &mut impl Read, bytes: u64, sender: &SyncSender<Heard>) -> bo
             Ok(0) | Err(_) => return true,
         }
         left -= piece.len() as u64;
-        if sender.send(Heard::Bytes(piece)).is_err() {
+        if sender.send(ReaderOutput::Bytes(piece)).is_err() {
             return false;
         }
     }
@@ -184,22 +186,22 @@ fn last_words(mut from: impl Read) -> String {
     String::from_utf8_lossy(&words).into_owned()
 }
 
-fn end(status: ExitStatus, complaint: &str) -> End {
+fn end(status: ExitStatus, complaint: &str) -> ReaderEnd {
     /// Processor time is over. The number is the same on every Unix that we know.
     const SIGXCPU: i32 = 24;
     /// SIGHUP, SIGINT, SIGKILL, SIGTERM.
     const FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
-    let fell = |why: &str| End::Fell(why.to_owned());
+    let fell = |why: &str| ReaderEnd::Fell(why.to_owned());
     match (status.code(), status.signal()) {
-        (Some(0), _) => End::Done,
-        (_, Some(SIGXCPU)) => End::Time,
-        _ if complaint.contains("memory allocation of") || complaint.contains("capacity overflow") => End::Memory,
+        (Some(0), _) => ReaderEnd::Done,
+        (_, Some(SIGXCPU)) => ReaderEnd::Time,
+        _ if complaint.contains("memory allocation of") || complaint.contains("capacity overflow") => ReaderEnd::Memory,
         _ if complaint.contains("overflowed its stack") => fell("it is nested too deeply"),
-        (Some(code), _) if code == i32::from(OUT_OF_MEMORY) => End::Memory,
+        (Some(code), _) if code == i32::from(OUT_OF_MEMORY) => ReaderEnd::Memory,
         (Some(code), _) if code == i32::from(PANICKED) => fell("its reader met something in it that it can't handle"),
-        (Some(code), _) => u8::try_from(code).map_or_else(|_| fell("its reader failed"), End::Code),
-        (None, Some(signal)) if FROM_OUTSIDE.contains(&signal) => End::Killed(signal),
-        (None, Some(signal)) => End::Fell(format!("its reader was ended by signal {signal}")),
+        (Some(code), _) => u8::try_from(code).map_or_else(|_| fell("its reader failed"), ReaderEnd::Code),
+        (None, Some(signal)) if FROM_OUTSIDE.contains(&signal) => ReaderEnd::Killed(signal),
+        (None, Some(signal)) => ReaderEnd::Fell(format!("its reader was ended by signal {signal}")),
         (None, None) => fell("its reader was ended"),
     }
 }

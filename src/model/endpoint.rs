@@ -7,15 +7,15 @@
 //!   and a job that is cancelled takes nothing with it.
 
 mod breaker;
-mod pace;
+mod rate_limits;
 #[cfg(test)]
 mod tests;
 
-pub use pace::Pace;
+pub use rate_limits::RateLimits;
 
 use crate::model::{Failure, FailureKind, Remedy, retry};
-use breaker::{Breaker, Call, Probing};
-use pace::{Entry, Gate, Shut};
+use breaker::{Breaker, BreakerCall, Probing};
+use rate_limits::{Admission, GateClosed, RateGate};
 use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -30,7 +30,7 @@ use tokio::{
 
 /// Why a job that waits for a server goes on.
 #[derive(Debug)]
-pub enum Wake {
+pub enum WakeReason {
     /// The server answers again.
     Answers,
     /// Nobody knows: this job's next call is to find out, alone.
@@ -39,7 +39,7 @@ pub enum Wake {
 
 /// The server doesn't answer: wait for [`Endpoint::wake`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Down;
+pub struct ServerDown;
 
 /// An endpoint at one moment, for display and metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,22 +60,22 @@ pub struct EndpointState {
 pub struct Endpoint {
     name: String,
     start: Instant,
-    shared: Mutex<Shared>,
+    shared: Mutex<EndpointLimits>,
     /// Jobs that wait for the limits.
-    admitting: Queue,
+    admitting: WaitingQueue,
     /// Jobs that wait for the server to answer.
-    waking: Queue,
+    waking: WaitingQueue,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct EndpointLimits {
     breaker: Breaker,
-    gate: Gate,
+    gate: RateGate,
 }
 
 /// Who waits, in the order of asking.
 #[derive(Debug, Default)]
-struct Queue {
+struct WaitingQueue {
     turn: FairMutex<()>,
     /// Tells the first, or who is first next, to look again.
     changed: Notify,
@@ -83,14 +83,14 @@ struct Queue {
 }
 
 /// Counts one who waits.
-struct Place<'a>(&'a AtomicUsize);
+struct WaitingSlot<'a>(&'a AtomicUsize);
 
 /// The right to find out whether the server answers: to be handed to [`Endpoint::admit`]. Dropped, it goes to another job
 /// after a while.
 #[derive(Debug)]
 pub struct Probe {
     endpoint: Arc<Endpoint>,
-    call: Call,
+    call: BreakerCall,
     /// The permit of its call answers for it.
     is_used: bool,
 }
@@ -100,21 +100,21 @@ pub struct Probe {
 #[derive(Debug)]
 pub struct Permit {
     endpoint: Arc<Endpoint>,
-    entry: Entry,
-    call: Call,
+    entry: Admission,
+    call: BreakerCall,
     /// The breaker has heard what came of the call.
     is_told: bool,
 }
 
 impl Endpoint {
     /// `name`: host and path, as a person knows it; no secret is in it.
-    pub fn new(name: String, pace: Pace) -> Arc<Self> {
+    pub fn new(name: String, pace: RateLimits) -> Arc<Self> {
         Arc::new(Self {
             name,
             start: Instant::now(),
-            shared: Mutex::new(Shared { breaker: Breaker::new(), gate: Gate::new(pace) }),
-            admitting: Queue::default(),
-            waking: Queue::default(),
+            shared: Mutex::new(EndpointLimits { breaker: Breaker::new(), gate: RateGate::new(pace) }),
+            admitting: WaitingQueue::default(),
+            waking: WaitingQueue::default(),
         })
     }
 
@@ -124,14 +124,14 @@ impl Endpoint {
 
     /// Waits until one more call of about `tokens` is within the limits, in the order of asking. Refused at once, or as
     /// soon as it is known, while the server doesn't answer, but for who brings the `probe` that [`Self::wake`] gave.
-    pub async fn admit(self: &Arc<Self>, tokens: u64, mut probe: Option<Probe>) -> Result<Permit, Down> {
-        let _place = Place::taken(&self.admitting.length);
+    pub async fn admit(self: &Arc<Self>, tokens: u64, mut probe: Option<Probe>) -> Result<Permit, ServerDown> {
+        let _place = WaitingSlot::taken(&self.admitting.length);
         let _turn = self.admitting.turn.lock().await;
         loop {
             let shut = {
                 let now = self.now();
                 let mut shared = self.shared();
-                let call = shared.breaker.begin(probe.as_ref().map(|probe| probe.call)).ok_or(Down)?;
+                let call = shared.breaker.begin(probe.as_ref().map(|probe| probe.call)).ok_or(ServerDown)?;
                 match shared.gate.enter(tokens, now) {
                     Ok(entry) => {
                         drop(shared);
@@ -145,8 +145,8 @@ impl Endpoint {
             };
             self.admitting
                 .change(match shut {
-                    Shut::Until(time) => Some(self.start + time),
-                    Shut::Full => None,
+                    GateClosed::Until(time) => Some(self.start + time),
+                    GateClosed::Full => None,
                 })
                 .await;
         }
@@ -158,18 +158,18 @@ impl Endpoint {
     }
 
     /// Waits until the server answers again, or this job is to find out. Uses no processor time.
-    pub async fn wake(self: &Arc<Self>) -> Wake {
-        let _place = Place::taken(&self.waking.length);
+    pub async fn wake(self: &Arc<Self>) -> WakeReason {
+        let _place = WaitingSlot::taken(&self.waking.length);
         let _turn = self.waking.turn.lock().await;
         loop {
             let due = {
                 let now = self.now();
                 let mut shared = self.shared();
                 if let Some(call) = shared.breaker.take_probe(now) {
-                    return Wake::Probe(Probe { endpoint: self.clone(), call, is_used: false });
+                    return WakeReason::Probe(Probe { endpoint: self.clone(), call, is_used: false });
                 }
                 match shared.breaker.probing() {
-                    None => return Wake::Answers,
+                    None => return WakeReason::Answers,
                     Some(Probing::At(time)) => Some(self.start + time),
                     Some(Probing::UnderWay) => None,
                 }
@@ -200,12 +200,12 @@ impl Endpoint {
     }
 
     /// Nothing that holds the lock can fail half way.
-    fn shared(&self) -> MutexGuard<'_, Shared> {
+    fn shared(&self) -> MutexGuard<'_, EndpointLimits> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes what is shared, and has the first of both queues look again.
-    fn change(&self, change: impl FnOnce(&mut Shared, Duration)) {
+    fn change(&self, change: impl FnOnce(&mut EndpointLimits, Duration)) {
         let now = self.now();
         change(&mut self.shared(), now);
         self.admitting.changed.notify_one();
@@ -213,7 +213,7 @@ impl Endpoint {
     }
 }
 
-impl Queue {
+impl WaitingQueue {
     /// Waits for a change, no longer than `until`.
     async fn change(&self, until: Option<Instant>) {
         match until {
@@ -228,14 +228,14 @@ impl Queue {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> WaitingSlot<'a> {
     fn taken(length: &'a AtomicUsize) -> Self {
         length.fetch_add(1, Ordering::Relaxed);
         Self(length)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for WaitingSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

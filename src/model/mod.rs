@@ -8,7 +8,7 @@
 
 pub mod endpoint;
 mod error;
-pub mod mend;
+pub mod repair;
 
 pub mod remote;
 pub mod replay;

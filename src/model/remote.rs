@@ -1,48 +1,50 @@
 //! Models behind HTTP: `openai:`, `anthropic:`, `gemini:`, `ollama:` and whatever speaks one of their formats.
 //!
 //! - `wire`: what a format is; one file for each format
-//! - `http`: one attempt; `framing`: a stream cut into events; `pause`: how long a server wants to be left alone
-//! - `patience`: how long its first word is waited for
-//! - `blame`: failures as sentences; `key`: secrets, and how they stay out of those
+//! - `http`: one attempt; `sse`: a stream cut into events; `retry_after`: how long a server wants to be left alone
+//! - `adaptive_timeout`: how long its first word is waited for
+//! - `error_messages`: failures as sentences; `key`: secrets, and how they stay out of those
 //! - `address`: base URLs; `shared`: what all models of a process have together; `record`: attempts in files
 
+mod adaptive_timeout;
 mod address;
-mod blame;
-pub mod framing;
+mod error_messages;
 mod http;
 mod key;
-mod patience;
-mod pause;
 mod record;
+mod retry_after;
 mod shared;
+pub mod sse;
 pub mod wire;
 
 pub use key::Key;
 
 use super::{
     Failure, FailureKind, Model, ModelError, Request,
-    endpoint::{Endpoint, Pace},
-    mend::{Mended, mend},
+    endpoint::{Endpoint, RateLimits},
+    repair::{RepairedReply, repair_reply},
     scripted::prompt_tokens,
     table::Quirks,
 };
+use adaptive_timeout::AdaptiveTimeout;
 use address::Address;
 use async_trait::async_trait;
-use blame::Parties;
-use http::{Attempt, Seen};
+use error_messages::ErrorMessages;
+use http::{HttpAttempt, ObservedResponse};
 use key::Secrets;
 use overnight_core::prompt::{
     compact::tools_tokens,
     message::{MOST_LEVELS, Message, Prompt, Reply, Usage, is_within},
     tokens::estimate,
 };
-use patience::Patience;
-use record::{Attempted, Recorder};
+use record::{AttemptRecord, Recorder};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 use tokio::time::Instant;
-use wire::{Asked, Heard, Outgoing, Wire, anthropic::Anthropic, gemini::Gemini, ollama::Ollama, openai::OpenAi};
+use wire::{
+    OutgoingRequest, RawReply, Wire, WireRequest, anthropic::Anthropic, gemini::Gemini, ollama::Ollama, openai::OpenAi,
+};
 
 /// The wire format of a provider.
 pub fn wire_of(provider: &str) -> Option<Arc<dyn Wire>> {
@@ -76,7 +78,7 @@ impl Default for Timeouts {
 }
 
 /// What a model behind HTTP is made of.
-pub struct Config {
+pub struct RemoteConfig {
     pub wire: Arc<dyn Wire>,
     /// As in `provider:name`.
     pub provider: String,
@@ -96,7 +98,7 @@ pub struct Config {
 }
 
 /// Not derived: headers may hold secrets.
-impl fmt::Debug for Config {
+impl fmt::Debug for RemoteConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Config");
         shown.field("wire", &self.wire).field("provider", &self.provider).field("model", &self.model);
@@ -105,7 +107,7 @@ impl fmt::Debug for Config {
 }
 
 /// A model behind HTTP.
-pub struct Remote {
+pub struct RemoteModel {
     name: String,
     wire: Arc<dyn Wire>,
     model: String,
@@ -120,12 +122,12 @@ pub struct Remote {
     repairs: bool,
     endpoint: Arc<Endpoint>,
     timeouts: Timeouts,
-    patience: Patience,
+    adaptive_timeout: AdaptiveTimeout,
     recorder: Option<Recorder>,
 }
 
 /// Not derived: headers hold secrets.
-impl fmt::Debug for Remote {
+impl fmt::Debug for RemoteModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Remote");
         shown.field("name", &self.name).field("address", &self.address).field("quirks", &self.quirks);
@@ -134,12 +136,12 @@ impl fmt::Debug for Remote {
 }
 
 /// The endpoint that all models of this process share which call the same server with the same key.
-pub fn shared_endpoint(base_url: &str, key: Option<&Key>, pace: Pace) -> Result<Arc<Endpoint>, ModelError> {
+pub fn shared_endpoint(base_url: &str, key: Option<&Key>, pace: RateLimits) -> Result<Arc<Endpoint>, ModelError> {
     Ok(shared::endpoint(&Address::parse(base_url)?, key, pace))
 }
 
-impl Remote {
-    pub fn new(config: Config) -> Result<Self, ModelError> {
+impl RemoteModel {
+    pub fn new(config: RemoteConfig) -> Result<Self, ModelError> {
         // Made once in a process; where it can't be, that is told before the first call.
         shared::client()?;
         let address = Address::parse(&config.base_url)?;
@@ -158,9 +160,9 @@ impl Remote {
         let own_key = own_key.map(|(name, _)| format!("--header {name}"));
         for (name, value) in &config.headers {
             if CONNECTION.contains(&name.to_ascii_lowercase().as_str()) {
-                return Err(ModelError::Header { name: blame::words(name) });
+                return Err(ModelError::Header { name: error_messages::words(name) });
             }
-            let wrong = |_| ModelError::Header { name: blame::words(name) };
+            let wrong = |_| ModelError::Header { name: error_messages::words(name) };
             let mut value = HeaderValue::try_from(value.as_str()).map_err(wrong)?;
             value.set_sensitive(true);
             headers.insert(header_name(name)?, value);
@@ -178,20 +180,25 @@ impl Remote {
             quirks: config.quirks,
             endpoint: config.endpoint,
             timeouts: config.timeouts,
-            patience: Patience::new(config.timeouts.first_byte),
+            adaptive_timeout: AdaptiveTimeout::new(config.timeouts.first_byte),
             recorder: config.record.as_deref().map(Recorder::new).transpose()?,
         })
     }
 
-    fn parties(&self) -> Parties<'_> {
-        Parties { url: self.address.shown(), model: &self.model, variable: &self.key_variable, with_key: self.with_key }
+    fn error_messages(&self) -> ErrorMessages<'_> {
+        ErrorMessages {
+            url: self.address.shown(),
+            model: &self.model,
+            variable: &self.key_variable,
+            with_key: self.with_key,
+        }
     }
 
     /// One attempt, and what is to be said about its recording.
-    async fn attempt(&self, request: &Request<'_>) -> (Result<Heard, Failure>, Option<String>) {
+    async fn attempt(&self, request: &Request<'_>) -> (Result<RawReply, Failure>, Option<String>) {
         let began = chrono::Utc::now();
-        let asked = Asked { prompt: request.prompt, model: &self.model, quirks: &self.quirks };
-        let Outgoing { path, headers: wanted, body } = self.wire.outgoing(&asked);
+        let asked = WireRequest { prompt: request.prompt, model: &self.model, quirks: &self.quirks };
+        let OutgoingRequest { path, headers: wanted, body } = self.wire.outgoing(&asked);
         let url = self.address.url(&path);
         let mut headers = HeaderMap::new();
         for (name, value) in &wanted {
@@ -200,15 +207,15 @@ impl Remote {
             }
         }
         headers.extend(self.headers.clone());
-        let mut attempt = Attempt {
+        let mut attempt = HttpAttempt {
             wire: self.wire.as_ref(),
             streams: self.quirks.streams,
-            parties: self.parties(),
+            errors: self.error_messages(),
             secrets: &self.secrets,
-            timeouts: Timeouts { first_byte: self.patience.now(), ..self.timeouts },
+            timeouts: Timeouts { first_byte: self.adaptive_timeout.now(), ..self.timeouts },
             received: request.received,
             began: Instant::now(),
-            seen: Seen { body: self.recorder.is_some().then(Vec::new), ..Seen::default() },
+            observed: ObservedResponse { body: self.recorder.is_some().then(Vec::new), ..ObservedResponse::default() },
         };
         let sent = self.recorder.as_ref().and_then(|_| serde_json::from_slice::<Value>(&body).ok());
         let built = self.build(&url, &headers, body);
@@ -216,21 +223,21 @@ impl Remote {
             Ok((client, request)) => attempt.run(client, request).await,
             Err(failure) => Err(failure),
         };
-        match (&outcome, attempt.seen.first) {
-            (Ok(_), Some(first)) => self.patience.learn(Some(first)),
+        match (&outcome, attempt.observed.first) {
+            (Ok(_), Some(first)) => self.adaptive_timeout.learn(Some(first)),
             (Err(Failure { kind: FailureKind::TimedOut | FailureKind::Stalled, .. }), None) => {
-                self.patience.learn(None);
+                self.adaptive_timeout.learn(None);
             }
             (Ok(_), None) | (Err(_), _) => {}
         }
         let (Some(recorder), Some(sent)) = (&self.recorder, sent) else { return (outcome, None) };
-        let attempted = Attempted {
+        let attempted = AttemptRecord {
             began,
             turn: request.turn,
             url: &url,
             sent_headers: &headers,
             sent: &sent,
-            seen: &attempt.seen,
+            observed: &attempt.observed,
             outcome: &outcome,
         };
         let note = recorder.write(&attempted, &self.secrets);
@@ -245,7 +252,7 @@ impl Remote {
     ) -> Result<(&'static reqwest::Client, reqwest::Request), Failure> {
         let client = shared::client().map_err(|error| Failure::new(FailureKind::Unreachable, error.to_string()))?;
         let request = client.post(url).headers(headers.clone()).body(body).build();
-        Ok((client, request.map_err(|error| self.parties().transport(&error, None))?))
+        Ok((client, request.map_err(|error| self.error_messages().transport(&error, None))?))
     }
 }
 
@@ -270,11 +277,11 @@ fn bytes(prompt: &Prompt) -> u64 {
 }
 
 fn header_name(name: &str) -> Result<HeaderName, ModelError> {
-    HeaderName::try_from(name).map_err(|_| ModelError::Header { name: blame::words(name) })
+    HeaderName::try_from(name).map_err(|_| ModelError::Header { name: error_messages::words(name) })
 }
 
 #[async_trait]
-impl Model for Remote {
+impl Model for RemoteModel {
     fn name(&self) -> &str {
         &self.name
     }
@@ -292,10 +299,10 @@ impl Model for Remote {
         let mut heard = outcome?;
         let Some(stop) = heard.stop else {
             let what = "ended its reply before it was complete";
-            return Err(self.parties().found(FailureKind::BrokenStream, None, what));
+            return Err(self.error_messages().failure(FailureKind::BrokenStream, None, what));
         };
         let (usage, model, carried) = (heard.usage.take(), std::mem::take(&mut heard.model), heard.carried.take());
-        let Mended { text, calls, notes: mut mended } = mend(heard, &request.prompt.tools, self.repairs);
+        let RepairedReply { text, calls, notes: mut mended } = repair_reply(heard, &request.prompt.tools, self.repairs);
         // A prompt of no tokens, or of far more than it has letters, was not counted.
         let is_likely = |usage: &Usage| (1..=bytes(request.prompt).saturating_mul(MOST_A_BYTE)).contains(&usage.input);
         let usage = usage.filter(is_likely).unwrap_or_else(|| {

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 pub struct Scripted {
     name: String,
     file: String,
-    replies: Vec<Line>,
+    replies: Vec<ScriptedReply>,
     /// Turns of one pass through the script.
     turns: u64,
     repeats: bool,
@@ -37,14 +37,14 @@ pub struct Scripted {
 #[serde(deny_unknown_fields)]
 struct Script {
     version: u32,
-    replies: Vec<Line>,
+    replies: Vec<ScriptedReply>,
     #[serde(default)]
-    then: Then,
+    then: AtEnd,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Then {
+enum AtEnd {
     #[default]
     Stop,
     Repeat,
@@ -52,7 +52,7 @@ enum Then {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct ScriptedReply {
     #[serde(default)]
     text: String,
     /// Each a mapping of one tool's name to its arguments.
@@ -77,8 +77,10 @@ impl Scripted {
     pub fn parse(file: &str, text: &str) -> Result<Self, ModelError> {
         let wrong = |what: String| ModelError::Script { file: file.to_owned(), what };
         let script: Script = serde_yaml::from_str(text).map_err(|error| {
-            let what =
-                error.to_string().replace("struct Script", "`version` and `replies`").replace("struct Line", "a reply");
+            let what = error
+                .to_string()
+                .replace("struct Script", "`version` and `replies`")
+                .replace("struct ScriptedReply", "a reply");
             wrong(format!("{what}; a script has `version: 1` and a list of `replies`"))
         })?;
         if script.version != 1 {
@@ -96,11 +98,11 @@ impl Scripted {
             file: file.to_owned(),
             replies: script.replies,
             turns,
-            repeats: script.then == Then::Repeat,
+            repeats: script.then == AtEnd::Repeat,
         })
     }
 
-    fn line(&self, turn: u64) -> Option<&Line> {
+    fn line(&self, turn: u64) -> Option<&ScriptedReply> {
         let mut place = turn.checked_sub(1)?;
         if self.repeats {
             place %= self.turns;

@@ -103,20 +103,20 @@ impl Default for Quirks {
 
 /// Entries in the order of their file.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
-    entries: Vec<Entry>,
+pub struct ModelTable {
+    entries: Vec<TableEntry>,
 }
 
 /// What is said of the models that it matches.
 #[derive(Clone, Debug)]
-struct Entry {
+struct TableEntry {
     matches: GlobMatcher,
-    says: Partial,
+    says: PartialQuirks,
 }
 
 /// [`Quirks`] of which each may be left unsaid.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Partial {
+struct PartialQuirks {
     window_tokens: Option<u64>,
     output_tokens: Option<u64>,
     tool_choice: Option<ToolChoice>,
@@ -132,13 +132,13 @@ struct Partial {
 
 /// What is known of one model.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct KnownModel {
     pub quirks: Quirks,
     /// Whether any entry says how large its window is.
     pub has_window: bool,
 }
 
-impl Table {
+impl ModelTable {
     /// Reads a table. `file` is its name for messages.
     pub fn parse(file: &str, text: &str) -> Result<Self, ModelError> {
         let entries = read::entries(text)
@@ -148,27 +148,28 @@ impl Table {
 }
 
 /// What the shipped table and then the user's say of `name`, which is `provider:name`.
-pub fn known(name: &str, user: Option<&Table>) -> Known {
+pub fn known(name: &str, user: Option<&ModelTable>) -> KnownModel {
     // A test reads it; were it wrong all the same, nothing would be known, which is what the defaults are for.
-    static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse("models.yaml", SHIPPED).unwrap_or_default());
+    static TABLE: LazyLock<ModelTable> =
+        LazyLock::new(|| ModelTable::parse("models.yaml", SHIPPED).unwrap_or_default());
     let name = name.to_lowercase();
-    let mut known = Known::default();
+    let mut known = KnownModel::default();
     for entry in TABLE.entries.iter().chain(user.iter().flat_map(|table| &table.entries)) {
         if entry.matches.is_match(&name) {
             known.has_window |= entry.says.window_tokens.is_some();
-            entry.says.clone().put_over(&mut known.quirks);
+            entry.says.clone().apply_to(&mut known.quirks);
         }
     }
     known
 }
 
 /// As [`known`], the quirks alone.
-pub fn lookup(name: &str, user: Option<&Table>) -> Quirks {
+pub fn lookup(name: &str, user: Option<&ModelTable>) -> Quirks {
     known(name, user).quirks
 }
 
-impl Partial {
-    fn put_over(self, quirks: &mut Quirks) {
+impl PartialQuirks {
+    fn apply_to(self, quirks: &mut Quirks) {
         fn put<T>(said: Option<T>, quirk: &mut T) {
             if let Some(said) = said {
                 *quirk = said;

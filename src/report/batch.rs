@@ -1,9 +1,9 @@
-//! What a report says of batches as such: what they were given, what they spent, and what of them waits in the queue.
+//! What a report says about batches: what they were given, what they spent, and which of their jobs wait in the queue.
 
 use super::{facts::JobFacts, words::short};
 use crate::{
     batch::BatchSettings,
-    store::{BatchRow, Totals},
+    store::{BatchRow, BatchTotals},
     workspace::lock,
 };
 use overnight_core::job::{
@@ -14,8 +14,7 @@ use overnight_core::job::{
 use serde::Serialize;
 use uuid::Uuid;
 
-/// One batch. The numbers are those of all its jobs, also where only some of them are in the report. Its fields are a
-/// promise; a value that isn't there is null.
+/// One batch, with the numbers of all its jobs, also of those not in the report. Its fields are a promise; a missing value is null.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BatchFacts {
     pub id: Uuid,
@@ -30,7 +29,7 @@ pub struct BatchFacts {
     pub spent_usd: f64,
     pub jobs: u64,
     #[serde(flatten)]
-    pub totals: Totals,
+    pub totals: BatchTotals,
     /// Files that were left out when it was submitted.
     pub left_out_files: u64,
     /// Of them, those that were kept by name: the first 5,000, as long as they fit into a MiB.

@@ -5,7 +5,7 @@
 use super::{
     csv::csv,
     facts::{FileState, JobFacts},
-    index::{CSV, Collected, Entry, FORMAT, Index, JSON, Kind},
+    index::{CSV, CollectionResult, FORMAT, Index, IndexEntry, IndexKind, JSON},
     words::one_line,
 };
 use crate::workspace::{ModelPath, Workspace, WorkspaceError};
@@ -31,40 +31,39 @@ pub enum CollectError {
     Failed(#[from] WorkspaceError),
 }
 
-/// Folders with what was brought of jobs whose workspaces are not here, as it lies in their workspaces; or why it can't be
-/// had, in one sentence.
-pub type Brought = BTreeMap<JobId, Result<PathBuf, String>>;
+/// For jobs whose workspaces are not here: the folder with their fetched deliverables, or one sentence on why there is none.
+pub type FetchedFolders = BTreeMap<JobId, Result<PathBuf, String>>;
 
 /// One copy to be made.
-struct Copy<'j> {
+struct PlannedCopy<'j> {
     job: &'j JobFacts,
-    brought: Option<&'j Result<PathBuf, String>>,
+    fetched: Option<&'j Result<PathBuf, String>>,
     file: &'j super::facts::FileFacts,
     target: String,
 }
 
-/// Copies the deliverables of `jobs`, or what was `brought` of them, into `folder`. `short` gives a job's id as short as it is unambiguous.
+/// Copies the deliverables of `jobs`, some of which were `fetched`, into `folder`. `short` gives the shortest unambiguous form of a job's id.
 pub fn collect(
     jobs: &[JobFacts],
-    brought: &Brought,
+    fetched: &FetchedFolders,
     folder: &Path,
     made: Timestamp,
     short: &dyn Fn(JobId) -> String,
-) -> Result<Collected, CollectError> {
+) -> Result<CollectionResult, CollectError> {
     let shown = one_line(&folder.display().to_string());
     std::fs::create_dir_all(folder)
         .map_err(|error| CollectError::Refused(format!("the folder {shown} can't be made ({error})")))?;
     let root = Workspace::open(folder)?;
-    let old = known(&root, &shown)?;
+    let old = known_entries(&root, &shown)?;
     // After a collection that was cut short, a path may have two: as it was, and as it was to be.
-    let mut known: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+    let mut known: BTreeMap<&str, Vec<&IndexEntry>> = BTreeMap::new();
     for entry in &old {
         known.entry(entry.path.as_deref().unwrap_or_default()).or_default().push(entry);
     }
-    let known = |copy: &Copy<'_>| known.get(copy.target.as_str()).map_or(&[][..], Vec::as_slice);
-    let (copies, mut faults) = planned(jobs, brought, &old, short);
+    let known = |copy: &PlannedCopy<'_>| known.get(copy.target.as_str()).map_or(&[][..], Vec::as_slice);
+    let (copies, mut faults) = plan_copies(jobs, fetched, &old, short);
     for copy in &copies {
-        if root.exists(&copy.target)? && !known(copy).iter().any(|entry| kept(&root, entry).is_some()) {
+        if root.exists(&copy.target)? && !known(copy).iter().any(|entry| unchanged_copy(&root, entry).is_some()) {
             return Err(CollectError::Refused(format!(
                 "{} in {shown} is not as it was collected: move it away, or name another folder",
                 one_line(&copy.target)
@@ -72,13 +71,13 @@ pub fn collect(
         }
     }
     let ids: BTreeSet<JobId> = jobs.iter().map(|job| job.id).collect();
-    let others: Vec<Entry> = old.iter().filter(|entry| !ids.contains(&entry.job)).cloned().collect();
+    let others: Vec<IndexEntry> = old.iter().filter(|entry| !ids.contains(&entry.job)).cloned().collect();
     // First of all the folder says that it is ours, so that what a crash leaves can be gone on with.
     let intended = copies.iter().map(|copy| entry(copy.job, copy, Some(intended(copy)))).chain(old.iter().cloned());
     write_index(&root, made, None, intended.collect())?;
 
     let mut entries = others;
-    let mut done = Collected {
+    let mut done = CollectionResult {
         folder: std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string(),
         files: 0,
         bytes: 0,
@@ -91,7 +90,7 @@ pub fn collect(
         let made = match copy_one(&root, copy)? {
             Some(made) => Some(made),
             // What can't be had any more may have been collected before.
-            None => known(copy).iter().find_map(|before| kept(&root, before)),
+            None => known(copy).iter().find_map(|before| unchanged_copy(&root, before)),
         };
         if let Some(fault) = fault(copy, made.as_ref()) {
             faults.push(fault);
@@ -105,7 +104,9 @@ pub fn collect(
     let now: BTreeSet<&str> = copies.iter().map(|copy| copy.target.as_str()).collect();
     for stale in old.iter().filter(|entry| ids.contains(&entry.job)) {
         // A job that was sent back may deliver other files.
-        if let Some(path) = stale.path.as_deref().filter(|path| !now.contains(path) && kept(&root, stale).is_some()) {
+        if let Some(path) =
+            stale.path.as_deref().filter(|path| !now.contains(path) && unchanged_copy(&root, stale).is_some())
+        {
             root.remove(path)?;
         }
     }
@@ -123,7 +124,7 @@ pub fn collect(
 }
 
 /// What the folder holds already. A folder that holds anything, and isn't ours, is refused.
-fn known(root: &Workspace, shown: &str) -> Result<Vec<Entry>, CollectError> {
+fn known_entries(root: &Workspace, shown: &str) -> Result<Vec<IndexEntry>, CollectError> {
     let refused = |why: &str| Err(CollectError::Refused(format!("{why}: name a new folder, or an empty one")));
     if !root.exists(JSON)? {
         let is_empty = std::fs::read_dir(root.path()).is_ok_and(|mut items| items.next().is_none());
@@ -157,12 +158,12 @@ fn known(root: &Workspace, shown: &str) -> Result<Vec<Entry>, CollectError> {
 }
 
 /// Where each deliverable goes, and what can't go anywhere.
-fn planned<'j>(
+fn plan_copies<'j>(
     jobs: &'j [JobFacts],
-    brought: &'j Brought,
-    old: &[Entry],
+    fetched: &'j FetchedFolders,
+    old: &[IndexEntry],
     short: &dyn Fn(JobId) -> String,
-) -> (Vec<Copy<'j>>, Vec<String>) {
+) -> (Vec<PlannedCopy<'j>>, Vec<String>) {
     let mut folders: BTreeMap<String, JobId> = BTreeMap::new();
     let mut of_job: BTreeMap<JobId, String> = BTreeMap::new();
     for entry in old {
@@ -187,7 +188,7 @@ fn planned<'j>(
             // The contract lets no other path through; a row or a journal that was tampered with might.
             match ModelPath::parse(&target) {
                 Ok(_) if targets.insert(target.clone()) => {
-                    copies.push(Copy { job, brought: brought.get(&job.id), file, target });
+                    copies.push(PlannedCopy { job, fetched: fetched.get(&job.id), file, target });
                 }
                 Ok(_) => faults.push(format!("job {}: {} is named twice", job.id, one_line(&file.path))),
                 Err(error) => faults.push(format!("job {}: {error}", job.id)),
@@ -208,27 +209,27 @@ fn slug(name: &str) -> String {
     if slug.is_empty() { "job".to_owned() } else { slug.to_owned() }
 }
 
-/// What a copy is.
-struct Made {
+/// The hash and size of a copy.
+struct CopiedFile {
     sha256: String,
     bytes: u64,
 }
 
 /// The copy that an index names, where it lies there unchanged.
-fn kept(root: &Workspace, entry: &Entry) -> Option<Made> {
+fn unchanged_copy(root: &Workspace, entry: &IndexEntry) -> Option<CopiedFile> {
     let found = root.hash(entry.path.as_deref()?).ok()?;
     // One that is as delivered is ours also where an earlier collection was cut short.
     let is_known = [&entry.sha256, &entry.delivered_sha256].into_iter().flatten().any(|sha256| *sha256 == found.sha256);
-    is_known.then_some(Made { sha256: found.sha256, bytes: found.bytes })
+    is_known.then_some(CopiedFile { sha256: found.sha256, bytes: found.bytes })
 }
 
-fn intended(copy: &Copy<'_>) -> Made {
-    Made { sha256: copy.file.sha256.clone(), bytes: copy.file.bytes }
+fn intended(copy: &PlannedCopy<'_>) -> CopiedFile {
+    CopiedFile { sha256: copy.file.sha256.clone(), bytes: copy.file.bytes }
 }
 
 /// Copies one file, hashed on its way. `None`: it can't be read.
-fn copy_one(root: &Workspace, copy: &Copy<'_>) -> Result<Option<Made>, CollectError> {
-    let place = match (copy.brought, copy.file.state) {
+fn copy_one(root: &Workspace, copy: &PlannedCopy<'_>) -> Result<Option<CopiedFile>, CollectError> {
+    let place = match (copy.fetched, copy.file.state) {
         (Some(Ok(place)), _) => place,
         // What lies here under the path that another machine has it at is something else.
         (Some(Err(_)), _) | (None, FileState::Elsewhere | FileState::Stored) => return Ok(None),
@@ -240,29 +241,29 @@ fn copy_one(root: &Workspace, copy: &Copy<'_>) -> Result<Option<Made>, CollectEr
         return Ok(None);
     };
     let written = root.write_from(&copy.target, &mut source as &mut dyn io::Read)?;
-    Ok(Some(Made { sha256: written.sha256, bytes: written.bytes }))
+    Ok(Some(CopiedFile { sha256: written.sha256, bytes: written.bytes }))
 }
 
-fn state(copy: &Copy<'_>, made: Option<&Made>) -> FileState {
+fn state(copy: &PlannedCopy<'_>, made: Option<&CopiedFile>) -> FileState {
     match made {
         Some(made) if made.sha256 == copy.file.sha256 => FileState::AsDelivered,
         Some(_) => FileState::Changed,
         None if copy.file.state == FileState::Unreadable => FileState::Unreadable,
         None if copy.file.state == FileState::Elsewhere => FileState::Elsewhere,
         // The store was looked at, and doesn't have it.
-        None if copy.file.state == FileState::Stored && !matches!(copy.brought, Some(Ok(_))) => FileState::Stored,
+        None if copy.file.state == FileState::Stored && !matches!(copy.fetched, Some(Ok(_))) => FileState::Stored,
         None => FileState::Missing,
     }
 }
 
-fn fault(copy: &Copy<'_>, made: Option<&Made>) -> Option<String> {
+fn fault(copy: &PlannedCopy<'_>, made: Option<&CopiedFile>) -> Option<String> {
     let what = match state(copy, made) {
         FileState::AsDelivered => return None,
         FileState::Changed => "was changed since it was delivered; it was copied as it is now",
         FileState::Missing => "is missing",
         FileState::Unreadable => "can't be read",
         FileState::Elsewhere => "is on another machine: collect it there",
-        FileState::Stored => match copy.brought {
+        FileState::Stored => match copy.fetched {
             Some(Err(why)) => &format!("can't be had: {why}"),
             Some(Ok(_)) | None => {
                 "is in the workspace store: name that with --workspace-store, or OVERNIGHT_WORKSPACE_STORE"
@@ -272,8 +273,8 @@ fn fault(copy: &Copy<'_>, made: Option<&Made>) -> Option<String> {
     Some(format!("job {}: {} {what}", copy.job.id, one_line(&copy.file.path)))
 }
 
-fn entry(job: &JobFacts, copy: &Copy<'_>, made: Option<Made>) -> Entry {
-    Entry {
+fn entry(job: &JobFacts, copy: &PlannedCopy<'_>, made: Option<CopiedFile>) -> IndexEntry {
+    IndexEntry {
         delivered_path: Some(copy.file.path.clone()),
         delivered_sha256: Some(copy.file.sha256.clone()),
         state: Some(state(copy, made.as_ref())),
@@ -284,8 +285,8 @@ fn entry(job: &JobFacts, copy: &Copy<'_>, made: Option<Made>) -> Entry {
     }
 }
 
-fn nothing(job: &JobFacts) -> Entry {
-    Entry {
+fn nothing(job: &JobFacts) -> IndexEntry {
+    IndexEntry {
         job: job.id,
         label: job.label.clone(),
         status: job.standing().name().to_owned(),
@@ -304,9 +305,9 @@ fn write_index(
     root: &Workspace,
     made: Timestamp,
     csv_sha256: Option<String>,
-    entries: Vec<Entry>,
+    entries: Vec<IndexEntry>,
 ) -> Result<(), CollectError> {
-    let index = Index { kind: Kind::Collect, format: FORMAT, made, csv_sha256, entries };
+    let index = Index { kind: IndexKind::Collect, format: FORMAT, made, csv_sha256, entries };
     let mut text = serde_json::to_vec_pretty(&index)
         .map_err(|error| CollectError::Refused(format!("the index can't be written as JSON ({error})")))?;
     text.push(b'\n');

@@ -1,10 +1,9 @@
-//! The report of many jobs, made from their facts alone. All sums are over whole jobs, also of those that were begun before
-//! the time that the report is about.
+//! Makes the report of many jobs from their facts alone. All sums are over whole jobs, also of those that began before the report's time.
 
 use super::{
     batch::{BatchFacts, Waiting},
-    facts::{Attempts, FileState, Holds, JobFacts, Standing},
-    index::Collected,
+    facts::{FailedAttempts, FileState, JobFacts, JobHolds, JobStanding},
+    index::CollectionResult,
     needs::{Need, needs},
     spread::Spread,
     words::one_line,
@@ -23,16 +22,16 @@ pub const FORMAT: u32 = 1;
 /// Jobs that are named as the slowest and the dearest.
 const MOST_NAMED: usize = 10;
 
-/// What was asked for.
+/// Which jobs are in the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct ReportFilter {
     /// Only jobs made or worked since then.
     pub since: Option<Timestamp>,
     /// Only jobs that stand so; empty: all.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<JobStanding>,
     /// These jobs were named.
     pub named: bool,
-    /// Jobs that wait, and that nobody looked at because nothing can have happened to them since.
+    /// The number of waiting jobs that were left out because nothing can have happened to them since.
     pub older_waiting: u64,
 }
 
@@ -45,43 +44,42 @@ pub struct Report {
     pub since: Option<Timestamp>,
     /// Only jobs that stand so are in it; empty: all.
     pub statuses: Vec<&'static str>,
-    pub counts: Counts,
+    pub counts: StandingCounts,
     /// The batches that these jobs belong to, the oldest first.
     pub batches: Vec<BatchFacts>,
     /// Jobs of batches that nobody works on, by what they wait for.
     pub waiting: Vec<Waiting>,
-    /// Jobs of batches that failed as often as they may, or can't be mended.
+    /// Jobs of batches that failed as often as they may, or can't be repaired.
     pub given_up: Vec<JobId>,
     /// Jobs of these that were made before `since`: their numbers are those of the whole job all the same.
     pub made_before: u64,
-    /// Jobs that are held or interrupted, and that are not in the report, because nothing happened to them since. Null
-    /// where only some jobs were asked for.
+    /// Held or interrupted jobs that the report leaves out because nothing happened to them since; null if only some jobs were asked for.
     pub older_waiting: Option<u64>,
     /// The most frequent first.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ReasonCount>,
     /// Checks that were not met when their jobs ended, the most frequent first.
     pub checks_failed: Vec<FailedCheck>,
     pub confidence: Option<Spread>,
     /// Of the jobs that had a turn, and of linked ones.
     pub coverage: Option<Spread>,
     /// The most frequent first.
-    pub attempts_failed: Vec<AttemptsFailed>,
-    pub holds: Vec<HoldsCounted>,
-    pub spent: Spent,
+    pub attempts_failed: Vec<AttemptTotals>,
+    pub holds: Vec<HoldTotals>,
+    pub spent: TotalSpent,
     /// Longest first.
     pub slowest: Vec<JobId>,
     /// By known cost, then by tokens.
     pub dearest: Vec<JobId>,
     pub needs_person: Vec<Need>,
-    pub deliverables: Files,
-    pub collected: Option<Collected>,
+    pub deliverables: DeliverableCounts,
+    pub collected: Option<CollectionResult>,
     /// Oldest first.
     pub jobs: Vec<JobFacts>,
 }
 
-/// Jobs by how they stand.
+/// The numbers of jobs by status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct StandingCounts {
     pub jobs: u64,
     pub completed: u64,
     pub partial: u64,
@@ -98,7 +96,7 @@ pub struct Counts {
 
 /// Jobs that stand so for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Reason {
+pub struct ReasonCount {
     pub status: JobStatus,
     pub hold_reason: Option<HoldReason>,
     /// In one line.
@@ -115,7 +113,7 @@ pub struct FailedCheck {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct AttemptsFailed {
+pub struct AttemptTotals {
     pub kind: FailureKind,
     pub times: u64,
     pub jobs: u64,
@@ -124,7 +122,7 @@ pub struct AttemptsFailed {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct HoldsCounted {
+pub struct HoldTotals {
     pub reason: HoldReason,
     pub times: u64,
     pub jobs: u64,
@@ -132,7 +130,7 @@ pub struct HoldsCounted {
 
 /// What all jobs spent together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Spent {
+pub struct TotalSpent {
     pub turns: u64,
     pub tokens_in: u64,
     pub tokens_out: u64,
@@ -152,7 +150,7 @@ pub struct Spent {
 
 /// What all jobs delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Files {
+pub struct DeliverableCounts {
     pub jobs: u64,
     pub files: u64,
     /// As delivered.
@@ -168,19 +166,19 @@ pub struct Files {
 
 impl Report {
     /// Counts `jobs`; of those that are not asked for, only who waits.
-    pub fn of(made: Timestamp, asked: &Asked, jobs: Vec<JobFacts>) -> Self {
-        let is_new = |job: &JobFacts| asked.since.is_none_or(|since| job.created >= since || job.last >= since);
-        let fits = |job: &JobFacts| asked.standings.is_empty() || asked.standings.contains(&job.standing());
+    pub fn of(made: Timestamp, filter: &ReportFilter, jobs: Vec<JobFacts>) -> Self {
+        let is_new = |job: &JobFacts| filter.since.is_none_or(|since| job.created >= since || job.last >= since);
+        let fits = |job: &JobFacts| filter.standings.is_empty() || filter.standings.contains(&job.standing());
         let (mut jobs, others): (Vec<JobFacts>, Vec<JobFacts>) =
             jobs.into_iter().partition(|job| is_new(job) && fits(job));
         jobs.sort_by_key(|job| job.id);
-        let waiting = asked.older_waiting + others.iter().filter(|job| waits(job.standing())).count() as u64;
+        let waiting = filter.older_waiting + others.iter().filter(|job| waits(job.standing())).count() as u64;
         Self {
             format: FORMAT,
             made,
-            since: asked.since,
-            statuses: asked.standings.iter().map(|standing| standing.name()).collect(),
-            counts: Counts::of(&jobs),
+            since: filter.since,
+            statuses: filter.standings.iter().map(|standing| standing.name()).collect(),
+            counts: StandingCounts::of(&jobs),
             batches: Vec::new(),
             waiting: Waiting::of(&jobs),
             given_up: jobs
@@ -188,8 +186,8 @@ impl Report {
                 .filter(|job| job.batch.is_some() && job.status == JobStatus::Failed)
                 .map(|job| job.id)
                 .collect(),
-            made_before: jobs.iter().filter(|job| asked.since.is_some_and(|since| job.created < since)).count() as u64,
-            older_waiting: (!asked.named && asked.standings.is_empty()).then_some(waiting),
+            made_before: jobs.iter().filter(|job| filter.since.is_some_and(|since| job.created < since)).count() as u64,
+            older_waiting: (!filter.named && filter.standings.is_empty()).then_some(waiting),
             reasons: reasons(&jobs),
             checks_failed: checks_failed(&jobs),
             confidence: Spread::of(jobs.iter().filter_map(|job| job.confidence)),
@@ -198,7 +196,7 @@ impl Report {
             ),
             attempts_failed: attempts_failed(&jobs),
             holds: holds(&jobs),
-            spent: Spent::of(&jobs),
+            spent: TotalSpent::of(&jobs),
             slowest: first(&jobs, |job| job.worked_ms > 0, |a, b| b.worked_ms.cmp(&a.worked_ms)),
             dearest: first(
                 &jobs,
@@ -206,7 +204,7 @@ impl Report {
                 |a, b| b.priced_usd.total_cmp(&a.priced_usd).then(tokens(b).cmp(&tokens(a))),
             ),
             needs_person: needs(&jobs),
-            deliverables: Files::of(&jobs),
+            deliverables: DeliverableCounts::of(&jobs),
             collected: None,
             jobs,
         }
@@ -218,51 +216,51 @@ impl Report {
 }
 
 /// Whether somebody has to do something before such a job goes on.
-pub fn waits(standing: Standing) -> bool {
+pub fn waits(standing: JobStanding) -> bool {
     match standing {
-        Standing::Held | Standing::Interrupted => true,
-        Standing::Completed
-        | Standing::Partial
-        | Standing::Blocked
-        | Standing::Failed
-        | Standing::Running
-        | Standing::Queued
-        | Standing::Cancelled => false,
+        JobStanding::Held | JobStanding::Interrupted => true,
+        JobStanding::Completed
+        | JobStanding::Partial
+        | JobStanding::Blocked
+        | JobStanding::Failed
+        | JobStanding::Running
+        | JobStanding::Queued
+        | JobStanding::Cancelled => false,
     }
 }
 
-impl Counts {
+impl StandingCounts {
     fn of(jobs: &[JobFacts]) -> Self {
         let linked =
             jobs.iter().filter(|job| job.same_as.is_some() && job.status == JobStatus::Completed).count() as u64;
         let mut counts = Self { jobs: jobs.len() as u64, linked, ..Self::default() };
         for job in jobs {
             *match job.standing() {
-                Standing::Completed => &mut counts.completed,
-                Standing::Partial => &mut counts.partial,
-                Standing::Blocked => &mut counts.blocked,
-                Standing::Failed => &mut counts.failed,
-                Standing::Held => &mut counts.held,
-                Standing::Interrupted => &mut counts.interrupted,
-                Standing::Running => &mut counts.running,
-                Standing::Queued => &mut counts.queued,
-                Standing::Cancelled => &mut counts.cancelled,
+                JobStanding::Completed => &mut counts.completed,
+                JobStanding::Partial => &mut counts.partial,
+                JobStanding::Blocked => &mut counts.blocked,
+                JobStanding::Failed => &mut counts.failed,
+                JobStanding::Held => &mut counts.held,
+                JobStanding::Interrupted => &mut counts.interrupted,
+                JobStanding::Running => &mut counts.running,
+                JobStanding::Queued => &mut counts.queued,
+                JobStanding::Cancelled => &mut counts.cancelled,
             } += 1;
         }
         counts
     }
 
-    pub fn number(&self, standing: Standing) -> u64 {
+    pub fn number(&self, standing: JobStanding) -> u64 {
         match standing {
-            Standing::Completed => self.completed,
-            Standing::Partial => self.partial,
-            Standing::Blocked => self.blocked,
-            Standing::Failed => self.failed,
-            Standing::Held => self.held,
-            Standing::Interrupted => self.interrupted,
-            Standing::Running => self.running,
-            Standing::Queued => self.queued,
-            Standing::Cancelled => self.cancelled,
+            JobStanding::Completed => self.completed,
+            JobStanding::Partial => self.partial,
+            JobStanding::Blocked => self.blocked,
+            JobStanding::Failed => self.failed,
+            JobStanding::Held => self.held,
+            JobStanding::Interrupted => self.interrupted,
+            JobStanding::Running => self.running,
+            JobStanding::Queued => self.queued,
+            JobStanding::Cancelled => self.cancelled,
         }
     }
 }
@@ -282,7 +280,7 @@ fn grouped<T>(items: impl IntoIterator<Item = T>, key: impl Fn(&T) -> String) ->
     groups
 }
 
-fn reasons(jobs: &[JobFacts]) -> Vec<Reason> {
+fn reasons(jobs: &[JobFacts]) -> Vec<ReasonCount> {
     // Whose work a linked job shows is told with that job.
     let jobs = jobs.iter().filter(|job| job.same_as.is_none());
     let with_reason = jobs.filter_map(|job| Some((job, one_line(job.reason.as_deref()?))));
@@ -291,7 +289,7 @@ fn reasons(jobs: &[JobFacts]) -> Vec<Reason> {
     });
     let reasons = groups.into_iter().filter_map(|group| {
         let (job, reason) = group.first()?;
-        Some(Reason {
+        Some(ReasonCount {
             status: job.status,
             hold_reason: job.hold_reason,
             reason: reason.clone(),
@@ -315,39 +313,39 @@ fn checks_failed(jobs: &[JobFacts]) -> Vec<FailedCheck> {
         .collect()
 }
 
-fn attempts_failed(jobs: &[JobFacts]) -> Vec<AttemptsFailed> {
-    let mut sums: Vec<AttemptsFailed> = Vec::new();
+fn attempts_failed(jobs: &[JobFacts]) -> Vec<AttemptTotals> {
+    let mut sums: Vec<AttemptTotals> = Vec::new();
     for attempts in jobs.iter().flat_map(|job| &job.attempts_failed) {
-        let Attempts { kind, times, waited_ms } = *attempts;
+        let FailedAttempts { kind, times, waited_ms } = *attempts;
         match sums.iter_mut().find(|sum| sum.kind == kind) {
             Some(sum) => {
                 sum.times += times;
                 sum.jobs += 1;
                 sum.waited_ms = sum.waited_ms.saturating_add(waited_ms);
             }
-            None => sums.push(AttemptsFailed { kind, times, jobs: 1, waited_ms }),
+            None => sums.push(AttemptTotals { kind, times, jobs: 1, waited_ms }),
         }
     }
     sums.sort_by_key(|sum| (Reverse(sum.times), sum.kind.name()));
     sums
 }
 
-fn holds(jobs: &[JobFacts]) -> Vec<HoldsCounted> {
-    let mut sums: Vec<HoldsCounted> = Vec::new();
-    for Holds { reason, times } in jobs.iter().flat_map(|job| &job.holds).copied() {
+fn holds(jobs: &[JobFacts]) -> Vec<HoldTotals> {
+    let mut sums: Vec<HoldTotals> = Vec::new();
+    for JobHolds { reason, times } in jobs.iter().flat_map(|job| &job.holds).copied() {
         match sums.iter_mut().find(|sum| sum.reason == reason) {
             Some(sum) => {
                 sum.times += times;
                 sum.jobs += 1;
             }
-            None => sums.push(HoldsCounted { reason, times, jobs: 1 }),
+            None => sums.push(HoldTotals { reason, times, jobs: 1 }),
         }
     }
     sums.sort_by_key(|sum| (Reverse(sum.times), sum.reason.name()));
     sums
 }
 
-impl Spent {
+impl TotalSpent {
     fn of(jobs: &[JobFacts]) -> Self {
         let sum = |of: fn(&JobFacts) -> u64| jobs.iter().fold(0_u64, |sum, job| sum.saturating_add(of(job)));
         let (tokens_in, tokens_cached) = (sum(|job| job.tokens_in), sum(|job| job.tokens_cached));
@@ -380,7 +378,7 @@ fn money(sum: f64) -> f64 {
     if rounded == 0.0 { 0.0 } else { rounded }
 }
 
-impl Files {
+impl DeliverableCounts {
     fn of(jobs: &[JobFacts]) -> Self {
         let mut sums = Self::default();
         for job in jobs.iter().filter(|job| !job.deliverables.is_empty()) {

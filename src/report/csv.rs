@@ -1,12 +1,12 @@
 //! `index.csv`, for spreadsheets. Written by hand: the format's one rule (a quote within quotes is doubled) is shorter than
 //! a library's setup, and no library does the other thing that is needed, which is to keep a cell from being a formula.
 
-use super::index::Entry;
+use super::index::IndexEntry;
 
 const HEADING: [&str; 9] = ["job", "label", "status", "instructions", "documents", "path", "sha256", "bytes", "state"];
 
 /// The entries as CSV (RFC 4180: commas, quotes, CRLF), with a heading.
-pub fn csv(entries: &[Entry]) -> String {
+pub fn csv(entries: &[IndexEntry]) -> String {
     let mut text = line(HEADING.map(str::to_owned));
     for entry in entries {
         text.push_str(&line([

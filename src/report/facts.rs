@@ -1,5 +1,4 @@
-//! What a report knows of one job. Numbers are those of the database's row, as `overnight jobs` lists them; what only the
-//! journal knows is from there. A job whose workspace can't be read has what its row says, and why.
+//! What a report knows of one job: its row's numbers, and what only the journal knows if the workspace can be read, else why not.
 
 use overnight_core::job::{
     contract::Check,
@@ -15,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use uuid::Uuid;
 
-/// How a job stands, for a person: a job that stands as running, and on which no process works, is a case of its own.
+/// The status of a job for people: a running job that no process works on is `Interrupted`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum JobStanding {
     Completed,
     Partial,
     Blocked,
@@ -29,7 +28,7 @@ pub enum Standing {
     Cancelled,
 }
 
-impl Standing {
+impl JobStanding {
     /// In the order in which they are told.
     pub const ALL: [Self; 9] = [
         Self::Completed,
@@ -72,7 +71,7 @@ impl Standing {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for JobStanding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -81,7 +80,7 @@ impl fmt::Display for Standing {
 /// Whether the workspace could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Record {
+pub enum RecordState {
     /// The journal's chain is whole, and contains the line that the database saw last.
     Whole,
     /// There is no workspace folder.
@@ -96,7 +95,7 @@ pub enum Record {
     Linked,
 }
 
-/// How a deliverable lies there now.
+/// The present state of a deliverable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
@@ -196,7 +195,7 @@ pub struct FileFacts {
 
 /// Attempts at a turn that brought no reply, of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Attempts {
+pub struct FailedAttempts {
     pub kind: FailureKind,
     pub times: u64,
     /// Milliseconds that were waited after them.
@@ -205,14 +204,14 @@ pub struct Attempts {
 
 /// Holds of one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Holds {
+pub struct JobHolds {
     pub reason: HoldReason,
     pub times: u64,
 }
 
 /// What the queue knows of a job of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueFacts {
+pub struct JobQueueFacts {
     pub batch: Uuid,
     pub batch_name: Option<String>,
     /// What a person calls it: a document's path as a rule.
@@ -277,12 +276,12 @@ pub struct JobFacts {
     pub checks_failed: Vec<Check>,
     /// Todos that were open when the job ended.
     pub open_todos: Vec<String>,
-    pub attempts_failed: Vec<Attempts>,
-    pub holds: Vec<Holds>,
+    pub attempts_failed: Vec<FailedAttempts>,
+    pub holds: Vec<JobHolds>,
     pub deliverables: Vec<FileFacts>,
     /// Absolute; empty where there is none yet. Of a linked job, that of the job that did the work.
     pub workspace: String,
-    pub record: Record,
+    pub record: RecordState,
     /// What is wrong with the record, in one sentence.
     pub record_fault: Option<String>,
     /// Null from here on: the job is in no batch.
@@ -301,8 +300,8 @@ pub struct JobFacts {
 }
 
 impl JobFacts {
-    pub fn standing(&self) -> Standing {
-        Standing::of(self.status, self.interrupted)
+    pub fn standing(&self) -> JobStanding {
+        JobStanding::of(self.status, self.interrupted)
     }
 
     /// What a person knows the job by: its label, or the name of its instructions.

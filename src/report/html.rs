@@ -2,7 +2,7 @@
 //! reader's system is. Written by hand: a page is headings, sentences and tables, and the one thing that matters, that all
 //! text is escaped, is one function here.
 
-use super::page::{Page, Section, Side, Table};
+use super::page::{Column, Page, ReportTable, Section};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("page.css");
@@ -33,7 +33,7 @@ fn section(section: &Section) -> String {
     text
 }
 
-fn table(table: &Table) -> String {
+fn table(table: &ReportTable) -> String {
     // A table that is wider than the screen scrolls by itself, also by keyboard.
     let mut text = "<div tabindex=\"0\">\n<table>\n<thead><tr>".to_owned();
     for (name, side) in &table.columns {
@@ -45,8 +45,8 @@ fn table(table: &Table) -> String {
         for (cell, (_, side)) in row.iter().zip(&table.columns) {
             let cell = escaped(cell);
             let cell = match side {
-                Side::Command if !cell.is_empty() => format!("<code>{cell}</code>"),
-                Side::Words | Side::Number | Side::Sentence | Side::Command => cell,
+                Column::Command if !cell.is_empty() => format!("<code>{cell}</code>"),
+                Column::Words | Column::Number | Column::Sentence | Column::Command => cell,
             };
             let _ = write!(text, "<td{}>{cell}</td>", class(*side));
         }
@@ -56,12 +56,12 @@ fn table(table: &Table) -> String {
     text
 }
 
-fn class(side: Side) -> &'static str {
+fn class(side: Column) -> &'static str {
     match side {
-        Side::Words => "",
-        Side::Number => " class=\"number\"",
-        Side::Sentence => " class=\"sentence\"",
-        Side::Command => " class=\"command\"",
+        Column::Words => "",
+        Column::Number => " class=\"number\"",
+        Column::Sentence => " class=\"sentence\"",
+        Column::Command => " class=\"command\"",
     }
 }
 

@@ -1,4 +1,4 @@
-//! What lies in a folder of collected deliverables: `index.json`, by which the folder is known again.
+//! The index of a folder of collected deliverables: `index.json`, by which the folder is recognised later.
 
 use super::facts::FileState;
 use overnight_core::job::{id::JobId, time::Timestamp};
@@ -14,17 +14,17 @@ pub const CSV: &str = "index.csv";
 #[serde(deny_unknown_fields)]
 pub struct Index {
     /// What wrote it: a folder with another program's `index.json` is not ours.
-    pub kind: Kind,
+    pub kind: IndexKind,
     pub format: u32,
     pub made: Timestamp,
     /// Of `index.csv`; none before that is written.
     pub csv_sha256: Option<String>,
     /// By job, the oldest first; a job without a deliverable has one entry without a path.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<IndexEntry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum IndexKind {
     #[serde(rename = "overnight collect")]
     Collect,
 }
@@ -32,7 +32,7 @@ pub enum Kind {
 /// One deliverable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct IndexEntry {
     pub job: JobId,
     /// Of a job of a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub struct Entry {
 
 /// What a collection did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Collected {
+pub struct CollectionResult {
     /// Absolute.
     pub folder: String,
     /// Copies made, or found as they should be.

@@ -1,7 +1,7 @@
 //! A page as Markdown, with tables as GitHub and most others read them. Every letter that Markdown could take for a mark is
 //! escaped: what a model wrote is shown as it wrote it, and is never a link, a picture, HTML or another cell.
 
-use super::page::{Page, Section, Side, Table};
+use super::page::{Column, Page, ReportTable, Section};
 use std::fmt::Write;
 
 /// The page as a Markdown document.
@@ -30,18 +30,18 @@ fn section(section: &Section) -> String {
     text
 }
 
-fn table(table: &Table) -> String {
+fn table(table: &ReportTable) -> String {
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut text = row(table.columns.iter().map(|(name, _)| escaped(&name.to_lowercase())).collect());
     let marks = table.columns.iter().map(|(_, side)| match side {
-        Side::Words | Side::Sentence | Side::Command => "---".to_owned(),
-        Side::Number => "---:".to_owned(),
+        Column::Words | Column::Sentence | Column::Command => "---".to_owned(),
+        Column::Number => "---:".to_owned(),
     });
     text.push_str(&row(marks.collect()));
     for cells in &table.rows {
         let cells = cells.iter().zip(&table.columns).map(|(cell, (_, side))| match side {
-            Side::Words | Side::Sentence | Side::Number => escaped(cell),
-            Side::Command => code(cell),
+            Column::Words | Column::Sentence | Column::Number => escaped(cell),
+            Column::Command => code(cell),
         });
         text.push_str(&row(cells.collect()));
     }
@@ -59,8 +59,7 @@ fn paragraph(line: &str) -> String {
     if escaped.starts_with(['+', '-', '=', ':']) { format!("\\{escaped}") } else { escaped }
 }
 
-/// Letters that Markdown or its dialects take for marks, wherever they stand; `:` and `.` are in addresses, which some make
-/// links of.
+/// Characters that Markdown or a dialect may interpret anywhere; `:` and `.` are in addresses, which some dialects make links.
 fn is_mark(letter: char) -> bool {
     matches!(
         letter,
@@ -104,7 +103,7 @@ mod tests {
     use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
     /// What a reader of tables sees: the text of each cell of the page's only table, and of its paragraphs.
-    fn seen(markdown: &str) -> (Vec<Vec<String>>, Vec<String>) {
+    fn rendered(markdown: &str) -> (Vec<Vec<String>>, Vec<String>) {
         let (mut rows, mut paragraphs): (Vec<Vec<String>>, Vec<String>) = (Vec::new(), Vec::new());
         let mut text = String::new();
         for event in Parser::new_ext(markdown, Options::all() - Options::ENABLE_SMART_PUNCTUATION) {
@@ -128,8 +127,8 @@ mod tests {
             sections: vec![Section {
                 title: "Jobs",
                 lines: Vec::new(),
-                table: Some(Table {
-                    columns: vec![("WHAT", Side::Sentence), ("TYPE", Side::Command)],
+                table: Some(ReportTable {
+                    columns: vec![("WHAT", Column::Sentence), ("TYPE", Column::Command)],
                     rows: vec![vec![words.to_owned(), command.to_owned()]],
                 }),
             }],
@@ -138,7 +137,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, words: &str, command: &str) {
-        let (rows, paragraphs) = seen(&markdown(&page(line, words, command)));
+        let (rows, paragraphs) = rendered(&markdown(&page(line, words, command)));
         let heading = ["what", "type"].map(str::to_owned).to_vec();
         assert_eq!(rows, [heading, vec![words.to_owned(), command.to_owned()]]);
         assert_eq!(paragraphs, [line.to_owned()].map(|line| line).to_vec());
@@ -163,7 +162,7 @@ mod tests {
                                                   words in "\\PC{0,40}|[-#|`*_<>\\[\\]()!\\\\ ~:a1.]{1,20}") {
             let (line, words) = (one_line(&line), one_line(&words));
             prop_assume!(!line.is_empty());
-            let (rows, paragraphs) = seen(&markdown(&page(&line, &words, "x")));
+            let (rows, paragraphs) = rendered(&markdown(&page(&line, &words, "x")));
             prop_assert_eq!(&rows[1][0], &words);
             prop_assert_eq!(&paragraphs, &[line]);
         }

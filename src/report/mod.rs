@@ -1,9 +1,8 @@
-//! The report in the morning: what became of many jobs, what it cost, and what needs a person. Everything here only reads,
-//! but for `collect`, which writes into the folder that it is given.
+//! The morning report: what became of many jobs, what they cost, and what needs a person. Only `collect` writes, into the folder that it is given.
 //!
 //! - `read`: one job's facts, from its row and its workspace; `facts`: what they are
 //! - `count`: the report of many jobs, from their facts alone; `spread`, `needs`, `batch`: parts of it
-//! - `page`: the same in words and tables; `markdown`, `html`: pages for readers; `words`: text that nothing obeys
+//! - `page`: the report in words and tables; `markdown`, `html`: that page in these formats; `words`: text made safe to show
 //! - `collect`: all deliverables in one folder; `index`: what lies there; `csv`: the same for spreadsheets
 
 pub mod batch;

@@ -1,16 +1,16 @@
-//! What needs a person, and what to type. A job that will go on by itself isn't here.
+//! What needs a person, and the commands for it. A job that will go on by itself needs nobody.
 
-use super::facts::{FileState, JobFacts, Record, Standing};
+use super::facts::{FileState, JobFacts, JobStanding, RecordState};
 use overnight_core::job::{id::JobId, record::HoldReason};
 use serde::Serialize;
 
-/// A completed job that is less sure than this is worth a look.
-pub const SURE: f64 = 0.7;
+/// A completed job with a lower confidence needs a person to look at it.
+pub const LOW_CONFIDENCE: f64 = 0.7;
 
 /// Why a person is needed, the most pressing first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum NeedKind {
     /// It waits for a person's review.
     Review,
     /// It is held: budget, limit, paused, outage or disk.
@@ -30,7 +30,7 @@ pub enum Why {
     Notes,
 }
 
-impl Why {
+impl NeedKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Review => "review",
@@ -52,7 +52,7 @@ impl Why {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Need {
     pub job: JobId,
-    pub why: Why,
+    pub why: NeedKind,
     pub hold_reason: Option<HoldReason>,
     /// In sentences.
     pub detail: String,
@@ -70,7 +70,7 @@ pub(super) fn needs(jobs: &[JobFacts]) -> Vec<Need> {
 fn of_job(job: &JobFacts) -> Vec<Need> {
     let mut needs = Vec::new();
     let batch = job.batch.map(|batch| batch.to_string());
-    let mut need = |why: Why, detail: String| {
+    let mut need = |why: NeedKind, detail: String| {
         let name = job.id.to_string();
         needs.push(Need {
             job: job.id,
@@ -82,8 +82,8 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
     };
     let reason = || job.reason.clone().unwrap_or_default();
     match job.standing() {
-        Standing::Held => match job.hold_reason {
-            Some(HoldReason::Review) => need(Why::Review, reason()),
+        JobStanding::Held => match job.hold_reason {
+            Some(HoldReason::Review) => need(NeedKind::Review, reason()),
             Some(HoldReason::Window) => {}
             // The process that has the workspace asks the server again.
             Some(HoldReason::Outage) if job.worked_on || job.batch.is_some() => {}
@@ -92,37 +92,37 @@ fn of_job(job: &JobFacts) -> Vec<Need> {
             Some(
                 HoldReason::Budget | HoldReason::Limit | HoldReason::Outage | HoldReason::Paused | HoldReason::Disk,
             )
-            | None => need(Why::Held, held(job)),
+            | None => need(NeedKind::Held, held(job)),
         },
-        Standing::Interrupted => need(Why::Interrupted, "no process works on it".to_owned()),
-        Standing::Failed => need(Why::Failed, reason()),
-        Standing::Blocked => need(Why::Blocked, reason()),
-        Standing::Partial => {
+        JobStanding::Interrupted => need(NeedKind::Interrupted, "no process works on it".to_owned()),
+        JobStanding::Failed => need(NeedKind::Failed, reason()),
+        JobStanding::Blocked => need(NeedKind::Blocked, reason()),
+        JobStanding::Partial => {
             let unmet: Vec<String> =
                 job.checks_failed.iter().map(|check| format!("{}: {}", check.name, check.detail)).collect();
-            need(Why::Partial, if unmet.is_empty() { reason() } else { unmet.join("; ") });
+            need(NeedKind::Partial, if unmet.is_empty() { reason() } else { unmet.join("; ") });
         }
-        Standing::Completed | Standing::Running | Standing::Queued | Standing::Cancelled => {}
+        JobStanding::Completed | JobStanding::Running | JobStanding::Queued | JobStanding::Cancelled => {}
     }
     if let Some(fault) = &job.record_fault {
-        need(if job.record == Record::Gone { Why::Gone } else { Why::Broken }, fault.clone());
+        need(if job.record == RecordState::Gone { NeedKind::Gone } else { NeedKind::Broken }, fault.clone());
     }
     // A workspace that is gone was told already.
-    if job.record != Record::Gone {
+    if job.record != RecordState::Gone {
         let is_lost = |state| !matches!(state, FileState::AsDelivered | FileState::Elsewhere | FileState::Stored);
         let lost = job.deliverables.iter().filter(|file| is_lost(file.state));
         let lost: Vec<String> = lost.map(|file| format!("{}: {}", file.path, file.state.name())).collect();
         if !lost.is_empty() {
-            need(Why::Deliverable, lost.join("; "));
+            need(NeedKind::Deliverable, lost.join("; "));
         }
     }
     // What is to be said of a linked job's result is said of the job that did it.
-    if job.standing() == Standing::Completed && job.same_as.is_none() {
-        if let Some(confidence) = job.confidence.filter(|confidence| *confidence < SURE) {
-            need(Why::Confidence, format!("completed with a confidence of {confidence}"));
+    if job.standing() == JobStanding::Completed && job.same_as.is_none() {
+        if let Some(confidence) = job.confidence.filter(|confidence| *confidence < LOW_CONFIDENCE) {
+            need(NeedKind::Confidence, format!("completed with a confidence of {confidence}"));
         }
         if let Some(notes) = job.notes.as_deref().filter(|notes| says_something(notes)) {
-            need(Why::Notes, notes.to_owned());
+            need(NeedKind::Notes, notes.to_owned());
         }
     }
     needs
@@ -134,14 +134,14 @@ fn held(job: &JobFacts) -> String {
     reason.unwrap_or_else(|| "it waits until somebody resumes it, or its batch".to_owned())
 }
 
-/// Models that have no notes often say so.
+/// Whether the notes hold anything: models often write that there are none.
 fn says_something(notes: &str) -> bool {
     let said = notes.trim().trim_end_matches('.').to_lowercase();
     !["", "none", "no", "no notes", "n/a", "-"].contains(&said.as_str())
 }
 
 /// What can be typed about a job that is called `name`, of the batch with this id.
-pub fn commands(why: Why, hold: Option<HoldReason>, name: &str, batch: Option<&str>) -> Vec<String> {
+pub fn commands(why: NeedKind, hold: Option<HoldReason>, name: &str, batch: Option<&str>) -> Vec<String> {
     match batch.and_then(|batch| of_batch(why, hold, name, batch)) {
         Some(commands) => commands,
         None => of_one(why, hold, name),
@@ -149,40 +149,40 @@ pub fn commands(why: Why, hold: Option<HoldReason>, name: &str, batch: Option<&s
 }
 
 /// What can be typed about a job of a batch, where that is other than for a job of its own.
-fn of_batch(why: Why, hold: Option<HoldReason>, name: &str, batch: &str) -> Option<Vec<String>> {
+fn of_batch(why: NeedKind, hold: Option<HoldReason>, name: &str, batch: &str) -> Option<Vec<String>> {
     match (why, hold) {
-        (Why::Held, Some(HoldReason::Paused)) => {
+        (NeedKind::Held, Some(HoldReason::Paused)) => {
             Some(vec![format!("overnight resume {batch}"), format!("overnight resume {name}")])
         }
-        (Why::Held, Some(HoldReason::Budget)) => Some(vec![
+        (NeedKind::Held, Some(HoldReason::Budget)) => Some(vec![
             format!("overnight resume {batch} --budget-usd USD"),
             format!("overnight resume {name} --cost USD"),
         ]),
-        (Why::Interrupted, _) => Some(vec!["overnight work".to_owned(), format!("overnight resume {name}")]),
-        (Why::Failed, _) => Some(vec![format!("overnight retry {name}"), format!("overnight show {name}")]),
+        (NeedKind::Interrupted, _) => Some(vec!["overnight work".to_owned(), format!("overnight resume {name}")]),
+        (NeedKind::Failed, _) => Some(vec![format!("overnight retry {name}"), format!("overnight show {name}")]),
         (
-            Why::Held
-            | Why::Review
-            | Why::Blocked
-            | Why::Partial
-            | Why::Gone
-            | Why::Broken
-            | Why::Deliverable
-            | Why::Confidence
-            | Why::Notes,
+            NeedKind::Held
+            | NeedKind::Review
+            | NeedKind::Blocked
+            | NeedKind::Partial
+            | NeedKind::Gone
+            | NeedKind::Broken
+            | NeedKind::Deliverable
+            | NeedKind::Confidence
+            | NeedKind::Notes,
             _,
         ) => None,
     }
 }
 
-fn of_one(why: Why, hold: Option<HoldReason>, name: &str) -> Vec<String> {
+fn of_one(why: NeedKind, hold: Option<HoldReason>, name: &str) -> Vec<String> {
     match why {
-        Why::Review => vec![
+        NeedKind::Review => vec![
             format!("overnight approve {name}"),
             format!("overnight feedback {name} \"…\""),
             format!("overnight show {name}"),
         ],
-        Why::Held => match hold {
+        NeedKind::Held => match hold {
             Some(HoldReason::Budget) => {
                 vec![format!("overnight resume {name} --cost USD"), format!("overnight resume {name} --tokens N")]
             }
@@ -194,12 +194,14 @@ fn of_one(why: Why, hold: Option<HoldReason>, name: &str) -> Vec<String> {
             )
             | None => vec![format!("overnight resume {name}"), format!("overnight cancel {name}")],
         },
-        Why::Interrupted => vec![format!("overnight resume {name}"), format!("overnight cancel {name}")],
-        Why::Failed => vec![format!("overnight logs {name}"), format!("overnight audit verify {name}")],
-        Why::Blocked | Why::Partial => vec![format!("overnight show {name}"), format!("overnight audit {name}")],
+        NeedKind::Interrupted => vec![format!("overnight resume {name}"), format!("overnight cancel {name}")],
+        NeedKind::Failed => vec![format!("overnight logs {name}"), format!("overnight audit verify {name}")],
+        NeedKind::Blocked | NeedKind::Partial => {
+            vec![format!("overnight show {name}"), format!("overnight audit {name}")]
+        }
         // It may have been moved.
-        Why::Gone => vec![format!("overnight show {name} --workspaces FOLDER")],
-        Why::Broken | Why::Deliverable => vec![format!("overnight audit verify {name}")],
-        Why::Confidence | Why::Notes => vec![format!("overnight show {name}")],
+        NeedKind::Gone => vec![format!("overnight show {name} --workspaces FOLDER")],
+        NeedKind::Broken | NeedKind::Deliverable => vec![format!("overnight audit verify {name}")],
+        NeedKind::Confidence | NeedKind::Notes => vec![format!("overnight show {name}")],
     }
 }

@@ -1,8 +1,6 @@
-//! The report in words and tables: what its readable forms (terminal, Markdown, HTML) all say. Every text here is one line
-//! that nothing obeys; what a form needs beyond that is its own.
+//! The report in words and tables, for all readable formats (terminal, Markdown, HTML). Every text is one safe line; each format escapes it further.
 //!
-//! - `batches`: what is said of batches, and of what waits in the queue; `needs`: what needs a person; `documents`: what of
-//!   the documents was not read
+//! - `batches`: batches, and what waits in the queue; `needs`: what needs a person; `documents`: what was not read of the documents
 
 mod batches;
 mod documents;
@@ -10,7 +8,7 @@ mod needs;
 
 use super::{
     count::{Report, tokens},
-    facts::{JobFacts, Standing},
+    facts::{JobFacts, JobStanding},
     spread::Spread,
     words::{counted, one_line, percent, short, usd},
 };
@@ -22,7 +20,7 @@ use overnight_core::job::{
     time::Timestamp,
 };
 
-/// A report, ready to be set.
+/// A report, ready to be written in any format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     pub title: String,
@@ -35,18 +33,18 @@ pub struct Page {
 pub struct Section {
     pub title: &'static str,
     pub lines: Vec<String>,
-    pub table: Option<Table>,
+    pub table: Option<ReportTable>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    pub columns: Vec<(&'static str, Side)>,
+pub struct ReportTable {
+    pub columns: Vec<(&'static str, Column)>,
     pub rows: Vec<Vec<String>>,
 }
 
-/// What stands in a column.
+/// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum Column {
     Words,
     Number,
     /// Long text, cut first where there is no room.
@@ -98,8 +96,8 @@ impl Page {
     }
 }
 
-impl Table {
-    fn new(columns: &[(&'static str, Side)]) -> Self {
+impl ReportTable {
+    fn new(columns: &[(&'static str, Column)]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
@@ -133,14 +131,14 @@ fn about(report: &Report, style: &Style<'_>) -> Vec<String> {
     lines
 }
 
-fn section(title: &'static str, table: Table) -> Option<Section> {
+fn section(title: &'static str, table: ReportTable) -> Option<Section> {
     (!table.rows.is_empty()).then_some(Section { title, lines: Vec::new(), table: Some(table) })
 }
 
 fn standings(report: &Report) -> Option<Section> {
-    let rows = Standing::ALL.into_iter().map(|standing| (standing, report.counts.number(standing)));
+    let rows = JobStanding::ALL.into_iter().map(|standing| (standing, report.counts.number(standing)));
     let rows = rows.filter(|(_, number)| *number > 0);
-    let table = Table::new(&[("STATUS", Side::Words), ("JOBS", Side::Number)]);
+    let table = ReportTable::new(&[("STATUS", Column::Words), ("JOBS", Column::Number)]);
     let mut section = section(
         "How the jobs stand",
         table.with(rows.map(|(standing, number)| vec![standing.name().to_owned(), number.to_string()])),
@@ -168,7 +166,7 @@ fn standing(name: &str, hold: Option<HoldReason>) -> String {
 }
 
 fn reasons(report: &Report) -> Option<Section> {
-    let table = Table::new(&[("JOBS", Side::Number), ("STATUS", Side::Words), ("REASON", Side::Sentence)]);
+    let table = ReportTable::new(&[("JOBS", Column::Number), ("STATUS", Column::Words), ("REASON", Column::Sentence)]);
     let rows = report.reasons.iter().map(|reason| {
         vec![reason.jobs.to_string(), standing(reason.status.name(), reason.hold_reason), short(&reason.reason)]
     });
@@ -176,12 +174,12 @@ fn reasons(report: &Report) -> Option<Section> {
 }
 
 fn quality(report: &Report) -> Option<Section> {
-    let table = Table::new(&[
-        ("", Side::Words),
-        ("JOBS", Side::Number),
-        ("LEAST", Side::Number),
-        ("MIDDLE", Side::Number),
-        ("MOST", Side::Number),
+    let table = ReportTable::new(&[
+        ("", Column::Words),
+        ("JOBS", Column::Number),
+        ("LEAST", Column::Number),
+        ("MIDDLE", Column::Number),
+        ("MOST", Column::Number),
     ]);
     let row = |name: &str, spread: &Option<Spread>, show: &dyn Fn(f64) -> String| {
         let spread = (*spread)?;
@@ -196,18 +194,18 @@ fn quality(report: &Report) -> Option<Section> {
 }
 
 fn checks(report: &Report) -> Option<Section> {
-    let table = Table::new(&[("JOBS", Side::Number), ("CHECK", Side::Sentence)]);
+    let table = ReportTable::new(&[("JOBS", Column::Number), ("CHECK", Column::Sentence)]);
     let rows = report.checks_failed.iter().map(|failed| vec![failed.jobs.to_string(), short(&failed.check)]);
     section("Checks that were not met", table.with(rows))
 }
 
 fn retries(report: &Report) -> Option<Section> {
-    let table = Table::new(&[
-        ("WHAT", Side::Words),
-        ("KIND", Side::Words),
-        ("TIMES", Side::Number),
-        ("JOBS", Side::Number),
-        ("WAITED", Side::Number),
+    let table = ReportTable::new(&[
+        ("WHAT", Column::Words),
+        ("KIND", Column::Words),
+        ("TIMES", Column::Number),
+        ("JOBS", Column::Number),
+        ("WAITED", Column::Number),
     ]);
     let row = |what: &str, kind: &str, times: u64, jobs: u64, waited: String| {
         vec![what.to_owned(), kind.to_owned(), times.to_string(), jobs.to_string(), waited]
@@ -226,7 +224,7 @@ fn retries(report: &Report) -> Option<Section> {
 
 fn spent(report: &Report) -> Option<Section> {
     let spent = &report.spent;
-    let table = Table::new(&[("WHAT", Side::Words), ("SUM", Side::Number)]);
+    let table = ReportTable::new(&[("WHAT", Column::Words), ("SUM", Column::Number)]);
     let cached = spent.cached_share.map(|share| format!(" ({})", percent(share))).unwrap_or_default();
     let mut rows = vec![
         vec!["turns".to_owned(), spent.turns.to_string()],
@@ -260,13 +258,13 @@ fn cost(job: &JobFacts) -> String {
 }
 
 fn ranked(report: &Report, style: &Style<'_>, title: &'static str, ids: &[JobId]) -> Option<Section> {
-    let table = Table::new(&[
-        ("JOB", Side::Words),
-        (called(report), Side::Words),
-        ("WORKED", Side::Number),
-        ("TURNS", Side::Number),
-        ("TOKENS", Side::Number),
-        ("USD", Side::Number),
+    let table = ReportTable::new(&[
+        ("JOB", Column::Words),
+        (called(report), Column::Words),
+        ("WORKED", Column::Number),
+        ("TURNS", Column::Number),
+        ("TOKENS", Column::Number),
+        ("USD", Column::Number),
     ]);
     let rows = ids.iter().filter_map(|id| report.job(*id)).map(|job| {
         vec![
@@ -283,12 +281,12 @@ fn ranked(report: &Report, style: &Style<'_>, title: &'static str, ids: &[JobId]
 
 fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section> {
     let sums = &report.deliverables;
-    let table = Table::new(&[
-        ("JOB", Side::Words),
-        ("STATUS", Side::Words),
-        ("BYTES", Side::Number),
-        ("STATE", Side::Words),
-        ("FILE", Side::Words),
+    let table = ReportTable::new(&[
+        ("JOB", Column::Words),
+        ("STATUS", Column::Words),
+        ("BYTES", Column::Number),
+        ("STATE", Column::Words),
+        ("FILE", Column::Words),
     ]);
     let rows = report.jobs.iter().flat_map(|job| {
         job.deliverables.iter().map(|file| {
@@ -333,25 +331,25 @@ fn deliverables(report: &Report, style: &Style<'_>) -> Option<Section> {
 }
 
 fn jobs(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let table = Table::new(&[
-        ("JOB", Side::Words),
-        ("STATUS", Side::Words),
-        (called(report), Side::Words),
-        ("MODEL", Side::Words),
-        ("DOCUMENTS", Side::Number),
-        ("CREATED", Side::Words),
-        ("WORKED", Side::Number),
-        ("TURNS", Side::Number),
-        ("USD", Side::Number),
-        ("COVERAGE", Side::Number),
-        ("CONFIDENCE", Side::Number),
+    let table = ReportTable::new(&[
+        ("JOB", Column::Words),
+        ("STATUS", Column::Words),
+        (called(report), Column::Words),
+        ("MODEL", Column::Words),
+        ("DOCUMENTS", Column::Number),
+        ("CREATED", Column::Words),
+        ("WORKED", Column::Number),
+        ("TURNS", Column::Number),
+        ("USD", Column::Number),
+        ("COVERAGE", Column::Number),
+        ("CONFIDENCE", Column::Number),
     ]);
     let rows = report.jobs.iter().map(|job| {
         vec![
             (style.id)(job.id),
             standing(job.standing().name(), job.hold_reason),
             short(job.called()),
-            models::told(&job.models, &job.model),
+            models::list_models(&job.models, &job.model),
             job.documents.to_string(),
             (style.minute)(job.created),
             worked(job),

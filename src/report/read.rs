@@ -1,7 +1,8 @@
-//! One job's facts: its row, what its journal tells beyond that, and how its deliverables lie there now. Safe beside a
-//! running job. What is wrong with a workspace is told with its job and is no error: the other jobs are reported all the same.
+//! Reads the facts of one job, also while it runs. A broken workspace is a fact and no error, so that other jobs are still reported.
 
-use super::facts::{Attempts, FileFacts, FileState, Holds, JobFacts, NotRead, QueueFacts, Recognised, Record};
+use super::facts::{
+    FailedAttempts, FileFacts, FileState, JobFacts, JobHolds, JobQueueFacts, NotRead, Recognised, RecordState,
+};
 use crate::{
     store::JobRow,
     workspace::{
@@ -23,9 +24,9 @@ use overnight_core::{
 };
 use std::path::PathBuf;
 
-/// What the journal tells that the row doesn't.
+/// What only the journal knows.
 #[derive(Default)]
-struct Told {
+struct JournalFacts {
     job: Option<JobId>,
     answered: Answered,
     document_names: Vec<String>,
@@ -33,15 +34,15 @@ struct Told {
     recognised: Vec<Recognised>,
     priced_usd: f64,
     unpriced_turns: u64,
-    attempts: Vec<Attempts>,
-    holds: Vec<Holds>,
+    attempts: Vec<FailedAttempts>,
+    holds: Vec<JobHolds>,
     ending: Option<Box<Ending>>,
     last: Option<Timestamp>,
 }
 
 /// Where a job's workspace is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Whereabouts {
     Here(PathBuf),
     /// It should be here, and is not. One sentence.
     Gone(String),
@@ -54,31 +55,33 @@ pub enum Place {
 }
 
 /// The facts of the job of `row`, with what the queue knows of it.
-pub fn read(row: &JobRow, queue: Option<&QueueFacts>, place: &Place, interrupted: bool) -> JobFacts {
+pub fn read(row: &JobRow, queue: Option<&JobQueueFacts>, location: &Whereabouts, interrupted: bool) -> JobFacts {
     let is_linked = queue.is_some_and(|queue| queue.same_as.is_some());
-    let (told, record, fault) = match place {
-        Place::Gone(sentence) | Place::Stored(sentence) => (Told::default(), Record::Gone, Some(sentence.clone())),
-        Place::Elsewhere => (Told::default(), Record::Elsewhere, None),
-        Place::NotBegun => (Told::default(), Record::NotBegun, None),
-        Place::Here(_) if is_linked => (Told::default(), Record::Linked, None),
-        Place::Here(path) => {
-            match Workspace::open(path).map_err(|error| error.to_string()).and_then(|root| told(row, &root)) {
-                Ok(told) => (told, Record::Whole, None),
-                Err(sentence) => (Told::default(), Record::Broken, Some(sentence)),
+    let (journal, record, fault) = match location {
+        Whereabouts::Gone(sentence) | Whereabouts::Stored(sentence) => {
+            (JournalFacts::default(), RecordState::Gone, Some(sentence.clone()))
+        }
+        Whereabouts::Elsewhere => (JournalFacts::default(), RecordState::Elsewhere, None),
+        Whereabouts::NotBegun => (JournalFacts::default(), RecordState::NotBegun, None),
+        Whereabouts::Here(_) if is_linked => (JournalFacts::default(), RecordState::Linked, None),
+        Whereabouts::Here(path) => {
+            match Workspace::open(path).map_err(|error| error.to_string()).and_then(|root| read_journal(row, &root)) {
+                Ok(journal) => (journal, RecordState::Whole, None),
+                Err(sentence) => (JournalFacts::default(), RecordState::Broken, Some(sentence)),
             }
         }
     };
-    let is_told = record == Record::Whole;
-    let path = match place {
-        Place::Here(path) => Some(path),
-        Place::Gone(_) | Place::Stored(_) | Place::Elsewhere | Place::NotBegun => None,
+    let is_told = record == RecordState::Whole;
+    let path = match location {
+        Whereabouts::Here(path) => Some(path),
+        Whereabouts::Gone(_) | Whereabouts::Stored(_) | Whereabouts::Elsewhere | Whereabouts::NotBegun => None,
     };
     let worked_on = !is_linked && path.is_some_and(|path| is_worked_on(path));
     let workspace = path.and_then(|path| Workspace::open(path).ok());
-    let deliverables = files(&row.state.deliverables, workspace.as_ref(), place);
+    let deliverables = files(&row.state.deliverables, workspace.as_ref(), location);
     let JobRow { job, state, .. } = row;
     let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
-    let (checks, open_todos) = told.ending.map(|ending| (ending.checks, ending.open_todos)).unwrap_or_default();
+    let (checks, open_todos) = journal.ending.map(|ending| (ending.checks, ending.open_todos)).unwrap_or_default();
     JobFacts {
         id: job.id,
         status: state.status,
@@ -88,23 +91,23 @@ pub fn read(row: &JobRow, queue: Option<&QueueFacts>, place: &Place, interrupted
         reason: state.reason.clone(),
         instructions: job.instructions.clone(),
         model: job.model.clone(),
-        models: told.answered.models,
+        models: journal.answered.models,
         documents: job.documents,
-        document_names: told.document_names,
-        not_read: told.not_read,
-        recognised: told.recognised,
+        document_names: journal.document_names,
+        not_read: journal.not_read,
+        recognised: journal.recognised,
         created: job.created,
-        last: told.last.or(state.completed_at).unwrap_or(row.updated),
+        last: journal.last.or(state.completed_at).unwrap_or(row.updated),
         completed_at: state.completed_at,
         turns: state.turns,
         tokens_in: state.tokens_in,
         tokens_out: state.tokens_out,
         tokens_cached: state.tokens_cached,
         cost_usd: state.cost_usd,
-        priced_usd: state.cost_usd.unwrap_or(told.priced_usd),
+        priced_usd: state.cost_usd.unwrap_or(journal.priced_usd),
         unpriced_turns: match state.cost_usd {
             Some(_) => Some(0),
-            None if is_told => Some(told.unpriced_turns),
+            None if is_told => Some(journal.unpriced_turns),
             None => None,
         },
         worked_ms: state.worked_ms,
@@ -113,8 +116,8 @@ pub fn read(row: &JobRow, queue: Option<&QueueFacts>, place: &Place, interrupted
         notes: state.notes.clone(),
         checks_failed: checks.into_iter().filter(|check| !check.passed).collect(),
         open_todos,
-        attempts_failed: told.attempts,
-        holds: told.holds,
+        attempts_failed: journal.attempts,
+        holds: journal.holds,
         deliverables,
         workspace: path.map_or_else(|| job.workspace.clone(), absolute),
         record,
@@ -131,15 +134,15 @@ pub fn read(row: &JobRow, queue: Option<&QueueFacts>, place: &Place, interrupted
 }
 
 /// Reads the journal to its end. It must be this job's, and contain the line that the database saw last.
-fn told(row: &JobRow, workspace: &Workspace) -> Result<Told, String> {
+fn read_journal(row: &JobRow, workspace: &Workspace) -> Result<JournalFacts, String> {
     let (seen, head) = (row.state.journal_seq, row.state.journal_head.as_str());
-    let mut told = Told::default();
-    let read = journal::read(workspace, |line: chain::Decision<Event>| {
+    let mut journal = JournalFacts::default();
+    let read = journal::read(workspace, |line: chain::JournalLine<Event>| {
         if seen > 0 && line.seq == seen + 1 && line.prev != head {
             return Err(format!("it is not the line after line {seen} as the database saw it"));
         }
-        told.last = Some(line.at);
-        line.events.into_iter().try_for_each(|event| told.on(event))
+        journal.last = Some(line.at);
+        line.events.into_iter().try_for_each(|event| journal.on(event))
     })
     .map_err(|error: JournalError| error.to_string())?;
     let end = read.position;
@@ -152,16 +155,16 @@ fn told(row: &JobRow, workspace: &Workspace) -> Result<Told, String> {
     if seen > 0 && end.seq == seen && end.head != head {
         return Err(format!("the journal's line {seen} is not the one that the database saw"));
     }
-    match told.job {
-        Some(id) if id == row.job.id => Ok(told),
+    match journal.job {
+        Some(id) if id == row.job.id => Ok(journal),
         Some(id) => Err(format!("the folder holds the workspace of job {id}")),
         None => Err("the folder holds no job: its journal is empty".to_owned()),
     }
 }
 
-impl Told {
+impl JournalFacts {
     fn on(&mut self, event: Event) -> Result<(), String> {
-        self.answered.on(&event);
+        self.answered.observe(&event);
         match event {
             Event::JobCreated { spec, .. } => {
                 if spec.format != FORMAT {
@@ -216,24 +219,24 @@ impl Told {
                 attempts.times += 1;
                 attempts.waited_ms = attempts.waited_ms.saturating_add(waited_ms);
             }
-            None => self.attempts.push(Attempts { kind, times: 1, waited_ms }),
+            None => self.attempts.push(FailedAttempts { kind, times: 1, waited_ms }),
         }
     }
 
     fn on_hold(&mut self, reason: HoldReason) {
         match self.holds.iter_mut().find(|holds| holds.reason == reason) {
             Some(holds) => holds.times += 1,
-            None => self.holds.push(Holds { reason, times: 1 }),
+            None => self.holds.push(JobHolds { reason, times: 1 }),
         }
     }
 }
 
 /// Each deliverable with its hash compared.
-fn files(delivered: &[Delivered], workspace: Option<&Workspace>, place: &Place) -> Vec<FileFacts> {
-    let absent = match place {
-        Place::Elsewhere => FileState::Elsewhere,
-        Place::Stored(_) => FileState::Stored,
-        Place::Here(_) | Place::Gone(_) | Place::NotBegun => FileState::Missing,
+fn files(delivered: &[Delivered], workspace: Option<&Workspace>, location: &Whereabouts) -> Vec<FileFacts> {
+    let absent = match location {
+        Whereabouts::Elsewhere => FileState::Elsewhere,
+        Whereabouts::Stored(_) => FileState::Stored,
+        Whereabouts::Here(_) | Whereabouts::Gone(_) | Whereabouts::NotBegun => FileState::Missing,
     };
     let state = |file: &Delivered| match workspace.map(|workspace| workspace.hash(&file.path)) {
         None => absent,

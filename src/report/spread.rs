@@ -1,9 +1,8 @@
-//! How far numbers lie apart.
+//! The spread of some numbers.
 
 use serde::Serialize;
 
-/// The least, the middle and the most of some numbers. Each is one that really is among them: of an even count, the
-/// middle is the lower of the two.
+/// The minimum, median and maximum of some numbers. Each is one of the numbers: of an even count, the lower median.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// How many there are.

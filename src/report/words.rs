@@ -1,5 +1,4 @@
-//! Text that a model, a document or a server had a say in, made harmless: one line, without what a terminal or a browser
-//! would obey. What a format needs beyond that is its renderer's.
+//! Makes text of models, documents and servers safe to show: one line without control characters. Each format escapes it further.
 
 use overnight_documents::is_invisible;
 

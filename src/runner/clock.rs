@@ -1,4 +1,4 @@
-//! The only clock: the machine gets time as data.
+//! The only clock: the state machine gets time as data.
 
 use overnight_core::job::time::Timestamp;
 use std::time::Instant;

@@ -3,10 +3,10 @@
 
 use super::{RunError, clock::now, duplicates};
 use crate::{
-    crash,
     extraction::Extractor,
+    failpoint,
     model::Model,
-    workspace::{Workspace, journal::Journal, known::JOB_FILE, lock::Lock, private},
+    workspace::{Workspace, journal::Journal, known_path::JOB_FILE, lock::Lock, private},
 };
 use overnight_core::{
     job::{
@@ -23,7 +23,7 @@ use overnight_core::{
     },
     prompt::{compose::system_prompt, tokens::estimate},
 };
-use overnight_documents::{AGAINST_GAPS, DocumentError, Extracted, Found, Gap, PageSpan, Unit, Units};
+use overnight_documents::{AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units};
 use std::path::{Path, PathBuf};
 
 /// Under this many tokens no job can be worked.
@@ -57,7 +57,7 @@ pub const MODELS_ASSET: &str = "assets/models.yaml";
 
 /// A job that was made.
 #[derive(Debug)]
-pub struct Created {
+pub struct CreatedJob {
     pub id: JobId,
     pub path: PathBuf,
     /// Documents in it.
@@ -69,7 +69,7 @@ pub struct Created {
 }
 
 /// Makes the workspace of a new job below `workspaces`.
-pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<Created, RunError> {
+pub fn create(workspaces: &Path, request: &NewJobRequest<'_>) -> Result<CreatedJob, RunError> {
     create_as(JobId(uuid::Uuid::now_v7()), now(), workspaces, request)
 }
 
@@ -79,7 +79,7 @@ pub fn create_as(
     created: Timestamp,
     workspaces: &Path,
     request: &NewJobRequest<'_>,
-) -> Result<Created, RunError> {
+) -> Result<CreatedJob, RunError> {
     let budget_tokens = request.instructions.context.budget_tokens.min(request.model.window_tokens());
     if budget_tokens < LEAST_BUDGET {
         return Err(RunError::Request(format!(
@@ -88,7 +88,7 @@ pub fn create_as(
         )));
     }
     let own = [&[workspaces.to_owned()], request.own].concat();
-    let gathered = overnight_documents::gather(request.documents, &own, request.extractor)?;
+    let gathered = overnight_documents::discover(request.documents, &own, request.extractor)?;
     let left_out = [gathered.unfit, gathered.left_out].concat();
     private::make_folders(workspaces).map_err(|error| {
         RunError::Configuration(format!(
@@ -107,8 +107,8 @@ pub fn create_as(
         Ok((lock, spec)) => {
             let workspace = workspace.install(&spec.id.to_string())?;
             drop(lock);
-            crash::point("create.done");
-            Ok(Created {
+            failpoint::hit("create.done");
+            Ok(CreatedJob {
                 id: spec.id,
                 path: workspace.path().to_owned(),
                 documents: spec.documents.len(),
@@ -128,7 +128,7 @@ fn fill(
     workspace: &Workspace,
     (id, created): (JobId, Timestamp),
     request: &NewJobRequest<'_>,
-    (found, left_out): (&[Found], &[(PathBuf, String)]),
+    (found, left_out): (&[FoundDocument], &[(PathBuf, String)]),
     budget_tokens: u64,
 ) -> Result<JobSpec, RunError> {
     // Before the documents are read: a job that was made at once has one moment.
@@ -218,7 +218,7 @@ fn nothing_to_read(documents: &[DocumentEntry], left_out: &[(PathBuf, String)]) 
 /// Content and text of a document. What was met in a folder, or lies in an archive or a mail, was not chosen one by one:
 /// where it can't be read it is a document without text, which says why.
 fn read(
-    found: &Found,
+    found: &FoundDocument,
     content: Result<Vec<u8>, DocumentError>,
     extractor: &Extractor,
 ) -> Result<(Vec<u8>, Extracted), RunError> {
@@ -247,7 +247,7 @@ fn read(
 /// Copies one document in, with its text beside it.
 fn copy(
     workspace: &Workspace,
-    found: &Found,
+    found: &FoundDocument,
     content: Result<Vec<u8>, DocumentError>,
     budget_tokens: u64,
     extractor: &Extractor,

@@ -1,12 +1,12 @@
 //! Why a job can't be made, opened or driven.
 
 use crate::{
-    depot::DepotError,
     model::ModelError,
     store::StoreError,
     workspace::{
         WorkspaceError, archive::ArchiveError, error::is_out_of_reach, journal::JournalError, lock::LockError,
     },
+    workspace_store::WorkspaceStoreError,
 };
 use overnight_core::job::instructions::InstructionsError;
 use overnight_documents::DocumentError;
@@ -33,7 +33,7 @@ pub enum RunError {
     Store(#[from] StoreError),
     /// The workspace store did not do what it was asked.
     #[error(transparent)]
-    Depot(DepotError),
+    WorkspaceStore(WorkspaceStoreError),
     /// Nothing is wrong with the record; this program is.
     #[error(
         "{file} line {line} can't be read by overnight {}: overnight {version} has worked on this job since ({what}); use that version",
@@ -62,7 +62,7 @@ impl RunError {
             Self::Journal(error) => error.is_disk_full(),
             Self::Archive(error) => error.is_disk_full(),
             Self::Store(error) => matches!(error, StoreError::Full { .. }),
-            Self::Depot(error) => error.is_disk_full(),
+            Self::WorkspaceStore(error) => error.is_disk_full(),
             Self::Document(_)
             | Self::Instructions(_)
             | Self::Model(_)
@@ -101,7 +101,7 @@ impl RunError {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Store(error) => error.retryable(),
-            Self::Depot(error) => error.retryable(),
+            Self::WorkspaceStore(error) => error.retryable(),
             Self::Document(_)
             | Self::Instructions(_)
             | Self::Model(_)
@@ -130,18 +130,18 @@ impl RunError {
             | Self::Archive(_)
             | Self::Lock(_)
             | Self::Store(_)
-            | Self::Depot(_)
+            | Self::WorkspaceStore(_)
             | Self::NoDecision(_) => false,
         }
     }
 }
 
 /// The database is the database, whoever asked it.
-impl From<DepotError> for RunError {
-    fn from(error: DepotError) -> Self {
+impl From<WorkspaceStoreError> for RunError {
+    fn from(error: WorkspaceStoreError) -> Self {
         match error {
-            DepotError::Database(error) => Self::Store(error),
-            error => Self::Depot(error),
+            WorkspaceStoreError::Database(error) => Self::Store(error),
+            error => Self::WorkspaceStore(error),
         }
     }
 }

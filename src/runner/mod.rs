@@ -1,52 +1,52 @@
-//! The runner: makes jobs, opens them, and drives them. The loop is in `drive`, and `perform` is the only place with side
+//! The runner: makes jobs, opens them, and drives them. The loop is in `job_runner`, and `perform` is the only place with side
 //! effects for the machine.
 //!
 //! - `create`: a workspace from instructions and documents
-//! - `inputs`: what a job was given must be what it was
-//! - `session`: one opened workspace, with its lock, journal and state
-//! - `drive`: ask, perform, decide, append, apply
-//! - `kept`: the workspace goes to the workspace store first
-//! - `lease`: how the lease is kept, and wishes are heard, while a job is driven
-//! - `attempt`: one model call, with its budget, its retries and a server that is down
-//! - `share`: its part of the budget that its batch's jobs have together
-//! - `read`: a reading call, which may take long; `aside`: what blocks
-//! - `perform`: every other question answered; `check`: the contract's checks; `quoted`: where quotes stand; `models`: a model from its name
-//! - `probe`: a model tried with a tiny call
+//! - `input_check`: refuses a job whose inputs were changed since it was made
+//! - `open_job`: one opened workspace, with its lock, journal and state
+//! - `job_runner`: the loop: ask, perform, decide, append, apply
+//! - `workspace_upload`: uploads the workspace to the workspace store before the database hears of it
+//! - `lease`: how the lease is renewed, and control signals are received, while a job is driven
+//! - `model_call`: one model call, with its budget, its retries and a server that is down
+//! - `batch_budget`: reservations from the budget that the jobs of a batch share
+//! - `read_call`: a reading call, which may take long; `run_blocking`: work that blocks its thread
+//! - `perform`: answers every other question; `contract_check`: the contract's checks; `quote_positions`: where quotes stand; `models`: opens a model by its name
+//! - `probe`: tries a model with a tiny call
 //! - `clock`: the only clock
-//! - `reindex`: the database from the workspaces
-//! - `versions`: a journal that another version of the program wrote
+//! - `reindex`: rebuilds the database from the workspaces
+//! - `other_version`: recognises a journal that another version of the program wrote
 
-mod aside;
-mod attempt;
-mod check;
+mod batch_budget;
+mod blocking;
 mod clock;
+mod contract_check;
 mod create;
-mod drive;
 mod duplicates;
 mod error;
-mod inputs;
-mod kept;
+mod input_check;
+mod job_runner;
 mod lease;
+mod model_call;
 mod models;
+mod open_job;
+mod other_version;
 mod perform;
 mod probe;
-mod quoted;
-mod read;
+mod quote_positions;
+mod read_call;
 mod reindex;
-mod session;
-mod share;
-mod versions;
+mod workspace_upload;
 
-pub use aside::aside;
+pub use blocking::run_blocking;
 pub use clock::now;
-pub use create::{Created, MODELS_ASSET, NewJobRequest, create, create_as};
-pub use drive::{Drive, Outcome, Report};
+pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::RunError;
-pub use lease::{Kept, Order, Pulse};
+pub use job_runner::{JobOutcome, JobRunner, RunReport};
+pub use lease::{LeaseHandle, LeaseStatus, StopRequest};
 pub use models::{ModelOptions, open_model};
-pub use probe::{Probed, probe};
+pub use open_job::{Anchor, LoadedJob, OpenJob, fail_row, load, load_from};
+pub use probe::{ProbeResult, probe};
 pub use reindex::{
-    IndexOutcome, Indexed, Misnamed, Reindexed, adopt, catch_up, is_workspace, orphans, reindex, standing_by_journal,
-    workspaces_in,
+    IndexOutcome, Indexed, MisnamedWorkspace, Reindexed, adopt, catch_up, is_workspace, orphans, reindex,
+    state_by_journal, workspaces_in,
 };
-pub use session::{Anchor, Loaded, Session, load, load_from, save_row};

@@ -5,12 +5,12 @@ use super::RunError;
 use crate::{
     model::{
         Model, ModelError,
-        endpoint::Pace,
-        remote::{self, Key, Remote, Timeouts, wire::Wire},
+        endpoint::RateLimits,
+        remote::{self, Key, RemoteModel, Timeouts, wire::Wire},
         replay::Replay,
         rules::Offline,
         scripted::Scripted,
-        table::{self, Quirks, Table},
+        table::{self, ModelTable, Quirks},
     },
     workspace::{Workspace, journal},
 };
@@ -39,8 +39,8 @@ pub struct ModelOptions<'a> {
     /// Where calls are recorded.
     pub record: Option<PathBuf>,
     /// The user's table of models.
-    pub models: Option<Table>,
-    pub pace: Pace,
+    pub models: Option<ModelTable>,
+    pub pace: RateLimits,
     pub timeouts: Timeouts,
 }
 
@@ -55,7 +55,7 @@ impl Default for ModelOptions<'_> {
             headers: Vec::new(),
             record: None,
             models: None,
-            pace: Pace::default(),
+            pace: RateLimits::default(),
             timeouts: Timeouts::default(),
         }
     }
@@ -103,7 +103,7 @@ pub(super) fn open_remote(
     wire: Arc<dyn Wire>,
     quirks: Quirks,
     options: &ModelOptions<'_>,
-) -> Result<Remote, ModelError> {
+) -> Result<RemoteModel, ModelError> {
     let base_url = options.base_url.clone().unwrap_or_else(|| wire.base_url().to_owned());
     let usual = wire.key_variable().filter(|_| base_url == wire.base_url());
     let variable = options.api_key_env.as_deref().or(usual);
@@ -112,7 +112,7 @@ pub(super) fn open_remote(
         return Err(ModelError::NoKey { variable: variable.to_owned() });
     }
     let endpoint = remote::shared_endpoint(&base_url, key.as_ref(), options.pace)?;
-    Remote::new(remote::Config {
+    RemoteModel::new(remote::RemoteConfig {
         wire,
         provider: provider.to_owned(),
         model: model.to_owned(),

@@ -1,65 +1,65 @@
 //! One question of the machine, answered: the only place with side effects. Each is harmless to repeat: writes by
 //! temporary file and rename, archives made once, changes under the hashes in the journal.
 
-use super::{RunError, check, clock::now, session::Session};
+use super::{RunError, clock::now, contract_check, open_job::OpenJob};
 use crate::{
-    crash,
+    failpoint,
     tool::{self, ToolError},
-    workspace::{archive, hash::FileHash, manifest::ArchiveMeta},
+    workspace::{archive, archive_manifest::ArchiveMeta, hash::FileHash},
 };
 use overnight_core::{
     job::{
-        event::{CallEnd, Examined, ToolResult},
+        decide::{Effect, EffectResult},
+        event::{CallEnd, ExaminedFiles, ToolResult},
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
-        step::{Answer, Ask},
         summary::{self, FileEntry},
-        working::Working,
+        work_call::WorkCall,
     },
-    prompt::{board, message::ToolCall},
+    prompt::{message::ToolCall, todo_board},
 };
 use std::time::{Duration, Instant};
 
 /// How often `todos.md` and `progress.md` are written while nobody but a person could read them.
 const DERIVED_EVERY: Duration = Duration::from_secs(5);
 
-impl Session {
+impl OpenJob {
     /// Has on the disk what answering may show, and what led to what it may change.
-    pub(super) fn prepare(&mut self, ask: &Ask) -> Result<(), RunError> {
-        if reads_folder(ask) {
+    pub(super) fn prepare(&mut self, effect: &Effect) -> Result<(), RunError> {
+        if reads_folder(effect) {
             self.write_derived()?;
         }
-        if changes_something(ask) {
+        if changes_something(effect) {
             self.journal.sync()?;
         }
         Ok(())
     }
 
-    /// Answers everything but `Ask::Model` and reading calls, which are awaited, and `Ask::Nothing`, which has no answer.
-    pub(super) fn perform(&mut self, ask: &Ask) -> Result<Answer, RunError> {
-        self.prepare(ask)?;
-        Ok(match ask {
-            Ask::Decide | Ask::Model | Ask::Nothing => Answer::Now,
-            Ask::Prepare(writing) => Answer::Prepared(match tool::prepare(&self.workspace, writing)? {
+    /// Answers everything but `Effect::Model` and reading calls, which are awaited, and `Effect::Nothing`, which has no answer.
+    pub(super) fn perform(&mut self, effect: &Effect) -> Result<EffectResult, RunError> {
+        self.prepare(effect)?;
+        Ok(match effect {
+            Effect::Decide | Effect::Model | Effect::Nothing => EffectResult::Now,
+            Effect::Prepare(writing) => EffectResult::Prepared(match tool::prepare(&self.workspace, writing)? {
                 Ok(planned) => Ok(self.planned.insert(planned).facts()),
                 Err(text) => Err(text),
             }),
-            Ask::Tool { call, working, prepared } => Answer::Tool(match working {
-                Working::Write(writing) => {
+            Effect::Tool { call, work, prepared } => EffectResult::Tool(match work {
+                WorkCall::Write(writing) => {
                     let prepared = prepared.as_ref().ok_or_else(|| RunError::NoDecision(call.name.clone()))?;
-                    tell(tool::write(&self.workspace, writing, prepared, self.planned.take()))?
+                    unless_fatal(tool::write(&self.workspace, writing, prepared, self.planned.take()))?
                 }
-                Working::GenerateWorkspaceSummary => {
+                WorkCall::GenerateWorkspaceSummary => {
                     let hash = self.write_summary()?;
                     let text = format!("Wrote {SUMMARY_FILE} ({} bytes); read it with read_file.", hash.bytes);
                     ToolResult::plain(CallEnd::Done, text)
                 }
-                Working::ReadFile(_)
-                | Working::ListFiles(_)
-                | Working::SearchFiles(_)
-                | Working::ListDocuments(_)
-                | Working::ReadDocument(_) => return Err(RunError::NoDecision(call.name.clone())),
+                WorkCall::ReadFile(_)
+                | WorkCall::ListFiles(_)
+                | WorkCall::SearchFiles(_)
+                | WorkCall::ListDocuments(_)
+                | WorkCall::ReadDocument(_) => return Err(RunError::NoDecision(call.name.clone())),
             }),
-            Ask::Archive { folder, why } => {
+            Effect::Archive { folder, why } => {
                 let phase = &self.job.phase;
                 let meta = ArchiveMeta {
                     folder: folder.clone(),
@@ -71,28 +71,28 @@ impl Session {
                     issue: why.issue().map(str::to_owned),
                     ended: self.job.past.last().map_or_else(now, |past| past.ended),
                 };
-                let todos = board::file(&self.job);
+                let todos = todo_board::file(&self.job);
                 let stored = archive::build(&self.workspace, &mut self.journal, meta, &todos)?;
-                Answer::Archived { manifest_sha256: stored.manifest_sha256 }
+                EffectResult::Archived { manifest_sha256: stored.manifest_sha256 }
             }
-            Ask::Summary => Answer::Summarised { sha256: self.write_summary()?.sha256 },
-            Ask::Examine => Answer::Examined(Examined {
+            Effect::Summary => EffectResult::Summarised { sha256: self.write_summary()?.sha256 },
+            Effect::Examine => EffectResult::Examined(ExaminedFiles {
                 plan: self.text_of(PLAN_FILE)?,
                 memory: self.text_of(MEMORY_FILE)?,
                 instructions: self.text_of(INSTRUCTIONS_FILE)?.unwrap_or_default(),
                 summary: self.text_of(SUMMARY_FILE)?.unwrap_or_default(),
             }),
-            Ask::Write(write) => {
-                crash::point("owed.write.before");
+            Effect::Write(write) => {
+                failpoint::hit("owed.write.before");
                 self.workspace.write(write.path, write.text.as_bytes())?;
-                crash::point("owed.write.done");
-                Answer::Written
+                failpoint::hit("owed.write.done");
+                EffectResult::Written
             }
-            Ask::Check(completion) => {
-                let check::Checked { checks, deliverables, quotes } =
-                    check::check(&self.job, &self.workspace, completion)?;
-                crash::point("contract.checked");
-                Answer::Checked { checks, deliverables, quotes }
+            Effect::Check(completion) => {
+                let contract_check::ContractResult { checks, deliverables, quotes } =
+                    contract_check::check(&self.job, &self.workspace, completion)?;
+                failpoint::hit("contract.checked");
+                EffectResult::Checked { checks, deliverables, quotes }
             }
         })
     }
@@ -101,10 +101,10 @@ impl Session {
     pub(super) fn answer_read(
         &self,
         call: &ToolCall,
-        working: &Working,
+        work: &WorkCall,
         read: Result<ToolResult, ToolError>,
-    ) -> Result<Answer, RunError> {
-        tell(tool::bounded(&self.job.spec, &self.workspace, &call.id, working, read)).map(Answer::Tool)
+    ) -> Result<EffectResult, RunError> {
+        unless_fatal(tool::bounded(&self.job.spec, &self.workspace, &call.id, work, read)).map(EffectResult::Tool)
     }
 
     fn write_summary(&self) -> Result<FileHash, RunError> {
@@ -116,9 +116,9 @@ impl Session {
             .map(|entry| FileEntry { path: entry.path, bytes: entry.bytes, modified: entry.modified })
             .collect();
         let text = summary::workspace_summary(&self.job, now(), &files);
-        crash::point("summary.before");
+        failpoint::hit("summary.before");
         let hash = self.workspace.write(SUMMARY_FILE, text.as_bytes())?;
-        crash::point("summary.done");
+        failpoint::hit("summary.done");
         Ok(hash)
     }
 
@@ -140,7 +140,7 @@ impl Session {
     pub(super) fn write_derived(&mut self) -> Result<(), RunError> {
         self.derived_at = Some(Instant::now());
         let mut changed = Vec::new();
-        for (path, text) in [(TODOS_FILE, board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))] {
+        for (path, text) in [(TODOS_FILE, todo_board::file(&self.job)), (PROGRESS_FILE, summary::progress(&self.job))] {
             let is_there = match self.derived.get(path) {
                 Some(written) => *written == text,
                 // Not there, or a link or a pipe that someone put in its place: the file takes the place.
@@ -155,32 +155,32 @@ impl Session {
             self.workspace.write_together(&changed)?;
             self.derived.extend(changed);
         }
-        crash::point("derived.done");
+        failpoint::hit("derived.done");
         Ok(())
     }
 }
 
 /// Whether answering may show `todos.md` and `progress.md`, or tell of them.
-fn reads_folder(ask: &Ask) -> bool {
-    match ask {
-        Ask::Tool { working, .. } => !tool::leaves_no_trace(working) && !matches!(working, Working::Write(_)),
-        Ask::Summary | Ask::Check(_) => true,
-        Ask::Decide
-        | Ask::Model
-        | Ask::Nothing
-        | Ask::Prepare(_)
-        | Ask::Examine
-        | Ask::Archive { .. }
-        | Ask::Write(_) => false,
+fn reads_folder(effect: &Effect) -> bool {
+    match effect {
+        Effect::Tool { work, .. } => !tool::leaves_no_trace(work) && !matches!(work, WorkCall::Write(_)),
+        Effect::Summary | Effect::Check(_) => true,
+        Effect::Decide
+        | Effect::Model
+        | Effect::Nothing
+        | Effect::Prepare(_)
+        | Effect::Examine
+        | Effect::Archive { .. }
+        | Effect::Write(_) => false,
     }
 }
 
 /// Whether answering may change anything: what led to it must be on the disk first.
-fn changes_something(ask: &Ask) -> bool {
-    match ask {
-        Ask::Decide | Ask::Nothing | Ask::Prepare(_) | Ask::Examine => false,
-        Ask::Tool { working, .. } => !tool::leaves_no_trace(working),
-        Ask::Model | Ask::Archive { .. } | Ask::Summary | Ask::Write(_) | Ask::Check(_) => true,
+fn changes_something(effect: &Effect) -> bool {
+    match effect {
+        Effect::Decide | Effect::Nothing | Effect::Prepare(_) | Effect::Examine => false,
+        Effect::Tool { work, .. } => !tool::leaves_no_trace(work),
+        Effect::Model | Effect::Archive { .. } | Effect::Summary | Effect::Write(_) | Effect::Check(_) => true,
     }
 }
 
@@ -192,7 +192,7 @@ fn is_listed(path: &str) -> bool {
 }
 
 /// What a tool could not do and nobody in the job can mend stops the work.
-fn tell(result: Result<ToolResult, ToolError>) -> Result<ToolResult, RunError> {
+fn unless_fatal(result: Result<ToolResult, ToolError>) -> Result<ToolResult, RunError> {
     match result {
         Ok(result) => Ok(result),
         Err(ToolError::Tell(text)) => Ok(ToolResult::plain(CallEnd::Failed, text)),

@@ -8,7 +8,7 @@ use super::{
 use crate::model::{
     Failure, FailureKind, Model, Request,
     remote::{self, Timeouts, wire::Wire},
-    table::{self, Known, Price, Quirks, ToolChoice},
+    table::{self, KnownModel, Price, Quirks, ToolChoice},
 };
 use overnight_core::prompt::message::{Message, Prompt, Reply, ToolSpec};
 use serde_json::json;
@@ -19,40 +19,41 @@ use std::{
 
 /// Tokens of a reply: models that reason do so first.
 const MOST_OUTPUT: u64 = 2_048;
-/// A person waits for it.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// How long a call may take: a person waits for it.
+const CALL_TIMEOUT: Duration = Duration::from_mins(2);
 const SYSTEM: &str = "A program tests whether you can call tools. Do exactly what is asked, and nothing else.";
-const ONE: &str = "Call the tool `note` once, with the text \"ready\".";
-const TWO: &str =
+const ASK_ONE_CALL: &str = "Call the tool `note` once, with the text \"ready\".";
+const ASK_TWO_CALLS: &str =
     "Call the tool `note` twice in this one reply: first with the text \"one\", then with the text \"two\".";
 
 /// One thing that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probed {
+pub struct ProbeResult {
     pub name: &'static str,
     pub passed: bool,
     /// What was found, or what to do.
     pub detail: String,
 }
 
-fn probed(name: &'static str, found: Result<String, String>) -> Probed {
-    Probed { name, passed: found.is_ok(), detail: found.unwrap_or_else(|error| error) }
+fn probed(name: &'static str, found: Result<String, String>) -> ProbeResult {
+    ProbeResult { name, passed: found.is_ok(), detail: found.unwrap_or_else(|error| error) }
 }
 
 /// Calls the model called `name`. Of a model within the program nothing is tried.
-pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<Probed>, RunError> {
+pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeResult>, RunError> {
     let (provider, model) = name.split_once(':').unwrap_or((name, ""));
     let Some(wire) = remote::wire_of(provider) else {
         open_model(name, options)?;
         return Ok(Vec::new());
     };
     let timeouts = options.timeouts;
-    let (first_byte, idle, whole) = (timeouts.first_byte.min(PATIENCE), timeouts.idle.min(PATIENCE), PATIENCE * 2);
+    let (first_byte, idle, whole) =
+        (timeouts.first_byte.min(CALL_TIMEOUT), timeouts.idle.min(CALL_TIMEOUT), CALL_TIMEOUT * 2);
     let options = ModelOptions { timeouts: Timeouts { first_byte, idle, whole }, ..options.clone() };
     let known = table::known(name, options.models.as_ref());
-    let trial = Trial { provider, model, wire, options };
+    let trial = ModelTrial { provider, model, wire, options };
     let mut lines = Vec::new();
-    let first = trial.call(known.quirks.clone(), ONE).await?;
+    let first = trial.call(known.quirks.clone(), ASK_ONE_CALL).await?;
     let reached = reached(&first);
     let is_reached = reached.iter().all(|line| line.passed);
     lines.extend(reached);
@@ -60,25 +61,25 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<Probed>
         let required = Quirks { tool_choice: ToolChoice::Required, ..known.quirks.clone() };
         let auto = Quirks { tool_choice: ToolChoice::Auto, ..known.quirks.clone() };
         let parallel = Quirks { parallel_calls: Some(true), ..known.quirks.clone() };
-        let required = called(&trial.call(required, ONE).await?);
-        let auto = called(&trial.call(auto, ONE).await?);
-        let parallel = trial.call(parallel, TWO).await?;
+        let required = called(&trial.call(required, ASK_ONE_CALL).await?);
+        let auto = called(&trial.call(auto, ASK_ONE_CALL).await?);
+        let parallel = trial.call(parallel, ASK_TWO_CALLS).await?;
         lines.extend(tools(&known.quirks, &called(&first), &required, &auto));
-        lines.push(together(&known.quirks, &parallel));
+        lines.push(parallel_calls(&known.quirks, &parallel));
     }
     lines.extend([window(&known), price(known.quirks.price.as_ref())]);
     Ok(lines)
 }
 
 /// What is called, and how.
-struct Trial<'a> {
+struct ModelTrial<'a> {
     provider: &'a str,
     model: &'a str,
     wire: Arc<dyn Wire>,
     options: ModelOptions<'a>,
 }
 
-impl Trial<'_> {
+impl ModelTrial<'_> {
     async fn call(&self, quirks: Quirks, words: &str) -> Result<Result<Reply, Failure>, RunError> {
         let quirks = Quirks { output_tokens: quirks.output_tokens.min(MOST_OUTPUT), ..quirks };
         let model = open_remote(self.provider, self.model, Arc::clone(&self.wire), quirks, &self.options)?;
@@ -108,7 +109,7 @@ fn tool_specs() -> Arc<[ToolSpec]> {
 }
 
 /// Server, key and model's name, as far as the first call tells.
-fn reached(first: &Result<Reply, Failure>) -> Vec<Probed> {
+fn reached(first: &Result<Reply, Failure>) -> Vec<ProbeResult> {
     let ok = |name, detail: &str| probed(name, Ok(detail.to_owned()));
     let (server, key, model) = ("server", "key", "name");
     let failure = match first {
@@ -157,7 +158,7 @@ fn tools(
     set: &Result<(), String>,
     required: &Result<(), String>,
     auto: &Result<(), String>,
-) -> Vec<Probed> {
+) -> Vec<ProbeResult> {
     let shown = |choice: &Result<(), String>| match choice {
         Ok(()) => Ok("works".to_owned()),
         // What isn't used needs not work.
@@ -187,8 +188,8 @@ fn tools(
     ]
 }
 
-/// Several calls in one reply save turns; nothing else depends on them.
-fn together(quirks: &Quirks, reply: &Result<Reply, Failure>) -> Probed {
+/// Whether several calls come in one reply: that saves turns, and nothing else depends on it.
+fn parallel_calls(quirks: &Quirks, reply: &Result<Reply, Failure>) -> ProbeResult {
     let found = match reply {
         Ok(reply) if reply.calls.len() > 1 && quirks.parallel_calls == Some(false) => {
             "several calls come in one reply, though the models file says `parallel_calls: false`".to_owned()
@@ -204,7 +205,7 @@ fn together(quirks: &Quirks, reply: &Result<Reply, Failure>) -> Probed {
     probed("parallel", Ok(found))
 }
 
-fn window(known: &Known) -> Probed {
+fn window(known: &KnownModel) -> ProbeResult {
     let tokens = known.quirks.window_tokens;
     let found = if known.has_window {
         format!("{tokens} tokens, by the table")
@@ -214,7 +215,7 @@ fn window(known: &Known) -> Probed {
     probed("window", Ok(found))
 }
 
-fn price(price: Option<&Price>) -> Probed {
+fn price(price: Option<&Price>) -> ProbeResult {
     let found = match price {
         Some(Price { dated, input, output, .. }) => {
             format!("{input} USD per million tokens in, {output} out, as of {dated}")

@@ -7,7 +7,7 @@
 use super::{
     RunError,
     clock::now,
-    session::{Anchor, Loaded, load, load_from, row},
+    open_job::{Anchor, LoadedJob, first_row, load, load_from},
 };
 use crate::{
     extraction::CACHE_FOLDER,
@@ -15,16 +15,16 @@ use crate::{
     workspace::{
         Workspace,
         chain::{ARCHIVE, LIVE},
+        files::TEMPORARY,
         journal::JournalError,
-        known::JOB_FILE,
-        lock::{Hold, LockError, is_worked_on},
-        rooted::TEMPORARY,
+        known_path::JOB_FILE,
+        lock::{InspectionLock, LockError, is_worked_on},
     },
 };
 use overnight_core::job::{
     id::JobId,
     record::{Checkpoint, HoldReason, JobState, JobStatus, NewJob},
-    rows::Extent,
+    rows::CheckpointExtent,
 };
 use std::{
     io,
@@ -37,7 +37,7 @@ pub struct Reindexed {
     /// By name of the folder, which for jobs is by age.
     pub jobs: Vec<Indexed>,
     /// Folders that no job ever had the name of, and that hold a workspace: a copy, or a renamed one. Not indexed.
-    pub misnamed: Vec<Misnamed>,
+    pub misnamed: Vec<MisnamedWorkspace>,
     /// Everything else in the folder that is no workspace.
     pub foreign: u64,
     /// Unfinished workspaces of a crash that were removed.
@@ -84,7 +84,7 @@ impl IndexOutcome {
 
 /// A workspace that doesn't lie under its own name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misnamed {
+pub struct MisnamedWorkspace {
     pub path: PathBuf,
     /// Whose workspace it is, where that can be read.
     pub job: Option<JobId>,
@@ -105,7 +105,7 @@ pub async fn reindex(store: &dyn Store, workspaces: &Path) -> Result<Reindexed, 
             Some(id) => done.jobs.push(index(store, id, path).await?),
             None => {
                 let job = load(&path).ok().map(|loaded| loaded.job.spec.id);
-                done.misnamed.push(Misnamed { path, job });
+                done.misnamed.push(MisnamedWorkspace { path, job });
             }
         }
     }
@@ -159,14 +159,14 @@ pub async fn adopt(store: &dyn Store, workspaces: &Path) -> usize {
     0
 }
 
-/// How the workspace at `path` says that its job stands, where the row says otherwise: the process that worked on it may have
-/// died before it could write that.
-pub fn standing_by_journal(row: &JobRow, path: &Path) -> Option<JobState> {
-    let told = told(row.job.id, path).ok()?;
-    (!is_told_by(row, &told) && ahead(path, row, &told).is_none()).then_some(told.checkpoint.state)
+/// The state of a job by its workspace at `path`, where the row differs: the process that worked on it may have died before
+/// it could write the row.
+pub fn state_by_journal(row: &JobRow, path: &Path) -> Option<JobState> {
+    let facts = read_facts(row.job.id, path).ok()?;
+    (!row_agrees(row, &facts) && why_ahead(path, row, &facts).is_none()).then_some(facts.checkpoint.state)
 }
 
-/// Brings up the row of a job on which no process works: the one that did may have died before it could. Best effort.
+/// Brings the row of a job on which no process works up to date: the last process may have died before it could. Best effort.
 pub async fn catch_up(store: &dyn Store, id: JobId, path: &Path) {
     let _ = index(store, id, path.to_owned()).await;
 }
@@ -214,12 +214,12 @@ pub fn is_workspace(path: &Path) -> bool {
 
 /// One job. Read first without the lock: most rows agree, and a lock that is held for no reason is in somebody's way.
 async fn index(store: &dyn Store, id: JobId, path: PathBuf) -> Result<Indexed, RunError> {
-    let told = match told(id, &path).or_else(|what| told_at_rest(id, &path, what)) {
-        Ok(told) => told,
+    let facts = match read_facts(id, &path).or_else(|what| read_facts_at_rest(id, &path, what)) {
+        Ok(facts) => facts,
         Err(outcome) => return Ok(Indexed { id, path, outcome, standing: None }),
     };
-    let standing = Some(told.standing);
-    let outcome = match bring_up(store, id, &path, &told).await {
+    let standing = Some(facts.standing);
+    let outcome = match bring_up(store, id, &path, &facts).await {
         Ok(outcome) => outcome,
         Err(error) if is_one_rows_fault(&error) => IndexOutcome::Broken(error.to_string()),
         Err(error) => return Err(error.into()),
@@ -246,8 +246,8 @@ fn is_one_rows_fault(error: &StoreError) -> bool {
     }
 }
 
-/// The rows as a workspace tells them.
-struct Told {
+/// The rows of a job as its workspace has them.
+struct WorkspaceFacts {
     job: NewJob,
     checkpoint: Checkpoint,
     /// The largest number under which the journal was written.
@@ -255,39 +255,44 @@ struct Told {
     standing: (JobStatus, Option<HoldReason>),
 }
 
-/// What the workspace of job `id` at `path` says; one sentence where it says nothing that can be believed.
-fn told(id: JobId, path: &Path) -> Result<Told, String> {
-    let Loaded { job, seq, head, lease } = load(path).map_err(|error| error.to_string())?;
+/// Reads the rows from the workspace of job `id` at `path`; an error is one sentence.
+fn read_facts(id: JobId, path: &Path) -> Result<WorkspaceFacts, String> {
+    let LoadedJob { job, seq, head, lease } = load(path).map_err(|error| error.to_string())?;
     if job.spec.id != id {
         return Err(format!("it holds job {}: put the right workspace there, or rename this one", job.spec.id));
     }
     let (status, hold, _) = job.job_status();
-    Ok(Told {
-        job: row(&job, path),
-        checkpoint: job.checkpoint(Extent::All, seq, &head),
+    Ok(WorkspaceFacts {
+        job: first_row(&job, path),
+        checkpoint: job.checkpoint(CheckpointExtent::All, seq, &head),
         lease,
         standing: (status, hold),
     })
 }
 
-/// Reads again what read as a break (`what`): a process may just have been archiving.
-fn told_at_rest(id: JobId, path: &Path, what: String) -> Result<Told, IndexOutcome> {
-    match Workspace::open(path).map_err(LockError::from).and_then(|workspace| Hold::acquire(&workspace)) {
-        Ok(_hold) => told(id, path).map_err(IndexOutcome::Broken),
+/// Reads again, under the lock, what looked broken (`what`): a process may just have been archiving.
+fn read_facts_at_rest(id: JobId, path: &Path, what: String) -> Result<WorkspaceFacts, IndexOutcome> {
+    match Workspace::open(path).map_err(LockError::from).and_then(|workspace| InspectionLock::acquire(&workspace)) {
+        Ok(_hold) => read_facts(id, path).map_err(IndexOutcome::Broken),
         Err(error @ (LockError::Held { .. } | LockError::Taken { .. })) => Err(IndexOutcome::Busy(error.to_string())),
         Err(LockError::Workspace(_)) => Err(IndexOutcome::Broken(what)),
     }
 }
 
-async fn bring_up(store: &dyn Store, id: JobId, path: &Path, told: &Told) -> Result<IndexOutcome, StoreError> {
-    if agrees(store, id, told).await? {
+async fn bring_up(
+    store: &dyn Store,
+    id: JobId,
+    path: &Path,
+    facts: &WorkspaceFacts,
+) -> Result<IndexOutcome, StoreError> {
+    if agrees(store, id, facts).await? {
         return Ok(IndexOutcome::Unchanged);
     }
     let workspace = match Workspace::open(path) {
         Ok(workspace) => workspace,
         Err(error) => return Ok(IndexOutcome::Broken(error.to_string())),
     };
-    let _hold = match Hold::acquire(&workspace) {
+    let _hold = match InspectionLock::acquire(&workspace) {
         Ok(hold) => hold,
         Err(error @ (LockError::Held { .. } | LockError::Taken { .. })) => {
             return Ok(IndexOutcome::Busy(error.to_string()));
@@ -295,26 +300,26 @@ async fn bring_up(store: &dyn Store, id: JobId, path: &Path, told: &Told) -> Res
         Err(LockError::Workspace(error)) => return Ok(IndexOutcome::Broken(error.to_string())),
     };
     // Who had the lock a moment ago may have written journal and row since.
-    let told = match self::told(id, path) {
-        Ok(told) => told,
+    let facts = match self::read_facts(id, path) {
+        Ok(facts) => facts,
         Err(what) => return Ok(IndexOutcome::Broken(what)),
     };
     let row = store.job(id).await?;
-    if let Some(what) = row.as_ref().and_then(|row| ahead(path, row, &told)) {
+    if let Some(what) = row.as_ref().and_then(|row| why_ahead(path, row, &facts)) {
         return Ok(IndexOutcome::Ahead(what));
     }
-    if agrees(store, id, &told).await? {
+    if agrees(store, id, &facts).await? {
         return Ok(IndexOutcome::Unchanged);
     }
-    store.restore(&told.job, &told.checkpoint, told.lease).await?;
+    store.restore(&facts.job, &facts.checkpoint, facts.lease).await?;
     Ok(if row.is_some() { IndexOutcome::Updated } else { IndexOutcome::Restored })
 }
 
 /// Why the row can't be of this journal: its anchor is not in the chain.
-fn ahead(path: &Path, row: &JobRow, told: &Told) -> Option<String> {
-    let (state, told) = (&row.state, &told.checkpoint.state);
+fn why_ahead(path: &Path, row: &JobRow, facts: &WorkspaceFacts) -> Option<String> {
+    let (state, facts) = (&row.state, &facts.checkpoint.state);
     // Before the first checkpoint the database has seen no line.
-    if state.journal_seq == 0 || (state.journal_seq, &state.journal_head) == (told.journal_seq, &told.journal_head) {
+    if state.journal_seq == 0 || (state.journal_seq, &state.journal_head) == (facts.journal_seq, &facts.journal_head) {
         return None;
     }
     let anchor = Anchor { seq: state.journal_seq, head: state.journal_head.clone() };
@@ -328,18 +333,18 @@ fn ahead(path: &Path, row: &JobRow, told: &Told) -> Option<String> {
 }
 
 /// Whether all rows of the job say what its workspace says.
-async fn agrees(store: &dyn Store, id: JobId, told: &Told) -> Result<bool, StoreError> {
+async fn agrees(store: &dyn Store, id: JobId, facts: &WorkspaceFacts) -> Result<bool, StoreError> {
     let Some(row) = store.job(id).await? else {
         return Ok(false);
     };
-    Ok(is_told_by(&row, told)
-        && store.phases(id).await? == told.checkpoint.phases
-        && sorted(store.todos(id).await?) == sorted(told.checkpoint.todos.clone()))
+    Ok(row_agrees(&row, facts)
+        && store.phases(id).await? == facts.checkpoint.phases
+        && sorted(store.todos(id).await?) == sorted(facts.checkpoint.todos.clone()))
 }
 
-fn is_told_by(row: &JobRow, told: &Told) -> bool {
+fn row_agrees(row: &JobRow, facts: &WorkspaceFacts) -> bool {
     let mut state = row.state.clone();
-    let expected = &told.checkpoint.state;
+    let expected = &facts.checkpoint.state;
     // What stopped a process is not always a fact of the job: a full disk takes no further line.
     // Nor is that it waits in the queue for its next worker.
     let rests = state.status == JobStatus::Held || (state.status == JobStatus::Queued && row.queue.is_some());
@@ -347,7 +352,7 @@ fn is_told_by(row: &JobRow, told: &Told) -> bool {
         (state.status, state.hold_reason) = (expected.status, expected.hold_reason);
         state.reason.clone_from(&expected.reason);
     }
-    state == *expected && row.job == told.job && row.lease >= told.lease
+    state == *expected && row.job == facts.job && row.lease >= facts.lease
 }
 
 fn sorted(mut todos: Vec<overnight_core::job::record::TodoRow>) -> Vec<overnight_core::job::record::TodoRow> {

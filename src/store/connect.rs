@@ -17,9 +17,9 @@ const ALLOWED: &str = "a database URL is sqlite://PATH, such as sqlite://workspa
 ///
 /// `Connect`, `Unreachable`, `Newer`.
 pub async fn connect(url: &str) -> Result<Arc<dyn Store>, StoreError> {
-    let store: Arc<dyn Store> = match Address::read(url)? {
-        Address::Sqlite(path) => Arc::new(SqliteStore::open(&path).await?),
-        Address::Postgres { url, secrets } => Arc::new(PostgresStore::open(&url, secrets).await?),
+    let store: Arc<dyn Store> = match StoreUrl::read(url)? {
+        StoreUrl::Sqlite(path) => Arc::new(SqliteStore::open(&path).await?),
+        StoreUrl::Postgres { url, secrets } => Arc::new(PostgresStore::open(&url, secrets).await?),
     };
     Ok(store)
 }
@@ -28,9 +28,11 @@ pub async fn connect(url: &str) -> Result<Arc<dyn Store>, StoreError> {
 ///
 /// As [`connect`], and `Older`.
 pub async fn connect_to_read(url: &str) -> Result<Option<Arc<dyn Store>>, StoreError> {
-    Ok(match Address::read(url)? {
-        Address::Sqlite(path) => SqliteStore::open_to_read(&path).await?.map(|store| Arc::new(store) as Arc<dyn Store>),
-        Address::Postgres { url, secrets } => {
+    Ok(match StoreUrl::read(url)? {
+        StoreUrl::Sqlite(path) => {
+            SqliteStore::open_to_read(&path).await?.map(|store| Arc::new(store) as Arc<dyn Store>)
+        }
+        StoreUrl::Postgres { url, secrets } => {
             PostgresStore::open_to_read(&url, secrets).await?.map(|store| Arc::new(store) as Arc<dyn Store>)
         }
     })
@@ -38,20 +40,20 @@ pub async fn connect_to_read(url: &str) -> Result<Option<Arc<dyn Store>>, StoreE
 
 /// The file of the database at `url`, where it is one.
 pub fn database_file(url: &str) -> Option<PathBuf> {
-    match Address::read(url) {
-        Ok(Address::Sqlite(path)) => Some(path),
-        Ok(Address::Postgres { .. }) | Err(_) => None,
+    match StoreUrl::read(url) {
+        Ok(StoreUrl::Sqlite(path)) => Some(path),
+        Ok(StoreUrl::Postgres { .. }) | Err(_) => None,
     }
 }
 
 /// What a URL points to.
 #[derive(Debug, PartialEq, Eq)]
-enum Address {
+enum StoreUrl {
     Sqlite(PathBuf),
-    Postgres { url: String, secrets: Secrets },
+    Postgres { url: String, secrets: UrlSecrets },
 }
 
-impl Address {
+impl StoreUrl {
     fn read(url: &str) -> Result<Self, StoreError> {
         let wrong = |database: &str, detail: &str| StoreError::Connect {
             database: database.to_owned(),
@@ -77,7 +79,7 @@ impl Address {
                         "its @ comes after a / or #: write those in a password as %2F and %23",
                     ));
                 }
-                Ok(Self::Postgres { url: url.to_owned(), secrets: Secrets::of(rest) })
+                Ok(Self::Postgres { url: url.to_owned(), secrets: UrlSecrets::of(rest) })
             }
             // Only letters are repeated: what stands before :// may be anything that was pasted by mistake.
             _ if scheme.len() <= 12 && scheme.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
@@ -90,9 +92,9 @@ impl Address {
 
 /// The password of a URL, as written and as meant.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub(super) struct Secrets(Vec<String>);
+pub(super) struct UrlSecrets(Vec<String>);
 
-impl Secrets {
+impl UrlSecrets {
     /// `rest` is what follows `://`.
     fn of(rest: &str) -> Self {
         let login = rest.rsplit_once('@').and_then(|(login, _)| login.split_once(':')).map(|(_, password)| password);
@@ -108,8 +110,8 @@ impl Secrets {
 
     /// `text` without them, where it holds them as it would hold a password: a password may be a word, and a sentence that
     /// misses its words would give it away.
-    pub(super) fn hidden(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, secret| hidden(&text, secret))
+    pub(super) fn redacted(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, secret| redacted(&text, secret))
     }
 }
 
@@ -117,7 +119,7 @@ impl Secrets {
 const UNMISTAKABLE: usize = 6;
 
 /// `text` with `***` in place of `secret`: in a URL, and, where it is no word or number, wherever it stands by itself.
-fn hidden(text: &str, secret: &str) -> String {
+fn redacted(text: &str, secret: &str) -> String {
     let kinds = [char::is_alphabetic, char::is_numeric, |letter: char| !letter.is_alphanumeric()];
     let is_mixed = kinds.iter().filter(|is_of_kind| secret.chars().any(is_of_kind)).count() > 1;
     let is_unmistakable = is_mixed && secret.chars().count() >= UNMISTAKABLE;
@@ -137,7 +139,7 @@ fn hidden(text: &str, secret: &str) -> String {
     shown
 }
 
-impl fmt::Debug for Secrets {
+impl fmt::Debug for UrlSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(HIDDEN)
     }
@@ -167,7 +169,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn sentence(url: &str) -> String {
-        Address::read(url).unwrap_err().to_string()
+        StoreUrl::read(url).unwrap_err().to_string()
     }
 
     #[test]
@@ -178,7 +180,7 @@ mod tests {
             ("sqlite://:memory:", "./:memory:"),
             ("sqlite://file:x", "./file:x"),
         ] {
-            assert_eq!(Address::read(url), Ok(Address::Sqlite(PathBuf::from(path))), "{url}");
+            assert_eq!(StoreUrl::read(url), Ok(StoreUrl::Sqlite(PathBuf::from(path))), "{url}");
         }
     }
 
@@ -205,24 +207,24 @@ mod tests {
 
     #[test]
     fn secrets_are_hidden_as_written_and_as_meant() {
-        let secrets = Secrets::of("me:p%40ss:w@host/db?application_name=x&password=other");
-        assert_eq!(secrets.hidden("p%40ss:w, p@ss:w and 'p@ss:w', but not me"), "***, *** and '***', but not me");
+        let secrets = UrlSecrets::of("me:p%40ss:w@host/db?application_name=x&password=other");
+        assert_eq!(secrets.redacted("p%40ss:w, p@ss:w and 'p@ss:w', but not me"), "***, *** and '***', but not me");
         assert_eq!(
-            secrets.hidden("//me:p@ss:w@host/db?password=other&x, with other words, up@ss:w"),
+            secrets.redacted("//me:p@ss:w@host/db?password=other&x, with other words, up@ss:w"),
             "//me:***@host/db?password=***&x, with other words, up@ss:w"
         );
         assert_eq!(format!("{secrets:?}"), "***");
-        assert_eq!(Secrets::of("host/db").hidden("host/db"), "host/db");
+        assert_eq!(UrlSecrets::of("host/db").redacted("host/db"), "host/db");
     }
 
     #[test]
     fn a_password_that_is_a_word_or_a_number_is_hidden_in_a_url_only() {
         let told = "no schema has been selected to create in; another at 127.0.0.1:5432";
         for password in ["no", "schema", "in", "5432", "a", ":", "selected"] {
-            let secrets = Secrets::of(&format!("me:{password}@host/db"));
-            assert_eq!(secrets.hidden(told), told, "{password}");
+            let secrets = UrlSecrets::of(&format!("me:{password}@host/db"));
+            assert_eq!(secrets.redacted(told), told, "{password}");
             assert_eq!(
-                secrets.hidden(&format!("postgres://me:{password}@host/db?password={password}")),
+                secrets.redacted(&format!("postgres://me:{password}@host/db?password={password}")),
                 "postgres://me:***@host/db?password=***",
                 "{password}"
             );
@@ -232,12 +234,12 @@ mod tests {
     proptest! {
         #[test]
         fn any_url_is_read_or_refused(url in "(sqlite|postgres|postgresql|x)?(://)?.*") {
-            let _ = Address::read(&url);
+            let _ = StoreUrl::read(&url);
         }
 
         #[test]
         fn no_refusal_holds_a_password(password in "[a-z]{3}[0-9@:/%?#]{6}[A-Z]{3}", scheme in "(mysql|postgres|sqlite|http)") {
-            if let Err(error) = Address::read(&format!("{scheme}://me:{password}@host/db")) {
+            if let Err(error) = StoreUrl::read(&format!("{scheme}://me:{password}@host/db")) {
                 let text = format!("{error} {error:?}");
                 prop_assert!(!text.contains(&password), "{text}");
             }

@@ -39,7 +39,7 @@ pub enum StoreError {
     #[error("{}", not_found(.name))]
     NotFound { name: String },
     /// A few of the matches, oldest first; `more` when there are others.
-    #[error("more than one job begins with '{name}': {}{}; give more of the id", Listed(.matches), if *.more { ", …" } else { "" })]
+    #[error("more than one job begins with '{name}': {}{}; give more of the id", IdList(.matches), if *.more { ", …" } else { "" })]
     Ambiguous { name: String, matches: Vec<JobId>, more: bool },
     /// `many`: the name is the beginning of more than one batch's id.
     #[error("{}", no_batch(.name, *.many))]
@@ -79,8 +79,8 @@ impl StoreError {
     }
 }
 
-/// What a database said, without the client library's words around it.
-pub(super) fn told(error: &sqlx::Error) -> String {
+/// The message of a database error, without the client library's words around it.
+pub(super) fn message(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => error.message().to_owned(),
         sqlx::Error::Io(error) => error.to_string(),
@@ -108,9 +108,9 @@ fn no_batch(name: &str, many: bool) -> String {
     }
 }
 
-struct Listed<'a>(&'a [JobId]);
+struct IdList<'a>(&'a [JobId]);
 
-impl fmt::Display for Listed<'_> {
+impl fmt::Display for IdList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, id) in self.0.iter().enumerate() {
             write!(f, "{}{id}", if place == 0 { "" } else { ", " })?;

@@ -7,24 +7,24 @@
 //! - Deadlines are made and read by the database's clock alone; every other time is given by the caller.
 //! - No transaction is open between two calls.
 
+mod checkpoint_json;
 mod connect;
 mod error;
-mod people;
+mod operator_requests;
+mod ownership;
 mod postgres;
 mod queue;
 mod row;
 mod schedules;
 mod sqlite;
-mod told;
 mod value;
-mod whose;
 
 pub use connect::{connect, connect_to_read, database_file};
 pub use error::StoreError;
-pub use people::People;
+pub use operator_requests::OperatorRequests;
 pub use queue::{
-    BatchRow, Beaten, ClaimedJob, Grant, Group, NewBatch, Queue, QueueEntry, QueueFacts, QueuedJob, Submitted, Swept,
-    Totals, Which, backoff_ms,
+    BatchRow, BatchTotals, ClaimedJob, Enqueued, Grant, Group, HeldLease, JobTarget, NewBatch, Queue, QueueEntry,
+    QueueInfo, QueuedJob, Swept, backoff_ms,
 };
 pub use schedules::{CommandLine, NewSchedule, ScheduleRow, Schedules};
 
@@ -37,16 +37,16 @@ use overnight_core::job::{
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What a person asked of whoever works on a job.
+/// What a person asked the process to do that works on a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Wish {
-    /// End the job as cancelled. Nothing takes this wish back.
+pub enum ControlSignal {
+    /// End the job as cancelled. Nothing takes this signal back.
     Cancel,
     /// Hold the job at its next turn; the next claim forgets it.
     Pause,
 }
 
-impl Wish {
+impl ControlSignal {
     pub fn name(self) -> &'static str {
         match self {
             Self::Cancel => "cancel",
@@ -82,16 +82,16 @@ pub struct JobRow {
     pub lease: u64,
     /// Who has the lease. `None`: nobody works on the job.
     pub worker: Option<Uuid>,
-    pub wants: Option<Wish>,
+    pub wants: Option<ControlSignal>,
     /// When the row was last written, by the database's clock.
     pub updated: Timestamp,
     /// `None`: the job belongs to no batch.
-    pub queue: Option<QueueFacts>,
+    pub queue: Option<QueueInfo>,
 }
 
 /// A database of jobs.
 #[async_trait]
-pub trait Store: Queue + Schedules + People + Send + Sync + std::fmt::Debug {
+pub trait Store: Queue + Schedules + OperatorRequests + Send + Sync + std::fmt::Debug {
     /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
     async fn close(&self) {}
 
@@ -99,7 +99,7 @@ pub trait Store: Queue + Schedules + People + Send + Sync + std::fmt::Debug {
     async fn create(&self, job: &NewJob) -> Result<(), StoreError>;
 
     /// Takes the job for a process that holds the workspace's `.lock`, whoever had it before: running, with the next
-    /// lease number, which is returned, and a deadline in `for_ms` milliseconds. Forgets a wish to pause and the reason of
+    /// lease number, which is returned, and a deadline in `for_ms` milliseconds. Forgets a pause signal and the reason of
     /// a hold.
     ///
     /// `NotFound`; `Ended` when the job's end is in the database.
@@ -116,7 +116,7 @@ pub trait Store: Queue + Schedules + People + Send + Sync + std::fmt::Debug {
 
     /// Puts a job back as its workspace tells it, in place of all its phases and todos. Takes the lease from whoever had
     /// it; its number is then at least `lease`, the last under which the workspace was written. What only the database
-    /// knows (batch, priority, group, a wish that nobody has heard yet) stays.
+    /// knows (batch, priority, group, a signal that nobody has received yet) stays.
     async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError>;
 
     async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError>;
@@ -134,14 +134,14 @@ pub trait Store: Queue + Schedules + People + Send + Sync + std::fmt::Debug {
     /// By phase, attempt and place on the board. None where there is no such job.
     async fn todos(&self, id: JobId) -> Result<Vec<TodoRow>, StoreError>;
 
-    /// Leaves a wish for whoever works on the job, now or next. A wish to pause doesn't replace one to cancel.
+    /// Leaves a signal for whoever works on the job, now or next. A pause doesn't replace a cancel.
     /// `NotFound`, `Ended`.
-    async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError>;
+    async fn send_signal(&self, id: JobId, signal: ControlSignal) -> Result<(), StoreError>;
 
     /// The same database for a runtime of its own, within which this must be called: what others ask of their connections
     /// keeps it from nothing.
     fn with_own_connection(&self) -> Arc<dyn Store>;
 
-    /// What was asked since the claim, also where a hold has freed the lease. `LeaseLost` when another has claimed the job.
-    async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError>;
+    /// The signal that was sent since the claim, also where a hold has freed the lease. `LeaseLost` when another has claimed the job.
+    async fn control_signal(&self, id: JobId, lease: u64) -> Result<Option<ControlSignal>, StoreError>;
 }

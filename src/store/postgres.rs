@@ -3,27 +3,28 @@
 //! A few connections, opened when they are first needed, and put back after each call. No call waits for the server without
 //! end: a worker must notice that it can't renew its lease before the lease runs out.
 
+mod cached_connection;
 mod changes;
 mod checkpoint;
-mod group;
-mod kept;
-mod people;
+mod group_commit;
+mod group_statement;
+mod operator_requests;
 mod queue;
 mod schedules;
-mod together;
 
 use super::{
-    JobFilter, JobRow, Store, StoreError, Wish,
-    connect::{LAST, Secrets},
-    error::told,
-    queue::Changes,
-    row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
-    value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
-    whose::{self, Found},
+    ControlSignal, JobFilter, JobRow, Store, StoreError,
+    connect::{LAST, UrlSecrets},
+    error::message,
+    ownership::{self, DatabaseContents},
+    queue::ChangeWaiter,
+    row::{JobColumns, PhaseColumns, RowReader, TodoColumns, control_signal},
+    value::{DbId, DbTime, NO_HEAD, count, ids_beginning, lease_ms, text},
 };
-use crate::crash;
+use crate::failpoint;
 use async_trait::async_trait;
-use kept::Kept;
+use cached_connection::CachedConnection;
+use group_commit::GroupCommit;
 use overnight_core::job::{
     id::JobId,
     record::{Checkpoint, NewJob, PhaseRow, TodoRow},
@@ -39,7 +40,6 @@ use std::{
     sync::{Arc, OnceLock},
     time::Duration,
 };
-use together::Together;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
@@ -61,18 +61,18 @@ const CALL: Duration = Duration::from_secs(30);
 const CONNECTIONS: u32 = 2;
 
 /// Matches shown for an ambiguous name.
-const SHOWN: usize = 5;
+const MOST_SHOWN: usize = 5;
 
 pub(super) struct PostgresStore {
     pool: PgPool,
     database: Database,
     options: PgConnectOptions,
     /// There when somebody has first waited for one.
-    changes: OnceLock<Changes>,
+    changes: OnceLock<ChangeWaiter>,
     /// Writes checkpoints.
-    together: Together,
+    group_commit: GroupCommit,
     /// For the claims of [`queue`], of which a worker makes one at a time.
-    claims: Mutex<Kept>,
+    claims: Mutex<CachedConnection>,
 }
 
 impl fmt::Debug for PostgresStore {
@@ -86,24 +86,25 @@ impl fmt::Debug for PostgresStore {
 struct Database {
     /// Host, port and name.
     name: String,
-    secrets: Secrets,
+    secrets: UrlSecrets,
 }
 
 impl PostgresStore {
-    pub(super) async fn open(url: &str, secrets: Secrets) -> Result<Self, StoreError> {
+    pub(super) async fn open(url: &str, secrets: UrlSecrets) -> Result<Self, StoreError> {
         let store = Self::begun(url, secrets, STATEMENT).await?;
         store.migrate().await?;
         Ok(store)
     }
 
     /// Opens what is there, so that nothing of it can be changed.
-    pub(super) async fn open_to_read(url: &str, secrets: Secrets) -> Result<Option<Self>, StoreError> {
+    pub(super) async fn open_to_read(url: &str, secrets: UrlSecrets) -> Result<Option<Self>, StoreError> {
         let store = Self::begun(url, secrets, TO_READ).await?;
-        let is_readable = store.look().await?.is_readable(&store.database.name, whose::known(&MIGRATIONS))?;
+        let is_readable =
+            store.inspect().await?.is_readable(&store.database.name, ownership::newest_known(&MIGRATIONS))?;
         Ok(is_readable.then_some(store))
     }
 
-    async fn begun(url: &str, secrets: Secrets, statement: &'static str) -> Result<Self, StoreError> {
+    async fn begun(url: &str, secrets: UrlSecrets, statement: &'static str) -> Result<Self, StoreError> {
         let unread = Database { name: "postgres://…".to_owned(), secrets };
         let options = PgConnectOptions::from_str(url).map_err(|error| unread.wrong(&error))?;
         let options = options.application_name("overnight").disable_statement_logging();
@@ -133,7 +134,7 @@ impl PostgresStore {
             })
             .connect_lazy_with(options.clone());
         Self {
-            together: Together::new(pool.clone(), database.clone()),
+            group_commit: GroupCommit::new(pool.clone(), database.clone()),
             pool,
             database,
             options,
@@ -155,16 +156,16 @@ impl PostgresStore {
     }
 
     async fn commit(&self, transaction: Transaction<'static, Postgres>) -> Result<(), StoreError> {
-        crash::point("store.commit.before");
+        failpoint::hit("store.commit.before");
         transaction.commit().await.map_err(|error| self.failed(error))?;
-        crash::point("store.commit.done");
+        failpoint::hit("store.commit.done");
         Ok(())
     }
 
     /// Brings the schema up to this program's.
     async fn migrate(&self) -> Result<(), StoreError> {
-        let known = whose::known(&MIGRATIONS);
-        if self.look().await?.version(&self.database.name, known)? == known {
+        let known = ownership::newest_known(&MIGRATIONS);
+        if self.inspect().await?.version(&self.database.name, known)? == known {
             return Ok(());
         }
         // The migrator's own lock keeps two processes apart that find the same new database.
@@ -182,35 +183,38 @@ impl PostgresStore {
     }
 
     /// What is there. Other schemas, and tables that are in nobody's way, are no concern.
-    async fn look(&self) -> Result<Found, StoreError> {
+    async fn inspect(&self) -> Result<DatabaseContents, StoreError> {
         let failed = |error| self.failed(error);
         // Before the migrations: another process that makes these tables now tells its migrations with them.
         let in_the_way = "select exists (select 1 from pg_class
             where relnamespace = to_regnamespace(quote_ident(current_schema())) and relname = any($1))";
-        let has_tables = sqlx::query_scalar(in_the_way).bind(whose::names(&MIGRATIONS)).fetch_one(&self.pool);
+        let has_tables =
+            sqlx::query_scalar(in_the_way).bind(ownership::object_names(&MIGRATIONS)).fetch_one(&self.pool);
         let has_tables = has_tables.await.map_err(failed)?;
         // In the schema where tables are made, or in another one of the path.
         let kept = "select relnamespace = to_regnamespace(quote_ident(current_schema())) from pg_class
             where oid = to_regclass('_sqlx_migrations')";
         let kept: Option<Option<bool>> = sqlx::query_scalar(kept).fetch_optional(&self.pool).await.map_err(failed)?;
         let Some(is_here) = kept.map(|is_here| is_here == Some(true)) else {
-            return Ok(Found { has_tables, is_ours: false, has_migrations: false, newest: 0 });
+            return Ok(DatabaseContents { has_tables, is_ours: false, has_migrations: false, newest: 0 });
         };
         let seen = "select count(*) > 0, coalesce(bool_or(checksum = $1), false), coalesce(max(version), 0)
             from _sqlx_migrations";
-        let seen = sqlx::query_as(seen).bind(whose::first(&MIGRATIONS)).fetch_one(&self.pool);
+        let seen = sqlx::query_as(seen).bind(ownership::first_checksum(&MIGRATIONS)).fetch_one(&self.pool);
         let (has_any, is_ours, newest): (bool, bool, i64) = seen.await.map_err(failed)?;
-        Ok(Found { has_tables, is_ours, has_migrations: is_here && has_any, newest })
+        Ok(DatabaseContents { has_tables, is_ours, has_migrations: is_here && has_any, newest })
     }
 
     /// Why a write found no row that it may change.
     async fn why_not(&self, connection: &mut PgConnection, id: JobId) -> StoreError {
-        let status: Result<Option<String>, _> =
-            sqlx::query_scalar("select status from jobs where id = $1").bind(Id(id.0)).fetch_optional(connection).await;
+        let status: Result<Option<String>, _> = sqlx::query_scalar("select status from jobs where id = $1")
+            .bind(DbId(id.0))
+            .fetch_optional(connection)
+            .await;
         match status {
             Ok(None) => StoreError::NotFound { name: id.to_string() },
             Ok(Some(status)) => {
-                let read = Reader { database: &self.database.name, row: format!("job {id}") };
+                let read = RowReader { database: &self.database.name, row: format!("job {id}") };
                 read.word("status", &status).map_or_else(|error| error, |status| StoreError::Ended { id, status })
             }
             Err(error) => self.failed(error),
@@ -229,8 +233,8 @@ impl Store for PostgresStore {
              values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
              on conflict (id) do nothing",
         )
-        .bind(Id(job.id.0))
-        .bind(Moment(job.created))
+        .bind(DbId(job.id.0))
+        .bind(DbTime(job.created))
         .bind(text(&job.instructions))
         .bind(text(&job.instructions_sha256))
         .bind(text(&job.model))
@@ -257,8 +261,8 @@ impl Store for PostgresStore {
              where id = $1 and status in ('queued', 'running', 'held')
              returning lease",
             )
-            .bind(Id(id.0))
-            .bind(Id(worker))
+            .bind(DbId(id.0))
+            .bind(DbId(worker))
             .bind(lease_ms(for_ms))
             .fetch_optional(&mut *transaction)
             .await
@@ -267,7 +271,7 @@ impl Store for PostgresStore {
                 return Err(self.why_not(&mut transaction, id).await);
             };
             self.commit(transaction).await?;
-            Reader { database: &self.database.name, row: format!("job {id}") }.number("lease", lease)
+            RowReader { database: &self.database.name, row: format!("job {id}") }.number("lease", lease)
         })
         .await
     }
@@ -280,7 +284,7 @@ impl Store for PostgresStore {
                 lease_until = clock_timestamp() + $3 * interval '1 millisecond'
              where id = $1 and lease = $2 and worker is not null",
             )
-            .bind(Id(id.0))
+            .bind(DbId(id.0))
             .bind(count(lease))
             .bind(lease_ms(for_ms))
             .execute(&mut *transaction)
@@ -295,14 +299,14 @@ impl Store for PostgresStore {
     }
 
     async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
-        self.within(self.together.write(id, lease, checkpoint)).await
+        self.within(self.group_commit.write(id, lease, checkpoint)).await
     }
 
     async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError> {
         self.within(async {
             let mut transaction = self.begin().await?;
             // Status and head are set first, so that the checkpoint counts as a repetition of itself: nobody has the lease.
-            let (lease, batch): (i64, Option<Id>) = sqlx::query_as(
+            let (lease, batch): (i64, Option<DbId>) = sqlx::query_as(
                 "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
                 journal_head, lease, updated)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())
@@ -313,8 +317,8 @@ impl Store for PostgresStore {
                 worker = null, lease_until = null
              returning lease, batch",
             )
-            .bind(Id(job.id.0))
-            .bind(Moment(job.created))
+            .bind(DbId(job.id.0))
+            .bind(DbTime(job.created))
             .bind(text(&job.instructions))
             .bind(text(&job.instructions_sha256))
             .bind(text(&job.model))
@@ -327,11 +331,11 @@ impl Store for PostgresStore {
             .await
             .map_err(|error| self.failed(error))?;
             for old in ["delete from todos where job = $1", "delete from phases where job = $1"] {
-                let deleted = sqlx::query(old).bind(Id(job.id.0)).execute(&mut *transaction).await;
+                let deleted = sqlx::query(old).bind(DbId(job.id.0)).execute(&mut *transaction).await;
                 deleted.map_err(|error| self.failed(error))?;
             }
             let lease =
-                Reader { database: &self.database.name, row: format!("job {}", job.id) }.number("lease", lease)?;
+                RowReader { database: &self.database.name, row: format!("job {}", job.id) }.number("lease", lease)?;
             let written = checkpoint::write(&mut transaction, job.id, lease, checkpoint).await;
             if !written.map_err(|error| self.failed(error))? {
                 return Err(StoreError::LeaseLost { id: job.id });
@@ -348,7 +352,7 @@ impl Store for PostgresStore {
     async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError> {
         self.within(async {
             let row: Option<JobColumns> = sqlx::query_as("select * from jobs where id = $1")
-                .bind(Id(id.0))
+                .bind(DbId(id.0))
                 .fetch_optional(&self.pool)
                 .await
                 .map_err(|error| self.failed(error))?;
@@ -360,7 +364,7 @@ impl Store for PostgresStore {
     async fn find(&self, name: &str) -> Result<JobId, StoreError> {
         self.within(async {
             let name = name.trim();
-            let found: Result<Vec<Id>, _> = if name == LAST {
+            let found: Result<Vec<DbId>, _> = if name == LAST {
                 sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1")
                     .fetch_all(&self.pool)
                     .await
@@ -369,9 +373,9 @@ impl Store for PostgresStore {
                     return Err(StoreError::NotFound { name: name.to_owned() });
                 };
                 sqlx::query_scalar("select id from jobs where id between $1 and $2 order by id limit $3")
-                    .bind(Id(first))
-                    .bind(Id(last))
-                    .bind(count(SHOWN as u64 + 1))
+                    .bind(DbId(first))
+                    .bind(DbId(last))
+                    .bind(count(MOST_SHOWN as u64 + 1))
                     .fetch_all(&self.pool)
                     .await
             };
@@ -381,8 +385,8 @@ impl Store for PostgresStore {
                 [] => Err(StoreError::NotFound { name: name.to_owned() }),
                 [id] => Ok(id),
                 _ => {
-                    let more = matches.len() > SHOWN;
-                    matches.truncate(SHOWN);
+                    let more = matches.len() > MOST_SHOWN;
+                    matches.truncate(MOST_SHOWN);
                     Err(StoreError::Ambiguous { name: name.to_owned(), matches, more })
                 }
             }
@@ -403,7 +407,7 @@ impl Store for PostgresStore {
         self.within(async {
             let rows: Vec<PhaseColumns> =
                 sqlx::query_as("select * from phases where job = $1 order by number, attempt")
-                    .bind(Id(id.0))
+                    .bind(DbId(id.0))
                     .fetch_all(&self.pool)
                     .await
                     .map_err(|error| self.failed(error))?;
@@ -416,7 +420,7 @@ impl Store for PostgresStore {
         self.within(async {
             let rows: Vec<TodoColumns> =
                 sqlx::query_as("select * from todos where job = $1 order by phase, attempt, position, id")
-                    .bind(Id(id.0))
+                    .bind(DbId(id.0))
                     .fetch_all(&self.pool)
                     .await
                     .map_err(|error| self.failed(error))?;
@@ -425,7 +429,7 @@ impl Store for PostgresStore {
         .await
     }
 
-    async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError> {
+    async fn send_signal(&self, id: JobId, signal: ControlSignal) -> Result<(), StoreError> {
         self.within(async {
             let mut transaction = self.begin().await?;
             let left: i64 = sqlx::query_scalar(
@@ -438,8 +442,8 @@ impl Store for PostgresStore {
              )
              select overnight_tell(count(*)) from left_for",
             )
-            .bind(Id(id.0))
-            .bind(wish.name())
+            .bind(DbId(id.0))
+            .bind(signal.name())
             .fetch_one(&mut *transaction)
             .await
             .map_err(|error| self.failed(error))?;
@@ -455,11 +459,11 @@ impl Store for PostgresStore {
         Arc::new(Self::over(self.options.clone(), self.database.clone(), STATEMENT, 1))
     }
 
-    async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError> {
+    async fn control_signal(&self, id: JobId, lease: u64) -> Result<Option<ControlSignal>, StoreError> {
         self.within(async {
             let wants: Option<Option<String>> =
                 sqlx::query_scalar("select wants from jobs where id = $1 and lease = $2")
-                    .bind(Id(id.0))
+                    .bind(DbId(id.0))
                     .bind(count(lease))
                     .fetch_optional(&self.pool)
                     .await
@@ -467,7 +471,7 @@ impl Store for PostgresStore {
             let Some(wants) = wants else {
                 return Err(StoreError::LeaseLost { id });
             };
-            wish(wants.as_deref(), &Reader { database: &self.database.name, row: format!("job {id}") })
+            control_signal(wants.as_deref(), &RowReader { database: &self.database.name, row: format!("job {id}") })
         })
         .await
     }
@@ -480,16 +484,16 @@ fn listed(filter: &JobFilter) -> QueryBuilder<Postgres> {
         query.push(" and status = ").push_bind(status.name());
     }
     if let Some(since) = filter.since {
-        query.push(" and created >= ").push_bind(Moment(since));
+        query.push(" and created >= ").push_bind(DbTime(since));
     }
     if let Some(since) = filter.updated_since {
-        query.push(" and updated >= ").push_bind(Moment(since));
+        query.push(" and updated >= ").push_bind(DbTime(since));
     }
     if let Some(batch) = filter.batch {
-        query.push(" and batch = ").push_bind(Id(batch));
+        query.push(" and batch = ").push_bind(DbId(batch));
     }
     if let Some(worker) = filter.worker {
-        query.push(" and worker = ").push_bind(Id(worker));
+        query.push(" and worker = ").push_bind(DbId(worker));
     }
     if filter.needs_review {
         query.push(" and status = 'held' and hold_reason = 'review'");
@@ -504,7 +508,7 @@ fn listed(filter: &JobFilter) -> QueryBuilder<Postgres> {
 impl Database {
     fn failed(&self, error: sqlx::Error) -> StoreError {
         let database = self.name.clone();
-        let detail = self.secrets.hidden(&told(&error));
+        let detail = self.secrets.redacted(&message(&error));
         match error {
             sqlx::Error::Database(error) => self.refused(error.code().as_deref().unwrap_or_default(), detail),
             // A connection that ends within its greeting is no error of the system, but an answer that makes no sense.
@@ -533,7 +537,7 @@ impl Database {
     }
 
     fn wrong(&self, error: &sqlx::Error) -> StoreError {
-        StoreError::Connect { database: self.name.clone(), detail: self.secrets.hidden(&told(error)) }
+        StoreError::Connect { database: self.name.clone(), detail: self.secrets.redacted(&message(error)) }
     }
 
     fn silent(&self, after: Duration) -> StoreError {

@@ -14,13 +14,13 @@ mod changes;
 mod columns;
 mod submission;
 
-pub(super) use changes::Changes;
+pub(super) use changes::ChangeWaiter;
 pub(super) use columns::{
-    BatchColumns, BeatenColumns, ClaimedColumns, EntryColumns, Stand, SweptColumns, depth, stand,
+    BatchColumns, BatchFigures, ClaimedColumns, EntryColumns, LeaseColumns, SweptColumns, depth, figures,
 };
 pub(super) use submission::{jobs_json, settings_json};
 
-use super::{StoreError, Wish};
+use super::{ControlSignal, StoreError};
 use async_trait::async_trait;
 use overnight_core::job::{
     id::JobId,
@@ -87,9 +87,9 @@ pub struct Group {
     pub at_once: u32,
 }
 
-/// What became of a submission.
+/// How many jobs a submission has put into the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Submitted {
+pub struct Enqueued {
     pub jobs: u64,
     /// Of them, those that were done before and are linked to the job that did it.
     pub linked: u64,
@@ -103,12 +103,12 @@ pub struct BatchRow {
     pub spent_usd: f64,
     /// When its end was marked ([`Queue::mark_ended`]).
     pub ended: Option<Timestamp>,
-    pub totals: Totals,
+    pub totals: BatchTotals,
 }
 
 /// How many jobs of a batch there are in each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Totals {
+pub struct BatchTotals {
     pub queued: u64,
     pub running: u64,
     pub held: u64,
@@ -121,7 +121,7 @@ pub struct Totals {
     pub linked: u64,
 }
 
-impl Totals {
+impl BatchTotals {
     pub fn of(&self, status: JobStatus) -> u64 {
         match status {
             JobStatus::Queued => self.queued,
@@ -167,7 +167,7 @@ pub struct QueueEntry {
     pub attempts: u32,
     pub lease: u64,
     pub worker: Option<Uuid>,
-    pub wants: Option<Wish>,
+    pub wants: Option<ControlSignal>,
     /// The machine that has the workspace on its own disk.
     pub host: Option<String>,
     /// Empty before a worker has made one.
@@ -177,7 +177,7 @@ pub struct QueueEntry {
 
 /// What the queue knows of a job beside its state, for lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueFacts {
+pub struct QueueInfo {
     pub batch: Uuid,
     pub label: String,
     pub priority: i32,
@@ -212,18 +212,18 @@ pub struct ClaimedJob {
     /// Attempts that failed.
     pub attempts: u32,
     pub max_attempts: u32,
-    /// A wish to cancel that was left before.
-    pub wants: Option<Wish>,
+    /// A cancel signal that was sent before.
+    pub wants: Option<ControlSignal>,
     /// What the workspace store has of its workspace, by the name of the manifest; none: nothing.
     pub manifest: Option<String>,
 }
 
-/// A job that a worker still has, as its heartbeat finds it.
+/// A job whose lease a worker still has, as its heartbeat finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beaten {
+pub struct HeldLease {
     pub id: JobId,
     pub lease: u64,
-    pub wants: Option<Wish>,
+    pub wants: Option<ControlSignal>,
 }
 
 /// What a sweep did. Each list in the order of the ids.
@@ -241,12 +241,12 @@ pub struct Swept {
 
 /// Which jobs a person means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum JobTarget {
     Job(JobId),
     Batch(Uuid),
 }
 
-impl Which {
+impl JobTarget {
     /// Job and batch, one of them missing, as the statements ask for them.
     pub(super) fn parts(self) -> (Option<Uuid>, Option<Uuid>) {
         match self {
@@ -302,42 +302,43 @@ pub trait Queue: Send + Sync {
     /// Writes a batch with all its jobs, in one transaction. With `link_done`, a job with the same instructions, model and
     /// documents as one that is completed (before this submission) is linked to it and not queued. Repeating a submission changes
     /// nothing, so that it can be tried again after a broken connection.
-    async fn submit(&self, batch: &NewBatch, jobs: &[QueuedJob], link_done: bool) -> Result<Submitted, StoreError>;
+    async fn submit(&self, batch: &NewBatch, jobs: &[QueuedJob], link_done: bool) -> Result<Enqueued, StoreError>;
 
     /// Takes up to `most` jobs that may run now, for `for_ms` milliseconds, first in line first: queued, their time has come,
-    /// their workspace is on no machine or on `host`, their group has room. The next lease number; a wish to pause is
+    /// their workspace is on no machine or on `host`, their group has room. The next lease number; a pause signal is
     /// forgotten.
     async fn claim_next(&self, worker: Uuid, host: &str, most: u32, for_ms: u64)
     -> Result<Vec<ClaimedJob>, StoreError>;
 
-    /// Makes a worker known, or known again. `id` is fresh for each process.
-    /// Only one with a workspace store (`has_depot`) is given jobs whose workspace is there.
-    async fn enlist(&self, worker: Uuid, host: &str, pid: u32, has_depot: bool) -> Result<(), StoreError>;
+    /// Registers a worker, or registers it again. `worker` is a new id for each process.
+    /// Only one with a workspace store (`has_store`) is given jobs whose workspace is there.
+    async fn register_worker(&self, worker: Uuid, host: &str, pid: u32, has_store: bool) -> Result<(), StoreError>;
 
     /// Forgets a worker that stops. Its jobs should be given back before.
-    async fn dismiss(&self, worker: Uuid) -> Result<(), StoreError>;
+    async fn forget_worker(&self, worker: Uuid) -> Result<(), StoreError>;
 
     /// How many workers were seen within the last minute, or have a lease that has not run out.
     async fn workers_at_work(&self) -> Result<u64, StoreError>;
 
     /// Renews all leases of a worker, and tells what it still has, by id. What isn't named is lost: stop, and write nothing
     /// more. Count the new deadline from when this was sent.
-    async fn beat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<Beaten>, StoreError>;
+    async fn heartbeat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<HeldLease>, StoreError>;
 
     /// Where a claimed job's workspace is, and the only machine that can open it. `LeaseLost`.
-    async fn place(&self, id: JobId, lease: u64, workspace: &str, host: Option<&str>) -> Result<(), StoreError>;
+    async fn set_workspace(&self, id: JobId, lease: u64, workspace: &str, host: Option<&str>)
+    -> Result<(), StoreError>;
 
     /// The workspace store has the workspace as `manifest` says: any machine can go on with the job from there. `LeaseLost`.
-    async fn point(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError>;
+    async fn set_manifest(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError>;
 
     /// Every job that the database knows, with the manifest of its workspace where there is one, in no order.
-    async fn pointers(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError>;
+    async fn manifests(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError>;
 
     /// When a job that is about to be held goes on by itself. Say so before the checkpoint that holds it. `LeaseLost`.
     async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError>;
 
     /// Frees a job without an end: queued again, to be taken `after_ms` milliseconds from now or later. `failed`, with a
-    /// sentence that says why, costs an attempt; when that was the last one, the job has failed. A wish to pause holds it
+    /// sentence that says why, costs an attempt; when that was the last one, the job has failed. A pause signal holds it
     /// instead. Returns how it stands now. `LeaseLost`.
     async fn give_back(
         &self,
@@ -354,23 +355,23 @@ pub trait Queue: Send + Sync {
 
     /// Whether a worker on `host` could still come to work on something without a person: jobs that are queued, running, or held
     /// until their time, on no machine or on that one, in the workspace store only where it has that.
-    async fn has_work(&self, host: &str, has_depot: bool) -> Result<bool, StoreError>;
+    async fn has_work(&self, host: &str, has_store: bool) -> Result<bool, StoreError>;
 
     /// Queues failed jobs again, with no attempt used; their batches have not ended then. Returns how many.
-    async fn retry(&self, which: Which) -> Result<u64, StoreError>;
+    async fn retry(&self, which: JobTarget) -> Result<u64, StoreError>;
 
-    /// Holds queued jobs, until `until` or their later time where that is given; leaves running ones a wish to pause where the reason is
+    /// Holds queued jobs, until `until` or their later time where that is given; sends running ones a pause signal where the reason is
     /// `Paused`. Returns how many of both.
-    async fn hold(&self, which: Which, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError>;
+    async fn hold(&self, which: JobTarget, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError>;
 
-    /// Queues held jobs, but not those that wait for a review; takes back a wish to pause. Returns how many of both.
-    async fn resume(&self, which: Which) -> Result<u64, StoreError>;
+    /// Queues held jobs, but not those that wait for a review; takes back a pause signal. Returns how many of both.
+    async fn resume(&self, which: JobTarget) -> Result<u64, StoreError>;
 
-    /// Cancels jobs that have not ended: what was never begun ends at once, here; of all others that is wished, and held ones
+    /// Cancels jobs that have not ended: what was never begun ends at once, here; all others get a cancel signal, and held ones
     /// are queued, so that a worker ends them in their workspace too. Returns how many of both.
-    async fn cancel(&self, which: Which) -> Result<u64, StoreError>;
+    async fn cancel(&self, which: JobTarget) -> Result<u64, StoreError>;
 
-    /// Returns when there may be something to do: jobs to claim, a wish to hear, a batch to end, a schedule to look at. Or
+    /// Returns when there may be something to do: jobs to claim, a control signal, a batch to end, a schedule to look at. Or
     /// after `within`, with false. What others do through another connection counts as well as what is done through this
     /// one; that a time has come is told to nobody, so `within` must not be long.
     ///
@@ -379,8 +380,8 @@ pub trait Queue: Send + Sync {
     /// caller at a time: two would hear only of what comes while both of them wait.
     async fn changed(&self, within: Duration) -> bool;
 
-    /// The running jobs of a worker of which somebody wishes something, by id. Cheap, for every second.
-    async fn wishes(&self, worker: Uuid) -> Result<Vec<Beaten>, StoreError>;
+    /// The running jobs of a worker that have a control signal, by id. Cheap enough for every second.
+    async fn control_signals(&self, worker: Uuid) -> Result<Vec<HeldLease>, StoreError>;
 
     /// Leaves jobs that are held for an outage so for `for_ms` milliseconds more, because a worker waits with them for their
     /// server; when it dies, a sweep queues them. Returns which of them still are so, by id: of the others somebody has
@@ -401,7 +402,7 @@ pub trait Queue: Send + Sync {
 
     /// The batches all of whose jobs have ended, and that are not marked as ended yet, oldest first. Cheap where there is
     /// none.
-    async fn end_batches(&self) -> Result<Vec<BatchRow>, StoreError>;
+    async fn batches_to_end(&self) -> Result<Vec<BatchRow>, StoreError>;
 
     /// Marks a batch as ended. True for one caller only, and only while all its jobs have ended. `retry` takes the mark away.
     async fn mark_ended(&self, batch: Uuid) -> Result<bool, StoreError>;
@@ -414,11 +415,11 @@ pub trait Queue: Send + Sync {
     async fn batches(&self, limit: u32) -> Result<Vec<BatchRow>, StoreError>;
 
     /// How many jobs of the batch there are in each status; all zero where there is no such batch.
-    async fn totals(&self, batch: Uuid) -> Result<Totals, StoreError>;
+    async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError>;
 
     /// How many jobs of all batches there are in each status that there is.
     async fn depth(&self) -> Result<Vec<(JobStatus, u64)>, StoreError>;
 
     /// A batch's jobs, by id.
-    async fn manifest(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError>;
+    async fn batch_entries(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError>;
 }

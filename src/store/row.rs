@@ -1,8 +1,8 @@
 //! Rows as they are read: column by column, then checked into the words of the job. Both databases name their columns alike.
 
 use super::{
-    JobRow, QueueFacts, StoreError, Wish,
-    value::{Id, Moment},
+    ControlSignal, JobRow, QueueInfo, StoreError,
+    value::{DbId, DbTime},
 };
 use overnight_core::job::{
     id::JobId,
@@ -17,8 +17,8 @@ use sqlx::{FromRow, types::Json};
 
 #[derive(FromRow)]
 pub(super) struct JobColumns {
-    id: Id,
-    created: Moment,
+    id: DbId,
+    created: DbTime,
     instructions: String,
     instructions_sha256: String,
     model: String,
@@ -42,32 +42,32 @@ pub(super) struct JobColumns {
     confidence: Option<f64>,
     notes: Option<String>,
     deliverables: Json<Vec<Delivered>>,
-    completed_at: Option<Moment>,
+    completed_at: Option<DbTime>,
     journal_seq: i64,
     journal_head: String,
     lease: i64,
-    worker: Option<Id>,
+    worker: Option<DbId>,
     wants: Option<String>,
-    updated: Moment,
-    batch: Option<Id>,
+    updated: DbTime,
+    batch: Option<DbId>,
     label: Option<String>,
     priority: i64,
     group_key: Option<String>,
     host: Option<String>,
     attempts: i64,
     max_attempts: i64,
-    run_after: Option<Moment>,
-    same_as: Option<Id>,
+    run_after: Option<DbTime>,
+    same_as: Option<DbId>,
     manifest: Option<String>,
 }
 
 impl JobColumns {
     /// `database` names it in an error.
     pub(super) fn row(self, database: &str) -> Result<JobRow, StoreError> {
-        let read = Reader { database, row: format!("job {}", self.id.0) };
+        let read = RowReader { database, row: format!("job {}", self.id.0) };
         let queue = match self.batch {
             None => None,
-            Some(batch) => Some(QueueFacts {
+            Some(batch) => Some(QueueInfo {
                 batch: batch.0,
                 label: self.label.unwrap_or_default(),
                 priority: read.number("priority", self.priority)?,
@@ -115,7 +115,7 @@ impl JobColumns {
             },
             lease: read.number("lease", self.lease)?,
             worker: self.worker.map(|worker| worker.0),
-            wants: wish(self.wants.as_deref(), &read)?,
+            wants: control_signal(self.wants.as_deref(), &read)?,
             updated: self.updated.0,
             queue,
         })
@@ -134,14 +134,14 @@ pub(super) struct PhaseColumns {
     tokens_in: i64,
     tokens_out: i64,
     cost_usd: Option<f64>,
-    started: Moment,
-    ended: Option<Moment>,
+    started: DbTime,
+    ended: Option<DbTime>,
     archive: Option<String>,
 }
 
 impl PhaseColumns {
     pub(super) fn row(self, database: &str) -> Result<PhaseRow, StoreError> {
-        let read = Reader { database, row: format!("phase {}", self.number) };
+        let read = RowReader { database, row: format!("phase {}", self.number) };
         Ok(PhaseRow {
             number: read.number("number", self.number)?,
             attempt: read.number("attempt", self.attempt)?,
@@ -174,14 +174,14 @@ pub(super) struct TodoColumns {
     position: i64,
     outcome: Option<String>,
     unevidenced: bool,
-    created: Moment,
-    started: Option<Moment>,
-    completed: Option<Moment>,
+    created: DbTime,
+    started: Option<DbTime>,
+    completed: Option<DbTime>,
 }
 
 impl TodoColumns {
     pub(super) fn row(self, database: &str) -> Result<TodoRow, StoreError> {
-        let read = Reader { database, row: format!("todo {} of phase {}", self.id, self.phase) };
+        let read = RowReader { database, row: format!("todo {} of phase {}", self.id, self.phase) };
         Ok(TodoRow {
             phase: read.number("phase", self.phase)?,
             attempt: read.number("attempt", self.attempt)?,
@@ -205,12 +205,12 @@ impl TodoColumns {
 }
 
 /// Reads what a column of one row says, or tells where it can't.
-pub(super) struct Reader<'a> {
+pub(super) struct RowReader<'a> {
     pub(super) database: &'a str,
     pub(super) row: String,
 }
 
-impl Reader<'_> {
+impl RowReader<'_> {
     pub(super) fn number<T: TryFrom<i64>>(&self, column: &str, number: i64) -> Result<T, StoreError> {
         T::try_from(number).map_err(|_| self.corrupt(column, &number.to_string()))
     }
@@ -229,11 +229,11 @@ impl Reader<'_> {
 }
 
 /// The column `wants`.
-pub(super) fn wish(word: Option<&str>, read: &Reader<'_>) -> Result<Option<Wish>, StoreError> {
+pub(super) fn control_signal(word: Option<&str>, read: &RowReader<'_>) -> Result<Option<ControlSignal>, StoreError> {
     match word {
         None => Ok(None),
-        Some("cancel") => Ok(Some(Wish::Cancel)),
-        Some("pause") => Ok(Some(Wish::Pause)),
+        Some("cancel") => Ok(Some(ControlSignal::Cancel)),
+        Some("pause") => Ok(Some(ControlSignal::Pause)),
         Some(other) => Err(read.corrupt("wants", other)),
     }
 }

@@ -9,8 +9,8 @@
 
 use super::{
     StoreError,
-    row::Reader,
-    value::{Id, Moment},
+    row::RowReader,
+    value::{DbId, DbTime},
 };
 use async_trait::async_trait;
 use overnight_core::job::time::Timestamp;
@@ -117,7 +117,7 @@ pub trait Schedules: Send + Sync {
 /// [`CommandLine`] as it is stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct StoredCommandLine {
     version: u32,
     words: Vec<String>,
     folder: String,
@@ -127,24 +127,24 @@ struct Stored {
 pub(super) fn submission_json(command: &CommandLine) -> Result<String, serde_json::Error> {
     let plain = |text: &String| text.replace('\0', "\u{fffd}");
     let words = command.words.iter().map(plain).collect();
-    serde_json::to_string(&Stored { version: VERSION, words, folder: plain(&command.folder) })
+    serde_json::to_string(&StoredCommandLine { version: VERSION, words, folder: plain(&command.folder) })
 }
 
 #[derive(FromRow)]
 pub(super) struct ScheduleColumns {
-    id: Id,
+    id: DbId,
     name: String,
-    created: Moment,
+    created: DbTime,
     cron: String,
     timezone: String,
     submission: Json<serde_json::Value>,
     make_up_ms: i64,
     may_overlap: bool,
     enabled: bool,
-    next_run: Option<Moment>,
-    run: Option<Moment>,
-    last_run: Option<Moment>,
-    last_batch: Option<Id>,
+    next_run: Option<DbTime>,
+    run: Option<DbTime>,
+    last_run: Option<DbTime>,
+    last_batch: Option<DbId>,
     note: Option<String>,
 }
 
@@ -156,9 +156,9 @@ impl ScheduleColumns {
     }
 
     fn row(self, database: &str) -> Result<ScheduleRow, StoreError> {
-        let read = Reader { database, row: format!("schedule '{}'", self.name) };
+        let read = RowReader { database, row: format!("schedule '{}'", self.name) };
         let written = self.submission.0.to_string();
-        let stored: Stored =
+        let stored: StoredCommandLine =
             serde_json::from_value(self.submission.0).map_err(|_| read.corrupt("submission", &written))?;
         if stored.version != VERSION {
             return Err(read.corrupt("submission.version", &stored.version.to_string()));

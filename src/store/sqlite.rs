@@ -6,28 +6,29 @@
 
 mod changes;
 mod checkpoint;
-mod open;
-mod people;
+mod connection;
+mod operator_requests;
+mod ownership;
 mod queue;
 mod schedules;
-mod whose;
 mod writer;
 
 use super::{
-    JobFilter, JobRow, Store, StoreError, Wish,
+    ControlSignal, JobFilter, JobRow, Store, StoreError,
     connect::LAST,
-    error::told,
-    row::{JobColumns, PhaseColumns, Reader, TodoColumns, wish},
-    value::{Id, Moment, NO_HEAD, count, ids_beginning, lease_ms, text},
-    whose::{Found, known},
+    error::message,
+    ownership::{DatabaseContents, newest_known},
+    row::{JobColumns, PhaseColumns, RowReader, TodoColumns, control_signal},
+    value::{DbId, DbTime, NO_HEAD, count, ids_beginning, lease_ms, text},
 };
 use async_trait::async_trait;
-use changes::Changes;
-use open::{connected, make, migrate, options};
+use changes::ChangePoller;
+use connection::{connected, make, migrate, options};
 use overnight_core::job::{
     id::JobId,
     record::{Checkpoint, JobStatus, NewJob, PhaseRow, TodoRow},
 };
+use ownership::{inspect, refuse_foreign, stamp_if_closed};
 use sqlx::{
     Arguments, Connection, QueryBuilder, Sqlite, SqlitePool,
     error::BoxDynError,
@@ -36,8 +37,7 @@ use sqlx::{
 };
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 use uuid::Uuid;
-use whose::{at_rest, look, refuse_foreign};
-use writer::{Durability, Sql, Writer, sql};
+use writer::{Durability, Sql, SqliteWriter, sql};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -45,7 +45,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 const BUSY: Duration = Duration::from_secs(10);
 
 /// Matches shown for an ambiguous name.
-const SHOWN: usize = 5;
+const MOST_SHOWN: usize = 5;
 
 /// Connections for reading: a long list keeps no job waiting.
 const READERS: u32 = 4;
@@ -73,7 +73,7 @@ const RENEW: Sql = sql!(
      returning lease"
 );
 
-const WANT: Sql = sql!(
+const SEND_SIGNAL: Sql = sql!(
     "update jobs set
         wants = case when wants = 'cancel' then wants else ?2 end,
         updated = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
@@ -82,19 +82,19 @@ const WANT: Sql = sql!(
 );
 
 pub(super) struct SqliteStore {
-    writer: Arc<Writer>,
+    writer: Arc<SqliteWriter>,
     readers: SqlitePool,
     /// The file's path, for errors.
     database: String,
-    changes: Changes,
+    changes: ChangePoller,
     /// Which file it was when it was opened.
     file: Option<(u64, u64)>,
 }
 
-/// What a look into the file finds, by a connection of its own.
-async fn seen(options: &SqliteConnectOptions, database: &str) -> Result<Found, StoreError> {
+/// Inspects the file by a connection of its own.
+async fn inspect_file(options: &SqliteConnectOptions, database: &str) -> Result<DatabaseContents, StoreError> {
     let mut connection = connected(options, database).await?;
-    let found = look(&mut connection).await.map_err(|error| failed(database, error));
+    let found = inspect(&mut connection).await.map_err(|error| failed(database, error));
     // Best effort: it was only read.
     let _ = connection.close().await;
     found
@@ -115,7 +115,7 @@ impl SqliteStore {
         let options = options.journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);
         let mut connection = connected(&options, &database).await?;
         migrate(&mut connection, &database).await?;
-        let writer = Writer::new(connection, database.clone()).map_err(|error| StoreError::Connect {
+        let writer = SqliteWriter::new(connection, database.clone()).map_err(|error| StoreError::Connect {
             database: database.clone(),
             detail: format!("the system gives no thread for it: {error}"),
         })?;
@@ -130,17 +130,17 @@ impl SqliteStore {
         }
         let mut options = options(path).pragma("query_only", "on");
         refuse_foreign(&options, path, &database).await?;
-        let mut found = seen(&options, &database).await;
+        let mut found = inspect_file(&options, &database).await;
         // Where nothing can be put beside the file, it is read as one that nobody changes, as long as nobody has it open.
-        if found.is_err() && at_rest(path).is_some() {
+        if found.is_err() && stamp_if_closed(path).is_some() {
             options = options.read_only(true).immutable(true);
-            found = seen(&options, &database).await;
+            found = inspect_file(&options, &database).await;
         }
-        let is_readable = found?.is_readable(&database, known(&MIGRATIONS))?;
-        Ok(is_readable.then(|| Self::with(Writer::none(database.clone()), options, path, database)))
+        let is_readable = found?.is_readable(&database, newest_known(&MIGRATIONS))?;
+        Ok(is_readable.then(|| Self::with(SqliteWriter::none(database.clone()), options, path, database)))
     }
 
-    fn with(writer: Writer, options: SqliteConnectOptions, path: &Path, database: String) -> Self {
+    fn with(writer: SqliteWriter, options: SqliteConnectOptions, path: &Path, database: String) -> Self {
         let readers = SqlitePoolOptions::new()
             .max_connections(READERS)
             .idle_timeout(None)
@@ -149,12 +149,12 @@ impl SqliteStore {
             .acquire_timeout(BUSY * 3)
             .connect_lazy_with(options.create_if_missing(false));
         let file = identity(path);
-        Self { writer: Arc::new(writer), readers, database, changes: Changes::default(), file }
+        Self { writer: Arc::new(writer), readers, database, changes: ChangePoller::default(), file }
     }
 
     /// An error where the file was removed, or another put in its place: what is written still goes to the old one, which
     /// nobody else sees.
-    fn is_there(&self) -> Result<(), StoreError> {
+    fn check_file(&self) -> Result<(), StoreError> {
         if self.file == identity(Path::new(&self.database)) {
             return Ok(());
         }
@@ -183,13 +183,13 @@ impl SqliteStore {
     /// Why a write found no row that it may change.
     async fn why_not(&self, id: JobId) -> StoreError {
         let status: Result<Option<String>, _> = sqlx::query_scalar("select status from jobs where id = ?1")
-            .bind(Id(id.0))
+            .bind(DbId(id.0))
             .fetch_optional(&self.readers)
             .await;
         match status {
             Ok(None) => StoreError::NotFound { name: id.to_string() },
             Ok(Some(status)) => {
-                let read = Reader { database: &self.database, row: format!("job {id}") };
+                let read = RowReader { database: &self.database, row: format!("job {id}") };
                 read.word("status", &status).map_or_else(|error| error, |status| StoreError::Ended { id, status })
             }
             Err(error) => self.failed(error),
@@ -207,8 +207,8 @@ impl Store for SqliteStore {
     async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
         let arguments = || {
             let mut arguments = SqliteArguments::default();
-            arguments.add(Id(job.id.0))?;
-            arguments.add(Moment(job.created))?;
+            arguments.add(DbId(job.id.0))?;
+            arguments.add(DbTime(job.created))?;
             arguments.add(text(&job.instructions))?;
             arguments.add(text(&job.instructions_sha256))?;
             arguments.add(text(&job.model))?;
@@ -223,13 +223,13 @@ impl Store for SqliteStore {
     async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
         let arguments = || {
             let mut arguments = SqliteArguments::default();
-            arguments.add(Id(id.0))?;
-            arguments.add(Id(worker))?;
+            arguments.add(DbId(id.0))?;
+            arguments.add(DbId(worker))?;
             arguments.add(lease_ms(for_ms))?;
             Ok(arguments)
         };
         match self.write(CLAIM, arguments(), Durability::Now).await? {
-            Some(lease) => Reader { database: &self.database, row: format!("job {id}") }.number("lease", lease),
+            Some(lease) => RowReader { database: &self.database, row: format!("job {id}") }.number("lease", lease),
             None => Err(self.why_not(id).await),
         }
     }
@@ -237,7 +237,7 @@ impl Store for SqliteStore {
     async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError> {
         let arguments = || {
             let mut arguments = SqliteArguments::default();
-            arguments.add(Id(id.0))?;
+            arguments.add(DbId(id.0))?;
             arguments.add(count(lease))?;
             arguments.add(lease_ms(for_ms))?;
             Ok(arguments)
@@ -256,7 +256,7 @@ impl Store for SqliteStore {
     async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError> {
         let arguments = || {
             let mut arguments = checkpoint::arguments(job.id, None, checkpoint)?;
-            arguments.add(Moment(job.created))?;
+            arguments.add(DbTime(job.created))?;
             arguments.add(text(&job.instructions))?;
             arguments.add(text(&job.instructions_sha256))?;
             arguments.add(text(&job.model))?;
@@ -271,7 +271,7 @@ impl Store for SqliteStore {
 
     async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError> {
         let row: Option<JobColumns> = sqlx::query_as("select * from jobs where id = ?1")
-            .bind(Id(id.0))
+            .bind(DbId(id.0))
             .fetch_optional(&self.readers)
             .await
             .map_err(|error| self.failed(error))?;
@@ -280,7 +280,7 @@ impl Store for SqliteStore {
 
     async fn find(&self, name: &str) -> Result<JobId, StoreError> {
         let name = name.trim();
-        let found: Result<Vec<Id>, _> = if name == LAST {
+        let found: Result<Vec<DbId>, _> = if name == LAST {
             sqlx::query_scalar("select id from jobs order by created desc, id desc limit 1")
                 .fetch_all(&self.readers)
                 .await
@@ -289,9 +289,9 @@ impl Store for SqliteStore {
                 return Err(StoreError::NotFound { name: name.to_owned() });
             };
             sqlx::query_scalar("select id from jobs where id between ?1 and ?2 order by id limit ?3")
-                .bind(Id(first))
-                .bind(Id(last))
-                .bind(count(SHOWN as u64 + 1))
+                .bind(DbId(first))
+                .bind(DbId(last))
+                .bind(count(MOST_SHOWN as u64 + 1))
                 .fetch_all(&self.readers)
                 .await
         };
@@ -301,8 +301,8 @@ impl Store for SqliteStore {
             [] => Err(StoreError::NotFound { name: name.to_owned() }),
             [id] => Ok(id),
             _ => {
-                let more = matches.len() > SHOWN;
-                matches.truncate(SHOWN);
+                let more = matches.len() > MOST_SHOWN;
+                matches.truncate(MOST_SHOWN);
                 Err(StoreError::Ambiguous { name: name.to_owned(), matches, more })
             }
         }
@@ -316,7 +316,7 @@ impl Store for SqliteStore {
 
     async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError> {
         let rows: Vec<PhaseColumns> = sqlx::query_as("select * from phases where job = ?1 order by number, attempt")
-            .bind(Id(id.0))
+            .bind(DbId(id.0))
             .fetch_all(&self.readers)
             .await
             .map_err(|error| self.failed(error))?;
@@ -326,23 +326,23 @@ impl Store for SqliteStore {
     async fn todos(&self, id: JobId) -> Result<Vec<TodoRow>, StoreError> {
         let rows: Vec<TodoColumns> =
             sqlx::query_as("select * from todos where job = ?1 order by phase, attempt, position, id")
-                .bind(Id(id.0))
+                .bind(DbId(id.0))
                 .fetch_all(&self.readers)
                 .await
                 .map_err(|error| self.failed(error))?;
         rows.into_iter().map(|row| row.row(&self.database)).collect()
     }
 
-    async fn want(&self, id: JobId, wish: Wish) -> Result<(), StoreError> {
+    async fn send_signal(&self, id: JobId, signal: ControlSignal) -> Result<(), StoreError> {
         let arguments = || {
             let mut arguments = SqliteArguments::default();
-            arguments.add(Id(id.0))?;
-            arguments.add(wish.name())?;
+            arguments.add(DbId(id.0))?;
+            arguments.add(signal.name())?;
             Ok(arguments)
         };
-        match self.write(WANT, arguments(), Durability::Now).await? {
+        match self.write(SEND_SIGNAL, arguments(), Durability::Now).await? {
             Some(_) => {
-                self.changes.look();
+                self.changes.notify();
                 Ok(())
             }
             None => Err(self.why_not(id).await),
@@ -355,14 +355,14 @@ impl Store for SqliteStore {
             writer: self.writer.clone(),
             readers: self.readers.clone(),
             database: self.database.clone(),
-            changes: Changes::default(),
+            changes: ChangePoller::default(),
             file: self.file,
         })
     }
 
-    async fn wanted(&self, id: JobId, lease: u64) -> Result<Option<Wish>, StoreError> {
+    async fn control_signal(&self, id: JobId, lease: u64) -> Result<Option<ControlSignal>, StoreError> {
         let wants: Option<Option<String>> = sqlx::query_scalar("select wants from jobs where id = ?1 and lease = ?2")
-            .bind(Id(id.0))
+            .bind(DbId(id.0))
             .bind(count(lease))
             .fetch_optional(&self.readers)
             .await
@@ -370,7 +370,7 @@ impl Store for SqliteStore {
         let Some(wants) = wants else {
             return Err(StoreError::LeaseLost { id });
         };
-        wish(wants.as_deref(), &Reader { database: &self.database, row: format!("job {id}") })
+        control_signal(wants.as_deref(), &RowReader { database: &self.database, row: format!("job {id}") })
     }
 }
 
@@ -381,16 +381,16 @@ fn listed(filter: &JobFilter) -> QueryBuilder<Sqlite> {
         query.push(" and status = ").push_bind(status.name());
     }
     if let Some(since) = filter.since {
-        query.push(" and created >= ").push_bind(Moment(since));
+        query.push(" and created >= ").push_bind(DbTime(since));
     }
     if let Some(since) = filter.updated_since {
-        query.push(" and updated >= ").push_bind(Moment(since));
+        query.push(" and updated >= ").push_bind(DbTime(since));
     }
     if let Some(batch) = filter.batch {
-        query.push(" and batch = ").push_bind(Id(batch));
+        query.push(" and batch = ").push_bind(DbId(batch));
     }
     if let Some(worker) = filter.worker {
-        query.push(" and worker = ").push_bind(Id(worker));
+        query.push(" and worker = ").push_bind(DbId(worker));
     }
     if filter.needs_review {
         query.push(" and status = 'held' and hold_reason = 'review'");
@@ -411,7 +411,7 @@ const RUINED: &str = "move the file away, and `overnight reindex` makes it anew 
 #[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
 fn failed(database: &str, error: sqlx::Error) -> StoreError {
     let database = database.to_owned();
-    let detail = told(&error);
+    let detail = message(&error);
     let code = match &error {
         sqlx::Error::Database(error) => error.code().and_then(|code| code.parse::<u32>().ok()),
         sqlx::Error::PoolTimedOut => return StoreError::Unreachable { database, detail },

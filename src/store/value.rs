@@ -15,9 +15,9 @@ use uuid::Uuid;
 
 /// A time in a column.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moment(pub(super) Timestamp);
+pub(super) struct DbTime(pub(super) Timestamp);
 
-impl Type<Sqlite> for Moment {
+impl Type<Sqlite> for DbTime {
     fn type_info() -> SqliteTypeInfo {
         <String as Type<Sqlite>>::type_info()
     }
@@ -27,32 +27,32 @@ impl Type<Sqlite> for Moment {
     }
 }
 
-impl Encode<'_, Sqlite> for Moment {
+impl Encode<'_, Sqlite> for DbTime {
     fn encode_by_ref(&self, buffer: &mut <Sqlite as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
         <String as Encode<Sqlite>>::encode(self.0.to_string(), buffer)
     }
 }
 
-impl Decode<'_, Sqlite> for Moment {
+impl Decode<'_, Sqlite> for DbTime {
     fn decode(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
         let text = <&str as Decode<Sqlite>>::decode(value)?;
         Ok(Self(Timestamp::new(DateTime::parse_from_rfc3339(text)?.with_timezone(&Utc))))
     }
 }
 
-impl Type<Postgres> for Moment {
+impl Type<Postgres> for DbTime {
     fn type_info() -> PgTypeInfo {
         <DateTime<Utc> as Type<Postgres>>::type_info()
     }
 }
 
-impl Encode<'_, Postgres> for Moment {
+impl Encode<'_, Postgres> for DbTime {
     fn encode_by_ref(&self, buffer: &mut <Postgres as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
         <DateTime<Utc> as Encode<Postgres>>::encode(self.0.utc(), buffer)
     }
 }
 
-impl Decode<'_, Postgres> for Moment {
+impl Decode<'_, Postgres> for DbTime {
     fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
         Ok(Self(Timestamp::new(<DateTime<Utc> as Decode<Postgres>>::decode(value)?)))
     }
@@ -60,9 +60,9 @@ impl Decode<'_, Postgres> for Moment {
 
 /// A UUID in a column.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Id(pub(super) Uuid);
+pub(super) struct DbId(pub(super) Uuid);
 
-impl Type<Sqlite> for Id {
+impl Type<Sqlite> for DbId {
     fn type_info() -> SqliteTypeInfo {
         <String as Type<Sqlite>>::type_info()
     }
@@ -72,31 +72,31 @@ impl Type<Sqlite> for Id {
     }
 }
 
-impl Encode<'_, Sqlite> for Id {
+impl Encode<'_, Sqlite> for DbId {
     fn encode_by_ref(&self, buffer: &mut <Sqlite as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
         <String as Encode<Sqlite>>::encode(self.0.hyphenated().to_string(), buffer)
     }
 }
 
-impl Decode<'_, Sqlite> for Id {
+impl Decode<'_, Sqlite> for DbId {
     fn decode(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
         Ok(Self(Uuid::parse_str(<&str as Decode<Sqlite>>::decode(value)?)?))
     }
 }
 
-impl Type<Postgres> for Id {
+impl Type<Postgres> for DbId {
     fn type_info() -> PgTypeInfo {
         <Uuid as Type<Postgres>>::type_info()
     }
 }
 
-impl Encode<'_, Postgres> for Id {
+impl Encode<'_, Postgres> for DbId {
     fn encode_by_ref(&self, buffer: &mut <Postgres as Database>::ArgumentBuffer) -> Result<IsNull, BoxDynError> {
         <Uuid as Encode<Postgres>>::encode(self.0, buffer)
     }
 }
 
-impl Decode<'_, Postgres> for Id {
+impl Decode<'_, Postgres> for DbId {
     fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
         Ok(Self(<Uuid as Decode<Postgres>>::decode(value)?))
     }

@@ -39,7 +39,7 @@ const SCHEMES: [&str; 2] = ["http", "https"];
 
 /// Where spans go, and who they say they are from.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct TraceTarget {
     /// The whole address of the traces.
     pub url: String,
     /// Names and values; a value is often a key.
@@ -49,13 +49,13 @@ pub struct Target {
 }
 
 /// Not derived: address and headers may carry a key.
-impl fmt::Debug for Target {
+impl fmt::Debug for TraceTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Target").field("url", &self.shown()).finish_non_exhaustive()
+        f.debug_struct("TraceTarget").field("url", &self.shown()).finish_non_exhaustive()
     }
 }
 
-impl Target {
+impl TraceTarget {
     /// The address as it may be shown: without user, password and query.
     pub fn shown(&self) -> String {
         let url = Url::parse(&self.url).ok().filter(|url| SCHEMES.contains(&url.scheme()));
@@ -87,7 +87,7 @@ impl Target {
             .map_err(|error| format!("the HTTP client can't be made ({error})"))
     }
 
-    fn exporter(&self, tally: &Arc<Tally>) -> Result<Counted, String> {
+    fn exporter(&self, counts: &Arc<SpanCounts>) -> Result<CountingExporter, String> {
         let retries = RetryPolicy::default().with_max_retries(2).with_initial_delay(Duration::from_millis(500));
         let inner = SpanExporter::builder()
             .with_http()
@@ -95,30 +95,30 @@ impl Target {
             .with_endpoint(&self.url)
             .with_timeout(REQUEST)
             .with_retry_policy(retries)
-            .with_http_client(Post { client: self.client()?, tally: Arc::clone(tally) })
+            .with_http_client(HttpPost { client: self.client()?, counts: Arc::clone(counts) })
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(Counted { inner, tally: Arc::clone(tally) })
+        Ok(CountingExporter { inner, counts: Arc::clone(counts) })
     }
 }
 
-/// The way to a collector, while there is work.
+/// Exports spans to a collector.
 #[derive(Debug)]
 pub struct Exporter {
-    feed: Feed,
+    feed: SpanSender,
     shown: String,
 }
 
-/// Where one of those at work hands its spans over.
+/// Hands over the spans of one job.
 #[derive(Clone, Debug)]
-pub struct Feed {
+pub struct SpanSender {
     processor: Arc<BatchSpanProcessor>,
-    tally: Arc<Tally>,
+    counts: Arc<SpanCounts>,
 }
 
-/// What became of the spans.
+/// The numbers of spans by what became of them.
 #[derive(Debug, Default)]
-struct Tally {
+struct SpanCounts {
     handed: AtomicU64,
     arrived: AtomicU64,
     /// Those that the collector took a request without.
@@ -127,7 +127,7 @@ struct Tally {
     fault: Mutex<Option<String>>,
 }
 
-impl Tally {
+impl SpanCounts {
     fn fault(&self, text: &str) {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| text.to_owned());
     }
@@ -135,47 +135,47 @@ impl Tally {
 
 impl Exporter {
     /// Begins. What is wrong with the target, in a sentence.
-    pub fn start(target: &Target) -> Result<Self, String> {
+    pub fn start(target: &TraceTarget) -> Result<Self, String> {
         let shown = target.shown();
-        let tally = Arc::new(Tally::default());
+        let counts = Arc::new(SpanCounts::default());
         // A client that blocks can be made and dropped only where nothing is async.
-        let made = std::thread::scope(|scope| scope.spawn(|| target.exporter(&tally)).join());
+        let made = std::thread::scope(|scope| scope.spawn(|| target.exporter(&counts)).join());
         let exporter = made
             .unwrap_or_else(|_| Err("the HTTP client can't be made".to_owned()))
             .map_err(|what| format!("no traces are sent to {shown}: {what}"))?;
         let mut processor = BatchSpanProcessor::new(exporter, BatchConfig::default());
         let about = target.resource.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
         processor.set_resource(&Resource::builder_empty().with_attributes(about).build());
-        Ok(Self { feed: Feed { processor: Arc::new(processor), tally }, shown })
+        Ok(Self { feed: SpanSender { processor: Arc::new(processor), counts }, shown })
     }
 
-    pub fn feed(&self) -> Feed {
+    pub fn feed(&self) -> SpanSender {
         self.feed.clone()
     }
 
     /// Sends what is left, within a few seconds, when all feeds are gone. What did not arrive, in a sentence.
     pub async fn finish(self) -> Option<String> {
-        let Feed { processor, tally } = self.feed;
+        let SpanSender { processor, counts } = self.feed;
         let flushed = tokio::task::spawn_blocking(move || processor.shutdown_with_timeout(FLUSH)).await;
         if !matches!(flushed, Ok(Ok(()))) {
-            tally.fault("it did not answer in time");
+            counts.fault("it did not answer in time");
         }
-        let handed = tally.handed.load(Ordering::Acquire);
-        let lost = handed.saturating_sub(tally.arrived.load(Ordering::Acquire));
+        let handed = counts.handed.load(Ordering::Acquire);
+        let lost = handed.saturating_sub(counts.arrived.load(Ordering::Acquire));
         if lost == 0 {
             return None;
         }
-        let fault = tally.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let fault = counts.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
         let why = fault.unwrap_or_else(|| "more came than it took".to_owned());
         Some(format!("{lost} of {handed} spans did not reach {}: {why}", self.shown))
     }
 }
 
-impl Feed {
+impl SpanSender {
     /// Hands spans over; never waits.
     pub fn send(&self, spans: Vec<SpanData>) {
         for span in spans {
-            self.tally.handed.fetch_add(1, Ordering::Release);
+            self.counts.handed.fetch_add(1, Ordering::Release);
             self.processor.on_end(span);
         }
     }
@@ -183,17 +183,17 @@ impl Feed {
 
 /// Counts the spans that arrive.
 #[derive(Debug)]
-struct Counted {
+struct CountingExporter {
     inner: SpanExporter,
-    tally: Arc<Tally>,
+    counts: Arc<SpanCounts>,
 }
 
-impl Export for Counted {
+impl Export for CountingExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let count = batch.len() as u64;
         self.inner.export(batch).await?;
-        let rejected = self.tally.rejected.swap(0, Ordering::AcqRel);
-        self.tally.arrived.fetch_add(count.saturating_sub(rejected), Ordering::Release);
+        let rejected = self.counts.rejected.swap(0, Ordering::AcqRel);
+        self.counts.arrived.fetch_add(count.saturating_sub(rejected), Ordering::Release);
         Ok(())
     }
 
@@ -208,18 +208,18 @@ impl Export for Counted {
 
 /// Posts requests, and keeps what the exporter doesn't say: why one failed, and how many spans were refused of one that was taken.
 #[derive(Debug)]
-struct Post {
+struct HttpPost {
     client: Client,
-    tally: Arc<Tally>,
+    counts: Arc<SpanCounts>,
 }
 
 #[async_trait::async_trait]
-impl HttpClient for Post {
+impl HttpClient for HttpPost {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (parts, body) = request.into_parts();
         let sent = self.client.post(parts.uri.to_string()).headers(parts.headers).body(body).send();
         let answer = sent.inspect_err(|error| {
-            self.tally.fault(if error.is_timeout() {
+            self.counts.fault(if error.is_timeout() {
                 "it did not answer in time"
             } else if error.is_connect() {
                 "no connection"
@@ -234,12 +234,12 @@ impl HttpClient for Post {
             let said = ExportTraceServiceResponse::decode(&body[..]).ok().and_then(|said| said.partial_success);
             let rejected = said.map_or(0, |said| u64::try_from(said.rejected_spans).unwrap_or(0));
             if rejected > 0 {
-                self.tally.rejected.store(rejected, Ordering::Release);
-                self.tally.fault("it took only a part of them");
+                self.counts.rejected.store(rejected, Ordering::Release);
+                self.counts.fault("it took only a part of them");
             }
         } else {
             let status = status.as_u16();
-            self.tally.fault(&format!("it answers with {status} (OTLP as protobuf over HTTP is what is sent)"));
+            self.counts.fault(&format!("it answers with {status} (OTLP as protobuf over HTTP is what is sent)"));
         }
         let mut response = Response::new(Bytes::from(body));
         *response.status_mut() = status;

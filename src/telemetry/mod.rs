@@ -1,8 +1,8 @@
-//! What a job's work looks like to an OpenTelemetry collector: a reader of the runner's reports; it decides nothing.
+//! Sends the work on jobs to an OpenTelemetry collector as spans. It only reads the runner's reports.
 //!
 //! - `spans`: spans from reports: job, phase, todo, turn, tool, as the OpenTelemetry SDK's own `SpanData`: they are made from
 //!   recorded facts, with times that are facts too and a parent that another process may have begun
-//! - `span`: what all spans are made of
+//! - `span`: what all spans have in common
 //! - `exporter`: hands them to the SDK, which sends them beside the work, and counts those that did not arrive
 //! - `trace`: the spans of one job, on their way there
 
@@ -13,6 +13,6 @@ mod spans;
 mod tests;
 mod trace;
 
-pub use exporter::{Exporter, Feed, Target};
-pub use spans::Spans;
+pub use exporter::{Exporter, SpanSender, TraceTarget};
+pub use spans::JobSpans;
 pub use trace::Trace;

@@ -1,4 +1,4 @@
-//! What all spans are made of. Never text of a document or a prompt.
+//! What all spans have in common. They never hold text of a document or a prompt.
 
 use opentelemetry::{
     InstrumentationScope, KeyValue, Value,
@@ -12,8 +12,7 @@ use std::time::SystemTime;
 /// Characters of a text that a model chose: a title, a todo, the name of a tool.
 const MOST_CHARS: usize = 200;
 
-/// The `number`th span of the process that took the job up at `begun`: its id is the same whenever it is worked out. The trace
-/// is the job.
+/// The `number`th span of the process that opened the job at `begun`. Its id follows from these; the trace is the job.
 pub(super) fn span(job: JobId, begun: Timestamp, number: u64, parent: SpanId, name: String, at: Timestamp) -> SpanData {
     let mut hasher = Sha256::new();
     hasher.update(job.0.as_bytes());
@@ -41,8 +40,8 @@ pub(super) fn span(job: JobId, begun: Timestamp, number: u64, parent: SpanId, na
     }
 }
 
-/// What is added to a span while the work goes on.
-pub(super) trait Told {
+/// Adds attributes and a failure to a span.
+pub(super) trait SpanExt {
     fn id(&self) -> SpanId;
     fn set(&mut self, name: &'static str, value: impl Into<Value>);
     fn text(&mut self, name: &'static str, text: &str) {
@@ -55,7 +54,7 @@ pub(super) trait Told {
     fn fail(&mut self, word: &str);
 }
 
-impl Told for SpanData {
+impl SpanExt for SpanData {
     fn id(&self) -> SpanId {
         self.span_context.span_id()
     }

@@ -1,11 +1,10 @@
-//! Spans from the runner's reports: the work of this process on a job, its phases, todos, turns and tool calls, named as
-//! OpenTelemetry's conventions for generative AI say.
+//! Spans of this process's work on a job, its phases, todos, turns and tool calls, named by OpenTelemetry's conventions for generative AI.
 //!
 //! A phase's span begins with the planning that led to the phase, as its costs do. A turn has one span for each attempt. What
 //! another process began and this one goes on with has a span in each; all of them are one trace, which is the job.
 
-use super::span::{Told, moment, short, span};
-use crate::runner::Report;
+use super::span::{SpanExt, moment, short, span};
+use crate::runner::RunReport;
 use opentelemetry::{
     Array, Value,
     trace::{SpanId, SpanKind},
@@ -23,12 +22,12 @@ use overnight_core::{
     prompt::message::{Stop, ToolCall},
 };
 
-/// The word for what nobody has a word for.
+/// The conventions' word for any other value.
 const OTHER: &str = "_OTHER";
 
 /// The spans that are not finished, and what the next ones need.
 #[derive(Debug)]
-pub struct Spans {
+pub struct JobSpans {
     id: JobId,
     /// When this process took the job up.
     begun: Timestamp,
@@ -44,12 +43,12 @@ pub struct Spans {
     turn: Option<SpanData>,
     /// The turn whose calls are being done.
     replied: Option<SpanId>,
-    /// When the last thing happened.
+    /// The time of the last report.
     last: Timestamp,
     finished: Vec<SpanData>,
 }
 
-impl Spans {
+impl JobSpans {
     /// This process takes the job up at `now`, with a model of this name.
     pub fn begin(job: &Job, model: &str, now: Timestamp) -> Self {
         let (provider, model) = provider(model);
@@ -86,11 +85,11 @@ impl Spans {
     }
 
     /// What `report` finishes. `job` is the state after it, `now` is asked only where the report has no time of its own.
-    pub fn on(&mut self, job: &Job, report: &Report<'_>, now: impl FnOnce() -> Timestamp) -> Vec<SpanData> {
+    pub fn on(&mut self, job: &Job, report: &RunReport<'_>, now: impl FnOnce() -> Timestamp) -> Vec<SpanData> {
         match report {
-            Report::Talk(_) => {}
-            Report::Calling => self.on_calling(job, now().max(self.last)),
-            Report::Decided(decision) => self.on_decided(job, decision),
+            RunReport::Note(_) => {}
+            RunReport::Calling => self.on_calling(job, now().max(self.last)),
+            RunReport::Decided(decision) => self.on_decided(job, decision),
         }
         std::mem::take(&mut self.finished)
     }
@@ -322,7 +321,7 @@ impl Spans {
     }
 
     fn phase_or_job(&self) -> SpanId {
-        self.phase.as_ref().map_or(self.job.id(), Told::id)
+        self.phase.as_ref().map_or(self.job.id(), SpanExt::id)
     }
 
     fn open(&mut self, name: &str, parent: SpanId, at: Timestamp) -> SpanData {

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_target_that_cannot_be_used_is_a_sentence_without_its_keys() {
-    let target = |url: &str, headers: &[(&str, &str)]| Target {
+    let target = |url: &str, headers: &[(&str, &str)]| TraceTarget {
         url: url.to_owned(),
         headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         resource: Vec::new(),

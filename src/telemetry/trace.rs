@@ -1,21 +1,21 @@
 //! The spans of the work on one job, handed over as they come.
 
-use super::{Feed, Spans};
-use crate::runner::{Report, now};
+use super::{JobSpans, SpanSender};
+use crate::runner::{RunReport, now};
 use overnight_core::job::state::Job;
 
 #[derive(Debug)]
 pub struct Trace {
-    spans: Spans,
-    feed: Feed,
+    spans: JobSpans,
+    feed: SpanSender,
 }
 
 impl Trace {
-    pub fn begin(feed: Feed, job: &Job, model: &str) -> Self {
-        Self { spans: Spans::begin(job, model, now()), feed }
+    pub fn begin(feed: SpanSender, job: &Job, model: &str) -> Self {
+        Self { spans: JobSpans::begin(job, model, now()), feed }
     }
 
-    pub fn on(&mut self, job: &Job, report: &Report<'_>) {
+    pub fn on(&mut self, job: &Job, report: &RunReport<'_>) {
         self.feed.send(self.spans.on(job, report, now));
     }
 

@@ -2,21 +2,21 @@
 
 use super::{
     ToolError,
+    document_cache::{DocumentCache, find_document},
     files::{glob, matches},
-    library::{Library, named},
 };
 use crate::workspace::Workspace;
 use overnight_core::{
     job::{
         coverage::Coverage,
-        event::{CallEnd, Shown, ToolResult},
+        event::{CallEnd, ShownPart, ToolResult},
         pages::{PageLines, UnreadPart},
         spec::{DocumentEntry, JobSpec},
     },
     prompt::{
-        catalogue::{ListDocuments, ReadDocument},
         fence::{mark_of, quoted},
         tokens::estimate,
+        tools::{ListDocuments, ReadDocument},
     },
 };
 use std::fmt::Write;
@@ -136,17 +136,17 @@ fn beyond(document: &DocumentEntry) -> String {
 pub(super) fn read(
     spec: &JobSpec,
     workspace: &Workspace,
-    library: &mut Library,
+    document_cache: &mut DocumentCache,
     wanted: &ReadDocument,
     most: u64,
 ) -> Result<ToolResult, ToolError> {
-    let document = named(spec, &wanted.name)?;
+    let document = find_document(spec, &wanted.name)?;
     if document.units == 0 {
         let text = format!("{} has no readable text.{}", document.name, beyond(document));
         return Ok(ToolResult::plain(CallEnd::Done, text));
     }
     let (from, to, line) = asked(document, wanted)?;
-    let text = library.text(workspace, document)?;
+    let text = document_cache.text(workspace, document)?;
     let mut body = String::new();
     let mut tokens = READ_FRAME_TOKENS;
     let mut last = from;
@@ -192,7 +192,7 @@ pub(super) fn read(
         }
     }
     Ok(ToolResult {
-        shown: Some(Shown { document: document.name.clone(), from, to: last, lines }),
+        shown: Some(ShownPart { document: document.name.clone(), from, to: last, lines }),
         ..ToolResult::plain(CallEnd::Done, result)
     })
 }
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_list_says_what_is_missing() {
         let mut coverage = Coverage::default();
-        coverage.add(&Shown { document: "a.pdf".to_owned(), from: 1, to: 4, lines: None });
+        coverage.add(&ShownPart { document: "a.pdf".to_owned(), from: 1, to: 4, lines: None });
         let plain = DocumentEntry {
             gaps: Vec::new(),
             unreadable: Vec::new(),

@@ -1,15 +1,15 @@
 //! `read_file` and `list_files`.
 
 use super::ToolError;
-use crate::workspace::{Folder, Known, ModelPath, Workspace};
+use crate::workspace::{Folder, KnownPath, ModelPath, Workspace};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use overnight_core::{
     job::event::{CallEnd, ToolResult},
     job::rows::moment,
     prompt::{
-        catalogue::{ListFiles, ReadFile},
         fence::{fenced, quoted},
         tokens::estimate,
+        tools::{ListFiles, ReadFile},
     },
 };
 use std::fmt::Write;
@@ -67,21 +67,21 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Resul
 }
 
 /// Whether what is read there is text of documents: that of the documents themselves, or of long results that show it.
-fn holds_documents(known: Known) -> bool {
+fn holds_documents(known: KnownPath) -> bool {
     match known {
-        Known::Under(Folder::Documents | Folder::ToolResults) => true,
-        Known::Under(Folder::Assets | Folder::Archive | Folder::Output)
-        | Known::Plan
-        | Known::Memory
-        | Known::Instructions
-        | Known::Summary
-        | Known::Progress
-        | Known::Todos
-        | Known::Quotes
-        | Known::Journal
-        | Known::JobFile
-        | Known::Lock
-        | Known::Other => false,
+        KnownPath::Under(Folder::Documents | Folder::ToolResults) => true,
+        KnownPath::Under(Folder::Assets | Folder::Archive | Folder::Output)
+        | KnownPath::Plan
+        | KnownPath::Memory
+        | KnownPath::Instructions
+        | KnownPath::Summary
+        | KnownPath::Progress
+        | KnownPath::Todos
+        | KnownPath::Quotes
+        | KnownPath::Journal
+        | KnownPath::JobFile
+        | KnownPath::Lock
+        | KnownPath::Other => false,
     }
 }
 

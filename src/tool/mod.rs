@@ -1,23 +1,23 @@
 //! The working tools: what reads or changes something outside the todo list. Each takes what it needs and gives a result
 //! for the model; what the model can mend is told to it, only what nobody in the job can mend is an error.
 //!
-//! - `library`: the documents' text, kept in memory while it is read
+//! - `document_cache`: the documents' text, kept in memory while it is read
 //! - `documents`: `list_documents`, `read_document`
 //! - `files`: `read_file`, `list_files`
 //! - `search`: `search_files`
 //! - `write`: `write_file`, `append_file`, `edit_file`, made safe to repeat
 //! - `spill`: results too large for the conversation
 
+mod document_cache;
 mod documents;
 mod error;
 mod files;
-mod library;
 mod reading;
 mod search;
 mod spill;
 mod write;
 
+pub use document_cache::DocumentCache;
 pub use error::ToolError;
-pub use library::Library;
 pub use reading::{bounded, is_reading, leaves_no_trace, read, take_back};
-pub use write::{Planned, prepare, write};
+pub use write::{PlannedChange, prepare, write};

@@ -1,37 +1,37 @@
 //! The reading tools' table: one call, one result.
 
-use super::{Library, ToolError, documents, files, search, spill};
+use super::{DocumentCache, ToolError, documents, files, search, spill};
 use crate::workspace::Workspace;
 use overnight_core::{
     job::{
         coverage::Coverage,
         event::{CallEnd, ToolResult},
         spec::JobSpec,
-        working::Working,
+        work_call::WorkCall,
     },
     prompt::{compact::RESULT_TOKENS, layers::share_of},
 };
 
 /// Whether a call leaves everything as it is: not even its result is put aside.
-pub fn leaves_no_trace(working: &Working) -> bool {
-    matches!(working, Working::ReadDocument(_))
+pub fn leaves_no_trace(work: &WorkCall) -> bool {
+    matches!(work, WorkCall::ReadDocument(_))
 }
 
 /// Whether a call only reads: it can be given up at any time, and made again.
-pub fn is_reading(working: &Working) -> bool {
-    match working {
-        Working::ReadFile(_)
-        | Working::ListFiles(_)
-        | Working::SearchFiles(_)
-        | Working::ListDocuments(_)
-        | Working::ReadDocument(_) => true,
-        Working::GenerateWorkspaceSummary | Working::Write(_) => false,
+pub fn is_reading(work: &WorkCall) -> bool {
+    match work {
+        WorkCall::ReadFile(_)
+        | WorkCall::ListFiles(_)
+        | WorkCall::SearchFiles(_)
+        | WorkCall::ListDocuments(_)
+        | WorkCall::ReadDocument(_) => true,
+        WorkCall::GenerateWorkspaceSummary | WorkCall::Write(_) => false,
     }
 }
 
 /// Before a reading call: takes away what the call `call` put aside before a crash.
-pub fn take_back(workspace: &Workspace, call: &str, working: &Working) -> Result<(), ToolError> {
-    if leaves_no_trace(working) { Ok(()) } else { spill::take_back(workspace, call) }
+pub fn take_back(workspace: &Workspace, call: &str, work: &WorkCall) -> Result<(), ToolError> {
+    if leaves_no_trace(work) { Ok(()) } else { spill::take_back(workspace, call) }
 }
 
 /// What a reading call finds. Changes nothing.
@@ -39,17 +39,17 @@ pub fn read(
     spec: &JobSpec,
     coverage: &Coverage,
     workspace: &Workspace,
-    library: &mut Library,
-    working: &Working,
+    document_cache: &mut DocumentCache,
+    work: &WorkCall,
 ) -> Result<ToolResult, ToolError> {
     let most = most(spec);
-    match working {
-        Working::ReadFile(wanted) => files::read(workspace, wanted, most),
-        Working::ListFiles(wanted) => files::list(workspace, wanted),
-        Working::SearchFiles(wanted) => search::search(spec, workspace, wanted),
-        Working::ListDocuments(wanted) => documents::list(spec, coverage, wanted, most),
-        Working::ReadDocument(wanted) => documents::read(spec, workspace, library, wanted, most),
-        Working::GenerateWorkspaceSummary | Working::Write(_) => {
+    match work {
+        WorkCall::ReadFile(wanted) => files::read(workspace, wanted, most),
+        WorkCall::ListFiles(wanted) => files::list(workspace, wanted),
+        WorkCall::SearchFiles(wanted) => search::search(spec, workspace, wanted),
+        WorkCall::ListDocuments(wanted) => documents::list(spec, coverage, wanted, most),
+        WorkCall::ReadDocument(wanted) => documents::read(spec, workspace, document_cache, wanted, most),
+        WorkCall::GenerateWorkspaceSummary | WorkCall::Write(_) => {
             Err(ToolError::Tell("this call is not a reading one".to_owned()))
         }
     }
@@ -61,12 +61,12 @@ pub fn bounded(
     spec: &JobSpec,
     workspace: &Workspace,
     call: &str,
-    working: &Working,
+    work: &WorkCall,
     result: Result<ToolResult, ToolError>,
 ) -> Result<ToolResult, ToolError> {
-    let result = told(result)?;
+    let result = tell_model(result)?;
     // A document's part fits by itself, and goes on where it says.
-    if leaves_no_trace(working) { Ok(result) } else { spill::bounded(workspace, call, result, most(spec)) }
+    if leaves_no_trace(work) { Ok(result) } else { spill::bounded(workspace, call, result, most(spec)) }
 }
 
 /// Tokens of a result at most.
@@ -75,7 +75,7 @@ fn most(spec: &JobSpec) -> u64 {
 }
 
 /// What the model can mend is a failed result; the rest stays an error.
-pub(super) fn told(result: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
+pub(super) fn tell_model(result: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
     match result {
         Err(ToolError::Tell(text)) => Ok(ToolResult::plain(CallEnd::Failed, text)),
         other => other,

@@ -2,9 +2,9 @@
 //! the path.
 
 use super::ToolError;
-use crate::{crash, workspace::Workspace};
+use crate::{failpoint, workspace::Workspace};
 use overnight_core::{
-    job::event::{Spilled, ToolResult},
+    job::event::{SpilledResult, ToolResult},
     prompt::tokens::{estimate, head, tail},
 };
 
@@ -34,13 +34,13 @@ pub(super) fn bounded(
     }
     let path = path(call);
     let hash = workspace.write(&path, result.text.as_bytes())?;
-    crash::point("tool.spilled");
+    failpoint::hit("tool.spilled");
     let text = format!(
         "{}\n[… {tokens} tokens in all; the whole is in {path} …]\n{}",
         head(&result.text, most / 2),
         tail(&result.text, most / 4)
     );
-    Ok(ToolResult { text, spilled: Some(Spilled { path, sha256: hash.sha256 }), ..result })
+    Ok(ToolResult { text, spilled: Some(SpilledResult { path, sha256: hash.sha256 }), ..result })
 }
 
 #[cfg(test)]

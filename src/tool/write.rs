@@ -4,35 +4,35 @@
 use super::{
     ToolError,
     files::{MOST_BYTES, parse},
-    reading::told,
+    reading::tell_model,
 };
 use crate::{
-    crash,
-    workspace::{Known, Workspace, WorkspaceError, known::Resolved},
+    failpoint,
+    workspace::{KnownPath, Workspace, WorkspaceError, known_path::ResolvedPath},
 };
 use overnight_core::job::{
     digest::sha256,
-    event::{CallEnd, Changed, Prepared, Saved, ToolResult},
-    working::Writing,
+    event::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ToolResult},
+    work_call::FileChange,
 };
 
 /// A change worked out, with nothing written yet.
 #[derive(Debug)]
-pub struct Planned {
-    resolved: Resolved,
-    prepared: Prepared,
+pub struct PlannedChange {
+    resolved: ResolvedPath,
+    prepared: PreparedWrite,
     after: String,
 }
 
-impl Planned {
+impl PlannedChange {
     /// The facts for the journal.
-    pub fn facts(&self) -> (Prepared, Option<Saved>) {
+    pub fn facts(&self) -> (PreparedWrite, Option<SavedFile>) {
         (self.prepared.clone(), saved(self.resolved.known, &self.after))
     }
 }
 
 /// What a change would do. The inner error is the tool's sentence to the model.
-pub fn prepare(workspace: &Workspace, writing: &Writing) -> Result<Result<Planned, String>, WorkspaceError> {
+pub fn prepare(workspace: &Workspace, writing: &FileChange) -> Result<Result<PlannedChange, String>, WorkspaceError> {
     match find(workspace, writing).and_then(|(resolved, before)| plan(writing, resolved, before)) {
         Ok(planned) => Ok(Ok(planned)),
         Err(ToolError::Tell(text)) => Ok(Err(text)),
@@ -40,25 +40,25 @@ pub fn prepare(workspace: &Workspace, writing: &Writing) -> Result<Result<Planne
     }
 }
 
-fn saved(known: Known, text: &str) -> Option<Saved> {
+fn saved(known: KnownPath, text: &str) -> Option<SavedFile> {
     match known {
-        Known::Plan => Some(Saved::Plan { text: text.to_owned() }),
-        Known::Memory => Some(Saved::Memory { text: text.to_owned() }),
-        Known::Instructions
-        | Known::Summary
-        | Known::Progress
-        | Known::Todos
-        | Known::Quotes
-        | Known::Journal
-        | Known::JobFile
-        | Known::Lock
-        | Known::Under(_)
-        | Known::Other => None,
+        KnownPath::Plan => Some(SavedFile::Plan { text: text.to_owned() }),
+        KnownPath::Memory => Some(SavedFile::Memory { text: text.to_owned() }),
+        KnownPath::Instructions
+        | KnownPath::Summary
+        | KnownPath::Progress
+        | KnownPath::Todos
+        | KnownPath::Quotes
+        | KnownPath::Journal
+        | KnownPath::JobFile
+        | KnownPath::Lock
+        | KnownPath::Under(_)
+        | KnownPath::Other => None,
     }
 }
 
 /// Where a change goes, and what is there now.
-fn find(workspace: &Workspace, writing: &Writing) -> Result<(Resolved, Option<Vec<u8>>), ToolError> {
+fn find(workspace: &Workspace, writing: &FileChange) -> Result<(ResolvedPath, Option<Vec<u8>>), ToolError> {
     let resolved = workspace.resolve_for_write(&parse(writing.path())?)?;
     match workspace.read_at_most(&resolved.path, MOST_BYTES) {
         Ok(content) => Ok((resolved, Some(content))),
@@ -67,12 +67,12 @@ fn find(workspace: &Workspace, writing: &Writing) -> Result<(Resolved, Option<Ve
     }
 }
 
-fn plan(writing: &Writing, resolved: Resolved, before: Option<Vec<u8>>) -> Result<Planned, ToolError> {
+fn plan(writing: &FileChange, resolved: ResolvedPath, before: Option<Vec<u8>>) -> Result<PlannedChange, ToolError> {
     let hash = before.as_deref().map(sha256);
     let after = match writing {
-        Writing::Whole(write) => write.content.clone(),
-        Writing::Append(write) => text_of(before, &resolved.path)? + &write.content,
-        Writing::Edit(edit) => {
+        FileChange::Whole(write) => write.content.clone(),
+        FileChange::Append(write) => text_of(before, &resolved.path)? + &write.content,
+        FileChange::Edit(edit) => {
             if before.is_none() {
                 return Err(ToolError::Tell(format!("{} does not exist; create it with write_file", resolved.path)));
             }
@@ -106,8 +106,8 @@ fn plan(writing: &Writing, resolved: Resolved, before: Option<Vec<u8>>) -> Resul
             MOST_BYTES >> 20
         )));
     }
-    let prepared = Prepared { before: hash, after: sha256(after.as_bytes()) };
-    Ok(Planned { resolved, prepared, after })
+    let prepared = PreparedWrite { before: hash, after: sha256(after.as_bytes()) };
+    Ok(PlannedChange { resolved, prepared, after })
 }
 
 fn text_of(content: Option<Vec<u8>>, path: &str) -> Result<String, ToolError> {
@@ -119,50 +119,58 @@ fn text_of(content: Option<Vec<u8>>, path: &str) -> Result<String, ToolError> {
 /// called it.
 pub fn write(
     workspace: &Workspace,
-    writing: &Writing,
-    prepared: &Prepared,
-    planned: Option<Planned>,
+    writing: &FileChange,
+    prepared: &PreparedWrite,
+    planned: Option<PlannedChange>,
 ) -> Result<ToolResult, ToolError> {
-    told(change(workspace, writing, prepared, planned))
+    tell_model(change(workspace, writing, prepared, planned))
 }
 
 fn change(
     workspace: &Workspace,
-    writing: &Writing,
-    prepared: &Prepared,
-    planned: Option<Planned>,
+    writing: &FileChange,
+    prepared: &PreparedWrite,
+    planned: Option<PlannedChange>,
 ) -> Result<ToolResult, ToolError> {
     let planned = match planned {
         Some(planned) if planned.prepared == *prepared => planned,
         Some(_) | None => plan_again(workspace, writing, prepared)?,
     };
-    let Planned { resolved, prepared: Prepared { before, after: hash }, after } = planned;
+    let PlannedChange { resolved, prepared: PreparedWrite { before, after: hash }, after } = planned;
     if before.as_ref() != Some(&hash) {
-        crash::point("tool.write.before");
+        failpoint::hit("tool.write.before");
         workspace.write(&resolved.path, after.as_bytes())?;
-        crash::point("tool.write.done");
+        failpoint::hit("tool.write.done");
     }
     let bytes = after.len() as u64;
     let verb = match writing {
-        Writing::Whole(_) => "Wrote",
-        Writing::Append(_) => "Appended to",
-        Writing::Edit(_) => "Edited",
+        FileChange::Whole(_) => "Wrote",
+        FileChange::Append(_) => "Appended to",
+        FileChange::Edit(_) => "Edited",
     };
     let text = format!("{verb} {} ({bytes} bytes now).", resolved.path);
     Ok(ToolResult {
         saved: saved(resolved.known, &after),
-        changed: Some(Changed { path: resolved.path, sha256: hash, bytes }),
+        changed: Some(ChangedFile { path: resolved.path, sha256: hash, bytes }),
         ..ToolResult::plain(CallEnd::Done, text)
     })
 }
 
 /// What is left to do of a change that another process prepared, before a crash.
-fn plan_again(workspace: &Workspace, writing: &Writing, prepared: &Prepared) -> Result<Planned, ToolError> {
+fn plan_again(
+    workspace: &Workspace,
+    writing: &FileChange,
+    prepared: &PreparedWrite,
+) -> Result<PlannedChange, ToolError> {
     let (resolved, current) = find(workspace, writing)?;
     let hash = current.as_deref().map(sha256);
     if hash.as_deref() == Some(&prepared.after) {
         let after = text_of(current, &resolved.path)?;
-        return Ok(Planned { resolved, prepared: Prepared { before: hash, after: prepared.after.clone() }, after });
+        return Ok(PlannedChange {
+            resolved,
+            prepared: PreparedWrite { before: hash, after: prepared.after.clone() },
+            after,
+        });
     }
     if hash == prepared.before {
         return plan(writing, resolved, current);

@@ -11,18 +11,18 @@ use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
-/// Who works on a job: the first, and in its place, one after the other, the others.
+/// The models that work on a job: the first one, and those that take over from it, one after the other.
 #[derive(Clone, Debug)]
-pub struct Models {
+pub struct JobModels {
     pub first: Arc<dyn Model>,
     pub others: Vec<Arc<dyn Model>>,
 }
 
-/// What a worker's surroundings give: keys and headers are no part of a batch.
+/// Opens the models of a batch: keys and headers are no part of the batch itself.
 #[async_trait]
 pub trait Supply: Send + Sync + std::fmt::Debug {
     /// Opens the model called `name`, and those that may go on in its place. The error is one sentence with what to do.
-    async fn models(&self, name: &str, settings: &BatchSettings) -> Result<Models, String>;
+    async fn models(&self, name: &str, settings: &BatchSettings) -> Result<JobModels, String>;
 
     /// Who submits the runs of schedules here; none: this worker does not.
     fn submit(&self) -> Option<&dyn Submit> {
@@ -37,18 +37,18 @@ pub(super) struct Batch {
     pub(super) instructions_text: String,
     pub(super) settings: BatchSettings,
     pub(super) window: Option<Window>,
-    pub(super) models: Models,
+    pub(super) models: JobModels,
 }
 
 /// Why a batch's jobs can't be worked here.
 #[derive(Debug)]
-pub(super) enum Unusable {
+pub(super) enum UnusableBatch {
     /// One sentence: a person must change something.
     Person(String),
     Store(StoreError),
 }
 
-/// All that were needed so far.
+/// The batches that were needed so far.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
     known: Mutex<BTreeMap<Uuid, Arc<Batch>>>,
@@ -59,7 +59,7 @@ const MOST_KNOWN: usize = 64;
 
 impl Batch {
     /// Who works on `job`: the batch's models, unless a person chose others for it.
-    pub(super) async fn models_of(&self, job: &Job, supply: &dyn Supply) -> Result<Models, String> {
+    pub(super) async fn models_of(&self, job: &Job, supply: &dyn Supply) -> Result<JobModels, String> {
         let choice = &job.choice;
         if *choice == job.spec.choice() {
             return Ok(self.models.clone());
@@ -70,22 +70,27 @@ impl Batch {
 }
 
 impl Batches {
-    pub(super) async fn get(&self, store: &dyn Store, supply: &dyn Supply, id: Uuid) -> Result<Arc<Batch>, Unusable> {
+    pub(super) async fn get(
+        &self,
+        store: &dyn Store,
+        supply: &dyn Supply,
+        id: Uuid,
+    ) -> Result<Arc<Batch>, UnusableBatch> {
         // Held over the wait: one job of a batch reads it, the others wait for that.
         let mut known = self.known.lock().await;
         if let Some(batch) = known.get(&id) {
             return Ok(batch.clone());
         }
-        let row = store.batch(&id.to_string()).await.map_err(Unusable::Store)?.batch;
+        let row = store.batch(&id.to_string()).await.map_err(UnusableBatch::Store)?.batch;
         let settings: BatchSettings = serde_json::from_value(row.settings).map_err(|error| {
-            Unusable::Person(format!(
+            UnusableBatch::Person(format!(
                 "the settings of batch {id} can't be read ({error}): was it submitted by another version of overnight?"
             ))
         })?;
         let window = row.time_window.as_deref().map(Window::parse).transpose();
-        let window =
-            window.map_err(|why| Unusable::Person(format!("the time window of batch {id} can't be used: {why}")))?;
-        let models = supply.models(&row.model, &settings).await.map_err(Unusable::Person)?;
+        let window = window
+            .map_err(|why| UnusableBatch::Person(format!("the time window of batch {id} can't be used: {why}")))?;
+        let models = supply.models(&row.model, &settings).await.map_err(UnusableBatch::Person)?;
         let batch = Arc::new(Batch { id, instructions_text: row.instructions_text, settings, window, models });
         if known.len() >= MOST_KNOWN {
             known.clear();

@@ -2,9 +2,9 @@
 //! connection of its own, so that nothing that keeps the worker's other threads or connections busy can delay it.
 
 use super::{
-    pulse::{Reach, Tell},
-    terms::Told,
-    work::Desk,
+    background::{DatabaseHealth, EventSink},
+    claimed_job::WorkerContext,
+    config::WorkerEvent,
 };
 use crate::store::Store;
 use std::{
@@ -21,7 +21,7 @@ use tokio::{
 /// How soon a heartbeat that failed is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
-/// A heartbeat that goes on until [`Self::end`], or until this is dropped.
+/// Renews the leases until [`Self::end`], or until it is dropped.
 #[derive(Debug)]
 pub(super) struct Heartbeat {
     stop: oneshot::Sender<()>,
@@ -29,22 +29,26 @@ pub(super) struct Heartbeat {
 }
 
 impl Heartbeat {
-    pub(super) fn start(desk: Arc<Desk>, reach: Arc<Reach>, tell: &Tell) -> io::Result<Self> {
+    pub(super) fn start(
+        context: Arc<WorkerContext>,
+        health: Arc<DatabaseHealth>,
+        notify: &EventSink,
+    ) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = oneshot::channel();
         // Whoever listens may be slow.
-        let (others, tell) = (Handle::current(), tell.clone());
-        let tell: Tell = Arc::new(move |told| {
-            let Told::Note(sentence) = told else { return };
-            let tell = tell.clone();
-            others.spawn_blocking(move || tell(Told::Note(sentence)));
+        let (others, notify) = (Handle::current(), notify.clone());
+        let notify: EventSink = Arc::new(move |event| {
+            let WorkerEvent::Note(sentence) = event else { return };
+            let notify = notify.clone();
+            others.spawn_blocking(move || notify(WorkerEvent::Note(sentence)));
         });
         thread::Builder::new().name("heartbeat".to_owned()).spawn(move || {
             runtime.block_on(async {
-                let store = desk.store.with_own_connection();
+                let store = context.store.with_own_connection();
                 tokio::select! {
-                    () = beat(&desk, &*store, &reach, &tell) => {}
+                    () = renew_leases(&context, &*store, &health, &notify) => {}
                     _ = stopped => {}
                 }
             });
@@ -62,23 +66,23 @@ impl Heartbeat {
     }
 }
 
-async fn beat(desk: &Desk, store: &dyn Store, reach: &Reach, tell: &Tell) {
-    let times = desk.terms.times;
+async fn renew_leases(context: &WorkerContext, store: &dyn Store, health: &DatabaseHealth, notify: &EventSink) {
+    let times = context.config.times;
     loop {
-        let before = desk.roster.leases();
+        let before = context.active_jobs.leases();
         let sent = Instant::now();
-        let pause = match store.beat(desk.worker, times.lease_ms()).await {
+        let pause = match store.heartbeat(context.worker, times.lease_ms()).await {
             Ok(found) => {
-                reach.back(tell);
-                desk.metrics.beaten();
-                for (id, lease) in desk.roster.beaten(sent, &before, &found) {
+                health.back(notify);
+                context.metrics.on_heartbeat();
+                for (id, lease) in context.active_jobs.on_heartbeat(sent, &before, &found) {
                     // Best effort: the next heartbeat finds it again.
                     let _ = store.give_back(id, lease, 0, None).await;
                 }
-                times.beat
+                times.heartbeat
             }
             Err(error) => {
-                reach.lost(tell, &error);
+                health.lost(notify, &error);
                 TRY_AGAIN
             }
         };

@@ -2,7 +2,7 @@
 //! and not to the batch: who may write into the database may not have commands run here. Each is a task of its own, which
 //! nothing else waits for.
 
-use super::{pulse::Tell, terms::Told};
+use super::{background::EventSink, config::WorkerEvent};
 use crate::{report::words::counted, store::BatchRow};
 use serde_json::{Value, json};
 use std::{
@@ -17,11 +17,11 @@ use std::{
 use tokio::{io::AsyncWriteExt, process::Command, sync::watch, task::JoinSet};
 
 /// How long a command or an answer may take.
-const PATIENCE: Duration = Duration::from_mins(1);
-/// How long a web address that doesn't take it is left alone, each time.
-const PAUSES: [u64; 3] = [0, 2, 10];
+const HOOK_TIMEOUT: Duration = Duration::from_mins(1);
+/// Seconds before each try at a web address.
+const RETRY_SECONDS: [u64; 3] = [0, 2, 10];
 /// How long a worker that is to stop waits for what runs.
-const STOPPING: Duration = Duration::from_secs(10);
+const STOP_GRACE: Duration = Duration::from_secs(10);
 
 /// Who is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,14 +57,14 @@ impl Hook {
     }
 
     /// Tells it once; an address that doesn't answer well is tried again. The error is a fragment.
-    async fn tell(&self, batch: &BatchRow) -> Result<(), String> {
-        let text = told(batch).to_string();
+    async fn notify(&self, batch: &BatchRow) -> Result<(), String> {
+        let text = payload(batch).to_string();
         match self {
             Self::Command { line, environment } => run(line, environment, &text).await,
             Self::Url(url) => {
                 let mut last = Ok(());
-                for pause in PAUSES {
-                    tokio::time::sleep(Duration::from_secs(pause)).await;
+                for seconds in RETRY_SECONDS {
+                    tokio::time::sleep(Duration::from_secs(seconds)).await;
                     last = post(url, text.clone()).await;
                     if last.is_ok() {
                         break;
@@ -89,41 +89,44 @@ impl Hooks {
     }
 
     /// Begins to tell `hook` that `batch` has ended.
-    pub(super) fn begin(&self, hook: Hook, batch: BatchRow, tell: Tell) {
+    pub(super) fn begin(&self, hook: Hook, batch: BatchRow, notify: EventSink) {
         let failed = self.failed.clone();
         let mut running = self.running();
         while running.try_join_next().is_some() {}
         running.spawn(async move {
-            if let Err(why) = hook.tell(&batch).await {
+            if let Err(why) = hook.notify(&batch).await {
                 failed.fetch_add(1, Ordering::SeqCst);
-                tell(Told::Fault(format!("the hook for the end of batch {} failed: {why}", batch.batch.shown_name())));
+                notify(WorkerEvent::Fault(format!(
+                    "the hook for the end of batch {} failed: {why}",
+                    batch.batch.shown_name()
+                )));
             }
         });
     }
 
     /// Waits for those that run; not for long, once the worker is to stop. How many failed.
-    pub(super) async fn end(&self, mut stop: watch::Receiver<bool>, tell: &Tell) -> u64 {
+    pub(super) async fn end(&self, mut stop: watch::Receiver<bool>, notify: &EventSink) -> u64 {
         let mut running = std::mem::take(&mut *self.running());
-        let patience = async {
+        let stop_grace = async {
             if stop.wait_for(|stops| *stops).await.is_err() {
                 std::future::pending::<()>().await;
             }
-            tokio::time::sleep(STOPPING).await;
+            tokio::time::sleep(STOP_GRACE).await;
         };
         tokio::select! {
             () = async { while running.join_next().await.is_some() {} } => {}
-            () = patience => {
+            () = stop_grace => {
                 let left = running.len() as u64;
                 self.failed.fetch_add(left, Ordering::SeqCst);
-                tell(Told::Fault(format!("the worker stops, and has ended {} that had not", counted(left, "hook"))));
+                notify(WorkerEvent::Fault(format!("the worker stops, and has ended {} that had not", counted(left, "hook"))));
             }
         }
         self.failed.load(Ordering::SeqCst)
     }
 }
 
-/// The object that is told. Its fields are a promise.
-fn told(row: &BatchRow) -> Value {
+/// The JSON object that a hook gets. Its fields are a promise.
+fn payload(row: &BatchRow) -> Value {
     let (batch, totals) = (&row.batch, &row.totals);
     json!({
         "event": "batch_ended",
@@ -159,8 +162,8 @@ async fn run(line: &str, environment: &[(&str, OsString)], text: &str) -> Result
         // A command that doesn't read is none the worse for it.
         let _ = stdin.write_all(text.as_bytes()).await;
     }
-    match tokio::time::timeout(PATIENCE, child.wait()).await {
-        Err(_) => Err(format!("it did not end within {} s", PATIENCE.as_secs())),
+    match tokio::time::timeout(HOOK_TIMEOUT, child.wait()).await {
+        Err(_) => Err(format!("it did not end within {} s", HOOK_TIMEOUT.as_secs())),
         Ok(Err(error)) => Err(format!("it can't be waited for ({error})")),
         Ok(Ok(status)) if status.success() => Ok(()),
         Ok(Ok(status)) => Err(format!("it ended with {status}")),
@@ -169,7 +172,7 @@ async fn run(line: &str, environment: &[(&str, OsString)], text: &str) -> Result
 
 async fn post(url: &str, text: String) -> Result<(), String> {
     let client =
-        reqwest::Client::builder().http1_only().timeout(PATIENCE).build().map_err(|error| error.to_string())?;
+        reqwest::Client::builder().http1_only().timeout(HOOK_TIMEOUT).build().map_err(|error| error.to_string())?;
     let request = client.post(url).header("content-type", "application/json").body(text);
     let response = request.send().await.map_err(|error| chain(&error.without_url()))?;
     if response.status().is_success() { Ok(()) } else { Err(format!("it answered {}", response.status())) }
@@ -178,7 +181,7 @@ async fn post(url: &str, text: String) -> Result<(), String> {
 /// An error with its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     std::iter::successors(error.source(), |error| error.source())
-        .fold(error.to_string(), |told, cause| format!("{told}: {cause}"))
+        .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 #[cfg(test)]

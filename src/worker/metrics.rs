@@ -1,9 +1,9 @@
-//! What a worker counts of its work, as Prometheus reads it, and whether it is well. Names and labels are a promise.
+//! The numbers of a worker for Prometheus, and whether it is healthy. Names and labels are a promise.
 //!
 //! The numbers are those of this process, from its start; only the states of the queue are the whole database's.
 
-use super::work::{Desk, Rest};
-use crate::{runner::Report, store::ClaimedJob};
+use super::claimed_job::{ClaimOutcome, WorkerContext};
+use crate::{runner::RunReport, store::ClaimedJob};
 use axum::{Router, extract::State, http::StatusCode, response::IntoResponse, routing::get};
 use hyper::server::conn::http1;
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
@@ -33,7 +33,7 @@ pub(super) struct Metrics {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
     /// When the database took the last heartbeat, in milliseconds after `begun`.
-    beaten_ms: AtomicU64,
+    heartbeat_ms: AtomicU64,
     begun: Instant,
 }
 
@@ -47,7 +47,7 @@ impl Default for Metrics {
     fn default() -> Self {
         let recorder = builder().build_recorder();
         let handle = recorder.handle();
-        let metrics = Self { recorder, handle, beaten_ms: AtomicU64::new(0), begun: Instant::now() };
+        let metrics = Self { recorder, handle, heartbeat_ms: AtomicU64::new(0), begun: Instant::now() };
         metrics.describe();
         metrics
     }
@@ -124,19 +124,19 @@ impl Metrics {
         }
     }
 
-    pub(super) fn beaten(&self) {
+    pub(super) fn on_heartbeat(&self) {
         let passed = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.beaten_ms.store(passed, Ordering::Relaxed);
+        self.heartbeat_ms.store(passed, Ordering::Relaxed);
     }
 
-    pub(super) fn rested(&self, rest: &Rest) {
+    pub(super) fn rested(&self, rest: &ClaimOutcome) {
         let how = match rest {
-            Rest::Ended(status, _) => status.name(),
-            Rest::Held(..) => "held",
-            Rest::GivenBack(_) => "given_back",
-            Rest::Failed(_) => "attempt_failed",
-            Rest::GivenUp(_) => "failed",
-            Rest::Lost(_) => {
+            ClaimOutcome::Ended(status, _) => status.name(),
+            ClaimOutcome::Held(..) => "held",
+            ClaimOutcome::GivenBack(_) => "given_back",
+            ClaimOutcome::Failed(_) => "attempt_failed",
+            ClaimOutcome::GivenUp(_) => "failed",
+            ClaimOutcome::Lost(_) => {
                 self.counter("overnight_leases_lost_total", Vec::new()).increment(1);
                 "lost"
             }
@@ -145,31 +145,31 @@ impl Metrics {
     }
 
     /// One job's turns, as they come.
-    pub(super) fn watch(self: &Arc<Self>) -> Watch {
-        Watch { metrics: self.clone(), called: Mutex::new(None) }
+    pub(super) fn for_job(self: &Arc<Self>) -> JobMetrics {
+        JobMetrics { metrics: self.clone(), called: Mutex::new(None) }
     }
 
     /// Whether the database took a heartbeat lately.
-    fn is_well(&self, patience: Duration) -> bool {
-        let beaten = Duration::from_millis(self.beaten_ms.load(Ordering::Relaxed));
-        self.begun.elapsed().saturating_sub(beaten) < patience
+    fn is_well(&self, within: Duration) -> bool {
+        let heartbeat = Duration::from_millis(self.heartbeat_ms.load(Ordering::Relaxed));
+        self.begun.elapsed().saturating_sub(heartbeat) < within
     }
 }
 
 /// Counts what happens in one job.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct JobMetrics {
     metrics: Arc<Metrics>,
     called: Mutex<Option<Instant>>,
 }
 
-impl Watch {
-    pub(super) fn on(&self, report: &Report<'_>) {
+impl JobMetrics {
+    pub(super) fn on(&self, report: &RunReport<'_>) {
         let mut called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
         match report {
-            Report::Calling => *called = Some(Instant::now()),
-            Report::Talk(_) => {}
-            Report::Decided(decision) => {
+            RunReport::Calling => *called = Some(Instant::now()),
+            RunReport::Note(_) => {}
+            RunReport::Decided(decision) => {
                 for event in &decision.events {
                     self.count(event, &mut called);
                 }
@@ -210,9 +210,9 @@ fn name(kind: FailureKind) -> String {
 const MOST_READERS: usize = 32;
 
 /// Answers `GET /metrics` and `GET /health` until the worker ends. (`axum::serve` bounds neither time nor number.)
-pub(super) async fn serve(listener: tokio::net::TcpListener, desk: Arc<Desk>) {
-    let patience = desk.terms.times.reader;
-    let app = Router::new().route("/metrics", get(page)).route("/health", get(health)).with_state(desk);
+pub(super) async fn serve(listener: tokio::net::TcpListener, context: Arc<WorkerContext>) {
+    let timeout = context.config.times.metrics_timeout;
+    let app = Router::new().route("/metrics", get(page)).route("/health", get(health)).with_state(context);
     let room = Arc::new(Semaphore::new(MOST_READERS));
     while let Ok(permit) = room.clone().acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
@@ -224,34 +224,34 @@ pub(super) async fn serve(listener: tokio::net::TcpListener, desk: Arc<Desk>) {
         tokio::spawn(async move {
             let answer = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
             // Whatever went wrong, there is nobody to tell.
-            let _ = tokio::time::timeout(patience, answer).await;
+            let _ = tokio::time::timeout(timeout, answer).await;
             drop(permit);
         });
     }
 }
 
-async fn page(State(desk): State<Arc<Desk>>) -> impl IntoResponse {
-    let metrics = &desk.metrics;
+async fn page(State(context): State<Arc<WorkerContext>>) -> impl IntoResponse {
+    let metrics = &context.metrics;
     // An outage shows in the gauge for it.
-    if let Ok(depth) = desk.store.depth().await {
+    if let Ok(depth) = context.store.depth().await {
         for (status, jobs) in depth {
             metrics.gauge("overnight_queue_jobs", vec![Label::new("status", status.name())]).set(precise(jobs));
         }
     }
-    metrics.gauge("overnight_running_jobs", Vec::new()).set(precise(desk.roster.len() as u64));
-    for (endpoint, is_down) in desk.batches.endpoints().await {
+    metrics.gauge("overnight_running_jobs", Vec::new()).set(precise(context.active_jobs.len() as u64));
+    for (endpoint, is_down) in context.batches.endpoints().await {
         metrics
             .gauge("overnight_endpoint_down", vec![Label::new("endpoint", endpoint)])
             .set(f64::from(u8::from(is_down)));
     }
-    let is_up = metrics.is_well(desk.terms.times.lease);
+    let is_up = metrics.is_well(context.config.times.lease);
     metrics.gauge("overnight_database_up", Vec::new()).set(f64::from(u8::from(is_up)));
     metrics.handle.run_upkeep();
     ([("content-type", "text/plain; version=0.0.4")], metrics.handle.render())
 }
 
-async fn health(State(desk): State<Arc<Desk>>) -> (StatusCode, &'static str) {
-    if desk.metrics.is_well(desk.terms.times.lease) {
+async fn health(State(context): State<Arc<WorkerContext>>) -> (StatusCode, &'static str) {
+    if context.metrics.is_well(context.config.times.lease) {
         (StatusCode::OK, "ok\n")
     } else {
         (StatusCode::SERVICE_UNAVAILABLE, "the database takes no heartbeat\n")

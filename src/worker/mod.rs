@@ -1,34 +1,34 @@
-//! Workers: who takes jobs out of the queue and drives them, many at once, until it is told to stop.
+//! A worker takes jobs out of the queue and drives them, many at once, until it is told to stop.
 //!
-//! - `shift`: the loop: claim while there is room, and when to stop
-//! - `work`: one job, from its claim until it rests; `open`: its workspace, here or out of the store; `make`: made anew
-//! - `roster`: the jobs that are driven now, and the line to each
-//! - `heartbeat`: keeps the leases while jobs are driven
-//! - `pulse`: what else is done beside them: wishes, windows, sweeps, schedules
-//! - `batches`: what is known of the batches they belong to
-//! - `ends`: what follows when a batch has ended
-//! - `hook`: who else is told of that
-//! - `metrics`: what is counted, for Prometheus
-//! - `terms`: how a worker works, and all of its times
+//! - `claim_loop`: claims jobs while there is room, and knows when to stop
+//! - `claimed_job`: one job, from its claim until it rests; `open_workspace`: opens its workspace, from here or from the store; `make_workspace`: makes a new one
+//! - `active_jobs`: the jobs that are driven now, and the channel to each
+//! - `heartbeat`: renews the leases while jobs are driven
+//! - `background`: what else is done in the background: control signals, time windows, sweeps, schedules
+//! - `batches`: the batches that the jobs belong to, read once
+//! - `ended_batches`: submits the closing job of a batch that has ended, and runs its hook
+//! - `hook`: a command or web address that is told when a batch has ended
+//! - `metrics`: numbers for Prometheus
+//! - `config`: the settings and all the times of a worker
 //!
 //! What a crash leaves behind: rows that say running, with a lease that nobody renews. Any worker's next sweep queues them
 //! again, and who claims them goes on at the last decision of their journals.
 
+mod active_jobs;
+mod background;
 mod batches;
-mod ends;
+mod claim_loop;
+mod claimed_job;
+mod config;
+mod ended_batches;
 mod heartbeat;
 mod hook;
-mod make;
+mod make_workspace;
 mod metrics;
-mod open;
-mod pulse;
-mod roster;
-mod shift;
-mod terms;
-mod work;
+mod open_workspace;
 
-pub use batches::{Models, Supply};
+pub use batches::{JobModels, Supply};
+pub use claim_loop::{Worker, WorkerSummary};
+pub use claimed_job::ClaimOutcome;
+pub use config::{WorkerConfig, WorkerEvent, WorkerTimes};
 pub use hook::Hook;
-pub use shift::{Summary, Worker};
-pub use terms::{Terms, Times, Told};
-pub use work::Rest;

@@ -5,14 +5,14 @@
 //! after it the archive is found, is taken as it is, and only the journal is left to do. Nothing is ever overwritten.
 
 use super::{
+    archive_manifest::{ArchiveManifest, ArchiveMeta, FORMAT, JournalSpan, MANIFEST, hash_folder},
     chain::{self, ARCHIVE, LIVE},
     error::WorkspaceError,
+    files::{self, Workspace},
     hash::FileHash,
     journal::{Journal, JournalError},
-    manifest::{ArchiveMeta, FORMAT, MANIFEST, Manifest, Span, hash_folder},
-    rooted::{self, Workspace},
 };
-use crate::crash;
+use crate::failpoint;
 use overnight_core::job::digest::sha256;
 use std::{collections::BTreeMap, io};
 
@@ -51,7 +51,7 @@ impl ArchiveError {
 
 /// An archive that is in place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredArchive {
     /// Hash of `manifest.json`, for the journal.
     pub manifest_sha256: String,
 }
@@ -63,7 +63,7 @@ pub fn build(
     journal: &mut Journal,
     meta: ArchiveMeta,
     todos: &str,
-) -> Result<Stored, ArchiveError> {
+) -> Result<StoredArchive, ArchiveError> {
     let folder = meta.folder.clone();
     if folder.is_empty() || folder.contains('/') || folder.starts_with('.') {
         return Err(ArchiveError::BadName { name: folder });
@@ -78,19 +78,19 @@ pub fn build(
     }
     let failed = |error| WorkspaceError::from_io("archive", &place, error);
     let archive = workspace.make_folder(ARCHIVE).map_err(failed)?;
-    let temporary = rooted::temporary_name();
+    let temporary = files::temporary_name();
     let result = write(workspace, journal, meta, todos, &format!("{ARCHIVE}/{temporary}")).and_then(|stored| {
-        crash::point("archive.whole");
+        failpoint::hit("archive.whole");
         archive.rename(&temporary, &archive, &folder).map_err(failed)?;
-        crash::point("archive.named");
-        rooted::sync(&archive).map_err(failed)?;
-        crash::point("archive.synced");
+        failpoint::hit("archive.named");
+        files::sync(&archive).map_err(failed)?;
+        failpoint::hit("archive.synced");
         Ok(stored)
     });
     match result {
         Ok(stored) => {
             journal.after_archive()?;
-            crash::point("archive.done");
+            failpoint::hit("archive.done");
             Ok(stored)
         }
         Err(error) => {
@@ -108,11 +108,11 @@ fn write(
     meta: ArchiveMeta,
     todos: &str,
     at: &str,
-) -> Result<Stored, ArchiveError> {
+) -> Result<StoredArchive, ArchiveError> {
     let failed = |error| WorkspaceError::from_io("archive", at, error);
     let folder = workspace.make_folder(at).map_err(failed)?;
-    crash::point("archive.begun");
-    let put = |name: &str, content: &mut dyn io::Read| rooted::write_new(&folder, name, content).map_err(failed);
+    failpoint::hit("archive.begun");
+    let put = |name: &str, content: &mut dyn io::Read| files::write_new(&folder, name, content).map_err(failed);
     let mut files: BTreeMap<String, FileHash> = BTreeMap::new();
     files.insert(TODOS.into(), put(TODOS, &mut todos.as_bytes())?);
     for name in COPIED {
@@ -125,30 +125,34 @@ fn write(
         }
     }
     files.insert(LIVE.into(), put(LIVE, &mut workspace.stream(LIVE)?.0)?);
-    let manifest = Manifest {
+    let manifest = ArchiveManifest {
         format: FORMAT,
         meta,
         files,
         outputs: hash_folder(workspace, "output")?,
         tool_results: hash_folder(workspace, "tool_results")?,
-        journal: Span { first_seq: journal.base().seq + 1, last_seq: journal.seq(), head: journal.head().to_owned() },
+        journal: JournalSpan {
+            first_seq: journal.base().seq + 1,
+            last_seq: journal.seq(),
+            head: journal.head().to_owned(),
+        },
     };
     let text = manifest.render().map_err(ArchiveError::Encode)?;
-    crash::point("archive.copied");
+    failpoint::hit("archive.copied");
     put(MANIFEST, &mut text.as_slice())?;
-    rooted::sync(&folder).map_err(failed)?;
-    Ok(Stored { manifest_sha256: sha256(&text) })
+    files::sync(&folder).map_err(failed)?;
+    Ok(StoredArchive { manifest_sha256: sha256(&text) })
 }
 
 /// The archive is there already: a crash came between the rename and what follows. Takes it if it is of this phase
 /// and the newest of the chain: it holds the live journal, or ends where the live journal (which may have got a
 /// decision or two after the crash) begins.
-fn finish(workspace: &Workspace, journal: &mut Journal, meta: &ArchiveMeta) -> Result<Stored, ArchiveError> {
+fn finish(workspace: &Workspace, journal: &mut Journal, meta: &ArchiveMeta) -> Result<StoredArchive, ArchiveError> {
     let path = format!("{ARCHIVE}/{}/{MANIFEST}", meta.folder);
     let conflict = |what: String| ArchiveError::Conflict { folder: meta.folder.clone(), what };
-    crash::point("archive.found");
+    failpoint::hit("archive.found");
     let text = workspace.read(&path)?;
-    let found = Manifest::parse(&text).map_err(conflict)?;
+    let found = ArchiveManifest::parse(&text).map_err(conflict)?;
     let wanted = (&meta.folder, meta.phase, &meta.kind, meta.attempt, &meta.outcome);
     let met = (&found.meta.folder, found.meta.phase, &found.meta.kind, found.meta.attempt, &found.meta.outcome);
     if wanted != met {
@@ -169,7 +173,7 @@ fn finish(workspace: &Workspace, journal: &mut Journal, meta: &ArchiveMeta) -> R
             found.journal.last_seq, base.seq
         )));
     }
-    Ok(Stored { manifest_sha256: sha256(&text) })
+    Ok(StoredArchive { manifest_sha256: sha256(&text) })
 }
 
 fn same_journal(workspace: &Workspace, folder: &str) -> Result<bool, WorkspaceError> {

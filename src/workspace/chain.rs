@@ -2,7 +2,7 @@
 //! and ends with a checksum of its own, so that damage to the newest line is seen too, which no line follows yet.
 //! Reading is the same for a runner that resumes and for an auditor that verifies; they differ in what they do at a break.
 
-use super::{error::WorkspaceError, rooted::Workspace};
+use super::{error::WorkspaceError, files::Workspace};
 use overnight_core::job::{
     digest::{ZERO, sha256, sha256_twice},
     time::Timestamp,
@@ -21,7 +21,7 @@ pub const ARCHIVE: &str = "archive";
 /// One line of the journal: one step of the state machine. `E` is the event type of who reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Decision<E> {
+pub struct JournalLine<E> {
     /// From 1, without a gap through all files.
     pub seq: u64,
     pub at: Timestamp,
@@ -53,14 +53,14 @@ pub(crate) fn seal(line: &mut Vec<u8>) {
 }
 
 /// Reads one line by itself, with its SHA-256; what is wrong with it, otherwise. Its place in the chain is not looked at.
-pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<Decision<E>, String>) {
+pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<JournalLine<E>, String>) {
     let middle = line.len().saturating_sub(SUM_KEY.len() + SUM_DIGITS + SUM_END.len());
     let (sum, head) = sha256_twice(line, middle);
     let is_sealed = || {
         line[middle..].strip_prefix(SUM_KEY).and_then(|rest| rest.strip_suffix(SUM_END))
             == Some(&sum.as_bytes()[..SUM_DIGITS])
     };
-    let decision = match serde_json::from_slice::<Decision<E>>(line) {
+    let decision = match serde_json::from_slice::<JournalLine<E>>(line) {
         Err(error) => Err(reason(&error)),
         Ok(decision) if decision.sum.is_some() && !is_sealed() => {
             Err("this line was changed: its own checksum (sum) is another one".to_owned())
@@ -72,18 +72,18 @@ pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<Decisio
 
 /// A place in the chain: number and SHA-256 of a line; 0 and 64 zeros before the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct ChainPosition {
     pub seq: u64,
     pub head: String,
 }
 
-impl Position {
+impl ChainPosition {
     pub fn start() -> Self {
         Self { seq: 0, head: ZERO.to_owned() }
     }
 
     /// Reads `line` as the one after this place and moves on to it; what is wrong with it, otherwise.
-    pub(crate) fn follow<E: DeserializeOwned>(&mut self, line: &[u8]) -> Result<Decision<E>, String> {
+    pub(crate) fn follow<E: DeserializeOwned>(&mut self, line: &[u8]) -> Result<JournalLine<E>, String> {
         let (head, decision) = parse::<E>(line);
         let decision = decision?;
         if decision.seq != self.seq + 1 {
@@ -109,7 +109,7 @@ fn reason(error: &serde_json::Error) -> String {
 
 /// One line as it stands in the file.
 #[derive(Debug)]
-pub(crate) struct Line<'a> {
+pub(crate) struct RawLine<'a> {
     /// From 1.
     pub number: u64,
     /// Without the newline.
@@ -120,18 +120,18 @@ pub(crate) struct Line<'a> {
 
 /// Reads a journal file line by line into one buffer.
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub(crate) struct LineReader {
     reader: BufReader<File>,
     buffer: Vec<u8>,
     number: u64,
 }
 
-impl Lines {
+impl LineReader {
     pub(crate) fn new(file: File) -> Self {
         Self { reader: BufReader::with_capacity(256 * 1024, file), buffer: Vec::new(), number: 0 }
     }
 
-    pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<RawLine<'_>>> {
         self.buffer.clear();
         if self.reader.read_until(b'\n', &mut self.buffer)? == 0 {
             return Ok(None);
@@ -139,20 +139,20 @@ impl Lines {
         self.number += 1;
         let ended = self.buffer.last() == Some(&b'\n');
         let bytes = if ended { &self.buffer[..self.buffer.len() - 1] } else { &self.buffer[..] };
-        Ok(Some(Line { number: self.number, bytes, ended }))
+        Ok(Some(RawLine { number: self.number, bytes, ended }))
     }
 }
 
 /// An archived part of the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct JournalSegment {
     /// Name of the folder in `archive/`.
     pub folder: String,
     /// What its first line says its number is; `None` where there is no such line.
     pub first_seq: Option<u64>,
 }
 
-impl Segment {
+impl JournalSegment {
     /// Path of its journal file.
     pub(crate) fn journal(&self) -> String {
         format!("{ARCHIVE}/{}/{LIVE}", self.folder)
@@ -160,10 +160,10 @@ impl Segment {
 }
 
 /// The archives in the order of the chain. Names don't give it: `phase-02-x.rewound-1` is older than `phase-02-x`.
-pub(crate) fn segments(workspace: &Workspace) -> Result<Vec<Segment>, WorkspaceError> {
+pub(crate) fn segments(workspace: &Workspace) -> Result<Vec<JournalSegment>, WorkspaceError> {
     let mut segments = Vec::new();
     for folder in workspace.folders(ARCHIVE)? {
-        let mut segment = Segment { folder, first_seq: None };
+        let mut segment = JournalSegment { folder, first_seq: None };
         match workspace.stream(&segment.journal()) {
             Ok((mut file, _)) => segment.first_seq = first_seq(&mut file)?,
             Err(error) if error.is_not_found() => {}

@@ -1,7 +1,7 @@
 //! A new workspace goes to the disk as a whole, before it gets its name. Thousands of documents one after the other, each with
 //! its folder, would take the better part of a minute.
 
-use super::{durable, error::WorkspaceError, rooted::Workspace};
+use super::{error::WorkspaceError, files::Workspace, fsync};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
@@ -32,7 +32,7 @@ impl Workspace {
 
     fn sync_each(&self, paths: &[PathBuf]) -> Result<(), WorkspaceError> {
         paths.iter().try_for_each(|path| {
-            let opened = self.root.open(path).and_then(|file| durable::wait(|| file.sync_all()));
+            let opened = self.root.open(path).and_then(|file| fsync::counted(|| file.sync_all()));
             opened.map_err(|error| WorkspaceError::from_io("write", &path.display().to_string(), error))
         })
     }

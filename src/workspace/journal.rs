@@ -2,20 +2,20 @@
 //! one (SPEC section 2, "The journal"). What an event means isn't known here.
 //!
 //! A line is in the file when `append` returns, and on the disk when `sync` does: nothing outside may follow from it
-//! before. What a crash leaves behind, and what becomes of it:
+//! before. What a crash leaves behind, and how it is repaired:
 //! - a line cut off at the end of the live file: it was never acted on; it is cut off, and `torn` says how long it was;
 //! - a hole in one of the last lines, and what follows it: they were on their way to the disk together; they are cut off;
 //! - an archive, and still the live journal it was made of: the archive wins, the live file is emptied;
 //! - anything else that doesn't fit the chain is [`JournalError::Broken`], and nothing goes on.
 
 use super::{
-    chain::{self, Decision, LIVE, Lines, Position, Segment},
-    durable,
+    chain::{self, ChainPosition, JournalLine, JournalSegment, LIVE, LineReader},
     error::{WorkspaceError, is_full},
+    files::{self, Workspace},
+    fsync,
     private::FILE_MODE,
-    rooted::{self, Workspace},
 };
-use crate::crash;
+use crate::failpoint;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use overnight_core::job::{digest::sha256, time::Timestamp};
 use serde::{Serialize, de::DeserializeOwned};
@@ -71,31 +71,31 @@ pub struct Journal {
     root: Dir,
     live: File,
     /// Before the live file's first line.
-    base: Position,
-    written: End,
+    base: ChainPosition,
+    written: LineEnd,
     /// What a power cut leaves.
-    synced: End,
+    synced: LineEnd,
     torn: Option<u64>,
     poisoned: bool,
 }
 
 /// A place behind a whole line of the live file.
 #[derive(Clone, Debug)]
-struct End {
+struct LineEnd {
     /// Bytes of the live file before it.
     len: u64,
-    position: Position,
+    position: ChainPosition,
 }
 
 /// What a reading found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct JournalRead {
     /// The last whole line.
-    pub position: Position,
+    pub position: ChainPosition,
     /// Bytes of an unfinished last line of the live file, which were not read.
     pub torn: Option<u64>,
     /// Before the live file's first line.
-    base: Position,
+    base: ChainPosition,
     /// Bytes of whole lines in the live file.
     len: u64,
     /// The newest archive holds the live file already.
@@ -103,7 +103,7 @@ pub struct Read {
 }
 
 #[derive(Serialize)]
-struct LineOut<'a, E> {
+struct UnsealedLine<'a, E> {
     seq: u64,
     at: Timestamp,
     lease: u64,
@@ -115,8 +115,8 @@ struct LineOut<'a, E> {
 /// refuses is a break at that line.
 pub fn read<E: DeserializeOwned>(
     workspace: &Workspace,
-    each: impl FnMut(Decision<E>) -> Result<(), String>,
-) -> Result<Read, JournalError> {
+    each: impl FnMut(JournalLine<E>) -> Result<(), String>,
+) -> Result<JournalRead, JournalError> {
     // The live file first: if it is archived meanwhile, this handle keeps what it held.
     let live = match workspace.stream(LIVE) {
         Ok((file, _)) => Some(file),
@@ -129,10 +129,10 @@ pub fn read<E: DeserializeOwned>(
 fn read_all<E: DeserializeOwned>(
     workspace: &Workspace,
     live: Option<File>,
-    mut each: impl FnMut(Decision<E>) -> Result<(), String>,
-) -> Result<Read, JournalError> {
+    mut each: impl FnMut(JournalLine<E>) -> Result<(), String>,
+) -> Result<JournalRead, JournalError> {
     let segments = chain::segments(workspace)?;
-    let mut position = Position::start();
+    let mut position = ChainPosition::start();
     for segment in &segments {
         let name = segment.journal();
         let file = match workspace.stream(&name) {
@@ -141,7 +141,7 @@ fn read_all<E: DeserializeOwned>(
             Err(error) => return Err(error.into()),
         };
         let (len, torn) = read_file(&name, file, &mut position, &mut each)?;
-        if let Some(Torn { line, what, .. }) = torn {
+        if let Some(TornLines { line, what, .. }) = torn {
             return Err(broken(&name, line, what));
         }
         if len == 0 {
@@ -151,18 +151,18 @@ fn read_all<E: DeserializeOwned>(
     let base = position.clone();
     let Some(live) = live else {
         if segments.is_empty() {
-            return Ok(Read { position, torn: None, base, len: 0, superseded: false });
+            return Ok(JournalRead { position, torn: None, base, len: 0, superseded: false });
         }
         return Err(broken(LIVE, 0, "the file is missing".into()));
     };
     if is_superseded(workspace, &live, segments.last())? {
-        return Ok(Read { position, torn: None, base, len: 0, superseded: true });
+        return Ok(JournalRead { position, torn: None, base, len: 0, superseded: true });
     }
     let (len, torn) = read_file(LIVE, live, &mut position, &mut each)?;
-    Ok(Read { position, torn: torn.map(|torn| torn.bytes), base, len, superseded: false })
+    Ok(JournalRead { position, torn: torn.map(|torn| torn.bytes), base, len, superseded: false })
 }
 
-fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&Segment>) -> Result<bool, JournalError> {
+fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&JournalSegment>) -> Result<bool, JournalError> {
     let failed = |error| WorkspaceError::from_io("read", LIVE, error);
     let Some(newest) = newest else { return Ok(false) };
     if live.metadata().map_err(failed)?.len() == 0 {
@@ -177,7 +177,7 @@ fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&Segment>) -
 }
 
 /// What a crash left behind the last whole line.
-struct Torn {
+struct TornLines {
     line: u64,
     bytes: u64,
     what: String,
@@ -187,23 +187,23 @@ struct Torn {
 fn read_file<E: DeserializeOwned>(
     name: &str,
     file: File,
-    position: &mut Position,
-    each: &mut impl FnMut(Decision<E>) -> Result<(), String>,
-) -> Result<(u64, Option<Torn>), JournalError> {
+    position: &mut ChainPosition,
+    each: &mut impl FnMut(JournalLine<E>) -> Result<(), String>,
+) -> Result<(u64, Option<TornLines>), JournalError> {
     let failed = |error| WorkspaceError::from_io("read", name, error);
-    let mut lines = Lines::new(file);
+    let mut lines = LineReader::new(file);
     let mut len = 0;
     while let Some(line) = lines.next().map_err(failed)? {
         let (number, bytes) = (line.number, line.bytes.len() as u64);
         if !line.ended {
-            return Ok((len, Some(Torn { line: number, bytes, what: "the line has no end".to_owned() })));
+            return Ok((len, Some(TornLines { line: number, bytes, what: "the line has no end".to_owned() })));
         }
         match position.follow(line.bytes) {
             Ok(decision) => each(decision).map_err(|what| broken(name, number, what))?,
             // A power cut can keep a line's end and lose its middle, which then reads as zeros.
             Err(what) if line.bytes.contains(&0) => {
                 return match rest_of_unsynced(&mut lines).map_err(failed)? {
-                    Some(rest) => Ok((len, Some(Torn { line: number, bytes: bytes + 1 + rest, what }))),
+                    Some(rest) => Ok((len, Some(TornLines { line: number, bytes: bytes + 1 + rest, what }))),
                     None => Err(broken(name, number, what)),
                 };
             }
@@ -215,7 +215,7 @@ fn read_file<E: DeserializeOwned>(
 }
 
 /// Bytes behind a line with a hole, where there are no more lines than were on their way to the disk with it.
-fn rest_of_unsynced(lines: &mut Lines) -> io::Result<Option<u64>> {
+fn rest_of_unsynced(lines: &mut LineReader) -> io::Result<Option<u64>> {
     let mut bytes = 0;
     for _ in 0..MOST_UNSYNCED {
         let Some(line) = lines.next()? else { return Ok(Some(bytes)) };
@@ -234,19 +234,19 @@ fn broken(file: &str, line: u64, what: String) -> JournalError {
 
 /// The line just written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct AppendedLine {
     pub seq: u64,
     /// Its SHA-256.
     pub head: String,
 }
 
 impl Journal {
-    /// Reads all decisions in order, mends what a crash left (see the module), and stands ready to append. Only for
+    /// Reads all decisions in order, repairs what a crash left (see the module), and stands ready to append. Only for
     /// who holds the lock. What `each` refuses is a break at that line. A workspace without archives may have no live
     /// file yet; it is made.
     pub fn open<E: DeserializeOwned>(
         workspace: &Workspace,
-        each: impl FnMut(Decision<E>) -> Result<(), String>,
+        each: impl FnMut(JournalLine<E>) -> Result<(), String>,
     ) -> Result<Self, JournalError> {
         let found = read(workspace, each)?;
         let failed = |error| WorkspaceError::from_io("open", LIVE, error);
@@ -256,23 +256,28 @@ impl Journal {
         } else {
             let is_new = !workspace.exists(LIVE)?;
             let live = open_live(&root).map_err(failed)?;
-            crash::point("journal.open.made");
+            failpoint::hit("journal.open.made");
             if is_new {
-                rooted::sync(&root).map_err(failed)?;
+                files::sync(&root).map_err(failed)?;
             }
             if found.torn.is_some() {
-                live.set_len(found.len).and_then(|()| durable::wait(|| live.sync_all())).map_err(failed)?;
-                crash::point("journal.open.cut");
+                live.set_len(found.len).and_then(|()| fsync::counted(|| live.sync_all())).map_err(failed)?;
+                failpoint::hit("journal.open.cut");
             }
             live
         };
-        let end = End { len: found.len, position: found.position };
+        let end = LineEnd { len: found.len, position: found.position };
         Ok(Self { root, live, base: found.base, synced: end.clone(), written: end, torn: found.torn, poisoned: false })
     }
 
     /// Writes one decision, which goes to the disk with the next [`Self::sync`]. After an error nothing of it is in the
     /// file, or no further append is possible.
-    pub fn append<E: Serialize>(&mut self, at: Timestamp, lease: u64, events: &[E]) -> Result<Written, JournalError> {
+    pub fn append<E: Serialize>(
+        &mut self,
+        at: Timestamp,
+        lease: u64,
+        events: &[E],
+    ) -> Result<AppendedLine, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);
         }
@@ -284,24 +289,25 @@ impl Journal {
             let what = format!("it has {len} bytes, and this process left {left}: something else writes to it");
             return Err(broken(LIVE, 0, what));
         }
-        let Position { seq, head: prev } = &self.written.position;
+        let ChainPosition { seq, head: prev } = &self.written.position;
         let seq = seq + 1;
-        let mut line = serde_json::to_vec(&LineOut { seq, at, lease, prev, events }).map_err(JournalError::Encode)?;
+        let mut line =
+            serde_json::to_vec(&UnsealedLine { seq, at, lease, prev, events }).map_err(JournalError::Encode)?;
         chain::seal(&mut line);
         let head = sha256(&line);
         line.push(b'\n');
-        crash::point("journal.append.before");
-        crash::half("journal.append.half", &mut self.live, &line);
+        failpoint::hit("journal.append.before");
+        failpoint::half("journal.append.half", &mut self.live, &line);
         if let Err(cause) = self.live.write_all(&line) {
             self.cut_back();
             return Err(append_error(cause));
         }
-        crash::point("journal.append.written");
-        self.written = End { len: left + line.len() as u64, position: Position { seq, head: head.clone() } };
+        failpoint::hit("journal.append.written");
+        self.written = LineEnd { len: left + line.len() as u64, position: ChainPosition { seq, head: head.clone() } };
         if seq - self.synced.position.seq >= MOST_UNSYNCED {
             self.sync()?;
         }
-        Ok(Written { seq, head })
+        Ok(AppendedLine { seq, head })
     }
 
     /// Has all lines on the disk. After an error those that weren't are gone, and no further append is possible.
@@ -312,7 +318,7 @@ impl Journal {
         if self.synced.position.seq == self.written.position.seq {
             return Ok(());
         }
-        if let Err(cause) = durable::wait(|| self.live.sync_data()) {
+        if let Err(cause) = fsync::counted(|| self.live.sync_data()) {
             // After a failed sync the system may have dropped the pages and forgotten the error: nothing is known.
             self.written = self.synced.clone();
             self.cut_back();
@@ -320,13 +326,13 @@ impl Journal {
             return Err(append_error(cause));
         }
         self.synced = self.written.clone();
-        crash::point("journal.synced");
+        failpoint::hit("journal.synced");
         Ok(())
     }
 
     /// Takes away what a failed write left. Where that fails too, the journal is poisoned.
     fn cut_back(&mut self) {
-        match self.live.set_len(self.written.len).and_then(|()| durable::wait(|| self.live.sync_all())) {
+        match self.live.set_len(self.written.len).and_then(|()| fsync::counted(|| self.live.sync_all())) {
             Ok(()) => self.synced = self.written.clone(),
             Err(_) => self.poisoned = true,
         }
@@ -343,7 +349,7 @@ impl Journal {
     }
 
     /// The place before the live file's first line: where the newest archive ends.
-    pub fn base(&self) -> &Position {
+    pub fn base(&self) -> &ChainPosition {
         &self.base
     }
 
@@ -384,12 +390,12 @@ fn open_live(root: &Dir) -> io::Result<File> {
 
 /// Puts an empty file in the live journal's place.
 fn new_live(root: &Dir) -> io::Result<File> {
-    let temporary = rooted::temporary_name();
-    rooted::write_new(root, &temporary, &mut io::empty())?;
+    let temporary = files::temporary_name();
+    files::write_new(root, &temporary, &mut io::empty())?;
     root.rename(&temporary, root, LIVE)?;
-    crash::point("journal.new.renamed");
-    rooted::sync(root)?;
-    crash::point("journal.new.synced");
+    failpoint::hit("journal.new.renamed");
+    files::sync(root)?;
+    failpoint::hit("journal.new.synced");
     open_live(root)
 }
 

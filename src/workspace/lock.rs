@@ -1,8 +1,8 @@
 //! `.lock`: one process at a time works on a workspace. The operating system holds it and frees it when the process
 //! ends, however it ends; what is written in it only tells others who has it.
 
-use super::{error::WorkspaceError, private::FILE_MODE, rooted::Workspace};
-use crate::crash;
+use super::{error::WorkspaceError, files::Workspace, private::FILE_MODE};
+use crate::failpoint;
 use cap_std::fs::{Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use overnight_core::job::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,13 @@ const LOCK: &str = ".lock";
 /// Who works on a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Holder {
+pub struct LockHolder {
     pub pid: u32,
     pub host: String,
     pub started: Timestamp,
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for LockHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "process {} on {} since {}", self.pid, self.host, self.started)
     }
@@ -34,7 +34,7 @@ impl fmt::Display for Holder {
 pub enum LockError {
     /// The job goes back without costing an attempt.
     #[error("job {job} is being worked on by {}", holder.as_ref().map_or("another process".to_owned(), ToString::to_string))]
-    Held { job: String, holder: Option<Holder> },
+    Held { job: String, holder: Option<LockHolder> },
     /// It was had, and its file was taken away or replaced: another process may have locked the new one.
     #[error("the lock file of job {job} was taken away while it was worked on, so another process may work on it too")]
     Taken { job: String },
@@ -45,7 +45,7 @@ pub enum LockError {
 /// The right to change the workspace; given back when dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: Locked,
+    _file: LockedFile,
     /// Device and inode of the file.
     inode: (u64, u64),
     /// Unfinished files of a crash that were removed.
@@ -54,9 +54,9 @@ pub struct Lock {
 
 /// A file that is locked, until this is dropped.
 #[derive(Debug)]
-struct Locked(File);
+struct LockedFile(File);
 
-impl Drop for Locked {
+impl Drop for LockedFile {
     /// Closing alone would not do: a child that is being started holds the same opened file until it runs its program.
     fn drop(&mut self) {
         let _ = self.0.unlock();
@@ -65,7 +65,8 @@ impl Drop for Locked {
 
 /// Whether a process works on the workspace at `path` now, as far as this machine can tell.
 pub fn is_worked_on(path: &std::path::Path) -> bool {
-    Workspace::open(path).is_ok_and(|workspace| matches!(Hold::acquire(&workspace), Err(LockError::Held { .. })))
+    Workspace::open(path)
+        .is_ok_and(|workspace| matches!(InspectionLock::acquire(&workspace), Err(LockError::Held { .. })))
 }
 
 impl Lock {
@@ -82,7 +83,7 @@ impl Lock {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).mode(FILE_MODE);
         let mut file = workspace.root.open_with(LOCK, &options).map_err(failed)?.into_std();
-        crash::point("lock.made");
+        failpoint::hit("lock.made");
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -90,25 +91,25 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error).into()),
         }
-        crash::point("lock.held");
-        let holder = Holder { pid: std::process::id(), host: host(), started: now };
+        failpoint::hit("lock.held");
+        let holder = LockHolder { pid: std::process::id(), host: host(), started: now };
         // The lock is held whether or not its text could be written (a full disk must not keep a job from ending well).
         let _ = write_holder(&mut file, &holder);
-        crash::point("lock.told");
+        failpoint::hit("lock.told");
         let swept = workspace.sweep()?;
         let own = Metadata::from_file(&file).map_err(failed)?;
-        Ok(Self { _file: Locked(file), inode: (own.dev(), own.ino()), swept })
+        Ok(Self { _file: LockedFile(file), inode: (own.dev(), own.ino()), swept })
     }
 }
 
 /// Keeps others from working on a workspace while this one looks at it; given back when dropped.
 #[derive(Debug)]
-pub struct Hold {
+pub struct InspectionLock {
     /// None where there is no file: nobody has worked on it since it was copied here.
-    _file: Option<Locked>,
+    _file: Option<LockedFile>,
 }
 
-impl Hold {
+impl InspectionLock {
     /// Holds the workspace still, or says who works on it. Changes nothing, so it works on a disk that can only be read.
     pub fn acquire(workspace: &Workspace) -> Result<Self, LockError> {
         let failed = |error| WorkspaceError::from_io("lock", LOCK, error);
@@ -118,14 +119,14 @@ impl Hold {
             Err(error) => return Err(failed(error).into()),
         };
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: Some(Locked(file)) }),
+            Ok(()) => Ok(Self { _file: Some(LockedFile(file)) }),
             Err(TryLockError::WouldBlock) => Err(LockError::Held { job: workspace.name(), holder: holder(&mut file) }),
             Err(TryLockError::Error(error)) => Err(failed(error).into()),
         }
     }
 }
 
-fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
+fn write_holder(file: &mut File, holder: &LockHolder) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     let mut line = serde_json::to_vec(holder)?;
@@ -134,7 +135,7 @@ fn write_holder(file: &mut File, holder: &Holder) -> io::Result<()> {
 }
 
 /// Who is written in the file; `None` while it is being written.
-fn holder(file: &mut File) -> Option<Holder> {
+fn holder(file: &mut File) -> Option<LockHolder> {
     let mut text = String::new();
     file.take(4096).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()

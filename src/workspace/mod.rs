@@ -5,23 +5,23 @@
 //! place; an archive that exists is never written again.
 
 pub mod archive;
+pub mod archive_manifest;
 pub mod chain;
-pub mod durable;
 pub mod error;
+pub mod files;
 mod flush;
+pub mod fsync;
 pub mod hash;
 pub mod journal;
-pub mod known;
+pub mod known_path;
 pub mod lock;
-pub mod manifest;
-pub mod names;
+pub mod model_path;
 mod placement;
 pub mod private;
 pub mod prune;
-pub mod rooted;
-mod unnamed;
+mod temporary;
 
 pub use error::WorkspaceError;
-pub use known::{Folder, Known, ResolveError};
-pub use names::ModelPath;
-pub use rooted::Workspace;
+pub use files::Workspace;
+pub use known_path::{Folder, KnownPath, ResolveError};
+pub use model_path::ModelPath;

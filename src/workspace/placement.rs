@@ -1,4 +1,4 @@
-//! Where the file system puts the jobs. ext4 keeps a folder's files near its parent's; on a folder marked as the top of a
+//! A hint to the file system where to put workspaces. ext4 keeps a folder's files near its parent's; on a folder marked as the top of a
 //! hierarchy it spreads the folders instead (the Orlov allocator; `T` in `chattr(1)`). Jobs have nothing to do with each
 //! other, and the search for a free inode, at each file, passes by all that were deleted nearby in the last minutes.
 

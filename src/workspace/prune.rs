@@ -1,9 +1,9 @@
-//! An old workspace that gives its room back, but for what is named; and the record that it keeps of that, so that nobody
-//! takes what is gone for tampering.
+//! Frees the disk space of an old workspace except for the names that are to stay, and records what was removed, so that nobody
+//! takes it for tampering.
 
 use super::{
     error::WorkspaceError,
-    rooted::{self, Workspace},
+    files::{self, Workspace},
 };
 use overnight_core::job::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ const NEVER: [&str; 3] = ["output", "job.yaml", ".lock"];
 /// That a workspace was pruned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pruned {
+pub struct PruneRecord {
     format: u32,
     /// The last time.
     pub at: Timestamp,
@@ -29,7 +29,7 @@ pub struct Pruned {
     pub removed: BTreeSet<String>,
 }
 
-impl Pruned {
+impl PruneRecord {
     /// The record of a workspace, where it has one that can be read.
     pub fn read(workspace: &Workspace) -> Option<Self> {
         let text = workspace.read_text_at_most(PRUNED, MOST_RECORD).ok()?;
@@ -68,16 +68,16 @@ impl Workspace {
         if dry || gone.is_empty() {
             return Ok(freed);
         }
-        let mut removed = Pruned::read(self).map(|before| before.removed).unwrap_or_default();
+        let mut removed = PruneRecord::read(self).map(|before| before.removed).unwrap_or_default();
         removed.extend(gone.iter().map(|(name, _)| name.clone()));
         // Names and a moment only: it can always be written.
-        let record = serde_json::to_vec_pretty(&Pruned { format: FORMAT, at: now, removed }).unwrap_or_default();
+        let record = serde_json::to_vec_pretty(&PruneRecord { format: FORMAT, at: now, removed }).unwrap_or_default();
         self.write(PRUNED, &record)?;
         for (name, is_folder) in gone {
             let removed = if is_folder { self.root.remove_dir_all(&name) } else { self.root.remove_file(&name) };
             removed.map_err(|error| WorkspaceError::from_io("remove", &name, error))?;
         }
-        rooted::sync(&self.root).map_err(failed)?;
+        files::sync(&self.root).map_err(failed)?;
         Ok(freed)
     }
 }

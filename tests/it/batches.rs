@@ -3,10 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod asked;
 mod listed;
 mod rehearsed;
 mod reported;
+mod requests;
 mod waiting;
 mod watched;
 
@@ -19,11 +19,11 @@ use crate::{
 use overnight::{
     extraction::Extractor,
     model::{Model, rules::Offline},
-    runner::{self, Drive, NewJobRequest, Session},
+    runner::{self, JobRunner, NewJobRequest, OpenJob},
     store::{self, NewBatch, QueueEntry, QueuedJob, Store},
     workspace::lock,
 };
-use overnight_core::job::{digest::sha256, id::JobId, record::JobStatus, step::Command as Word};
+use overnight_core::job::{decide::Command as Word, digest::sha256, id::JobId, record::JobStatus};
 use regex::Regex;
 use serde_json::Value;
 use std::{
@@ -41,7 +41,7 @@ const PAST: &str = "2020-01-01T00:00:00.000Z";
 const FUTURE: &str = "2099-01-01T06:30:00.000Z";
 
 /// The program in a folder of its own, with the database that it takes without being told.
-struct Desk {
+struct TestDir {
     folder: TempDir,
     store: Arc<dyn Store>,
 }
@@ -77,7 +77,7 @@ fn queued(number: u32) -> QueuedJob {
     }
 }
 
-impl Desk {
+impl TestDir {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("rules.md"), "# Rules\n\nA clerk MUST sign. A guest MAY enter.\n").unwrap();
@@ -95,13 +95,13 @@ impl Desk {
     }
 
     fn entry(&self, batch: u32, job: u32) -> QueueEntry {
-        let manifest = wait(async { self.store.manifest(batch_id(batch)).await.unwrap() });
+        let manifest = wait(async { self.store.batch_entries(batch_id(batch)).await.unwrap() });
         manifest.into_iter().find(|entry| entry.job.id == id(job)).unwrap()
     }
 
     /// How the jobs of a batch stand: number, status, what holds it, what is wished.
     fn manifest(&self, batch: u32) -> Vec<String> {
-        let manifest = wait(async { self.store.manifest(batch_id(batch)).await.unwrap() });
+        let manifest = wait(async { self.store.batch_entries(batch_id(batch)).await.unwrap() });
         let line = |entry: QueueEntry| {
             let hold = entry.hold_reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
             let wants = entry.wants.map(|wish| format!(", wants {}", wish.name())).unwrap_or_default();
@@ -129,15 +129,15 @@ impl Desk {
         let path = self.workspace(job, lease, Some(&lock::host()));
         before(&path);
         wait(async {
-            let mut session = Session::open(&path, None).unwrap();
+            let mut session = OpenJob::open(&path, None).unwrap();
             session.claim(&*self.store).await.unwrap();
             let open = Word::Open { version: "test".to_owned(), model: "offline".to_owned(), torn_bytes: None };
             session.command(open).unwrap();
             let (_keep, stop) = tokio::sync::watch::channel(false);
-            let mut watch = |_: &_, _: runner::Report<'_>| {};
+            let mut watch = |_: &_, _: runner::RunReport<'_>| {};
             let model: Arc<dyn Model> = Arc::new(Offline(None));
-            let outcome = Drive::new(&*self.store, model, stop, &mut watch).run(&mut session).await.unwrap();
-            assert_eq!(outcome, runner::Outcome::Ended(JobStatus::Completed));
+            let outcome = JobRunner::new(&*self.store, model, stop, &mut watch).run(&mut session).await.unwrap();
+            assert_eq!(outcome, runner::JobOutcome::Ended(JobStatus::Completed));
         });
         path
     }
@@ -158,7 +158,7 @@ impl Desk {
         };
         let row = wait(async { self.store.job(job).await.unwrap().unwrap() });
         let made = runner::create_as(job, row.job.created, &self.path("workspaces"), &request).unwrap();
-        wait(async { self.store.place(job, lease, made.path.to_str().unwrap(), host).await.unwrap() });
+        wait(async { self.store.set_workspace(job, lease, made.path.to_str().unwrap(), host).await.unwrap() });
         made.path
     }
 

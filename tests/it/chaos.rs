@@ -7,27 +7,27 @@
 //! order of blows. What fails is told with its seed, and its folder is kept: the workspaces, what the workers said, and in
 //! `trail.txt` every lease that was given and taken.
 //!
-//! - `desk`: the folder, and the program in it; `crew`: the workers; `storm`: the blows
-//! - `trail`: the database past the program; `check`: what must hold afterwards
+//! - `test_dir`: the folder, and the program in it; `workers`: the workers; `storm`: the blows
+//! - `lease_log`: the database past the program; `check`: what must hold afterwards
 
 #![expect(clippy::print_stdout, reason = "what was done, and how long it took, is told")]
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by them")]
 
 mod check;
-mod crew;
-mod desk;
+mod lease_log;
 mod storm;
-mod trail;
+mod test_dir;
+mod workers;
 
 use crate::{
     postgres,
     remote::server::{Format, Server, Setup},
 };
-use crew::{AT_ONCE, Crew, WORKERS};
-use desk::{Desk, Folder, Left};
 use overnight_core::job::record::JobStatus;
 use std::time::{Duration, Instant};
 use storm::{Blow, Storm};
+use test_dir::{Folder, Left, TestDir};
+use workers::{AT_ONCE, WORKERS, Workers};
 
 /// After the storm, for what is left: leases run out, and lost work is done again.
 const CALM: Duration = Duration::from_mins(5);
@@ -41,7 +41,7 @@ fn trial(jobs: usize, storm: &Storm) {
     println!("{jobs} jobs, {:?} of storm; OVERNIGHT_TEST_SEED={} repeats it", storm.lasts, storm.seed);
     let folder = Folder::new(jobs);
     let quick = Server::start(Setup::default());
-    let calm = Desk::new(&folder, format!("sqlite://{}", folder.path().join("calm.db").display()), "calm");
+    let calm = TestDir::new(&folder, format!("sqlite://{}", folder.path().join("calm.db").display()), "calm");
     calm.submit(&quick.base_url(Format::OpenAi));
     let since = Instant::now();
     calm.run(&["work", "--until-empty", "--quiet"]);
@@ -55,21 +55,21 @@ fn trial(jobs: usize, storm: &Storm) {
     let delay = storm.lasts * u32::try_from(WORKERS * AT_ONCE).unwrap() / u32::try_from(turns).unwrap();
     let slow = Server::start(Setup { delay, ..Setup::default() });
     let server = postgres::Server::start("").expect("this test needs PostgreSQL's programs: run ./test.sh");
-    let desk = Desk::new(&folder, trail::create_database(&server.url(), "chaos"), "chaos");
-    desk.submit(&slow.base_url(Format::OpenAi));
-    trail::lay(&desk.url);
+    let dir = TestDir::new(&folder, lease_log::create_database(&server.url(), "chaos"), "chaos");
+    dir.submit(&slow.base_url(Format::OpenAi));
+    lease_log::lay(&dir.url);
     let since = Instant::now();
-    let mut crew = Crew::new(&desk);
-    let blows = storm.rage(&mut crew, &server, &desk.url);
+    let mut crew = Workers::new(&dir);
+    let blows = storm.rage(&mut crew, &server, &dir.url);
     println!("{blows:?} within {:.0?}; a turn takes {delay:.1?}", since.elapsed());
     crew.go_on();
     let calm = (Instant::now(), storm.lasts + CALM);
-    while trail::open_jobs(&desk.url) > 0 {
+    while lease_log::open_jobs(&dir.url) > 0 {
         assert!(calm.0.elapsed() < calm.1, "jobs are still open after {:?} of calm, seed {}", calm.1, storm.seed);
         crew.tend_for(Duration::from_millis(500));
     }
     println!("all ended after {:.0?}; {} requests", since.elapsed(), slow.counts().requests);
-    let mut found = check::check(&desk, &expected);
+    let mut found = check::check(&dir, &expected);
     found.faults.extend(crew.dismiss());
     println!("{} workers; they ended {:#?}", crew.started, crew.ends);
     println!("{} leases, {} lines of journals, {} deliverables", found.leases, found.lines, found.files);

@@ -17,27 +17,27 @@ use tempfile::TempDir;
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/cli_audit");
 
 /// A folder with a task, two documents, a script, and a database once a job was made.
-struct Desk(TempDir);
+struct TestDir(TempDir);
 
-impl Desk {
+impl TestDir {
     fn new() -> Self {
-        let desk = Self(TempDir::new().unwrap());
-        fs::create_dir(desk.path("docs")).unwrap();
-        fs::write(desk.path("docs/a.md"), "Apples are red.\nSome are green.\n").unwrap();
-        fs::write(desk.path("docs/b.md"), "# Pears\nPears are soft.\n").unwrap();
+        let dir = Self(TempDir::new().unwrap());
+        fs::create_dir(dir.path("docs")).unwrap();
+        fs::write(dir.path("docs/a.md"), "Apples are red.\nSome are green.\n").unwrap();
+        fs::write(dir.path("docs/b.md"), "# Pears\nPears are soft.\n").unwrap();
         for file in ["task.md", "script.yaml"] {
-            fs::copy(Path::new(HERE).join(file), desk.path(file)).unwrap();
+            fs::copy(Path::new(HERE).join(file), dir.path(file)).unwrap();
         }
-        desk
+        dir
     }
 
     /// With one job, worked as far as `more` allows.
     fn with_job(more: &[&str]) -> Self {
-        let desk = Self::new();
+        let dir = Self::new();
         let mut words = vec!["run", "./task.md", "--documents", "docs", "--model", "scripted:script.yaml", "--quiet"];
         words.extend(more);
-        desk.run(&words);
-        desk
+        dir.run(&words);
+        dir
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -125,35 +125,35 @@ fn flip(path: &Path) {
 
 #[test]
 fn a_finished_job_is_told_whole() {
-    let desk = Desk::with_job(&[]);
-    check("jobs.txt", &desk.says(0, &["jobs"]));
-    check("show.txt", &desk.says(0, &["show", "last"]));
-    check("logs.txt", &desk.says(0, &["logs", "last"]));
-    check("logs-phase-1.txt", &desk.says(0, &["logs", "last", "--phase", "1"]));
-    check("audit.txt", &desk.says(0, &["audit", "last"]));
-    check("audit-phase-0.txt", &desk.says(0, &["audit", "last", "--phase", "0"]));
-    check("audit-phase-1.txt", &desk.says(0, &["audit", "last", "--phase", "1"]));
-    check("verify.txt", &desk.says(0, &["audit", "verify", "last"]));
-    check("verify-all.txt", &desk.says(0, &["audit", "verify", "--all"]));
+    let dir = TestDir::with_job(&[]);
+    check("jobs.txt", &dir.says(0, &["jobs"]));
+    check("show.txt", &dir.says(0, &["show", "last"]));
+    check("logs.txt", &dir.says(0, &["logs", "last"]));
+    check("logs-phase-1.txt", &dir.says(0, &["logs", "last", "--phase", "1"]));
+    check("audit.txt", &dir.says(0, &["audit", "last"]));
+    check("audit-phase-0.txt", &dir.says(0, &["audit", "last", "--phase", "0"]));
+    check("audit-phase-1.txt", &dir.says(0, &["audit", "last", "--phase", "1"]));
+    check("verify.txt", &dir.says(0, &["audit", "verify", "last"]));
+    check("verify-all.txt", &dir.says(0, &["audit", "verify", "--all"]));
 }
 
 #[test]
 fn a_held_job_shows_its_board_and_what_can_be_done() {
-    let desk = Desk::with_job(&["--turns", "8"]);
-    check("jobs-held.txt", &desk.says(0, &["jobs", "--status", "held"]));
-    check("show-held.txt", &desk.says(0, &["show", "last"]));
-    check("audit-held.txt", &desk.says(0, &["audit", "last"]));
+    let dir = TestDir::with_job(&["--turns", "8"]);
+    check("jobs-held.txt", &dir.says(0, &["jobs", "--status", "held"]));
+    check("show-held.txt", &dir.says(0, &["show", "last"]));
+    check("audit-held.txt", &dir.says(0, &["audit", "last"]));
 }
 
 #[test]
 fn json_has_stable_fields() {
-    let desk = Desk::with_job(&[]);
+    let dir = TestDir::with_job(&[]);
     let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
-    let jobs = desk.json(&["jobs", "--json"]);
-    let show = desk.json(&["show", "last", "--json"]);
-    let audit = desk.json(&["audit", "last", "--json"]);
-    let phase = desk.json(&["audit", "last", "--phase", "1", "--json"]);
-    let verify = desk.json(&["audit", "verify", "last", "--json"]);
+    let jobs = dir.json(&["jobs", "--json"]);
+    let show = dir.json(&["show", "last", "--json"]);
+    let audit = dir.json(&["audit", "last", "--json"]);
+    let phase = dir.json(&["audit", "last", "--phase", "1", "--json"]);
+    let verify = dir.json(&["audit", "verify", "last", "--json"]);
     let text = [
         ("jobs", names(&jobs[0])),
         ("show", names(&show)),
@@ -178,9 +178,9 @@ fn json_has_stable_fields() {
 
 #[test]
 fn each_turns_prompt_is_made_anew_byte_for_byte() {
-    let desk = Desk::with_job(&[]);
+    let dir = TestDir::with_job(&[]);
     let mut recorded = Vec::new();
-    let lines = desk.says(0, &["logs", "last", "--json"]);
+    let lines = dir.says(0, &["logs", "last", "--json"]);
     for line in lines.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let events = line["events"].as_array().unwrap().iter();
@@ -189,22 +189,22 @@ fn each_turns_prompt_is_made_anew_byte_for_byte() {
     assert_eq!(recorded.len(), 18);
     for (turn, recorded) in (1..).zip(recorded) {
         let turn: usize = turn;
-        let prompt = desk.json(&["audit", "prompt", "last", "--turn", &turn.to_string(), "--json"]);
+        let prompt = dir.json(&["audit", "prompt", "last", "--turn", &turn.to_string(), "--json"]);
         let messages: Vec<Message> = serde_json::from_value(prompt["messages"].clone()).unwrap();
         let text: String = messages.iter().map(|message| serde_json::to_string(message).unwrap() + "\n").collect();
         assert_eq!(sha256(text.as_bytes()), recorded, "turn {turn}");
     }
-    let text = desk.says(0, &["audit", "prompt", "last", "--turn", "8"]);
+    let text = dir.says(0, &["audit", "prompt", "last", "--turn", "8"]);
     assert!(text.starts_with("tools: read_file, write_file, "), "{text}");
     assert!(text.contains("\n──── 3 of 5: assistant ────\n[call_7_1] read_document {\"name\":\"a.md\"}\n"), "{text}");
     assert!(text.contains("\n──── 4 of 5: result of [call_7_1] read_document ────\n"), "{text}");
-    let with_tools = desk.says(0, &["audit", "prompt", "last", "--turn", "8", "--tools"]);
+    let with_tools = dir.says(0, &["audit", "prompt", "last", "--turn", "8", "--tools"]);
     assert!(with_tools.contains("\n──── tool job_complete ────\n"), "{with_tools}");
 }
 
 #[test]
 fn numbers_that_are_not_there_are_answered_with_those_that_are() {
-    let desk = Desk::with_job(&[]);
+    let dir = TestDir::with_job(&[]);
     for (words, sentence) in [
         (["audit", "prompt", "last", "--turn", "19"].as_slice(), "there is no turn 19: the job has turns 1 to 18"),
         (&["audit", "prompt", "last", "--turn", "0"], "there is no turn 0: the job has turns 1 to 18"),
@@ -214,48 +214,48 @@ fn numbers_that_are_not_there_are_answered_with_those_that_are() {
         (&["audit", "verify", "./nowhere"], "there is no workspace folder at ./nowhere"),
         (&["audit", "verify", "./docs"], "./docs is not a workspace: it has no job.yaml"),
     ] {
-        assert_eq!(desk.refuses(2, words), format!("error: {sentence}\n"));
+        assert_eq!(dir.refuses(2, words), format!("error: {sentence}\n"));
     }
     for words in
         [["jobs", "--status", "done"].as_slice(), &["jobs", "--since", "yesterday"], &["audit"], &["audit", "verify"]]
     {
-        assert_eq!(desk.run(words).status.code(), Some(2), "{words:?}");
+        assert_eq!(dir.run(words).status.code(), Some(2), "{words:?}");
     }
 }
 
 #[test]
 fn jobs_are_listed_newest_first_under_names_that_find_them() {
-    let desk = Desk::with_job(&[]);
+    let dir = TestDir::with_job(&[]);
     for _ in 0..2 {
-        desk.run(&["run", "./task.md", "--documents", "docs", "--model", "scripted:script.yaml", "--turns", "1"]);
+        dir.run(&["run", "./task.md", "--documents", "docs", "--model", "scripted:script.yaml", "--turns", "1"]);
     }
-    let all = desk.json(&["jobs", "--json"]);
+    let all = dir.json(&["jobs", "--json"]);
     let ids: Vec<&str> = all.as_array().unwrap().iter().map(|job| job["id"].as_str().unwrap()).collect();
     assert!(ids.is_sorted_by(|a, b| a > b), "{ids:?}");
     let listed = |words: &[&str]| {
-        let text = desk.says(0, words);
+        let text = dir.says(0, words);
         text.lines().skip(1).map(|line| line.split_whitespace().next().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let names = listed(&["jobs"]);
     assert_eq!(names.len(), 3);
     for (name, id) in names.iter().zip(&ids) {
-        assert_eq!(desk.json(&["show", name, "--json"])["id"], *id);
+        assert_eq!(dir.json(&["show", name, "--json"])["id"], *id);
     }
     assert_eq!(listed(&["jobs", "--limit", "1"]), names[..1]);
     assert_eq!(listed(&["jobs", "--status", "completed"]), names[2..]);
     assert_eq!(listed(&["jobs", "--since", "2h"]), names);
-    let nothing = desk.run(&["jobs", "--status", "failed"]);
+    let nothing = dir.run(&["jobs", "--status", "failed"]);
     assert_eq!((nothing.stdout.as_slice(), nothing.stderr.as_slice()), (b"".as_slice(), b"no job fits\n".as_slice()));
 }
 
 #[test]
 fn a_flipped_byte_is_found_and_named() {
-    let desk = Desk::with_job(&[]);
-    let workspace = desk.workspace();
+    let dir = TestDir::with_job(&[]);
+    let workspace = dir.workspace();
     let first = |file: &str| {
         flip(&workspace.join(file));
-        let text = desk.says(1, &["audit", "verify", "last"]);
-        assert_eq!(desk.faults()["faults"][0]["file"], *file);
+        let text = dir.says(1, &["audit", "verify", "last"]);
+        assert_eq!(dir.faults()["faults"][0]["file"], *file);
         flip(&workspace.join(file));
         text.lines().next().unwrap().to_owned()
     };
@@ -270,21 +270,21 @@ fn a_flipped_byte_is_found_and_named() {
         Regex::new(r"^archive/phase-01-read-the-texts/journal\.jsonl line \d+: ").unwrap().is_match(&line),
         "{line}"
     );
-    desk.says(0, &["audit", "verify", "last"]);
+    dir.says(0, &["audit", "verify", "last"]);
     // What only the database knows: the journal's end is cut off cleanly.
     let journal = workspace.join("journal.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, text.trim_end().rsplit_once('\n').map_or(String::new(), |(kept, _)| format!("{kept}\n")))
         .unwrap();
-    let fault = desk.says(1, &["audit", "verify", "last"]);
+    let fault = dir.says(1, &["audit", "verify", "last"]);
     assert!(fault.ends_with("its end was cut off\n"), "{fault}");
 }
 
 #[test]
 fn a_copied_workspace_needs_no_database() {
-    let desk = Desk::with_job(&[]);
-    let elsewhere = Desk::new();
-    copy(&desk.workspace(), &elsewhere.path("copied"));
+    let dir = TestDir::with_job(&[]);
+    let elsewhere = TestDir::new();
+    copy(&dir.workspace(), &elsewhere.path("copied"));
     let no_database = ["--database-url", "sqlite:///dev/null/none.db"];
     for words in [
         ["audit", "verify"].as_slice(),
@@ -297,7 +297,7 @@ fn a_copied_workspace_needs_no_database() {
         let of = |job: &'static str| words.iter().copied().chain([job]).collect::<Vec<_>>();
         let mut copied = of("./copied");
         copied.extend(no_database);
-        assert_eq!(elsewhere.says(0, &copied), desk.says(0, &of("last")), "{words:?}");
+        assert_eq!(elsewhere.says(0, &copied), dir.says(0, &of("last")), "{words:?}");
     }
     check("show-copied.txt", &elsewhere.says(0, &["show", "./copied"]));
     assert!(!elsewhere.path("workspaces").exists(), "no database was made");
@@ -319,35 +319,34 @@ fn sha256sum_alone_confirms_the_chain() {
         for manifest in archive/*/manifest.json; do
             grep -q "\"$(sha256sum < "$manifest" | cut -d' ' -f1)\"" journal.jsonl archive/*/journal.jsonl || exit 1
         done"#;
-    let desk = Desk::with_job(&[]);
-    let output = Command::new("bash").args(["-c", SCRIPT]).current_dir(desk.workspace()).output().unwrap();
+    let dir = TestDir::with_job(&[]);
+    let output = Command::new("bash").args(["-c", SCRIPT]).current_dir(dir.workspace()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let head = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(desk.json(&["audit", "verify", "last", "--json"])["verified"]["head"], head.trim());
+    assert_eq!(dir.json(&["audit", "verify", "last", "--json"])["verified"]["head"], head.trim());
 }
 
 #[test]
 fn a_followed_log_ends_with_the_job_and_misses_nothing() {
-    let desk = Desk::with_job(&["--turns", "8"]);
-    let follow = |words: &[&str]| -> Child {
-        desk.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-    };
+    let dir = TestDir::with_job(&["--turns", "8"]);
+    let follow =
+        |words: &[&str]| -> Child { dir.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap() };
     let text = follow(&["logs", "last", "--follow"]);
     let json = follow(&["logs", "last", "--follow", "--json"]);
-    let resumed = desk.run(&["resume", "last", "--turns", "100", "--quiet"]);
+    let resumed = dir.run(&["resume", "last", "--turns", "100", "--quiet"]);
     assert_eq!(resumed.status.code(), Some(0), "{resumed:?}");
     for (child, words) in [(text, ["logs", "last"].as_slice()), (json, &["logs", "last", "--json"])] {
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0));
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), desk.says(0, words));
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), dir.says(0, words));
     }
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let desk = Desk::with_job(&[]);
+    let dir = TestDir::with_job(&[]);
     for words in [["logs", "last"].as_slice(), &["audit", "prompt", "last", "--turn", "18"], &["jobs"]] {
-        let mut child = desk.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = dir.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));

@@ -59,7 +59,7 @@ Read, then write.
 ";
 
 /// A folder to work in, with two documents and a task.
-pub(crate) struct Desk(TempDir);
+pub(crate) struct TestDir(TempDir);
 
 /// What a command came to.
 #[derive(Debug, PartialEq)]
@@ -69,13 +69,13 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
-impl Desk {
+impl TestDir {
     pub(crate) fn new() -> Self {
-        let desk = Self(TempDir::new().unwrap());
-        desk.put("docs/a.md", "# A\n\nThe server MUST answer within 2 s.\n");
-        desk.put("docs/b.md", "# B\n\nA client SHOULD wait.\n");
-        desk.put("task.md", TASK);
-        desk
+        let dir = Self(TempDir::new().unwrap());
+        dir.put("docs/a.md", "# A\n\nThe server MUST answer within 2 s.\n");
+        dir.put("docs/b.md", "# B\n\nA client SHOULD wait.\n");
+        dir.put("task.md", TASK);
+        dir
     }
 
     pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
@@ -240,9 +240,9 @@ fn steady(mut value: Value) -> Value {
 
 #[test]
 fn a_job_is_completed() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    let ran = desk.run(&RUN);
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    let ran = dir.run(&RUN);
     assert_eq!(ran.code, 0, "{ran:?}");
     let id = ran.stdout.lines().next().unwrap().strip_prefix("job ").unwrap().split_once(':').unwrap().0;
     let worked = ran.stdout.lines().find(|line| line.starts_with("worked: ")).unwrap();
@@ -280,7 +280,7 @@ fn a_job_is_completed() {
          phase 3 done: Review, 3 of 3 todos, 2 turns\n"
     );
     assert_eq!(ran.stderr, stderr);
-    assert_eq!(desk.read(format!("workspaces/{id}/output/report.md")), "The server must answer within two seconds.\n");
+    assert_eq!(dir.read(format!("workspaces/{id}/output/report.md")), "The server must answer within two seconds.\n");
 }
 
 const PARTS: &str = "  \
@@ -293,12 +293,12 @@ const PARTS: &str = "  \
 
 #[test]
 fn the_result_is_one_json_object() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    let (code, result) = desk.result(&RUN);
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    let (code, result) = dir.result(&RUN);
     assert_eq!(code, 0);
     let workspace =
-        std::fs::canonicalize(desk.0.path()).unwrap().join("workspaces").join(result["id"].as_str().unwrap());
+        std::fs::canonicalize(dir.0.path()).unwrap().join("workspaces").join(result["id"].as_str().unwrap());
     assert_eq!(result["workspace"].as_str().unwrap(), workspace.to_str().unwrap());
     let passed = |name: &str, detail: &str| json!({"name": name, "passed": true, "detail": detail});
     let expected = json!({
@@ -322,20 +322,20 @@ fn the_result_is_one_json_object() {
     });
     assert_eq!(steady(result), expected);
     // A job that has ended is only shown again.
-    let (code, again) = desk.result(&["resume", "last"]);
+    let (code, again) = dir.result(&["resume", "last"]);
     assert_eq!((code, steady(again)), (0, expected));
 }
 
 #[test]
 fn what_is_wrong_with_a_request_is_one_sentence() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    desk.put("key.md", TASK.replace("deliverables:", "delivrables:"));
-    desk.put("yaml.md", TASK.replace("name: task", "name: [task"));
-    desk.put("latin.md", b"---\nname: caf\xe9\n---\n");
-    desk.put("file.pdf", "%PDF-1.7\n\x01\x02");
-    std::fs::create_dir(desk.0.path().join("empty")).unwrap();
-    std::fs::create_dir(desk.0.path().join("folder.md")).unwrap();
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    dir.put("key.md", TASK.replace("deliverables:", "delivrables:"));
+    dir.put("yaml.md", TASK.replace("name: task", "name: [task"));
+    dir.put("latin.md", b"---\nname: caf\xe9\n---\n");
+    dir.put("file.pdf", "%PDF-1.7\n\x01\x02");
+    std::fs::create_dir(dir.0.path().join("empty")).unwrap();
+    std::fs::create_dir(dir.0.path().join("folder.md")).unwrap();
     let cases: [(&[&str], &str); 13] = [
         (&["task.md", "-d", "docs", "--cost", "-3"], "--cost must be an amount in USD such as 5.00, not '-3'"),
         (&["key.md", "-d", "docs"], "key.md:4: unknown key 'delivrables'; did you mean 'deliverables'?"),
@@ -370,31 +370,31 @@ fn what_is_wrong_with_a_request_is_one_sentence() {
         ),
     ];
     for (arguments, sentence) in cases {
-        let ran = desk.run(&[&["run"], arguments].concat());
+        let ran = dir.run(&[&["run"], arguments].concat());
         assert_eq!(
             ran,
             Ran { code: 2, stdout: String::new(), stderr: format!("error: {sentence}\n") },
             "{arguments:?}"
         );
     }
-    assert_eq!(desk.workspaces(), Vec::<String>::new());
+    assert_eq!(dir.workspaces(), Vec::<String>::new());
 }
 
 #[test]
 fn other_encodings_are_read() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    desk.put("docs/a.md", b"# Caf\xe9\n\nLe caf\xe9 MUST \xeatre pr\xeat.\n");
-    let (code, result) = desk.result(&RUN);
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    dir.put("docs/a.md", b"# Caf\xe9\n\nLe caf\xe9 MUST \xeatre pr\xeat.\n");
+    let (code, result) = dir.result(&RUN);
     assert_eq!((code, &result["coverage"]), (0, &json!(1.0)));
-    let text = desk.read(Path::new(result["workspace"].as_str().unwrap()).join("documents/.text/a.md.txt"));
+    let text = dir.read(Path::new(result["workspace"].as_str().unwrap()).join("documents/.text/a.md.txt"));
     assert_eq!(text, "# Café\n\nLe café MUST être prêt.\n");
 }
 
 #[test]
 fn a_review_is_left_by_feedback_or_approval() {
-    let desk = Desk::new();
-    desk.put("task.md", REVIEWED_TASK);
+    let dir = TestDir::new();
+    dir.put("task.md", REVIEWED_TASK);
     let report = "output/report.json";
     let one = "# Execution Plan\n\n## Phase 1: Work\n\n- [ ] Write the report\n";
     let two = "# Execution Plan\n\n## Phase 1: Work ✓ COMPLETE\n\n- [x] Write the report\n\n## Phase 2: Mend\n\n- [ ] Mend the title\n";
@@ -409,13 +409,13 @@ fn a_review_is_left_by_feedback_or_approval() {
         reply(&[same(), same()]),
         reply(&[read(report), done(), complete(report)]),
     ]);
-    desk.script("script.json", &replies);
-    let (code, result) = desk.result(&RUN);
+    dir.script("script.json", &replies);
+    let (code, result) = dir.result(&RUN);
     let id = result["id"].as_str().unwrap();
     let state = |result: &Value| (result["status"].clone(), result["hold_reason"].clone(), result["turns"].clone());
     assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(6))));
     assert_eq!(result["deliverables"][0]["bytes"], json!(14));
-    let resumed = desk.run(&["resume", "last"]);
+    let resumed = dir.run(&["resume", "last"]);
     assert_eq!(
         resumed,
         Ran {
@@ -428,25 +428,25 @@ fn a_review_is_left_by_feedback_or_approval() {
     );
     // As a process that was killed between the hold and its row leaves it.
     let row = || {
-        let jobs: Value = serde_json::from_str(&desk.run(&["jobs", "--json"]).stdout).unwrap();
+        let jobs: Value = serde_json::from_str(&dir.run(&["jobs", "--json"]).stdout).unwrap();
         (jobs[0]["status"].clone(), jobs[0]["hold_reason"].clone())
     };
     wait(async {
-        let database = format!("sqlite://{}/workspaces/overnight.db", desk.0.path().display());
+        let database = format!("sqlite://{}/workspaces/overnight.db", dir.0.path().display());
         let store = overnight::store::connect(&database).await.unwrap();
         store.claim(id.parse().unwrap(), uuid::Uuid::now_v7(), 60_000).await.unwrap();
     });
     assert_eq!(row(), (json!("held"), json!("review")));
-    assert_eq!(desk.run(&["resume", "last"]).code, 4);
-    let (code, result) = desk.result(&["feedback", id, "The title says nothing."]);
+    assert_eq!(dir.run(&["resume", "last"]).code, 4);
+    let (code, result) = dir.result(&["feedback", id, "The title says nothing."]);
     assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(10))));
-    let instructions = desk.read(format!("workspaces/{id}/instructions.md"));
+    let instructions = dir.read(format!("workspaces/{id}/instructions.md"));
     assert!(instructions.ends_with("\n\n## Feedback 1\n\nThe title says nothing.\n"), "{instructions}");
-    let (code, result) = desk.result(&["approve", &id[..13]]);
+    let (code, result) = dir.result(&["approve", &id[..13]]);
     assert_eq!((code, state(&result)), (0, (json!("completed"), Value::Null, json!(10))));
-    assert_eq!(desk.read(format!("workspaces/{id}/{report}")), r#"{"title": "A better one"}"#);
+    assert_eq!(dir.read(format!("workspaces/{id}/{report}")), r#"{"title": "A better one"}"#);
     for arguments in [&["approve", "last"][..], &["feedback", "last", "More."]] {
-        let ran = desk.run(arguments);
+        let ran = dir.run(arguments);
         let stderr = format!("error: job {id} is not held for review: it is completed\n");
         assert_eq!(ran, Ran { code: 2, stdout: String::new(), stderr });
     }
@@ -454,27 +454,27 @@ fn a_review_is_left_by_feedback_or_approval() {
 
 #[test]
 fn a_limit_holds_a_job_until_it_is_raised() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
     let state = |result: &Value| (result["status"].clone(), result["reason"].clone(), result["turns"].clone());
     let held = (json!("held"), json!("3 turns are used; resume with --turns N for more"), json!(3));
-    let (code, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let (code, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
     assert_eq!((code, state(&result)), (4, held.clone()));
-    let (code, result) = desk.result(&["resume", "last"]);
+    let (code, result) = dir.result(&["resume", "last"]);
     assert_eq!((code, state(&result)), (4, held));
-    let (code, result) = desk.result(&["resume", "last", "--turns", "100"]);
+    let (code, result) = dir.result(&["resume", "last", "--turns", "100"]);
     assert_eq!((code, state(&result)), (0, (json!("completed"), Value::Null, json!(8))));
 }
 
 #[test]
 fn a_job_that_cannot_be_done_says_why() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let mut replies = bootstrap(PLAN).to_vec();
     let blocked = json!({"summary": "The documents are not contracts.", "deliverables": [], "confidence": 1, "status": "blocked"});
     replies.extend([plan_with(same()), reply(&[json!({"todo_rewind": {"issue": "b.md is\nmissing"}})])]);
     replies.extend([plan_with(same()), reply(&[json!({ "job_complete": blocked })])]);
-    desk.script("script.json", &replies);
-    let ran = desk.run(&RUN);
+    dir.script("script.json", &replies);
+    let ran = dir.run(&RUN);
     assert_eq!(ran.code, 3);
     let early: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("ended early")).collect();
     let expected = [
@@ -485,8 +485,8 @@ fn a_job_that_cannot_be_done_says_why() {
     assert!(ran.stdout.lines().next().unwrap().ends_with(": blocked"), "{ran:?}");
     assert!(ran.stdout.contains("summary:\n  The documents are not contracts.\n"), "{ran:?}");
 
-    desk.script("script.json", &bootstrap(PLAN)[..1]);
-    let (code, result) = desk.result(&RUN);
+    dir.script("script.json", &bootstrap(PLAN)[..1]);
+    let (code, result) = dir.result(&RUN);
     let reason =
         "the script script.json has 1 replies and was asked for reply 2: add replies, or end the job in the script";
     assert_eq!((code, &result["status"], &result["reason"]), (1, &json!("failed"), &json!(reason)));
@@ -506,134 +506,134 @@ fn long_job(turns: u64) -> Vec<Value> {
 
 #[test]
 fn an_interrupted_job_is_held_and_resumed() {
-    let desk = Desk::new();
-    desk.script("script.json", &long_job(15));
+    let dir = TestDir::new();
+    dir.script("script.json", &long_job(15));
     for signal in ["INT", "TERM", "HUP"] {
         let start = if signal == "INT" { &RUN[..] } else { &["resume", "last"] };
-        let mut child = desk.start(start);
+        let mut child = dir.start(start);
         let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().code(), Some(130));
     }
-    let (code, result) = desk.result(&["resume", "last"]);
+    let (code, result) = dir.result(&["resume", "last"]);
     assert_eq!((code, &result["status"], &result["turns"]), (0, &json!("completed"), &json!(3 * 16 + 7)));
 }
 
 #[test]
 fn a_killed_job_is_resumed() {
-    let desk = Desk::new();
-    desk.script("script.json", &long_job(15));
-    let mut child = desk.start(&RUN);
+    let dir = TestDir::new();
+    dir.script("script.json", &long_job(15));
+    let mut child = dir.start(&RUN);
     child.kill().unwrap();
     child.wait().unwrap();
-    let (code, result) = desk.result(&["resume", "last"]);
+    let (code, result) = dir.result(&["resume", "last"]);
     assert_eq!((code, &result["status"], &result["turns"]), (0, &json!("completed"), &json!(3 * 16 + 7)));
 }
 
 #[test]
 fn a_running_job_is_held_and_cancelled_by_who_works_on_it() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     // A job that can't come to its end before it hears what is asked of it.
     let unlimited = "limits: { turns: 10000000, turns_per_todo: 10000000, turns_per_phase: 10000000 }\ndeliverables:";
-    desk.put("task.md", TASK.replacen("deliverables:", unlimited, 1));
-    desk.script("script.json", &long_job(1_000_000));
-    let mut child = desk.start(&RUN);
-    let asked = desk.run(&["pause", "last"]);
+    dir.put("task.md", TASK.replacen("deliverables:", unlimited, 1));
+    dir.script("script.json", &long_job(1_000_000));
+    let mut child = dir.start(&RUN);
+    let asked = dir.run(&["pause", "last"]);
     assert_eq!((asked.code, asked.stderr.as_str()), (0, ""));
     assert_eq!(child.wait().unwrap().code(), Some(4));
-    let mut child = desk.start(&["resume", "last"]);
-    let refused = desk.run(&["resume", "last"]);
+    let mut child = dir.start(&["resume", "last"]);
+    let refused = dir.run(&["resume", "last"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
     assert!(refused.stderr.contains(&format!("is being worked on by process {} on ", child.id())), "{refused:?}");
-    let asked = desk.run(&["cancel", "last"]);
+    let asked = dir.run(&["cancel", "last"]);
     assert_eq!((asked.code, asked.stderr.as_str()), (0, ""));
     assert_eq!(child.wait().unwrap().code(), Some(5));
-    let (code, result) = desk.result(&["resume", "last"]);
+    let (code, result) = dir.result(&["resume", "last"]);
     assert_eq!((code, &result["status"]), (5, &json!("cancelled")));
 }
 
 #[test]
 fn a_held_job_is_cancelled_here() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    let (_, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    let (_, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
     let id = result["id"].as_str().unwrap();
-    let paused = desk.run(&["pause", id]);
+    let paused = dir.run(&["pause", id]);
     let reason = "3 turns are used; resume with --turns N for more";
     assert_eq!((paused.code, paused.stderr), (2, format!("error: job {id} is held already (limit): {reason}\n")));
     let stdout = format!("job {id} is cancelled; what it made stays in its workspace\n");
-    assert_eq!(desk.run(&["cancel", id]), Ran { code: 0, stdout, stderr: String::new() });
+    assert_eq!(dir.run(&["cancel", id]), Ran { code: 0, stdout, stderr: String::new() });
     let stderr = format!("error: job {id} has ended already: it is cancelled\n");
     for verb in ["cancel", "pause"] {
-        assert_eq!(desk.run(&[verb, id]), Ran { code: 2, stdout: String::new(), stderr: stderr.clone() });
+        assert_eq!(dir.run(&[verb, id]), Ran { code: 2, stdout: String::new(), stderr: stderr.clone() });
     }
-    assert_eq!(desk.result(&["resume", id]).0, 5);
+    assert_eq!(dir.result(&["resume", id]).0, 5);
 }
 
 #[test]
 fn a_journal_cut_below_what_the_database_saw_ends_the_job_as_failed() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    let (_, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    let (_, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
     let id = result["id"].as_str().unwrap();
     let journal = format!("workspaces/{id}/journal.jsonl");
-    let lines = desk.read(&journal);
+    let lines = dir.read(&journal);
     let kept: Vec<&str> = lines.lines().collect();
-    desk.put(&journal, format!("{}\n", kept[..kept.len() - 2].join("\n")));
-    let ran = desk.run(&["resume", id, "--turns", "100"]);
+    dir.put(&journal, format!("{}\n", kept[..kept.len() - 2].join("\n")));
+    let ran = dir.run(&["resume", id, "--turns", "100"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert!(ran.stderr.contains("its end was cut off") && ran.stderr.lines().count() == 1, "{ran:?}");
-    let jobs = desk.run(&["jobs", "--json"]);
+    let jobs = dir.run(&["jobs", "--json"]);
     let jobs: Value = serde_json::from_str(&jobs.stdout).unwrap();
     assert_eq!(jobs[0]["status"], json!("failed"));
 }
 
 #[test]
 fn changed_inputs_are_no_longer_worked() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    let (_, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    let (_, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
     let id = result["id"].as_str().unwrap();
     for file in
         ["documents/a.md", "documents/.text/a.md.txt", "instructions.md", "job.yaml", "assets/prompts/system.md"]
     {
         let path = format!("workspaces/{id}/{file}");
-        let before = desk.read(&path);
-        desk.put(&path, format!("{before} "));
-        let ran = desk.run(&["resume", id, "--turns", "100"]);
+        let before = dir.read(&path);
+        dir.put(&path, format!("{before} "));
+        let ran = dir.run(&["resume", id, "--turns", "100"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{ran:?}");
         let said =
             format!("{file} in the workspace of job {id} was changed since the job was made: put it back as it was");
         assert!(ran.stderr.contains(&said), "{ran:?}");
-        let jobs: Value = serde_json::from_str(&desk.run(&["jobs", "--json"]).stdout).unwrap();
+        let jobs: Value = serde_json::from_str(&dir.run(&["jobs", "--json"]).stdout).unwrap();
         assert_eq!(jobs[0]["status"], json!("held"));
-        desk.put(&path, before);
+        dir.put(&path, before);
     }
-    let (code, result) = desk.result(&["resume", id, "--turns", "100"]);
+    let (code, result) = dir.result(&["resume", id, "--turns", "100"]);
     assert_eq!((code, &result["status"]), (0, &json!("completed")));
 }
 
 #[test]
 fn a_broken_journal_ends_the_job_as_failed() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    let (_, result) = desk.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    let (_, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
     let id = result["id"].as_str().unwrap();
     let journal = format!("workspaces/{id}/journal.jsonl");
-    desk.put(&journal, desk.read(&journal).replacen("Reading", "Writing", 1));
-    let ran = desk.run(&["resume", id]);
+    dir.put(&journal, dir.read(&journal).replacen("Reading", "Writing", 1));
+    let ran = dir.run(&["resume", id]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     let begin = format!("error: job {id}: the journal is broken at journal.jsonl line ");
     assert!(ran.stderr.starts_with(&begin) && ran.stderr.lines().count() == 1, "{ran:?}");
-    let cancelled = desk.run(&["cancel", id]);
+    let cancelled = dir.run(&["cancel", id]);
     assert_eq!(cancelled.stderr, format!("error: job {id} has ended already: it is failed\n"));
 }
 
 #[test]
 fn the_doctor_says_what_is_wrong() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let (code, found) = {
-        let ran = desk.run(&["doctor", "--json"]);
+        let ran = dir.run(&["doctor", "--json"]);
         (ran.code, serde_json::from_str::<Value>(&ran.stdout).unwrap())
     };
     assert_eq!((code, &found["passed"]), (0, &json!(true)));
@@ -641,9 +641,9 @@ fn the_doctor_says_what_is_wrong() {
         found["settings"][0],
         json!({"name": "database_url", "value": "sqlite://workspaces/overnight.db", "origin": "default"})
     );
-    desk.put("instructions/bad.md", "no front matter");
-    desk.put("overnight.yaml", "model: gpt\n");
-    let ran = desk.run(&["doctor"]);
+    dir.put("instructions/bad.md", "no front matter");
+    dir.put("overnight.yaml", "model: gpt\n");
+    let ran = dir.run(&["doctor"]);
     let failed: Vec<&str> = ran.stdout.lines().filter(|line| line.starts_with("failed ")).collect();
     assert_eq!(ran.code, 1);
     assert_eq!(failed.len(), 2, "{ran:?}");

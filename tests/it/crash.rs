@@ -185,7 +185,7 @@ fn a_job_that_is_cancelled_after_a_crash_tells_its_todos_truly() {
                 record.put_rows(&*ground.store, cut.rows_at).await.unwrap();
                 play::play(&scenario, 0, &*ground.store, &record.path, &mut |_| {}).await.unwrap();
                 let left = Tree::read(&record.path, None);
-                let todos = overnight_core::prompt::board::file(&record.at(line).unwrap().job);
+                let todos = overnight_core::prompt::todo_board::file(&record.at(line).unwrap().job);
                 assert_eq!(
                     left.bytes("todos.md").map(|text| &**text),
                     Some(todos.as_bytes()),

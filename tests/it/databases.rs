@@ -8,7 +8,7 @@ use crate::{
     store::postgres_url,
     support::{Place, shipped, wait},
 };
-use overnight::{model::rules::Offline, runner::Outcome, store::JobRow};
+use overnight::{model::rules::Offline, runner::JobOutcome, store::JobRow};
 use overnight_core::job::record::{JobStatus, PhaseRow, TodoRow};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ async fn rows_of_a_run(place: Place) -> Rows {
     std::fs::write(&documents, "# Rules\n\nA clerk must sign. A guest may enter.\n").unwrap();
     let (instructions, text) = shipped("extract-requirements");
     let rested = place.run(instructions, &text, &[documents], Arc::new(Offline(None))).await;
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed));
     let id = rested.job.spec.id;
     Rows {
         job: place.store.job(id).await.unwrap().unwrap(),

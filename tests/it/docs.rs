@@ -7,7 +7,7 @@ use crate::{
     cli_run::PROGRAM,
     support::{copy, samples, wait},
 };
-use overnight::model::{scripted::Scripted, table::Table};
+use overnight::model::{scripted::Scripted, table::ModelTable};
 use overnight_core::job::instructions;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use regex::Regex;
@@ -215,7 +215,7 @@ fn try_example(text: &str) -> Result<(), String> {
         let read = instructions::parse("example", text, &|_| Ok("{}".to_owned()));
         read.map(drop).map_err(|error| error.to_string())
     } else if text.contains("\nmodels:") {
-        Table::parse("example", text).map(drop).map_err(|error| error.to_string())
+        ModelTable::parse("example", text).map(drop).map_err(|error| error.to_string())
     } else {
         Scripted::parse("example", text).map(drop).map_err(|error| error.to_string())
     }

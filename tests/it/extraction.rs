@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::cli_run::{Desk, PROGRAM};
+use crate::cli_run::{PROGRAM, TestDir};
 use overnight_core::job::spec::{DocumentEntry, JobSpec};
 use serde_json::Value;
 use std::{fs, os::unix::process::ExitStatusExt, process::Command};
@@ -29,9 +29,9 @@ fn pages(count: usize) -> Vec<u8> {
 }
 
 /// Runs a job on `docs/keeper.txt`, with a reader that misbehaves as `how` says; what its record says of the document.
-fn read_with(desk: &Desk, how: &str) -> Result<(DocumentEntry, Vec<u64>), String> {
+fn read_with(dir: &TestDir, how: &str) -> Result<(DocumentEntry, Vec<u64>), String> {
     let failpoints = format!("extraction.page={how}");
-    let ran = desk.run_with(
+    let ran = dir.run_with(
         &[("FAILPOINTS", &failpoints)],
         &["run", "extract-requirements", "--documents", "docs/keeper.txt", "--json", "--quiet"],
     );
@@ -47,10 +47,10 @@ fn read_with(desk: &Desk, how: &str) -> Result<(DocumentEntry, Vec<u64>), String
     Ok((spec.documents[0].clone(), pages))
 }
 
-fn desk(count: usize) -> Desk {
-    let desk = Desk::new();
-    desk.put("docs/keeper.txt", pages(count));
-    desk
+fn dir(count: usize) -> TestDir {
+    let dir = TestDir::new();
+    dir.put("docs/keeper.txt", pages(count));
+    dir
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_page_that_its_reader_falls_on_is_a_gap_and_the_others_are_read() {
         ("exit", "its reader ended without a word"),
         ("abort", "its reader was ended by signal 6"),
     ] {
-        let (document, pages) = read_with(&desk(5), &format!("2*off->1*return({how})")).unwrap();
+        let (document, pages) = read_with(&dir(5), &format!("2*off->1*return({how})")).unwrap();
         let gaps: Vec<String> = document.gaps.iter().map(ToString::to_string).collect();
         assert_eq!(gaps, [format!("page 3: {why}")], "{how}");
         assert_eq!((document.units, document.paged, pages), (5, true, vec![1, 2, 4, 5]), "{how}");
@@ -71,7 +71,7 @@ fn a_page_that_its_reader_falls_on_is_a_gap_and_the_others_are_read() {
 
 #[test]
 fn a_reader_that_falls_again_and_again_is_given_up() {
-    let (document, pages) = read_with(&desk(12), "1*off->return(abort)").unwrap();
+    let (document, pages) = read_with(&dir(12), "1*off->return(abort)").unwrap();
     let gaps: Vec<String> = document.gaps.iter().map(ToString::to_string).collect();
     let why = "its reader was ended by signal 6";
     let fell = [2, 4, 6, 8, 10].map(|page| format!("page {page}: {why}"));
@@ -81,30 +81,30 @@ fn a_reader_that_falls_again_and_again_is_given_up() {
     let none = format!(
         "2 error: there is no document with text that can be read: keeper.txt (pages 1-5: {why}): save it again in its own program, give its text, or install tesseract for scans"
     );
-    assert_eq!(read_with(&desk(5), "return(abort)"), Err(none));
+    assert_eq!(read_with(&dir(5), "return(abort)"), Err(none));
 }
 
 #[test]
 fn a_document_that_takes_too_much_is_to_be_split() {
     let said = "2 error: keeper.txt can't be read, because its reader needed more than 1 GiB of memory: split it, or leave it \
                 out";
-    assert_eq!(read_with(&desk(1), "return(memory)"), Err(said.to_owned()));
+    assert_eq!(read_with(&dir(1), "return(memory)"), Err(said.to_owned()));
 }
 
 #[test]
 fn what_was_read_once_is_not_read_again() {
-    let desk = desk(5);
-    let first = read_with(&desk, "off").unwrap();
+    let dir = dir(5);
+    let first = read_with(&dir, "off").unwrap();
     // Any reader that was begun now would fall.
-    assert_eq!(read_with(&desk, "return(abort)").unwrap(), first);
-    desk.put("docs/keeper.txt", pages(6));
-    assert!(read_with(&desk, "return(abort)").is_err());
+    assert_eq!(read_with(&dir, "return(abort)").unwrap(), first);
+    dir.put("docs/keeper.txt", pages(6));
+    assert!(read_with(&dir, "return(abort)").is_err());
 }
 
 #[test]
 fn a_document_that_cannot_be_read_is_left_out_of_a_batch_with_its_reason() {
-    let desk = desk(1);
-    let ran = desk.run_with(
+    let dir = dir(1);
+    let ran = dir.run_with(
         &[("FAILPOINTS", "extraction.page=return(abort)")],
         &["submit", "extract-requirements", "--documents", "docs/keeper.txt", "--each", "--batch", "none"],
     );
@@ -121,7 +121,7 @@ fn a_document_that_cannot_be_read_is_left_out_of_a_batch_with_its_reason() {
 
 #[test]
 fn a_document_without_pages_has_one_limit() {
-    let question = r#"{"ask":"read","name":"document.txt","after":0,"left_ms":1000}"#;
+    let question = r#"{"request":"read","name":"document.txt","after":0,"left_ms":1000}"#;
     let mut reader = Command::new(PROGRAM);
     reader.args(["extract-document", question]).env("FAILPOINTS", "extraction.page=return(loop)");
     let ended = assert_cmd::Command::from_std(reader).write_stdin("One caf\u{e9}.").output().unwrap();
@@ -133,7 +133,7 @@ fn a_document_without_pages_has_one_limit() {
         (
             // Its processor time is over.
             Some(24),
-            vec![r#"{"told":"format","format":"text","reader":"plain"}"#, r#"{"told":"begin","page":1"#]
+            vec![r#"{"message":"format","format":"text","reader":"plain"}"#, r#"{"message":"begin","page":1"#]
         )
     );
 }

@@ -9,7 +9,7 @@
 use crate::{sections, support::cases};
 use overnight::{
     model::scripted::Scripted,
-    workspace::{ModelPath, manifest::Manifest},
+    workspace::{ModelPath, archive_manifest::ArchiveManifest},
 };
 use overnight_core::{
     job::{
@@ -22,8 +22,8 @@ use overnight_core::{
         todo_list::{TodoList, clean},
     },
     prompt::{
-        catalogue::{JobComplete, SearchFiles, TodoWrite, Tool, arguments},
         tokens::{bounded, head, tail},
+        tools::{JobComplete, SearchFiles, TodoWrite, Tool, arguments},
     },
 };
 use overnight_documents::{QuoteIndex, Unit, extract};
@@ -43,7 +43,7 @@ const READERS: [Reader; 14] = [
     ("script", |bytes| drop(Scripted::parse("script.yaml", &text(bytes)))),
     ("job.yaml", |bytes| drop(serde_yaml::from_slice::<JobSpec>(bytes))),
     ("event", |bytes| drop(serde_json::from_slice::<Event>(bytes))),
-    ("manifest", |bytes| drop(Manifest::parse(bytes))),
+    ("manifest", |bytes| drop(ArchiveManifest::parse(bytes))),
     ("path", |bytes| drop(ModelPath::parse(&text(bytes)))),
     ("arguments", tool_arguments),
     ("deliverable", deliverable),

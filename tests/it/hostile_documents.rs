@@ -5,24 +5,24 @@
 
 mod harm;
 
-use crate::cli_run::Desk;
+use crate::cli_run::TestDir;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
 fn two_hundred_hostile_documents_cost_nobody_but_themselves() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let hostile = harm::documents();
     assert!(hostile.len() >= 200, "{}", hostile.len());
     for (name, content) in &hostile {
-        desk.put(&format!("in/{name}"), content);
+        dir.put(&format!("in/{name}"), content);
     }
     for number in 1..=3 {
-        desk.put(&format!("in/good-{number}.md"), format!("# Good\n\nThe keeper MUST count to {number}.\n"));
+        dir.put(&format!("in/good-{number}.md"), format!("# Good\n\nThe keeper MUST count to {number}.\n"));
     }
 
     let submit = ["submit", "extract-requirements", "--documents", "in", "--each", "--batch", "night", "--json"];
-    let submitted = desk.run_with(&[], &submit);
+    let submitted = dir.run_with(&[], &submit);
     assert_eq!(submitted.code, 0, "{}", submitted.stderr);
     assert!(!submitted.stderr.contains("panicked"), "{}", submitted.stderr);
     let told: Value = serde_json::from_str(&submitted.stdout).unwrap();
@@ -33,10 +33,10 @@ fn two_hundred_hostile_documents_cost_nobody_but_themselves() {
         .map(|one| (one["path"].as_str().unwrap(), one["why"].as_str().unwrap()))
         .collect();
 
-    let worked = desk.run_with(&[], &["work", "--until-empty", "--concurrency", "4"]);
+    let worked = dir.run_with(&[], &["work", "--until-empty", "--concurrency", "4"]);
     assert!([0, 3].contains(&worked.code), "{} {}", worked.code, worked.stderr);
     assert!(!worked.stderr.contains("panicked"), "{}", worked.stderr);
-    let report = desk.run_with(&[], &["report", "night", "--json"]);
+    let report = dir.run_with(&[], &["report", "night", "--json"]);
     let report: Value = serde_json::from_str(&report.stdout).unwrap();
     let mut ended: BTreeMap<String, String> = BTreeMap::new();
     for job in report["jobs"].as_array().unwrap() {

@@ -7,7 +7,7 @@ use crate::support::{Place, shipped, wait};
 use async_trait::async_trait;
 use overnight::{
     model::{Failure, FailureKind, Model, Request, rules::Offline},
-    runner::Outcome,
+    runner::JobOutcome,
 };
 use overnight_core::{
     job::{event::Event, record::JobStatus},
@@ -140,7 +140,7 @@ async fn job(name: &str, statements: u32, turn: u64, part: Part) -> (BTreeMap<St
 fn each_reply_in_part(name: &str, statements: u32) {
     wait(async {
         let (expected, replies) = job(name, statements, 0, Part::Cut).await;
-        assert_eq!(expected["outcome"], format!("{:?}", Outcome::Ended(JobStatus::Completed)));
+        assert_eq!(expected["outcome"], format!("{:?}", JobOutcome::Ended(JobStatus::Completed)));
         let mut wrong = Vec::new();
         for (turn, (calls, is_recording)) in (1..).zip(replies) {
             let mut parts = vec![Part::Torn];
@@ -160,7 +160,7 @@ fn each_reply_in_part(name: &str, statements: u32) {
             // what is missing can't be mended: it is said
             for part in [Part::Refused, Part::RefusedAndFolded].into_iter().filter(|_| is_recording) {
                 let (found, _) = job(name, statements, turn, part).await;
-                if found["outcome"] != format!("{:?}", Outcome::Ended(JobStatus::Blocked)) {
+                if found["outcome"] != format!("{:?}", JobOutcome::Ended(JobStatus::Blocked)) {
                     wrong.push((turn, part));
                 }
             }

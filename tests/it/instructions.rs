@@ -36,7 +36,7 @@ fn minimal() -> Instructions {
         model: None,
         fallback: Vec::new(),
         phase: PhaseBounds { min_todos: 5, max_todos: 20 },
-        context: ContextSettings { budget_tokens: 100_000, fold: Fold::Todo, summary: SummaryBy::Digest },
+        context: ContextSettings { budget_tokens: 100_000, fold: FoldPolicy::Todo, summary: SummaryBy::Digest },
         limits: Limits::default(),
         coverage: 1.0,
         confidence_floor: 0.5,
@@ -108,7 +108,7 @@ fn everything() -> Instructions {
         model: Some("offline".to_owned()),
         fallback: vec!["openai:small".to_owned(), "anthropic:large".to_owned()],
         phase: PhaseBounds { min_todos: 3, max_todos: 7 },
-        context: ContextSettings { budget_tokens: 32_000, fold: Fold::None, summary: SummaryBy::Model },
+        context: ContextSettings { budget_tokens: 32_000, fold: FoldPolicy::None, summary: SummaryBy::Model },
         limits: Limits {
             turns_per_todo: 4,
             turns_per_phase: 50,
@@ -518,7 +518,7 @@ proptest! {
 fn failed(name: &str, path: &str, content: &serde_json::Value) -> Vec<String> {
     let instructions = shipped::parse_shipped(name).unwrap().unwrap();
     let deliverable = instructions.deliverables.iter().find(|d| d.path == path).unwrap();
-    let found = |_: contract::Asked<'_>| contract::QuoteResult::Found;
+    let found = |_: contract::QuoteQuery<'_>| contract::QuoteResult::Found;
     let checks = contract::check_deliverable(deliverable, Some(content.to_string().as_bytes()), &mut { found });
     checks.into_iter().filter(|check| !check.passed).map(|check| check.detail).collect()
 }

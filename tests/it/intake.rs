@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::cli_run::{Desk, RUN, whole_job};
+use crate::cli_run::{RUN, TestDir, whole_job};
 use serde_json::{Value, json};
 use std::{ffi::OsStr, fmt::Write, os::unix::ffi::OsStrExt};
 
@@ -11,27 +11,27 @@ const BROKEN: &str = "can't be read as PDF, because it is cut off before its tab
                       save it again, or leave it out";
 
 /// What a command printed with `--json`.
-fn json_of(desk: &Desk, arguments: &[&str]) -> (i32, String, Value) {
-    let ran = desk.run_with(&[], &[arguments, &["--json"]].concat());
+fn json_of(dir: &TestDir, arguments: &[&str]) -> (i32, String, Value) {
+    let ran = dir.run_with(&[], &[arguments, &["--json"]].concat());
     let value = serde_json::from_str(&ran.stdout).unwrap_or(Value::Null);
     (ran.code, ran.stderr, value)
 }
 
 /// Names of the documents of the newest job.
-fn documents(desk: &Desk) -> Vec<String> {
-    let (_, _, shown) = json_of(desk, &["show", "last"]);
+fn documents(dir: &TestDir) -> Vec<String> {
+    let (_, _, shown) = json_of(dir, &["show", "last"]);
     let documents = shown["documents"].as_array().unwrap();
     documents.iter().map(|document| document["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn a_file_that_cannot_be_read_stops_only_who_named_it() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    desk.put("docs/cut.pdf", "%PDF-1.7");
-    desk.put("docs/empty.txt", " \n");
-    desk.put("docs/song.mp3", b"ID3\0\0\0");
-    let (code, stderr, result) = json_of(&desk, &RUN);
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    dir.put("docs/cut.pdf", "%PDF-1.7");
+    dir.put("docs/empty.txt", " \n");
+    dir.put("docs/song.mp3", b"ID3\0\0\0");
+    let (code, stderr, result) = json_of(&dir, &RUN);
     assert_eq!(code, 0, "{stderr}");
     let song = "an audio or video file, which can't be read: give a transcript";
     let part = |name: &str, why: &str| json!({"document": name, "from": null, "to": null, "why": why, "whole": true});
@@ -40,20 +40,20 @@ fn a_file_that_cannot_be_read_stops_only_who_named_it() {
         json!([part("cut.pdf", BROKEN), part("empty.txt", "no text in it"), part("song.mp3", song)])
     );
     assert!(stderr.starts_with(&format!("not read: cut.pdf ({BROKEN})\n")), "{stderr}");
-    let shown = desk.run_with(&[], &["show", "last"]).stdout;
+    let shown = dir.run_with(&[], &["show", "last"]).stdout;
     assert!(shown.contains(&format!("not read: {song}")), "{shown}");
-    let report = desk.run_with(&[], &["report", "--format", "markdown"]).stdout;
+    let report = dir.run_with(&[], &["report", "--format", "markdown"]).stdout;
     assert!(report.contains("## Not read") && report.contains("song.mp3 | all of it"), "{report}");
 
     let named = |paths: &[&str]| {
-        let ran = desk.run_with(&[], &[&["run", "./task.md", "--model", "scripted:script.json", "-d"], paths].concat());
+        let ran = dir.run_with(&[], &[&["run", "./task.md", "--model", "scripted:script.json", "-d"], paths].concat());
         (ran.code, ran.stderr)
     };
     assert_eq!(named(&["docs", "docs/cut.pdf"]), (2, format!("error: cut.pdf {BROKEN}\n")));
-    desk.put("bad/cut.pdf", "%PDF-1.7");
-    desk.put("bad/empty.txt", " \n");
-    desk.put("bad/more/song.mp3", b"ID3\0\0\0");
-    desk.put("bad/more/z.txt", "");
+    dir.put("bad/cut.pdf", "%PDF-1.7");
+    dir.put("bad/empty.txt", " \n");
+    dir.put("bad/more/song.mp3", b"ID3\0\0\0");
+    dir.put("bad/more/z.txt", "");
     let all = format!(
         "error: there is no document with text that can be read: cut.pdf ({BROKEN}); empty.txt (no text in it); \
          more/song.mp3 ({song}); 1 more\n"
@@ -67,7 +67,7 @@ fn a_file_that_cannot_be_read_stops_only_who_named_it() {
 /// Of an archive in which nothing can be read, the member and its damage are named; no job is made of it.
 #[test]
 fn an_archive_without_anything_readable_is_no_job() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     archive.start_file("a.txt", zip::write::SimpleFileOptions::default()).unwrap();
     std::io::Write::write_all(&mut archive, b"The pump must stop.\n").unwrap();
@@ -75,41 +75,41 @@ fn an_archive_without_anything_readable_is_no_job() {
     // Where its table of contents says that the file begins.
     let entry = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
     bytes[entry + 42..entry + 46].copy_from_slice(&0x0100_0000_u32.to_le_bytes());
-    desk.put("bad/wild.zip", &bytes);
+    dir.put("bad/wild.zip", &bytes);
     let why = "its place in the archive is wrong: pack the archive again";
     let run = ["run", "./task.md", "--model", "offline", "-d", "bad/wild.zip"];
-    let ran = desk.run_with(&[], &run);
+    let ran = dir.run_with(&[], &run);
     let said = format!("error: there is no document with text that can be read: wild.zip/a.txt ({why})\n");
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (2, "", said));
-    let ran = desk.run_with(&[], &["submit", "./task.md", "--model", "offline", "-d", "bad/wild.zip"]);
+    let ran = dir.run_with(&[], &["submit", "./task.md", "--model", "offline", "-d", "bad/wild.zip"]);
     let said = format!("error: there is no document that can be read: bad/wild.zip/a.txt ({why})\n");
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (2, "", said));
 }
 
 #[test]
 fn one_bad_file_stops_no_submission() {
-    let desk = Desk::new();
-    desk.put("docs/cut.pdf", "%PDF-1.7");
+    let dir = TestDir::new();
+    dir.put("docs/cut.pdf", "%PDF-1.7");
     let submit = ["submit", "./task.md", "--each", "--documents"];
-    let (code, stderr, told) = json_of(&desk, &[&submit[..], &["docs/cut.pdf", "docs/a.md"]].concat());
+    let (code, stderr, told) = json_of(&dir, &[&submit[..], &["docs/cut.pdf", "docs/a.md"]].concat());
     assert_eq!((code, &told["jobs"]), (0, &json!(1)), "{stderr}");
     assert_eq!(told["left_out"], json!([{"path": "docs/cut.pdf", "why": BROKEN}]));
-    let (_, _, batch) = json_of(&desk, &["show", told["batch"].as_str().unwrap()]);
+    let (_, _, batch) = json_of(&dir, &["show", told["batch"].as_str().unwrap()]);
     assert_eq!(batch["left_out_files"], 1);
-    let ran = desk.run_with(&[], &[&submit[..], &["docs"]].concat());
+    let ran = dir.run_with(&[], &[&submit[..], &["docs"]].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("\nleft out: 1 file, with the reasons in overnight report "), "{}", ran.stdout);
 }
 
 #[test]
 fn an_odd_name_is_in_nobodys_way() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
     for name in [&b"latin-\xe4.txt"[..], b"new\nline.txt"] {
-        std::fs::write(desk.path().join("docs").join(OsStr::from_bytes(name)), "Text.\n").unwrap();
+        std::fs::write(dir.path().join("docs").join(OsStr::from_bytes(name)), "Text.\n").unwrap();
     }
     let run = |paths: &str| {
-        let (code, stderr, _) = json_of(&desk, &["run", "./task.md", "--model", "scripted:script.json", "-d", paths]);
+        let (code, stderr, _) = json_of(&dir, &["run", "./task.md", "--model", "scripted:script.json", "-d", paths]);
         let told: Vec<String> = stderr.lines().filter(|line| line.contains("left out")).map(str::to_owned).collect();
         (code, told)
     };
@@ -119,29 +119,29 @@ fn an_odd_name_is_in_nobodys_way() {
         "left out: docs/new line.txt (no name for a document, because it has a control character: rename it)",
     ];
     assert_eq!(run("docs"), (0, told.map(str::to_owned).to_vec()));
-    assert_eq!(documents(&desk), ["a.md", "b.md"]);
+    assert_eq!(documents(&dir), ["a.md", "b.md"]);
     // Who was away that night reads it in the morning: in the result, and in the job's record.
-    let quiet = desk.run_with(&[], &["run", "./task.md", "--model", "scripted:script.json", "-d", "docs", "--quiet"]);
+    let quiet = dir.run_with(&[], &["run", "./task.md", "--model", "scripted:script.json", "-d", "docs", "--quiet"]);
     let said: Vec<&str> = quiet.stdout.lines().filter(|line| line.starts_with("left out")).collect();
     assert_eq!((quiet.stderr.as_str(), said), ("", told.to_vec()));
-    let (_, _, shown) = json_of(&desk, &["show", "last"]);
+    let (_, _, shown) = json_of(&dir, &["show", "last"]);
     let names = ["docs/latin-\u{fffd}.txt", "docs/new\nline.txt"];
     let left_out: Vec<&str> =
         shown["left_out"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
     assert_eq!((&shown["left_out_files"], left_out), (&json!(2), names.to_vec()));
-    let shown = desk.run_with(&[], &["show", "last"]).stdout;
+    let shown = dir.run_with(&[], &["show", "last"]).stdout;
     assert_eq!(shown.matches("\n  left out      docs/").count(), 2, "{shown}");
 }
 
 #[test]
 fn the_programs_own_work_is_no_document() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
     let database = [("DATABASE_URL", "sqlite://night.db")];
     let run = |folder: &str| {
         let words = ["run", "./task.md", "--model", "scripted:script.json", "-d", folder];
-        let ran = desk.run_with(&database, &words);
-        let shown = desk.run_with(&database, &["show", "last", "--json"]).stdout;
+        let ran = dir.run_with(&database, &words);
+        let shown = dir.run_with(&database, &["show", "last", "--json"]).stdout;
         let shown: Value = serde_json::from_str(&shown).unwrap();
         let names = shown["documents"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned());
         (ran.code, ran.stderr, names.collect::<Vec<_>>())
@@ -152,7 +152,7 @@ fn the_programs_own_work_is_no_document() {
         assert_eq!(names, expected, "{stderr}");
         assert!(!stderr.contains("left out"), "{stderr}");
     }
-    let ran = desk.run_with(&database, &["run", "./task.md", "-d", "workspaces"]);
+    let ran = dir.run_with(&database, &["run", "./task.md", "-d", "workspaces"]);
     let sentence = "error: workspaces has no documents: it is this program's own folder: name what \
                     is meant in it\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (2, sentence));
@@ -160,9 +160,9 @@ fn the_programs_own_work_is_no_document() {
 
 #[test]
 fn a_report_by_rules_names_what_it_has_not_read() {
-    let desk = Desk::new();
-    desk.put("docs/cut.pdf", "%PDF-1.7");
-    let (code, stderr, result) = json_of(&desk, &["run", "extract-requirements", "--documents", "docs"]);
+    let dir = TestDir::new();
+    dir.put("docs/cut.pdf", "%PDF-1.7");
+    let (code, stderr, result) = json_of(&dir, &["run", "extract-requirements", "--documents", "docs"]);
     assert_eq!(code, 0, "{stderr}");
     let workspace = result["workspace"].as_str().unwrap();
     let summary = std::fs::read_to_string(format!("{workspace}/output/summary.md")).unwrap();
@@ -191,22 +191,22 @@ fn scan() -> Vec<u8> {
 
 #[test]
 fn what_failed_to_be_recognised_is_told_and_tried_again() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    desk.put("docs/scan.pdf", scan());
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    dir.put("docs/scan.pdf", scan());
     let program = |name: &str, body: &str| {
         use std::os::unix::fs::PermissionsExt;
-        desk.put(&format!("bin/{name}"), format!("#!/bin/sh\n{body}\n"));
-        std::fs::set_permissions(desk.path().join("bin").join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+        dir.put(&format!("bin/{name}"), format!("#!/bin/sh\n{body}\n"));
+        std::fs::set_permissions(dir.path().join("bin").join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
     };
     // In the place of programs that may not be installed here.
     program("pdftotext", "exit 127");
     program("pdftoppm", "test \"$1\" = -v && echo pdftoppm 1 && exit; echo image");
     program("tesseract", "test \"$1\" = --version && echo tesseract 1 && exit; cat > /dev/null; exit 1");
-    let path = format!("{}:/usr/bin:/bin", desk.path().join("bin").display());
+    let path = format!("{}:/usr/bin:/bin", dir.path().join("bin").display());
     let run = || {
-        desk.run_with(&[("PATH", &path)], &RUN);
-        let shown = desk.run_with(&[], &["show", "last", "--json"]).stdout;
+        dir.run_with(&[("PATH", &path)], &RUN);
+        let shown = dir.run_with(&[], &["show", "last", "--json"]).stdout;
         let shown: Value = serde_json::from_str(&shown).unwrap();
         let scan = shown["documents"].as_array().unwrap().iter().find(|one| one["name"] == "scan.pdf").unwrap().clone();
         (scan["gaps"].clone(), scan["notes"].clone(), scan["recognised"].clone())

@@ -7,7 +7,7 @@
 use crate::support::cases;
 use overnight::workspace::{
     Workspace,
-    chain::{Decision, LIVE},
+    chain::{JournalLine, LIVE},
     journal::{self, Journal, JournalError},
 };
 use overnight_core::job::time::Timestamp;
@@ -28,7 +28,7 @@ impl Record {
     fn of(lines: [usize; 3]) -> Self {
         let folder = TempDir::new().unwrap();
         let workspace = Workspace::create_temporary(folder.path()).unwrap().install("job").unwrap();
-        let mut journal = Journal::open(&workspace, |_: Decision<Value>| Ok(())).unwrap();
+        let mut journal = Journal::open(&workspace, |_: JournalLine<Value>| Ok(())).unwrap();
         let mut files = Vec::new();
         let mut written = Vec::new();
         for (part, count) in lines.into_iter().enumerate() {
@@ -51,7 +51,7 @@ impl Record {
 
     fn read(&self) -> (Vec<Value>, Result<Option<u64>, JournalError>) {
         let mut seen = Vec::new();
-        let read = journal::read(&self.workspace, |decision: Decision<Value>| {
+        let read = journal::read(&self.workspace, |decision: JournalLine<Value>| {
             seen.push(Value::Array(decision.events));
             Ok(())
         });
@@ -60,7 +60,7 @@ impl Record {
 
     fn open(&self) -> (Vec<Value>, Result<Journal, JournalError>) {
         let mut seen = Vec::new();
-        let journal = Journal::open(&self.workspace, |decision: Decision<Value>| {
+        let journal = Journal::open(&self.workspace, |decision: JournalLine<Value>| {
             seen.push(Value::Array(decision.events));
             Ok(())
         });

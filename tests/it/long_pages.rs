@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::support::{Place, Rested, events, shipped, wait};
-use overnight::{model::rules::Offline, runner::Outcome};
+use overnight::{model::rules::Offline, runner::JobOutcome};
 use overnight_core::job::record::JobStatus;
 use serde_json::Value;
 use std::{fmt::Write, fs, sync::Arc};
@@ -76,7 +76,7 @@ fn a_long_chapter_is_a_page_all_the_same() {
     for budget in [100_000, 60_000] {
         let place = wait(Place::new());
         let rested = run(&place, &text, budget);
-        assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
+        assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed));
         assert_eq!(found(&rested), expected(&[(1, 1, 5), (2, 6, 600), (3, 601, 603)]));
         let parts = parts(&rested);
         let all = parts[0].2;
@@ -102,7 +102,7 @@ fn long_chapters_of_a_todo_are_read_once_each() {
     .join("\x0c");
     let place = wait(Place::new());
     let rested = run(&place, &text, 100_000);
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed));
     let chapters = [(1, 1, 3), (2, 4, 120), (3, 121, 123), (4, 124, 240), (5, 241, 357), (6, 358, 360)];
     assert_eq!(found(&rested), expected(&chapters));
     let shown: Vec<String> = events(&rested.path)
@@ -121,7 +121,7 @@ fn an_endless_page_is_none() {
     let text = format!("{}\x0c{}", paragraphs(1, 5), paragraphs(6, 300));
     let place = wait(Place::new());
     let rested = run(&place, &text, 12_000);
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed));
     let all = expected(&[(1, 1, 300)]).into_iter().map(|(_, quote)| (None, quote)).collect::<Vec<_>>();
     assert_eq!(found(&rested), all);
 }
@@ -133,7 +133,7 @@ fn short_lines_behind_a_very_long_one_are_read_many_at_a_time() {
     let text = format!("{}\n\n{}{}", "#".repeat(100_000), "x.\n\n".repeat(10_000), paragraphs(1, 3));
     let place = wait(Place::new());
     let rested = run(&place, &text, 100_000);
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed));
     let quotes: Vec<String> = found(&rested).into_iter().map(|(_, quote)| quote).collect();
     assert_eq!(quotes, [statement(1), statement(2), statement(3)]);
 }

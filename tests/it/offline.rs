@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::support::{Place, Rested, samples, shipped, wait};
-use overnight::{model::rules::Offline, runner::Outcome};
+use overnight::{model::rules::Offline, runner::JobOutcome};
 use overnight_core::job::record::JobStatus;
 use serde_json::Value;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
@@ -16,7 +16,7 @@ fn run(place: &Place, name: &str, documents: &Path) -> Rested {
 /// A list of a completed job's result file. Quotes that don't stand in their documents are not completed.
 fn entries(place: &Place, name: &str, documents: &Path, (file, list): (&str, &str)) -> Vec<Value> {
     let rested = run(place, name, documents);
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed), "{:?}", rested.job.ended());
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed), "{:?}", rested.job.ended());
     let file = std::fs::read(rested.path.join("output").join(file)).unwrap();
     serde_json::from_slice::<Value>(&file).unwrap()[list].as_array().unwrap().clone()
 }
@@ -68,7 +68,7 @@ fn most_verdicts_on_the_samples_agree() {
 fn summary_has_a_section_for_every_document() {
     let place = wait(Place::new());
     let rested = run(&place, "summarize-documents", &samples());
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed));
     let summary = std::fs::read_to_string(rested.path.join("output/summary.md")).unwrap();
     let headings: Vec<&str> = summary.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     let documents: Vec<String> = rested.job.spec.documents.iter().map(|document| document.name.clone()).collect();
@@ -111,10 +111,10 @@ fn thousands_of_documents_are_listed_or_refused() {
     make(1_000, "d");
     let place = wait(Place::new());
     let rested = run(&place, "extract-requirements", documents.path());
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed), "{:?}", rested.job.ended());
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed), "{:?}", rested.job.ended());
     make(2_000, &"a name that says what the document is about ".repeat(4));
     let rested = run(&place, "extract-requirements", documents.path());
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Blocked));
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Blocked));
     let reason = rested.job.ended().unwrap().reason.clone().unwrap();
     assert!(reason.starts_with("the list of documents is too long for these rules"), "{reason}");
     assert!(rested.job.totals.spent.turns < 20);

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::{
-    cli_run::{Desk, PROGRAM, Ran, whole_job},
+    cli_run::{PROGRAM, Ran, TestDir, whole_job},
     support::events,
 };
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use std::{os::unix::fs::PermissionsExt, process::Command};
 const REVIEWED: &str = "---\nname: reviewed\ndescription: d\nreview: required\n\
     deliverables: [{ path: output/report.md, min_words: 3 }]\n---\n# Task\n\nWrite a report.\n";
 
-impl Desk {
+impl TestDir {
     /// Submits a job, and empties the queue.
     fn worked(&self, submit: &[&str], work: &[&str]) -> Ran {
         let submitted = self.run_with(&[], &[&["submit"], submit].concat());
@@ -27,10 +27,10 @@ impl Desk {
 
 #[test]
 fn a_pipeline_sees_what_became_of_the_jobs() {
-    let desk = Desk::new();
-    desk.put("gone.md", "A clerk MUST sign.\n");
-    desk.put("reviewed.md", REVIEWED);
-    desk.script("script.json", &whole_job());
+    let dir = TestDir::new();
+    dir.put("gone.md", "A clerk MUST sign.\n");
+    dir.put("reviewed.md", REVIEWED);
+    dir.script("script.json", &whole_job());
     let [offline, gone] = ["docs/a.md", "gone.md"]
         .map(|document| ["extract-requirements", "--max-attempts", "1", "--documents", document]);
     let reviewed = ["./reviewed.md", "--documents", "docs", "--model", "scripted:script.json"];
@@ -42,8 +42,8 @@ fn a_pipeline_sees_what_became_of_the_jobs() {
         (&gone, &["--log-format", "json", "--quiet"], 3, "1 failed, 1 failed attempts\n"),
     ] {
         // Another text each time: what was done is not done again.
-        desk.put("docs/a.md", format!("# A\n\nThe server MUST answer within 2 s, or {code}{}.\n", work.len()));
-        let ran = desk.worked(submit, work);
+        dir.put("docs/a.md", format!("# A\n\nThe server MUST answer within 2 s, or {code}{}.\n", work.len()));
+        let ran = dir.worked(submit, work);
         assert_eq!((ran.code, ran.stdout.as_str()), (code, summary), "{ran:?}");
         if code == 3 {
             let lines: Vec<Value> = ran.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -53,7 +53,7 @@ fn a_pipeline_sees_what_became_of_the_jobs() {
                 (vec![json!("error")], vec![json!("failed")], vec![json!("gone.md")])
             );
             assert!(lines[0]["reason"].as_str().unwrap().contains("gone.md doesn't exist"), "{lines:?}");
-            let jobs: Value = serde_json::from_str(&desk.run_with(&[], &["jobs", "--json"]).stdout).unwrap();
+            let jobs: Value = serde_json::from_str(&dir.run_with(&[], &["jobs", "--json"]).stdout).unwrap();
             assert_eq!(lines[0]["job"], jobs[0]["id"]);
         }
     }
@@ -61,10 +61,10 @@ fn a_pipeline_sees_what_became_of_the_jobs() {
 
 #[test]
 fn a_hook_knows_no_key_and_no_password() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let submit = ["submit", "extract-requirements", "--documents", "docs"];
-    assert_eq!(desk.run_with(&[], &submit).code, 0);
-    let database = format!("sqlite://{}", desk.path().join("workspaces/overnight.db").display());
+    assert_eq!(dir.run_with(&[], &submit).code, 0);
+    let database = format!("sqlite://{}", dir.path().join("workspaces/overnight.db").display());
     let plain = [("HOME", "/nowhere"), ("LANG", "C"), ("PATH", "/usr/bin:/bin"), ("TMPDIR", "/tmp"), ("TZ", "UTC")];
     let secret = [
         ("AWS_SECRET_ACCESS_KEY", "hunter2"),
@@ -74,9 +74,9 @@ fn a_hook_knows_no_key_and_no_password() {
         ("OVERNIGHT_API_KEY_ENV", "MY_OWN_KEY"),
     ];
     let work = ["work", "--until-empty", "--on-batch-end", "env > environment"];
-    let ran = desk.run_with(&[&plain[..], &secret].concat(), &work);
+    let ran = dir.run_with(&[&plain[..], &secret].concat(), &work);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let environment = std::fs::read_to_string(desk.path().join("environment")).unwrap();
+    let environment = std::fs::read_to_string(dir.path().join("environment")).unwrap();
     // What a shell sets by itself.
     let own = ["PWD=", "OLDPWD=", "SHLVL=", "_="];
     let mut found: Vec<&str> =
@@ -87,21 +87,21 @@ fn a_hook_knows_no_key_and_no_password() {
 
 #[test]
 fn nobody_else_can_read_what_a_job_knows() {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
     for words in [
         &["run", "./task.md", "--documents", "docs", "--model", "scripted:script.json", "--quiet"][..],
         &["report", "--collect", "collected"],
     ] {
         let mut command = Command::new("sh");
         command.args(["-c", "umask 0; exec \"$0\" \"$@\"", PROGRAM]).args(words);
-        let output = command.current_dir(desk.path()).env_clear().output().unwrap();
+        let output = command.current_dir(dir.path()).env_clear().output().unwrap();
         assert!(output.status.success(), "{output:?}");
     }
     let open: Vec<String> = ["workspaces", "collected"]
         .iter()
         .flat_map(|folder| {
-            walkdir::WalkDir::new(desk.path().join(folder)).min_depth(usize::from(*folder == "collected"))
+            walkdir::WalkDir::new(dir.path().join(folder)).min_depth(usize::from(*folder == "collected"))
         })
         .map(Result::unwrap)
         .filter_map(|entry| {
@@ -115,16 +115,16 @@ fn nobody_else_can_read_what_a_job_knows() {
 
 #[test]
 fn a_tool_call_ends_with_its_time() {
-    let desk = Desk::new();
-    let task = std::fs::read_to_string(desk.path().join("task.md")).unwrap();
-    desk.put("task.md", task.replace("description:", "limits: { tool_call: 400ms }\ndescription:"));
+    let dir = TestDir::new();
+    let task = std::fs::read_to_string(dir.path().join("task.md")).unwrap();
+    dir.put("task.md", task.replace("description:", "limits: { tool_call: 400ms }\ndescription:"));
     let mut replies = whole_job();
     replies.insert(3, json!({"calls": [{"search_files": {"pattern": "server"}}]}));
-    desk.script("script.json", &replies);
+    dir.script("script.json", &replies);
     let run = ["run", "./task.md", "--documents", "docs", "--model", "scripted:script.json", "--quiet"];
-    let ran = desk.run_with(&[("FAILPOINTS", "tool.search=return(loop)")], &run);
+    let ran = dir.run_with(&[("FAILPOINTS", "tool.search=return(loop)")], &run);
     assert_eq!(ran.code, 0, "{ran:?}");
-    let results: Vec<String> = events(&desk.path().join("workspaces"))
+    let results: Vec<String> = events(&dir.path().join("workspaces"))
         .iter()
         .filter(|event| event["type"] == "tool_returned" && event.to_string().contains("took longer"))
         .map(|event| event["result"]["text"].as_str().unwrap_or_default().to_owned())

@@ -4,18 +4,18 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod budget;
-mod ends;
-mod lines;
+mod endings;
 mod lost;
 mod model;
-mod people;
+mod order;
+mod requests;
 mod size;
 mod states;
 mod waits;
 
 use crate::store::{A, B, MINUTE, Place, at, at_work, checkpoint, completed, id, on_both, phase, untouched};
 use overnight::store::{
-    Beaten, ClaimedJob, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Wish,
+    ClaimedJob, ControlSignal, Enqueued, HeldLease, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Swept,
 };
 use overnight_core::job::{
     digest::sha256,
@@ -85,7 +85,7 @@ fn ids(claimed: &[ClaimedJob]) -> Vec<JobId> {
 }
 
 async fn one(store: &dyn Store, number: u32) -> QueueEntry {
-    let manifest = store.manifest(batch_id(1)).await.unwrap();
+    let manifest = store.batch_entries(batch_id(1)).await.unwrap();
     manifest.into_iter().find(|entry| entry.job.id == id(number)).unwrap()
 }
 
@@ -109,13 +109,13 @@ async fn a_submission_is_there_whole_and_once(place: Place) {
         QueuedJob { is_held: true, run_after: Some(at(FUTURE)), label: "nul \0".to_owned(), ..queued(2) },
         QueuedJob { documents_sha256: None, priority: -7, sources: vec![], ..queued(3) },
     ];
-    let submitted = Ok(Submitted { jobs: 3, linked: 0 });
+    let submitted = Ok(Enqueued { jobs: 3, linked: 0 });
     assert_eq!(store.submit(&batch(1), &jobs, true).await, submitted);
     let expected: Vec<QueueEntry> =
         [jobs[0].clone(), QueuedJob { label: "nul \u{fffd}".to_owned(), ..jobs[1].clone() }, jobs[2].clone()]
             .map(entry)
             .to_vec();
-    assert_eq!(store.manifest(batch_id(1)).await.unwrap(), expected);
+    assert_eq!(store.batch_entries(batch_id(1)).await.unwrap(), expected);
     let row = store.batch("night 1").await.unwrap();
     let shown = NewBatch { instructions_text: batch(1).instructions_text.replace('\0', "\u{fffd}"), ..batch(1) };
     assert_eq!((row.batch, row.spent_usd), (shown, 0.0));
@@ -123,9 +123,9 @@ async fn a_submission_is_there_whole_and_once(place: Place) {
 
     // Whoever didn't hear of it may send it again, also when work has begun.
     assert_eq!(ids(&store.claim_next(A, "here", 1, MINUTE).await.unwrap()), [id(1)]);
-    let before = store.manifest(batch_id(1)).await.unwrap();
+    let before = store.batch_entries(batch_id(1)).await.unwrap();
     assert_eq!(store.submit(&batch(1), &jobs, true).await, submitted);
-    assert_eq!(store.manifest(batch_id(1)).await.unwrap(), before);
+    assert_eq!(store.batch_entries(batch_id(1)).await.unwrap(), before);
 
     // A job that the database refuses takes its batch with it.
     place.sql("create unique index refused on jobs (label) where priority = 9").await;
@@ -141,7 +141,7 @@ async fn what_was_done_before_is_linked_and_not_done_again(place: Place) {
     let store = place.store().await;
     store.submit(&batch(1), &[queued(1), queued(2)], true).await.unwrap();
     store.claim_next(A, "here", 2, MINUTE).await.unwrap();
-    store.place(id(1), 1, "workspaces/one", Some("here")).await.unwrap();
+    store.set_workspace(id(1), 1, "workspaces/one", Some("here")).await.unwrap();
     store.checkpoint(id(1), 1, &checkpoint(completed())).await.unwrap();
     let partial = JobState { status: JobStatus::Partial, ..completed() };
     store.checkpoint(id(2), 1, &checkpoint(partial)).await.unwrap();
@@ -149,16 +149,16 @@ async fn what_was_done_before_is_linked_and_not_done_again(place: Place) {
     let again = |number, done| QueuedJob { documents_sha256: queued(done).documents_sha256, ..queued(number) };
     let jobs = [again(3, 1), again(4, 2), QueuedJob { documents_sha256: None, ..queued(5) }, again(6, 1)];
     let other = NewBatch { instructions_sha256: sha256(b"other"), ..batch(3) };
-    assert_eq!(store.submit(&batch(2), &jobs, true).await, Ok(Submitted { jobs: 4, linked: 2 }));
-    assert_eq!(store.submit(&other, &[again(7, 1)], true).await, Ok(Submitted { jobs: 1, linked: 0 }));
-    assert_eq!(store.submit(&batch(4), &[again(8, 1)], false).await, Ok(Submitted { jobs: 1, linked: 0 }));
+    assert_eq!(store.submit(&batch(2), &jobs, true).await, Ok(Enqueued { jobs: 4, linked: 2 }));
+    assert_eq!(store.submit(&other, &[again(7, 1)], true).await, Ok(Enqueued { jobs: 1, linked: 0 }));
+    assert_eq!(store.submit(&batch(4), &[again(8, 1)], false).await, Ok(Enqueued { jobs: 1, linked: 0 }));
     let by_another = NewBatch { model: "another".to_owned(), ..batch(6) };
-    assert_eq!(store.submit(&by_another, &[again(10, 1)], true).await, Ok(Submitted { jobs: 1, linked: 0 }));
+    assert_eq!(store.submit(&by_another, &[again(10, 1)], true).await, Ok(Enqueued { jobs: 1, linked: 0 }));
     // Of a linked job the one that did the work is found, not the link.
-    assert_eq!(store.submit(&batch(5), &[again(9, 1)], true).await, Ok(Submitted { jobs: 1, linked: 1 }));
-    assert_eq!(store.manifest(batch_id(5)).await.unwrap()[0].same_as, Some(id(1)));
+    assert_eq!(store.submit(&batch(5), &[again(9, 1)], true).await, Ok(Enqueued { jobs: 1, linked: 1 }));
+    assert_eq!(store.batch_entries(batch_id(5)).await.unwrap()[0].same_as, Some(id(1)));
 
-    let manifest = store.manifest(batch_id(2)).await.unwrap();
+    let manifest = store.batch_entries(batch_id(2)).await.unwrap();
     let linked = |job| QueueEntry {
         batch: batch_id(2),
         status: JobStatus::Completed,
@@ -194,27 +194,27 @@ async fn any_machine_goes_on_with_what_is_in_the_workspace_store(place: Place) {
     let store = place.store().await;
     store.submit(&batch(1), &[queued(1), queued(2)], false).await.unwrap();
     store.claim_next(A, "here", 1, MINUTE).await.unwrap();
-    store.place(id(1), 1, "workspaces/one", Some("here")).await.unwrap();
+    store.set_workspace(id(1), 1, "workspaces/one", Some("here")).await.unwrap();
     let lost = Err(StoreError::LeaseLost { id: id(1) });
-    assert_eq!(store.point(id(1), 2, "manifests/other").await, lost);
-    let mut pointers = store.pointers().await.unwrap();
+    assert_eq!(store.set_manifest(id(1), 2, "manifests/other").await, lost);
+    let mut pointers = store.manifests().await.unwrap();
     pointers.sort();
     assert_eq!(pointers, [(id(1), None), (id(2), None)]);
-    assert_eq!(store.point(id(1), 1, "manifests/one").await, Ok(()));
-    assert_eq!(store.point(id(1), 1, "manifests/two").await, Ok(()));
+    assert_eq!(store.set_manifest(id(1), 1, "manifests/one").await, Ok(()));
+    assert_eq!(store.set_manifest(id(1), 1, "manifests/two").await, Ok(()));
     expire(&place, 1).await;
     store.sweep().await.unwrap();
     // The worker was lost, and comes back.
-    assert_eq!(store.point(id(1), 1, "manifests/three").await, lost);
-    assert_eq!(store.point(id(1), 2, "manifests/three").await, lost);
+    assert_eq!(store.set_manifest(id(1), 1, "manifests/three").await, lost);
+    assert_eq!(store.set_manifest(id(1), 2, "manifests/three").await, lost);
     let row = store.job(id(1)).await.unwrap().unwrap();
     let queue = row.queue.unwrap();
     assert_eq!((queue.host, queue.manifest.as_deref()), (None, Some("manifests/two")));
-    store.enlist(B, "there", 2, true).await.unwrap();
+    store.register_worker(B, "there", 2, true).await.unwrap();
     let claimed = store.claim_next(B, "there", 1, MINUTE).await.unwrap();
     assert_eq!((claimed[0].id, claimed[0].lease, claimed[0].host.clone()), (id(1), 3, None));
     assert_eq!(claimed[0].manifest.as_deref(), Some("manifests/two"));
-    let mut pointers = store.pointers().await.unwrap();
+    let mut pointers = store.manifests().await.unwrap();
     pointers.sort();
     assert_eq!(pointers, [(id(1), Some("manifests/two".to_owned())), (id(2), None)]);
 }
@@ -222,8 +222,8 @@ async fn any_machine_goes_on_with_what_is_in_the_workspace_store(place: Place) {
 async fn a_worker_gets_what_it_needs_and_loses_it_only_by_silence(place: Place) {
     let store = place.store().await;
     store.submit(&batch(1), &[queued(1), queued(2)], false).await.unwrap();
-    store.enlist(A, "here", 77, false).await.unwrap();
-    store.enlist(A, "here", 77, false).await.unwrap();
+    store.register_worker(A, "here", 77, false).await.unwrap();
+    store.register_worker(A, "here", 77, false).await.unwrap();
     assert_eq!(store.claim_next(A, "here", 0, MINUTE).await, Ok(vec![]));
     let claimed = store.claim_next(A, "here", 5, MINUTE).await.unwrap();
     let job = queued(1);
@@ -247,33 +247,33 @@ async fn a_worker_gets_what_it_needs_and_loses_it_only_by_silence(place: Place) 
     assert_eq!(one(&*store, 1).await, running(queued(1), 1, A));
     assert_eq!(store.claim_next(B, "here", 5, MINUTE).await, Ok(vec![]));
 
-    store.want(id(2), Wish::Cancel).await.unwrap();
-    let has = |number, wants| Beaten { id: id(number), lease: 1, wants };
+    store.send_signal(id(2), ControlSignal::Cancel).await.unwrap();
+    let has = |number, wants| HeldLease { id: id(number), lease: 1, wants };
     place.sql(format!("update workers set seen = '{PAST}'")).await;
-    assert_eq!(store.beat(A, MINUTE).await, Ok(vec![has(1, None), has(2, Some(Wish::Cancel))]));
+    assert_eq!(store.heartbeat(A, MINUTE).await, Ok(vec![has(1, None), has(2, Some(ControlSignal::Cancel))]));
     assert_eq!(place.value(format!("select cast(count(*) as text) from workers where seen > '{PAST}'")).await, "1");
-    assert_eq!(store.beat(B, MINUTE).await, Ok(vec![]));
+    assert_eq!(store.heartbeat(B, MINUTE).await, Ok(vec![]));
     assert_eq!(store.sweep().await, Ok(Swept::default()));
 
     // A heartbeat moves each deadline, and a sweep takes only what has passed it.
     expire(&place, 1).await;
     expire(&place, 2).await;
-    assert_eq!(store.beat(A, MINUTE).await.unwrap().len(), 2);
+    assert_eq!(store.heartbeat(A, MINUTE).await.unwrap().len(), 2);
     expire(&place, 1).await;
     assert_eq!(store.sweep().await, Ok(Swept { requeued: vec![id(1)], ..Swept::default() }));
-    assert_eq!(store.beat(A, MINUTE).await, Ok(vec![has(2, Some(Wish::Cancel))]));
+    assert_eq!(store.heartbeat(A, MINUTE).await, Ok(vec![has(2, Some(ControlSignal::Cancel))]));
     assert_eq!(one(&*store, 1).await, QueueEntry { attempts: 1, lease: 2, ..entry(queued(1)) });
     let lost = Err(StoreError::LeaseLost { id: id(1) });
     assert_eq!(store.checkpoint(id(1), 1, &checkpoint(completed())).await, lost);
-    assert_eq!(store.wanted(id(1), 1).await.unwrap_err(), StoreError::LeaseLost { id: id(1) });
-    assert_eq!(store.place(id(1), 1, "elsewhere", None).await, lost);
+    assert_eq!(store.control_signal(id(1), 1).await.unwrap_err(), StoreError::LeaseLost { id: id(1) });
+    assert_eq!(store.set_workspace(id(1), 1, "elsewhere", None).await, lost);
     assert_eq!(store.wake_at(id(1), 1, at(FUTURE)).await, lost);
     assert_eq!(store.give_back(id(1), 1, 0, None).await, Err(StoreError::LeaseLost { id: id(1) }));
     // After the first lost attempt it goes on at once.
     assert_eq!(store.claim_next(B, "there", 5, MINUTE).await.unwrap()[0].lease, 3);
     assert_eq!(one(&*store, 1).await, QueueEntry { attempts: 1, ..running(queued(1), 3, B) });
 
-    store.dismiss(A).await.unwrap();
+    store.forget_worker(A).await.unwrap();
     place
         .sql(format!("insert into workers (id, host, pid, started, seen) values ('{B}', '', 1, '{PAST}', '{PAST}')"))
         .await;

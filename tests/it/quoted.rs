@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use overnight::{
     audit::verify::verify,
     model::{Failure, Model, Request, rules::Offline},
-    runner::Outcome,
+    runner::JobOutcome,
 };
 use overnight_core::{
     job::{digest::sha256, record::JobStatus},
@@ -81,7 +81,7 @@ const PLACES: [([u64; 3], [u64; 3]); 3] = [([1, 3, 1], [1, 3, 34]), ([1, 5, 1], 
 fn the_positions_of_all_quotes_are_kept_with_the_result() {
     let place = wait(Place::new());
     let rested = run(&place, false);
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Completed));
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Completed));
     let expected: Vec<Value> = (0..).zip(PLACES).map(|(item, places)| line(item, "found", 1, places)).collect();
     assert_eq!(lines(&rested), expected);
 
@@ -107,7 +107,7 @@ fn the_positions_of_all_quotes_are_kept_with_the_result() {
 fn a_partial_result_says_which_quotes_stand_elsewhere() {
     let place = wait(Place::new());
     let rested = run(&place, true);
-    assert_eq!(rested.outcome, Outcome::Ended(JobStatus::Partial));
+    assert_eq!(rested.outcome, JobOutcome::Ended(JobStatus::Partial));
     let expected: Vec<Value> =
         (0..).zip(PLACES).map(|(item, places)| line(item, "on_another_page", 7, places)).collect();
     assert_eq!(lines(&rested), expected);

@@ -1,10 +1,10 @@
 //! Replies as models really write them, each with what is made of it below it. `UPDATE=1` rewrites the expectations.
 
 use overnight::model::{
-    mend::{Mended, mend},
-    remote::wire::{Heard, RawCall},
+    remote::wire::{RawCall, RawReply},
+    repair::{RepairedReply, repair_reply},
 };
-use overnight_core::prompt::{catalogue::catalogue, message::Stop};
+use overnight_core::prompt::{message::Stop, tools::tool_specs};
 use serde::Deserialize;
 use std::fmt::Write as _;
 
@@ -38,14 +38,14 @@ fn odd_replies_are_made_readable_and_others_stay() {
         let case = read.unwrap_or_else(|error| panic!("{name}: {error}"));
         let Case { text, calls, stop } = case.unwrap_or(Case { text: String::new(), calls: Vec::new(), stop: done() });
         let calls = calls.into_iter().map(|Call { id, name, arguments }| RawCall { id, name, arguments }).collect();
-        let heard = Heard { text, calls, stop: Some(stop), ..Heard::default() };
-        show(&heard, &mend(heard.clone(), &catalogue(), true)).unwrap()
+        let heard = RawReply { text, calls, stop: Some(stop), ..RawReply::default() };
+        show(&heard, &repair_reply(heard.clone(), &tool_specs(), true)).unwrap()
     });
 }
 
 /// All of a mended reply; nothing where it is as it was heard.
-fn show(heard: &Heard, mended: &Mended) -> Result<String, std::fmt::Error> {
-    let Mended { text, calls, notes } = mended;
+fn show(heard: &RawReply, mended: &RepairedReply) -> Result<String, std::fmt::Error> {
+    let RepairedReply { text, calls, notes } = mended;
     let is_same_call = |(raw, call): (&RawCall, _)| {
         let overnight_core::prompt::message::ToolCall { id, name, arguments }: &overnight_core::prompt::message::ToolCall =
             call;

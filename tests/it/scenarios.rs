@@ -8,40 +8,40 @@
 pub(crate) mod case;
 mod common;
 mod derived;
+mod generated;
 pub(crate) mod golden;
 pub(crate) mod ground;
 pub(crate) mod mask;
 pub(crate) mod play;
 pub(crate) mod story;
-mod told;
 pub(crate) mod tree;
 
 use crate::support::wait;
 use case::Scenario;
 use common::Usual;
+use generated::GeneratedPart;
 use golden::Expected;
 use ground::Ground;
 use similar::TextDiff;
 use std::{collections::BTreeMap, env, fs, sync::Mutex};
-use told::Told;
 
 /// Works a scenario undisturbed; what it leaves, or what is wrong.
-async fn played(scenario: &Scenario, ground: &Ground) -> Result<Told, String> {
+async fn played(scenario: &Scenario, ground: &Ground) -> Result<GeneratedPart, String> {
     let path = ground.begin(scenario)?;
     play::play(scenario, 0, &*ground.store, &path, &mut |_| {})
         .await
         .map_err(|fault| format!("{fault}\nthe story ends:\n{}", story::end(&path)))?;
     ground.nothing_outside_was_touched()?;
-    Told::of(scenario, &path, &Expected::of(scenario, &path, &ground.faults(&path).await?)?)
+    GeneratedPart::of(scenario, &path, &Expected::of(scenario, &path, &ground.faults(&path).await?)?)
 }
 
 /// The texts that are usual. Under `UPDATE=1` those that all scenarios together have, otherwise as they stand in their file.
-fn usual(all: &BTreeMap<String, Told>) -> Usual {
+fn usual(all: &BTreeMap<String, GeneratedPart>) -> Usual {
     let path = case::root().join("usual.txt");
     if env::var_os("UPDATE").is_none() || env::var_os("SCENARIO").is_some() {
         return Usual::read(&fs::read_to_string(&path).unwrap_or_default());
     }
-    let usual = Usual::among(all.values().flat_map(Told::named));
+    let usual = Usual::among(all.values().flat_map(GeneratedPart::named));
     fs::write(&path, usual.write("Generated: what many scenarios have in common, by the name of the reply or file.\n"))
         .unwrap();
     usual
@@ -49,7 +49,7 @@ fn usual(all: &BTreeMap<String, Told>) -> Usual {
 
 #[test]
 fn every_scenario_ends_as_expected() {
-    let all: Mutex<BTreeMap<String, Told>> = Mutex::default();
+    let all: Mutex<BTreeMap<String, GeneratedPart>> = Mutex::default();
     case::each(&|scenario| {
         let told = wait(async { played(scenario, &Ground::new().await).await })?;
         all.lock().unwrap().insert(scenario.name.clone(), told);

@@ -8,8 +8,8 @@ mod commands;
 use crate::store::{A, MINUTE, Place, at, checkpoint, completed, on_both};
 use async_trait::async_trait;
 use overnight::{
-    batch::schedule::{Cron, Fired, NotSubmitted, Outcome, Submit, batch_of, fire_due, fire_now},
-    store::{CommandLine, NewBatch, NewSchedule, QueuedJob, ScheduleRow, Store, StoreError, Submitted},
+    batch::schedule::{Cron, FiredRun, NotSubmitted, RunOutcome, Submit, batch_of, fire_due, fire_now},
+    store::{CommandLine, Enqueued, NewBatch, NewSchedule, QueuedJob, ScheduleRow, Store, StoreError},
 };
 use overnight_core::job::time::Timestamp;
 use std::sync::{Arc, Mutex};
@@ -83,7 +83,7 @@ impl Submit for Clerk {
         self.asked.lock().unwrap().push((command.words[2].clone(), batch));
         (self.refuses)(command)?;
         let jobs = [1, 2].map(|place| job(batch, place));
-        assert_eq!(self.store.submit(&new_batch(batch), &jobs, false).await?, Submitted { jobs: 2, linked: 0 });
+        assert_eq!(self.store.submit(&new_batch(batch), &jobs, false).await?, Enqueued { jobs: 2, linked: 0 });
         Ok(())
     }
 }
@@ -125,12 +125,12 @@ async fn work(store: &dyn Store) {
     }
 }
 
-fn fired(run: &str, outcome: Outcome) -> Vec<Fired> {
-    vec![Fired { schedule: "nightly".to_owned(), run: at(run), outcome }]
+fn fired(run: &str, outcome: RunOutcome) -> Vec<FiredRun> {
+    vec![FiredRun { schedule: "nightly".to_owned(), run: at(run), outcome }]
 }
 
-fn submitted(run: &str) -> Outcome {
-    Outcome::Submitted(batch_of(Uuid::from_u128(ONE), at(run)))
+fn submitted(run: &str) -> RunOutcome {
+    RunOutcome::Submitted(batch_of(Uuid::from_u128(ONE), at(run)))
 }
 
 /// Nobody keeps the run that was begun.
@@ -225,7 +225,7 @@ async fn a_run_is_submitted_by_one_of_many(place: Place) {
         let clerk = clerk.clone();
         tasks.spawn(async move { fire_due(&*store, at(FRIDAY), &*clerk).await.unwrap() });
     }
-    let all: Vec<Fired> = tasks.join_all().await.into_iter().flatten().collect();
+    let all: Vec<FiredRun> = tasks.join_all().await.into_iter().flatten().collect();
     assert_eq!(all, fired(FRIDAY, submitted(FRIDAY)));
     let batch = batch_of(nightly.id, at(FRIDAY));
     assert_eq!(clerk.asked(), [("contracts".to_owned(), batch)]);
@@ -238,7 +238,7 @@ async fn a_run_is_submitted_by_one_of_many(place: Place) {
 async fn of_missed_runs_one_is_made_up_for(place: Place) {
     let store = place.store().await;
     let missed = |run: &str| {
-        Outcome::Missed(format!(
+        RunOutcome::Missed(format!(
             "the run of {run} 22:00 Europe/Berlin was missed: nothing was there to submit it, and now it is too late"
         ))
     };
@@ -261,11 +261,11 @@ async fn of_missed_runs_one_is_made_up_for(place: Place) {
         let clerk = Clerk::new(&store);
         let batch = batch_of(schedule.id, at(run));
         let is_submitted = outcome.is_none();
-        let outcome = outcome.unwrap_or(Outcome::Submitted(batch));
+        let outcome = outcome.unwrap_or(RunOutcome::Submitted(batch));
         assert_eq!(fire_due(&*store, at(now), &clerk).await, Ok(fired(run, outcome.clone())), "case {number}");
         assert_eq!(clerk.asked().len(), usize::from(is_submitted));
         let note = match outcome {
-            Outcome::Missed(note) => Some(note),
+            RunOutcome::Missed(note) => Some(note),
             _ => None,
         };
         let expected = ScheduleRow {
@@ -295,7 +295,7 @@ async fn a_run_waits_for_the_batch_before_it(place: Place) {
     };
     assert_eq!(
         fire_due(&*store, at(&hour(11)), &clerk).await,
-        Ok(fired(&hour(11), Outcome::Overlaps(waits("12:00", "2 jobs"))))
+        Ok(fired(&hour(11), RunOutcome::Overlaps(waits("12:00", "2 jobs"))))
     );
     let after_ten = ScheduleRow {
         last_run: Some(at(&hour(10))),
@@ -310,7 +310,7 @@ async fn a_run_waits_for_the_batch_before_it(place: Place) {
     let claimed = store.claim_next(A, "here", 1, MINUTE).await.unwrap();
     store.checkpoint(claimed[0].id, 1, &checkpoint(completed())).await.unwrap();
     let refused = fire_now(&*store, &after_ten, at(half), false, &clerk).await;
-    assert_eq!(refused, Ok(Outcome::Overlaps(waits("12:30", "1 job"))));
+    assert_eq!(refused, Ok(RunOutcome::Overlaps(waits("12:30", "1 job"))));
     assert_eq!(one(&*store).await, after_ten);
     assert_eq!(fire_now(&*store, &after_ten, at(half), true, &clerk).await, Ok(submitted(half)));
     let after_half = ScheduleRow {
@@ -351,7 +351,7 @@ async fn a_run_is_taken_over_from_a_lost_worker(place: Place) {
     begin(THURSDAY, FRIDAY).await;
     assert_eq!(fire_due(&*store, at(soon), &clerk).await, Ok(vec![]));
     let row_now = one(&*store).await;
-    assert_eq!(fire_now(&*store, &row_now, at(soon), true, &clerk).await, Ok(Outcome::Busy));
+    assert_eq!(fire_now(&*store, &row_now, at(soon), true, &clerk).await, Ok(RunOutcome::Busy));
     lose(&place).await;
     assert_eq!(fire_due(&*store, at(soon), &clerk).await, Ok(fired(THURSDAY, submitted(THURSDAY))));
     assert_eq!(clerk.asked().len(), 1);
@@ -370,7 +370,7 @@ async fn a_run_is_taken_over_from_a_lost_worker(place: Place) {
     // It died, and nobody came for too long.
     begin(MONDAY, "2026-11-24T21:00:00.000Z").await;
     lose(&place).await;
-    let outcome = Outcome::Missed(
+    let outcome = RunOutcome::Missed(
         "the run of 2026-11-23 22:00 Europe/Berlin was missed: nothing was there to submit it, and now it is too late"
             .to_owned(),
     );
@@ -389,9 +389,9 @@ async fn what_is_refused_is_said_and_keeps_no_other_from_its_time(place: Place) 
         _ => Ok(()),
     };
     let clerk = Clerk { refuses, ..Clerk::new(&store) };
-    let mut expected = fired(FRIDAY, Outcome::Refused("there is no folder gone".to_owned()));
+    let mut expected = fired(FRIDAY, RunOutcome::Refused("there is no folder gone".to_owned()));
     let other = batch_of(Uuid::from_u128(ONE + 1), at(FRIDAY));
-    expected.push(Fired { schedule: "other".to_owned(), run: at(FRIDAY), outcome: Outcome::Submitted(other) });
+    expected.push(FiredRun { schedule: "other".to_owned(), run: at(FRIDAY), outcome: RunOutcome::Submitted(other) });
     assert_eq!(fire_due(&*store, at(FRIDAY), &clerk).await, Ok(expected));
     let note = Some("there is no folder gone".to_owned());
     assert_eq!(one(&*store).await, ScheduleRow { note, ..row(gone.clone(), MONDAY) });
@@ -446,7 +446,7 @@ async fn a_schedule_that_makes_no_sense_is_named(place: Place) {
                and may be 0-7 or SUN-SAT, * or several with , - and */";
     let clerk = Clerk::new(&store);
     let run = fire_due(&*store, at(FRIDAY), &clerk).await;
-    assert_eq!(run, Ok(fired(FRIDAY, Outcome::Missed(why.to_owned()))));
+    assert_eq!(run, Ok(fired(FRIDAY, RunOutcome::Missed(why.to_owned()))));
     let cron = "0 22 * * FUN".to_owned();
     let expected =
         ScheduleRow { next_run: None, note: Some(why.to_owned()), ..row(NewSchedule { cron, ..nightly }, FRIDAY) };

@@ -6,22 +6,22 @@ use crate::support::{Place, shipped, wait};
 use overnight::{
     model::{Model, rules::Offline},
     runner::load,
-    tool::{Library, read},
+    tool::{DocumentCache, read},
     workspace::Workspace,
 };
 use overnight_core::{
-    job::{coverage::Coverage, event::CallEnd, working::Working},
-    prompt::{catalogue::SearchFiles, fence::fenced},
+    job::{coverage::Coverage, event::CallEnd, work_call::WorkCall},
+    prompt::{fence::fenced, tools::SearchFiles},
 };
 use std::{fmt::Write, fs, path::PathBuf, sync::Arc};
 
 /// A job with these documents, not begun.
-struct Desk {
+struct TestDir {
     _place: Place,
     path: PathBuf,
 }
 
-impl Desk {
+impl TestDir {
     fn new(documents: &[(&str, &str)]) -> Self {
         let place = wait(Place::new());
         let folder = place.folder.path().join("docs");
@@ -41,8 +41,8 @@ impl Desk {
         Arc::make_mut(&mut job.spec).budget_tokens = 10_000_000;
         let workspace = Workspace::open(&self.path).unwrap();
         let wanted = SearchFiles { pattern: pattern.to_owned(), path: path.map(str::to_owned), glob: None };
-        let (working, coverage) = (Working::SearchFiles(wanted), Coverage::default());
-        match read(&job.spec, &coverage, &workspace, &mut Library::default(), &working) {
+        let (working, coverage) = (WorkCall::SearchFiles(wanted), Coverage::default());
+        match read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working) {
             Ok(found) => (found.end, found.text),
             Err(error) => (CallEnd::Failed, error.to_string()),
         }
@@ -65,38 +65,38 @@ const PLAIN: &str = "Notes\n\nA late fee may be annual or monthly.\n\nThe office
 
 #[test]
 fn lines_are_named_by_document_page_and_line() {
-    let desk = Desk::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
+    let dir = TestDir::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
     let expected = "\
 a.txt page 1 line 3: The annual fee is
 a.txt page 2 line 2: No oﬃce fee, no fee at all.
 a.txt page 3 line 3: The fee
 b.md:3: A late fee may be annual or monthly.
 ";
-    assert_eq!(desk.found(r"\bfee\b"), in_documents("4 matches in 2 texts:", expected));
-    assert_eq!(desk.found("SECOND"), "No matches.");
-    assert_eq!(desk.found("second"), in_documents("1 matches:", "a.txt page 2 line 1: Second page.\n"));
+    assert_eq!(dir.found(r"\bfee\b"), in_documents("4 matches in 2 texts:", expected));
+    assert_eq!(dir.found("SECOND"), "No matches.");
+    assert_eq!(dir.found("second"), in_documents("1 matches:", "a.txt page 2 line 1: Second page.\n"));
 }
 
 #[test]
 fn words_are_a_phrase_first_over_line_ends_too() {
-    let desk = Desk::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
+    let dir = TestDir::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
     let over = "a.txt page 1 line 3: The annual fee is due in March.\n";
-    assert_eq!(desk.found("fee is due"), in_documents("1 matches:", over));
+    assert_eq!(dir.found("fee is due"), in_documents("1 matches:", over));
     let ligature = "a.txt page 2 line 2: No oﬃce fee, no fee at all.\n";
-    assert_eq!(desk.found("office fee"), in_documents("1 matches:", ligature));
+    assert_eq!(dir.found("office fee"), in_documents("1 matches:", ligature));
     assert_eq!(
-        desk.found("at all. the"),
+        dir.found("at all. the"),
         "No matches.",
         "a dot is a sign of an expression, and that is looked for in lines"
     );
-    assert_eq!(desk.found("due in march"), in_documents("1 matches:", "a.txt page 1 line 4: due in March.\n"));
+    assert_eq!(dir.found("due in march"), in_documents("1 matches:", "a.txt page 1 line 4: due in March.\n"));
 }
 
 #[test]
 fn words_that_are_no_phrase_are_looked_for_together() {
-    let desk = Desk::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
+    let dir = TestDir::new(&[("a.txt", PAGED), ("b.md", PLAIN)]);
     let head = "The words stand nowhere one after another; 1 passage holds 3 of the 3 or one less, the best first:";
-    let found = desk.found("monthly annual late");
+    let found = dir.found("monthly annual late");
     assert_eq!(found, in_documents(head, "b.md:3: A late fee may be annual or monthly.\n"));
     // The best first: all three, then two, the rarer before.
     let head = "The words stand nowhere one after another; 2 passages hold 3 of the 3 or one less, the best first:";
@@ -104,8 +104,8 @@ fn words_that_are_no_phrase_are_looked_for_together() {
 a.txt page 1 line 3: The annual fee is due in March.
 b.md:3: A late fee may be annual or monthly.
 ";
-    assert_eq!(desk.found("due annual fee"), in_documents(head, lines));
-    assert_eq!(desk.found("zebra quagga"), "No matches.");
+    assert_eq!(dir.found("due annual fee"), in_documents(head, lines));
+    assert_eq!(dir.found("zebra quagga"), "No matches.");
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn every_document_has_its_share_and_its_count() {
     for number in 1..=300 {
         writeln!(many, "line {number} has a pump").unwrap();
     }
-    let desk = Desk::new(&[("a.md", &many), ("b.md", &many), ("c.md", "One pump.\n")]);
-    let found = desk.found("pump");
+    let dir = TestDir::new(&[("a.md", &many), ("b.md", &many), ("c.md", "One pump.\n")]);
+    let found = dir.found("pump");
     let lines: Vec<&str> = found.lines().collect();
     assert_eq!(lines[0], "601 matches in 3 texts:");
     assert_eq!(lines[2], "a.md: 300 matches, the first 94 of them:");
@@ -124,20 +124,20 @@ fn every_document_has_its_share_and_its_count() {
     assert_eq!(lines[98..103], [1, 2, 3, 4, 5].map(|n| format!("b.md:{n}: line {n} has a pump")));
     assert_eq!(lines[103], "c.md:1: One pump.");
     assert_eq!(lines[105..], ["and 501 more; narrow the pattern, the path or the glob"]);
-    assert_eq!(found, desk.found("pump"), "the same every time");
+    assert_eq!(found, dir.found("pump"), "the same every time");
 }
 
 #[test]
 fn hostile_patterns_are_refused_in_one_sentence() {
-    let desk = Desk::new(&[("a.md", &"ü".repeat(100_000))]);
+    let dir = TestDir::new(&[("a.md", &"ü".repeat(100_000))]);
     for pattern in
         ["((a{0,1000}){0,1000}){0,1000}", "(", &"(".repeat(3_000), &"a ".repeat(4_000), r"\p{L}{9999}", "[z-a]"]
     {
-        let (end, text) = desk.search(pattern, None);
+        let (end, text) = dir.search(pattern, None);
         assert_eq!(end, CallEnd::Failed, "{text}");
         assert!(text.starts_with("the pattern ") && text.lines().count() == 1 && text.len() < 500, "{text}");
     }
     for pattern in ["(ü+)+(ü+)+x", "(?:ü?){100}ü{100}x", "a b c d e f g h i j k l m n o p q r s t u v w x y z"] {
-        assert_eq!(desk.search(pattern, Some("documents")), (CallEnd::Done, "No matches.".to_owned()));
+        assert_eq!(dir.search(pattern, Some("documents")), (CallEnd::Done, "No matches.".to_owned()));
     }
 }

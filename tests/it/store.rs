@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by them")]
 
-use overnight::store::{JobFilter, JobRow, Store, StoreError, Wish, connect};
+use overnight::store::{ControlSignal, JobFilter, JobRow, Store, StoreError, connect};
 use overnight_core::job::{
     digest::{ZERO, sha256},
     id::JobId,
@@ -329,7 +329,7 @@ async fn who_lost_the_lease_writes_nothing(place: Place) {
     for lease in [0, 1, 3] {
         assert_eq!(store.checkpoint(id(1), lease, &late).await, Err(lost.clone()));
         assert_eq!(store.renew(id(1), lease, MINUTE).await, Err(lost.clone()));
-        assert_eq!(store.wanted(id(1), lease).await, Err(lost.clone()));
+        assert_eq!(store.control_signal(id(1), lease).await, Err(lost.clone()));
     }
     assert_eq!(known(&*store, id(1)).await, before);
     store.renew(id(1), 2, MINUTE).await.unwrap();
@@ -364,7 +364,10 @@ async fn a_checkpoint_that_frees_the_lease_can_be_repeated_but_not_changed(place
 async fn an_end_is_never_left(place: Place) {
     let store = place.store().await;
     assert_eq!(store.claim(id(9), A, MINUTE).await, Err(StoreError::NotFound { name: id(9).to_string() }));
-    assert_eq!(store.want(id(9), Wish::Pause).await, Err(StoreError::NotFound { name: id(9).to_string() }));
+    assert_eq!(
+        store.send_signal(id(9), ControlSignal::Pause).await,
+        Err(StoreError::NotFound { name: id(9).to_string() })
+    );
     let ends = [JobStatus::Completed, JobStatus::Partial, JobStatus::Blocked, JobStatus::Failed, JobStatus::Cancelled];
     for (number, status) in (1..).zip(ends) {
         store.create(&new_job(number)).await.unwrap();
@@ -372,7 +375,7 @@ async fn an_end_is_never_left(place: Place) {
         store.checkpoint(id(number), 1, &checkpoint(JobState { status, ..completed() })).await.unwrap();
         let ended = StoreError::Ended { id: id(number), status };
         assert_eq!(store.claim(id(number), B, MINUTE).await, Err(ended.clone()));
-        assert_eq!(store.want(id(number), Wish::Cancel).await, Err(ended.clone()));
+        assert_eq!(store.send_signal(id(number), ControlSignal::Cancel).await, Err(ended.clone()));
         assert_eq!(ended.to_string(), format!("job {} has already ended: it is {status}", id(number)));
     }
 }
@@ -380,21 +383,21 @@ async fn an_end_is_never_left(place: Place) {
 async fn a_wish_reaches_who_works_on_the_job(place: Place) {
     let store = place.store().await;
     store.create(&new_job(1)).await.unwrap();
-    store.want(id(1), Wish::Pause).await.unwrap();
-    assert_eq!(known(&*store, id(1)).await.0.wants, Some(Wish::Pause));
+    store.send_signal(id(1), ControlSignal::Pause).await.unwrap();
+    assert_eq!(known(&*store, id(1)).await.0.wants, Some(ControlSignal::Pause));
     // To claim is to go on.
     assert_eq!(store.claim(id(1), A, MINUTE).await, Ok(1));
-    assert_eq!(store.wanted(id(1), 1).await, Ok(None));
+    assert_eq!(store.control_signal(id(1), 1).await, Ok(None));
 
-    store.want(id(1), Wish::Pause).await.unwrap();
-    assert_eq!(store.wanted(id(1), 1).await, Ok(Some(Wish::Pause)));
-    store.want(id(1), Wish::Cancel).await.unwrap();
-    store.want(id(1), Wish::Pause).await.unwrap();
-    assert_eq!(store.wanted(id(1), 1).await, Ok(Some(Wish::Cancel)));
+    store.send_signal(id(1), ControlSignal::Pause).await.unwrap();
+    assert_eq!(store.control_signal(id(1), 1).await, Ok(Some(ControlSignal::Pause)));
+    store.send_signal(id(1), ControlSignal::Cancel).await.unwrap();
+    store.send_signal(id(1), ControlSignal::Pause).await.unwrap();
+    assert_eq!(store.control_signal(id(1), 1).await, Ok(Some(ControlSignal::Cancel)));
     store.checkpoint(id(1), 1, &checkpoint(at_work())).await.unwrap();
     assert_eq!(store.claim(id(1), B, MINUTE).await, Ok(2));
-    assert_eq!(store.wanted(id(1), 2).await, Ok(Some(Wish::Cancel)));
-    assert_eq!(store.wanted(id(1), 1).await, Err(StoreError::LeaseLost { id: id(1) }));
+    assert_eq!(store.control_signal(id(1), 2).await, Ok(Some(ControlSignal::Cancel)));
+    assert_eq!(store.control_signal(id(1), 1).await, Err(StoreError::LeaseLost { id: id(1) }));
 
     let cancelled = JobState { status: JobStatus::Cancelled, ..at_work() };
     store.checkpoint(id(1), 2, &checkpoint(cancelled.clone())).await.unwrap();
@@ -420,10 +423,10 @@ async fn restoring_puts_a_job_back_as_its_workspace_tells_it(place: Place) {
     assert_eq!(store.claim(id(2), A, MINUTE).await, Ok(1));
     let old = Checkpoint { state: at_work(), phases: vec![phase(5, 5)], todos: vec![todo(5, 5, 5)] };
     store.checkpoint(id(2), 1, &old).await.unwrap();
-    store.want(id(2), Wish::Cancel).await.unwrap();
+    store.send_signal(id(2), ControlSignal::Cancel).await.unwrap();
     let running = Checkpoint { state: at_work(), phases: vec![phase(1, 1)], todos: vec![todo(1, 1, 1)] };
     store.restore(&new_job(2), &running, 1).await.unwrap();
-    let wished = |lease| JobRow { wants: Some(Wish::Cancel), ..row(new_job(2), at_work(), lease, None) };
+    let wished = |lease| JobRow { wants: Some(ControlSignal::Cancel), ..row(new_job(2), at_work(), lease, None) };
     assert_eq!(known(&*store, id(2)).await, (wished(2), vec![phase(1, 1)], vec![todo(1, 1, 1)]));
     let lost = Err(StoreError::LeaseLost { id: id(2) });
     assert_eq!(store.checkpoint(id(2), 1, &old).await, lost);

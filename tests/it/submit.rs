@@ -6,7 +6,7 @@ mod closing;
 mod many;
 
 use crate::{
-    cli_run::{Desk, Ran},
+    cli_run::{Ran, TestDir},
     store::{A, MINUTE, at, checkpoint, completed},
     support::{samples, wait},
 };
@@ -14,7 +14,7 @@ use overnight::{
     batch::{BatchSettings, Estimate, instructions_hash},
     extraction::Extractor,
     runner::{NewJobRequest, create_as, now, open_model},
-    store::{self, Group, NewBatch, QueueEntry, QueuedJob, Store, Totals},
+    store::{self, BatchTotals, Group, NewBatch, QueueEntry, QueuedJob, Store},
 };
 use overnight_core::job::{
     digest::sha256,
@@ -27,7 +27,7 @@ use overnight_documents::source;
 use serde_json::{Value, json};
 use std::{path::PathBuf, sync::Arc};
 
-impl Desk {
+impl TestDir {
     fn submit(&self, arguments: &[&str]) -> Ran {
         self.run_with(&[], &[&["submit"], arguments].concat())
     }
@@ -48,7 +48,7 @@ impl Desk {
         wait(async {
             let store = self.store().await;
             let batch = store.batch("last").await.unwrap().batch;
-            let entries = store.manifest(batch.id).await.unwrap();
+            let entries = store.batch_entries(batch.id).await.unwrap();
             (batch, entries)
         })
     }
@@ -91,11 +91,11 @@ fn entry(batch: &NewBatch, job: QueuedJob) -> QueueEntry {
 
 #[test]
 fn each_document_of_the_samples_is_a_job() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let samples = samples();
     let folder = samples.to_str().unwrap();
-    let shown = desk.submitted(&["extract-requirements", "--documents", folder, "--each", "--glob", "*.{md,txt,html}"]);
-    let (batch, entries) = desk.last();
+    let shown = dir.submitted(&["extract-requirements", "--documents", folder, "--each", "--glob", "*.{md,txt,html}"]);
+    let (batch, entries) = dir.last();
 
     let mut names: Vec<String> = walkdir::WalkDir::new(&samples)
         .into_iter()
@@ -182,9 +182,9 @@ fn each_document_of_the_samples_is_a_job() {
 
 #[test]
 fn all_that_can_be_set_is_in_the_queue() {
-    let desk = Desk::new();
-    desk.put("table.yaml", "version: 1\nmodels: []\n");
-    let ran = desk.submit(&[
+    let dir = TestDir::new();
+    dir.put("table.yaml", "version: 1\nmodels: []\n");
+    let ran = dir.submit(&[
         "./task.md",
         "--documents",
         "docs",
@@ -224,10 +224,10 @@ fn all_that_can_be_set_is_in_the_queue() {
         "--budget-tokens",
         "9k",
     ]);
-    let (batch, entries) = desk.last();
+    let (batch, entries) = dir.last();
     let ids: Vec<String> = entries.iter().map(|entry| entry.job.id.to_string()).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let shown = desk.masked(&ran.stdout, &batch.id.to_string(), &ids);
+    let shown = dir.masked(&ran.stdout, &batch.id.to_string(), &ids);
     let told = shown.lines().filter(|line| !line.starts_with("not before: ")).collect::<Vec<_>>().join("\n");
     assert_eq!(
         told,
@@ -250,7 +250,7 @@ fn all_that_can_be_set_is_in_the_queue() {
              --record is not stored: it belongs to who works the jobs\n"
         )
     );
-    assert!(!desk.path().join("calls").exists());
+    assert!(!dir.path().join("calls").exists());
     let settings: BatchSettings = serde_json::from_value(batch.settings.clone()).unwrap();
     let closing = settings.closing.as_ref().unwrap();
     assert_eq!(
@@ -266,9 +266,9 @@ fn all_that_can_be_set_is_in_the_queue() {
     let job = |place: usize, name: &str, is_held: bool| QueuedJob {
         id: entries[place].job.id,
         label: name.to_owned(),
-        sources: vec![source(name, desk.path().join("docs").join(name).to_str().unwrap(), &[])],
+        sources: vec![source(name, dir.path().join("docs").join(name).to_str().unwrap(), &[])],
         documents: 1,
-        documents_sha256: Some(sha256(&std::fs::read(desk.path().join("docs").join(name)).unwrap())),
+        documents_sha256: Some(sha256(&std::fs::read(dir.path().join("docs").join(name)).unwrap())),
         priority: -7,
         // What is held for the trial waits for a person, not for a time.
         run_after: (!is_held).then(|| at("2099-01-02T03:04:05.000Z")),
@@ -278,24 +278,24 @@ fn all_that_can_be_set_is_in_the_queue() {
     };
     assert_eq!(entries, [entry(&batch, job(0, "a.md", false)), entry(&batch, job(1, "b.md", true))]);
     assert_eq!(
-        wait(async { desk.store().await.totals(batch.id).await.unwrap() }),
-        Totals { queued: 1, held: 1, ..Totals::default() }
+        wait(async { dir.store().await.totals(batch.id).await.unwrap() }),
+        BatchTotals { queued: 1, held: 1, ..BatchTotals::default() }
     );
 }
 
 #[test]
 fn without_each_there_is_one_job_for_all() {
-    let desk = Desk::new();
-    desk.put("docs/deep/a.md", "# Another\n\nOf the same name.\n");
-    desk.put("docs/scan.pdf", "%PDF-1.7");
-    let shown = desk.submitted(&["./task.md", "--documents", "docs"]);
-    let (batch, entries) = desk.last();
+    let dir = TestDir::new();
+    dir.put("docs/deep/a.md", "# Another\n\nOf the same name.\n");
+    dir.put("docs/scan.pdf", "%PDF-1.7");
+    let shown = dir.submitted(&["./task.md", "--documents", "docs"]);
+    let (batch, entries) = dir.last();
     assert_eq!((&shown["jobs"], &shown["documents"]), (&json!(1), &json!(3)));
     let documents: Vec<&str> = shown["manifest"].as_array().unwrap().iter().map(|row| text(&row["document"])).collect();
     assert_eq!(documents, ["a.md", "b.md", "deep/a.md"]);
     let job = &entries[0].job;
     assert_eq!((job.label.as_str(), job.documents), ("a.md and 2 more", 3));
-    let hash = |name: &str| sha256(&std::fs::read(desk.path().join("docs").join(name)).unwrap());
+    let hash = |name: &str| sha256(&std::fs::read(dir.path().join("docs").join(name)).unwrap());
     let lines: Vec<String> = documents.iter().map(|name| format!("{}  {name}\n", hash(name))).collect();
     assert_eq!(job.documents_sha256, Some(sha256(lines.concat().as_bytes())));
 
@@ -314,23 +314,23 @@ fn without_each_there_is_one_job_for_all() {
         api_key_env: None,
         models: None,
     };
-    let made = create_as(job.id, batch.created, &desk.path().join("elsewhere"), &request).unwrap();
+    let made = create_as(job.id, batch.created, &dir.path().join("elsewhere"), &request).unwrap();
     assert_eq!(made.documents, 3);
     for name in documents {
         let copy = std::fs::read(made.path.join("documents").join(name)).unwrap();
-        assert_eq!(copy, std::fs::read(desk.path().join("docs").join(name)).unwrap(), "{name}");
+        assert_eq!(copy, std::fs::read(dir.path().join("docs").join(name)).unwrap(), "{name}");
     }
 }
 
 #[test]
 fn a_dry_run_tells_everything_and_writes_nothing() {
-    let desk = Desk::new();
-    desk.put("docs/scan.pdf", "%PDF-1.7");
-    desk.put("docs/empty.txt", "\n");
-    desk.put("docs/c.html", "<html><p>The keeper SHALL close the gate.</p>");
+    let dir = TestDir::new();
+    dir.put("docs/scan.pdf", "%PDF-1.7");
+    dir.put("docs/empty.txt", "\n");
+    dir.put("docs/c.html", "<html><p>The keeper SHALL close the gate.</p>");
     // Nobody asks the database, wherever it is.
     let database = "postgres://nobody@127.0.0.1:1/none";
-    let ran = desk.submit(&[
+    let ran = dir.submit(&[
         "./task.md",
         "--documents",
         "docs",
@@ -366,7 +366,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
             "a dry run doesn't look into the database: what was done before is counted as if it were not\n"
         )
     );
-    assert!(!desk.has_database());
+    assert!(!dir.has_database());
 
     // With a price, the money; it is that of the tokens that are told.
     let priced = [
@@ -379,7 +379,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
         "--base-url",
         "http://127.0.0.1:9",
     ];
-    let shown = desk.submitted(&priced);
+    let shown = dir.submitted(&priced);
     let tokens = |name: &str| shown[name].as_f64().unwrap();
     let cost = (tokens("tokens_in") * 2.5 + tokens("tokens_out") * 10.0) / 1e6;
     assert!(cost > 0.0);
@@ -400,25 +400,25 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
             ],
         })
     );
-    let over = desk.submit(&[&priced[..], &["--budget-usd", "0.01"]].concat());
+    let over = dir.submit(&[&priced[..], &["--budget-usd", "0.01"]].concat());
     assert!(over.stdout.contains(" USD, more than the budget: jobs would be held\n"), "{}", over.stdout);
     let unknown =
         ["./task.md", "--documents", "docs", "--dry-run", "--model", "openai:mine", "--base-url", "http://127.0.0.1:9"];
-    let ran = desk.submit(&[&unknown[..], &["--budget-usd", "1"]].concat());
+    let ran = dir.submit(&[&unknown[..], &["--budget-usd", "1"]].concat());
     assert!(ran.stdout.contains("\ncost: not known; give the model's price with --models\n"), "{}", ran.stdout);
     assert!(ran.stderr.starts_with("no price is known for openai:mine: "), "{}", ran.stderr);
-    assert_eq!(desk.submitted(&unknown)["cost_usd"], Value::Null);
-    assert!(!desk.has_database());
+    assert_eq!(dir.submitted(&unknown)["cost_usd"], Value::Null);
+    assert!(!dir.has_database());
 }
 
 #[test]
 fn an_estimate_is_of_the_size_of_what_a_job_takes() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let standards = samples().join("standards");
     let standards = standards.to_str().unwrap();
     for instructions in ["extract-requirements", "summarize-documents"] {
-        let estimate = desk.submitted(&[instructions, "--documents", standards, "--dry-run"]);
-        let ran = desk.run_with(&[], &["run", instructions, "--documents", standards, "--json", "--quiet"]);
+        let estimate = dir.submitted(&[instructions, "--documents", standards, "--dry-run"]);
+        let ran = dir.run_with(&[], &["run", instructions, "--documents", standards, "--json", "--quiet"]);
         let took: Value = serde_json::from_str(&ran.stdout).unwrap();
         for name in ["turns", "tokens_in", "tokens_out"] {
             let (guess, truth) = (estimate[name].as_f64().unwrap(), took[name].as_f64().unwrap());
@@ -429,21 +429,21 @@ fn an_estimate_is_of_the_size_of_what_a_job_takes() {
 
 #[test]
 fn what_was_done_before_is_linked() {
-    let desk = Desk::new();
-    let first = desk.submitted(&["./task.md", "--documents", "docs", "--each", "--dedupe"]);
+    let dir = TestDir::new();
+    let first = dir.submitted(&["./task.md", "--documents", "docs", "--each", "--dedupe"]);
     assert_eq!((&first["queued"], &first["linked"]), (&json!(2), &json!(0)));
     let done = &first["manifest"][1]["job"];
     wait(async {
-        let store = desk.store().await;
+        let store = dir.store().await;
         let claimed = store.claim_next(A, "here", 2, MINUTE).await.unwrap();
         let job = claimed.iter().find(|job| json!(job.id) == *done).unwrap();
         store.checkpoint(job.id, job.lease, &checkpoint(JobState { ..completed() })).await.unwrap();
     });
     // The same content elsewhere and under another name, among others.
-    desk.put("more/c.md", std::fs::read(desk.path().join("docs/b.md")).unwrap());
-    desk.put("more/d.md", "# D\n\nNew.\n");
+    dir.put("more/c.md", std::fs::read(dir.path().join("docs/b.md")).unwrap());
+    dir.put("more/d.md", "# D\n\nNew.\n");
     let arguments = ["./task.md", "--documents", "more", "--each", "--trial", "1", "--dedupe"];
-    let ran = desk.submit(&arguments);
+    let ran = dir.submit(&arguments);
     assert!(
         ran.stdout.contains(
             "\njobs: 2 (1 held until the batch is resumed, 1 done before and linked to the job that did them)\n"
@@ -451,47 +451,47 @@ fn what_was_done_before_is_linked() {
         "{}",
         ran.stdout
     );
-    let second = desk.submitted(&arguments);
+    let second = dir.submitted(&arguments);
     let rows: Vec<(&Value, &Value)> =
         second["manifest"].as_array().unwrap().iter().map(|row| (&row["status"], &row["linked_to"])).collect();
     assert_eq!(rows, [(&json!("completed"), done), (&json!("held"), &Value::Null)]);
     // Without the wish, and for a task that says more, all is done anew.
-    assert_eq!(desk.submitted(&["./task.md", "--documents", "more", "--each"])["linked"], 0);
-    let task = std::fs::read_to_string(desk.path().join("task.md")).unwrap();
-    desk.put("task.md", task + "\nIn verse.\n");
-    assert_eq!(desk.submitted(&["./task.md", "--documents", "more", "--each", "--dedupe"])["linked"], 0);
+    assert_eq!(dir.submitted(&["./task.md", "--documents", "more", "--each"])["linked"], 0);
+    let task = std::fs::read_to_string(dir.path().join("task.md")).unwrap();
+    dir.put("task.md", task + "\nIn verse.\n");
+    assert_eq!(dir.submitted(&["./task.md", "--documents", "more", "--each", "--dedupe"])["linked"], 0);
 }
 
 #[test]
 fn another_schema_is_another_demand() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let task =
         "---\nname: task\ndescription: x\ndeliverables: [{ path: output/x.json, schema: x.schema.json }]\n---\nDo.\n";
-    desk.put("task.md", task);
-    desk.put("x.schema.json", r#"{"type": "object"}"#);
-    let hash = || desk.submitted(&["./task.md", "--documents", "docs"])["instructions_sha256"].clone();
+    dir.put("task.md", task);
+    dir.put("x.schema.json", r#"{"type": "object"}"#);
+    let hash = || dir.submitted(&["./task.md", "--documents", "docs"])["instructions_sha256"].clone();
     let first = hash();
     assert_eq!(hash(), first);
-    desk.put("x.schema.json", r#"{"type": "array"}"#);
+    dir.put("x.schema.json", r#"{"type": "array"}"#);
     assert_ne!(hash(), first);
     // A task alone is what it says.
-    desk.put("plain.md", "---\nname: plain\ndescription: x\ndeliverables: [{ path: output/x.md }]\n---\nDo.\n");
-    let shown = desk.submitted(&["./plain.md", "--documents", "docs"]);
-    assert_eq!(text(&shown["instructions_sha256"]), sha256(&std::fs::read(desk.path().join("plain.md")).unwrap()));
+    dir.put("plain.md", "---\nname: plain\ndescription: x\ndeliverables: [{ path: output/x.md }]\n---\nDo.\n");
+    let shown = dir.submitted(&["./plain.md", "--documents", "docs"]);
+    assert_eq!(text(&shown["instructions_sha256"]), sha256(&std::fs::read(dir.path().join("plain.md")).unwrap()));
 }
 
 #[test]
 fn names_are_chosen_by_patterns() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for name in ["docs/in/x.md", "docs/in/deep/y.MD", "docs/in/z.txt", "docs/[odd].txt"] {
-        desk.put(name, "Text.\n");
+        dir.put(name, "Text.\n");
     }
-    desk.put("docs/in/scan.pdf", "%PDF-1.7");
+    dir.put("docs/in/scan.pdf", "%PDF-1.7");
     let chosen = |patterns: &[&str]| -> Vec<String> {
-        let shown = desk
-            .submitted(&[&["./task.md", "--documents", "docs", "--each", "--dry-run", "--glob"], patterns].concat());
+        let shown =
+            dir.submitted(&[&["./task.md", "--documents", "docs", "--each", "--dry-run", "--glob"], patterns].concat());
         assert_eq!(shown["left_out"], json!([]), "{patterns:?}");
-        let shown = desk.submitted(&[&["./task.md", "--documents", "docs", "--each", "--glob"], patterns].concat());
+        let shown = dir.submitted(&[&["./task.md", "--documents", "docs", "--each", "--glob"], patterns].concat());
         shown["manifest"].as_array().unwrap().iter().map(|row| text(&row["document"]).to_owned()).collect()
     };
     assert_eq!(chosen(&["*.md"]), ["a.md", "b.md", "in/x.md"]);
@@ -503,18 +503,18 @@ fn names_are_chosen_by_patterns() {
 
 #[test]
 fn a_script_is_found_from_any_folder() {
-    let desk = Desk::new();
-    desk.script("replies.yaml", &[json!({"text": "Yes."})]);
-    let shown = desk.submitted(&["./task.md", "--documents", "docs", "--model", "scripted:replies.yaml"]);
-    assert_eq!(text(&shown["model"]), format!("scripted:{}", desk.path().join("replies.yaml").display()));
+    let dir = TestDir::new();
+    dir.script("replies.yaml", &[json!({"text": "Yes."})]);
+    let shown = dir.submitted(&["./task.md", "--documents", "docs", "--model", "scripted:replies.yaml"]);
+    assert_eq!(text(&shown["model"]), format!("scripted:{}", dir.path().join("replies.yaml").display()));
 }
 
 #[test]
 fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
-    let desk = Desk::new();
-    desk.put("odd/scan.pdf", "%PDF-1.7");
-    desk.put("odd/empty.md", "");
-    std::fs::create_dir(desk.path().join("nothing")).unwrap();
+    let dir = TestDir::new();
+    dir.put("odd/scan.pdf", "%PDF-1.7");
+    dir.put("odd/empty.md", "");
+    std::fs::create_dir(dir.path().join("nothing")).unwrap();
     let long = "x".repeat(201);
     let base = ["./task.md", "--documents", "docs"];
     let pdf = "can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out";
@@ -558,7 +558,7 @@ fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
         // Only who calls a model needs its key.
         let wants_key = sentence.starts_with("OPENAI_API_KEY");
         for dry in [&["--dry-run"][..], &[]].into_iter().filter(|dry| dry.is_empty() || !wants_key) {
-            let ran = desk.submit(&[&base[..], arguments, dry].concat());
+            let ran = dir.submit(&[&base[..], arguments, dry].concat());
             let start = format!("error: {sentence}");
             assert!(ran.stderr.starts_with(&start), "{arguments:?}: {}", ran.stderr);
             assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (2, "", 1), "{arguments:?}");
@@ -573,20 +573,20 @@ fn what_is_wrong_is_said_in_one_sentence_and_nothing_is_written() {
                 .to_owned(),
         ),
     ] {
-        let ran = desk.submit(&["./task.md", "--each", "--documents", documents]);
+        let ran = dir.submit(&["./task.md", "--each", "--documents", documents]);
         assert_eq!((ran.code, ran.stderr), (2, format!("error: {sentence}\n")));
     }
     // The database may have been made; there is no batch in it.
-    assert_eq!(wait(async { desk.store().await.batches(1).await.unwrap() }), vec![]);
+    assert_eq!(wait(async { dir.store().await.batches(1).await.unwrap() }), vec![]);
 }
 
 /// A name means the newest batch: who gives it to another one hears of the one that it hides.
 #[test]
 fn a_second_batch_of_one_name_tells_of_the_first() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let submit = ["extract-requirements", "--documents", "docs", "--each", "--batch", "tri"];
-    let first = desk.submitted(&submit);
-    let ran = desk.submit(&[&submit[..], &["--json"]].concat());
+    let first = dir.submitted(&submit);
+    let ran = dir.submit(&[&submit[..], &["--json"]].concat());
     assert_eq!(ran.code, 0);
     assert_eq!(
         ran.stderr,
@@ -600,16 +600,16 @@ fn a_second_batch_of_one_name_tells_of_the_first() {
 /// A script that tries again after an error would queue everything twice.
 #[test]
 fn a_batch_whose_summary_can_not_be_written_is_queued_all_the_same() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let output = std::process::Command::new(crate::cli_run::PROGRAM)
-        .current_dir(desk.path())
+        .current_dir(dir.path())
         .env_clear()
         .args(["submit", "extract-requirements", "--documents", "docs", "--batch", "tri"])
         .stdout(full)
         .output()
         .unwrap();
-    let (batch, _) = desk.last();
+    let (batch, _) = dir.last();
     let said = String::from_utf8(output.stderr).unwrap();
     let begins = format!("error: batch {} is in the queue, don't submit it again; but ", batch.id);
     assert!(output.status.code() == Some(1) && said.starts_with(&begins), "{said}");

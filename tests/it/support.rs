@@ -6,14 +6,14 @@ use crate::sections;
 use overnight::{
     extraction::Extractor,
     model::Model,
-    runner::{self, Drive, NewJobRequest, Outcome, Report, RunError, Session},
+    runner::{self, JobOutcome, JobRunner, NewJobRequest, OpenJob, RunError, RunReport},
     store::{self, Store},
 };
 use overnight_core::job::{
+    decide::Command,
     event::Decision,
     instructions::{self, Instructions},
     state::Job,
-    step::Command,
 };
 use serde_json::Value;
 use std::{
@@ -30,7 +30,7 @@ pub(crate) struct Place {
 /// A job that came to rest.
 pub(crate) struct Rested {
     pub(crate) path: PathBuf,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: JobOutcome,
     pub(crate) job: Job,
     pub(crate) decisions: Vec<Decision>,
 }
@@ -97,7 +97,7 @@ impl Place {
         model: Arc<dyn Model>,
         word: Option<Command>,
     ) -> Result<Rested, RunError> {
-        let mut session = Session::open(path, None).unwrap();
+        let mut session = OpenJob::open(path, None).unwrap();
         session.claim(&*self.store).await.unwrap();
         let open = Command::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };
         for command in [Some(open), word].into_iter().flatten() {
@@ -105,12 +105,12 @@ impl Place {
         }
         let mut decisions = Vec::new();
         let (_keep, stop) = tokio::sync::watch::channel(false);
-        let mut watch = |_: &Job, report: Report<'_>| {
-            if let Report::Decided(decision) = report {
+        let mut watch = |_: &Job, report: RunReport<'_>| {
+            if let RunReport::Decided(decision) = report {
                 decisions.push(decision.clone());
             }
         };
-        let outcome = Drive::new(&*self.store, model, stop, &mut watch).run(&mut session).await?;
+        let outcome = JobRunner::new(&*self.store, model, stop, &mut watch).run(&mut session).await?;
         Ok(Rested { path: path.to_owned(), outcome, job: session.job.clone(), decisions })
     }
 }

@@ -14,21 +14,21 @@ use std::{
 use tempfile::TempDir;
 
 /// A folder with a completed job, and its workspace.
-struct Desk {
+struct TestDir {
     folder: TempDir,
     workspace: PathBuf,
 }
 
-impl Desk {
+impl TestDir {
     fn new() -> Self {
-        let mut desk = Self { folder: TempDir::new().unwrap(), workspace: PathBuf::new() };
+        let mut dir = Self { folder: TempDir::new().unwrap(), workspace: PathBuf::new() };
         let documents = samples().join("standards");
         let words = ["run", "extract-requirements", "--quiet", "--json", "--documents", documents.to_str().unwrap()];
-        let (code, said) = desk.run(&words);
+        let (code, said) = dir.run(&words);
         assert_eq!(code, 0, "{said}");
         let said: serde_json::Value = serde_json::from_str(&said).unwrap();
-        desk.workspace = PathBuf::from(said["workspace"].as_str().unwrap());
-        desk
+        dir.workspace = PathBuf::from(said["workspace"].as_str().unwrap());
+        dir
     }
 
     fn run(&self, words: &[&str]) -> (i32, String) {
@@ -84,15 +84,15 @@ fn chance(state: &mut u64) -> u64 {
 /// Each byte of the record is as likely as any other, and takes any other value; no database is asked.
 #[test]
 fn a_thousand_flipped_bytes_are_each_found_and_named() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let mut files = vec!["journal.jsonl".to_owned()];
-    for archive in desk.archives() {
-        for entry in fs::read_dir(desk.file("archive").join(&archive)).unwrap() {
+    for archive in dir.archives() {
+        for entry in fs::read_dir(dir.file("archive").join(&archive)).unwrap() {
             files.push(format!("archive/{archive}/{}", entry.unwrap().file_name().into_string().unwrap()));
         }
     }
     files.sort();
-    let sizes: Vec<u64> = files.iter().map(|file| fs::metadata(desk.file(file)).unwrap().len()).collect();
+    let sizes: Vec<u64> = files.iter().map(|file| fs::metadata(dir.file(file)).unwrap().len()).collect();
     let all: u64 = sizes.iter().sum();
     let mut state = 11;
     for flip in 0..1000 {
@@ -104,12 +104,12 @@ fn a_thousand_flipped_bytes_are_each_found_and_named() {
             which = files.iter().position(|file| file == "journal.jsonl").unwrap();
             place = chance(&mut state) % sizes[which];
         }
-        let (name, path) = (&files[which], desk.file(&files[which]));
+        let (name, path) = (&files[which], dir.file(&files[which]));
         let content = fs::read(&path).unwrap();
         let old = content[usize::try_from(place).unwrap()];
         let new = old ^ u8::try_from(1 + chance(&mut state) % 255).unwrap();
         put(&path, place, new);
-        let found = verify(&desk.workspace, None);
+        let found = verify(&dir.workspace, None);
         put(&path, place, old);
         let faults = found.unwrap_err();
         let line = content[..usize::try_from(place).unwrap()].split(|byte| *byte == b'\n').count() as u64;
@@ -120,67 +120,67 @@ fn a_thousand_flipped_bytes_are_each_found_and_named() {
             "byte {place} of {name}: {old} became {new}"
         );
     }
-    assert_eq!(desk.verified().0, 0);
+    assert_eq!(dir.verified().0, 0);
 }
 
 #[test]
 fn what_is_missing_added_swapped_or_cut_is_named_by_the_program() {
-    let desk = Desk::new();
-    let archives = desk.archives();
+    let dir = TestDir::new();
+    let archives = dir.archives();
     let (first, second) = (format!("archive/{}", archives[1]), format!("archive/{}", archives[2]));
     let check = |name: &str, expected: &str| {
-        let (code, said) = desk.verified();
+        let (code, said) = dir.verified();
         assert_eq!((code, said.as_str()), (1, expected), "{name}");
     };
-    let aside = desk.folder.path().join("aside");
-    let take = |path: &str| fs::rename(desk.file(path), &aside).unwrap();
-    let give = |path: &str| fs::rename(&aside, desk.file(path)).unwrap();
+    let aside = dir.folder.path().join("aside");
+    let take = |path: &str| fs::rename(dir.file(path), &aside).unwrap();
+    let give = |path: &str| fs::rename(&aside, dir.file(path)).unwrap();
 
     for file in [format!("{first}/todos.md"), format!("{second}/journal.jsonl")] {
         take(&file);
-        assert!(desk.verified().1.starts_with(&format!("{file}: missing")), "{}", desk.verified().1);
+        assert!(dir.verified().1.starts_with(&format!("{file}: missing")), "{}", dir.verified().1);
         give(&file);
     }
     take(&first);
-    assert!(desk.verified().1.starts_with(&format!("{first}: missing")), "{}", desk.verified().1);
+    assert!(dir.verified().1.starts_with(&format!("{first}: missing")), "{}", dir.verified().1);
     give(&first);
 
-    fs::write(desk.file(&first).join("extra.md"), "more").unwrap();
+    fs::write(dir.file(&first).join("extra.md"), "more").unwrap();
     check("added", &format!("{first}/extra.md: added: its manifest doesn't know it"));
-    fs::remove_file(desk.file(&first).join("extra.md")).unwrap();
+    fs::remove_file(dir.file(&first).join("extra.md")).unwrap();
 
     take(&first);
-    fs::rename(desk.file(&second), desk.file(&first)).unwrap();
-    fs::rename(&aside, desk.file(&second)).unwrap();
-    let (code, said) = desk.verified();
+    fs::rename(dir.file(&second), dir.file(&first)).unwrap();
+    fs::rename(&aside, dir.file(&second)).unwrap();
+    let (code, said) = dir.verified();
     assert_eq!(code, 1);
     assert!(said.starts_with(&format!("{second}/manifest.json: changed")), "{said}");
-    fs::rename(desk.file(&second), &aside).unwrap();
-    fs::rename(desk.file(&first), desk.file(&second)).unwrap();
+    fs::rename(dir.file(&second), &aside).unwrap();
+    fs::rename(dir.file(&first), dir.file(&second)).unwrap();
     give(&first);
 
     // A line of the end taken away: only the database knows that it was there.
-    let whole = desk.text("journal.jsonl");
+    let whole = dir.text("journal.jsonl");
     let lines = whole.lines().count();
     let (kept, _) = whole.trim_end().rsplit_once('\n').unwrap();
-    fs::write(desk.file("journal.jsonl"), format!("{kept}\n")).unwrap();
-    let (code, said) = desk.verified();
+    fs::write(dir.file("journal.jsonl"), format!("{kept}\n")).unwrap();
+    let (code, said) = dir.verified();
     assert_eq!(code, 1);
     assert!(said.contains("the journal ends at") && said.ends_with("its end was cut off"), "{said}");
-    fs::write(desk.file("journal.jsonl"), &whole[..whole.len() - 7]).unwrap();
-    let (code, said) = desk.verified();
+    fs::write(dir.file("journal.jsonl"), &whole[..whole.len() - 7]).unwrap();
+    let (code, said) = dir.verified();
     assert_eq!(code, 1);
     assert!(said.starts_with(&format!("journal.jsonl line {lines}: the line has no end")), "{said}");
-    fs::write(desk.file("journal.jsonl"), &whole).unwrap();
-    assert_eq!(desk.verified().0, 0);
+    fs::write(dir.file("journal.jsonl"), &whole).unwrap();
+    assert_eq!(dir.verified().0, 0);
 }
 
 /// Someone who knows the format changes what was found, and makes everything after it fit: each line, the archives' manifests,
 /// and the lines that hold those. A copied folder can't show it; the database can.
 #[test]
 fn a_chain_written_anew_is_found_by_the_database() {
-    let desk = Desk::new();
-    let lines: Vec<String> = desk.text("journal.jsonl").lines().map(str::to_owned).collect();
+    let dir = TestDir::new();
+    let lines: Vec<String> = dir.text("journal.jsonl").lines().map(str::to_owned).collect();
     let place = lines.iter().position(|line| line.contains("\"confidence\":")).unwrap();
     let confidence = regex::Regex::new(r#""confidence":[0-9.]+"#).unwrap();
     let mut forged = lines[..place].to_vec();
@@ -193,12 +193,12 @@ fn a_chain_written_anew_is_found_by_the_database() {
         forged.push(format!("{content},\"sum\":\"{}\"}}", &sha256(content.as_bytes())[..16]));
     }
     assert_ne!(forged, lines);
-    fs::write(desk.file("journal.jsonl"), forged.join("\n") + "\n").unwrap();
+    fs::write(dir.file("journal.jsonl"), forged.join("\n") + "\n").unwrap();
     assert_eq!(
-        verify(&desk.workspace, None).map(|verified| verified.head),
+        verify(&dir.workspace, None).map(|verified| verified.head),
         Ok(sha256(forged.last().unwrap().as_bytes()))
     );
-    let (code, said) = desk.verified();
+    let (code, said) = dir.verified();
     assert_eq!(code, 1);
     let (seq, _) = forged.last().unwrap()["{\"seq\":".len()..].split_once(',').unwrap();
     assert_eq!(

@@ -3,13 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::cli_run::{Desk, RUN, Ran, whole_job};
+use crate::cli_run::{RUN, Ran, TestDir, whole_job};
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry_proto::tonic::{
     collector::trace::v1::ExportTraceServiceRequest, common::v1::KeyValue, trace::v1::Span,
 };
 use opentelemetry_sdk::trace::SpanData;
-use overnight::telemetry::{Exporter, Target};
+use overnight::telemetry::{Exporter, TraceTarget};
 use prost::Message;
 use serde_json::{Value, json};
 use std::{
@@ -101,10 +101,10 @@ fn serve(stream: TcpStream, manner: Manner, kept: &Mutex<Vec<Heard>>) {
     }
 }
 
-fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.script("script.json", &whole_job());
-    desk
+fn dir() -> TestDir {
+    let dir = TestDir::new();
+    dir.script("script.json", &whole_job());
+    dir
 }
 
 /// What a command said, without what differs from run to run.
@@ -117,14 +117,14 @@ fn steady(ran: &Ran) -> (i32, String, Vec<String>) {
 #[test]
 fn a_collector_gets_the_spans_of_the_work() {
     let collector = Collector::start(Manner::Answers(200, b""));
-    let desk = desk();
+    let dir = dir();
     let variables = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.address.as_str()),
         ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hunter2%20x"),
         ("OTEL_SERVICE_NAME", "nights"),
     ];
-    let ran = desk.run_with(&variables, &RUN);
-    assert_eq!(steady(&ran), steady(&desk.run_with(&[], &RUN)), "nothing else changes");
+    let ran = dir.run_with(&variables, &RUN);
+    assert_eq!(steady(&ran), steady(&dir.run_with(&[], &RUN)), "nothing else changes");
     let id = ran.stdout.strip_prefix("job ").unwrap().split_once(':').unwrap().0;
     for request in collector.heard.lock().unwrap().iter() {
         assert_eq!(request.first, "POST /v1/traces HTTP/1.1");
@@ -192,9 +192,9 @@ fn counted(spans: &[Span]) -> Vec<BTreeMap<String, u32>> {
 #[test]
 fn a_workers_jobs_have_the_spans_that_run_gives() {
     let [worked, ran] = [(); 2].map(|()| Collector::start(Manner::Answers(200, b"")));
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let to = |collector: &Collector, arguments: &[&str]| {
-        let told = desk.run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.address)], arguments);
+        let told = dir.run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.address)], arguments);
         assert_eq!(told.code, 0, "{}", told.stderr);
         assert!(!told.stderr.contains("spans did not reach"), "{}", told.stderr);
     };
@@ -210,7 +210,7 @@ fn a_workers_jobs_have_the_spans_that_run_gives() {
 
 #[test]
 fn a_collector_that_misbehaves_is_told_of_once_and_changes_nothing() {
-    let expected = steady(&desk().run_with(&[], &RUN));
+    let expected = steady(&dir().run_with(&[], &RUN));
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let cases = [
         (Collector::start(Manner::Hangs).address, "it did not answer in time"),
@@ -228,7 +228,7 @@ fn a_collector_that_misbehaves_is_told_of_once_and_changes_nothing() {
         for (address, why) in &cases {
             let expected = &expected;
             scope.spawn(move || {
-                let ran = desk().run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", address)], &RUN);
+                let ran = dir().run_with(&[("OTEL_EXPORTER_OTLP_ENDPOINT", address)], &RUN);
                 let (code, stdout, mut stderr) = steady(&ran);
                 let said = stderr.pop().unwrap();
                 assert_eq!(&(code, stdout, stderr), expected);
@@ -240,22 +240,22 @@ fn a_collector_that_misbehaves_is_told_of_once_and_changes_nothing() {
     });
     // `partial_success { rejected_spans: 2 }`
     let part = Collector::start(Manner::Answers(200, &[0x0a, 2, 0x08, 2]));
-    let ran = desk().run_with(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &part.address)], &RUN);
+    let ran = dir().run_with(&[("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &part.address)], &RUN);
     let said = ran.stderr.lines().last().unwrap();
     assert!(said.starts_with("2 of ") && said.ends_with(": it took only a part of them"), "{said}");
     // What can't be an address is no reason not to work; who asked for silence gets it.
     let odd = [("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317")];
-    let ran = desk().run_with(&odd, &RUN);
+    let ran = dir().run_with(&odd, &RUN);
     assert_eq!(ran.code, 0);
     assert_eq!(ran.stderr.lines().filter(|line| line.contains("no traces are sent")).count(), 1, "{}", ran.stderr);
-    let quiet = desk().run_with(&odd, &[&RUN[..], &["--quiet"]].concat());
+    let quiet = dir().run_with(&odd, &[&RUN[..], &["--quiet"]].concat());
     assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""));
 }
 
 /// A queue that is full loses spans, and nothing else.
 fn more_than_it_takes() {
     let collector = Collector::start(Manner::Hangs);
-    let target = Target { url: collector.address.clone(), headers: Vec::new(), resource: Vec::new() };
+    let target = TraceTarget { url: collector.address.clone(), headers: Vec::new(), resource: Vec::new() };
     let exporter = Exporter::start(&target).unwrap();
     let span = |number: u64| SpanData {
         span_context: SpanContext::new(
@@ -286,11 +286,11 @@ fn more_than_it_takes() {
 
 #[test]
 fn lines_of_json_tell_what_lines_of_text_tell() {
-    let (code, stdout, text) = steady(&desk().run_with(&[], &RUN));
+    let (code, stdout, text) = steady(&dir().run_with(&[], &RUN));
     for (variables, more) in
         [(&[][..], &["--log-format", "json"][..]), (&[("OVERNIGHT_LOG_FORMAT", "json")][..], &[][..])]
     {
-        let ran = desk().run_with(variables, &[&RUN[..], more].concat());
+        let ran = dir().run_with(variables, &[&RUN[..], more].concat());
         let id = ran.stdout.strip_prefix("job ").unwrap().split_once(':').unwrap().0.to_owned();
         let (json_code, json_stdout, lines) = steady(&ran);
         assert_eq!((json_code, &json_stdout), (code, &stdout), "the result stays as it is");
@@ -326,8 +326,8 @@ fn lines_of_json_tell_what_lines_of_text_tell() {
 
 #[test]
 fn errors_are_lines_of_json_too() {
-    let desk = desk();
-    desk.put("wrong.yaml", "colour: red\n");
+    let dir = dir();
+    dir.put("wrong.yaml", "colour: red\n");
     let as_json = ("OVERNIGHT_LOG_FORMAT", "json");
     for (variables, arguments, expected) in [
         (&[][..], &["show", "ffff", "--log-format", "json"][..], "no jobs yet: "),
@@ -336,7 +336,7 @@ fn errors_are_lines_of_json_too() {
         (&[][..], &["jobs", "--log-format", "json", "--colour"], "unexpected argument '--colour' found"),
         (&[as_json][..], &["jobs", "--log-format", "xml"], "--log-format must be text or json, not 'xml'"),
     ] {
-        let ran = desk.run_with(variables, arguments);
+        let ran = dir.run_with(variables, arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
         if arguments.contains(&"xml") {
             assert!(ran.stderr.contains(expected), "{}", ran.stderr);

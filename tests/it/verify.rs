@@ -7,13 +7,13 @@ use overnight::{
     audit::verify::verify,
     extraction::Extractor,
     model::rules::Offline,
-    runner::{self, Drive, NewJobRequest, Report, Session},
+    runner::{self, JobRunner, NewJobRequest, OpenJob, RunReport},
 };
 use overnight_core::job::{
+    decide::Command,
     event::{Decision, Event},
     instructions::Review,
     state::Job,
-    step::Command,
 };
 use std::{
     fs,
@@ -45,19 +45,19 @@ fn worked(place: &Place, each: &mut (dyn FnMut(&Path, &Decision) + Send)) -> Pat
 /// Opens the job at `path`, gives it `word`, and works it until it rests.
 fn goes_on(place: &Place, path: &Path, word: Option<Command>, each: &mut (dyn FnMut(&Path, &Decision) + Send)) {
     wait(async {
-        let mut session = Session::open(path, None).unwrap();
+        let mut session = OpenJob::open(path, None).unwrap();
         session.claim(&*place.store).await.unwrap();
         let open = Command::Open { version: "test".to_owned(), model: "offline".to_owned(), torn_bytes: None };
         for command in [Some(open), word].into_iter().flatten() {
             session.command(command).unwrap();
         }
         let (_keep, stop) = tokio::sync::watch::channel(false);
-        let mut watch = |_: &Job, report: Report<'_>| {
-            if let Report::Decided(decision) = report {
+        let mut watch = |_: &Job, report: RunReport<'_>| {
+            if let RunReport::Decided(decision) = report {
                 each(path, decision);
             }
         };
-        Drive::new(&*place.store, Arc::new(Offline(None)), stop, &mut watch).run(&mut session).await.unwrap();
+        JobRunner::new(&*place.store, Arc::new(Offline(None)), stop, &mut watch).run(&mut session).await.unwrap();
     });
 }
 

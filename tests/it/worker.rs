@@ -4,22 +4,22 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by them")]
 #![expect(clippy::float_cmp, reason = "small whole numbers are exact")]
 
-mod apart;
+mod heartbeat;
 
 use crate::{
     remote::server::{Format, Server, Setup},
     store::{Place, at, on_both},
     support::shipped,
 };
-use apart::{a_blocked_thread_keeps_no_heartbeat_back, a_hook_keeps_nobody_waiting};
 use async_trait::async_trait;
+use heartbeat::{a_blocked_thread_keeps_no_heartbeat_back, a_hook_keeps_nobody_waiting};
 use overnight::{
     batch::{BatchSettings, window::Window},
     extraction::Extractor,
     model::{Model, Request, rules::Offline},
-    runner::{ModelOptions, Outcome, open_model},
-    store::{NewBatch, QueueEntry, QueuedJob, Store, Which},
-    worker::{Models, Summary, Supply, Terms, Times, Told, Worker},
+    runner::{JobOutcome, ModelOptions, open_model},
+    store::{JobTarget, NewBatch, QueueEntry, QueuedJob, Store},
+    worker::{JobModels, Supply, Worker, WorkerConfig, WorkerEvent, WorkerSummary, WorkerTimes},
 };
 use overnight_core::{
     job::{
@@ -84,12 +84,12 @@ impl Model for Odd {
 }
 
 #[derive(Debug)]
-struct Shelf(Arc<dyn Model>);
+struct OneModel(Arc<dyn Model>);
 
 #[async_trait]
-impl Supply for Shelf {
-    async fn models(&self, _: &str, _: &BatchSettings) -> Result<Models, String> {
-        Ok(Models { first: self.0.clone(), others: Vec::new() })
+impl Supply for OneModel {
+    async fn models(&self, _: &str, _: &BatchSettings) -> Result<JobModels, String> {
+        Ok(JobModels { first: self.0.clone(), others: Vec::new() })
     }
 }
 
@@ -158,8 +158,8 @@ impl Night {
         self.store.submit(&batch, &jobs, false).await.unwrap();
     }
 
-    fn terms(&self, until_empty: bool) -> Terms {
-        Terms {
+    fn config(&self, until_empty: bool) -> WorkerConfig {
+        WorkerConfig {
             traces: None,
             extractor: Arc::new(Extractor::in_process()),
             concurrency: 3,
@@ -167,34 +167,34 @@ impl Night {
             until_empty,
             drain_after: None,
             workspaces: self.folder.path().join("workspaces"),
-            depot: None,
+            workspace_store: None,
             host: "here".to_owned(),
             hook: None,
-            times: Times {
-                beat: Duration::from_millis(200),
-                look: Duration::from_millis(100),
+            times: WorkerTimes {
+                heartbeat: Duration::from_millis(200),
+                signals: Duration::from_millis(100),
                 sweep: Duration::from_millis(300),
                 poll: Duration::from_millis(200),
-                reader: Duration::from_millis(500),
-                ..Times::default()
+                metrics_timeout: Duration::from_millis(500),
+                ..WorkerTimes::default()
             },
         }
     }
 
-    fn worker(&self, model: Arc<dyn Model>, terms: Terms, stop: watch::Receiver<bool>) -> Worker {
-        let tell = Arc::new(|_: Told<'_>| {});
-        Worker::new(self.store.clone(), Arc::new(Shelf(model)), terms, stop, tell)
+    fn worker(&self, model: Arc<dyn Model>, config: WorkerConfig, stop: watch::Receiver<bool>) -> Worker {
+        let tell = Arc::new(|_: WorkerEvent<'_>| {});
+        Worker::new(self.store.clone(), Arc::new(OneModel(model)), config, stop, tell)
     }
 
     /// Works until nothing is left that needs no person.
-    async fn work(&self, model: impl Model + 'static) -> Summary {
+    async fn work(&self, model: impl Model + 'static) -> WorkerSummary {
         let (_keep, stop) = watch::channel(false);
-        self.worker(Arc::new(model), self.terms(true), stop).run().await.unwrap()
+        self.worker(Arc::new(model), self.config(true), stop).run().await.unwrap()
     }
 
     /// The jobs of a batch by label.
     async fn entries(&self, number: u32) -> BTreeMap<String, QueueEntry> {
-        let entries = self.store.manifest(crate::queue::batch_id(number)).await.unwrap();
+        let entries = self.store.batch_entries(crate::queue::batch_id(number)).await.unwrap();
         entries.into_iter().map(|entry| (entry.job.label.clone(), entry)).collect()
     }
 
@@ -215,8 +215,8 @@ impl Night {
     }
 }
 
-fn ended(all: &[(&'static str, u64)]) -> Summary {
-    Summary { ended: all.iter().copied().collect(), ..Summary::default() }
+fn ended(all: &[(&'static str, u64)]) -> WorkerSummary {
+    WorkerSummary { ended: all.iter().copied().collect(), ..WorkerSummary::default() }
 }
 
 /// What a job delivered: name and text of each file.
@@ -253,7 +253,7 @@ async fn a_batch_is_worked_to_its_end(place: Place) {
     // The batch is marked as ended, and nothing is left of the worker.
     assert!(night.store.batch("night 1").await.unwrap().ended.is_some());
     assert_eq!(night.place.value("select cast(count(*) as text) from workers").await, "0");
-    assert_eq!(night.work(Offline(None)).await, Summary::default());
+    assert_eq!(night.work(Offline(None)).await, WorkerSummary::default());
 }
 
 /// What its documents do to a job is done to no other; with its attempts used up, it waits for a person.
@@ -265,7 +265,7 @@ async fn a_poisonous_job_harms_nobody_else(place: Place) {
     night.submit(2, &[("gone.md", ""), C], missing).await;
     let odd = Odd { ways: vec![("This is poison", Way::Panics)], ..Odd::default() };
     let summary = night.work(odd).await;
-    assert_eq!(summary, Summary { failed_attempts: 2, ..ended(&[("completed", 3), ("failed", 2)]) });
+    assert_eq!(summary, WorkerSummary { failed_attempts: 2, ..ended(&[("completed", 3), ("failed", 2)]) });
     let reasons: Vec<_> = [1, 2].map(|number| night.entries(number)).into_iter().collect::<Vec<_>>();
     let mut failed = Vec::new();
     for entries in reasons {
@@ -285,7 +285,7 @@ async fn a_poisonous_job_harms_nobody_else(place: Place) {
         ]
     );
     // With what made it fail mended, a retry goes on.
-    assert_eq!(night.store.retry(Which::Batch(crate::queue::batch_id(1))).await, Ok(1));
+    assert_eq!(night.store.retry(JobTarget::Batch(crate::queue::batch_id(1))).await, Ok(1));
     assert_eq!(night.work(Offline(None)).await, ended(&[("completed", 1)]));
 }
 
@@ -305,7 +305,7 @@ async fn a_batch_budget_stops_the_batch_and_not_the_worker(place: Place) {
         assert_eq!((entry.status, entry.hold_reason), (JobStatus::Held, Some(HoldReason::Budget)), "{label}");
     }
     night.store.set_budget(crate::queue::batch_id(1), Some(100.0)).await.unwrap();
-    night.store.resume(Which::Batch(crate::queue::batch_id(1))).await.unwrap();
+    night.store.resume(JobTarget::Batch(crate::queue::batch_id(1))).await.unwrap();
     assert_eq!(night.work(odd()).await, ended(&[("completed", 4)]));
 }
 
@@ -320,7 +320,7 @@ async fn a_batch_budget_is_used_up_before_it_holds(place: Place) {
     let spent = night.store.batch("night 1").await.unwrap().spent_usd;
     assert!((2.8..3.0).contains(&spent), "{spent} {summary:?}");
     night.store.set_budget(crate::queue::batch_id(1), None).await.unwrap();
-    night.store.resume(Which::Batch(crate::queue::batch_id(1))).await.unwrap();
+    night.store.resume(JobTarget::Batch(crate::queue::batch_id(1))).await.unwrap();
     night.work(odd()).await;
     for (label, entry) in night.entries(1).await {
         assert_eq!(entry.status, JobStatus::Completed, "{label}");
@@ -340,7 +340,7 @@ async fn a_closed_window_holds_its_batch(place: Place) {
     night.submit(1, &documents, |batch, _| batch.time_window = Some(text)).await;
     night.submit(2, &[C], |_, _| {}).await;
     let (stopper, stop) = watch::channel(false);
-    let worker = night.worker(Arc::new(Offline(None)), night.terms(true), stop);
+    let worker = night.worker(Arc::new(Offline(None)), night.config(true), stop);
     let check = async {
         night.until(2, "c.md", JobStatus::Completed).await;
         for label in &names {
@@ -362,22 +362,25 @@ async fn running_jobs_are_cancelled_and_paused(place: Place) {
     night.submit(1, &[A, B], |_, _| {}).await;
     let odd = Arc::new(Odd { ways: vec![("documents", Way::Hangs)], ..Odd::default() });
     let (_keep, stop) = watch::channel(false);
-    let worker = night.worker(odd.clone(), night.terms(true), stop);
+    let worker = night.worker(odd.clone(), night.config(true), stop);
     let check = async {
         let a = night.until(1, "a.md", JobStatus::Running).await;
         night.until(1, "b.md", JobStatus::Running).await;
         odd.hung.notified().await;
-        assert_eq!(night.store.cancel(Which::Job(a.job.id)).await, Ok(1));
+        assert_eq!(night.store.cancel(JobTarget::Job(a.job.id)).await, Ok(1));
         night.until(1, "a.md", JobStatus::Cancelled).await;
-        assert_eq!(night.store.hold(Which::Batch(crate::queue::batch_id(1)), HoldReason::Paused, None).await, Ok(1));
+        assert_eq!(
+            night.store.hold(JobTarget::Batch(crate::queue::batch_id(1)), HoldReason::Paused, None).await,
+            Ok(1)
+        );
         let paused = night.until(1, "b.md", JobStatus::Held).await;
         assert_eq!(paused.hold_reason, Some(HoldReason::Paused));
     };
     // A paused job waits for a person: the worker is done.
     let (summary, ()) = tokio::join!(worker.run(), check);
-    let expected = Summary { held: BTreeMap::from([("paused", 1)]), ..ended(&[("cancelled", 1)]) };
+    let expected = WorkerSummary { held: BTreeMap::from([("paused", 1)]), ..ended(&[("cancelled", 1)]) };
     assert_eq!(summary.unwrap(), expected);
-    night.store.resume(Which::Batch(crate::queue::batch_id(1))).await.unwrap();
+    night.store.resume(JobTarget::Batch(crate::queue::batch_id(1))).await.unwrap();
     assert_eq!(night.work(Offline(None)).await, ended(&[("completed", 1)]));
 }
 
@@ -387,15 +390,15 @@ async fn a_job_counts_by_its_last_rest(place: Place) {
     night.submit(1, &[A, B], |_, _| {}).await;
     let odd = Arc::new(Odd { ways: vec![("documents", Way::Hangs)], ..Odd::default() });
     let (_keep, stop) = watch::channel(false);
-    let worker = night.worker(odd.clone(), night.terms(true), stop);
+    let worker = night.worker(odd.clone(), night.config(true), stop);
     let check = async {
         night.until(1, "a.md", JobStatus::Running).await;
         let b = night.until(1, "b.md", JobStatus::Running).await.job.id;
-        assert_eq!(night.store.hold(Which::Job(b), HoldReason::Paused, None).await, Ok(1));
+        assert_eq!(night.store.hold(JobTarget::Job(b), HoldReason::Paused, None).await, Ok(1));
         night.until(1, "b.md", JobStatus::Held).await;
-        assert_eq!(night.store.resume(Which::Job(b)).await, Ok(1));
+        assert_eq!(night.store.resume(JobTarget::Job(b)).await, Ok(1));
         night.until(1, "b.md", JobStatus::Running).await;
-        assert_eq!(night.store.cancel(Which::Batch(crate::queue::batch_id(1))).await, Ok(2));
+        assert_eq!(night.store.cancel(JobTarget::Batch(crate::queue::batch_id(1))).await, Ok(2));
     };
     let (summary, ()) = tokio::join!(worker.run(), check);
     assert_eq!(summary.unwrap(), ended(&[("cancelled", 2)]));
@@ -407,7 +410,7 @@ async fn a_stopped_worker_gives_its_jobs_back(place: Place) {
     night.submit(1, &[A, B], |_, _| {}).await;
     let odd = Arc::new(Odd { ways: vec![("documents", Way::Hangs)], ..Odd::default() });
     let (stopper, stop) = watch::channel(false);
-    let worker = night.worker(odd.clone(), night.terms(false), stop);
+    let worker = night.worker(odd.clone(), night.config(false), stop);
     let check = async {
         night.until(1, "a.md", JobStatus::Running).await;
         night.until(1, "b.md", JobStatus::Running).await;
@@ -415,7 +418,7 @@ async fn a_stopped_worker_gives_its_jobs_back(place: Place) {
         stopper.send_replace(true);
     };
     let (summary, ()) = tokio::join!(worker.run(), check);
-    assert_eq!(summary.unwrap(), Summary { given_back: 2, ..Summary::default() });
+    assert_eq!(summary.unwrap(), WorkerSummary { given_back: 2, ..WorkerSummary::default() });
     for (label, entry) in night.entries(1).await {
         assert_eq!((entry.status, entry.attempts, entry.worker), (JobStatus::Queued, 0, None), "{label}");
     }
@@ -435,10 +438,10 @@ async fn an_outage_of_the_models_server_is_waited_for(place: Place) {
     let options = ModelOptions { base_url: Some(server.base_url(Format::OpenAi)), ..ModelOptions::default() };
     let model = open_model("openai:able-agent", &options).unwrap();
     let (_keep, stop) = watch::channel(false);
-    let mut terms = night.terms(true);
+    let mut config = night.config(true);
     // Without a word of the worker, a sweep would queue them in the middle of the outage.
-    terms.times.wakes_after = Duration::from_secs(1);
-    let worker = night.worker(model, terms, stop);
+    config.times.wakes_after = Duration::from_secs(1);
+    let worker = night.worker(model, config, stop);
     let check = async {
         while server.counts().requests < 9 {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -472,7 +475,7 @@ async fn a_worker_answers_prometheus() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stopper, stop) = watch::channel(false);
-    let worker = night.worker(odd.clone(), night.terms(false), stop).read_at(listener);
+    let worker = night.worker(odd.clone(), night.config(false), stop).with_metrics_at(listener);
     let check = async {
         odd.hung.notified().await;
         night.until(1, "a.md", JobStatus::Completed).await;
@@ -505,7 +508,7 @@ async fn a_worker_answers_prometheus() {
         stopper.send_replace(true);
     };
     let (summary, ()) = tokio::join!(worker.run(), check);
-    assert_eq!(summary.unwrap(), Summary { given_back: 1, ..ended(&[("completed", 1)]) });
+    assert_eq!(summary.unwrap(), WorkerSummary { given_back: 1, ..ended(&[("completed", 1)]) });
 }
 
 /// The time of work ends a call that doesn't come back.
@@ -517,7 +520,7 @@ async fn a_call_ends_with_the_time_of_work() {
     let odd = Odd { ways: vec![("documents", Way::Hangs)], ..Odd::default() };
     let samples = crate::support::samples().join("standards");
     let rested = place.run(instructions, &text, &[samples], Arc::new(odd)).await;
-    assert_eq!(rested.outcome, Outcome::Held(HoldReason::Limit));
+    assert_eq!(rested.outcome, JobOutcome::Held(HoldReason::Limit));
     let Status::Held { detail, .. } = &rested.job.status else { unreachable!("{:?}", rested.job.status) };
     assert_eq!(detail, "300ms of work are used; resume with --wall-clock TIME for more");
     assert!((300..2_000).contains(&rested.job.totals.worked_ms), "{}", rested.job.totals.worked_ms);

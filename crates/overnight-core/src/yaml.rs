@@ -12,26 +12,26 @@ use std::fmt::{self, Write};
 mod tree;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub enum YamlNode {
     Null,
     Flag(bool),
     Whole(u64),
     Number(f64),
     Text(String),
-    List(Vec<Node>),
-    Map(Vec<(String, Node)>),
+    List(Vec<YamlNode>),
+    Map(Vec<(String, YamlNode)>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum YamlStep {
     Key(String),
     Index(usize),
 }
 
 /// What is wrong, and at which place of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    path: Vec<Step>,
+pub struct ValueError {
+    path: Vec<YamlStep>,
     /// The key itself is meant, not its value.
     at_key: bool,
     pub what: String,
@@ -39,53 +39,53 @@ pub struct Wrong {
 
 /// What is wrong with the text, and its line within it, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct YamlError {
     pub line: u64,
     pub what: String,
 }
 
 #[derive(Debug)]
-pub struct Yaml<'t> {
+pub struct YamlFile<'t> {
     text: &'t str,
-    root: Node,
+    root: YamlNode,
 }
 
-impl<'t> Yaml<'t> {
-    pub fn parse(text: &'t str) -> Result<Self, Fault> {
-        tree::grow(text).map(|root| Self { text, root })
+impl<'t> YamlFile<'t> {
+    pub fn parse(text: &'t str) -> Result<Self, YamlError> {
+        tree::build(text).map(|root| Self { text, root })
     }
 
-    pub fn root(&self) -> At<'_> {
-        At { node: &self.root, path: Vec::new() }
+    pub fn root(&self) -> YamlValue<'_> {
+        YamlValue { node: &self.root, path: Vec::new() }
     }
 
     /// The line of the place that `wrong` names, from 1.
-    pub fn fault(&self, wrong: Wrong) -> Fault {
-        Fault { line: tree::locate(self.text, &wrong.path, wrong.at_key), what: wrong.what }
+    pub fn fault(&self, wrong: ValueError) -> YamlError {
+        YamlError { line: tree::locate(self.text, &wrong.path, wrong.at_key), what: wrong.what }
     }
 
     /// The line of `at`'s key, from 1.
-    pub fn line_of(&self, at: &At<'_>) -> u64 {
+    pub fn line_of(&self, at: &YamlValue<'_>) -> u64 {
         tree::locate(self.text, &at.path, true)
     }
 }
 
 /// One place of the tree, with the way to it.
 #[derive(Clone, Debug)]
-pub struct At<'a> {
-    node: &'a Node,
-    path: Vec<Step>,
+pub struct YamlValue<'a> {
+    node: &'a YamlNode,
+    path: Vec<YamlStep>,
 }
 
-impl<'a> At<'a> {
-    pub fn node(&self) -> &'a Node {
+impl<'a> YamlValue<'a> {
+    pub fn node(&self) -> &'a YamlNode {
         self.node
     }
 
     /// An error about this value, which `what` follows: `'phase.min_todos' must be …`.
-    pub fn wrong(&self, what: impl fmt::Display) -> Wrong {
+    pub fn wrong(&self, what: impl fmt::Display) -> ValueError {
         let what = if self.path.is_empty() { format!("this {what}") } else { format!("'{}' {what}", self.name()) };
-        Wrong { path: self.path.clone(), at_key: false, what }
+        ValueError { path: self.path.clone(), at_key: false, what }
     }
 
     /// `deliverables[0].path`
@@ -93,12 +93,12 @@ impl<'a> At<'a> {
         let mut name = String::new();
         for step in &self.path {
             match step {
-                Step::Key(key) if name.is_empty() => name = shown(key),
-                Step::Key(key) => {
+                YamlStep::Key(key) if name.is_empty() => name = shown(key),
+                YamlStep::Key(key) => {
                     name.push('.');
                     name.push_str(&shown(key));
                 }
-                Step::Index(index) => {
+                YamlStep::Index(index) => {
                     let _ = write!(name, "[{index}]");
                 }
             }
@@ -106,30 +106,30 @@ impl<'a> At<'a> {
         name
     }
 
-    fn expected(&self, what: &str) -> Wrong {
+    fn expected(&self, what: &str) -> ValueError {
         let found = match self.node {
-            Node::Null => "nothing".to_owned(),
-            Node::Flag(flag) => flag.to_string(),
-            Node::Whole(number) => number.to_string(),
-            Node::Number(number) => number.to_string(),
-            Node::Text(text) => format!("'{}'", shown(text)),
-            Node::List(_) => "a list".to_owned(),
-            Node::Map(_) => "a mapping".to_owned(),
+            YamlNode::Null => "nothing".to_owned(),
+            YamlNode::Flag(flag) => flag.to_string(),
+            YamlNode::Whole(number) => number.to_string(),
+            YamlNode::Number(number) => number.to_string(),
+            YamlNode::Text(text) => format!("'{}'", shown(text)),
+            YamlNode::List(_) => "a list".to_owned(),
+            YamlNode::Map(_) => "a mapping".to_owned(),
         };
         self.wrong(format!("must be {what}, not {found}"))
     }
 
-    fn under(&self, step: Step, node: &'a Node) -> Self {
+    fn under(&self, step: YamlStep, node: &'a YamlNode) -> Self {
         let mut path = self.path.clone();
         path.push(step);
-        At { node, path }
+        YamlValue { node, path }
     }
 
     /// The entries of a mapping, all of whose keys must be among `known`.
-    pub fn table(&self, known: &[&str]) -> Result<Table<'a>, Wrong> {
+    pub fn table(&self, known: &[&str]) -> Result<YamlMapping<'a>, ValueError> {
         let entries = self.entries()?;
         for at in &entries {
-            let Some(Step::Key(key)) = at.path.last() else { continue };
+            let Some(YamlStep::Key(key)) = at.path.last() else { continue };
             if known.contains(&key.as_str()) {
                 continue;
             }
@@ -139,44 +139,52 @@ impl<'a> At<'a> {
                 None => format!("known here: {}", known.join(", ")),
             };
             let what = format!("unknown key '{}'{place}; {hint}", shown(key));
-            return Err(Wrong { path: at.path.clone(), at_key: true, what });
+            return Err(ValueError { path: at.path.clone(), at_key: true, what });
         }
-        Ok(Table { at: self.clone(), entries })
+        Ok(YamlMapping { at: self.clone(), entries })
     }
 
     /// The entries of a mapping whose keys are names of the writer's choice.
-    pub fn entries(&self) -> Result<Vec<At<'a>>, Wrong> {
+    pub fn entries(&self) -> Result<Vec<YamlValue<'a>>, ValueError> {
         match self.node {
-            Node::Map(entries) => {
-                Ok(entries.iter().map(|(key, node)| self.under(Step::Key(key.clone()), node)).collect())
+            YamlNode::Map(entries) => {
+                Ok(entries.iter().map(|(key, node)| self.under(YamlStep::Key(key.clone()), node)).collect())
             }
-            Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::List(_) => {
-                Err(self.expected("a mapping (key: value)"))
-            }
+            YamlNode::Null
+            | YamlNode::Flag(_)
+            | YamlNode::Whole(_)
+            | YamlNode::Number(_)
+            | YamlNode::Text(_)
+            | YamlNode::List(_) => Err(self.expected("a mapping (key: value)")),
         }
     }
 
     /// The last key of the way here.
     pub fn key(&self) -> &str {
         match self.path.last() {
-            Some(Step::Key(key)) => key,
-            Some(Step::Index(_)) | None => "",
+            Some(YamlStep::Key(key)) => key,
+            Some(YamlStep::Index(_)) | None => "",
         }
     }
 
-    pub fn list(&self) -> Result<Vec<At<'a>>, Wrong> {
+    pub fn list(&self) -> Result<Vec<YamlValue<'a>>, ValueError> {
         match self.node {
-            Node::List(nodes) => Ok(nodes.iter().enumerate().map(|(i, n)| self.under(Step::Index(i), n)).collect()),
-            Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::Map(_) => {
-                Err(self.expected("a list"))
+            YamlNode::List(nodes) => {
+                Ok(nodes.iter().enumerate().map(|(i, n)| self.under(YamlStep::Index(i), n)).collect())
             }
+            YamlNode::Null
+            | YamlNode::Flag(_)
+            | YamlNode::Whole(_)
+            | YamlNode::Number(_)
+            | YamlNode::Text(_)
+            | YamlNode::Map(_) => Err(self.expected("a list")),
         }
     }
 
     /// One line of text, not blank, at most `max` characters, without control characters.
-    pub fn line(&self, max: usize) -> Result<String, Wrong> {
-        let Node::Text(text) = self.node else {
-            let hint = matches!(self.node, Node::Whole(_) | Node::Number(_) | Node::Flag(_));
+    pub fn line(&self, max: usize) -> Result<String, ValueError> {
+        let YamlNode::Text(text) = self.node else {
+            let hint = matches!(self.node, YamlNode::Whole(_) | YamlNode::Number(_) | YamlNode::Flag(_));
             return Err(self.expected(if hint { "text (put it in quotes)" } else { "text" }));
         };
         let text = text.trim();
@@ -192,25 +200,28 @@ impl<'a> At<'a> {
         Ok(text.to_owned())
     }
 
-    pub fn lines(&self, max: usize) -> Result<Vec<String>, Wrong> {
+    pub fn lines(&self, max: usize) -> Result<Vec<String>, ValueError> {
         self.list()?.iter().map(|at| at.line(max)).collect()
     }
 
-    pub fn flag(&self) -> Result<bool, Wrong> {
+    pub fn flag(&self) -> Result<bool, ValueError> {
         match self.node {
-            Node::Flag(flag) => Ok(*flag),
-            Node::Null | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::List(_) | Node::Map(_) => {
-                Err(self.expected("true or false"))
-            }
+            YamlNode::Flag(flag) => Ok(*flag),
+            YamlNode::Null
+            | YamlNode::Whole(_)
+            | YamlNode::Number(_)
+            | YamlNode::Text(_)
+            | YamlNode::List(_)
+            | YamlNode::Map(_) => Err(self.expected("true or false")),
         }
     }
 
     /// A whole number from `min`; also written `20M`.
-    pub fn count(&self, min: u64) -> Result<u64, Wrong> {
+    pub fn count(&self, min: u64) -> Result<u64, ValueError> {
         let number = match self.node {
-            Node::Whole(number) => *number,
-            Node::Text(text) => count(text).map_err(|what| self.wrong(what))?,
-            Node::Null | Node::Flag(_) | Node::Number(_) | Node::List(_) | Node::Map(_) => {
+            YamlNode::Whole(number) => *number,
+            YamlNode::Text(text) => count(text).map_err(|what| self.wrong(what))?,
+            YamlNode::Null | YamlNode::Flag(_) | YamlNode::Number(_) | YamlNode::List(_) | YamlNode::Map(_) => {
                 return Err(self.expected("a whole number such as 500k, 20M or 20000000"));
             }
         };
@@ -220,8 +231,8 @@ impl<'a> At<'a> {
         Ok(number)
     }
 
-    pub fn duration_ms(&self) -> Result<u64, Wrong> {
-        let Node::Text(text) = self.node else {
+    pub fn duration_ms(&self) -> Result<u64, ValueError> {
+        let YamlNode::Text(text) = self.node else {
             return Err(self.expected("a duration with its unit, such as 30m, 8h or 1h30m"));
         };
         match duration_ms(text).map_err(|what| self.wrong(what))? {
@@ -231,14 +242,14 @@ impl<'a> At<'a> {
     }
 
     /// A number within `min..=max`.
-    pub fn number(&self, min: f64, max: f64) -> Result<f64, Wrong> {
+    pub fn number(&self, min: f64, max: f64) -> Result<f64, ValueError> {
         let what =
             if max.is_finite() { format!("a number from {min} to {max}") } else { format!("a number from {min}") };
         let number = match self.node {
             #[expect(clippy::cast_precision_loss, reason = "a whole number this large is out of every range used here")]
-            Node::Whole(number) => *number as f64,
-            Node::Number(number) => *number,
-            Node::Null | Node::Flag(_) | Node::Text(_) | Node::List(_) | Node::Map(_) => {
+            YamlNode::Whole(number) => *number as f64,
+            YamlNode::Number(number) => *number,
+            YamlNode::Null | YamlNode::Flag(_) | YamlNode::Text(_) | YamlNode::List(_) | YamlNode::Map(_) => {
                 return Err(self.expected(&what));
             }
         };
@@ -247,12 +258,12 @@ impl<'a> At<'a> {
     }
 
     /// One of the words.
-    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Wrong> {
+    pub fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, ValueError> {
         let found = match self.node {
-            Node::Text(text) => words.iter().find(|(word, _)| word == text),
+            YamlNode::Text(text) => words.iter().find(|(word, _)| word == text),
             // `none` is text, but a bare `null` or `~` is what some people write for it.
-            Node::Null => words.iter().find(|(word, _)| *word == "none"),
-            Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::List(_) | Node::Map(_) => None,
+            YamlNode::Null => words.iter().find(|(word, _)| *word == "none"),
+            YamlNode::Flag(_) | YamlNode::Whole(_) | YamlNode::Number(_) | YamlNode::List(_) | YamlNode::Map(_) => None,
         };
         let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         found.map(|(_, value)| *value).ok_or_else(|| self.expected(&names.join(" or ")))
@@ -260,21 +271,21 @@ impl<'a> At<'a> {
 }
 
 #[derive(Debug)]
-pub struct Table<'a> {
-    at: At<'a>,
-    entries: Vec<At<'a>>,
+pub struct YamlMapping<'a> {
+    at: YamlValue<'a>,
+    entries: Vec<YamlValue<'a>>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> YamlMapping<'a> {
     /// The value of `key`; none where it is missing or null.
-    pub fn get(&self, key: &str) -> Option<&At<'a>> {
-        self.entries.iter().find(|at| at.key() == key).filter(|at| *at.node != Node::Null)
+    pub fn get(&self, key: &str) -> Option<&YamlValue<'a>> {
+        self.entries.iter().find(|at| at.key() == key).filter(|at| *at.node != YamlNode::Null)
     }
 
-    pub fn required(&self, key: &str) -> Result<&At<'a>, Wrong> {
+    pub fn required(&self, key: &str) -> Result<&YamlValue<'a>, ValueError> {
         self.get(key).ok_or_else(|| {
             let place = if self.at.path.is_empty() { String::new() } else { format!(" in '{}'", self.at.name()) };
-            Wrong { path: self.at.path.clone(), at_key: false, what: format!("the key '{key}' is missing{place}") }
+            ValueError { path: self.at.path.clone(), at_key: false, what: format!("the key '{key}' is missing{place}") }
         })
     }
 }

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 
 use super::container::{self, Members};
+use super::discover::FoundDocument;
 use super::error::DocumentError;
 use super::format::MAX_BYTES;
-use super::gather::Found;
 use super::refusal::Refusal;
 
 /// Who looks into files that may hold documents. They may be hostile, so in production a limited process of its own does.
-pub trait Opener: Sync {
+pub trait ContainerOpener: Sync {
     /// What is in the file at `path`, called `name`, of so many bytes.
     fn members(&self, name: &str, path: &Path, bytes: u64) -> Result<Members, Refusal>;
 }
@@ -23,22 +23,22 @@ pub trait Opener: Sync {
 #[derive(Debug, Clone, Copy)]
 pub struct InProcess;
 
-impl Opener for InProcess {
+impl ContainerOpener for InProcess {
     fn members(&self, name: &str, path: &Path, _bytes: u64) -> Result<Members, Refusal> {
         container::members(name, &bytes_at(path)?)
     }
 }
 
-/// The bytes of the file at `path`, for an [`Opener`].
+/// The bytes of the file at `path`, for an [`ContainerOpener`].
 pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Refusal> {
     whole(path).map_err(|error| match error {
-        Unread::TooLarge(bytes) => Refusal::TooLarge { bytes, limit: MAX_BYTES },
-        Unread::System(error) => Refusal::Ended { why: error.to_string() },
+        ReadFileError::TooLarge(bytes) => Refusal::TooLarge { bytes, limit: MAX_BYTES },
+        ReadFileError::System(error) => Refusal::Ended { why: error.to_string() },
     })
 }
 
 /// The bytes of a document, wherever it is.
-pub fn content(found: &Found) -> Result<Vec<u8>, DocumentError> {
+pub fn content(found: &FoundDocument) -> Result<Vec<u8>, DocumentError> {
     let file = file(found)?;
     if found.inside.is_empty() {
         return Ok(file);
@@ -49,13 +49,13 @@ pub fn content(found: &Found) -> Result<Vec<u8>, DocumentError> {
 }
 
 /// The bytes of the file that a document is, or lies in.
-pub fn file(found: &Found) -> Result<Vec<u8>, DocumentError> {
+pub fn file(found: &FoundDocument) -> Result<Vec<u8>, DocumentError> {
     whole(&found.path).map_err(|error| match error {
-        Unread::TooLarge(bytes) => {
+        ReadFileError::TooLarge(bytes) => {
             let refusal = Refusal::TooLarge { bytes, limit: MAX_BYTES };
             DocumentError::Refused { name: found.name.clone(), refusal }
         }
-        Unread::System(source) => DocumentError::Unreadable { path: found.path.clone(), source },
+        ReadFileError::System(source) => DocumentError::Unreadable { path: found.path.clone(), source },
     })
 }
 
@@ -78,18 +78,18 @@ pub(super) fn head(file: &mut File, most: usize) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-enum Unread {
+enum ReadFileError {
     TooLarge(u64),
     System(io::Error),
 }
 
-impl From<io::Error> for Unread {
+impl From<io::Error> for ReadFileError {
     fn from(error: io::Error) -> Self {
         Self::System(error)
     }
 }
 
-fn whole(path: &Path) -> Result<Vec<u8>, Unread> {
+fn whole(path: &Path) -> Result<Vec<u8>, ReadFileError> {
     let (file, meta) = open(path)?;
     let mut bytes = Vec::new();
     if meta.len() <= MAX_BYTES {
@@ -98,5 +98,5 @@ fn whole(path: &Path) -> Result<Vec<u8>, Unread> {
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     }
     let length = meta.len().max(bytes.len() as u64);
-    if length > MAX_BYTES { Err(Unread::TooLarge(length)) } else { Ok(bytes) }
+    if length > MAX_BYTES { Err(ReadFileError::TooLarge(length)) } else { Ok(bytes) }
 }

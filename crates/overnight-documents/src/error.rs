@@ -114,7 +114,7 @@ mod tests {
         let link = root.path().join("loop");
         std::os::unix::fs::symlink("loop", &link).unwrap();
         let opener = &crate::InProcess;
-        let said = crate::gather(std::slice::from_ref(&link), &[], opener).unwrap_err().to_string();
+        let said = crate::discover(std::slice::from_ref(&link), &[], opener).unwrap_err().to_string();
         let why = "it is a link that leads back to itself: name the file that is meant, or leave it out";
         let system = "Too many levels of symbolic links (os error 40)";
         assert_eq!(said, format!("{} can't be read ({system}): {why}", link.display()));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::format::Format;
 use super::gaps::{AGAINST_GAPS, Gap, PageSpan};
-use super::readers::{Pages, Stopped};
+use super::readers::{PageSink, Stopped};
 use super::text;
 use super::units::Unit;
 
@@ -61,7 +61,7 @@ impl Extracted {
 
 /// What was told so far. Keeps what it has when a reader ends early, so that another can go on behind it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Collected {
+pub struct CollectedPages {
     /// Tidy text of each page, from 1 on.
     pages: Vec<String>,
     expected: u64,
@@ -73,19 +73,19 @@ pub struct Collected {
     is_full: bool,
 }
 
-impl Collected {
+impl CollectedPages {
     /// The page that was begun last; 0 before the first.
     pub fn page(&self) -> u64 {
         self.pages.len() as u64
     }
 
-    /// See [`Pages::gap`].
+    /// See [`PageSink::gap`].
     pub fn add_gap(&mut self, why: &str) {
         let page = self.page();
         Gap::push(&mut self.gaps, page, why);
     }
 
-    /// See [`Pages::note`].
+    /// See [`PageSink::note`].
     pub fn add_note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
@@ -158,7 +158,7 @@ impl Collected {
     }
 }
 
-impl Pages for Collected {
+impl PageSink for CollectedPages {
     fn expect(&mut self, pages: u64) -> Result<(), Stopped> {
         self.expected = pages;
         Ok(())

@@ -4,14 +4,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::DocumentError;
-use super::extracted::{Collected, Extracted};
+use super::extracted::{CollectedPages, Extracted};
 use super::readers::{
-    Comma, Epub, Failure, Html, InPieces, Mail, Pages, Pdf, Plain, Reader, Slides, Source, Stopped, Word, Workbook,
-    mail,
+    CsvReader, EpubReader, HtmlReader, InPieces, MailReader, PageSink, PdfReader, PlainReader, ReadFailure, Reader,
+    SlidesReader, Source, Stopped, WordReader, WorkbookReader, mail,
 };
 use super::refusal::Refusal;
 use super::units::Unit;
-use super::unreadable;
+use super::unsupported;
 
 /// The formats that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,16 +77,16 @@ impl Format {
 
     fn reader(self) -> &'static dyn Reader {
         match self {
-            Self::Markdown | Self::Text => &Plain,
-            Self::Html => &Html,
-            Self::Pdf => &Pdf,
-            Self::Word => &Word,
-            Self::Workbook => &Workbook,
-            Self::Csv => &Comma,
-            Self::Slides => &Slides,
-            Self::Epub => &Epub,
-            Self::Mail => &Mail,
-            Self::Image | Self::Unread => &unreadable::Image,
+            Self::Markdown | Self::Text => &PlainReader,
+            Self::Html => &HtmlReader,
+            Self::Pdf => &PdfReader,
+            Self::Word => &WordReader,
+            Self::Workbook => &WorkbookReader,
+            Self::Csv => &CsvReader,
+            Self::Slides => &SlidesReader,
+            Self::Epub => &EpubReader,
+            Self::Mail => &MailReader,
+            Self::Image | Self::Unread => &unsupported::ImageReader,
         }
     }
 
@@ -104,34 +104,34 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Refusal::TooLarge { bytes: bytes.len() as u64, limit: MAX_BYTES });
     }
-    let known = unreadable::known(bytes).map_err(|refusal| unreadable::refused_by_name(name, refusal));
+    let known = unsupported::known(bytes).map_err(|refusal| unsupported::refused_by_name(name, refusal));
     if let Some(format) = known? {
         return Ok(format);
     }
-    Ok(if unreadable::is_late_pdf(name, bytes) { Format::Pdf } else { format_of(name, bytes) })
+    Ok(if unsupported::is_late_pdf(name, bytes) { Format::Pdf } else { format_of(name, bytes) })
 }
 
 /// Tells `pages` what the document says. The unit is what it is counted in; none where `pages` wanted no more.
-pub fn read(format: Format, name: &str, bytes: &[u8], pages: &mut dyn Pages) -> Result<Option<Unit>, Refusal> {
+pub fn read(format: Format, name: &str, bytes: &[u8], pages: &mut dyn PageSink) -> Result<Option<Unit>, Refusal> {
     let told = tell_first(format, name, bytes, pages);
     if told.is_err() {
         return Ok(None);
     }
     match format.reader().read(Source { name, bytes }, &mut InPieces(pages)) {
         Ok(unit) => Ok(Some(unit)),
-        Err(Failure::Stopped(_)) => Ok(None),
-        Err(Failure::Refused(refusal)) => Err(unreadable::refused_by_name(name, refusal)),
+        Err(ReadFailure::Stopped(_)) => Ok(None),
+        Err(ReadFailure::Refused(refusal)) => Err(unsupported::refused_by_name(name, refusal)),
     }
 }
 
 /// What is known of a document before it is read.
-fn tell_first(format: Format, name: &str, bytes: &[u8], pages: &mut dyn Pages) -> Result<(), Stopped> {
+fn tell_first(format: Format, name: &str, bytes: &[u8], pages: &mut dyn PageSink) -> Result<(), Stopped> {
     if bytes.is_empty() {
         pages.begin(1)?;
         return pages.gap("the file has 0 bytes");
     }
     let is_text = matches!(format, Format::Text | Format::Html | Format::Mail);
-    if is_text && unreadable::is_called_an_office_file(name) {
+    if is_text && unsupported::is_called_an_office_file(name) {
         let ending = ending(name).to_uppercase();
         pages.note(format!("it is no {ending}, as its name has it, and was read as {}", format.as_str()))?;
     }
@@ -144,7 +144,7 @@ fn tell_first(format: Format, name: &str, bytes: &[u8], pages: &mut dyn Pages) -
 pub fn extract(name: &str, bytes: &[u8]) -> Result<Extracted, DocumentError> {
     let refused = |refusal| DocumentError::Refused { name: name.to_owned(), refusal };
     let format = detect(name, bytes).map_err(refused)?;
-    let mut collected = Collected::default();
+    let mut collected = CollectedPages::default();
     let unit = read(format, name, bytes, &mut collected).map_err(refused)?;
     let version = format.reader_version().to_owned();
     Ok(collected.finish(format, version, unit.unwrap_or(Unit::Page), None))

@@ -1,15 +1,14 @@
-//! The journal's part of verifying: reads all lines, goes on after a break to find the others, names the line that was
-//! changed, and gathers what the events say about files.
+//! Verifies the journal: reads all lines, also after a break, names the changed one, and collects what the events say about files.
 
 use super::{
     Faults,
-    told::{Results, Told, is_told},
+    expected_files::{ExpectedFiles, ResultHashes, concerns_files},
 };
 use crate::workspace::{
-    chain::{self, ARCHIVE, LIVE, Line, Lines, Position},
+    archive_manifest::{ArchiveManifest, MANIFEST},
+    chain::{self, ARCHIVE, ChainPosition, LIVE, LineReader, RawLine},
     error::WorkspaceError,
-    manifest::{MANIFEST, Manifest},
-    rooted::Workspace,
+    files::Workspace,
 };
 use overnight_core::job::{digest::sha256, event::Event, state::PLAN_FILE};
 use serde_json::Value;
@@ -17,41 +16,41 @@ use std::fs::File;
 
 /// One archive as it was found.
 #[derive(Debug)]
-pub(super) struct Archive {
+pub(super) struct ArchiveDir {
     pub folder: String,
     /// With the hash of its text; `None` where it can't be read.
-    pub manifest: Option<(Manifest, String)>,
+    pub manifest: Option<(ArchiveManifest, String)>,
 }
 
-impl Archive {
+impl ArchiveDir {
     /// Path of one of its files.
     pub(super) fn path(&self, name: &str) -> String {
         format!("{ARCHIVE}/{}/{name}", self.folder)
     }
 }
 
-/// What the journal says.
+/// The chain of the journal as it was read.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct Chain {
     pub lines: u64,
-    pub end: Position,
+    pub end: ChainPosition,
     /// All `archive_stored`, in order.
-    pub stored: Vec<Stored>,
+    pub stored: Vec<ArchiveMention>,
     /// What the events say about files.
-    pub told: Told,
-    /// Lines are missing or can't be read, so what they told isn't known.
+    pub files: ExpectedFiles,
+    /// Lines are missing or can't be read, so their events aren't known.
     pub has_gap: bool,
     /// The same of the lines since the newest archive.
     pub has_gap_since: bool,
     /// Place of each archive's part in the chain: the number of its first line, and its last one. `None` where nothing can be read.
-    pub spans: Vec<Option<(u64, Position)>>,
+    pub spans: Vec<Option<(u64, ChainPosition)>>,
     /// What was written in each archive's time.
-    pub results: Vec<Results>,
+    pub results: Vec<ResultHashes>,
 }
 
-/// That an archive was stored, as the journal tells it.
+/// An `archive_stored` event of the journal.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct ArchiveMention {
     pub file: String,
     pub line: u64,
     pub folder: String,
@@ -59,17 +58,17 @@ pub(super) struct Stored {
 }
 
 /// The archives in the order of the chain.
-pub(super) fn archives(workspace: &Workspace, faults: &mut Faults) -> Vec<Archive> {
+pub(super) fn archives(workspace: &Workspace, faults: &mut Faults) -> Vec<ArchiveDir> {
     let segments = chain::segments(workspace).unwrap_or_else(|error| {
         faults.add(ARCHIVE, None, error.to_string());
         Vec::new()
     });
     let mut archives = Vec::new();
     for segment in segments {
-        let mut archive = Archive { folder: segment.folder, manifest: None };
+        let mut archive = ArchiveDir { folder: segment.folder, manifest: None };
         let path = archive.path(MANIFEST);
         match workspace.read(&path) {
-            Ok(text) => match Manifest::parse(&text) {
+            Ok(text) => match ArchiveManifest::parse(&text) {
                 Ok(manifest) => archive.manifest = Some((manifest, sha256(&text))),
                 Err(what) => faults.add(&path, None, what),
             },
@@ -84,7 +83,7 @@ pub(super) fn archives(workspace: &Workspace, faults: &mut Faults) -> Vec<Archiv
 
 /// Where an archive begins in the chain. Journal and manifest should agree; where they don't, the one that was changed
 /// must not put all archives out of order, so the number of lines decides.
-fn first_seq(workspace: &Workspace, archive: &Archive, journal: Option<u64>) -> u64 {
+fn first_seq(workspace: &Workspace, archive: &ArchiveDir, journal: Option<u64>) -> u64 {
     let span = archive.manifest.as_ref().map(|(manifest, _)| &manifest.journal);
     match (journal, span) {
         (Some(first), None) => first,
@@ -93,7 +92,7 @@ fn first_seq(workspace: &Workspace, archive: &Archive, journal: Option<u64>) -> 
         (Some(first), Some(span)) if first == span.first_seq => first,
         (Some(first), Some(span)) => {
             let count = workspace.stream(&archive.path(LIVE)).ok().and_then(|(file, _)| {
-                let mut lines = Lines::new(file);
+                let mut lines = LineReader::new(file);
                 let mut count = 0;
                 while lines.next().ok()?.is_some() {
                     count += 1;
@@ -112,13 +111,13 @@ fn first_seq(workspace: &Workspace, archive: &Archive, journal: Option<u64>) -> 
 /// Reads the whole chain.
 pub(super) fn read(
     workspace: &Workspace,
-    archives: &[Archive],
+    archives: &[ArchiveDir],
     anchor: Option<(u64, &str)>,
     faults: &mut Faults,
-) -> Record {
+) -> Chain {
     // The live file first: if it is archived meanwhile, this handle keeps what it held.
     let live = workspace.stream(LIVE);
-    let mut reader = Reader {
+    let mut reader = ChainReader {
         faults,
         anchor,
         anchored: anchor.is_none_or(|(seq, _)| seq == 0),
@@ -127,11 +126,11 @@ pub(super) fn read(
         is_bad: false,
         last: None,
         first: None,
-        record: Record {
+        record: Chain {
             lines: 0,
-            end: Position::start(),
+            end: ChainPosition::start(),
             stored: Vec::new(),
-            told: Told::nothing(),
+            files: ExpectedFiles::new(),
             has_gap: false,
             has_gap_since: false,
             spans: Vec::new(),
@@ -148,10 +147,10 @@ pub(super) fn read(
         let span = reader.first.map(|first| (first, reader.record.end.clone()));
         reader.record.spans.push(span);
         // The plan as it was then, with what a person had changed.
-        if let (Some((manifest, _)), true) = (&archive.manifest, reader.record.told.plan.is_settled()) {
-            reader.record.told.plan.set(manifest.files.get(PLAN_FILE).map(|hash| hash.sha256.clone()));
+        if let (Some((manifest, _)), true) = (&archive.manifest, reader.record.files.plan.is_settled()) {
+            reader.record.files.plan.set(manifest.files.get(PLAN_FILE).map(|hash| hash.sha256.clone()));
         }
-        let results = std::mem::take(&mut reader.record.told.results);
+        let results = std::mem::take(&mut reader.record.files.results);
         reader.record.results.push(results);
     }
     reader.record.has_gap_since = false;
@@ -171,7 +170,7 @@ pub(super) fn read(
 }
 
 /// A crash between storing an archive and starting the live journal anew leaves both; the archive counts.
-fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&Archive>) -> bool {
+fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&ArchiveDir>) -> bool {
     let Some(newest) = newest else { return false };
     let is_empty = live.metadata().is_ok_and(|metadata| metadata.len() == 0);
     // Its own handle: clones share a reading position.
@@ -181,7 +180,7 @@ fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&Archive>) -
     !is_empty && chain::is_beginning_of(again, archived).unwrap_or(false)
 }
 
-struct Reader<'a> {
+struct ChainReader<'a> {
     faults: &'a mut Faults,
     anchor: Option<(u64, &'a str)>,
     anchored: bool,
@@ -195,13 +194,13 @@ struct Reader<'a> {
     last: Option<(String, u64)>,
     /// The number that the file's first line gives itself.
     first: Option<u64>,
-    record: Record,
+    record: Chain,
 }
 
 const CHANGED: &str = "this line was changed: the line after it holds another SHA-256";
 const MISFIT: &str = "this line was changed: it fits neither the line before it nor the line after it";
 
-impl Reader<'_> {
+impl ChainReader<'_> {
     fn unreadable(&mut self, file: &str, error: &WorkspaceError) {
         let what = if error.is_not_found() { "missing".to_owned() } else { error.to_string() };
         self.faults.add(file, None, what);
@@ -217,7 +216,7 @@ impl Reader<'_> {
     }
 
     fn file(&mut self, name: &str, file: File) {
-        let mut lines = Lines::new(file);
+        let mut lines = LineReader::new(file);
         loop {
             match lines.next() {
                 Ok(Some(line)) if line.ended => self.line(name, &line),
@@ -238,7 +237,7 @@ impl Reader<'_> {
         }
     }
 
-    fn line(&mut self, file: &str, line: &Line<'_>) {
+    fn line(&mut self, file: &str, line: &RawLine<'_>) {
         let (hash, decision) = chain::parse::<Value>(line.bytes);
         self.record.lines += 1;
         let here = (file.to_owned(), line.number);
@@ -303,7 +302,7 @@ impl Reader<'_> {
                 self.faults.add(file, Some(line.number), what);
             }
         }
-        self.record.end = Position { seq: decision.seq, head: hash };
+        self.record.end = ChainPosition { seq: decision.seq, head: hash };
         for event in decision.events {
             self.event(file, line.number, event);
         }
@@ -318,15 +317,15 @@ impl Reader<'_> {
 
     fn event(&mut self, file: &str, line: u64, event: Value) {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if !is_told(&kind) {
+        if !concerns_files(&kind) {
             return;
         }
         match serde_json::from_value(event) {
             Ok(Event::ArchiveStored { folder, manifest_sha256: manifest }) => {
-                self.record.stored.push(Stored { file: file.to_owned(), line, folder, manifest });
+                self.record.stored.push(ArchiveMention { file: file.to_owned(), line, folder, manifest });
             }
             Ok(event) => {
-                let strange = self.record.told.on(event);
+                let strange = self.record.files.on(event);
                 // Lines that are missing may tell of the change.
                 if let (Some(path), false) = (strange, self.record.has_gap) {
                     let what =
@@ -342,7 +341,7 @@ impl Reader<'_> {
         }
     }
 
-    fn end(mut self) -> Record {
+    fn end(mut self) -> Chain {
         self.settle("this line was changed, or prev in the line after it, which is the last");
         if let (false, Some((seq, _))) = (self.anchored, self.anchor) {
             let what = format!(

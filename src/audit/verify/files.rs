@@ -1,15 +1,15 @@
-//! The files' part of verifying: each file against the hash that the journal or a manifest holds of it.
+//! Verifies the files: compares each file with its hash in the journal or in a manifest.
 
 use super::{
     Faults, NO_JOB,
-    chain::{Archive, Record},
-    told::Copies,
+    chain::{ArchiveDir, Chain},
+    expected_files::ExpectedHashes,
 };
 use crate::workspace::{
+    archive_manifest::{ArchiveManifest, MANIFEST},
     chain::{ARCHIVE, LIVE},
-    known::{Folder, JOB_FILE, Known},
-    manifest::{MANIFEST, Manifest},
-    rooted::Workspace,
+    files::Workspace,
+    known_path::{Folder, JOB_FILE, KnownPath},
 };
 use overnight_core::job::{
     digest::sha256,
@@ -20,13 +20,17 @@ use std::collections::{BTreeMap, BTreeSet};
 const JOURNAL: &str = "the journal";
 
 /// Each archive against its manifest, and the manifest against the journal. Gives the number of files compared.
-pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record: &Record, faults: &mut Faults) -> u64 {
+pub(super) fn check_archives(
+    workspace: &Workspace,
+    archives: &[ArchiveDir],
+    record: &Chain,
+    faults: &mut Faults,
+) -> u64 {
     let mut count = 0;
     for (number, archive) in archives.iter().enumerate() {
         let path = archive.path(MANIFEST);
         let is_newest = number + 1 == archives.len();
-        // The newest may not be in the journal yet: a crash, or a copy, can come in between. And where lines are missing,
-        // one of them may know it.
+        // The newest may not be in the journal yet, after a crash or in a copy; and missing lines may have named it.
         if !is_newest && !record.has_gap && !record.stored.iter().any(|stored| stored.folder == archive.folder) {
             faults.add(&format!("{ARCHIVE}/{}", archive.folder), None, "the journal knows no such archive");
         }
@@ -90,7 +94,7 @@ pub(super) fn check_archives(workspace: &Workspace, archives: &[Archive], record
 
 /// What an archive's manifest says of `output/` and `tool_results/` against what the one before it says and what was written
 /// between the two: what someone else changed while the job rested. Where lines are missing, they may tell of it.
-fn check_between(archives: &[Archive], number: usize, record: &Record, faults: &mut Faults) {
+fn check_between(archives: &[ArchiveDir], number: usize, record: &Chain, faults: &mut Faults) {
     let before = match number.checked_sub(1).map(|before| &archives[before].manifest) {
         Some(None) => return,
         Some(Some((manifest, _))) => results(manifest),
@@ -119,14 +123,14 @@ fn check_between(archives: &[Archive], number: usize, record: &Record, faults: &
 }
 
 /// Path → SHA-256 of what a manifest says of `output/` and `tool_results/`.
-fn results(manifest: &Manifest) -> BTreeMap<&str, &str> {
+fn results(manifest: &ArchiveManifest) -> BTreeMap<&str, &str> {
     let both = manifest.outputs.iter().chain(&manifest.tool_results);
     both.map(|(path, hash)| (path.as_str(), hash.sha256.as_str())).collect()
 }
 
 /// `job.yaml`, documents and assets against the journal's first event, which the chain protects.
-pub(super) fn check_inputs(workspace: &Workspace, record: &Record, faults: &mut Faults) -> u64 {
-    let Some((hash, spec)) = &record.told.spec else {
+pub(super) fn check_inputs(workspace: &Workspace, record: &Chain, faults: &mut Faults) -> u64 {
+    let Some((hash, spec)) = &record.files.spec else {
         // Where a part of the journal is missing, this follows from it, and yet it is to be known.
         faults.add(LIVE, None, NO_JOB);
         return 0;
@@ -146,7 +150,12 @@ pub(super) fn check_inputs(workspace: &Workspace, record: &Record, faults: &mut 
 }
 
 /// What is in `output/` and `tool_results/` now against what was there at the newest archive and was written since.
-pub(super) fn check_results(workspace: &Workspace, archives: &[Archive], record: &Record, faults: &mut Faults) -> u64 {
+pub(super) fn check_results(
+    workspace: &Workspace,
+    archives: &[ArchiveDir],
+    record: &Chain,
+    faults: &mut Faults,
+) -> u64 {
     const FOLDERS: [&str; 2] = ["output", "tool_results"];
     let mut expected = BTreeMap::new();
     if let Some(archive) = archives.last() {
@@ -157,7 +166,7 @@ pub(super) fn check_results(workspace: &Workspace, archives: &[Archive], record:
         let known = manifest.outputs.iter().chain(&manifest.tool_results);
         expected.extend(known.map(|(path, hash)| (path.clone(), hash.sha256.clone())));
     }
-    let since = record.told.results.written.iter();
+    let since = record.files.results.written.iter();
     expected.extend(since.map(|(path, hash)| (path.clone(), hash.clone())));
     settle(workspace, record, &mut expected);
     let whose = if record.has_gap_since { "the newest archive" } else { JOURNAL };
@@ -167,7 +176,7 @@ pub(super) fn check_results(workspace: &Workspace, archives: &[Archive], record:
             || path
                 .strip_prefix("tool_results/")
                 .and_then(|name| name.strip_suffix(".txt"))
-                .is_some_and(|call| record.told.open_calls.contains(call));
+                .is_some_and(|call| record.files.open_calls.contains(call));
         // Lines that are missing may tell of it.
         if !is_cut_off && !record.has_gap_since {
             faults.add(&path, None, format!("added: {JOURNAL} doesn't know it"));
@@ -176,24 +185,23 @@ pub(super) fn check_results(workspace: &Workspace, archives: &[Archive], record:
     count
 }
 
-/// The task, the model's memory and its own files against what the journal tells of them; and what nobody knows. Where lines
-/// are missing, they may tell otherwise, and nothing is said.
-pub(super) fn check_root(workspace: &Workspace, record: &Record, faults: &mut Faults) -> u64 {
-    let told = &record.told;
-    if record.has_gap || told.spec.is_none() {
+/// Checks the task, the plan, the memory and the model's files against the journal, and finds unknown files; not if lines are missing.
+pub(super) fn check_root(workspace: &Workspace, record: &Chain, faults: &mut Faults) -> u64 {
+    let files = &record.files;
+    if record.has_gap || files.spec.is_none() {
         return 0;
     }
-    let mut count = check_copies(workspace, INSTRUCTIONS_FILE, &told.task, "", faults);
+    let mut count = check_copies(workspace, INSTRUCTIONS_FILE, &files.task, "", faults);
     // Before the end it may be a person's edit, which counts when it is examined.
-    if told.has_ended {
+    if files.has_ended {
         let when = " since the job last read or wrote it";
-        count += check_copies(workspace, PLAN_FILE, &told.plan, when, faults);
-        count += check_copies(workspace, MEMORY_FILE, &told.memory, when, faults);
+        count += check_copies(workspace, PLAN_FILE, &files.plan, when, faults);
+        count += check_copies(workspace, MEMORY_FILE, &files.memory, when, faults);
     }
-    let mut expected = told.own.clone();
+    let mut expected = files.own.clone();
     settle(workspace, record, &mut expected);
     count += hashed(workspace, &expected, JOURNAL, faults);
-    let files: Vec<&str> = Known::FILES.into_iter().filter_map(Known::file).collect();
+    let files: Vec<&str> = KnownPath::FILES.into_iter().filter_map(KnownPath::file).collect();
     for path in unknown(workspace, &["."], &expected, &files, faults) {
         let is_elsewhere =
             path.split_once('/').is_some_and(|(first, _)| Folder::ALL.into_iter().any(|folder| folder.name() == first));
@@ -205,7 +213,7 @@ pub(super) fn check_root(workspace: &Workspace, record: &Record, faults: &mut Fa
 }
 
 /// One file that may have several hashes. `when` says more of a change.
-fn check_copies(workspace: &Workspace, path: &str, copies: &Copies, when: &str, faults: &mut Faults) -> u64 {
+fn check_copies(workspace: &Workspace, path: &str, copies: &ExpectedHashes, when: &str, faults: &mut Faults) -> u64 {
     match workspace.read(path) {
         // What isn't UTF-8 is told as far as it goes.
         Ok(content)
@@ -224,26 +232,25 @@ fn check_copies(workspace: &Workspace, path: &str, copies: &Copies, when: &str, 
 }
 
 /// Whether the file is as a call that was cut off found or left it.
-fn is_cut_off(workspace: &Workspace, record: &Record, path: &str) -> bool {
-    workspace.hash(path).is_ok_and(|found| record.told.is_cut_off(&found.sha256))
+fn is_cut_off(workspace: &Workspace, record: &Chain, path: &str) -> bool {
+    workspace.hash(path).is_ok_and(|found| record.files.is_cut_off(&found.sha256))
 }
 
 /// Takes what a cut-off call left for what is expected.
-fn settle(workspace: &Workspace, record: &Record, expected: &mut BTreeMap<String, String>) {
-    if !record.told.has_cut_off() {
+fn settle(workspace: &Workspace, record: &Chain, expected: &mut BTreeMap<String, String>) {
+    if !record.files.has_cut_off() {
         return;
     }
     for (path, hash) in expected {
         if let Ok(found) = workspace.hash(path)
-            && record.told.is_cut_off(&found.sha256)
+            && record.files.is_cut_off(&found.sha256)
         {
             *hash = found.sha256;
         }
     }
 }
 
-/// Compares all that is in `folders` with what is expected there; `besides` are checked elsewhere. Gives the number of
-/// files compared.
+/// Compares the files in `folders` with those expected; `besides` are checked elsewhere. Gives the number of files compared.
 fn compare(
     workspace: &Workspace,
     folders: &[&str],

@@ -1,13 +1,13 @@
 use super::*;
 use crate::workspace::{
     archive,
-    chain::{Decision, seal},
+    archive_manifest::ArchiveMeta,
+    chain::{JournalLine, seal},
     journal::Journal,
-    manifest::ArchiveMeta,
 };
 use overnight_core::job::{
     digest::sha256,
-    event::{CallEnd, Changed, Event, Spilled, ToolResult},
+    event::{CallEnd, ChangedFile, Event, SpilledResult, ToolResult},
     id::JobId,
     instructions,
     left_out::LeftOut,
@@ -36,7 +36,7 @@ impl Job {
 
     fn write(&mut self, path: &str, content: &str) {
         let hash = self.workspace.write(path, content.as_bytes()).unwrap();
-        let changed = Changed { path: path.into(), sha256: hash.sha256, bytes: hash.bytes };
+        let changed = ChangedFile { path: path.into(), sha256: hash.sha256, bytes: hash.bytes };
         self.returned(ToolResult { changed: Some(changed), ..ToolResult::plain(CallEnd::Done, "") });
     }
 
@@ -61,7 +61,7 @@ impl Job {
         self.note(json!({"type": "archive_stored", "folder": folder, "manifest_sha256": stored.manifest_sha256}));
     }
 
-    fn verify(&self) -> Result<Verified, Vec<Fault>> {
+    fn verify(&self) -> Result<Verified, Vec<RecordFault>> {
         verify(self.workspace.path(), Some((self.journal.seq(), self.journal.head())))
     }
 
@@ -133,7 +133,7 @@ fn job() -> Job {
     workspace.write("assets/s.json", b"x").unwrap();
     workspace.write("instructions.md", spec.instructions.task_text().as_bytes()).unwrap();
     workspace.write("main_plan.md", b"# Execution Plan\n").unwrap();
-    let journal = Journal::open(&workspace, |_: Decision<Value>| Ok(())).unwrap();
+    let journal = Journal::open(&workspace, |_: JournalLine<Value>| Ok(())).unwrap();
     let mut job = Job { _folder: folder, workspace: workspace.install("job").unwrap(), journal };
     let created = Event::JobCreated { spec_sha256: sha256(b"what was asked"), spec: Box::new(spec) };
     job.note(serde_json::to_value(created).unwrap());
@@ -141,7 +141,7 @@ fn job() -> Job {
     job.archive("phase-01-read.rewound-1");
     job.write("output/r.json", "{\"a\":1}");
     job.workspace.write("tool_results/1.txt", b"long").unwrap();
-    let spilled = Spilled { path: "tool_results/1.txt".into(), sha256: sha256(b"long") };
+    let spilled = SpilledResult { path: "tool_results/1.txt".into(), sha256: sha256(b"long") };
     job.returned(ToolResult { spilled: Some(spilled), ..ToolResult::plain(CallEnd::Done, "") });
     job.archive("phase-01-read");
     job.write("notes.md", "mine");

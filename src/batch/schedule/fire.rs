@@ -2,7 +2,7 @@
 
 use super::Cron;
 use crate::{
-    batch::{derived::derived, on_the_wall, zone},
+    batch::{derived_id::derived_id, on_the_wall, zone},
     store::{CommandLine, ScheduleRow, Store, StoreError},
 };
 use async_trait::async_trait;
@@ -35,18 +35,18 @@ pub enum NotSubmitted {
     Store(#[from] StoreError),
 }
 
-/// A run that was seen to.
+/// A due run, and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fired {
+pub struct FiredRun {
     pub schedule: String,
     /// The moment for which it was planned.
     pub run: Timestamp,
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
 }
 
 /// What became of a run. Why it wasn't submitted is a sentence, which the schedule keeps until its next run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RunOutcome {
     Submitted(Uuid),
     /// The batch before has not ended.
     Overlaps(String),
@@ -60,50 +60,49 @@ pub enum Outcome {
 /// The batch of a run: the same for all who submit it. Its time is the run's, so that batches stay in their order.
 pub fn batch_of(schedule: Uuid, run: Timestamp) -> Uuid {
     let millis = u64::try_from(run.utc().timestamp_millis()).unwrap_or(0);
-    derived(millis, &format!("{schedule} {run}"))
+    derived_id(millis, &format!("{schedule} {run}"))
 }
 
 /// Submits what is due at `now`, which is the database's clock ([`crate::store::Schedules::clock`]). Any worker may do it at any time: each run
 /// is submitted by one of them. A schedule that can't be submitted says so in its note, and keeps no other from its time.
-pub async fn fire_due(store: &dyn Store, now: Timestamp, submit: &dyn Submit) -> Result<Vec<Fired>, StoreError> {
+pub async fn fire_due(store: &dyn Store, now: Timestamp, submit: &dyn Submit) -> Result<Vec<FiredRun>, StoreError> {
     let mut fired = Vec::new();
     for row in store.due(now).await? {
         let Some(run) = begin(store, &row, now).await? else { continue };
         let outcome = carry_out(store, &row, &run, row.schedule.may_overlap, submit).await?;
-        fired.push(Fired { schedule: row.schedule.name, run: run.at, outcome });
+        fired.push(FiredRun { schedule: row.schedule.name, run: run.at, outcome });
     }
     Ok(fired)
 }
 
-/// Submits a run now, because a person wants it, whenever the next one is; while the last batch has not ended only with
-/// `force`, unless the schedule allows it.
+/// Submits a run now, at a person's request. While the last batch has not ended, that needs `force`, unless the schedule allows it.
 pub async fn fire_now(
     store: &dyn Store,
     row: &ScheduleRow,
     now: Timestamp,
     force: bool,
     submit: &dyn Submit,
-) -> Result<Outcome, StoreError> {
+) -> Result<RunOutcome, StoreError> {
     let may_overlap = force || row.schedule.may_overlap;
     // Asked before anything is begun: what a person is told needs no note.
     if let Some(why) = overlap(store, row, now, may_overlap).await? {
-        return Ok(Outcome::Overlaps(why));
+        return Ok(RunOutcome::Overlaps(why));
     }
     if !store.begin_run(row.schedule.id, row.next_run, row.next_run, now, millis(RUN_LEASE)).await? {
-        return Ok(Outcome::Busy);
+        return Ok(RunOutcome::Busy);
     }
-    carry_out(store, row, &Run { at: now, missed: None }, true, submit).await
+    carry_out(store, row, &BegunRun { at: now, missed: None }, true, submit).await
 }
 
-/// A run that is this worker's to see to.
-struct Run {
+/// A run that this worker has begun.
+struct BegunRun {
     at: Timestamp,
     /// Why it is not to be submitted any more.
     missed: Option<String>,
 }
 
-/// Takes what a schedule has to do; none where another was faster.
-async fn begin(store: &dyn Store, row: &ScheduleRow, now: Timestamp) -> Result<Option<Run>, StoreError> {
+/// Begins the due run of a schedule; `None` if another worker was faster.
+async fn begin(store: &dyn Store, row: &ScheduleRow, now: Timestamp) -> Result<Option<BegunRun>, StoreError> {
     let schedule = &row.schedule;
     let make_up = Duration::from_millis(schedule.make_up_ms).max(ON_TIME);
     let cron = Cron::read(&schedule.cron, &schedule.timezone, now);
@@ -115,18 +114,18 @@ async fn begin(store: &dyn Store, row: &ScheduleRow, now: Timestamp) -> Result<O
         // Whoever began it was lost. It stays this run, as its batch may be there already.
         let taken = store.take_over_run(schedule.id, run, millis(RUN_LEASE)).await?;
         let missed = (u128::from(now.millis_since(run)) > make_up.as_millis()).then(|| too_late(run));
-        return Ok(taken.then_some(Run { at: run, missed }));
+        return Ok(taken.then_some(BegunRun { at: run, missed }));
     }
     let Some(planned) = row.next_run else { return Ok(None) };
     let (next, run) = match cron {
         Ok(cron) => match cron.last(planned, now, make_up) {
-            Some(last) => (cron.after(now), Run { at: last, missed: None }),
-            None => (cron.after(now), Run { at: planned, missed: Some(too_late(planned)) }),
+            Some(last) => (cron.after(now), BegunRun { at: last, missed: None }),
+            None => (cron.after(now), BegunRun { at: planned, missed: Some(too_late(planned)) }),
         },
         // Of another version of this program, or changed by hand. Nothing more is to come of it.
         Err(why) => {
             let why = format!("the schedule can't be read, and is not run again: {why}");
-            (None, Run { at: planned, missed: Some(why) })
+            (None, BegunRun { at: planned, missed: Some(why) })
         }
     };
     let begun = store.begin_run(schedule.id, Some(planned), next, run.at, millis(RUN_LEASE)).await?;
@@ -137,44 +136,43 @@ async fn begin(store: &dyn Store, row: &ScheduleRow, now: Timestamp) -> Result<O
 async fn carry_out(
     store: &dyn Store,
     row: &ScheduleRow,
-    run: &Run,
+    run: &BegunRun,
     may_overlap: bool,
     submit: &dyn Submit,
-) -> Result<Outcome, StoreError> {
+) -> Result<RunOutcome, StoreError> {
     let schedule = &row.schedule;
     let batch = batch_of(schedule.id, run.at);
     let outcome = if is_there(store, batch).await? {
-        Outcome::Submitted(batch)
+        RunOutcome::Submitted(batch)
     } else if let Some(why) = &run.missed {
-        Outcome::Missed(why.clone())
+        RunOutcome::Missed(why.clone())
     } else if let Some(why) = overlap(store, row, run.at, may_overlap).await? {
-        Outcome::Overlaps(why)
+        RunOutcome::Overlaps(why)
     } else {
-        match kept(store, schedule.id, run.at, submit.submit(&schedule.command, batch)).await {
-            Ok(()) => Outcome::Submitted(batch),
+        match renewing(store, schedule.id, run.at, submit.submit(&schedule.command, batch)).await {
+            Ok(()) => RunOutcome::Submitted(batch),
             // The run stays begun: when its deadline has passed, it is due again.
             Err(NotSubmitted::Store(error)) if error.retryable() => return Err(error),
-            Err(why) => Outcome::Refused(why.to_string()),
+            Err(why) => RunOutcome::Refused(why.to_string()),
         }
     };
     let (batch, note) = match &outcome {
-        Outcome::Submitted(batch) => (Some(*batch), None),
-        Outcome::Overlaps(why) | Outcome::Missed(why) | Outcome::Refused(why) => (None, Some(why.as_str())),
-        Outcome::Busy => return Ok(outcome),
+        RunOutcome::Submitted(batch) => (Some(*batch), None),
+        RunOutcome::Overlaps(why) | RunOutcome::Missed(why) | RunOutcome::Refused(why) => (None, Some(why.as_str())),
+        RunOutcome::Busy => return Ok(outcome),
     };
     // Where another has ended it meanwhile, it came to the same.
     store.end_run(schedule.id, run.at, batch, note).await?;
     Ok(outcome)
 }
 
-/// Waits for the submission, and keeps the run meanwhile.
-async fn kept<T>(store: &dyn Store, schedule: Uuid, run: Timestamp, submission: impl Future<Output = T>) -> T {
+/// Waits for the submission, and renews the lease of the run meanwhile.
+async fn renewing<T>(store: &dyn Store, schedule: Uuid, run: Timestamp, submission: impl Future<Output = T>) -> T {
     let mut submission = std::pin::pin!(submission);
     loop {
         match tokio::time::timeout(RUN_LEASE / 3, &mut submission).await {
             Ok(done) => return done,
-            // A renewal that fails is made good by the next one; else another takes the run over, and finds this batch or
-            // submits it.
+            // The next renewal makes up for one that fails; else another worker takes over, and finds this batch or submits it.
             Err(_) => drop(store.renew_run(schedule, run, millis(RUN_LEASE)).await),
         }
     }

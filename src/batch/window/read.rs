@@ -1,6 +1,6 @@
 //! From the text of a window to the window.
 
-use super::{DAY_MINUTES, Span, Window};
+use super::{DAY_MINUTES, Window, WindowSpan};
 use crate::batch::zone::zone;
 
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
@@ -30,11 +30,11 @@ pub(super) fn window(text: &str) -> Result<Window, String> {
     if parts.len() > MOST_SPANS {
         return Err(format!("the window has {} spans, and may have {MOST_SPANS}", parts.len()));
     }
-    let spans = parts.into_iter().map(span).collect::<Result<Vec<Span>, String>>()?;
+    let spans = parts.into_iter().map(span).collect::<Result<Vec<WindowSpan>, String>>()?;
     Ok(Window { spans })
 }
 
-fn span(text: &str) -> Result<Span, String> {
+fn span(text: &str) -> Result<WindowSpan, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     // Days may be apart (Sat, Sun); the times are the first word that begins with a digit.
     let is_times = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
@@ -58,7 +58,7 @@ fn span(text: &str) -> Result<Span, String> {
         }
         names => zone(&names.join(" "))?,
     };
-    Ok(Span { days, from, to, zone })
+    Ok(WindowSpan { days, from, to, zone })
 }
 
 fn read_times(text: &str) -> Result<(u16, u16), String> {

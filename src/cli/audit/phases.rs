@@ -7,17 +7,16 @@ use crate::{
     },
     cli::{
         CliError, exit,
+        job_location::JobLocation,
         jobs::{cost, standing},
-        out,
-        place::Place,
+        local_time, out,
         progress::counted,
-        table::{self, Side, Table},
-        when,
+        table::{self, Align, TextTable},
     },
 };
 use overnight_core::job::{
     id::JobId,
-    models::{ModelTurns, told},
+    models::{ModelTurns, list_models},
     record::{HoldReason, JobStatus},
     rows::duration,
     state::Job,
@@ -28,7 +27,7 @@ use std::fmt::Write;
 
 /// `--json`. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
-struct Listed<'t> {
+struct PhaseListView<'t> {
     id: JobId,
     status: JobStatus,
     hold_reason: Option<HoldReason>,
@@ -47,19 +46,19 @@ struct Listed<'t> {
 
 /// One attempt in `--phase N --json`.
 #[derive(Debug, Serialize)]
-struct Attempt<'t> {
+struct AttemptView<'t> {
     phase: &'t PhaseRecord,
     /// Unified; empty where the plan stayed as it was.
     plan_diff: String,
 }
 
 /// Lists the phases.
-pub(super) fn list(place: &Place, as_json: bool) -> Result<u8, CliError> {
-    let timeline = timeline(&place.path)?;
+pub(super) fn list(location: &JobLocation, as_json: bool) -> Result<u8, CliError> {
+    let timeline = timeline(&location.path)?;
     let job = &timeline.job;
     let (status, hold_reason, reason) = job.job_status();
     if as_json {
-        out::json(&Listed {
+        out::json(&PhaseListView {
             id: job.spec.id,
             status,
             hold_reason,
@@ -92,7 +91,7 @@ fn heading(job: &Job) -> String {
         "job {}: {}, model {}, {}{reason}\n\n",
         job.spec.id,
         out::one_line(&job.spec.instructions.name),
-        out::one_line(&told(&job.answered.models, &job.spec.model)),
+        out::one_line(&list_models(&job.answered.models, &job.spec.model)),
         standing(status, hold)
     )
 }
@@ -102,21 +101,21 @@ fn name(phase: &PhaseRecord) -> String {
     format!("phase {}, attempt {}", phase.number, phase.attempt)
 }
 
-fn table(timeline: &Timeline) -> Table {
-    let mut table = Table::new(&[
-        ("PHASE", Side::Right),
-        ("ATTEMPT", Side::Right),
-        ("TITLE", Side::Cut),
-        ("KIND", Side::Left),
-        ("OUTCOME", Side::Left),
-        ("TODOS", Side::Right),
-        ("TURNS", Side::Right),
-        ("TOKENS", Side::Right),
-        ("USD", Side::Right),
-        ("TIME", Side::Right),
+fn table(timeline: &Timeline) -> TextTable {
+    let mut table = TextTable::new(&[
+        ("PHASE", Align::Right),
+        ("ATTEMPT", Align::Right),
+        ("TITLE", Align::Cut),
+        ("KIND", Align::Left),
+        ("OUTCOME", Align::Left),
+        ("TODOS", Align::Right),
+        ("TURNS", Align::Right),
+        ("TOKENS", Align::Right),
+        ("USD", Align::Right),
+        ("TIME", Align::Right),
     ]);
-    let row = |place: [String; 2], words: [&str; 3], todos: String, spent: &Spending| {
-        let mut cells = place.to_vec();
+    let row = |location: [String; 2], words: [&str; 3], todos: String, spent: &Spending| {
+        let mut cells = location.to_vec();
         cells.extend(words.map(str::to_owned));
         cells.extend([
             todos,
@@ -152,11 +151,11 @@ fn table(timeline: &Timeline) -> Table {
 }
 
 /// Shows all attempts of phase `number`.
-pub(super) fn one(place: &Place, number: u32, as_json: bool) -> Result<u8, CliError> {
-    let timeline = timeline(&place.path)?;
+pub(super) fn one(location: &JobLocation, number: u32, as_json: bool) -> Result<u8, CliError> {
+    let timeline = timeline(&location.path)?;
     let mut attempts = Vec::new();
     for (at, phase) in timeline.attempts(number)? {
-        attempts.push(Attempt { phase, plan_diff: plan_diff(&place.path, &timeline, at)? });
+        attempts.push(AttemptView { phase, plan_diff: plan_diff(&location.path, &timeline, at)? });
     }
     if as_json {
         out::json(&attempts)?;
@@ -168,7 +167,7 @@ pub(super) fn one(place: &Place, number: u32, as_json: bool) -> Result<u8, CliEr
     Ok(exit::COMPLETED)
 }
 
-impl Attempt<'_> {
+impl AttemptView<'_> {
     fn text(&self, job: &Job, room: Option<usize>) -> String {
         let phase = self.phase;
         let mut text = format!("{}: {} ({})\n", name(phase), out::one_line(&phase.title), phase.kind);
@@ -177,10 +176,13 @@ impl Attempt<'_> {
         };
         let issue = phase.issue.as_deref().map(|issue| format!(": {}", out::one_line(issue))).unwrap_or_default();
         fact("outcome", &format!("{}{issue}", phase.outcome));
-        let ended = phase.ended.map(|at| format!(" to {}", when::second(at))).unwrap_or_default();
-        fact("time", &format!("{}{ended}, {} of work", when::second(phase.started), duration(phase.spent.worked_ms)));
+        let ended = phase.ended.map(|at| format!(" to {}", local_time::second(at))).unwrap_or_default();
+        fact(
+            "time",
+            &format!("{}{ended}, {} of work", local_time::second(phase.started), duration(phase.spent.worked_ms)),
+        );
         fact("turns", &turns(&phase.spent));
-        fact("model", &out::one_line(&told(&phase.models, "–")));
+        fact("model", &out::one_line(&list_models(&phase.models, "–")));
         fact("tokens", &tokens(&phase.spent));
         if let Some(archive) = &phase.archive {
             fact("archive", &format!("archive/{archive}"));
@@ -251,9 +253,9 @@ fn todo_lines(number: usize, todo: &Todo) -> String {
     let mark = if todo.unevidenced { ", unevidenced" } else { "" };
     let time = match (todo.started, todo.completed) {
         (Some(started), Some(completed)) => {
-            format!(", {} in {}", when::second(completed), duration(completed.millis_since(started)))
+            format!(", {} in {}", local_time::second(completed), duration(completed.millis_since(started)))
         }
-        (Some(started), None) => format!(", begun {}", when::second(started)),
+        (Some(started), None) => format!(", begun {}", local_time::second(started)),
         (None, _) => String::new(),
     };
     let mut text = format!("  {number}. {} [{}{mark}{time}]\n", out::one_line(&todo.content), todo.status);
@@ -264,7 +266,7 @@ fn todo_lines(number: usize, todo: &Todo) -> String {
 }
 
 fn files(phase: &PhaseRecord, room: Option<usize>) -> String {
-    let mut table = Table::new(&[("SHA-256", Side::Left), ("SIZE", Side::Right), ("FILE", Side::Left)]);
+    let mut table = TextTable::new(&[("SHA-256", Align::Left), ("SIZE", Align::Right), ("FILE", Align::Left)]);
     for file in &phase.files {
         table.row(vec![file.sha256.clone(), counted(file.bytes, "byte"), file.path.clone()]);
     }

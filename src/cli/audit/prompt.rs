@@ -2,7 +2,7 @@
 
 use crate::{
     audit,
-    cli::{CliError, exit, out, place::Place},
+    cli::{CliError, exit, job_location::JobLocation, out},
     config::Settings,
 };
 use overnight_core::prompt::message::{Message, Prompt};
@@ -30,8 +30,8 @@ pub(super) struct PromptArgs {
 }
 
 pub(super) async fn run(settings: Settings, args: &PromptArgs) -> Result<u8, CliError> {
-    let place = Place::find(settings, &args.job).await?;
-    let rebuilt = audit::prompt::prompt(&place.path, args.turn)?;
+    let location = JobLocation::find(settings, &args.job).await?;
+    let rebuilt = audit::prompt::prompt(&location.path, args.turn)?;
     if args.json {
         out::json(&rebuilt.prompt)?;
     } else {
@@ -41,7 +41,7 @@ pub(super) async fn run(settings: Settings, args: &PromptArgs) -> Result<u8, Cli
         out::result(&if is_terminal { out::plain(&text) } else { text })?;
     }
     if !rebuilt.is_same() {
-        out::talk(&format!(
+        out::note(&format!(
             "warning: this is not what the model was shown: the prompt made anew has the SHA-256 {}, and the journal says {}; \
              another version of the program made it",
             rebuilt.sha256, rebuilt.recorded_sha256
@@ -61,16 +61,16 @@ fn text(prompt: &Prompt, with_schemas: bool) -> String {
         }
     }
     for (number, message) in (1_usize..).zip(&prompt.messages) {
-        let place = format!("{number} of {}", prompt.messages.len());
+        let location = format!("{number} of {}", prompt.messages.len());
         match message {
             Message::System { text: said } => {
-                let _ = write!(text, "\n──── {place}: system ────\n{said}\n");
+                let _ = write!(text, "\n──── {location}: system ────\n{said}\n");
             }
             Message::User { text: said } => {
-                let _ = write!(text, "\n──── {place}: user ────\n{said}\n");
+                let _ = write!(text, "\n──── {location}: user ────\n{said}\n");
             }
             Message::Assistant { text: said, calls, .. } => {
-                let _ = write!(text, "\n──── {place}: assistant ────\n");
+                let _ = write!(text, "\n──── {location}: assistant ────\n");
                 if !said.is_empty() {
                     let _ = writeln!(text, "{said}");
                 }
@@ -79,7 +79,7 @@ fn text(prompt: &Prompt, with_schemas: bool) -> String {
                 }
             }
             Message::Tool { call, name, text: said } => {
-                let _ = write!(text, "\n──── {place}: result of [{call}] {name} ────\n{said}\n");
+                let _ = write!(text, "\n──── {location}: result of [{call}] {name} ────\n{said}\n");
             }
         }
     }

@@ -1,19 +1,20 @@
 //! `overnight audit verify`: every hash, and with a database the anchor that it keeps of each job's last checkpoint.
 
 use crate::{
-    audit::verify::{Fault, Verified, verify},
+    audit::verify::{RecordFault, Verified, verify},
     cli::{
-        CliError, Office, exit,
-        office::{list_nothing, no_jobs_yet},
+        AppContext, CliError,
+        app_context::{list_nothing, no_jobs_yet},
+        exit,
+        job_location::JobLocation,
         out,
-        place::Place,
         progress::counted,
-        queue::Known,
+        queue::DatabaseJob,
     },
     config::Settings,
     runner::is_workspace,
     store::{JobFilter, JobRow},
-    workspace::{Workspace, chain::LIVE, lock::is_worked_on, prune::Pruned},
+    workspace::{Workspace, chain::LIVE, lock::is_worked_on, prune::PruneRecord},
 };
 use overnight_core::job::{id::JobId, record::Delivered, time::Timestamp};
 use serde::Serialize;
@@ -45,7 +46,7 @@ pub(super) struct VerifyArgs {
 
 /// What came of one job. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
-struct Checked {
+struct VerifyView {
     /// Null for a folder.
     job: Option<JobId>,
     workspace: String,
@@ -57,7 +58,7 @@ struct Checked {
     /// When what is not there was pruned; what is there is as it was left. `verified` says what is gone.
     pruned: Option<Timestamp>,
     verified: Option<Verified>,
-    faults: Vec<Fault>,
+    faults: Vec<RecordFault>,
     /// How many deliverables are as the database has them.
     #[serde(skip)]
     deliverables: Option<u64>,
@@ -65,26 +66,27 @@ struct Checked {
 
 pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, CliError> {
     let checked = if let Some(name) = &args.job {
-        let place = Place::find(settings, name).await?;
-        if place.job.is_none() && !is_workspace(&place.path) {
-            let shown = out::one_line(&place.path.display().to_string());
+        let location = JobLocation::find(settings, name).await?;
+        if location.job.is_none() && !is_workspace(&location.path) {
+            let shown = out::one_line(&location.path.display().to_string());
             return Err(CliError::usage(format!("{shown} is not a workspace: it has no job.yaml")));
         }
-        vec![check(&place.path, place.job.as_ref().map(|job| &job.row))]
+        vec![check(&location.path, location.job.as_ref().map(|job| &job.row))]
     } else {
         let nothing = no_jobs_yet(&settings);
-        let Some(office) = Office::read_any(settings).await? else {
+        let Some(app) = AppContext::read_any(settings).await? else {
             return list_nothing(&nothing, args.json);
         };
-        let jobs = office.known(office.store.jobs(&JobFilter::default()).await?).await?;
+        let jobs = app.database_jobs(app.store.jobs(&JobFilter::default()).await?).await?;
         // A linked job has no record of its own, and one that no worker has begun has none yet.
-        let with_record: Vec<&Known> = jobs.iter().filter(|job| !job.is_unbegun() && job.same_as().is_none()).collect();
-        let here: Vec<&&Known> = with_record.iter().filter(|job| job.elsewhere().is_none()).collect();
+        let with_record: Vec<&DatabaseJob> =
+            jobs.iter().filter(|job| !job.is_unbegun() && job.same_as().is_none()).collect();
+        let here: Vec<&&DatabaseJob> = with_record.iter().filter(|job| job.elsewhere().is_none()).collect();
         if here.len() < with_record.len() {
             let some = counted((with_record.len() - here.len()) as u64, "workspace");
-            out::talk(&format!("not looked at: {some} on other machines; verify there too"));
+            out::note(&format!("not looked at: {some} on other machines; verify there too"));
         }
-        here.into_iter().map(|job| check_job(&office, job)).collect()
+        here.into_iter().map(|job| check_job(&app, job)).collect()
     };
     if args.json {
         match checked.first().filter(|_| !args.all) {
@@ -95,10 +97,10 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
         let text: String = checked.iter().map(|checked| checked.text(args.all)).collect();
         out::result(&text)?;
         if args.all && checked.is_empty() {
-            out::talk("there is no job yet");
+            out::note("there is no job yet");
         }
     }
-    let is_fault = |checked: &Checked| !checked.ok && !checked.busy && checked.pruned.is_none();
+    let is_fault = |checked: &VerifyView| !checked.ok && !checked.busy && checked.pruned.is_none();
     Ok(match checked.iter().any(is_fault) {
         true => exit::FAILED,
         false if checked.iter().any(|checked| checked.busy) => exit::HELD,
@@ -107,7 +109,7 @@ pub(super) async fn run(settings: Settings, args: &VerifyArgs) -> Result<u8, Cli
     })
 }
 
-fn check(path: &Path, row: Option<&JobRow>) -> Checked {
+fn check(path: &Path, row: Option<&JobRow>) -> VerifyView {
     // Before the first checkpoint the database holds no line yet.
     let anchor = row.map(|row| &row.state).filter(|state| state.journal_seq > 0);
     let was_worked_on = is_worked_on(path);
@@ -127,7 +129,7 @@ fn check(path: &Path, row: Option<&JobRow>) -> Checked {
         }
     }
     let busy = verified.is_none() && was_worked_on;
-    Checked {
+    VerifyView {
         job: row.map(|row| row.job.id),
         workspace: path.display().to_string(),
         ok: verified.is_some() && pruned.is_none(),
@@ -141,7 +143,7 @@ fn check(path: &Path, row: Option<&JobRow>) -> Checked {
 }
 
 /// Each deliverable against the database.
-fn delivered(path: &Path, row: &JobRow) -> Vec<Fault> {
+fn delivered(path: &Path, row: &JobRow) -> Vec<RecordFault> {
     let workspace = Workspace::open(path);
     let fault = |file: &Delivered| {
         let what = match workspace.as_ref().map(|workspace| workspace.hash(&file.path)) {
@@ -151,15 +153,15 @@ fn delivered(path: &Path, row: &JobRow) -> Vec<Fault> {
             Ok(Err(error)) => error.to_string(),
             Err(error) => error.to_string(),
         };
-        Some(Fault { file: file.path.clone(), line: None, what })
+        Some(RecordFault { file: file.path.clone(), line: None, what })
     };
     row.state.deliverables.iter().filter_map(fault).collect()
 }
 
-fn check_job(office: &Office, job: &Known) -> Checked {
-    match office.workspace(job) {
+fn check_job(app: &AppContext, job: &DatabaseJob) -> VerifyView {
+    match app.workspace(job) {
         Ok(path) => check(&path, Some(&job.row)),
-        Err(error) => Checked {
+        Err(error) => VerifyView {
             job: Some(job.id()),
             workspace: job.row.job.workspace.clone(),
             ok: false,
@@ -167,19 +169,19 @@ fn check_job(office: &Office, job: &Known) -> Checked {
             busy: false,
             pruned: None,
             verified: None,
-            faults: vec![Fault { file: ".".to_owned(), line: None, what: error.message }],
+            faults: vec![RecordFault { file: ".".to_owned(), line: None, what: error.message }],
             deliverables: None,
         },
     }
 }
 
 /// That a workspace was pruned, as the beginning of a sentence.
-pub(in crate::cli) fn told(pruned: &Pruned) -> String {
+pub(in crate::cli) fn pruned_sentence(pruned: &PruneRecord) -> String {
     let removed: Vec<String> = pruned.removed.iter().map(|name| out::one_line(name)).collect();
     format!("pruned at {}, so that {} can't be checked any more", pruned.at, removed.join(", "))
 }
 
-impl Checked {
+impl VerifyView {
     /// One line, or one for each fault; with the job's id where there are several jobs.
     fn text(&self, with_id: bool) -> String {
         let id = self.job.filter(|_| with_id).map(|id| format!("{id} ")).unwrap_or_default();
@@ -189,11 +191,11 @@ impl Checked {
                     Some(count) => format!("as the database has them are {}", counted(count, "deliverable")),
                     None => "its deliverables can be checked against the database alone".to_owned(),
                 };
-                format!("{id}{}: {what}\n", told(pruned))
+                format!("{id}{}: {what}\n", pruned_sentence(pruned))
             }
             Some(verified @ Verified { pruned: Some(pruned), .. }) => format!(
                 "{id}{}: as they were left are {}, {}, {}, head {}\n",
-                told(pruned),
+                pruned_sentence(pruned),
                 counted(verified.lines, "line"),
                 counted(verified.archives, "archive"),
                 counted(verified.files, "file"),

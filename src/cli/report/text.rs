@@ -3,9 +3,9 @@
 use crate::{
     cli::{
         out,
-        table::{Side as Column, Table},
+        table::{Align, TextTable},
     },
-    report::page::{Page, Section, Side},
+    report::page::{Column, Page, Section},
 };
 use std::fmt::Write;
 
@@ -35,20 +35,20 @@ fn section(section: &Section, room: Option<usize>) -> String {
     };
     // What can be typed stands below its row, whole, however narrow the terminal is.
     let (typed, shown): (Vec<usize>, Vec<usize>) =
-        (0..table.columns.len()).partition(|&column| table.columns[column].1 == Side::Command);
-    let columns: Vec<(&str, Column)> = shown
+        (0..table.columns.len()).partition(|&column| table.columns[column].1 == Column::Command);
+    let columns: Vec<(&str, Align)> = shown
         .iter()
         .map(|&column| table.columns[column])
         .map(|(name, side)| match side {
-            Side::Words | Side::Command => (name, Column::Left),
-            Side::Number => (name, Column::Right),
-            Side::Sentence => (name, Column::Cut),
+            Column::Words | Column::Command => (name, Align::Left),
+            Column::Number => (name, Align::Right),
+            Column::Sentence => (name, Align::Cut),
         })
         .collect();
     let cells = |row: &[String], of: &[usize]| -> Vec<String> {
         of.iter().filter_map(|&column| row.get(column)).cloned().collect()
     };
-    let mut lines = Table::new(&columns);
+    let mut lines = TextTable::new(&columns);
     for row in table.rows.iter().take(MOST_ROWS) {
         lines.row(cells(row, &shown));
     }

@@ -3,8 +3,8 @@
 use super::wall;
 use crate::{
     cli::{
-        CliError, Office, out,
-        table::{self, Side, Table},
+        AppContext, CliError, out,
+        table::{self, Align, TextTable},
     },
     config::Settings,
     store::ScheduleRow,
@@ -19,7 +19,7 @@ const LETTERS: usize = 13;
 
 /// A schedule in `--json`. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
-struct Listed<'r> {
+struct ScheduleListItem<'r> {
     id: Uuid,
     name: &'r str,
     cron: &'r str,
@@ -45,15 +45,15 @@ struct Listed<'r> {
 }
 
 pub(super) async fn run(settings: Settings, json: bool) -> Result<(), CliError> {
-    let rows = match Office::read_any(settings).await? {
-        Some(office) => office.store.schedules().await?,
+    let rows = match AppContext::read_any(settings).await? {
+        Some(app) => app.store.schedules().await?,
         None => Vec::new(),
     };
     if json {
-        return out::json(&rows.iter().map(listed).collect::<Vec<_>>());
+        return out::json(&rows.iter().map(list_item).collect::<Vec<_>>());
     }
     if rows.is_empty() {
-        out::talk("there is no schedule yet");
+        out::note("there is no schedule yet");
         return Ok(());
     }
     let mut text = table(&rows).render(table::room());
@@ -65,14 +65,14 @@ pub(super) async fn run(settings: Settings, json: bool) -> Result<(), CliError> 
     out::result(&text)
 }
 
-fn table(rows: &[ScheduleRow]) -> Table {
-    let mut table = Table::new(&[
-        ("NAME", Side::Left),
-        ("CRON", Side::Left),
-        ("NEXT RUN", Side::Left),
-        ("LAST RUN", Side::Left),
-        ("LAST BATCH", Side::Left),
-        ("SUBMITS", Side::Cut),
+fn table(rows: &[ScheduleRow]) -> TextTable {
+    let mut table = TextTable::new(&[
+        ("NAME", Align::Left),
+        ("CRON", Align::Left),
+        ("NEXT RUN", Align::Left),
+        ("LAST RUN", Align::Left),
+        ("LAST BATCH", Align::Left),
+        ("SUBMITS", Align::Cut),
     ]);
     for row in rows {
         let schedule = &row.schedule;
@@ -95,9 +95,9 @@ fn table(rows: &[ScheduleRow]) -> Table {
     table
 }
 
-fn listed(row: &ScheduleRow) -> Listed<'_> {
+fn list_item(row: &ScheduleRow) -> ScheduleListItem<'_> {
     let schedule = &row.schedule;
-    Listed {
+    ScheduleListItem {
         id: schedule.id,
         name: &schedule.name,
         cron: &schedule.cron,

@@ -3,7 +3,7 @@
 use crate::{
     batch::schedule::{NotSubmitted, Submit},
     cli::submit::{self, SubmitArgs},
-    config::Partial,
+    config::Flags,
     store::{CommandLine, Store},
 };
 use async_trait::async_trait;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 #[derive(Debug)]
 pub(in crate::cli) struct Scheduler {
     /// What was typed for the process that submits: the words of the schedule go over it.
-    pub(in crate::cli) flags: Partial,
+    pub(in crate::cli) flags: Flags,
     pub(in crate::cli) store: Arc<dyn Store>,
 }
 

@@ -1,17 +1,16 @@
-//! A batch on a page: what was asked, how its jobs stand, what they have spent, and what can be done next.
+//! The page of a batch: its instructions, the status of its jobs, what they have spent, and what can be done next.
 
 use crate::{
     batch::BatchSettings,
     cli::{
-        CliError, Office, exit,
-        named::{batch_words, short, typed_batch},
-        out,
+        AppContext, CliError, exit,
+        job_or_batch::{batch_argument, batch_title, short_label},
+        local_time, out,
         progress::counted,
         queue::STATUSES,
-        when,
     },
     report::batch::Waiting,
-    store::{BatchRow, JobFilter, Totals},
+    store::{BatchRow, BatchTotals, JobFilter},
 };
 use overnight_core::job::{
     id::JobId,
@@ -25,7 +24,7 @@ use uuid::Uuid;
 
 /// `--json` of a batch. Its fields are a promise; a value that isn't there is null.
 #[derive(Debug, Serialize)]
-struct Shown<'b> {
+struct BatchView<'b> {
     batch: Uuid,
     name: Option<&'b str>,
     created: Timestamp,
@@ -33,7 +32,7 @@ struct Shown<'b> {
     model: &'b str,
     jobs: u64,
     #[serde(flatten)]
-    totals: Totals,
+    totals: BatchTotals,
     turns: u64,
     tokens_in: u64,
     tokens_out: u64,
@@ -46,21 +45,21 @@ struct Shown<'b> {
     /// When jobs may be started, as it was typed.
     time_window: Option<&'b str>,
     /// The job over all deliverables, once it is submitted.
-    closing: Option<Closing>,
+    closing: Option<ClosingJobView>,
     /// Jobs that nobody works on, by what they wait for.
     waiting: Vec<Waiting>,
     next: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Closing {
+struct ClosingJobView {
     job: JobId,
     batch: Option<Uuid>,
     status: JobStatus,
 }
 
-pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json: bool) -> Result<u8, CliError> {
-    let jobs = office.jobs_of(batch, &JobFilter::default()).await?;
+pub(super) async fn show(app: &AppContext, batch: &BatchRow, typed: &str, as_json: bool) -> Result<u8, CliError> {
+    let jobs = app.jobs_of(batch, &JobFilter::default()).await?;
     let sum = |of: fn(&JobState) -> u64| jobs.iter().fold(0_u64, |sum, job| sum.saturating_add(of(&job.row.state)));
     let BatchRow { batch: asked, totals, .. } = batch;
     let waiting = Waiting::summed(jobs.iter().map(|job| Waiting {
@@ -70,7 +69,7 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         jobs: 1,
         until: job.queue.as_ref().and_then(|queue| queue.run_after),
     }));
-    let shown = Shown {
+    let shown = BatchView {
         batch: asked.id,
         name: asked.name.as_deref(),
         created: asked.created,
@@ -86,12 +85,12 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
         budget_usd: asked.budget_usd,
         left_out_files: BatchSettings::left_out(&asked.settings).files,
         time_window: asked.time_window.as_deref(),
-        closing: office.closing(batch).await?.map(|job| Closing {
+        closing: app.closing(batch).await?.map(|job| ClosingJobView {
             job: job.id(),
             batch: job.queue.as_ref().map(|queue| queue.batch),
             status: job.status(),
         }),
-        next: next(totals, &waiting, &typed_batch(batch, typed)),
+        next: next(totals, &waiting, &batch_argument(batch, typed)),
         waiting,
     };
     if as_json {
@@ -102,7 +101,7 @@ pub(super) async fn show(office: &Office, batch: &BatchRow, typed: &str, as_json
     Ok(exit::COMPLETED)
 }
 
-fn next(totals: &Totals, waiting: &[Waiting], name: &str) -> Vec<String> {
+fn next(totals: &BatchTotals, waiting: &[Waiting], name: &str) -> Vec<String> {
     let mut commands = Vec::new();
     if totals.running > 0 {
         commands.push(format!("overnight watch {name}"));
@@ -127,21 +126,21 @@ fn next(totals: &Totals, waiting: &[Waiting], name: &str) -> Vec<String> {
     commands
 }
 
-impl Shown<'_> {
+impl BatchView<'_> {
     fn text(&self, batch: &BatchRow) -> String {
-        let mut text = format!("{}: {}\n", batch_words(batch), counted(self.jobs, "job"));
+        let mut text = format!("{}: {}\n", batch_title(batch), counted(self.jobs, "job"));
         if self.name.is_some() {
             let _ = writeln!(text, "id: {}", self.batch);
         }
         let _ = write!(
             text,
             "\nAsked {}\n  instructions  {}\n  model         {}\n",
-            when::second(self.created),
-            short(self.instructions),
-            short(self.model)
+            local_time::second(self.created),
+            short_label(self.instructions),
+            short_label(self.model)
         );
         if let Some(window) = self.time_window {
-            let _ = writeln!(text, "  window        {}", short(window));
+            let _ = writeln!(text, "  window        {}", short_label(window));
         }
         if self.left_out_files > 0 {
             let _ = writeln!(text, "  left out      {}, named in the report", counted(self.left_out_files, "file"));
@@ -159,7 +158,7 @@ impl Shown<'_> {
         if self.jobs == 0 {
             text.push_str("  none\n");
         }
-        if let Some(Closing { job, status, .. }) = &self.closing {
+        if let Some(ClosingJobView { job, status, .. }) = &self.closing {
             let _ = writeln!(text, "\nThen, over their deliverables\n  {:<12}  job {job}", status.name());
         }
         // What its number doesn't tell: a machine, a time.
@@ -170,7 +169,7 @@ impl Shown<'_> {
                 None => sum.status.to_string(),
             };
             let head = if place == 0 { "\nWaits\n" } else { "" };
-            let _ = writeln!(text, "{head}  {:<13}  {}: {}", standing, sum.jobs, sum.words(&when::minute));
+            let _ = writeln!(text, "{head}  {:<13}  {}: {}", standing, sum.jobs, sum.words(&local_time::minute));
         }
         let budget = self.budget_usd.map(|usd| format!(" of a budget of {usd:.2}")).unwrap_or_default();
         let _ = write!(

@@ -1,18 +1,17 @@
-//! What the queue knows of a job of a batch; and the page of one whose workspace can't be read here, because no worker has
-//! made it yet, another machine has it, or another job did the work: what the database says, and no more.
+//! What the queue knows of a batch's job, and the page of a job whose workspace can't be read here: no worker has made it yet, another machine has
+//! it, or another job did the work. That page shows only what the database knows.
 
-use super::{PhaseLine, Shown, looked_at};
+use super::{JobView, PhaseLine, inspect_commands};
 use crate::{
     audit::timeline::Spending,
     cli::{
-        CliError, Office, exit,
-        named::{batch_name, short},
-        out,
+        AppContext, CliError, exit,
+        job_or_batch::{batch_name, short_label},
+        local_time, out,
         progress::counted,
-        queue::Known,
-        when,
+        queue::DatabaseJob,
     },
-    report::facts::QueueFacts,
+    report::facts::JobQueueFacts,
     workspace::lock,
 };
 use overnight_core::job::{
@@ -45,24 +44,24 @@ pub(super) struct InQueue<'k> {
     waits: Option<String>,
 }
 
-/// Where a workspace is that no machine can be named for.
+/// The location of a workspace that is on no single machine.
 const STORED: &str = "in the workspace store; `overnight fetch` brings a copy";
 
 /// Whether the database's row is all that can be shown of the job here.
-pub(super) fn is_only_a_row(office: &Office, job: &Known) -> bool {
-    job.same_as().is_some() || !office.has_workspace(job)
+pub(super) fn is_only_a_row(app: &AppContext, job: &DatabaseJob) -> bool {
+    job.same_as().is_some() || !app.has_workspace(job)
 }
 
-pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<u8, CliError> {
-    let phases = office.store.phases(job.id()).await?;
-    let todos = office.store.todos(job.id()).await?;
+pub(super) async fn show(app: &AppContext, job: &DatabaseJob, as_json: bool) -> Result<u8, CliError> {
+    let phases = app.store.phases(job.id()).await?;
+    let todos = app.store.todos(job.id()).await?;
     let lines = phases.iter().map(|phase| {
         let of = todos.iter().filter(|row| (row.phase, row.attempt) == (phase.number, phase.attempt));
         let completed = of.clone().filter(|row| row.todo.status == TodoStatus::Completed).count();
         line(phase, completed as u64, of.count())
     });
     let state = &job.row.state;
-    let shown = Shown {
+    let shown = JobView {
         id: job.id(),
         status: state.status,
         interrupted: false,
@@ -95,7 +94,7 @@ pub(super) async fn show(office: &Office, job: &Known, as_json: bool) -> Result<
         deliverables: &state.deliverables,
         quotes: None,
         open_todos: &[],
-        workspace: office.workspace(job).map_or_else(
+        workspace: app.workspace(job).map_or_else(
             |_| if job.is_stored() { STORED.to_owned() } else { job.row.job.workspace.clone() },
             |path| std::path::absolute(&path).unwrap_or(path).display().to_string(),
         ),
@@ -130,10 +129,9 @@ fn line(phase: &PhaseRow, todos_completed: u64, todos: usize) -> PhaseLine<'_> {
     }
 }
 
-/// What a person can do now about a job of a batch, where that is other than for a job of its own. `here`: whether the job is
-/// interrupted, where its workspace is here.
+/// The commands for a batch's job, if they differ from those for a single job. `here`: whether it is interrupted, if its workspace is here.
 pub(super) fn next(
-    job: &Known,
+    job: &DatabaseJob,
     status: JobStatus,
     hold: Option<HoldReason>,
     here: Option<bool>,
@@ -165,20 +163,20 @@ pub(super) fn next(
         JobStatus::Failed => {
             let mut commands = vec![format!("overnight retry {name}")];
             if is_here {
-                commands.extend(looked_at(&name));
+                commands.extend(inspect_commands(&name));
             }
             commands
         }
         JobStatus::Completed | JobStatus::Partial | JobStatus::Blocked | JobStatus::Cancelled => match queue.same_as {
-            Some(done) => [vec![format!("overnight show {done}")], looked_at(&done.to_string())].concat(),
+            Some(done) => [vec![format!("overnight show {done}")], inspect_commands(&done.to_string())].concat(),
             None if job.is_unbegun() => vec![format!("overnight show {}", queue.batch)],
-            None => looked_at(&name),
+            None => inspect_commands(&name),
         },
     })
 }
 
 impl<'k> InQueue<'k> {
-    pub(super) fn of(job: &'k Known) -> Option<Self> {
+    pub(super) fn of(job: &'k DatabaseJob) -> Option<Self> {
         let queue = job.queue.as_ref()?;
         Some(Self {
             batch: queue.batch,
@@ -199,12 +197,12 @@ impl<'k> InQueue<'k> {
         if self.batch_name.is_some() {
             let _ = writeln!(text, "  id            {}", self.batch);
         }
-        let _ = writeln!(text, "  label         {}", short(self.label));
+        let _ = writeln!(text, "  label         {}", short_label(self.label));
         if self.same_as.is_none() {
             let _ = writeln!(text, "  attempts      {} of {} failed", self.attempts, self.max_attempts);
         }
         if let Some(group) = self.group {
-            let _ = writeln!(text, "  group         {}", short(group));
+            let _ = writeln!(text, "  group         {}", short_label(group));
         }
         if let Some(done) = self.same_as {
             let _ = writeln!(text, "  linked        job {done} did the same before: its deliverables are this one's");
@@ -212,7 +210,7 @@ impl<'k> InQueue<'k> {
         if let Some(host) = self.host {
             let place = if host == lock::host() { "this machine" } else { "another machine" };
             let only = if self.same_as.is_some() { "" } else { "; only workers there can go on with it" };
-            let _ = writeln!(text, "  place         its workspace is on {} ({place}){only}", short(host));
+            let _ = writeln!(text, "  place         its workspace is on {} ({place}){only}", short_label(host));
         }
         if let Some(waits) = &self.waits {
             let _ = writeln!(text, "  waits         {waits}");
@@ -222,9 +220,10 @@ impl<'k> InQueue<'k> {
 }
 
 /// Why nobody works on the job now.
-fn waits(job: &Known, queue: &QueueFacts) -> Option<String> {
-    let until = queue.run_after.map(when::second);
-    let who = job.elsewhere().map_or_else(|| "a worker".to_owned(), |host| format!("a worker on {}", short(host)));
+fn waits(job: &DatabaseJob, queue: &JobQueueFacts) -> Option<String> {
+    let until = queue.run_after.map(local_time::second);
+    let who =
+        job.elsewhere().map_or_else(|| "a worker".to_owned(), |host| format!("a worker on {}", short_label(host)));
     match (job.status(), until) {
         (JobStatus::Queued, Some(until)) if queue.attempts > 0 => Some(format!(
             "until {until}, because {} failed; then {who} takes it",
@@ -232,7 +231,7 @@ fn waits(job: &Known, queue: &QueueFacts) -> Option<String> {
         )),
         (JobStatus::Queued, Some(until)) => Some(format!("until {until}; then {who} takes it")),
         (JobStatus::Queued, None) => Some(match &queue.group {
-            Some(group) => format!("for {who} (`overnight work`), and for room in the group {}", short(group)),
+            Some(group) => format!("for {who} (`overnight work`), and for room in the group {}", short_label(group)),
             None => format!("for {who} (`overnight work`)"),
         }),
         (JobStatus::Held, Some(until)) => Some(format!("until {until}; then it is queued by itself")),

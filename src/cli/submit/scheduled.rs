@@ -1,18 +1,18 @@
-//! A submission whose words were typed before, in another folder: those of a schedule.
+//! A submission of a schedule: its command line was typed earlier, in another folder.
 
-use super::{Order, SubmitArgs};
+use super::{SubmitArgs, SubmitOptions};
 use crate::{
-    cli::{CliError, instructions, out, server::Server, settings},
-    config::Partial,
+    cli::{CliError, instructions, out, server::ServerArgs, settings},
+    config::Flags,
 };
 use chrono::Local;
 use clap::Parser;
 use std::path::{Path, PathBuf};
 
-/// A command line of words alone.
+/// Parses the stored words of a command line.
 #[derive(Debug, Parser)]
 #[command(name = "overnight submit", no_binary_name = true, disable_help_flag = true)]
-struct Words {
+struct SubmitCommandLine {
     #[command(flatten)]
     submit: SubmitArgs,
 }
@@ -20,7 +20,7 @@ struct Words {
 impl SubmitArgs {
     /// Reads the words behind `overnight submit`, where relative paths begin in `folder`.
     pub(in crate::cli) fn of_words(words: &[String], folder: &Path) -> Result<Self, CliError> {
-        let read = Words::try_parse_from(words).map_err(|error| {
+        let read = SubmitCommandLine::try_parse_from(words).map_err(|error| {
             let text = error.to_string();
             let sentence = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
             CliError::usage(format!("`overnight submit` doesn't take these words: {}", out::one_line(sentence)))
@@ -28,26 +28,25 @@ impl SubmitArgs {
         Ok(read.submit.below(folder))
     }
 
-    /// Looks for what is wrong whenever it is submitted, and in whatever place. Returns the words to add so that the model's
-    /// server is the same then.
-    pub(in crate::cli) fn check_for_schedule(&self, flags: Partial) -> Result<Vec<String>, CliError> {
+    /// Checks what would be wrong at any time and place of submission. Returns the words to add so that the model's server stays the same.
+    pub(in crate::cli) fn check_for_schedule(&self, flags: Flags) -> Result<Vec<String>, CliError> {
         for (flag, is_typed) in [("--dry-run", self.dry_run), ("--json", self.json)] {
             if is_typed {
                 return Err(CliError::usage(format!("{flag} is for a person who waits for the answer: leave it away")));
             }
         }
-        let flags = self.put_into(flags);
+        let flags = self.add_to(flags);
         if !flags.headers.is_empty() {
             return Err(CliError::usage(
                 "--header may hold a secret, and a schedule is stored: set headers for the workers instead",
             ));
         }
         let settings = settings(&flags)?;
-        Order::checked(self, &Local::now())?;
+        SubmitOptions::checked(self, &Local::now())?;
         for given in std::iter::once(&self.instructions).chain(&self.then) {
             instructions::find(&settings.instructions.value, given)?;
         }
-        Ok(Server::pinned(&settings))
+        Ok(ServerArgs::pinned_words(&settings))
     }
 
     fn below(mut self, folder: &Path) -> Self {

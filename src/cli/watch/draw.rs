@@ -1,15 +1,14 @@
-//! A look in words: as a table, or as lines about what changed.
+//! Writes a snapshot as a table, or what changed as lines.
 
-use super::look::{BatchLine, JobLine, Look};
+use super::snapshot::{BatchLine, JobLine, Snapshot};
 use crate::{
     cli::{
-        jobs::{cost, short, standing},
-        named::{batch_name, short as short_label},
-        out,
+        job_or_batch::{batch_name, short_label},
+        jobs::{cost, short_id, standing},
+        local_time, out,
         progress::{amount, counted},
         queue::STATUSES,
-        table::{Side, Table, cut},
-        when,
+        table::{Align, TextTable, cut},
     },
     runner::now,
 };
@@ -17,34 +16,34 @@ use overnight_core::job::{id::JobId, record::JobStatus, rows::duration};
 use std::{collections::BTreeMap, fmt::Write};
 
 /// The jobs as a table, and their batches below it. `room`: the terminal's width, where it is one.
-pub(super) fn table(look: &Look, room: Option<usize>) -> String {
+pub(super) fn table(snapshot: &Snapshot, room: Option<usize>) -> String {
     // Ids of jobs that were made together are long; where there is no room, they are what is missed least.
-    let mut table = Table::new(&[
-        ("LABEL", Side::Cut),
-        ("PHASE", Side::Cut),
-        ("DOING", Side::Cut),
-        ("TURNS", Side::Right),
-        ("TOKENS", Side::Right),
-        ("USD", Side::Right),
-        ("WORKED", Side::Right),
-        ("LEFT", Side::Right),
-        ("JOB", Side::Left),
+    let mut table = TextTable::new(&[
+        ("LABEL", Align::Cut),
+        ("PHASE", Align::Cut),
+        ("DOING", Align::Cut),
+        ("TURNS", Align::Right),
+        ("TOKENS", Align::Right),
+        ("USD", Align::Right),
+        ("WORKED", Align::Right),
+        ("LEFT", Align::Right),
+        ("JOB", Align::Left),
     ]);
-    for job in &look.jobs {
+    for job in &snapshot.jobs {
         table.row(vec![
             short_label(job.called()),
             phase(job),
-            doing(job),
+            current_work(job),
             job.turns.to_string(),
             amount(job.tokens_in.saturating_add(job.tokens_out)),
             cost(job.cost_usd.filter(|_| job.turns > 0)),
             duration(job.worked_ms),
             job.left_ms.map_or_else(|| "–".to_owned(), |ms| format!("~{}", duration(ms))),
-            short(&job.id.to_string(), &look.ids).to_owned(),
+            short_id(&job.id.to_string(), &snapshot.ids).to_owned(),
         ]);
     }
-    let mut text = if look.jobs.is_empty() { String::new() } else { table.render(room) };
-    for batch in &look.batches {
+    let mut text = if snapshot.jobs.is_empty() { String::new() } else { table.render(room) };
+    for batch in &snapshot.batches {
         let line = totals(batch);
         text += &room.map_or_else(|| line.clone(), |room| cut(&line, room));
         text.push('\n');
@@ -62,7 +61,7 @@ fn phase(job: &JobLine) -> String {
     }
 }
 
-fn doing(job: &JobLine) -> String {
+fn current_work(job: &JobLine) -> String {
     match job.status {
         JobStatus::Running => job.todo.as_deref().map_or_else(|| "–".to_owned(), short_label),
         JobStatus::Queued
@@ -88,28 +87,31 @@ fn totals(batch: &BatchLine) -> String {
     )
 }
 
-/// What was told last.
+/// The lines that were written last, to find what changed.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct ChangedLines {
     jobs: BTreeMap<JobId, String>,
     batches: BTreeMap<uuid::Uuid, String>,
 }
 
-impl Lines {
+impl ChangedLines {
     /// A line for each job that rests, that goes on to another phase or todo, and for each batch whose numbers changed.
-    pub(super) fn changed(&mut self, look: &Look) -> String {
+    pub(super) fn changed(&mut self, snapshot: &Snapshot) -> String {
         let mut text = String::new();
-        let at = when::second(now());
-        for job in look.rested.iter().chain(&look.jobs) {
-            let does =
-                if job.status == JobStatus::Running { format!("{}  {}", phase(job), doing(job)) } else { doing(job) };
+        let at = local_time::second(now());
+        for job in snapshot.rested.iter().chain(&snapshot.jobs) {
+            let does = if job.status == JobStatus::Running {
+                format!("{}  {}", phase(job), current_work(job))
+            } else {
+                current_work(job)
+            };
             if self.jobs.get(&job.id) == Some(&does) {
                 continue;
             }
             let price = job.cost_usd.filter(|usd| *usd > 0.0).map(|usd| format!(", {usd:.2} USD")).unwrap_or_default();
             let line = format!(
                 "{at}  {}  {}  {does}  ({}, {} tokens{price}, {})",
-                short(&job.id.to_string(), &look.ids),
+                short_id(&job.id.to_string(), &snapshot.ids),
                 short_label(job.called()),
                 counted(job.turns, "turn"),
                 amount(job.tokens_in.saturating_add(job.tokens_out)),
@@ -118,7 +120,7 @@ impl Lines {
             text += &(out::plain(&line) + "\n");
             self.jobs.insert(job.id, does);
         }
-        for batch in &look.batches {
+        for batch in &snapshot.batches {
             // The time that is left changes all the time.
             let line = totals(&BatchLine { left_ms: None, ..batch.clone() });
             if self.batches.get(&batch.batch) != Some(&line) {

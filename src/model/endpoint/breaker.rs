@@ -23,7 +23,7 @@ const LAST_INTERVAL: Duration = Duration::from_mins(1);
 
 /// A call as the breaker knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Call {
+pub(super) struct BreakerCall {
     pub(super) round: u64,
     pub(super) is_probe: bool,
 }
@@ -31,11 +31,11 @@ pub(super) struct Call {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Breaker {
     round: u64,
-    state: State,
+    state: BreakerState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum BreakerState {
     Closed { failures: u32 },
     Open { interval: Duration, probe: Probing },
 }
@@ -50,7 +50,7 @@ pub(super) enum Probing {
 
 impl Breaker {
     pub(super) fn new() -> Self {
-        Self { round: 0, state: State::Closed { failures: 0 } }
+        Self { round: 0, state: BreakerState::Closed { failures: 0 } }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -60,28 +60,29 @@ impl Breaker {
     /// `None` while calls are let through.
     pub(super) fn probing(&self) -> Option<Probing> {
         match self.state {
-            State::Closed { .. } => None,
-            State::Open { probe, .. } => Some(probe),
+            BreakerState::Closed { .. } => None,
+            BreakerState::Open { probe, .. } => Some(probe),
         }
     }
 
     /// A call that may begin now: any while the breaker is closed, and else only that of who has `probe`.
-    pub(super) fn begin(&self, probe: Option<Call>) -> Option<Call> {
+    pub(super) fn begin(&self, probe: Option<BreakerCall>) -> Option<BreakerCall> {
         match self.state {
             // A probe that waited until another call was answered is a call as any other.
-            State::Closed { .. } => Some(Call { round: self.round, is_probe: false }),
-            State::Open { .. } => probe.filter(|probe| probe.is_probe && probe.round == self.round),
+            BreakerState::Closed { .. } => Some(BreakerCall { round: self.round, is_probe: false }),
+            BreakerState::Open { .. } => probe.filter(|probe| probe.is_probe && probe.round == self.round),
         }
     }
 
     /// The probe, for the one who asks first when it is due.
-    pub(super) fn take_probe(&mut self, now: Duration) -> Option<Call> {
+    pub(super) fn take_probe(&mut self, now: Duration) -> Option<BreakerCall> {
         match &mut self.state {
-            State::Open { probe: probe @ Probing::At(_), .. } if matches!(*probe, Probing::At(due) if due <= now) => {
+            BreakerState::Open { probe: probe @ Probing::At(_), .. } if matches!(*probe, Probing::At(due) if due <= now) =>
+            {
                 *probe = Probing::UnderWay;
-                Some(Call { round: self.round, is_probe: true })
+                Some(BreakerCall { round: self.round, is_probe: true })
             }
-            State::Open { .. } | State::Closed { .. } => None,
+            BreakerState::Open { .. } | BreakerState::Closed { .. } => None,
         }
     }
 
@@ -90,36 +91,36 @@ impl Breaker {
         if self.is_open() {
             self.round += 1;
         }
-        self.state = State::Closed { failures: 0 };
+        self.state = BreakerState::Closed { failures: 0 };
     }
 
     /// A call failed, and the server is at fault.
-    pub(super) fn failed(&mut self, call: Call, now: Duration) {
+    pub(super) fn failed(&mut self, call: BreakerCall, now: Duration) {
         if call.round != self.round {
             return;
         }
         match &mut self.state {
-            State::Closed { failures } if *failures + 1 < MOST_FAILURES => *failures += 1,
-            State::Closed { .. } => {
+            BreakerState::Closed { failures } if *failures + 1 < MOST_FAILURES => *failures += 1,
+            BreakerState::Closed { .. } => {
                 let probe = Probing::At(now.saturating_add(FIRST_INTERVAL));
-                self.state = State::Open { interval: FIRST_INTERVAL, probe };
+                self.state = BreakerState::Open { interval: FIRST_INTERVAL, probe };
             }
-            State::Open { interval, probe } if call.is_probe => {
+            BreakerState::Open { interval, probe } if call.is_probe => {
                 *interval = (*interval * 2).min(LAST_INTERVAL);
                 *probe = Probing::At(now.saturating_add(*interval));
             }
             // It began before the others failed, and says nothing new.
-            State::Open { .. } => {}
+            BreakerState::Open { .. } => {}
         }
     }
 
     /// A call ended, and nobody knows more of the server than before.
-    pub(super) fn undecided(&mut self, call: Call, now: Duration) {
+    pub(super) fn undecided(&mut self, call: BreakerCall, now: Duration) {
         match &mut self.state {
-            State::Open { interval, probe } if call.is_probe && call.round == self.round => {
+            BreakerState::Open { interval, probe } if call.is_probe && call.round == self.round => {
                 *probe = Probing::At(now.saturating_add(*interval));
             }
-            State::Open { .. } | State::Closed { .. } => {}
+            BreakerState::Open { .. } | BreakerState::Closed { .. } => {}
         }
     }
 }
@@ -156,8 +157,8 @@ mod tests {
             }
             seen.push(breaker.state);
         }
-        let closed = [1, 2, 3, 0, 1, 1, 2, 3, 3, 3, 4].map(|failures| State::Closed { failures });
-        let open = State::Open { interval: seconds(1), probe: Probing::At(seconds(8)) };
+        let closed = [1, 2, 3, 0, 1, 1, 2, 3, 3, 3, 4].map(|failures| BreakerState::Closed { failures });
+        let open = BreakerState::Open { interval: seconds(1), probe: Probing::At(seconds(8)) };
         assert_eq!(seen, [&closed[..], &[open; 3]].concat());
     }
 
@@ -178,21 +179,21 @@ mod tests {
         }
         assert_eq!(waits, [1, 2, 4, 4, 8, 16, 32, 60, 60, 60]);
         breaker.answered();
-        assert_eq!(breaker, Breaker { round: 1, state: State::Closed { failures: 0 } });
+        assert_eq!(breaker, Breaker { round: 1, state: BreakerState::Closed { failures: 0 } });
     }
 
     #[test]
     fn calls_of_an_earlier_round_say_nothing_of_this_one() {
         let mut breaker = opened(Duration::ZERO);
-        let early = Call { round: 0, is_probe: false };
+        let early = BreakerCall { round: 0, is_probe: false };
         let probe = breaker.take_probe(seconds(1)).unwrap();
         breaker.answered();
         for call in [early, early, early, early, early, probe] {
             breaker.failed(call, seconds(2));
         }
-        assert_eq!(breaker.state, State::Closed { failures: 0 });
+        assert_eq!(breaker.state, BreakerState::Closed { failures: 0 });
         let call = breaker.begin(Some(probe)).unwrap();
-        assert_eq!(call, Call { round: 1, is_probe: false });
+        assert_eq!(call, BreakerCall { round: 1, is_probe: false });
         for _ in 0..5 {
             breaker.failed(call, seconds(3));
         }
@@ -234,7 +235,7 @@ mod tests {
             fn one_probe_at_most_and_never_stuck(steps in proptest::collection::vec(step(), 0..120)) {
                 let mut breaker = Breaker::new();
                 let mut now = Duration::ZERO;
-                let mut calls: Vec<Call> = Vec::new();
+                let mut calls: Vec<BreakerCall> = Vec::new();
                 // What a reader of the rules counts.
                 let (mut running, mut closings, mut failed_probes) = (0, 0, 0_u32);
                 let mut left_alone = Duration::ZERO;

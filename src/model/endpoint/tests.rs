@@ -30,7 +30,7 @@ impl Log {
 }
 
 fn endpoint(requests: Option<u64>, tokens: Option<u64>, parallel: Option<u64>) -> Arc<Endpoint> {
-    let pace = Pace { requests_per_minute: requests, tokens_per_minute: tokens, parallel_calls: parallel };
+    let pace = RateLimits { requests_per_minute: requests, tokens_per_minute: tokens, parallel_calls: parallel };
     Endpoint::new("api.example".to_owned(), pace)
 }
 
@@ -66,8 +66,8 @@ async fn one_at_a_time_finds_out_and_all_go_on_when_the_server_answers() {
         jobs.spawn(async move {
             loop {
                 match endpoint.wake().await {
-                    Wake::Answers => return log.say(&format!("{job} goes on")),
-                    Wake::Probe(probe) => {
+                    WakeReason::Answers => return log.say(&format!("{job} goes on")),
+                    WakeReason::Probe(probe) => {
                         log.say(&format!("{job} probes"));
                         if job == "b" {
                             // Its job is cancelled before the call begins.
@@ -121,7 +121,7 @@ async fn who_waits_for_the_limits_is_told_when_the_server_goes_down() {
     slow.failed(&failure(FailureKind::TimedOut));
     while jobs.join_next().await.is_some() {}
     assert_eq!(log.lines(), ["3 0 Err(Down)", "3 1 Err(Down)", "3 2 Err(Down)"]);
-    assert_eq!(endpoint.admit(1, None).await.map(drop), Err(Down));
+    assert_eq!(endpoint.admit(1, None).await.map(drop), Err(ServerDown));
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,16 +137,16 @@ async fn any_answer_ends_an_outage_and_late_failures_begin_none() {
         async move { endpoint.wake().await }
     });
     sleep(Duration::from_secs(1)).await;
-    let Wake::Probe(probe) = held.await.unwrap() else { panic!("the first has the probe") };
+    let WakeReason::Probe(probe) = held.await.unwrap() else { panic!("the first has the probe") };
     early.pop().unwrap().answered(1);
-    assert!(matches!(endpoint.wake().await, Wake::Answers));
+    assert!(matches!(endpoint.wake().await, WakeReason::Answers));
     for call in early {
         call.failed(&failure(FailureKind::TimedOut));
     }
     assert!(!endpoint.is_down());
     // The next outage is another: the old probe is no right to call, and its end frees nothing.
     take_down(&endpoint).await;
-    assert_eq!(endpoint.admit(1, Some(probe)).await.map(drop), Err(Down));
+    assert_eq!(endpoint.admit(1, Some(probe)).await.map(drop), Err(ServerDown));
     assert_eq!(endpoint.state(), state(true, Some(1), 0, 0, 0));
 }
 
@@ -270,9 +270,9 @@ async fn who_stops_waiting_is_in_nobodys_way() {
     sleep(Duration::from_secs(5)).await;
     let last = wakes.pop().unwrap();
     let probe = wakes.pop().unwrap().await;
-    assert!(matches!(probe, Wake::Probe(_)));
+    assert!(matches!(probe, WakeReason::Probe(_)));
     drop(probe);
-    assert!(matches!(last.await, Wake::Probe(_)));
+    assert!(matches!(last.await, WakeReason::Probe(_)));
     assert_eq!(endpoint.state(), state(true, Some(1), 0, 0, 0));
 }
 
@@ -297,10 +297,10 @@ async fn thousands_wait_at_no_cost() {
         let (endpoint, polls, gone) = (endpoint.clone(), polls.clone(), gone.clone());
         jobs.spawn(async move {
             let admitted = counted(&polls, endpoint.admit(1, None)).await;
-            assert_eq!(admitted.map(drop), Err(Down));
+            assert_eq!(admitted.map(drop), Err(ServerDown));
             match counted(&polls, endpoint.wake()).await {
-                Wake::Answers => drop(gone.fetch_add(1, Ordering::Relaxed)),
-                Wake::Probe(probe) => {
+                WakeReason::Answers => drop(gone.fetch_add(1, Ordering::Relaxed)),
+                WakeReason::Probe(probe) => {
                     let permit = endpoint.admit(1, Some(probe)).await.unwrap();
                     sleep(Duration::from_hours(2)).await;
                     permit.answered(1);
@@ -354,7 +354,7 @@ proptest! {
                     let (mut left, mut probe) = (calls, None);
                     while left > 0 {
                         let Ok(permit) = endpoint.admit(1, probe.take()).await else {
-                            if let Wake::Probe(given) = endpoint.wake().await {
+                            if let WakeReason::Probe(given) = endpoint.wake().await {
                                 probe = Some(given);
                             }
                             continue;

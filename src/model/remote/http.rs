@@ -3,11 +3,11 @@
 
 use super::{
     Timeouts,
-    blame::Parties,
-    framing::Splitter,
+    error_messages::ErrorMessages,
     key::Secrets,
-    pause,
-    wire::{Decode, Framing, Heard, Wire},
+    retry_after,
+    sse::EventSplitter,
+    wire::{Decode, Framing, RawReply, Wire},
 };
 use crate::model::{Failure, FailureKind};
 use chrono::Utc;
@@ -31,7 +31,7 @@ const MOST_DRAINED: usize = 64 * 1024;
 
 /// What was seen of an answer, for who writes it down.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct ObservedResponse {
     pub(super) status: Option<u16>,
     pub(super) headers: HeaderMap,
     /// How long the first word of a reply took.
@@ -42,33 +42,37 @@ pub(super) struct Seen {
 
 /// One attempt.
 #[derive(Debug)]
-pub(super) struct Attempt<'a> {
+pub(super) struct HttpAttempt<'a> {
     pub(super) wire: &'a dyn Wire,
     /// A stream was asked for.
     pub(super) streams: bool,
-    pub(super) parties: Parties<'a>,
+    pub(super) errors: ErrorMessages<'a>,
     pub(super) secrets: &'a Secrets,
     pub(super) timeouts: Timeouts,
     pub(super) received: &'a AtomicU64,
     pub(super) began: Instant,
-    pub(super) seen: Seen,
+    pub(super) observed: ObservedResponse,
 }
 
 /// How a body is read.
-enum Body {
+enum BodyReader {
     /// Its first byte has not come.
     Unknown,
-    Stream(Splitter),
+    Stream(EventSplitter),
     Whole(Vec<u8>),
 }
 
-impl Attempt<'_> {
+impl HttpAttempt<'_> {
     /// Sends `request` and reads the answer. No secret is in what comes back.
-    pub(super) async fn run(&mut self, client: &reqwest::Client, request: reqwest::Request) -> Result<Heard, Failure> {
+    pub(super) async fn run(
+        &mut self,
+        client: &reqwest::Client,
+        request: reqwest::Request,
+    ) -> Result<RawReply, Failure> {
         let whole = self.timeouts.whole;
         let ended = timeout(whole, self.exchange(client, request)).await.unwrap_or_else(|_| {
             let what = format!("did not finish its reply within {}", seconds(whole));
-            Err(self.parties.found(FailureKind::TimedOut, self.seen.status, &what))
+            Err(self.errors.failure(FailureKind::TimedOut, self.observed.status, &what))
         });
         match ended {
             Ok(mut heard) => {
@@ -77,18 +81,18 @@ impl Attempt<'_> {
             }
             Err(mut failure) => {
                 // What the format finds wrong, it finds without knowing where.
-                if !failure.reason.contains(self.parties.url) {
-                    failure.reason = format!("{}: {}", self.parties.url, failure.reason);
+                if !failure.reason.contains(self.errors.url) {
+                    failure.reason = format!("{}: {}", self.errors.url, failure.reason);
                 }
                 self.secrets.hide_in(&mut failure.reason);
-                failure.status = failure.status.or(self.seen.status);
+                failure.status = failure.status.or(self.observed.status);
                 Err(failure)
             }
         }
     }
 
     /// A server that repeats the key to us, piece by piece, gets no further with it.
-    fn hide(&self, heard: &mut Heard) {
+    fn hide(&self, heard: &mut RawReply) {
         self.secrets.hide_in(&mut heard.text);
         self.secrets.hide_in(&mut heard.model);
         for call in &mut heard.calls {
@@ -106,36 +110,37 @@ impl Attempt<'_> {
         if self.streams { self.timeouts.first_byte } else { self.timeouts.first_byte * 2 }
     }
 
-    async fn exchange(&mut self, client: &reqwest::Client, request: reqwest::Request) -> Result<Heard, Failure> {
+    async fn exchange(&mut self, client: &reqwest::Client, request: reqwest::Request) -> Result<RawReply, Failure> {
         let first_byte = self.first_byte();
         let mut response = match timeout(first_byte, client.execute(request)).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.parties.transport(&error, None)),
+            Ok(Err(error)) => return Err(self.errors.transport(&error, None)),
             Err(_) => {
                 let what = format!("sent no answer within {}", seconds(first_byte));
-                return Err(self.parties.found(FailureKind::TimedOut, None, &what));
+                return Err(self.errors.failure(FailureKind::TimedOut, None, &what));
             }
         };
         let status = response.status().as_u16();
-        self.seen.status = Some(status);
-        self.seen.headers = response.headers().clone();
+        self.observed.status = Some(status);
+        self.observed.headers = response.headers().clone();
         match status {
             200..=299 => self.read(response).await,
-            300..=399 => Err(self.parties.redirected(status, self.header(&LOCATION))),
+            300..=399 => Err(self.errors.redirected(status, self.header(&LOCATION))),
             _ => {
                 let body = self.refusal(&mut response).await;
                 let text = String::from_utf8_lossy(&body);
                 // Before anybody shortens it: half a key would not be found.
                 let (kind, words) = self.wire.refusal(status, &self.secrets.hide(&text));
-                let failure = self.parties.refused(kind, status, &words);
-                let retry_after = pause::asked(&self.seen.headers, Utc::now()).or_else(|| self.wire.retry_after(&text));
+                let failure = self.errors.refused(kind, status, &words);
+                let retry_after = retry_after::from_headers(&self.observed.headers, Utc::now())
+                    .or_else(|| self.wire.retry_after(&text));
                 Err(Failure { retry_after, ..failure })
             }
         }
     }
 
     fn header(&self, name: &reqwest::header::HeaderName) -> &str {
-        self.seen.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.observed.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// The beginning of a refusal's body. What doesn't come isn't missed: the status says the most.
@@ -156,15 +161,15 @@ impl Attempt<'_> {
     }
 
     fn note(&mut self, bytes: &[u8]) {
-        if let Some(body) = &mut self.seen.body {
+        if let Some(body) = &mut self.observed.body {
             body.extend_from_slice(bytes);
         }
     }
 
     /// Reads the body of a reply.
-    async fn read(&mut self, mut response: Response) -> Result<Heard, Failure> {
+    async fn read(&mut self, mut response: Response) -> Result<RawReply, Failure> {
         let mut decoder = self.wire.decoder();
-        let mut body = Body::Unknown;
+        let mut body = BodyReader::Unknown;
         let mut total = 0_usize;
         let mut heard_at = Instant::now();
         let mut is_heard = false;
@@ -173,10 +178,10 @@ impl Attempt<'_> {
             let chunk = match timeout(wait, response.chunk()).await {
                 Ok(Ok(Some(chunk))) => chunk,
                 Ok(Ok(None)) => break None,
-                Ok(Err(error)) => break Some(self.parties.transport(&error, self.seen.status)),
+                Ok(Err(error)) => break Some(self.errors.transport(&error, self.observed.status)),
                 Err(_) if total == 0 => {
                     let what = format!("sent no byte of a reply within {}", seconds(wait));
-                    break Some(self.parties.found(FailureKind::TimedOut, self.seen.status, &what));
+                    break Some(self.errors.failure(FailureKind::TimedOut, self.observed.status, &what));
                 }
                 Err(_) => {
                     break Some(self.stalled(&format!("began a reply and then sent nothing for {}", seconds(wait))));
@@ -187,26 +192,26 @@ impl Attempt<'_> {
             self.note(&chunk);
             if total > MOST_BYTES {
                 let what = format!("sent a reply of more than {} MiB", MOST_BYTES >> 20);
-                return Err(self.parties.found(FailureKind::Malformed, self.seen.status, &what));
+                return Err(self.errors.failure(FailureKind::Malformed, self.observed.status, &what));
             }
-            if let (Body::Unknown, Some(first)) = (&body, chunk.iter().find(|byte| !byte.is_ascii_whitespace())) {
+            if let (BodyReader::Unknown, Some(first)) = (&body, chunk.iter().find(|byte| !byte.is_ascii_whitespace())) {
                 body = self.kind_of_body(*first)?;
             }
             match &mut body {
-                Body::Unknown => {}
-                Body::Whole(bytes) => {
-                    self.seen.first.get_or_insert_with(|| self.began.elapsed());
+                BodyReader::Unknown => {}
+                BodyReader::Whole(bytes) => {
+                    self.observed.first.get_or_insert_with(|| self.began.elapsed());
                     bytes.extend_from_slice(&chunk);
                 }
-                Body::Stream(splitter) => {
+                BodyReader::Stream(splitter) => {
                     splitter.take(&chunk, &mut |name, data| {
                         heard_at = Instant::now();
                         is_heard = true;
                         // What comes behind the end of a reply can't spoil it.
                         if decoder.is_complete() { Ok(()) } else { decoder.event(name, &self.secrets.hide(data)) }
                     })?;
-                    if is_heard && self.seen.first.is_none() {
-                        self.seen.first = Some(self.began.elapsed());
+                    if is_heard && self.observed.first.is_none() {
+                        self.observed.first = Some(self.began.elapsed());
                     }
                     if decoder.is_complete() {
                         drain(response);
@@ -224,41 +229,46 @@ impl Attempt<'_> {
     }
 
     /// The reply, if its end had come before the connection's.
-    fn end(&self, mut decoder: Box<dyn Decode>, body: Body, broken: Option<Failure>) -> Result<Heard, Failure> {
+    fn end(
+        &self,
+        mut decoder: Box<dyn Decode>,
+        body: BodyReader,
+        broken: Option<Failure>,
+    ) -> Result<RawReply, Failure> {
         match (body, broken) {
-            (Body::Unknown | Body::Whole(_), Some(failure)) => Err(failure),
-            (Body::Stream(_), Some(failure)) => decoder.finish().map_err(|_| failure),
-            (Body::Whole(bytes), None) => {
+            (BodyReader::Unknown | BodyReader::Whole(_), Some(failure)) => Err(failure),
+            (BodyReader::Stream(_), Some(failure)) => decoder.finish().map_err(|_| failure),
+            (BodyReader::Whole(bytes), None) => {
                 decoder.whole(&self.secrets.hide(&String::from_utf8_lossy(&bytes)))?;
                 decoder.finish()
             }
-            (Body::Stream(mut splitter), None) => {
+            (BodyReader::Stream(mut splitter), None) => {
                 splitter.end(&mut |name, data| decoder.event(name, &self.secrets.hide(data)))?;
                 decoder.finish()
             }
-            (Body::Unknown, None) => decoder.finish(),
+            (BodyReader::Unknown, None) => decoder.finish(),
         }
     }
 
     fn stalled(&self, what: &str) -> Failure {
-        self.parties.found(FailureKind::Stalled, self.seen.status, what)
+        self.errors.failure(FailureKind::Stalled, self.observed.status, what)
     }
 
     /// How the body is to be read whose `first` byte has come. Servers say wrong types of content, and stream when they
     /// were not asked to, or don't when they were.
-    fn kind_of_body(&self, first: u8) -> Result<Body, Failure> {
+    fn kind_of_body(&self, first: u8) -> Result<BodyReader, Failure> {
         let said = self.header(&CONTENT_TYPE).to_lowercase();
         let kind = said.split(';').next().unwrap_or_default().trim();
         if first == b'<' || kind.contains("html") {
             let what = "answered with a page, not with a reply: check --base-url";
-            return Err(self.parties.found(FailureKind::Malformed, self.seen.status, what));
+            return Err(self.errors.failure(FailureKind::Malformed, self.observed.status, what));
         }
         let framing = self.wire.framing();
         let is_whole = match framing {
             Framing::ServerSentEvents => kind != "text/event-stream" && (first == b'{' || first == b'['),
             Framing::Lines => !self.streams && !kind.contains("ndjson"),
         };
-        Ok(if is_whole { Body::Whole(Vec::new()) } else { Body::Stream(Splitter::new(framing)) })
+        Ok(if is_whole { BodyReader::Whole(Vec::new()) } else { BodyReader::Stream(EventSplitter::new(framing)) })
     }
 }
 

@@ -1,10 +1,10 @@
 //! `--record`: one JSON file for each attempt, for bug reports. No secret is in it.
 
 use super::{
-    blame::words,
-    http::Seen,
+    error_messages::words,
+    http::ObservedResponse,
     key::{Secrets, is_secret_name},
-    wire::Heard,
+    wire::RawReply,
 };
 use crate::model::{Failure, ModelError};
 use chrono::{DateTime, Utc};
@@ -30,14 +30,14 @@ pub(super) struct Recorder {
 
 /// One attempt, from its beginning to its end.
 #[derive(Debug)]
-pub(super) struct Attempted<'a> {
+pub(super) struct AttemptRecord<'a> {
     pub(super) began: DateTime<Utc>,
     pub(super) turn: u64,
     pub(super) url: &'a str,
     pub(super) sent_headers: &'a HeaderMap,
     pub(super) sent: &'a Value,
-    pub(super) seen: &'a Seen,
-    pub(super) outcome: &'a Result<Heard, Failure>,
+    pub(super) observed: &'a ObservedResponse,
+    pub(super) outcome: &'a Result<RawReply, Failure>,
 }
 
 impl Recorder {
@@ -51,7 +51,7 @@ impl Recorder {
     }
 
     /// Writes one file. A failure is no reason to fail the call: it is given back once, as one sentence.
-    pub(super) fn write(&self, attempted: &Attempted<'_>, secrets: &Secrets) -> Option<String> {
+    pub(super) fn write(&self, attempted: &AttemptRecord<'_>, secrets: &Secrets) -> Option<String> {
         let mut value = attempted.value();
         secrets.hide_in_value(&mut value);
         let written = serde_json::to_vec_pretty(&value).map_err(io::Error::other).and_then(|mut text| {
@@ -77,9 +77,9 @@ impl Recorder {
     }
 }
 
-impl Attempted<'_> {
+impl AttemptRecord<'_> {
     fn value(&self) -> Value {
-        let body = self.seen.body.as_deref().unwrap_or_default();
+        let body = self.observed.body.as_deref().unwrap_or_default();
         let failure = self.outcome.as_ref().err().map(|failure| {
             json!({
                 "kind": failure.kind,
@@ -95,8 +95,8 @@ impl Attempted<'_> {
             "turn": self.turn,
             "request": {"method": "POST", "url": self.url, "headers": shown(self.sent_headers), "body": self.sent},
             "answer": {
-                "status": self.seen.status,
-                "headers": shown(&self.seen.headers),
+                "status": self.observed.status,
+                "headers": shown(&self.observed.headers),
                 "body": String::from_utf8_lossy(body),
             },
             "failure": failure,

@@ -3,7 +3,7 @@
 use super::{address::Address, key::Key};
 use crate::model::{
     ModelError,
-    endpoint::{Endpoint, Pace},
+    endpoint::{Endpoint, RateLimits},
 };
 use std::{
     collections::BTreeMap,
@@ -28,14 +28,14 @@ pub(super) fn client() -> Result<&'static reqwest::Client, ModelError> {
         .connect_timeout(CONNECT)
         .redirect(reqwest::redirect::Policy::none())
         .build()
-        .map_err(|error| ModelError::Client { what: super::blame::words(&error.to_string()) })?;
+        .map_err(|error| ModelError::Client { what: super::error_messages::words(&error.to_string()) })?;
     Ok(CLIENT.get_or_init(|| client))
 }
 
 /// The endpoint of a server and key; the first who asks says how many calls it takes.
-pub(super) fn endpoint(address: &Address, key: Option<&Key>, pace: Pace) -> Arc<Endpoint> {
-    type Known = BTreeMap<(String, Option<Key>), Arc<Endpoint>>;
-    static KNOWN: OnceLock<Mutex<Known>> = OnceLock::new();
+pub(super) fn endpoint(address: &Address, key: Option<&Key>, pace: RateLimits) -> Arc<Endpoint> {
+    type EndpointsByServer = BTreeMap<(String, Option<Key>), Arc<Endpoint>>;
+    static KNOWN: OnceLock<Mutex<EndpointsByServer>> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
     // A map is whole whenever it can be locked, whoever died while holding it.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,12 +6,12 @@
 //! a whole reply with its usage when one tool call in it is torn, and takes twice the processor time.
 
 pub mod anthropic;
+pub mod call_parts;
+pub mod error_response;
 mod fields;
 pub mod gemini;
 pub mod ollama;
 pub mod openai;
-pub mod pieces;
-pub mod refused;
 
 use crate::model::{Failure, FailureKind, table::Quirks};
 use overnight_core::prompt::message::{Prompt, Stop, Usage};
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// One call as a format needs it.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct WireRequest<'a> {
     pub prompt: &'a Prompt,
     /// The model's name as the server knows it, unchanged.
     pub model: &'a str,
@@ -30,7 +30,7 @@ pub struct Asked<'a> {
 
 /// What is sent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outgoing {
+pub struct OutgoingRequest {
     /// Behind the base URL, without a leading `/`; characters of the model's name are escaped.
     pub path: String,
     /// Beside the key, the content's type and the user's own.
@@ -40,7 +40,7 @@ pub struct Outgoing {
 }
 
 #[cfg(test)]
-impl Outgoing {
+impl OutgoingRequest {
     fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap()
     }
@@ -70,7 +70,7 @@ pub struct RawCall {
 
 /// A whole reply, before it is mended.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Heard {
+pub struct RawReply {
     pub text: String,
     pub calls: Vec<RawCall>,
     pub usage: Option<Usage>,
@@ -94,7 +94,7 @@ pub trait Decode: Send {
     fn is_complete(&self) -> bool;
 
     /// The reply; [`FailureKind::BrokenStream`] where its end never came.
-    fn finish(self: Box<Self>) -> Result<Heard, Failure>;
+    fn finish(self: Box<Self>) -> Result<RawReply, Failure>;
 }
 
 /// One vendor's format.
@@ -113,7 +113,7 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
 
     fn framing(&self) -> Framing;
 
-    fn outgoing(&self, asked: &Asked<'_>) -> Outgoing;
+    fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest;
 
     fn decoder(&self) -> Box<dyn Decode>;
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What a block is.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TextBlockKind {
     Heading,
     Paragraph,
     /// A list's item, so many lists deep.
@@ -14,16 +14,16 @@ pub(super) enum Kind {
 }
 
 /// A part of a text, without the marks around it.
-pub(super) struct Block {
-    pub(super) kind: Kind,
+pub(super) struct TextBlock {
+    pub(super) kind: TextBlockKind,
     pub(super) range: Range<usize>,
 }
 
 /// The blocks of a text, and where the last block that may go on behind its end begins: with the line that leads into it,
 /// where it is a list.
 #[derive(Default)]
-pub(super) struct Blocks {
-    pub(super) list: Vec<Block>,
+pub(super) struct TextBlocks {
+    pub(super) list: Vec<TextBlock>,
     pub(super) last: usize,
 }
 
@@ -32,17 +32,17 @@ const MARKDOWN: [&str; 14] =
     ["md", "markdown", "html", "htm", "xhtml", "epub", "docx", "docm", "pptx", "xlsx", "xlsm", "odt", "ods", "odp"];
 
 /// The blocks of `text`, which is a part of the document `name`.
-pub(super) fn blocks(name: &str, text: &str) -> Blocks {
+pub(super) fn blocks(name: &str, text: &str) -> TextBlocks {
     let ending = name.rsplit('.').next().unwrap_or_default().to_lowercase();
     if MARKDOWN.contains(&ending.as_str()) { markdown(text) } else { plain(text) }
 }
 
 /// Code, quotations and raw HTML are left out.
-fn markdown(text: &str) -> Blocks {
-    let mut found = Blocks::default();
+fn markdown(text: &str) -> TextBlocks {
+    let mut found = TextBlocks::default();
     let (mut skipped, mut lists, mut depth) = (0_usize, 0_usize, 0_usize);
     let mut open: Option<Range<usize>> = None;
-    let (mut kind, mut is_led) = (Kind::Paragraph, false);
+    let (mut kind, mut is_led) = (TextBlockKind::Paragraph, false);
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         let end = match &event {
             Event::Start(tag) => Some(tag.to_end()),
@@ -50,7 +50,7 @@ fn markdown(text: &str) -> Blocks {
             _ => None,
         };
         if end.is_some_and(|end| !is_inline(end)) {
-            found.list.extend(open.take().filter(|_| skipped == 0).map(|range| Block { kind, range }));
+            found.list.extend(open.take().filter(|_| skipped == 0).map(|range| TextBlock { kind, range }));
         }
         match event {
             Event::Start(tag) if !is_inline(tag.to_end()) => {
@@ -62,9 +62,9 @@ fn markdown(text: &str) -> Blocks {
                 match tag {
                     Tag::CodeBlock(_) | Tag::BlockQuote(_) | Tag::HtmlBlock => skipped += 1,
                     Tag::List(_) => lists += 1,
-                    Tag::Heading { .. } => kind = Kind::Heading,
-                    Tag::TableCell => kind = Kind::Cell,
-                    _ => kind = if lists > 0 { Kind::Item(lists) } else { Kind::Paragraph },
+                    Tag::Heading { .. } => kind = TextBlockKind::Heading,
+                    Tag::TableCell => kind = TextBlockKind::Cell,
+                    _ => kind = if lists > 0 { TextBlockKind::Item(lists) } else { TextBlockKind::Paragraph },
                 }
             }
             Event::End(end) if !is_inline(end) => {
@@ -74,7 +74,7 @@ fn markdown(text: &str) -> Blocks {
                     TagEnd::List(_) => lists -= 1,
                     _ => {}
                 }
-                kind = if lists > 0 { Kind::Item(lists) } else { Kind::Paragraph };
+                kind = if lists > 0 { TextBlockKind::Item(lists) } else { TextBlockKind::Paragraph };
             }
             Event::Rule => {}
             _ => open = Some(open.map_or(range.clone(), |open| open.start.min(range.start)..open.end.max(range.end))),
@@ -88,8 +88,8 @@ fn is_inline(end: TagEnd) -> bool {
 }
 
 /// Paragraphs end at blank lines, items begin at their marks, and rows of drawn tables have cells.
-fn plain(text: &str) -> Blocks {
-    let mut found = Blocks::default();
+fn plain(text: &str) -> TextBlocks {
+    let mut found = TextBlocks::default();
     // What is open: where its first line begins, where its text behind a list's mark, and where it ends.
     let mut open: Option<(usize, Range<usize>)> = None;
     let mut place = 0;
@@ -106,7 +106,7 @@ fn plain(text: &str) -> Blocks {
             let mut from = start;
             for cell in line.split('|') {
                 let range = from + cell.len() - cell.trim_start().len()..from + cell.trim_end().len();
-                found.list.extend((!range.is_empty()).then_some(Block { kind: Kind::Cell, range }));
+                found.list.extend((!range.is_empty()).then_some(TextBlock { kind: TextBlockKind::Cell, range }));
                 from += cell.len() + 1;
             }
         } else if !line.is_empty() && !is_rule {
@@ -115,7 +115,7 @@ fn plain(text: &str) -> Blocks {
         }
     }
     close(&mut found, text, open, false);
-    let last = found.list.iter().rfind(|block| !matches!(block.kind, Kind::Item(_)));
+    let last = found.list.iter().rfind(|block| !matches!(block.kind, TextBlockKind::Item(_)));
     found.last = last.map_or(0, |block| block.range.start);
     found
 }
@@ -131,7 +131,7 @@ fn mark(line: &str) -> usize {
 }
 
 /// A heading is underlined, numbered or in capitals, on a line of its own.
-fn close(found: &mut Blocks, text: &str, open: Option<(usize, Range<usize>)>, is_underlined: bool) {
+fn close(found: &mut TextBlocks, text: &str, open: Option<(usize, Range<usize>)>, is_underlined: bool) {
     let Some((start, range)) = open else { return };
     let whole = &text[start..range.end];
     let mut words = whole.split_whitespace();
@@ -139,12 +139,12 @@ fn close(found: &mut Blocks, text: &str, open: Option<(usize, Range<usize>)>, is
         && words.next().is_some_and(|word| word.starts_with(char::is_uppercase));
     let is_capital = whole.chars().filter(|c| c.is_uppercase()).count() > 3 && !whole.chars().any(char::is_lowercase);
     let before = found.list.last();
-    let is_led = before.is_some_and(|one| one.kind == Kind::Item(1) || text[one.range.clone()].ends_with(':'));
+    let is_led = before.is_some_and(|one| one.kind == TextBlockKind::Item(1) || text[one.range.clone()].ends_with(':'));
     let is_title = !whole.ends_with(['.', ';', ',', ':', '!', '?']) && (is_numbered && !is_led || is_capital);
     let (kind, from) = match range.start > start {
-        _ if !whole.contains('\n') && (is_underlined || is_title) => (Kind::Heading, start),
-        true => (Kind::Item(1), range.start),
-        false => (Kind::Paragraph, range.start),
+        _ if !whole.contains('\n') && (is_underlined || is_title) => (TextBlockKind::Heading, start),
+        true => (TextBlockKind::Item(1), range.start),
+        false => (TextBlockKind::Paragraph, range.start),
     };
-    found.list.push(Block { kind, range: from..range.end });
+    found.list.push(TextBlock { kind, range: from..range.end });
 }

@@ -3,7 +3,9 @@
 
 use super::summary::{is_common, words};
 use super::worker::{Call, file};
-use super::{plan::AUDIT, prompt_view::PromptView, reading::Entry, state::State, statements::Strength};
+use super::{
+    plan::AUDIT, prompt_view::PromptView, reading::RecordedSentence, state::ReadingState, statements::Strength,
+};
 use regex::Regex;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write, sync::LazyLock};
@@ -19,18 +21,22 @@ const RELATED: f64 = 0.5;
 const SAME: f64 = 0.7;
 
 /// A statement: its text, its words and how it binds.
-struct Said {
+struct ComparedStatement {
     text: String,
     stems: BTreeSet<String>,
     strength: Strength,
 }
 
 /// Records what the policies say to each of `entries`, statements of the standard that the state is at.
-pub(super) fn findings(view: &PromptView<'_>, state: &mut State, entries: &[Entry]) -> Result<Vec<Call>, Vec<Call>> {
+pub(super) fn findings(
+    view: &PromptView<'_>,
+    state: &mut ReadingState,
+    entries: &[RecordedSentence],
+) -> Result<Vec<Call>, Vec<Call>> {
     let policies = file(view, POLICIES)?;
     let rows: Vec<Value> = policies.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let row = |row: &Value| Some(said(row[4].as_str()?, Strength::named(row[3].as_str()?)?));
-    let policies: Vec<Said> = rows.iter().filter_map(row).collect();
+    let policies: Vec<ComparedStatement> = rows.iter().filter_map(row).collect();
     let (mut records, mut gaps) = (Vec::new(), String::new());
     for (number, entry) in (state.entries + 1..).zip(entries) {
         let (verdict, index, reason) = compare(&said(&entry.quote, entry.strength), &policies);
@@ -52,7 +58,7 @@ pub(super) fn findings(view: &PromptView<'_>, state: &mut State, entries: &[Entr
 }
 
 /// The verdict, the policies' statement that comes closest, none where the matter is missing, and the reason.
-fn compare(standard: &Said, policies: &[Said]) -> (&'static str, Option<usize>, String) {
+fn compare(standard: &ComparedStatement, policies: &[ComparedStatement]) -> (&'static str, Option<usize>, String) {
     let scores = policies.iter().map(|policy| similarity(&standard.stems, &policy.stems)).enumerate();
     let best = scores.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
     let Some((index, score)) = best.filter(|(_, score)| *score >= RELATED) else {
@@ -63,9 +69,9 @@ fn compare(standard: &Said, policies: &[Said]) -> (&'static str, Option<usize>, 
     (verdict, Some(index), reason)
 }
 
-fn said(text: &str, strength: Strength) -> Said {
+fn said(text: &str, strength: Strength) -> ComparedStatement {
     let stems = words(text).filter(|word| word.chars().all(char::is_alphabetic)).map(|word| stem(&word)).collect();
-    Said { text: text.to_owned(), stems, strength }
+    ComparedStatement { text: text.to_owned(), stems, strength }
 }
 
 /// A word without its ending: `stored`, `stores` and `storing` are one.
@@ -82,7 +88,7 @@ fn similarity(wanted: &BTreeSet<String>, said: &BTreeSet<String>) -> f64 {
     number(shared) * (0.8 / number(wanted.len().max(1)) + 0.2 / number(said.len().max(1)))
 }
 
-fn judge(standard: &Said, policy: &Said, score: f64) -> (&'static str, String) {
+fn judge(standard: &ComparedStatement, policy: &ComparedStatement, score: f64) -> (&'static str, String) {
     let (asked, given) = (standard.strength, policy.strength);
     let words = format!("{} in the policy, {} in the standard", given.name, asked.name);
     if asked.forbids != given.forbids {

@@ -1,6 +1,6 @@
 //! What the rules can do, and the plan for it. A plan's steps are its todos, and each names its part of the documents.
 
-use super::prompt_view::Listed;
+use super::prompt_view::ListedDocument;
 use regex::Regex;
 use std::{fmt::Write, sync::LazyLock};
 
@@ -40,7 +40,7 @@ const START: &str = "Start the result files of ";
 const REPORT: &str = "Write the report of ";
 
 /// What a todo asks for.
-pub(super) enum Step {
+pub(super) enum TodoKind {
     Start(&'static Task),
     Read(Work, Vec<Segment>),
     Report(&'static Task),
@@ -79,12 +79,12 @@ pub(super) fn task(instructions: &str) -> Result<&'static Task, String> {
 }
 
 /// What a todo of these rules asks for; `None` for one of somebody else.
-pub(super) fn step(todo: &str) -> Option<Step> {
+pub(super) fn step(todo: &str) -> Option<TodoKind> {
     let named = |name: &str| TASKS.into_iter().find(|task| task.name == name);
     let work = WORKS.iter().find(|(_, verb)| todo.starts_with(verb) && todo.ends_with(']'));
-    let start = todo.strip_prefix(START).and_then(named).map(Step::Start);
-    let report = todo.strip_prefix(REPORT).and_then(named).map(Step::Report);
-    start.or(report).or_else(|| work.map(|(work, _)| Step::Read(*work, segments(todo))))
+    let start = todo.strip_prefix(START).and_then(named).map(TodoKind::Start);
+    let report = todo.strip_prefix(REPORT).and_then(named).map(TodoKind::Report);
+    start.or(report).or_else(|| work.map(|(work, _)| TodoKind::Read(*work, segments(todo))))
 }
 
 /// The segments that a todo names: `"a.md" [1-200]`.
@@ -111,9 +111,9 @@ fn in_todo(name: &str) -> String {
 }
 
 /// Standards and policies, as `audit-policy` tells them apart.
-pub(super) fn sides(documents: &[Listed]) -> (Vec<Listed>, Vec<Listed>) {
+pub(super) fn sides(documents: &[ListedDocument]) -> (Vec<ListedDocument>, Vec<ListedDocument>) {
     let words = ["polic", "handbook", "procedure"];
-    let is_policy = |one: &Listed| words.iter().any(|word| one.name.to_lowercase().contains(word));
+    let is_policy = |one: &ListedDocument| words.iter().any(|word| one.name.to_lowercase().contains(word));
     let (policies, standards): (Vec<_>, Vec<_>) = documents.iter().cloned().partition(is_policy);
     if !policies.is_empty() && !standards.is_empty() {
         return (standards, policies);
@@ -125,7 +125,7 @@ pub(super) fn sides(documents: &[Listed]) -> (Vec<Listed>, Vec<Listed>) {
 }
 
 /// Documents in parts of about the same size, small ones together.
-fn parts(documents: &[Listed], part_tokens: u64) -> Vec<String> {
+fn parts(documents: &[ListedDocument], part_tokens: u64) -> Vec<String> {
     let mut parts: Vec<(u64, String)> = Vec::new();
     for document in documents.iter().filter(|document| document.units > 0) {
         let count = document.tokens.div_ceil(part_tokens).clamp(1, document.units);
@@ -145,7 +145,7 @@ fn parts(documents: &[Listed], part_tokens: u64) -> Vec<String> {
 }
 
 /// The plan for `task` over `documents`.
-pub(super) fn plan(task: &'static Task, documents: &[Listed]) -> String {
+pub(super) fn plan(task: &'static Task, documents: &[ListedDocument]) -> String {
     let (standards, policies) = sides(documents);
     let reading = match task {
         _ if *task == EXTRACT => vec![(0, documents)],

@@ -57,14 +57,14 @@ impl<'a> Exchange<'a> {
 }
 
 /// A place in a document: a page or line, and the line of the page (1 where there are no pages).
-pub(super) type Place = (u64, u64);
+pub(super) type DocumentPlace = (u64, u64);
 
 /// What is in sight of a document, without a break.
 #[derive(Default)]
 pub(super) struct Passage<'a> {
-    pub(super) lines: Vec<(Place, &'a str)>,
+    pub(super) lines: Vec<(DocumentPlace, &'a str)>,
     /// Where it goes on.
-    pub(super) next: Place,
+    pub(super) next: DocumentPlace,
     pub(super) is_paged: bool,
     /// Pages or lines of the whole document.
     pub(super) units: u64,
@@ -74,7 +74,7 @@ pub(super) struct Passage<'a> {
 
 /// A document as the list shows it.
 #[derive(Clone)]
-pub(super) struct Listed {
+pub(super) struct ListedDocument {
     pub(super) name: String,
     pub(super) units: u64,
     pub(super) tokens: u64,
@@ -196,12 +196,12 @@ impl<'a> PromptView<'a> {
     }
 
     /// The list of documents, put together from its parts; or the place at which to go on.
-    pub(super) fn listing(&self) -> Result<Vec<Listed>, Next> {
+    pub(super) fn listing(&self) -> Result<Vec<ListedDocument>, Next> {
         let (mut documents, mut all, mut longest) = (BTreeMap::new(), None, 1);
         for part in self.exchanges.iter().filter(|one| one.call.name == "list_documents").filter_map(Exchange::answer) {
             let number = |text: &str| text.split(' ').next().and_then(|number| number.parse::<u64>().ok());
             let from = part.split_once("; here ").and_then(|(_, rest)| number(rest)).unwrap_or(1);
-            let listed: Vec<Listed> = part.lines().skip(1).map_while(listed).collect();
+            let listed: Vec<ListedDocument> = part.lines().skip(1).map_while(listed).collect();
             (all, longest) = (number(part), longest.max(listed.len()));
             documents.extend((from..).zip(listed));
         }
@@ -209,9 +209,9 @@ impl<'a> PromptView<'a> {
     }
 
     /// What is in sight of the document `name` from a place to the end of page or line `to`.
-    pub(super) fn passage(&self, name: &str, from: Place, to: u64) -> Passage<'a> {
+    pub(super) fn passage(&self, name: &str, from: DocumentPlace, to: u64) -> Passage<'a> {
         let mut passage = Passage { next: from, ..Passage::default() };
-        let mut shown = Shown::default();
+        let mut shown = ShownLines::default();
         for one in self.exchanges.iter().filter(|one| one.is("read_document", "name", name)) {
             let facts = one.answer().and_then(|answer| show(name, answer, &mut shown));
             (passage.is_paged, passage.units) = facts.unwrap_or((passage.is_paged, passage.units));
@@ -233,11 +233,11 @@ fn numbered<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = (u
 }
 
 /// Pages or lines of a document, and of each, as far as known, the number of its last line.
-type Shown<'a> = (BTreeMap<Place, &'a str>, BTreeMap<u64, u64>);
+type ShownLines<'a> = (BTreeMap<DocumentPlace, &'a str>, BTreeMap<u64, u64>);
 
 /// Adds what a read shows. Whether the document has pages, and how many pages or lines:
 /// `<document 0123456789abcdef name="a.pdf" pages="1-3" of="9">`.
-fn show<'a>(name: &str, result: &'a str, (lines, last): &mut Shown<'a>) -> Option<(bool, u64)> {
+fn show<'a>(name: &str, result: &'a str, (lines, last): &mut ShownLines<'a>) -> Option<(bool, u64)> {
     let (head, rest) = result.split_once('\n')?;
     let (mark, head) = head.strip_prefix("<document ")?.split_once(' ')?;
     let head = head.strip_prefix(&format!("name={} ", quoted(name)))?;
@@ -291,11 +291,11 @@ fn board(text: &str) -> Board {
 }
 
 /// `a.pdf (PDF, 12 pages, about 3400 tokens, 0 % read) [not read: page 3: damaged]`.
-fn listed(line: &str) -> Option<Listed> {
+fn listed(line: &str) -> Option<ListedDocument> {
     let rest = line.strip_suffix(']').and_then(|line| line.split_once(" % read) ["));
     let (rest, remarks) = rest.or_else(|| Some((line.strip_suffix(" % read)")?, "")))?;
     let (name, facts) = rest.rsplit_once(" (")?;
     let mut numbers = facts.rsplit(", ").skip(1).map(|fact| fact.split(' ').find_map(|word| word.parse().ok()));
     let (tokens, units) = (numbers.next()??, numbers.next()??);
-    Some(Listed { name: name.to_owned(), units, tokens, remarks: remarks.to_owned() })
+    Some(ListedDocument { name: name.to_owned(), units, tokens, remarks: remarks.to_owned() })
 }

@@ -4,8 +4,8 @@
 use super::blocks::blocks;
 use super::compare::{POLICIES, findings};
 use super::plan::{EXTRACT, SUMMARISE, Segment, Work};
-use super::prompt_view::{Passage, Place, PromptView};
-use super::state::{State, in_words};
+use super::prompt_view::{DocumentPlace, Passage, PromptView};
+use super::state::{ReadingState, in_words};
 use super::statements::{Strength, collapsed, statements};
 use super::summary::key_sentences;
 use super::worker::{Call, blocked, call, complete};
@@ -18,7 +18,7 @@ const MOST_POINTS: u64 = 12;
 const TOKENS_A_POINT: u64 = 200;
 
 /// A sentence of a document that is to be recorded.
-pub(super) struct Entry {
+pub(super) struct RecordedSentence {
     pub(super) page: Option<u64>,
     pub(super) line: Option<u64>,
     pub(super) section: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Entry {
 
 /// The next calls for a todo.
 pub(super) fn work(view: &PromptView<'_>, work: Work, segments: &[Segment]) -> Result<Vec<Call>, Vec<Call>> {
-    let mut state = State::recall(view)?;
+    let mut state = ReadingState::recall(view)?;
     let before = state.clone();
     let (mut calls, mut needed) = (Vec::new(), Vec::new());
     let first = segments.iter().position(|segment| segment.name == state.document).unwrap_or(0);
@@ -66,13 +66,18 @@ pub(super) fn work(view: &PromptView<'_>, work: Work, segments: &[Segment]) -> R
     Ok(calls)
 }
 
-fn read(name: &str, (unit, line): Place, to: u64) -> Call {
+fn read(name: &str, (unit, line): DocumentPlace, to: u64) -> Call {
     call("read_document", json!({"name": name, "from": unit, "to": to, "line": line}))
 }
 
 /// Records what is in sight of a document from the state's place on, and moves that place behind it; or gives the calls that
 /// are needed first.
-fn piece(view: &PromptView<'_>, state: &mut State, work: Work, passage: &Passage<'_>) -> Result<Vec<Call>, Vec<Call>> {
+fn piece(
+    view: &PromptView<'_>,
+    state: &mut ReadingState,
+    work: Work,
+    passage: &Passage<'_>,
+) -> Result<Vec<Call>, Vec<Call>> {
     let (is_beginning, name, mut section) = (state.next == (1, 1), state.document.clone(), state.section.clone());
     let (entries, next) = entries(&name, passage, work, &mut section);
     let mut calls = Vec::new();
@@ -107,7 +112,8 @@ fn piece(view: &PromptView<'_>, state: &mut State, work: Work, passage: &Passage
             calls.extend(state.append(view, SUMMARISE.report, &text));
         }
         Work::Policies => {
-            let row = |entry: &Entry| json!([name, entry.page, entry.line, entry.strength.name, entry.quote]);
+            let row =
+                |entry: &RecordedSentence| json!([name, entry.page, entry.line, entry.strength.name, entry.quote]);
             let rows: String = entries.iter().map(|entry| row(entry).to_string() + "\n").collect();
             calls.extend(state.append(view, POLICIES, &rows));
         }
@@ -118,7 +124,12 @@ fn piece(view: &PromptView<'_>, state: &mut State, work: Work, passage: &Passage
 }
 
 /// What is to be recorded of a passage, and where to go on: what its end may have cut is left out, unless it is all there is.
-fn entries(name: &str, passage: &Passage<'_>, work: Work, section: &mut Option<String>) -> (Vec<Entry>, Place) {
+fn entries(
+    name: &str,
+    passage: &Passage<'_>,
+    work: Work,
+    section: &mut Option<String>,
+) -> (Vec<RecordedSentence>, DocumentPlace) {
     let (mut entries, mut next) = (Vec::new(), passage.next);
     let sheets: Vec<_> = passage.lines.chunk_by(|a, b| !passage.is_paged || a.0.0 == b.0.0).collect();
     for (number, lines) in sheets.iter().enumerate() {
@@ -134,7 +145,7 @@ fn entries(name: &str, passage: &Passage<'_>, work: Work, section: &mut Option<S
         let entry = |range: Range<usize>, strength: Strength, section: Option<String>| {
             let unit = lines.get(line_at(range.start)).map(|(place, _)| place.0);
             let (page, line) = if passage.is_paged { (unit, None) } else { (None, unit) };
-            Entry { page, line, section, strength, quote: collapsed(&text[range]) }
+            RecordedSentence { page, line, section, strength, quote: collapsed(&text[range]) }
         };
         if work == Work::KeyPoints {
             let share = |unit: u64| unit * MOST_POINTS / passage.units.max(1);

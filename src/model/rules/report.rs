@@ -2,8 +2,8 @@
 
 use super::compare::{GAPS, POLICIES};
 use super::plan::{AUDIT, EXTRACT, SUMMARISE, Task, sides};
-use super::prompt_view::{Listed, PromptView};
-use super::state::{State, in_words};
+use super::prompt_view::{ListedDocument, PromptView};
+use super::state::{ReadingState, in_words};
 use super::worker::{Call, complete, documents, file, write};
 use std::fmt::Write;
 
@@ -31,20 +31,21 @@ pub(super) fn start(task: &'static Task) -> Vec<Call> {
     };
     let lines = files.iter().map(|(path, text)| ((*path).to_owned(), text.lines().count() as u64)).collect();
     let mut calls: Vec<Call> = files.iter().map(|(path, text)| write(path, text)).collect();
-    calls.extend([State { lines, ..State::default() }.save(), complete("the result files are there")]);
+    calls.extend([ReadingState { lines, ..ReadingState::default() }.save(), complete("the result files are there")]);
     calls
 }
 
 /// Ends the report, once.
 pub(super) fn work(view: &PromptView<'_>, task: &'static Task) -> Result<Vec<Call>, Vec<Call>> {
-    let mut state = State::recall(view)?;
+    let mut state = ReadingState::recall(view)?;
     if state.document == task.report {
         return Ok(vec![complete("the report is written")]);
     }
     let documents = documents(view)?;
     let mut text = if *task == AUDIT { findings(view, &documents)? } else { String::new() };
     let _ = write!(text, "\n{} entries are in {}: {}.\n\n", state.entries, task.records, in_words(&state.totals));
-    let unread: Vec<&Listed> = documents.iter().filter(|one| one.units == 0 || !one.remarks.is_empty()).collect();
+    let unread: Vec<&ListedDocument> =
+        documents.iter().filter(|one| one.units == 0 || !one.remarks.is_empty()).collect();
     if !unread.is_empty() {
         text.push_str("Not read:\n\n");
         text.extend(unread.iter().map(|one| format!("- {}: {}\n", one.name, one.remarks.replace("not read: ", ""))));
@@ -58,7 +59,7 @@ pub(super) fn work(view: &PromptView<'_>, task: &'static Task) -> Result<Vec<Cal
 }
 
 /// What an audit found, the contradictions first; or the calls that show it.
-fn findings(view: &PromptView<'_>, documents: &[Listed]) -> Result<String, Vec<Call>> {
+fn findings(view: &PromptView<'_>, documents: &[ListedDocument]) -> Result<String, Vec<Call>> {
     let (standards, policies) = sides(documents);
     let mut text = "# Policies against standards\n".to_owned();
     for (side, documents) in [("Standards", standards), ("Policies", policies)] {

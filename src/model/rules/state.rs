@@ -1,7 +1,7 @@
 //! What the rules must remember from turn to turn: kept in `workspace.md`, written with all that is recorded. A reply may be
 //! run in part, so that a result file is further than the memory says; the number of its lines tells.
 
-use super::prompt_view::{Place, PromptView};
+use super::prompt_view::{DocumentPlace, PromptView};
 use super::worker::{Call, blocked, call, read, write};
 use overnight_core::job::state::MEMORY_FILE;
 use serde::{Deserialize, Serialize};
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 /// Where the reading is, and what was recorded so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct State {
+pub(super) struct ReadingState {
     /// The document that is being read, where to go on in it, and the heading above that place.
     pub(super) document: String,
-    pub(super) next: Place,
+    pub(super) next: DocumentPlace,
     pub(super) section: Option<String>,
     pub(super) entries: u64,
     /// Entries by strength or verdict: all, and those of the document.
@@ -23,7 +23,7 @@ pub(super) struct State {
     pub(super) lines: BTreeMap<String, u64>,
 }
 
-impl State {
+impl ReadingState {
     /// The state, where it is in sight with the lengths of all files that grow; else what to call first.
     pub(super) fn recall(view: &PromptView<'_>) -> Result<Self, Vec<Call>> {
         let text = view.memory().ok_or_else(|| vec![read(MEMORY_FILE, 1)])?;

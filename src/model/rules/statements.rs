@@ -1,7 +1,7 @@
 //! Normative statements: sentences and items that bind their reader by a word of RFC 2119 (`extract-requirements` says which,
 //! and how strongly).
 
-use super::blocks::{Block, Kind};
+use super::blocks::{TextBlock, TextBlockKind};
 use super::sentences::sentences;
 use regex::Regex;
 use std::{ops::Range, sync::LazyLock};
@@ -45,20 +45,20 @@ pub(super) struct Statement {
 }
 
 /// The statements of a text. `section` is the heading above its beginning, and then the one above its end.
-pub(super) fn statements(text: &str, blocks: &[Block], section: &mut Option<String>) -> Vec<Statement> {
+pub(super) fn statements(text: &str, blocks: &[TextBlock], section: &mut Option<String>) -> Vec<Statement> {
     let mut found: Vec<Statement> = Vec::new();
     // What leads into the items of each list that is open: none, or a line that binds them or doesn't.
     let mut leads: Vec<Option<Strength>> = Vec::new();
     let mut lead = None;
     for (place, block) in blocks.iter().enumerate() {
-        let depth = if let Kind::Item(depth) = block.kind { depth } else { 0 };
+        let depth = if let TextBlockKind::Item(depth) = block.kind { depth } else { 0 };
         while leads.len() < depth {
             leads.push(lead.or_else(|| leads.last().copied().flatten()));
         }
         leads.truncate(depth);
         let whole = &text[block.range.clone()];
         lead = None;
-        if block.kind == Kind::Heading {
+        if block.kind == TextBlockKind::Heading {
             *section = Some(collapsed(whole));
             continue;
         }
@@ -68,7 +68,8 @@ pub(super) fn statements(text: &str, blocks: &[Block], section: &mut Option<Stri
             continue;
         }
         let parts = sentences(whole);
-        let leads_on = blocks.get(place + 1).is_some_and(|next| matches!(next.kind, Kind::Item(next) if next > depth));
+        let leads_on =
+            blocks.get(place + 1).is_some_and(|next| matches!(next.kind, TextBlockKind::Item(next) if next > depth));
         for (number, part) in parts.iter().enumerate().filter(|(_, part)| part.len() < MOST_BYTES) {
             let sentence = &whole[part.clone()];
             let own = strength(&blanked[part.clone()]);

@@ -1,6 +1,6 @@
 //! The sentences that carry a text: those whose words are frequent in it.
 
-use super::blocks::{Block, Kind};
+use super::blocks::{TextBlock, TextBlockKind};
 use super::sentences::sentences;
 use std::{collections::HashMap, ops::Range};
 
@@ -8,9 +8,9 @@ use std::{collections::HashMap, ops::Range};
 const LETTERS: Range<usize> = 40..600;
 
 /// At most `most` sentences, in the order of the text; short and endless ones only where there are no others.
-pub(super) fn key_sentences(text: &str, blocks: &[Block], most: usize) -> Vec<Range<usize>> {
+pub(super) fn key_sentences(text: &str, blocks: &[TextBlock], most: usize) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = Vec::new();
-    for block in blocks.iter().filter(|block| matches!(block.kind, Kind::Paragraph | Kind::Item(_))) {
+    for block in blocks.iter().filter(|block| matches!(block.kind, TextBlockKind::Paragraph | TextBlockKind::Item(_))) {
         let (start, parts) = (block.range.start, sentences(&text[block.range.clone()]));
         all.extend(parts.into_iter().map(|part| start + part.start..start + part.end));
     }

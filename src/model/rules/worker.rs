@@ -1,8 +1,8 @@
 //! What to do at each board, and calls as the rules make them.
 
-use super::plan::{Step, plan, step, task};
-use super::prompt_view::{Board, Listed, PromptView};
-use super::state::{State, in_words};
+use super::plan::{TodoKind, plan, step, task};
+use super::prompt_view::{Board, ListedDocument, PromptView};
+use super::state::{ReadingState, in_words};
 use super::{reading, report};
 use overnight_core::job::event::PlanStep;
 use overnight_core::job::state::{INSTRUCTIONS_FILE, PLAN_FILE};
@@ -22,9 +22,9 @@ fn answer(view: &PromptView<'_>) -> Result<Vec<Call>, Vec<Call>> {
             Err(vec![blocked(&format!("a result file can't be written: {refusal}"))])
         }
         Board::Todo(content, open) => match step(content) {
-            Some(Step::Start(task)) => Ok(report::start(task)),
-            Some(Step::Read(work, segments)) => reading::work(view, work, &segments),
-            Some(Step::Report(task)) => report::work(view, task),
+            Some(TodoKind::Start(task)) => Ok(report::start(task)),
+            Some(TodoKind::Read(work, segments)) => reading::work(view, work, &segments),
+            Some(TodoKind::Report(task)) => report::work(view, task),
             None if view.has_plan => Ok(looked(*open, "looked at").into()),
             None => new_plan(view, *open),
         },
@@ -43,7 +43,7 @@ fn answer(view: &PromptView<'_>) -> Result<Vec<Call>, Vec<Call>> {
 }
 
 /// The documents, or the call that lists more of them.
-pub(super) fn documents(view: &PromptView<'_>) -> Result<Vec<Listed>, Vec<Call>> {
+pub(super) fn documents(view: &PromptView<'_>) -> Result<Vec<ListedDocument>, Vec<Call>> {
     let list = |from: u64| call("list_documents", json!({"from": from}));
     view.listing().map_err(|next| vec![next.map_or_else(|| too_long("the list of documents"), list)])
 }
@@ -83,7 +83,7 @@ fn looked(line: usize, outcome: &str) -> [Call; 2] {
 
 /// `job_complete`: what is missing is for its checks to say.
 fn finish(view: &PromptView<'_>) -> Result<Vec<Call>, Vec<Call>> {
-    let state = State::recall(view)?;
+    let state = ReadingState::recall(view)?;
     let (entries, totals) = (state.entries, in_words(&state.totals));
     let mut summary = format!("The offline rules read all readable text and recorded {entries} entries ({totals}).");
     if entries == 0 {

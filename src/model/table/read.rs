@@ -1,8 +1,8 @@
 //! Reads the table, with the line of every mistake.
 
-use super::{Entry, Partial, Price, ToolChoice};
+use super::{PartialQuirks, Price, TableEntry, ToolChoice};
 use globset::GlobBuilder;
-use overnight_core::yaml::{At, Fault, Node, Wrong, Yaml};
+use overnight_core::yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue};
 use serde_json::{Map, Value};
 
 /// Letters of a pattern, of a field's name, of a text at which a call is cut off.
@@ -14,22 +14,22 @@ const OFFLINE: &str = "offline";
 /// Fewer tokens are no window and no reply to work with.
 const LEAST_TOKENS: u64 = 16;
 
-pub(super) fn entries(text: &str) -> Result<Vec<Entry>, Fault> {
+pub(super) fn entries(text: &str) -> Result<Vec<TableEntry>, YamlError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let yaml = Yaml::parse(text)?;
+    let yaml = YamlFile::parse(text)?;
     let read = || {
         let table = yaml.root().table(&["version", "models"])?;
         let version = table.required("version")?;
         if version.count(0)? != 1 {
             return Err(version.wrong("must be 1, the only version that this program reads"));
         }
-        let models = table.get("models").map(At::list).transpose()?.unwrap_or_default();
+        let models = table.get("models").map(YamlValue::list).transpose()?.unwrap_or_default();
         models.iter().map(entry).collect()
     };
     read().map_err(|wrong| yaml.fault(wrong))
 }
 
-fn entry(at: &At<'_>) -> Result<Entry, Wrong> {
+fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
     let table = at.table(&[
         "match",
         "window_tokens",
@@ -57,14 +57,14 @@ fn entry(at: &At<'_>) -> Result<Entry, Wrong> {
         .map_err(|error| pattern_at.wrong(format!("is no pattern ({})", error.kind())))?;
     let words = [("unset", ToolChoice::Unset), ("auto", ToolChoice::Auto), ("required", ToolChoice::Required)];
     let tokens = |key| table.get(key).map(|at| at.count(LEAST_TOKENS)).transpose();
-    let flag = |key| table.get(key).map(At::flag).transpose();
+    let flag = |key| table.get(key).map(YamlValue::flag).transpose();
     let extra = match table.get("extra") {
         Some(at) => {
             at.entries()?.iter().map(|at| Ok((at.key().to_owned(), value(at.node())))).collect::<Result<_, _>>()?
         }
         None => Map::new(),
     };
-    let says = Partial {
+    let says = PartialQuirks {
         window_tokens: tokens("window_tokens")?,
         output_tokens: tokens("output_tokens")?,
         tool_choice: table.get("tool_choice").map(|at| at.word(&words)).transpose()?,
@@ -78,30 +78,30 @@ fn entry(at: &At<'_>) -> Result<Entry, Wrong> {
         repairs: flag("repairs")?,
         price: table.get("price").map(price).transpose()?,
     };
-    Ok(Entry { matches: glob.compile_matcher(), says })
+    Ok(TableEntry { matches: glob.compile_matcher(), says })
 }
 
-fn text(at: &At<'_>) -> Result<String, Wrong> {
+fn text(at: &YamlValue<'_>) -> Result<String, ValueError> {
     match at.node() {
-        Node::Text(text) if !text.is_empty() && text.len() <= MOST_LETTERS => Ok(text.clone()),
-        Node::Null
-        | Node::Flag(_)
-        | Node::Whole(_)
-        | Node::Number(_)
-        | Node::Text(_)
-        | Node::List(_)
-        | Node::Map(_) => Err(at.wrong("must be a short text")),
+        YamlNode::Text(text) if !text.is_empty() && text.len() <= MOST_LETTERS => Ok(text.clone()),
+        YamlNode::Null
+        | YamlNode::Flag(_)
+        | YamlNode::Whole(_)
+        | YamlNode::Number(_)
+        | YamlNode::Text(_)
+        | YamlNode::List(_)
+        | YamlNode::Map(_) => Err(at.wrong("must be a short text")),
     }
 }
 
-fn price(at: &At<'_>) -> Result<Price, Wrong> {
+fn price(at: &YamlValue<'_>) -> Result<Price, ValueError> {
     let table = at.table(&["dated", "input", "output", "cached", "cache_written"])?;
     let dated_at = table.required("dated")?;
     let dated = dated_at.line(MOST_LETTERS)?;
     if chrono::NaiveDate::parse_from_str(&dated, "%Y-%m-%d").is_err() {
         return Err(dated_at.wrong("must be the day on which the price was read, such as 2026-01-31"));
     }
-    let usd = |at: &At<'_>| at.number(0.0, MOST_PRICE);
+    let usd = |at: &YamlValue<'_>| at.number(0.0, MOST_PRICE);
     Ok(Price {
         dated,
         input: usd(table.required("input")?)?,
@@ -112,14 +112,14 @@ fn price(at: &At<'_>) -> Result<Price, Wrong> {
 }
 
 /// What is sent as it stands.
-fn value(node: &Node) -> Value {
+fn value(node: &YamlNode) -> Value {
     match node {
-        Node::Null => Value::Null,
-        Node::Flag(flag) => Value::from(*flag),
-        Node::Whole(number) => Value::from(*number),
-        Node::Number(number) => Value::from(*number),
-        Node::Text(text) => Value::from(text.as_str()),
-        Node::List(nodes) => nodes.iter().map(value).collect(),
-        Node::Map(entries) => entries.iter().map(|(key, node)| (key.clone(), value(node))).collect(),
+        YamlNode::Null => Value::Null,
+        YamlNode::Flag(flag) => Value::from(*flag),
+        YamlNode::Whole(number) => Value::from(*number),
+        YamlNode::Number(number) => Value::from(*number),
+        YamlNode::Text(text) => Value::from(text.as_str()),
+        YamlNode::List(nodes) => nodes.iter().map(value).collect(),
+        YamlNode::Map(entries) => entries.iter().map(|(key, node)| (key.clone(), value(node))).collect(),
     }
 }

@@ -10,9 +10,9 @@ fn price(input: f64, output: f64, cached: f64, cache_written: Option<f64>) -> Op
 
 #[test]
 fn the_shipped_table_is_sound_and_knows_the_usual_models() {
-    Table::parse("models.yaml", SHIPPED).unwrap();
+    ModelTable::parse("models.yaml", SHIPPED).unwrap();
     let shown = |name: &str| {
-        let Known { quirks, has_window } = known(name, None);
+        let KnownModel { quirks, has_window } = known(name, None);
         (has_window, quirks.window_tokens, quirks.output_tokens, quirks.tool_choice, quirks.price)
     };
     let auto = ToolChoice::Auto;
@@ -54,7 +54,7 @@ models:
     extra: { seed: 8 }
     price: { dated: 2026-11-22, input: 1, output: 2.5 }
 "#;
-    let table = Table::parse("mine.yaml", text).unwrap();
+    let table = ModelTable::parse("mine.yaml", text).unwrap();
     let expected = Quirks {
         window_tokens: 128_000,
         output_tokens: 2_000,
@@ -125,13 +125,13 @@ fn a_wrong_table_is_one_sentence_with_its_line() {
             "m.yaml:4: 'models[0].price.input' must be a number from 0 to 1000000, not -1",
         ),
     ] {
-        assert_eq!(Table::parse("m.yaml", text).unwrap_err().to_string(), expected, "{text}");
+        assert_eq!(ModelTable::parse("m.yaml", text).unwrap_err().to_string(), expected, "{text}");
     }
 }
 
 proptest! {
     #[test]
     fn any_text_is_a_table_or_an_error(text in "\\PC{0,60}|version: 1\nmodels: [\\{match: \"[a:*\\[\\{,}]{0,12}\"}]") {
-        let _ = Table::parse("m.yaml", &text);
+        let _ = ModelTable::parse("m.yaml", &text);
     }
 }

@@ -1,9 +1,9 @@
 use super::*;
 use crate::report::{
-    facts::{FileFacts, Record},
-    needs::Why,
+    facts::{FileFacts, RecordState},
+    needs::NeedKind,
 };
-use crate::store::Totals;
+use crate::store::BatchTotals;
 use overnight_documents::AGAINST_GAPS;
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -48,7 +48,7 @@ fn job(place: u128) -> JobFacts {
         holds: Vec::new(),
         deliverables: Vec::new(),
         workspace: "w".to_owned(),
-        record: Record::Whole,
+        record: RecordState::Whole,
         record_fault: None,
         batch: None,
         batch_name: None,
@@ -62,7 +62,7 @@ fn job(place: u128) -> JobFacts {
 }
 
 fn report(jobs: Vec<JobFacts>) -> Report {
-    Report::of(Timestamp::default(), &Asked::default(), jobs)
+    Report::of(Timestamp::default(), &ReportFilter::default(), jobs)
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn a_price_that_is_not_known_leaves_a_lower_bound() {
 
 #[test]
 fn attempts_and_holds_are_added_by_kind() {
-    let attempts = |kind, times, waited_ms| Attempts { kind, times, waited_ms };
-    let holds = |reason, times| Holds { reason, times };
+    let attempts = |kind, times, waited_ms| FailedAttempts { kind, times, waited_ms };
+    let holds = |reason, times| JobHolds { reason, times };
     let jobs = vec![
         JobFacts {
             attempts_failed: vec![
@@ -107,7 +107,7 @@ fn attempts_and_holds_are_added_by_kind() {
         },
     ];
     let report = report(jobs);
-    let sum = |kind, times, jobs, waited_ms| AttemptsFailed { kind, times, jobs, waited_ms };
+    let sum = |kind, times, jobs, waited_ms| AttemptTotals { kind, times, jobs, waited_ms };
     assert_eq!(
         report.attempts_failed,
         [sum(FailureKind::RateLimited, 5, 2, 1_000), sum(FailureKind::Server, 5, 2, u64::MAX)]
@@ -115,8 +115,8 @@ fn attempts_and_holds_are_added_by_kind() {
     assert_eq!(
         report.holds,
         [
-            HoldsCounted { reason: HoldReason::Outage, times: 3, jobs: 2 },
-            HoldsCounted { reason: HoldReason::Paused, times: 1, jobs: 1 }
+            HoldTotals { reason: HoldReason::Outage, times: 3, jobs: 2 },
+            HoldTotals { reason: HoldReason::Paused, times: 1, jobs: 1 }
         ]
     );
 }
@@ -154,12 +154,12 @@ fn jobs_are_in_it_that_were_made_or_worked_since() {
     let before = moment("2026-11-21T21:59:59.999Z");
     let held = |place, created, last| JobFacts { status: JobStatus::Held, created, last, ..job(place) };
     let jobs = vec![held(4, before, before), held(3, since, since), held(2, before, since), job(1)];
-    let asked = Asked { since: Some(since), older_waiting: 5, ..Asked::default() };
-    let report = Report::of(since, &asked, jobs.clone());
+    let filter = ReportFilter { since: Some(since), older_waiting: 5, ..ReportFilter::default() };
+    let report = Report::of(since, &filter, jobs.clone());
     let ids: Vec<u128> = report.jobs.iter().map(|job| job.id.0.as_u128()).collect();
     assert_eq!((ids, report.made_before, report.older_waiting), (vec![1, 2, 3], 2, Some(6)));
-    let asked = Asked { standings: vec![Standing::Held], ..asked };
-    let report = Report::of(since, &asked, jobs);
+    let filter = ReportFilter { standings: vec![JobStanding::Held], ..filter };
+    let report = Report::of(since, &filter, jobs);
     assert_eq!((report.counts.jobs, report.counts.held, report.older_waiting), (2, 2, None));
 }
 
@@ -178,7 +178,7 @@ fn who_is_needed_is_told_once_for_each_cause() {
         ..job(4)
     };
     let gone = JobFacts {
-        record: Record::Gone,
+        record: RecordState::Gone,
         record_fault: Some("it is gone".to_owned()),
         deliverables: vec![file(FileState::Missing)],
         ..job(5)
@@ -186,7 +186,16 @@ fn who_is_needed_is_told_once_for_each_cause() {
     let jobs = quiet.chain([running, waits, JobFacts { id: JobId(Uuid::from_u128(3)), ..left }, odd, gone]).collect();
     let report = report(jobs);
     let needs: Vec<_> = report.needs_person.iter().map(|need| (need.why, need.job.0.as_u128())).collect();
-    assert_eq!(needs, [(Why::Held, 3), (Why::Gone, 5), (Why::Deliverable, 4), (Why::Confidence, 4), (Why::Notes, 4)]);
+    assert_eq!(
+        needs,
+        [
+            (NeedKind::Held, 3),
+            (NeedKind::Gone, 5),
+            (NeedKind::Deliverable, 4),
+            (NeedKind::Confidence, 4),
+            (NeedKind::Notes, 4)
+        ]
+    );
     let commands: Vec<&str> = report.needs_person.iter().map(|need| need.commands[0].as_str()).collect();
     let id = |place| JobId(Uuid::from_u128(place));
     assert_eq!(
@@ -216,9 +225,9 @@ proptest! {
             })
             .collect();
         let report = report(jobs.clone());
-        let sum: u64 = Standing::ALL.iter().map(|standing| report.counts.number(*standing)).sum();
+        let sum: u64 = JobStanding::ALL.iter().map(|standing| report.counts.number(*standing)).sum();
         prop_assert_eq!((sum, report.counts.jobs), (jobs.len() as u64, jobs.len() as u64));
-        for standing in Standing::ALL {
+        for standing in JobStanding::ALL {
             let number = jobs.iter().filter(|job| job.standing() == standing).count() as u64;
             prop_assert_eq!(report.counts.number(standing), number);
         }
@@ -233,7 +242,7 @@ fn what_was_not_read_is_on_the_page() {
     use crate::report::{
         batch::BatchFacts,
         facts::{NotRead, Recognised},
-        page::{Page, Section, Side, Style, Table},
+        page::{Column, Page, ReportTable, Section, Style},
     };
     use overnight_core::job::left_out::LeftOutFile;
     let part = |document: &str, pages: Option<(u64, u64)>, why: &str| NotRead {
@@ -260,7 +269,7 @@ fn what_was_not_read_is_on_the_page() {
         budget_usd: None,
         spent_usd: 0.0,
         jobs: 2,
-        totals: Totals { completed: 2, ..Totals::default() },
+        totals: BatchTotals { completed: 2, ..BatchTotals::default() },
         left_out_files: 3,
         left_out: vec![LeftOutFile { path: "in/c.zip".to_owned(), why: "damaged".to_owned() }],
     }];
@@ -276,12 +285,12 @@ fn what_was_not_read_is_on_the_page() {
                     .to_owned(),
                 format!("To have a document read: {AGAINST_GAPS}."),
             ],
-            table: Some(Table {
+            table: Some(ReportTable {
                 columns: vec![
-                    ("JOB", Side::Words),
-                    ("DOCUMENT", Side::Words),
-                    ("PART", Side::Words),
-                    ("WHY", Side::Sentence)
+                    ("JOB", Column::Words),
+                    ("DOCUMENT", Column::Words),
+                    ("PART", Column::Words),
+                    ("WHY", Column::Sentence)
                 ],
                 rows: rows(&[
                     &["2", "a.pdf", "pages 3-4", "a scan"],
@@ -298,8 +307,8 @@ fn what_was_not_read_is_on_the_page() {
         Some(Section {
             title: "Left out when submitted",
             lines: vec!["Of batch 'night', the first 1 of 3: more are not kept.".to_owned()],
-            table: Some(Table {
-                columns: vec![("BATCH", Side::Words), ("FILE", Side::Words), ("WHY", Side::Sentence)],
+            table: Some(ReportTable {
+                columns: vec![("BATCH", Column::Words), ("FILE", Column::Words), ("WHY", Column::Sentence)],
                 rows: rows(&[&["'night'", "in/c.zip", "damaged"]]),
             }),
         })

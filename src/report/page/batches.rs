@@ -1,6 +1,6 @@
 //! What a report's page says of batches, of what waits in the queue, and of what was given up.
 
-use super::{Section, Side, Style, Table, section, standing};
+use super::{Column, ReportTable, Section, Style, section, standing};
 use crate::report::{
     batch::BatchFacts,
     count::Report,
@@ -24,16 +24,16 @@ pub(super) fn called(batch: &BatchFacts) -> String {
 }
 
 pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let table = Table::new(&[
-        ("BATCH", Side::Words),
-        ("INSTRUCTIONS", Side::Words),
-        ("SUBMITTED", Side::Words),
-        ("JOBS", Side::Number),
-        ("ENDED", Side::Number),
-        ("LINKED", Side::Number),
-        ("USD", Side::Number),
-        ("BUDGET", Side::Number),
-        ("WINDOW", Side::Words),
+    let table = ReportTable::new(&[
+        ("BATCH", Column::Words),
+        ("INSTRUCTIONS", Column::Words),
+        ("SUBMITTED", Column::Words),
+        ("JOBS", Column::Number),
+        ("ENDED", Column::Number),
+        ("LINKED", Column::Number),
+        ("USD", Column::Number),
+        ("BUDGET", Column::Number),
+        ("WINDOW", Column::Words),
     ]);
     let rows = report.batches.iter().map(|batch| {
         let ended = batch.totals.ended();
@@ -65,7 +65,7 @@ pub(super) fn batches(report: &Report, style: &Style<'_>) -> Option<Section> {
 }
 
 pub(super) fn waiting(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let table = Table::new(&[("STATUS", Side::Words), ("JOBS", Side::Number), ("WAITS", Side::Sentence)]);
+    let table = ReportTable::new(&[("STATUS", Column::Words), ("JOBS", Column::Number), ("WAITS", Column::Sentence)]);
     let rows = report
         .waiting
         .iter()
@@ -74,11 +74,11 @@ pub(super) fn waiting(report: &Report, style: &Style<'_>) -> Option<Section> {
 }
 
 pub(super) fn given_up(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let table = Table::new(&[
-        ("JOB", Side::Words),
-        ("LABEL", Side::Words),
-        ("ATTEMPTS", Side::Words),
-        ("REASON", Side::Sentence),
+    let table = ReportTable::new(&[
+        ("JOB", Column::Words),
+        ("LABEL", Column::Words),
+        ("ATTEMPTS", Column::Words),
+        ("REASON", Column::Sentence),
     ]);
     let rows = report.given_up.iter().filter_map(|id| report.job(*id)).map(|job| {
         vec![

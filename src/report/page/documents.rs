@@ -1,6 +1,6 @@
 //! What a report's page says of documents and parts of them that no text was got from, or that were recognised in images.
 
-use super::{Section, Side, Style, Table, batches::called, section};
+use super::{Column, ReportTable, Section, Style, batches::called, section};
 use crate::report::{
     count::Report,
     facts::{JobFacts, NotRead, Recognised},
@@ -9,8 +9,12 @@ use crate::report::{
 use overnight_documents::AGAINST_GAPS;
 
 pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let table =
-        Table::new(&[("JOB", Side::Words), ("DOCUMENT", Side::Words), ("PART", Side::Words), ("WHY", Side::Sentence)]);
+    let table = ReportTable::new(&[
+        ("JOB", Column::Words),
+        ("DOCUMENT", Column::Words),
+        ("PART", Column::Words),
+        ("WHY", Column::Sentence),
+    ]);
     let row =
         |job: &JobFacts, part: &NotRead| vec![(style.id)(job.id), part.document.clone(), part.part(), part.why.clone()];
     let rows = report.jobs.iter().flat_map(|job| job.not_read.iter().map(move |part| row(job, part)));
@@ -25,7 +29,7 @@ pub(super) fn not_read(report: &Report, style: &Style<'_>) -> Option<Section> {
 }
 
 pub(super) fn recognised(report: &Report, style: &Style<'_>) -> Option<Section> {
-    let table = Table::new(&[("JOB", Side::Words), ("DOCUMENT", Side::Words), ("PART", Side::Words)]);
+    let table = ReportTable::new(&[("JOB", Column::Words), ("DOCUMENT", Column::Words), ("PART", Column::Words)]);
     let row = |job: &JobFacts, part: &Recognised| vec![(style.id)(job.id), part.document.clone(), part.part()];
     let rows = report.jobs.iter().flat_map(|job| job.recognised.iter().map(move |part| row(job, part)));
     let mut section = section("Recognised by OCR", table.with(rows))?;
@@ -34,7 +38,7 @@ pub(super) fn recognised(report: &Report, style: &Style<'_>) -> Option<Section> 
 }
 
 pub(super) fn left_out(report: &Report) -> Option<Section> {
-    let table = Table::new(&[("BATCH", Side::Words), ("FILE", Side::Words), ("WHY", Side::Sentence)]);
+    let table = ReportTable::new(&[("BATCH", Column::Words), ("FILE", Column::Words), ("WHY", Column::Sentence)]);
     let rows = report
         .batches
         .iter()

@@ -1,10 +1,10 @@
 //! What a report's page says of what needs a person.
 
-use super::{Section, Side, Style, Table, called, section, standing};
+use super::{Column, ReportTable, Section, Style, called, section, standing};
 use crate::report::{
     count::Report,
     facts::JobFacts,
-    needs::{Need, Why, commands},
+    needs::{Need, NeedKind, commands},
     words::{counted, short},
 };
 use overnight_core::job::record::HoldReason;
@@ -12,25 +12,25 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// What needs have in common that are told as one: why, of which batch, held for what, and the sentence.
-type Alike<'n> = (Why, Option<Uuid>, Option<&'static str>, &'n str);
+type Alike<'n> = (NeedKind, Option<Uuid>, Option<&'static str>, &'n str);
 
 fn alike<'n>(report: &Report, need: &'n Need) -> Option<Alike<'n>> {
     let batch = report.job(need.job).and_then(|job| job.batch);
     match need.why {
-        Why::Notes => Some((need.why, None, None, need.detail.as_str())),
-        Why::Held if batch.is_some() => {
+        NeedKind::Notes => Some((need.why, None, None, need.detail.as_str())),
+        NeedKind::Held if batch.is_some() => {
             Some((need.why, batch, need.hold_reason.map(HoldReason::name), need.detail.as_str()))
         }
-        Why::Review
-        | Why::Held
-        | Why::Interrupted
-        | Why::Failed
-        | Why::Blocked
-        | Why::Partial
-        | Why::Gone
-        | Why::Broken
-        | Why::Deliverable
-        | Why::Confidence => None,
+        NeedKind::Review
+        | NeedKind::Held
+        | NeedKind::Interrupted
+        | NeedKind::Failed
+        | NeedKind::Blocked
+        | NeedKind::Partial
+        | NeedKind::Gone
+        | NeedKind::Broken
+        | NeedKind::Deliverable
+        | NeedKind::Confidence => None,
     }
 }
 
@@ -39,12 +39,12 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
         let line = "Nothing needs a person.".to_owned();
         return Some(Section { title: "What needs a person", lines: vec![line], table: None });
     }
-    let table = Table::new(&[
-        ("JOB", Side::Words),
-        (called(report), Side::Words),
-        ("WHY", Side::Words),
-        ("WHAT", Side::Sentence),
-        ("TYPE", Side::Command),
+    let table = ReportTable::new(&[
+        ("JOB", Column::Words),
+        (called(report), Column::Words),
+        ("WHY", Column::Words),
+        ("WHAT", Column::Sentence),
+        ("TYPE", Column::Command),
     ]);
     let mut rows = Vec::new();
     // What a model writes under each of a hundred jobs, and why a batch is held, is read once.
@@ -65,7 +65,7 @@ pub(super) fn needs(report: &Report, style: &Style<'_>) -> Option<Section> {
         let mut cells = vec![
             id.clone(),
             short(job.map_or("", JobFacts::called)),
-            standing(need.why.name(), need.hold_reason.filter(|_| need.why == Why::Held)),
+            standing(need.why.name(), need.hold_reason.filter(|_| need.why == NeedKind::Held)),
             short(&need.detail) + &more,
         ];
         // Of an alternative there is more to read in `show`.

@@ -1,7 +1,7 @@
 //! Hears what is told to all that listen (`overnight_tell` in `migrations/postgres/0003_worker.sql`), on a connection of its
 //! own, opened when somebody first waits for a change.
 
-use crate::store::queue::Changes;
+use crate::store::queue::ChangeWaiter;
 use sqlx::{
     PgPool,
     postgres::{PgConnectOptions, PgListener, PgPoolOptions},
@@ -15,61 +15,61 @@ use tokio::{
 const CHANNEL: &str = "overnight";
 
 /// How long to wait before a broken connection is tried again.
-const PAUSE: Duration = Duration::from_secs(2);
+const RECONNECT_AFTER: Duration = Duration::from_secs(2);
 
 /// After so long without a word the server is asked whether it is still there: a network that swallows everything breaks no
 /// connection.
-const SILENCE: Duration = Duration::from_mins(1);
+const PING_AFTER: Duration = Duration::from_mins(1);
 
 /// How long an answer may take.
-const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Begins to listen, until the returned is dropped.
-pub(super) fn listen(options: PgConnectOptions) -> Changes {
-    let (teller, number) = watch::channel(0);
+pub(super) fn listen(options: PgConnectOptions) -> ChangeWaiter {
+    let (sender, number) = watch::channel(0);
     let pool = PgPoolOptions::new()
         .max_connections(1)
         .idle_timeout(None)
         .max_lifetime(None)
-        .acquire_timeout(ANSWER)
+        .acquire_timeout(ANSWER_TIMEOUT)
         .connect_lazy_with(options);
     tokio::spawn(async move {
         tokio::select! {
-            () = serve(&pool, &teller) => {}
-            () = teller.closed() => {}
+            () = serve(&pool, &sender) => {}
+            () = sender.closed() => {}
         }
     });
-    Changes::new(number)
+    ChangeWaiter::new(number)
 }
 
-async fn serve(pool: &PgPool, teller: &watch::Sender<u64>) {
+async fn serve(pool: &PgPool, number: &watch::Sender<u64>) {
     loop {
         // Whatever goes wrong: the caller's slow poll goes on meanwhile, and has its own words about a database that is gone.
-        let _ = hear(pool, teller).await;
-        sleep(PAUSE).await;
+        let _ = hear(pool, number).await;
+        sleep(RECONNECT_AFTER).await;
     }
 }
 
 /// Hears until the connection is broken.
-async fn hear(pool: &PgPool, teller: &watch::Sender<u64>) -> Result<(), sqlx::Error> {
+async fn hear(pool: &PgPool, number: &watch::Sender<u64>) -> Result<(), sqlx::Error> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
     // What came before is unknown.
-    raise(teller);
+    announce(number);
     loop {
-        match timeout(SILENCE, listener.try_recv()).await {
-            Ok(Ok(Some(_))) => raise(teller),
+        match timeout(PING_AFTER, listener.try_recv()).await {
+            Ok(Ok(Some(_))) => announce(number),
             Ok(Ok(None)) => return Ok(()),
             Ok(Err(error)) => return Err(error),
             Err(_) => {
-                let asked = timeout(ANSWER, sqlx::query("select 1").execute(&mut listener)).await;
-                asked.map_err(|_| sqlx::Error::PoolTimedOut)??;
+                let answer = timeout(ANSWER_TIMEOUT, sqlx::query("select 1").execute(&mut listener)).await;
+                answer.map_err(|_| sqlx::Error::PoolTimedOut)??;
             }
         }
     }
 }
 
-fn raise(teller: &watch::Sender<u64>) {
-    teller.send_modify(|number| *number += 1);
+fn announce(number: &watch::Sender<u64>) {
+    number.send_modify(|number| *number += 1);
 }

@@ -1,8 +1,8 @@
 //! A checkpoint's rows in PostgreSQL: the job, where its lease is still held, then the phases and todos that changed.
 
 use crate::{
-    crash,
-    store::value::{Id, Moment, count, delivered, finite, text, text_or_null},
+    failpoint,
+    store::value::{DbId, DbTime, count, delivered, finite, text, text_or_null},
 };
 use overnight_core::job::{
     id::JobId,
@@ -31,7 +31,7 @@ pub(super) async fn write(
          where id = $1 and lease = $2 and (worker is not null or (status = $3 and journal_head = $23))
          returning group_key is not null",
     )
-    .bind(Id(id.0))
+    .bind(DbId(id.0))
     .bind(count(lease))
     .bind(state.status.name())
     .bind(state.hold_reason.map(HoldReason::name))
@@ -51,7 +51,7 @@ pub(super) async fn write(
     .bind(finite(state.confidence))
     .bind(text_or_null(state.notes.as_ref()))
     .bind(Json(delivered(&state.deliverables)))
-    .bind(state.completed_at.map(Moment))
+    .bind(state.completed_at.map(DbTime))
     .bind(count(state.journal_seq))
     .bind(&state.journal_head)
     .bind(state.status.is_end())
@@ -69,15 +69,15 @@ pub(super) async fn write(
                 where status = 'queued' and run_after is null and batch is not null
                     and coalesce(waits.group_key, '') = jobs.group_key)",
         )
-        .bind(Id(id.0))
+        .bind(DbId(id.0))
         .execute(&mut *connection)
         .await?;
     }
-    crash::point("store.checkpoint.job");
+    failpoint::hit("store.checkpoint.job");
     for phase in &checkpoint.phases {
         write_phase(connection, id, phase).await?;
     }
-    crash::point("store.checkpoint.phases");
+    failpoint::hit("store.checkpoint.phases");
     for todo in &checkpoint.todos {
         write_todo(connection, id, todo).await?;
     }
@@ -94,7 +94,7 @@ async fn write_phase(connection: &mut PgConnection, id: JobId, phase: &PhaseRow)
             turns = excluded.turns, tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out,
             cost_usd = excluded.cost_usd, started = excluded.started, ended = excluded.ended, archive = excluded.archive",
     )
-    .bind(Id(id.0))
+    .bind(DbId(id.0))
     .bind(i64::from(phase.number))
     .bind(i64::from(phase.attempt))
     .bind(text(&phase.kind))
@@ -105,8 +105,8 @@ async fn write_phase(connection: &mut PgConnection, id: JobId, phase: &PhaseRow)
     .bind(count(phase.tokens_in))
     .bind(count(phase.tokens_out))
     .bind(finite(phase.cost_usd))
-    .bind(Moment(phase.started))
-    .bind(phase.ended.map(Moment))
+    .bind(DbTime(phase.started))
+    .bind(phase.ended.map(DbTime))
     .bind(text_or_null(phase.archive.as_ref()))
     .execute(connection)
     .await?;
@@ -126,7 +126,7 @@ async fn write_todo(connection: &mut PgConnection, id: JobId, row: &TodoRow) -> 
             unevidenced = excluded.unevidenced, created = excluded.created, started = excluded.started,
             completed = excluded.completed",
     )
-    .bind(Id(id.0))
+    .bind(DbId(id.0))
     .bind(i64::from(row.phase))
     .bind(i64::from(row.attempt))
     .bind(i64::from(todo.id))
@@ -139,9 +139,9 @@ async fn write_todo(connection: &mut PgConnection, id: JobId, row: &TodoRow) -> 
     .bind(i64::from(todo.order))
     .bind(text_or_null(todo.outcome.as_ref()))
     .bind(todo.unevidenced)
-    .bind(Moment(todo.created))
-    .bind(todo.started.map(Moment))
-    .bind(todo.completed.map(Moment))
+    .bind(DbTime(todo.created))
+    .bind(todo.started.map(DbTime))
+    .bind(todo.completed.map(DbTime))
     .execute(connection)
     .await?;
     Ok(())

@@ -8,12 +8,12 @@ use super::{PostgresStore, changes};
 use crate::store::{
     StoreError,
     queue::{
-        BACKOFF_MS, BatchRow, Beaten, BeatenColumns, ClaimedColumns, ClaimedJob, DEAD, EntryColumns, Grant,
-        LONGEST_BACKOFF_MS, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Submitted, Swept, SweptColumns,
-        Totals, Which, depth, jobs_json, settings_json,
+        BACKOFF_MS, BatchRow, BatchTotals, ClaimedColumns, ClaimedJob, DEAD, Enqueued, EntryColumns, Grant, HeldLease,
+        JobTarget, LONGEST_BACKOFF_MS, LeaseColumns, NEVER_BEGUN, NewBatch, Queue, QueueEntry, QueuedJob, Swept,
+        SweptColumns, depth, jobs_json, settings_json,
     },
-    row::Reader,
-    value::{Id, Moment, count, finite, lease_ms, text, text_or_null},
+    row::RowReader,
+    value::{DbId, DbTime, count, finite, lease_ms, text, text_or_null},
 };
 use async_trait::async_trait;
 use overnight_core::job::{
@@ -22,39 +22,39 @@ use overnight_core::job::{
     time::Timestamp,
 };
 use statements::{
-    BEAT, CANCEL, CLAIM, DEPTH, GIVE_BACK, HAS_WORK, HOLD, KEEP_HELD, MANIFEST, RESUME, RETRY, SUBMIT_BATCH,
-    SUBMIT_GROUPS, SUBMIT_JOBS, SWEEP, WISHES, WORKERS_AT_WORK,
+    BATCH_ENTRIES, CANCEL, CLAIM, DEPTH, GIVE_BACK, HAS_WORK, HEARTBEAT, HOLD, KEEP_HELD, RESUME, RETRY, SIGNALS,
+    SUBMIT_BATCH, SUBMIT_GROUPS, SUBMIT_JOBS, SWEEP, WORKERS_AT_WORK,
 };
 use std::time::Duration;
 use uuid::Uuid;
 
 impl PostgresStore {
     /// Runs one statement on the jobs that a person means.
-    async fn on(&self, which: Which, sql: &'static str) -> Result<u64, StoreError> {
+    async fn on(&self, which: JobTarget, sql: &'static str) -> Result<u64, StoreError> {
         let (job, batch) = which.parts();
         self.within(async {
             let done: Result<i64, _> =
-                sqlx::query_scalar(sql).bind(job.map(Id)).bind(batch.map(Id)).fetch_one(&self.pool).await;
+                sqlx::query_scalar(sql).bind(job.map(DbId)).bind(batch.map(DbId)).fetch_one(&self.pool).await;
             self.number(done)
         })
         .await
     }
 
     fn number(&self, counted: Result<i64, sqlx::Error>) -> Result<u64, StoreError> {
-        let read = Reader { database: &self.database.name, row: "a count".to_owned() };
+        let read = RowReader { database: &self.database.name, row: "a count".to_owned() };
         read.number("count", counted.map_err(|error| self.failed(error))?)
     }
 }
 
 #[async_trait]
 impl Queue for PostgresStore {
-    async fn submit(&self, batch: &NewBatch, jobs: &[QueuedJob], link_done: bool) -> Result<Submitted, StoreError> {
+    async fn submit(&self, batch: &NewBatch, jobs: &[QueuedJob], link_done: bool) -> Result<Enqueued, StoreError> {
         let json = jobs_json(batch, jobs).map_err(|error| self.failed(sqlx::Error::Encode(error.into())))?;
         self.within(async {
             let mut transaction = self.begin().await?;
             sqlx::query(SUBMIT_BATCH)
-                .bind(Id(batch.id))
-                .bind(Moment(batch.created))
+                .bind(DbId(batch.id))
+                .bind(DbTime(batch.created))
                 .bind(text_or_null(batch.name.as_ref()))
                 .bind(text(&batch.instructions))
                 .bind(text(&batch.instructions_text))
@@ -72,8 +72,8 @@ impl Queue for PostgresStore {
                 .await
                 .map_err(|error| self.failed(error))?;
             let written = sqlx::query(SUBMIT_JOBS)
-                .bind(Id(batch.id))
-                .bind(Moment(batch.created))
+                .bind(DbId(batch.id))
+                .bind(DbTime(batch.created))
                 .bind(text(&batch.instructions))
                 .bind(text(&batch.instructions_sha256))
                 .bind(text(&batch.model))
@@ -84,7 +84,7 @@ impl Queue for PostgresStore {
                 .map_err(|error| self.failed(error))?;
             let (jobs, linked): (i64, i64) =
                 sqlx::query_as("select count(*), count(same_as) from jobs where batch = $1")
-                    .bind(Id(batch.id))
+                    .bind(DbId(batch.id))
                     .fetch_one(&mut *transaction)
                     .await
                     .map_err(|error| self.failed(error))?;
@@ -94,8 +94,8 @@ impl Queue for PostgresStore {
                 .await
                 .map_err(|error| self.failed(error))?;
             self.commit(transaction).await?;
-            let read = Reader { database: &self.database.name, row: format!("batch {}", batch.id) };
-            Ok(Submitted { jobs: read.number("jobs", jobs)?, linked: read.number("linked", linked)? })
+            let read = RowReader { database: &self.database.name, row: format!("batch {}", batch.id) };
+            Ok(Enqueued { jobs: read.number("jobs", jobs)?, linked: read.number("linked", linked)? })
         })
         .await
     }
@@ -111,7 +111,7 @@ impl Queue for PostgresStore {
             let mut kept = self.claims.lock().await;
             let (mut connection, _) = kept.connection(&self.pool).await.map_err(|error| self.failed(error))?;
             let rows: Vec<ClaimedColumns> = sqlx::query_as(CLAIM)
-                .bind(Id(worker))
+                .bind(DbId(worker))
                 .bind(text(host))
                 .bind(i64::from(most))
                 .bind(lease_ms(for_ms))
@@ -124,17 +124,17 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn enlist(&self, worker: Uuid, host: &str, pid: u32, has_depot: bool) -> Result<(), StoreError> {
+    async fn register_worker(&self, worker: Uuid, host: &str, pid: u32, has_store: bool) -> Result<(), StoreError> {
         self.within(async {
             sqlx::query(
                 "insert into workers (id, host, pid, has_depot, started, seen)
                  values ($1, $2, $3, $4, clock_timestamp(), clock_timestamp())
                  on conflict (id) do update set seen = excluded.seen",
             )
-            .bind(Id(worker))
+            .bind(DbId(worker))
             .bind(text(host))
             .bind(i64::from(pid))
-            .bind(has_depot)
+            .bind(has_store)
             .execute(&self.pool)
             .await
             .map(drop)
@@ -143,9 +143,9 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn dismiss(&self, worker: Uuid) -> Result<(), StoreError> {
+    async fn forget_worker(&self, worker: Uuid) -> Result<(), StoreError> {
         self.within(async {
-            let gone = sqlx::query("delete from workers where id = $1").bind(Id(worker)).execute(&self.pool).await;
+            let gone = sqlx::query("delete from workers where id = $1").bind(DbId(worker)).execute(&self.pool).await;
             gone.map(drop).map_err(|error| self.failed(error))
         })
         .await
@@ -159,26 +159,32 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn beat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<Beaten>, StoreError> {
+    async fn heartbeat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<HeldLease>, StoreError> {
         self.within(async {
-            let rows: Vec<BeatenColumns> = sqlx::query_as(BEAT)
-                .bind(Id(worker))
+            let rows: Vec<LeaseColumns> = sqlx::query_as(HEARTBEAT)
+                .bind(DbId(worker))
                 .bind(lease_ms(for_ms))
                 .fetch_all(&self.pool)
                 .await
                 .map_err(|error| self.failed(error))?;
-            BeatenColumns::by_id(rows, &self.database.name)
+            LeaseColumns::by_id(rows, &self.database.name)
         })
         .await
     }
 
-    async fn place(&self, id: JobId, lease: u64, workspace: &str, host: Option<&str>) -> Result<(), StoreError> {
+    async fn set_workspace(
+        &self,
+        id: JobId,
+        lease: u64,
+        workspace: &str,
+        host: Option<&str>,
+    ) -> Result<(), StoreError> {
         self.within(async {
             let placed = sqlx::query(
                 "update jobs set workspace = $3, host = $4, updated = clock_timestamp()
                  where id = $1 and lease = $2 and worker is not null",
             )
-            .bind(Id(id.0))
+            .bind(DbId(id.0))
             .bind(count(lease))
             .bind(text(workspace))
             .bind(host.map(text))
@@ -190,13 +196,13 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn point(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError> {
+    async fn set_manifest(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError> {
         self.within(async {
             let pointed = sqlx::query(
                 "update jobs set manifest = $3, host = null, updated = clock_timestamp()
                  where id = $1 and lease = $2 and worker is not null",
             )
-            .bind(Id(id.0))
+            .bind(DbId(id.0))
             .bind(count(lease))
             .bind(text(manifest))
             .execute(&self.pool)
@@ -207,10 +213,10 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn pointers(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError> {
+    async fn manifests(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError> {
         self.within(async {
             let rows = sqlx::query_as("select id, manifest from jobs").fetch_all(&self.pool).await;
-            let rows: Vec<(Id, Option<String>)> = rows.map_err(|error| self.failed(error))?;
+            let rows: Vec<(DbId, Option<String>)> = rows.map_err(|error| self.failed(error))?;
             Ok(rows.into_iter().map(|(id, manifest)| (JobId(id.0), manifest)).collect())
         })
         .await
@@ -222,9 +228,9 @@ impl Queue for PostgresStore {
                 "update jobs set run_after = $3, updated = clock_timestamp()
                  where id = $1 and lease = $2 and worker is not null",
             )
-            .bind(Id(id.0))
+            .bind(DbId(id.0))
             .bind(count(lease))
-            .bind(Moment(at))
+            .bind(DbTime(at))
             .execute(&self.pool)
             .await
             .map_err(|error| self.failed(error))?;
@@ -242,7 +248,7 @@ impl Queue for PostgresStore {
     ) -> Result<JobStatus, StoreError> {
         self.within(async {
             let status: Option<String> = sqlx::query_scalar(GIVE_BACK)
-                .bind(Id(id.0))
+                .bind(DbId(id.0))
                 .bind(count(lease))
                 .bind(lease_ms(after_ms))
                 .bind(failed.map(text))
@@ -250,7 +256,7 @@ impl Queue for PostgresStore {
                 .await
                 .map_err(|error| self.failed(error))?;
             let status = status.ok_or(StoreError::LeaseLost { id })?;
-            Reader { database: &self.database.name, row: format!("job {id}") }.word("status", &status)
+            RowReader { database: &self.database.name, row: format!("job {id}") }.word("status", &status)
         })
         .await
     }
@@ -269,26 +275,26 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn has_work(&self, host: &str, has_depot: bool) -> Result<bool, StoreError> {
+    async fn has_work(&self, host: &str, has_store: bool) -> Result<bool, StoreError> {
         self.within(async {
-            let found = sqlx::query_scalar(HAS_WORK).bind(text(host)).bind(has_depot).fetch_one(&self.pool).await;
+            let found = sqlx::query_scalar(HAS_WORK).bind(text(host)).bind(has_store).fetch_one(&self.pool).await;
             found.map_err(|error| self.failed(error))
         })
         .await
     }
 
-    async fn retry(&self, which: Which) -> Result<u64, StoreError> {
+    async fn retry(&self, which: JobTarget) -> Result<u64, StoreError> {
         self.on(which, RETRY).await
     }
 
-    async fn hold(&self, which: Which, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError> {
+    async fn hold(&self, which: JobTarget, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError> {
         let (job, batch) = which.parts();
         self.within(async {
             let held: Result<i64, _> = sqlx::query_scalar(HOLD)
-                .bind(job.map(Id))
-                .bind(batch.map(Id))
+                .bind(job.map(DbId))
+                .bind(batch.map(DbId))
                 .bind(reason.name())
-                .bind(until.map(Moment))
+                .bind(until.map(DbTime))
                 .fetch_one(&self.pool)
                 .await;
             self.number(held)
@@ -296,16 +302,16 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn resume(&self, which: Which) -> Result<u64, StoreError> {
+    async fn resume(&self, which: JobTarget) -> Result<u64, StoreError> {
         self.on(which, RESUME).await
     }
 
-    async fn cancel(&self, which: Which) -> Result<u64, StoreError> {
+    async fn cancel(&self, which: JobTarget) -> Result<u64, StoreError> {
         let (job, batch) = which.parts();
         self.within(async {
             let cancelled: Result<i64, _> = sqlx::query_scalar(CANCEL)
-                .bind(job.map(Id))
-                .bind(batch.map(Id))
+                .bind(job.map(DbId))
+                .bind(batch.map(DbId))
                 .bind(NEVER_BEGUN)
                 .fetch_one(&self.pool)
                 .await;
@@ -315,17 +321,17 @@ impl Queue for PostgresStore {
     }
 
     async fn changed(&self, within: Duration) -> bool {
-        self.changes.get_or_init(|| changes::listen(self.options.clone())).heard(within).await
+        self.changes.get_or_init(|| changes::listen(self.options.clone())).wait(within).await
     }
 
-    async fn wishes(&self, worker: Uuid) -> Result<Vec<Beaten>, StoreError> {
+    async fn control_signals(&self, worker: Uuid) -> Result<Vec<HeldLease>, StoreError> {
         self.within(async {
-            let rows: Vec<BeatenColumns> = sqlx::query_as(WISHES)
-                .bind(Id(worker))
+            let rows: Vec<LeaseColumns> = sqlx::query_as(SIGNALS)
+                .bind(DbId(worker))
                 .fetch_all(&self.pool)
                 .await
                 .map_err(|error| self.failed(error))?;
-            BeatenColumns::by_id(rows, &self.database.name)
+            LeaseColumns::by_id(rows, &self.database.name)
         })
         .await
     }
@@ -353,7 +359,7 @@ impl Queue for PostgresStore {
         self.within(self.budget_set(batch, usd)).await
     }
 
-    async fn end_batches(&self) -> Result<Vec<BatchRow>, StoreError> {
+    async fn batches_to_end(&self) -> Result<Vec<BatchRow>, StoreError> {
         self.within(self.ended_batches()).await
     }
 
@@ -369,8 +375,8 @@ impl Queue for PostgresStore {
         self.within(self.newest_batches(limit)).await
     }
 
-    async fn totals(&self, batch: Uuid) -> Result<Totals, StoreError> {
-        self.within(async { Ok(self.stand(batch).await?.totals) }).await
+    async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError> {
+        self.within(async { Ok(self.figures(batch).await?.totals) }).await
     }
 
     async fn depth(&self) -> Result<Vec<(JobStatus, u64)>, StoreError> {
@@ -381,10 +387,10 @@ impl Queue for PostgresStore {
         .await
     }
 
-    async fn manifest(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError> {
+    async fn batch_entries(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError> {
         self.within(async {
-            let rows: Vec<EntryColumns> = sqlx::query_as(MANIFEST)
-                .bind(Id(batch))
+            let rows: Vec<EntryColumns> = sqlx::query_as(BATCH_ENTRIES)
+                .bind(DbId(batch))
                 .fetch_all(&self.pool)
                 .await
                 .map_err(|error| self.failed(error))?;

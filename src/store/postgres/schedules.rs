@@ -4,7 +4,7 @@ use super::PostgresStore;
 use crate::store::{
     StoreError,
     schedules::{NewSchedule, ScheduleColumns, ScheduleRow, Schedules, submission_json},
-    value::{Id, Moment, count, lease_ms, text},
+    value::{DbId, DbTime, count, lease_ms, text},
 };
 use async_trait::async_trait;
 use overnight_core::job::time::Timestamp;
@@ -66,7 +66,7 @@ impl Schedules for PostgresStore {
     async fn clock(&self) -> Result<Timestamp, StoreError> {
         self.within(async {
             let now = sqlx::query_scalar("select clock_timestamp()").fetch_one(&self.pool).await;
-            now.map(|Moment(now)| now).map_err(|error| self.failed(error))
+            now.map(|DbTime(now)| now).map_err(|error| self.failed(error))
         })
         .await
     }
@@ -75,15 +75,15 @@ impl Schedules for PostgresStore {
         let json =
             submission_json(&schedule.command).map_err(|error| self.failed(sqlx::Error::Encode(error.into())))?;
         let add = sqlx::query(ADD)
-            .bind(Id(schedule.id))
+            .bind(DbId(schedule.id))
             .bind(text(&schedule.name))
-            .bind(Moment(schedule.created))
+            .bind(DbTime(schedule.created))
             .bind(text(&schedule.cron))
             .bind(text(&schedule.timezone))
             .bind(json)
             .bind(count(schedule.make_up_ms))
             .bind(schedule.may_overlap)
-            .bind(Moment(next_run));
+            .bind(DbTime(next_run));
         self.took_effect(add).await
     }
 
@@ -96,20 +96,20 @@ impl Schedules for PostgresStore {
     }
 
     async fn remove_schedule(&self, id: Uuid) -> Result<bool, StoreError> {
-        self.took_effect(sqlx::query(REMOVE).bind(Id(id))).await
+        self.took_effect(sqlx::query(REMOVE).bind(DbId(id))).await
     }
 
     async fn pause_schedule(&self, id: Uuid) -> Result<bool, StoreError> {
-        self.took_effect(sqlx::query(PAUSE).bind(Id(id))).await
+        self.took_effect(sqlx::query(PAUSE).bind(DbId(id))).await
     }
 
     async fn resume_schedule(&self, id: Uuid, next_run: Timestamp) -> Result<bool, StoreError> {
-        self.took_effect(sqlx::query(RESUME).bind(Id(id)).bind(Moment(next_run))).await
+        self.took_effect(sqlx::query(RESUME).bind(DbId(id)).bind(DbTime(next_run))).await
     }
 
     async fn due(&self, now: Timestamp) -> Result<Vec<ScheduleRow>, StoreError> {
         self.within(async {
-            let rows = sqlx::query_as(DUE).bind(Moment(now)).fetch_all(&self.pool).await;
+            let rows = sqlx::query_as(DUE).bind(DbTime(now)).fetch_all(&self.pool).await;
             ScheduleColumns::rows(rows.map_err(|error| self.failed(error))?, &self.database.name)
         })
         .await
@@ -124,20 +124,20 @@ impl Schedules for PostgresStore {
         for_ms: u64,
     ) -> Result<bool, StoreError> {
         let begin = sqlx::query(BEGIN_RUN)
-            .bind(Id(id))
-            .bind(before.map(Moment))
-            .bind(next.map(Moment))
-            .bind(Moment(run))
+            .bind(DbId(id))
+            .bind(before.map(DbTime))
+            .bind(next.map(DbTime))
+            .bind(DbTime(run))
             .bind(lease_ms(for_ms));
         self.took_effect(begin).await
     }
 
     async fn take_over_run(&self, id: Uuid, run: Timestamp, for_ms: u64) -> Result<bool, StoreError> {
-        self.took_effect(sqlx::query(TAKE_OVER_RUN).bind(Id(id)).bind(Moment(run)).bind(lease_ms(for_ms))).await
+        self.took_effect(sqlx::query(TAKE_OVER_RUN).bind(DbId(id)).bind(DbTime(run)).bind(lease_ms(for_ms))).await
     }
 
     async fn renew_run(&self, id: Uuid, run: Timestamp, for_ms: u64) -> Result<bool, StoreError> {
-        self.took_effect(sqlx::query(RENEW_RUN).bind(Id(id)).bind(Moment(run)).bind(lease_ms(for_ms))).await
+        self.took_effect(sqlx::query(RENEW_RUN).bind(DbId(id)).bind(DbTime(run)).bind(lease_ms(for_ms))).await
     }
 
     async fn end_run(
@@ -147,7 +147,7 @@ impl Schedules for PostgresStore {
         batch: Option<Uuid>,
         note: Option<&str>,
     ) -> Result<bool, StoreError> {
-        let end = sqlx::query(END_RUN).bind(Id(id)).bind(Moment(run)).bind(batch.map(Id)).bind(note.map(text));
+        let end = sqlx::query(END_RUN).bind(DbId(id)).bind(DbTime(run)).bind(batch.map(DbId)).bind(note.map(text));
         self.took_effect(end).await
     }
 }

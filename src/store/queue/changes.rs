@@ -1,4 +1,4 @@
-//! That something has changed, for one that waits for it.
+//! Waits until something has changed.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -6,14 +6,14 @@ use std::{
 };
 use tokio::{sync::watch, time::timeout};
 
-/// A number that somebody else raises with each change, and the last that was heard of.
+/// A number that somebody else raises with each change, and the last that was seen.
 #[derive(Debug)]
-pub(in crate::store) struct Changes {
+pub(in crate::store) struct ChangeWaiter {
     number: watch::Receiver<u64>,
     heard: AtomicU64,
 }
 
-impl Changes {
+impl ChangeWaiter {
     pub(in crate::store) fn new(number: watch::Receiver<u64>) -> Self {
         let heard = AtomicU64::new(*number.borrow());
         Self { number, heard }
@@ -21,7 +21,7 @@ impl Changes {
 
     /// Waits until the number is another than at the end of the last call, at most `within`. False: it isn't. What was heard
     /// is kept only at the end, so that a call which is cancelled has heard of nothing.
-    pub(in crate::store) async fn heard(&self, within: Duration) -> bool {
+    pub(in crate::store) async fn wait(&self, within: Duration) -> bool {
         let mut number = self.number.clone();
         let heard = self.heard.load(Ordering::Relaxed);
         let change = async {

@@ -1,10 +1,10 @@
 //! The queue's rows as they are read, in either database.
 
-use super::{BatchRow, Beaten, ClaimedJob, Group, NewBatch, QueueEntry, QueuedJob, Swept, Totals};
+use super::{BatchRow, BatchTotals, ClaimedJob, Group, HeldLease, NewBatch, QueueEntry, QueuedJob, Swept};
 use crate::store::{
     StoreError,
-    row::{Reader, wish},
-    value::{Id, Moment},
+    row::{RowReader, control_signal},
+    value::{DbId, DbTime},
 };
 use overnight_core::job::{id::JobId, record::JobStatus};
 use serde::de::DeserializeOwned;
@@ -12,10 +12,10 @@ use sqlx::FromRow;
 
 #[derive(FromRow)]
 pub(in crate::store) struct ClaimedColumns {
-    id: Id,
+    id: DbId,
     lease: i64,
-    batch: Id,
-    created: Moment,
+    batch: DbId,
+    created: DbTime,
     label: Option<String>,
     sources: Option<String>,
     documents: i64,
@@ -51,7 +51,7 @@ impl ClaimedColumns {
             host: self.host,
             attempts: read.number("attempts", self.attempts)?,
             max_attempts: read.number("max_attempts", self.max_attempts)?,
-            wants: wish(self.wants.as_deref(), &read)?,
+            wants: control_signal(self.wants.as_deref(), &read)?,
             manifest: self.manifest,
         })
     }
@@ -59,15 +59,15 @@ impl ClaimedColumns {
 
 #[derive(FromRow)]
 pub(in crate::store) struct EntryColumns {
-    id: Id,
+    id: DbId,
     lease: i64,
-    batch: Id,
+    batch: DbId,
     label: Option<String>,
     sources: Option<String>,
     documents: i64,
     documents_sha256: Option<String>,
     priority: i64,
-    run_after: Option<Moment>,
+    run_after: Option<DbTime>,
     group_key: Option<String>,
     at_once: Option<i64>,
     attempts: i64,
@@ -75,11 +75,11 @@ pub(in crate::store) struct EntryColumns {
     status: String,
     hold_reason: Option<String>,
     reason: Option<String>,
-    worker: Option<Id>,
+    worker: Option<DbId>,
     wants: Option<String>,
     host: Option<String>,
     workspace: String,
-    same_as: Option<Id>,
+    same_as: Option<DbId>,
 }
 
 impl EntryColumns {
@@ -107,7 +107,7 @@ impl EntryColumns {
             attempts: read.number("attempts", self.attempts)?,
             lease: read.number("lease", self.lease)?,
             worker: self.worker.map(|worker| worker.0),
-            wants: wish(self.wants.as_deref(), &read)?,
+            wants: control_signal(self.wants.as_deref(), &read)?,
             host: self.host,
             workspace: self.workspace,
             same_as: self.same_as.map(|id| JobId(id.0)),
@@ -116,25 +116,25 @@ impl EntryColumns {
 }
 
 #[derive(FromRow)]
-pub(in crate::store) struct BeatenColumns {
-    id: Id,
+pub(in crate::store) struct LeaseColumns {
+    id: DbId,
     lease: i64,
     wants: Option<String>,
 }
 
-impl BeatenColumns {
-    pub(in crate::store) fn by_id(rows: Vec<Self>, database: &str) -> Result<Vec<Beaten>, StoreError> {
+impl LeaseColumns {
+    pub(in crate::store) fn by_id(rows: Vec<Self>, database: &str) -> Result<Vec<HeldLease>, StoreError> {
         let mut beaten = rows.into_iter().map(|row| row.row(database)).collect::<Result<Vec<_>, _>>()?;
         beaten.sort_by_key(|row| row.id);
         Ok(beaten)
     }
 
-    fn row(self, database: &str) -> Result<Beaten, StoreError> {
+    fn row(self, database: &str) -> Result<HeldLease, StoreError> {
         let read = reader(database, self.id);
-        Ok(Beaten {
+        Ok(HeldLease {
             id: JobId(self.id.0),
             lease: read.number("lease", self.lease)?,
-            wants: wish(self.wants.as_deref(), &read)?,
+            wants: control_signal(self.wants.as_deref(), &read)?,
         })
     }
 }
@@ -142,7 +142,7 @@ impl BeatenColumns {
 /// A job that a sweep has moved.
 #[derive(FromRow)]
 pub(in crate::store) struct SweptColumns {
-    id: Id,
+    id: DbId,
     status: String,
     was_held: bool,
 }
@@ -168,8 +168,8 @@ impl SweptColumns {
 
 #[derive(FromRow)]
 pub(in crate::store) struct BatchColumns {
-    id: Id,
-    created: Moment,
+    id: DbId,
+    created: DbTime,
     name: Option<String>,
     instructions: String,
     instructions_text: String,
@@ -178,12 +178,12 @@ pub(in crate::store) struct BatchColumns {
     settings: String,
     budget_usd: Option<f64>,
     time_window: Option<String>,
-    ended_at: Option<Moment>,
+    ended_at: Option<DbTime>,
 }
 
 impl BatchColumns {
-    pub(in crate::store) fn row(self, stand: Stand, database: &str) -> Result<BatchRow, StoreError> {
-        let read = Reader { database, row: format!("batch {}", self.id.0) };
+    pub(in crate::store) fn row(self, figures: BatchFigures, database: &str) -> Result<BatchRow, StoreError> {
+        let read = RowReader { database, row: format!("batch {}", self.id.0) };
         Ok(BatchRow {
             batch: NewBatch {
                 id: self.id.0,
@@ -197,28 +197,31 @@ impl BatchColumns {
                 budget_usd: self.budget_usd,
                 time_window: self.time_window,
             },
-            spent_usd: stand.spent_usd,
+            spent_usd: figures.spent_usd,
             ended: self.ended_at.map(|moment| moment.0),
-            totals: stand.totals,
+            totals: figures.totals,
         })
     }
 
-    pub(in crate::store) fn id(&self) -> Id {
+    pub(in crate::store) fn id(&self) -> DbId {
         self.id
     }
 }
 
 /// How a batch's jobs stand, all together.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::store) struct Stand {
-    pub(in crate::store) totals: Totals,
+pub(in crate::store) struct BatchFigures {
+    pub(in crate::store) totals: BatchTotals,
     pub(in crate::store) spent_usd: f64,
 }
 
 /// From how many jobs there are in each status, how many of those are linked, and what they have cost.
-pub(in crate::store) fn stand(rows: Vec<(String, i64, i64, Option<f64>)>, database: &str) -> Result<Stand, StoreError> {
-    let read = Reader { database, row: "a batch".to_owned() };
-    let mut totals = Totals::default();
+pub(in crate::store) fn figures(
+    rows: Vec<(String, i64, i64, Option<f64>)>,
+    database: &str,
+) -> Result<BatchFigures, StoreError> {
+    let read = RowReader { database, row: "a batch".to_owned() };
+    let mut totals = BatchTotals::default();
     let mut spent_usd = 0.0;
     for (status, jobs, linked, cost_usd) in rows {
         spent_usd += cost_usd.unwrap_or_default();
@@ -235,19 +238,19 @@ pub(in crate::store) fn stand(rows: Vec<(String, i64, i64, Option<f64>)>, databa
         *column += read.number::<u64>("count", jobs)?;
         totals.linked += read.number::<u64>("count", linked)?;
     }
-    Ok(Stand { totals, spent_usd })
+    Ok(BatchFigures { totals, spent_usd })
 }
 
-fn reader(database: &str, id: Id) -> Reader<'_> {
-    Reader { database, row: format!("job {}", id.0) }
+fn reader(database: &str, id: DbId) -> RowReader<'_> {
+    RowReader { database, row: format!("job {}", id.0) }
 }
 
-fn json<T: DeserializeOwned>(read: &Reader<'_>, column: &str, text: &str) -> Result<T, StoreError> {
+fn json<T: DeserializeOwned>(read: &RowReader<'_>, column: &str, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|_| read.corrupt(column, text))
 }
 
 /// How many jobs there are in each status.
 pub(in crate::store) fn depth(rows: Vec<(String, i64)>, database: &str) -> Result<Vec<(JobStatus, u64)>, StoreError> {
-    let read = Reader { database, row: "the queue".to_owned() };
+    let read = RowReader { database, row: "the queue".to_owned() };
     rows.into_iter().map(|(status, jobs)| Ok((read.word("status", &status)?, read.number("jobs", jobs)?))).collect()
 }

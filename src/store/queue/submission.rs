@@ -12,7 +12,7 @@ use uuid::Uuid;
 const STEP_MS: i64 = 3_600_000;
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct SubmittedJob<'a> {
     id: Uuid,
     label: Cow<'a, str>,
     /// JSON within JSON: the column is text.
@@ -28,7 +28,7 @@ struct Row<'a> {
     is_held: bool,
 }
 
-impl<'a> Row<'a> {
+impl<'a> SubmittedJob<'a> {
     fn of(batch: &NewBatch, job: &'a QueuedJob) -> Self {
         let group = job.group.as_ref().filter(|group| !group.key.is_empty());
         Self {
@@ -49,7 +49,7 @@ impl<'a> Row<'a> {
 }
 
 pub(in crate::store) fn jobs_json(batch: &NewBatch, jobs: &[QueuedJob]) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&jobs.iter().map(|job| Row::of(batch, job)).collect::<Vec<_>>())
+    serde_json::to_string(&jobs.iter().map(|job| SubmittedJob::of(batch, job)).collect::<Vec<_>>())
 }
 
 /// NUL is written as an escape in it, which both databases keep in a column of text.

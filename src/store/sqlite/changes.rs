@@ -1,4 +1,4 @@
-//! Looks for what has changed: a number in the file (`migrations/sqlite/0003_worker.sql`), as SQLite tells nobody anything.
+//! Polls for changes: a number in the file (`migrations/sqlite/0003_worker.sql`), because SQLite has no notifications.
 
 use super::SqliteStore;
 use std::{
@@ -11,19 +11,19 @@ use tokio::{
 };
 
 /// How often to look for what another process has changed.
-const PAUSE: Duration = Duration::from_millis(100);
+const POLL_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
-pub(super) struct Changes {
+pub(super) struct ChangePoller {
     /// The number that was last seen.
     seen: Mutex<Option<i64>>,
     /// This process has changed something itself.
     own: Notify,
 }
 
-impl Changes {
+impl ChangePoller {
     /// To be called after each write that may change the number.
-    pub(super) fn look(&self) {
+    pub(super) fn notify(&self) {
         self.own.notify_waiters();
     }
 
@@ -53,7 +53,7 @@ impl SqliteStore {
             };
             tokio::select! {
                 () = own => {}
-                () = sleep_until(Instant::now() + rest.min(PAUSE)) => {}
+                () = sleep_until(Instant::now() + rest.min(POLL_EVERY)) => {}
             }
         }
     }

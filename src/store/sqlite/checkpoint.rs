@@ -3,8 +3,8 @@
 
 use super::writer::{Sql, sql};
 use crate::store::{
-    told::{Phase, Todo},
-    value::{Id, Moment, count, delivered, finite, text, text_or_null},
+    checkpoint_json::{PhaseJson, TodoJson},
+    value::{DbId, DbTime, count, delivered, finite, text, text_or_null},
 };
 use overnight_core::job::{
     id::JobId,
@@ -126,7 +126,7 @@ pub(super) fn arguments(
 ) -> Result<SqliteArguments, BoxDynError> {
     let state = &checkpoint.state;
     let mut arguments = SqliteArguments::default();
-    arguments.add(Id(id.0))?;
+    arguments.add(DbId(id.0))?;
     arguments.add(lease.map(count))?;
     arguments.add(state.status.name())?;
     arguments.add(state.hold_reason.map(HoldReason::name))?;
@@ -146,11 +146,11 @@ pub(super) fn arguments(
     arguments.add(finite(state.confidence))?;
     arguments.add(text_or_null(state.notes.as_ref()))?;
     arguments.add(Json(delivered(&state.deliverables)))?;
-    arguments.add(state.completed_at.map(Moment))?;
+    arguments.add(state.completed_at.map(DbTime))?;
     arguments.add(count(state.journal_seq))?;
     arguments.add(&state.journal_head)?;
     arguments.add(state.status.is_end())?;
-    arguments.add(Json(checkpoint.phases.iter().map(Phase::of).collect::<Vec<_>>()))?;
-    arguments.add(Json(checkpoint.todos.iter().map(Todo::of).collect::<Vec<_>>()))?;
+    arguments.add(Json(checkpoint.phases.iter().map(PhaseJson::of).collect::<Vec<_>>()))?;
+    arguments.add(Json(checkpoint.todos.iter().map(TodoJson::of).collect::<Vec<_>>()))?;
     Ok(arguments)
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::store::{
     StoreError,
     schedules::{NewSchedule, ScheduleColumns, ScheduleRow, Schedules, submission_json},
-    value::{Id, Moment, count, lease_ms, text},
+    value::{DbId, DbTime, count, lease_ms, text},
 };
 use async_trait::async_trait;
 use overnight_core::job::time::Timestamp;
@@ -87,22 +87,22 @@ impl SqliteStore {
 impl Schedules for SqliteStore {
     async fn clock(&self) -> Result<Timestamp, StoreError> {
         let now = sqlx::query_scalar(concat!("select ", now!())).fetch_one(&self.readers).await;
-        now.map(|Moment(now)| now).map_err(|error| self.failed(error))
+        now.map(|DbTime(now)| now).map_err(|error| self.failed(error))
     }
 
     async fn add_schedule(&self, schedule: &NewSchedule, next_run: Timestamp) -> Result<bool, StoreError> {
         let json =
             submission_json(&schedule.command).map_err(|error| self.failed(sqlx::Error::Encode(error.into())))?;
         let arguments = given![
-            Id(schedule.id),
+            DbId(schedule.id),
             text(&schedule.name),
-            Moment(schedule.created),
+            DbTime(schedule.created),
             text(&schedule.cron),
             text(&schedule.timezone),
             json,
             count(schedule.make_up_ms),
             schedule.may_overlap,
-            Moment(next_run),
+            DbTime(next_run),
         ];
         self.took_effect(ADD, arguments).await
     }
@@ -113,15 +113,15 @@ impl Schedules for SqliteStore {
     }
 
     async fn remove_schedule(&self, id: Uuid) -> Result<bool, StoreError> {
-        self.took_effect(REMOVE, given![Id(id)]).await
+        self.took_effect(REMOVE, given![DbId(id)]).await
     }
 
     async fn pause_schedule(&self, id: Uuid) -> Result<bool, StoreError> {
-        self.took_effect(PAUSE, given![Id(id)]).await
+        self.took_effect(PAUSE, given![DbId(id)]).await
     }
 
     async fn resume_schedule(&self, id: Uuid, next_run: Timestamp) -> Result<bool, StoreError> {
-        self.took_effect(RESUME, given![Id(id), Moment(next_run)]).await
+        self.took_effect(RESUME, given![DbId(id), DbTime(next_run)]).await
     }
 
     async fn due(&self, now: Timestamp) -> Result<Vec<ScheduleRow>, StoreError> {
@@ -130,7 +130,7 @@ impl Schedules for SqliteStore {
             now!(),
             ")"
         );
-        let rows = sqlx::query_as(due).bind(Moment(now)).fetch_all(&self.readers).await;
+        let rows = sqlx::query_as(due).bind(DbTime(now)).fetch_all(&self.readers).await;
         ScheduleColumns::rows(rows.map_err(|error| self.failed(error))?, &self.database)
     }
 
@@ -142,16 +142,16 @@ impl Schedules for SqliteStore {
         run: Timestamp,
         for_ms: u64,
     ) -> Result<bool, StoreError> {
-        let arguments = given![Id(id), before.map(Moment), next.map(Moment), Moment(run), lease_ms(for_ms)];
+        let arguments = given![DbId(id), before.map(DbTime), next.map(DbTime), DbTime(run), lease_ms(for_ms)];
         self.took_effect(BEGIN_RUN, arguments).await
     }
 
     async fn take_over_run(&self, id: Uuid, run: Timestamp, for_ms: u64) -> Result<bool, StoreError> {
-        self.took_effect(TAKE_OVER_RUN, given![Id(id), Moment(run), lease_ms(for_ms)]).await
+        self.took_effect(TAKE_OVER_RUN, given![DbId(id), DbTime(run), lease_ms(for_ms)]).await
     }
 
     async fn renew_run(&self, id: Uuid, run: Timestamp, for_ms: u64) -> Result<bool, StoreError> {
-        self.took_effect(RENEW_RUN, given![Id(id), Moment(run), lease_ms(for_ms)]).await
+        self.took_effect(RENEW_RUN, given![DbId(id), DbTime(run), lease_ms(for_ms)]).await
     }
 
     async fn end_run(
@@ -161,6 +161,6 @@ impl Schedules for SqliteStore {
         batch: Option<Uuid>,
         note: Option<&str>,
     ) -> Result<bool, StoreError> {
-        self.took_effect(END_RUN, given![Id(id), Moment(run), batch.map(Id), note.map(text)]).await
+        self.took_effect(END_RUN, given![DbId(id), DbTime(run), batch.map(DbId), note.map(text)]).await
     }
 }

@@ -6,7 +6,7 @@
 //! the client library hands each over to the connection's thread and back, which costs more than the statement itself.
 
 use super::failed;
-use crate::{crash, store::StoreError};
+use crate::{failpoint, store::StoreError};
 use sqlx::{
     Connection, Row, SqliteConnection,
     sqlite::{SqliteArguments, SqliteRow},
@@ -18,7 +18,7 @@ use tokio::{
 };
 
 /// Writes in one transaction at most, so that the first doesn't wait for ever.
-const MOST_TOGETHER: usize = 64;
+const MOST_PER_COMMIT: usize = 64;
 
 /// When a write must be on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,30 +54,30 @@ macro_rules! sql {
 }
 pub(super) use sql;
 
-/// Whoever has this can write.
+/// Hands writes over to the thread of the connection.
 #[derive(Debug)]
-pub(super) struct Writer {
-    queue: Mutex<Option<mpsc::UnboundedSender<Write>>>,
+pub(super) struct SqliteWriter {
+    queue: Mutex<Option<mpsc::UnboundedSender<PendingWrite>>>,
     ended: Mutex<Option<oneshot::Receiver<()>>>,
     database: String,
 }
 
-struct Write {
+struct PendingWrite {
     sql: Sql,
     arguments: SqliteArguments,
     durability: Durability,
     done: oneshot::Sender<Result<Vec<SqliteRow>, StoreError>>,
 }
 
-impl Writer {
+impl SqliteWriter {
     /// `connection` waits for the disk at each commit.
     pub(super) fn new(connection: SqliteConnection, database: String) -> io::Result<Self> {
         let (queue, asked) = mpsc::unbounded_channel();
         let (end, ended) = oneshot::channel();
-        let line = Line { connection, database: database.clone(), is_full: true };
+        let writer_thread = WriterThread { connection, database: database.clone(), is_full: true };
         let runtime = Builder::new_current_thread().enable_all().build()?;
         thread::Builder::new().name("sqlite".to_owned()).spawn(move || {
-            runtime.block_on(line.serve(asked));
+            runtime.block_on(writer_thread.serve(asked));
             let _ = end.send(());
         })?;
         Ok(Self { queue: Mutex::new(Some(queue)), ended: Mutex::new(Some(ended)), database })
@@ -93,7 +93,7 @@ impl Writer {
         drop(self.queue.lock().ok().and_then(|mut queue| queue.take()));
         let ended = self.ended.lock().ok().and_then(|mut ended| ended.take());
         if let Some(ended) = ended {
-            // A line that broke has no connection any more.
+            // A thread that has ended has no connection any more.
             let _ = ended.await;
         }
     }
@@ -117,37 +117,37 @@ impl Writer {
         arguments: SqliteArguments,
         durability: Durability,
     ) -> Result<Vec<SqliteRow>, StoreError> {
-        crash::point("store.commit.before");
-        let (done, told) = oneshot::channel();
+        failpoint::hit("store.commit.before");
+        let (done, answered) = oneshot::channel();
         let gone = || StoreError::Unreachable { database: String::new(), detail: "the program is ending".to_owned() };
         let queue = self.queue.lock().ok().and_then(|queue| queue.clone()).ok_or_else(gone)?;
-        queue.send(Write { sql, arguments, durability, done }).map_err(|_| gone())?;
+        queue.send(PendingWrite { sql, arguments, durability, done }).map_err(|_| gone())?;
         drop(queue);
-        let result = told.await.map_err(|_| gone())?;
-        crash::point("store.commit.done");
+        let result = answered.await.map_err(|_| gone())?;
+        failpoint::hit("store.commit.done");
         result
     }
 }
 
-/// The connection, and what is known of it.
-struct Line {
+/// The thread's side: the connection, and its present setting.
+struct WriterThread {
     connection: SqliteConnection,
     database: String,
     /// It waits for the disk at each commit.
     is_full: bool,
 }
 
-impl Line {
+impl WriterThread {
     /// Serves until nobody can ask any more.
-    async fn serve(mut self, mut asked: mpsc::UnboundedReceiver<Write>) {
-        let mut writes = Vec::with_capacity(MOST_TOGETHER);
-        while asked.recv_many(&mut writes, MOST_TOGETHER).await > 0 {
-            let rows = if writes.len() > 1 { self.together(&writes).await.ok() } else { None };
+    async fn serve(mut self, mut asked: mpsc::UnboundedReceiver<PendingWrite>) {
+        let mut writes = Vec::with_capacity(MOST_PER_COMMIT);
+        while asked.recv_many(&mut writes, MOST_PER_COMMIT).await > 0 {
+            let rows = if writes.len() > 1 { self.write_group(&writes).await.ok() } else { None };
             if let Some(rows) = rows {
                 answer(&mut writes, rows.into_iter().map(Ok));
                 continue;
             }
-            // There is one, or one of them spoilt it for all. Alone, each hears of its own failure only.
+            // There is one write only, or one of them failed and the group with it. Alone, each gets its own error only.
             let mut results = Vec::with_capacity(writes.len());
             for write in &writes {
                 results.push(self.alone(write).await);
@@ -158,7 +158,7 @@ impl Line {
         let _ = self.connection.close().await;
     }
 
-    async fn alone(&mut self, write: &Write) -> Result<Vec<SqliteRow>, StoreError> {
+    async fn alone(&mut self, write: &PendingWrite) -> Result<Vec<SqliteRow>, StoreError> {
         let result = match self.wait_for_disk(write.durability == Durability::Now).await {
             Ok(()) => run(&mut self.connection, write.sql.alone, &write.arguments).await,
             Err(error) => Err(error),
@@ -166,12 +166,12 @@ impl Line {
         self.unless_failed(result).await
     }
 
-    async fn together(&mut self, writes: &[Write]) -> Result<Vec<Vec<SqliteRow>>, StoreError> {
+    async fn write_group(&mut self, writes: &[PendingWrite]) -> Result<Vec<Vec<SqliteRow>>, StoreError> {
         let result = self.transact(writes).await;
         self.unless_failed(result).await
     }
 
-    async fn transact(&mut self, writes: &[Write]) -> Result<Vec<Vec<SqliteRow>>, sqlx::Error> {
+    async fn transact(&mut self, writes: &[PendingWrite]) -> Result<Vec<Vec<SqliteRow>>, sqlx::Error> {
         self.wait_for_disk(writes.iter().any(|write| write.durability == Durability::Now)).await?;
         sqlx::query("begin immediate").execute(&mut self.connection).await?;
         let mut rows = Vec::with_capacity(writes.len());
@@ -210,8 +210,8 @@ async fn run(
     sqlx::query_with(sql, arguments.clone()).fetch_all(connection).await
 }
 
-/// Tells each its result. Who isn't there any more doesn't need it.
-fn answer(writes: &mut Vec<Write>, results: impl IntoIterator<Item = Result<Vec<SqliteRow>, StoreError>>) {
+/// Sends each caller its result. A caller that is gone doesn't need it.
+fn answer(writes: &mut Vec<PendingWrite>, results: impl IntoIterator<Item = Result<Vec<SqliteRow>, StoreError>>) {
     for (write, result) in writes.drain(..).zip(results) {
         let _ = write.done.send(result);
     }

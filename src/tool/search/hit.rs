@@ -18,7 +18,7 @@ pub(super) struct Hit {
 
 /// What was found in one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct TextHits {
     pub(super) total: u64,
     /// The first ones.
     pub(super) hits: Vec<Hit>,
@@ -26,7 +26,7 @@ pub(super) struct Found {
 
 /// Goes through a text from place to place, counting pages and lines.
 #[derive(Debug)]
-pub(super) struct Counter<'t> {
+pub(super) struct PositionCounter<'t> {
     text: &'t [u8],
     unit: Unit,
     at: usize,
@@ -34,7 +34,7 @@ pub(super) struct Counter<'t> {
     line: u64,
 }
 
-impl<'t> Counter<'t> {
+impl<'t> PositionCounter<'t> {
     pub(super) fn new(text: &'t str, unit: Unit) -> Self {
         Self { text: text.as_bytes(), unit, at: 0, page: 1, line: 1 }
     }

@@ -1,6 +1,6 @@
 //! Lines that a regular expression matches, page by page: so a hit's page and line are counted by the searcher itself.
 
-use super::hit::{Found, Hit, shown};
+use super::hit::{Hit, TextHits, shown};
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, SearcherBuilder, sinks::Lossy};
 use overnight_documents::Unit;
@@ -16,9 +16,9 @@ pub(super) fn find(
     unit: Unit,
     most: usize,
     until: Instant,
-) -> Result<Found, String> {
+) -> Result<TextHits, String> {
     let mut searcher = SearcherBuilder::new().line_number(true).build();
-    let mut found = Found::default();
+    let mut found = TextHits::default();
     match unit {
         Unit::Page => {
             for (number, page) in (1..).zip(text.split('\x0c')) {
@@ -48,7 +48,7 @@ fn in_part(
     part: &str,
     (page, before): (Option<u64>, u64),
     most: usize,
-    found: &mut Found,
+    found: &mut TextHits,
 ) -> Result<(), String> {
     let each = Lossy(|number, line| {
         found.total += 1;

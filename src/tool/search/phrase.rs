@@ -1,14 +1,14 @@
 //! Words one after another, with any white space between them: over line ends and page breaks too.
 
-use super::hit::{Counter, Found, Hit, line_end, line_start, shown};
+use super::hit::{Hit, PositionCounter, TextHits, line_end, line_start, shown};
 use overnight_documents::Unit;
 use regex::bytes::Regex;
 
 /// Every place of `phrase`; those on one line are one hit.
-pub(super) fn find(phrase: &Regex, text: &str, unit: Unit, most: usize) -> Found {
+pub(super) fn find(phrase: &Regex, text: &str, unit: Unit, most: usize) -> TextHits {
     let bytes = text.as_bytes();
-    let mut found = Found::default();
-    let mut counter = Counter::new(text, unit);
+    let mut found = TextHits::default();
+    let mut counter = PositionCounter::new(text, unit);
     let mut at = 0;
     while let Some(hit) = phrase.find_at(bytes, at) {
         found.total += 1;

@@ -2,16 +2,17 @@
 
 use super::{
     hit::Hit,
-    lines, phrase, told,
-    wanted::{Wanted, Words},
-    words::{self, Kind, Passages},
+    lines,
+    pattern::{SearchPattern, SearchWords},
+    phrase, results,
+    words::{self, PassageRank, Passages},
 };
 use crate::{
-    crash,
+    failpoint,
     tool::{
         ToolError,
+        document_cache::unit,
         files::{MOST_BYTES, glob, matches, parse},
-        library::unit,
     },
     workspace::Workspace,
 };
@@ -20,7 +21,7 @@ use overnight_core::{
         event::{CallEnd, ToolResult},
         spec::JobSpec,
     },
-    prompt::catalogue::SearchFiles,
+    prompt::tools::SearchFiles,
 };
 use overnight_documents::Unit;
 use std::{
@@ -43,7 +44,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// A text to be searched.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct SearchedText {
     /// As it is shown.
     pub(super) name: String,
     path: String,
@@ -60,21 +61,21 @@ pub(in crate::tool) fn search(
     workspace: &Workspace,
     wanted: &SearchFiles,
 ) -> Result<ToolResult, ToolError> {
-    let looked_for = Wanted::read(&wanted.pattern)?;
+    let looked_for = SearchPattern::read(&wanted.pattern)?;
     let places = places(spec, workspace, wanted)?;
     let until = Instant::now() + LONGEST;
     let text = match &looked_for {
-        Wanted::Lines(matcher) => {
+        SearchPattern::Lines(matcher) => {
             let found = each(workspace, &places, until, &|text, unit| {
                 lines::find(matcher, text, unit, MOST_HITS, until).map_err(|why| failed(&why))
             })?;
-            told::listed(&places, &found)
+            results::listed(&places, &found)
         }
-        Wanted::Words(words) => {
+        SearchPattern::Words(words) => {
             let found =
                 each(workspace, &places, until, &|text, unit| Ok(phrase::find(&words.phrase, text, unit, MOST_HITS)))?;
             if found.iter().any(|found| found.total > 0) {
-                told::listed(&places, &found)
+                results::listed(&places, &found)
             } else {
                 let found =
                     each(workspace, &places, until, &|text, unit| Ok(words::find(words, text, unit, MOST_HITS)))?;
@@ -90,7 +91,7 @@ fn failed(why: &str) -> ToolError {
 }
 
 /// The documents in their order, then the files in theirs.
-fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result<Vec<Place>, ToolError> {
+fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result<Vec<SearchedText>, ToolError> {
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
     let path = parse(wanted.path.as_deref().unwrap_or("."))?;
     let named = path.as_str();
@@ -104,7 +105,7 @@ fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result
                 && (matches(glob.as_ref(), &document.name)
                     || matches(glob.as_ref(), &format!("documents/{}", document.name)))
             {
-                places.push(Place {
+                places.push(SearchedText {
                     name: document.name.clone(),
                     path: document.text_path(),
                     unit: unit(document),
@@ -123,7 +124,7 @@ fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result
         };
         for path in files.into_iter().filter(|path| is_searched(path) && matches(glob.as_ref(), path)) {
             let is_material = path.starts_with("tool_results/");
-            places.push(Place { name: path.clone(), path, unit: Unit::Line, is_document: false, is_material });
+            places.push(SearchedText { name: path.clone(), path, unit: Unit::Line, is_document: false, is_material });
         }
     }
     Ok(places)
@@ -147,7 +148,7 @@ fn is_below(name: &str, folder: &str) -> bool {
 /// What `look` finds in each text, in their order.
 fn each<T: Default + Send>(
     workspace: &Workspace,
-    places: &[Place],
+    places: &[SearchedText],
     until: Instant,
     look: &(dyn Fn(&str, Unit) -> Result<T, ToolError> + Sync),
 ) -> Result<Vec<T>, ToolError> {
@@ -157,7 +158,7 @@ fn each<T: Default + Send>(
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(place) = places.get(number) else { break };
-            crash::reader("tool.search");
+            failpoint::misbehave("tool.search");
             let result = lines::late(until).map_err(|why| failed(&why)).and_then(|()| {
                 match workspace.read_text_at_most(&place.path, MOST_BYTES) {
                     Ok(text) => look(&text, place.unit),
@@ -180,11 +181,11 @@ fn each<T: Default + Send>(
 }
 
 /// Passages with all words, or with as many as any passage has, the best first.
-fn by_words(words: &Words, places: &[Place], found: &[Passages]) -> String {
+fn by_words(words: &SearchWords, places: &[SearchedText], found: &[Passages]) -> String {
     let kinds = || found.iter().flat_map(|passages| &passages.0);
     let most = kinds().map(|(kind, _)| kind.words.count_ones()).max().unwrap_or(0);
     if most < 2 {
-        return told::listed(places, &[]);
+        return results::listed(places, &[]);
     }
     // In how many passages each word stands: the fewer, the more it says.
     let mut passages = vec![0_u64; words.plain.len()];
@@ -193,7 +194,7 @@ fn by_words(words: &Words, places: &[Place], found: &[Passages]) -> String {
             *sum += if kind.words & (1 << number) == 0 { 0 } else { *count };
         }
     }
-    let rarity = |kind: &Kind| -> u64 {
+    let rarity = |kind: &PassageRank| -> u64 {
         let of = |(number, &sum): (usize, &u64)| {
             if kind.words & (1 << number) == 0 { 0 } else { u64::from(sum.max(1).leading_zeros()) }
         };
@@ -202,7 +203,7 @@ fn by_words(words: &Words, places: &[Place], found: &[Passages]) -> String {
     // Those with one word less are worth a look where few have all.
     let least = most.saturating_sub(1).max(2);
     let mut total = 0;
-    let mut ranked: Vec<(usize, &Kind, &Hit)> = Vec::new();
+    let mut ranked: Vec<(usize, &PassageRank, &Hit)> = Vec::new();
     for (number, passages) in found.iter().enumerate() {
         for (kind, (count, hits)) in &passages.0 {
             if kind.words.count_ones() >= least {
@@ -222,5 +223,5 @@ fn by_words(words: &Words, places: &[Place], found: &[Passages]) -> String {
         "The words stand nowhere one after another; {passages} {most} of the {}{or_less}, the best first:\n",
         words.plain.len()
     );
-    told::ranked(&head, places, &ranked.iter().map(|(number, _, hit)| (*number, *hit)).collect::<Vec<_>>(), total)
+    results::ranked(&head, places, &ranked.iter().map(|(number, _, hit)| (*number, *hit)).collect::<Vec<_>>(), total)
 }

@@ -2,8 +2,8 @@
 //! first, then how rare these are, then whether it is a heading, then the order of the texts.
 
 use super::{
-    hit::{Counter, Hit, line_end, line_start, shown},
-    wanted::Words,
+    hit::{Hit, PositionCounter, line_end, line_start, shown},
+    pattern::SearchWords,
 };
 use overnight_documents::Unit;
 use std::collections::BTreeMap;
@@ -13,17 +13,17 @@ const MOST_LINES: usize = 8;
 
 /// What a passage is ranked by: the words in it, a bit each, and whether it is a heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Kind {
+pub(super) struct PassageRank {
     pub(super) words: u16,
     pub(super) is_heading: bool,
 }
 
 /// The passages of one text: how many of each kind, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Passages(pub(super) BTreeMap<Kind, (u64, Vec<Hit>)>);
+pub(super) struct Passages(pub(super) BTreeMap<PassageRank, (u64, Vec<Hit>)>);
 
 /// All passages of `text` that hold two of the words or more; those with one are counted.
-pub(super) fn find(words: &Words, text: &str, unit: Unit, most: usize) -> Passages {
+pub(super) fn find(words: &SearchWords, text: &str, unit: Unit, most: usize) -> Passages {
     let bytes = text.as_bytes();
     let mut places: Vec<(usize, u16)> = Vec::new();
     for (number, word) in words.each.iter().enumerate() {
@@ -39,12 +39,12 @@ pub(super) fn find(words: &Words, text: &str, unit: Unit, most: usize) -> Passag
     }
     places.sort_unstable();
     let mut passages = Passages::default();
-    let mut counter = Counter::new(text, unit);
+    let mut counter = PositionCounter::new(text, unit);
     let mut rest = places.as_slice();
     while let Some(&(first, _)) = rest.first() {
         let (start, end) = passage(bytes, first, unit);
         let inside = rest.partition_point(|&(at, _)| at < end).max(1);
-        let kind = Kind {
+        let kind = PassageRank {
             words: rest[..inside].iter().fold(0, |all, (_, word)| all | word),
             is_heading: bytes[start] == b'#',
         };

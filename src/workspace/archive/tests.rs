@@ -1,5 +1,5 @@
 use super::*;
-use crate::{workspace::chain::Decision, workspace::lock::Lock, workspace::rooted::TEMPORARY};
+use crate::{workspace::chain::JournalLine, workspace::files::TEMPORARY, workspace::lock::Lock};
 use overnight_core::job::time::Timestamp;
 use serde_json::{Value, json};
 use std::fs;
@@ -23,7 +23,7 @@ fn meta(folder: &str, attempt: u32) -> ArchiveMeta {
 }
 
 fn open(workspace: &Workspace) -> Journal {
-    Journal::open(workspace, |_: Decision<Value>| Ok(())).unwrap()
+    Journal::open(workspace, |_: JournalLine<Value>| Ok(())).unwrap()
 }
 
 fn note(journal: &mut Journal) {
@@ -63,23 +63,24 @@ fn an_archive_holds_what_the_phase_left() {
     assert_eq!(stored.manifest_sha256, sha256(&text));
     let file = |name: &str, content: &[u8]| (name.to_owned(), FileHash::of(content));
     assert_eq!(
-        Manifest::parse(&text).unwrap(),
-        Manifest {
+        ArchiveManifest::parse(&text).unwrap(),
+        ArchiveManifest {
             format: 1,
             meta: meta("phase-01-read", 1),
             files: [file("todos.md", b"[x] 1. Read\n"), file("main_plan.md", b"# Execution Plan\n"), file(LIVE, &live)]
                 .into(),
             outputs: [file("output/deep/r.json", b"{}")].into(),
             tool_results: [file("tool_results/1.txt", b"long")].into(),
-            journal: Span { first_seq: 1, last_seq: 2, head: journal.head().into() },
+            journal: JournalSpan { first_seq: 1, last_seq: 2, head: journal.head().into() },
         }
     );
     assert_eq!(workspace.read(LIVE).unwrap(), b"");
     note(&mut journal);
     let second = build(&workspace, &mut journal, meta("phase-01-read.rewound-2", 2), "").unwrap();
     assert_ne!(second, stored);
-    let span =
-        Manifest::parse(&workspace.read("archive/phase-01-read.rewound-2/manifest.json").unwrap()).unwrap().journal;
+    let span = ArchiveManifest::parse(&workspace.read("archive/phase-01-read.rewound-2/manifest.json").unwrap())
+        .unwrap()
+        .journal;
     assert_eq!((span.first_seq, span.last_seq), (3, 3));
 }
 

@@ -15,7 +15,7 @@ fn workspace() -> (TempDir, Workspace) {
 
 fn open(workspace: &Workspace) -> Result<(Journal, Vec<u64>), JournalError> {
     let mut seen = Vec::new();
-    let journal = Journal::open(workspace, |decision: Decision<Value>| {
+    let journal = Journal::open(workspace, |decision: JournalLine<Value>| {
         seen.push(decision.seq);
         Ok(())
     })?;
@@ -54,8 +54,8 @@ fn lines_are_written_as_the_contract_says() {
         sha256(line.as_bytes())
     ));
     assert_eq!(workspace.read_text(LIVE).unwrap(), format!("{line}\n{next}\n"));
-    assert_eq!(first, Written { seq: 1, head: sha256(line.as_bytes()) });
-    assert_eq!(second, Written { seq: 2, head: sha256(next.as_bytes()) });
+    assert_eq!(first, AppendedLine { seq: 1, head: sha256(line.as_bytes()) });
+    assert_eq!(second, AppendedLine { seq: 2, head: sha256(next.as_bytes()) });
     assert_eq!((journal.seq(), journal.head()), (2, second.head.as_str()));
 }
 
@@ -231,7 +231,7 @@ fn breaks_are_named() {
         "the journal is broken at journal.jsonl line 2: not a decision: expected value (column 1)"
     );
     workspace.write(LIVE, text.as_bytes()).unwrap();
-    let refused = Journal::open(&workspace, |_: Decision<Value>| Err("no such todo".to_owned())).unwrap_err();
+    let refused = Journal::open(&workspace, |_: JournalLine<Value>| Err("no such todo".to_owned())).unwrap_err();
     assert_eq!(refused.to_string(), "the journal is broken at journal.jsonl line 1: no such todo");
     archive(&workspace, &mut open(&workspace).unwrap().0, "phase-00-bootstrap");
     workspace.remove(LIVE).unwrap();
@@ -251,7 +251,7 @@ fn the_archive_wins_over_the_live_journal_that_it_contains() {
     for left in [live.len(), half, 1, 0] {
         workspace.write(LIVE, &live[..left]).unwrap();
         let mut seen = 0;
-        let found = read(&workspace, |_: Decision<Value>| {
+        let found = read(&workspace, |_: JournalLine<Value>| {
             seen += 1;
             Ok(())
         });
@@ -273,7 +273,7 @@ fn a_reader_beside_the_writer_never_sees_a_break() {
     let live = workspace.stream(LIVE).unwrap().0;
     archive(&workspace, &mut journal, "phase-00-bootstrap");
     append(&mut journal, 1);
-    let found = read_all(&workspace, Some(live), |_: Decision<Value>| Ok(())).unwrap();
+    let found = read_all(&workspace, Some(live), |_: JournalLine<Value>| Ok(())).unwrap();
     assert_eq!(found.position.seq, 2);
 }
 

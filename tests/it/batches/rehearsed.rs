@@ -1,6 +1,6 @@
 //! A night that is rehearsed with the offline model, which is given a price; and a job whose workspace is lost on the way.
 
-use super::{Desk, Value, fs};
+use super::{TestDir, Value, fs};
 
 const PRICES: &str = "version: 1
 models:
@@ -10,17 +10,17 @@ models:
 const SUBMIT: [&str; 9] =
     ["submit", "extract-requirements", "--documents", "docs", "--each", "--batch", "night", "--models", "prices.yaml"];
 
-impl Desk {
+impl TestDir {
     /// With a few small documents, and a price.
     fn priced() -> Self {
-        let desk = Self::new();
-        fs::create_dir(desk.path("docs")).unwrap();
+        let dir = Self::new();
+        fs::create_dir(dir.path("docs")).unwrap();
         for number in 1..=3 {
             let text = format!("# Rules {number}\n\nClerk {number} MUST sign. A guest MAY enter.\n");
-            fs::write(desk.path(&format!("docs/{number}.md")), text).unwrap();
+            fs::write(dir.path(&format!("docs/{number}.md")), text).unwrap();
         }
-        fs::write(desk.path("prices.yaml"), PRICES).unwrap();
-        desk
+        fs::write(dir.path("prices.yaml"), PRICES).unwrap();
+        dir
     }
 
     #[track_caller]
@@ -37,57 +37,57 @@ impl Desk {
 
 /// What the three documents cost without a bound.
 fn cost() -> f64 {
-    let desk = Desk::priced();
-    desk.done(&SUBMIT);
-    assert_eq!(desk.done(&["work", "--until-empty"]), "3 completed\n");
-    desk.spent()
+    let dir = TestDir::priced();
+    dir.done(&SUBMIT);
+    assert_eq!(dir.done(&["work", "--until-empty"]), "3 completed\n");
+    dir.spent()
 }
 
 #[test]
 fn a_budget_is_rehearsed_with_a_price_for_offline() {
-    let desk = Desk::priced();
-    let told = desk.done(&[&SUBMIT[..], &["--dry-run"]].concat());
+    let dir = TestDir::priced();
+    let told = dir.done(&[&SUBMIT[..], &["--dry-run"]].concat());
     let about = told.lines().find_map(|line| line.strip_prefix("cost: about ")).unwrap();
     assert!(about.split(' ').next().unwrap().parse::<f64>().unwrap() > 0.0, "{told}");
 
     let whole = cost();
     assert!(whole > 0.0);
     let budget = whole / 2.0;
-    desk.done(&[&SUBMIT[..], &["--budget-usd", &budget.to_string()]].concat());
-    assert_eq!(desk.output(&["work", "--until-empty"]).status.code(), Some(4));
-    let shown = desk.json(&["show", "night", "--json"]);
+    dir.done(&[&SUBMIT[..], &["--budget-usd", &budget.to_string()]].concat());
+    assert_eq!(dir.output(&["work", "--until-empty"]).status.code(), Some(4));
+    let shown = dir.json(&["show", "night", "--json"]);
     assert!(shown["held"].as_u64().unwrap() > 0, "{shown}");
     assert!(shown["waiting"].as_array().unwrap().iter().any(|sum| sum["hold_reason"] == "budget"), "{shown}");
-    let spent = desk.spent();
+    let spent = dir.spent();
     assert!(spent > 0.0 && spent <= budget, "{spent} of {budget}");
 
-    desk.done(&["resume", "night", "--budget-usd", &(2.0 * whole).to_string()]);
-    desk.done(&["work", "--until-empty"]);
-    assert_eq!(desk.json(&["show", "night", "--json"])["completed"], 3);
-    assert!(desk.spent() > budget && desk.spent() < 2.0 * whole);
+    dir.done(&["resume", "night", "--budget-usd", &(2.0 * whole).to_string()]);
+    dir.done(&["work", "--until-empty"]);
+    assert_eq!(dir.json(&["show", "night", "--json"])["completed"], 3);
+    assert!(dir.spent() > budget && dir.spent() < 2.0 * whole);
 }
 
 #[test]
 fn without_a_price_offline_costs_nothing_and_nothing_else_can_be_said_of_it() {
-    let desk = Desk::priced();
-    desk.done(&SUBMIT[..7]);
-    desk.done(&["work", "--until-empty"]);
-    assert!(desk.spent().abs() < f64::EPSILON);
-    fs::write(desk.path("prices.yaml"), "version: 1\nmodels:\n  - match: offline\n    window_tokens: 9000\n").unwrap();
-    let refused = desk.refuses(2, &SUBMIT);
+    let dir = TestDir::priced();
+    dir.done(&SUBMIT[..7]);
+    dir.done(&["work", "--until-empty"]);
+    assert!(dir.spent().abs() < f64::EPSILON);
+    fs::write(dir.path("prices.yaml"), "version: 1\nmodels:\n  - match: offline\n    window_tokens: 9000\n").unwrap();
+    let refused = dir.refuses(2, &SUBMIT);
     assert!(refused.contains("prices.yaml:4") && refused.contains("window_tokens"), "{refused}");
 }
 
 #[test]
 fn a_job_whose_workspace_is_lost_is_begun_anew() {
-    let desk = Desk::priced();
+    let dir = TestDir::priced();
     for name in ["1.md", "2.md"] {
-        fs::remove_file(desk.path("docs").join(name)).unwrap();
+        fs::remove_file(dir.path("docs").join(name)).unwrap();
     }
-    desk.done(&[&SUBMIT[..], &["--budget-usd", &(cost() / 6.0).to_string()]].concat());
-    assert_eq!(desk.output(&["work", "--until-empty"]).status.code(), Some(4));
+    dir.done(&[&SUBMIT[..], &["--budget-usd", &(cost() / 6.0).to_string()]].concat());
+    assert_eq!(dir.output(&["work", "--until-empty"]).status.code(), Some(4));
     let job = |field: &str| {
-        let jobs = desk.json(&["jobs", "--batch", "night", "--json"]);
+        let jobs = dir.json(&["jobs", "--batch", "night", "--json"]);
         let job = jobs.as_array().map_or(&jobs["jobs"][0], |jobs| &jobs[0]);
         job[field].clone()
     };
@@ -95,29 +95,29 @@ fn a_job_whose_workspace_is_lost_is_begun_anew() {
     let id = text(job("id"));
     assert_eq!(text(job("hold_reason")), "budget");
     // Its workspace is here: it is not failed, and is gone on with.
-    assert_eq!(desk.refuses(2, &["retry", &id]), format!("error: job {id} has not failed: it is held\n"));
-    let workspace = desk.path("workspaces").join(&id);
-    fs::rename(&workspace, desk.path("lost")).unwrap();
-    desk.done(&["resume", "night", "--budget-usd", "100"]);
-    let output = desk.output(&["work", "--until-empty"]);
-    let said = desk.steady(&String::from_utf8(output.stderr).unwrap());
+    assert_eq!(dir.refuses(2, &["retry", &id]), format!("error: job {id} has not failed: it is held\n"));
+    let workspace = dir.path("workspaces").join(&id);
+    fs::rename(&workspace, dir.path("lost")).unwrap();
+    dir.done(&["resume", "night", "--budget-usd", "100"]);
+    let output = dir.output(&["work", "--until-empty"]);
+    let said = dir.steady(&String::from_utf8(output.stderr).unwrap());
     let why = format!(
         "held (paused): its workspace is not at DESK/workspaces/{id}: put it back there and resume the job, or `overnight \
          retry {id}` has it done from its beginning\n"
     );
     assert!(said.contains(&why), "{said}");
-    assert_eq!(desk.json(&["show", &id, "--json"])["next"][0], format!("overnight retry {id}"));
+    assert_eq!(dir.json(&["show", &id, "--json"])["next"][0], format!("overnight retry {id}"));
     // A batch is not begun anew as a whole.
-    assert!(desk.refuses(2, &["retry", "night"]).contains("no job of batch 'night' has failed"));
+    assert!(dir.refuses(2, &["retry", "night"]).contains("no job of batch 'night' has failed"));
     assert_eq!(
-        desk.says(0, &["retry", &id]),
+        dir.says(0, &["retry", &id]),
         format!(
             "job {id}: its workspace is gone, and it is queued again from its beginning; a worker takes it (`overnight work`)\n"
         )
     );
-    assert_eq!(desk.done(&["work", "--until-empty"]), "1 completed\n");
+    assert_eq!(dir.done(&["work", "--until-empty"]), "1 completed\n");
     assert!(workspace.join("output").is_dir());
-    assert_eq!(desk.refuses(2, &["retry", &id]), format!("error: job {id} has not failed: it is completed\n"));
-    let verified = desk.done(&["audit", "verify", &id]);
+    assert_eq!(dir.refuses(2, &["retry", &id]), format!("error: job {id} has not failed: it is completed\n"));
+    let verified = dir.done(&["audit", "verify", &id]);
     assert!(!verified.is_empty());
 }

@@ -1,6 +1,6 @@
 //! `report BATCH`: its numbers are the queue's, and its deliverables are gathered once for each label.
 
-use super::{A, Desk, FUTURE, MINUTE, PAST, at, batch, check, id, queued, wait};
+use super::{A, FUTURE, MINUTE, PAST, TestDir, at, batch, check, id, queued, wait};
 use crate::queue::batch_id;
 use overnight::{
     store::{NewBatch, QueuedJob},
@@ -12,10 +12,10 @@ use std::fs;
 
 /// 11 is done in an earlier batch; of this one 12 is done, 13 and 14 are linked to 11, 15 is given up, 16 and 17 are held
 /// after the trial, 18 waits for its time, and 19 for a worker.
-fn whole() -> Desk {
-    let desk = Desk::new();
-    desk.submit(&batch(2, Some("before")), &[queued(11)]);
-    desk.work();
+fn whole() -> TestDir {
+    let dir = TestDir::new();
+    dir.submit(&batch(2, Some("before")), &[queued(11)]);
+    dir.work();
     let same = |number| QueuedJob { documents_sha256: queued(11).documents_sha256, ..queued(number) };
     let held = |number| QueuedJob { is_held: true, ..queued(number) };
     let jobs = [
@@ -33,22 +33,22 @@ fn whole() -> Desk {
         time_window: Some("22:00-06:00 Europe/Berlin".to_owned()),
         ..batch(1, Some("night"))
     };
-    desk.submit(&night, &jobs);
-    desk.work();
-    let (job, lease) = desk.claim();
-    wait(async { desk.store.give_back(job, lease, 0, Some("no room")).await.unwrap() });
-    desk.sql(&format!(
+    dir.submit(&night, &jobs);
+    dir.work();
+    let (job, lease) = dir.claim();
+    wait(async { dir.store.give_back(job, lease, 0, Some("no room")).await.unwrap() });
+    dir.sql(&format!(
         "update jobs set worked_ms = 61000, tokens_in = 4000, tokens_out = 300, tokens_cached = 1000 where turns > 0;
          update jobs set completed_at = '{PAST}' where completed_at is not null; update jobs set updated = '{PAST}'"
     ));
-    desk
+    dir
 }
 
 #[test]
 fn report_of_a_batch_adds_up_with_the_queue() {
-    let desk = whole();
+    let dir = whole();
     let text = |words: &[&str]| {
-        let text = desk.says(0, words);
+        let text = dir.says(0, words);
         let made =
             regex::Regex::new(r"Made \d{4}-\d\d-\d\d \d\d:\d\d").unwrap().replace(&text, "Made NOW").into_owned();
         regex::Regex::new(r"\b\d{3,5} bytes?\b|\b\d{3,5}(  as delivered| +\|? *as delivered)")
@@ -59,8 +59,8 @@ fn report_of_a_batch_adds_up_with_the_queue() {
     check("report.txt", &text(&["report", "night"]));
     assert_eq!(text(&["report", "--batch", "night"]), text(&["report", "night"]));
     assert_eq!(text(&["report", "00000001"]), text(&["report", "night"]));
-    let report = desk.json(&["report", "night", "--json"]);
-    let totals = wait(async { desk.store.totals(batch_id(1)).await.unwrap() });
+    let report = dir.json(&["report", "night", "--json"]);
+    let totals = wait(async { dir.store.totals(batch_id(1)).await.unwrap() });
     for status in ["queued", "running", "held", "completed", "partial", "blocked", "failed", "cancelled"] {
         let of: JobStatus = serde_json::from_value(json!(status)).unwrap();
         assert_eq!(report["counts"][status], json!(totals.of(of)), "{status}");
@@ -85,20 +85,20 @@ fn report_of_a_batch_adds_up_with_the_queue() {
     let records: Vec<String> = report["jobs"].as_array().unwrap().iter().map(record).collect();
     assert_eq!(records, ["whole", "linked", "linked", "not_begun", "not_begun", "not_begun", "not_begun", "not_begun"]);
     // Work is counted where it was done.
-    let row = wait(async { desk.store.job(id(12)).await.unwrap().unwrap() });
+    let row = wait(async { dir.store.job(id(12)).await.unwrap().unwrap() });
     assert_eq!(report["spent"]["turns"], json!(row.state.turns));
     // A night with more than one batch has a line for each.
-    let both = desk.json(&["report", "night", "before", "--json"]);
+    let both = dir.json(&["report", "night", "before", "--json"]);
     assert_eq!((both["counts"]["jobs"].clone(), both["batches"].as_array().unwrap().len()), (json!(9), 2));
-    let one = desk.json(&["report", &id(16).to_string(), "--json"]);
+    let one = dir.json(&["report", &id(16).to_string(), "--json"]);
     assert_eq!((one["counts"]["jobs"].clone(), one["batches"][0]["jobs"].clone()), (json!(1), json!(8)));
 }
 
 #[test]
 fn report_collects_once_for_each_label() {
-    let desk = whole();
-    let report = desk.json(&["report", "night", "--json", "--collect", "results"]);
-    let index: Value = serde_json::from_str(&fs::read_to_string(desk.path("results/index.json")).unwrap()).unwrap();
+    let dir = whole();
+    let report = dir.json(&["report", "night", "--json", "--collect", "results"]);
+    let index: Value = serde_json::from_str(&fs::read_to_string(dir.path("results/index.json")).unwrap()).unwrap();
     let entries = index["entries"].as_array().unwrap();
     let told: Vec<(String, Value, Value)> = entries
         .iter()
@@ -120,24 +120,24 @@ fn report_collects_once_for_each_label() {
             nothing("contract 19.md"),
         ]
     );
-    let original = fs::read(desk.path(&format!("workspaces/{}/output/requirements.json", id(11)))).unwrap();
+    let original = fs::read(dir.path(&format!("workspaces/{}/output/requirements.json", id(11)))).unwrap();
     for folder in ["00000013-contract-13-md", "00000014-a--b---c-md"] {
-        assert_eq!(fs::read(desk.path(&format!("results/{folder}/requirements.json"))).unwrap(), original);
+        assert_eq!(fs::read(dir.path(&format!("results/{folder}/requirements.json"))).unwrap(), original);
     }
     assert_eq!(report["collected"]["faults"], json!([]));
-    let table = fs::read_to_string(desk.path("results/index.csv")).unwrap();
+    let table = fs::read_to_string(dir.path("results/index.csv")).unwrap();
     assert!(table.starts_with("job,label,status,"), "{table}");
     assert!(table.contains(",\"'=a,\"\"b\"\"; c.md\",completed,"), "{table}");
     // Again, the same.
-    let again = desk.json(&["report", "night", "--json", "--collect", "results"]);
+    let again = dir.json(&["report", "night", "--json", "--collect", "results"]);
     assert_eq!(again["collected"], report["collected"]);
 }
 
 #[test]
 fn what_lies_on_another_machine_is_not_called_missing() {
-    let desk = whole();
-    desk.sql(&format!("update jobs set host = 'there' where id = '{}'", id(12)));
-    let report = desk.json(&["report", "night", "--json", "--collect", "results"]);
+    let dir = whole();
+    dir.sql(&format!("update jobs set host = 'there' where id = '{}'", id(12)));
+    let report = dir.json(&["report", "night", "--json", "--collect", "results"]);
     let job = &report["jobs"][0];
     assert_eq!(
         (&job["record"], &job["record_fault"], &job["host"]),
@@ -154,27 +154,27 @@ fn what_lies_on_another_machine_is_not_called_missing() {
 
 #[test]
 fn a_report_of_many_jobs_asks_the_database_for_all_at_once() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let jobs: Vec<QueuedJob> = (1_000..3_000).map(queued).collect();
-    desk.submit(&batch(1, Some("night")), &jobs);
-    wait(async { desk.store.claim_next(A, &lock::host(), 1_000, MINUTE).await.unwrap() });
+    dir.submit(&batch(1, Some("night")), &jobs);
+    wait(async { dir.store.claim_next(A, &lock::host(), 1_000, MINUTE).await.unwrap() });
     // One query for each job would be thousands: as they are few, this is done in no time, on however slow a machine.
     let begun = std::time::Instant::now();
-    let report = desk.json(&["report", "night", "--json"]);
+    let report = dir.json(&["report", "night", "--json"]);
     assert_eq!((&report["counts"]["queued"], &report["counts"]["running"]), (&json!(1_000), &json!(1_000)));
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
-    let text = desk.says(0, &["report", "night"]);
+    let text = dir.says(0, &["report", "night"]);
     assert!(text.contains("Report on 2000 jobs of batch 'night'"), "{text}");
 }
 
 /// A workspace that no worker could make was never anywhere.
 #[test]
 fn a_job_that_was_never_begun_has_no_workspace_that_is_gone() {
-    let desk = crate::cli_run::Desk::new();
-    let ran = |arguments: &[&str]| desk.run_with(&[], arguments);
+    let dir = crate::cli_run::TestDir::new();
+    let ran = |arguments: &[&str]| dir.run_with(&[], arguments);
     let submit = ["submit", "extract-requirements", "--documents", "docs", "--each", "--batch", "night"];
     assert_eq!(ran(&[&submit[..], &["--max-attempts", "1"]].concat()).code, 0);
-    std::fs::remove_file(desk.path().join("docs/a.md")).unwrap();
+    std::fs::remove_file(dir.path().join("docs/a.md")).unwrap();
     assert_eq!(ran(&["work", "--until-empty", "-q"]).code, 3);
     let report: Value = serde_json::from_str(&ran(&["report", "night", "--json"]).stdout).unwrap();
     let whys: Vec<&Value> = report["needs_person"].as_array().unwrap().iter().map(|need| &need["why"]).collect();

@@ -1,11 +1,11 @@
 //! What is told of jobs that wait: for another machine, for a time; and of batches that share a name.
 
-use super::{Desk, FUTURE, at, batch, batch_id, id, queued, wait};
-use overnight::store::Which;
+use super::{FUTURE, TestDir, at, batch, batch_id, id, queued, wait};
+use overnight::store::JobTarget;
 use overnight_core::job::record::HoldReason;
 use serde_json::{Value, json};
 
-impl Desk {
+impl TestDir {
     /// The jobs' workspaces are on that machine.
     fn bound(&self, numbers: &[u32], machine: &str) {
         for number in numbers {
@@ -25,45 +25,45 @@ impl Desk {
 
 #[test]
 fn of_batches_that_share_a_name_the_newest_is_meant_and_said_so() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for number in 1..=3 {
-        desk.submit(&batch(number, Some("nightly")), &[queued(10 + number)]);
+        dir.submit(&batch(number, Some("nightly")), &[queued(10 + number)]);
     }
-    desk.submit(&batch(4, Some("other")), &[queued(21)]);
+    dir.submit(&batch(4, Some("other")), &[queued(21)]);
     let said = format!("3 batches are called nightly: this is the newest, {}; name another by its id\n", batch_id(3));
     for words in [&["show", "nightly"][..], &["report", "nightly"], &["jobs", "--batch", "nightly"]] {
-        let (code, stdout, stderr) = desk.both(words);
+        let (code, stdout, stderr) = dir.both(words);
         assert_eq!((code, stderr), (Some(0), said.clone()), "{words:?}");
         assert!(stdout.contains("nightly") || stdout.contains("contract 13.md"), "{stdout}");
     }
-    let (_, stdout, stderr) = desk.both(&["show", "nightly", "--json"]);
+    let (_, stdout, stderr) = dir.both(&["show", "nightly", "--json"]);
     let shown: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!((&shown["batch"], stderr), (&json!(batch_id(3)), said.clone()));
     for verb in ["pause", "resume", "cancel"] {
-        let (code, _, stderr) = desk.both(&[verb, "nightly"]);
+        let (code, _, stderr) = dir.both(&[verb, "nightly"]);
         assert_eq!((code, stderr), (Some(0), said.clone()), "{verb}");
     }
-    let (code, stdout, stderr) = desk.both(&["retry", "nightly"]);
+    let (code, stdout, stderr) = dir.both(&["retry", "nightly"]);
     assert_eq!((code, stdout), (Some(2), String::new()));
     assert!(stderr.starts_with(&format!("{said}error: no job of batch 'nightly' has failed")), "{stderr}");
-    assert_eq!(desk.manifest(1), ["11 queued"]);
-    assert_eq!(desk.manifest(3), ["13 cancelled"]);
+    assert_eq!(dir.manifest(1), ["11 queued"]);
+    assert_eq!(dir.manifest(3), ["13 cancelled"]);
     // By its id, and a name that is one batch's: nothing to say.
     for name in [&batch_id(1).to_string(), "other"] {
-        assert_eq!(desk.both(&["pause", name]).2, "", "{name}");
-        assert_eq!(desk.both(&["cancel", name]).2, "", "{name}");
+        assert_eq!(dir.both(&["pause", name]).2, "", "{name}");
+        assert_eq!(dir.both(&["cancel", name]).2, "", "{name}");
     }
 }
 
 #[test]
 fn jobs_of_another_machine_are_told_with_its_name() {
-    let desk = Desk::new();
-    desk.submit(&batch(1, Some("night")), &(11..=16).map(queued).collect::<Vec<_>>());
-    desk.bound(&[11, 12], "machA");
-    desk.bound(&[13, 14, 15], "mach\u{1b}[31mB");
-    desk.bound(&[16], &overnight::workspace::lock::host());
-    wait(async { desk.store.hold(Which::Job(id(15)), HoldReason::Window, Some(at(FUTURE))).await.unwrap() });
-    let shown = desk.says(0, &["show", "night"]);
+    let dir = TestDir::new();
+    dir.submit(&batch(1, Some("night")), &(11..=16).map(queued).collect::<Vec<_>>());
+    dir.bound(&[11, 12], "machA");
+    dir.bound(&[13, 14, 15], "mach\u{1b}[31mB");
+    dir.bound(&[16], &overnight::workspace::lock::host());
+    wait(async { dir.store.hold(JobTarget::Job(id(15)), HoldReason::Window, Some(at(FUTURE))).await.unwrap() });
+    let shown = dir.says(0, &["show", "night"]);
     let waits = "\nWaits\n  \
                  queued         2: for a worker on mach [31mB, which has the workspace\n  \
                  queued         2: for a worker on machA, which has the workspace\n  \
@@ -77,27 +77,27 @@ fn jobs_of_another_machine_are_told_with_its_name() {
         {"status": "queued", "hold_reason": null, "host": "machA", "jobs": 2, "until": null},
         {"status": "held", "hold_reason": "window", "host": "mach\u{1b}[31mB", "jobs": 1, "until": FUTURE},
     ]);
-    assert_eq!(desk.json(&["show", "night", "--json"])["waiting"], waiting);
-    assert_eq!(desk.json(&["report", "night", "--json"])["waiting"], waiting);
+    assert_eq!(dir.json(&["show", "night", "--json"])["waiting"], waiting);
+    assert_eq!(dir.json(&["report", "night", "--json"])["waiting"], waiting);
     let there = "for a worker on machA, which has the workspace";
     for words in [
         &["report", "night"][..],
         &["report", "night", "--format", "markdown"],
         &["report", "night", "--format", "html"],
     ] {
-        let report = desk.says(0, words);
+        let report = dir.says(0, words);
         assert!(report.contains(there), "{words:?} {report}");
     }
 
     // With nothing that this machine could do.
-    desk.says(0, &["cancel", &id(16).to_string()]);
-    desk.sql(&format!("update jobs set status = 'cancelled', wants = null where id = '{}'", id(16)));
-    let shown = desk.says(0, &["show", "night"]);
+    dir.says(0, &["cancel", &id(16).to_string()]);
+    dir.sql(&format!("update jobs set status = 'cancelled', wants = null where id = '{}'", id(16)));
+    let shown = dir.says(0, &["show", "night"]);
     assert!(shown.contains("\nNext\n  overnight pause night\n"), "{shown}");
     let notes = "3 jobs stay in the queue for a worker on mach [31mB, which has their workspaces: run `overnight work` there\n\
                  2 jobs stay in the queue for a worker on machA, which has their workspaces: run `overnight work` there\n";
-    assert_eq!(desk.both(&["work", "--until-empty"]), (Some(0), "nothing was done\n".to_owned(), notes.to_owned()));
-    let (_, stdout, _) = desk.both(&["work", "--until-empty", "--json", "--quiet"]);
+    assert_eq!(dir.both(&["work", "--until-empty"]), (Some(0), "nothing was done\n".to_owned(), notes.to_owned()));
+    let (_, stdout, _) = dir.both(&["work", "--until-empty", "--json", "--quiet"]);
     let summary: Value = serde_json::from_str(&stdout).unwrap();
     assert_eq!(summary["elsewhere"], json!({"machA": 2, "mach\u{1b}[31mB": 3}));
 }
@@ -105,10 +105,10 @@ fn jobs_of_another_machine_are_told_with_its_name() {
 #[test]
 fn a_batch_that_is_held_for_a_time_says_when_it_goes_on() {
     for (reason, name) in [(HoldReason::Window, "window"), (HoldReason::Outage, "outage"), (HoldReason::Disk, "disk")] {
-        let desk = Desk::new();
-        desk.submit(&batch(1, Some("night")), &[queued(11), queued(12)]);
-        wait(async { desk.store.hold(Which::Batch(batch_id(1)), reason, Some(at(FUTURE))).await.unwrap() });
-        let shown = desk.says(0, &["show", "night"]);
+        let dir = TestDir::new();
+        dir.submit(&batch(1, Some("night")), &[queued(11), queued(12)]);
+        wait(async { dir.store.hold(JobTarget::Batch(batch_id(1)), reason, Some(at(FUTURE))).await.unwrap() });
+        let shown = dir.says(0, &["show", "night"]);
         let standing = format!("held ({name})");
         let waits = format!("\nWaits\n  {standing:<13}  2: goes on by itself; the first at 2099-01-01 06:30\n");
         assert!(shown.contains(&waits), "{shown}");

@@ -1,6 +1,6 @@
 //! `watch`: a look, and looks until nothing runs.
 
-use super::{A, Desk, MINUTE, batch, check, id, queued, wait};
+use super::{A, MINUTE, TestDir, batch, check, id, queued, wait};
 use crate::store::{at_work, checkpoint, completed, phase};
 use overnight::store::QueuedJob;
 use overnight_core::job::{
@@ -68,21 +68,21 @@ fn done(worked_ms: u64) -> Checkpoint {
 
 #[test]
 fn a_look_tells_what_each_running_job_does() {
-    let desk = Desk::new();
-    assert_eq!(desk.refuses(0, &["watch", "--once"]), "nothing runs\n");
+    let dir = TestDir::new();
+    assert_eq!(dir.refuses(0, &["watch", "--once"]), "nothing runs\n");
     let jobs: Vec<QueuedJob> = (11..=16).map(queued).collect();
-    desk.submit(&batch(1, Some("night")), &jobs);
+    dir.submit(&batch(1, Some("night")), &jobs);
     wait(async {
-        desk.store.claim_next(A, "there", 4, MINUTE).await.unwrap();
-        desk.store.checkpoint(id(11), 1, &working(2)).await.unwrap();
-        desk.store.checkpoint(id(12), 1, &done(90_000)).await.unwrap();
+        dir.store.claim_next(A, "there", 4, MINUTE).await.unwrap();
+        dir.store.checkpoint(id(11), 1, &working(2)).await.unwrap();
+        dir.store.checkpoint(id(12), 1, &done(90_000)).await.unwrap();
     });
     // 11: as long as 12 took; 13 and 14: nothing is known, so as long as 12.
-    check("watch.txt", &desk.says(0, &["watch", "--once"]));
-    assert_eq!(desk.says(0, &["watch", "night", "--once"]), desk.says(0, &["watch", "--once"]));
-    let one = desk.says(0, &["watch", "00000011", "--once"]);
+    check("watch.txt", &dir.says(0, &["watch", "--once"]));
+    assert_eq!(dir.says(0, &["watch", "night", "--once"]), dir.says(0, &["watch", "--once"]));
+    let one = dir.says(0, &["watch", "00000011", "--once"]);
     assert_eq!(one.lines().count(), 3, "{one}");
-    let look = desk.says(0, &["watch", "--once", "--json"]);
+    let look = dir.says(0, &["watch", "--once", "--json"]);
     assert_eq!(look.lines().count(), 1);
     let mut look: Value = serde_json::from_str(&look).unwrap();
     look["at"] = json!("NOW");
@@ -91,13 +91,13 @@ fn a_look_tells_what_each_running_job_does() {
 
 #[test]
 fn each_change_is_a_line_until_nothing_runs() {
-    let desk = Desk::new();
-    desk.submit(&batch(1, Some("night")), &[queued(11), queued(12)]);
-    let mut child = desk.command(&["watch", "night"]).stdout(Stdio::piped()).spawn().unwrap();
+    let dir = TestDir::new();
+    dir.submit(&batch(1, Some("night")), &[queued(11), queued(12)]);
+    let mut child = dir.command(&["watch", "night"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     // What is printed is waited for before the next thing happens. A line begins with its time.
-    let mut next = || desk.steady(&lines.next().unwrap().unwrap()[21..]);
-    let store = &desk.store;
+    let mut next = || dir.steady(&lines.next().unwrap().unwrap()[21..]);
+    let store = &dir.store;
     assert_eq!(next(), "batch 'night': 2 jobs, 2 queued");
     wait(async { store.claim_next(A, "there", 1, MINUTE).await.unwrap() });
     assert_eq!(next(), "00000011  contract 11.md  bootstrap  –  (0 turns, 0 tokens, MS)");
@@ -116,7 +116,7 @@ fn each_change_is_a_line_until_nothing_runs() {
     let ended = next();
     assert!(ended.starts_with("00000011  contract 11.md  completed  (30 turns, "), "{ended}");
     assert_eq!(next(), "batch 'night': 2 jobs, 1 queued, 1 completed");
-    desk.says(0, &["cancel", "night"]);
+    dir.says(0, &["cancel", "night"]);
     assert_eq!(next(), "batch 'night': 2 jobs, 1 completed, 1 cancelled");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(lines.next().is_none());

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::{
-    desk::{Desk, Left},
-    trail::{self, Told},
+    lease_log::{self, LeaseLog},
+    test_dir::{Left, TestDir},
 };
 use overnight::{
     store::QueueEntry,
@@ -26,25 +26,25 @@ pub(super) struct Found {
     pub(super) faults: Vec<String>,
 }
 
-pub(super) fn check(desk: &Desk, expected: &BTreeMap<String, Left>) -> Found {
+pub(super) fn check(dir: &TestDir, expected: &BTreeMap<String, Left>) -> Found {
     let mut found = Found::default();
-    same(&desk.left(), expected, &mut found);
-    let (mut told, lines) = trail::read(&desk.url);
-    fs::write(desk.path("trail.txt"), lines).unwrap();
-    for entry in desk.entries() {
-        let told = told.remove(&entry.job.id.0).unwrap_or_default();
-        found.leases += told.leases.len();
+    same(&dir.left(), expected, &mut found);
+    let (mut leases, lines) = lease_log::read(&dir.url);
+    fs::write(dir.path("trail.txt"), lines).unwrap();
+    for entry in dir.entries() {
+        let leases = leases.remove(&entry.job.id.0).unwrap_or_default();
+        found.leases += leases.leases.len();
         let name = format!("{} ({})", entry.job.label, entry.job.id);
-        found.faults.extend(told.faults.iter().map(|fault| format!("{name}: {fault}")));
-        if told.ends != 1 {
-            found.faults.push(format!("{name}: its row ended {} times", told.ends));
+        found.faults.extend(leases.faults.iter().map(|fault| format!("{name}: {fault}")));
+        if leases.ends != 1 {
+            found.faults.push(format!("{name}: its row ended {} times", leases.ends));
         }
         if let Some(worker) = entry.worker {
             found.faults.push(format!("{name}: is still with worker {worker}"));
         }
-        journal(desk, &entry, &told, &name, &mut found);
+        journal(dir, &entry, &leases, &name, &mut found);
     }
-    let verified = desk.command(&["audit", "verify", "--all"]).output().unwrap();
+    let verified = dir.command(&["audit", "verify", "--all"]).output().unwrap();
     if !verified.status.success() {
         found.faults.push(format!("audit verify: {verified:?}"));
     }
@@ -70,10 +70,10 @@ fn same(left: &BTreeMap<String, Left>, expected: &BTreeMap<String, Left>, found:
 }
 
 /// One end; leases that never go back; and no line of a lease when it was not, or no longer, the worker's.
-fn journal(desk: &Desk, entry: &QueueEntry, told: &Told, name: &str, found: &mut Found) {
+fn journal(dir: &TestDir, entry: &QueueEntry, leases: &LeaseLog, name: &str, found: &mut Found) {
     let (mut ends, mut last) = (0, 0);
     let Found { lines, faults, .. } = found;
-    let read = Workspace::open(&desk.path(&entry.workspace)).map_err(|error| error.to_string()).and_then(|workspace| {
+    let read = Workspace::open(&dir.path(&entry.workspace)).map_err(|error| error.to_string()).and_then(|workspace| {
         let read = journal::read::<Event>(&workspace, |decision| {
             *lines += 1;
             ends += decision.events.iter().filter(|event| matches!(event, Event::JobEnded { .. })).count();
@@ -82,7 +82,7 @@ fn journal(desk: &Desk, entry: &QueueEntry, told: &Told, name: &str, found: &mut
                 faults.push(format!("{name}: line {seq} is of lease {lease}, the one before of {last}"));
             }
             last = last.max(lease);
-            if let Some(fault) = out_of_lease(seq, lease, at, told) {
+            if let Some(fault) = out_of_lease(seq, lease, at, leases) {
                 let events: String = format!("{:?}", decision.events).chars().take(100).collect();
                 faults.push(format!("{name}: {fault}: {events}"));
             }
@@ -99,12 +99,12 @@ fn journal(desk: &Desk, entry: &QueueEntry, told: &Told, name: &str, found: &mut
 }
 
 /// What is wrong with line `seq`, stamped `at`: its lease was not its worker's then.
-fn out_of_lease(seq: u64, lease: u64, at: i64, told: &Told) -> Option<String> {
+fn out_of_lease(seq: u64, lease: u64, at: i64, leases: &LeaseLog) -> Option<String> {
     // The making of the workspace, which is nobody's before its row names it.
     if (seq, lease) == (1, 0) {
         return None;
     }
-    let Some(span) = told.leases.get(&lease) else {
+    let Some(span) = leases.leases.get(&lease) else {
         return Some(format!("line {seq} is of lease {lease}, which nobody was given"));
     };
     let is_within = at + GRAIN >= span.from && at <= span.until;
@@ -115,7 +115,7 @@ fn out_of_lease(seq: u64, lease: u64, at: i64, told: &Told) -> Option<String> {
 #[test]
 fn a_line_of_a_lease_that_was_not_or_no_longer_held_is_found() {
     let (one, other) = (Some(Uuid::from_u128(1)), Some(Uuid::from_u128(2)));
-    let mut told = Told::default();
+    let mut leases = LeaseLog::default();
     for (at, lease, worker, status) in [
         (1_000_000, 1, one, "running"),
         (2_000_000, 1, None, "queued"),
@@ -123,9 +123,9 @@ fn a_line_of_a_lease_that_was_not_or_no_longer_held_is_found() {
         (4_000_000, 3, one, "running"),
         (5_000_000, 3, None, "completed"),
     ] {
-        told.add(at, lease, worker, status);
+        leases.add(at, lease, worker, status);
     }
-    assert_eq!((told.ends, told.faults.len()), (1, 0));
+    assert_eq!((leases.ends, leases.faults.len()), (1, 0));
     for (seq, lease, at, is_right) in [
         (1, 0, 500_000, true),
         (2, 0, 500_000, false),
@@ -138,8 +138,8 @@ fn a_line_of_a_lease_that_was_not_or_no_longer_held_is_found() {
         (6, 3, 5_000_001, false),
         (6, 4, 5_000_000, false),
     ] {
-        assert_eq!(out_of_lease(seq, lease, at, &told).is_none(), is_right, "line {seq} of lease {lease} at {at}");
+        assert_eq!(out_of_lease(seq, lease, at, &leases).is_none(), is_right, "line {seq} of lease {lease} at {at}");
     }
-    told.add(6_000_000, 3, one, "running");
-    assert_eq!(told.faults.len(), 1);
+    leases.add(6_000_000, 3, one, "running");
+    assert_eq!(leases.faults.len(), 1);
 }

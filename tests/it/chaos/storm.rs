@@ -1,6 +1,6 @@
 //! What is done to workers and database, in an order that follows from a seed.
 
-use super::{crew::Crew, trail};
+use super::{lease_log, workers::Workers};
 use crate::postgres::Server;
 use fastrand::Rng;
 use std::{
@@ -45,14 +45,14 @@ pub(super) struct Storm {
 
 impl Storm {
     /// Until its time is over and each kind was dealt, or no job is left. How many blows of each kind there were.
-    pub(super) fn rage(&self, crew: &mut Crew<'_>, server: &Server, url: &str) -> BTreeMap<Blow, usize> {
+    pub(super) fn rage(&self, crew: &mut Workers<'_>, server: &Server, url: &str) -> BTreeMap<Blow, usize> {
         let rng = RefCell::new(Rng::with_seed(self.seed));
         let pick = |count: usize| rng.borrow_mut().usize(0..count);
         let mut counts = BTreeMap::new();
         let mut deck: Vec<Blow> = Vec::new();
         let since = Instant::now();
         let is_over = |counts: &BTreeMap<_, _>| since.elapsed() >= self.lasts && counts.len() == self.blows.len();
-        while !is_over(&counts) && trail::open_jobs(url) > 0 {
+        while !is_over(&counts) && lease_log::open_jobs(url) > 0 {
             let pause = rng.borrow_mut().u64(self.pause_ms.clone());
             crew.tend_for(Duration::from_millis(pause));
             if deck.is_empty() {
@@ -67,7 +67,7 @@ impl Storm {
                     let time = rng.borrow_mut().u64(STOPPED_MS);
                     crew.stop(Duration::from_millis(time), pick)
                 }
-                Blow::Terminate => trail::terminate(url) > 0,
+                Blow::Terminate => lease_log::terminate(url) > 0,
                 Blow::Restart => {
                     server.restart();
                     true

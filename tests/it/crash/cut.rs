@@ -6,7 +6,7 @@ use crate::scenarios::{
     case::{Rest, Scenario, Step},
     tree::{Node, Tree},
 };
-use overnight::workspace::{chain::LIVE, rooted::TEMPORARY};
+use overnight::workspace::{chain::LIVE, files::TEMPORARY};
 
 /// A crash.
 pub(crate) struct Cut {

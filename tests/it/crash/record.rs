@@ -11,7 +11,7 @@ use overnight::{store::Store, workspace::chain::LIVE};
 use overnight_core::job::{
     digest::sha256,
     record::{JobState, NewJob},
-    rows::Extent,
+    rows::CheckpointExtent,
     state::Job,
 };
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ impl Record {
         let moment = self.at(line).ok_or("no such line")?;
         let journal = moment.tree.bytes(LIVE).map_or(&[][..], |bytes| bytes);
         let head = sha256(journal.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default());
-        let mut rows = moment.job.checkpoint(Extent::All, line as u64, &head);
+        let mut rows = moment.job.checkpoint(CheckpointExtent::All, line as u64, &head);
         if line == 1 {
             // Nobody has claimed the job yet: its first row knows no line.
             rows.state = JobState { journal_seq: 0, journal_head: String::new(), ..rows.state };

@@ -1,6 +1,6 @@
 //! Databases that are not this program's, or not wholly: what it says of them, and that it leaves them as they are.
 
-use crate::{cli_run::Desk, store::postgres_url, support::wait};
+use crate::{cli_run::TestDir, store::postgres_url, support::wait};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::path::Path;
 
@@ -47,18 +47,18 @@ fn told(url: &str) -> &str {
 fn another_programs_file_is_refused_and_stays_as_it_is() {
     for sql in [OTHER_JOBS, &OTHER_MIGRATIONS.replace("HASH", "blob"), "create table recipes (name text)"] {
         for log in ["delete", "wal"] {
-            let desk = Desk::new();
-            let file = desk.path().join("other.db");
+            let dir = TestDir::new();
+            let file = dir.path().join("other.db");
             wait(sqlite(&file, &format!("pragma journal_mode = {log}; {sql}")));
             let before = std::fs::read(&file).unwrap();
             let url = format!("sqlite://{}", file.display());
             for command in ["jobs", "work"] {
-                let ran = desk.run_with(&[("OVERNIGHT_DATABASE_URL", &url)], &[command]);
+                let ran = dir.run_with(&[("OVERNIGHT_DATABASE_URL", &url)], &[command]);
                 let expected = (2, String::new(), foreign(&file.display().to_string()));
                 assert_eq!((ran.code, ran.stdout, ran.stderr), expected, "{command} {sql}");
             }
             assert_eq!(std::fs::read(&file).unwrap(), before, "{log} {sql}");
-            let beside = std::fs::read_dir(desk.path()).unwrap().map(|file| file.unwrap().file_name());
+            let beside = std::fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().file_name());
             let beside: Vec<_> = beside.filter(|name| name.to_string_lossy().starts_with("other.db")).collect();
             assert_eq!(beside, ["other.db"], "{log} {sql}");
         }
@@ -67,14 +67,14 @@ fn another_programs_file_is_refused_and_stays_as_it_is() {
 
 #[test]
 fn another_programs_file_is_refused_while_it_is_open() {
-    let desk = Desk::new();
-    let file = desk.path().join("other.db");
+    let dir = TestDir::new();
+    let file = dir.path().join("other.db");
     wait(async {
         let options = SqliteConnectOptions::new().filename(&file).create_if_missing(true);
         let mut connection = SqliteConnection::connect_with(&options).await.unwrap();
         connection.execute("pragma journal_mode = wal; create table jobs (id bigint)").await.unwrap();
         let url = format!("sqlite://{}", file.display());
-        let ran = desk.run_with(&[], &["jobs", "--database-url", &url]);
+        let ran = dir.run_with(&[], &["jobs", "--database-url", &url]);
         assert_eq!((ran.code, ran.stderr), (2, foreign(&file.display().to_string())));
         let tables: i64 =
             sqlx::query_scalar("select count(*) from sqlite_schema").fetch_one(&mut connection).await.unwrap();
@@ -91,9 +91,9 @@ fn another_programs_postgres_database_is_refused_and_stays_as_it_is() {
     ] {
         let url = wait(postgres_url());
         wait(postgres(&url, sql));
-        let desk = Desk::new();
+        let dir = TestDir::new();
         for command in ["jobs", "work"] {
-            let ran = desk.run_with(&[], &[command, "--database-url", &url]);
+            let ran = dir.run_with(&[], &[command, "--database-url", &url]);
             assert_eq!((ran.code, ran.stdout, ran.stderr), (2, String::new(), foreign(told(&url))), "{command} {sql}");
         }
         assert_eq!(wait(tables(&url)), there);
@@ -106,19 +106,19 @@ fn a_postgres_database_is_shared_where_nothing_is_in_the_way() {
     let other = OTHER_MIGRATIONS.replace("HASH", "bytea");
     wait(postgres(&url, &format!("create schema aside; set search_path = aside; {OTHER_JOBS}; {other}")));
     wait(postgres(&url, "create table public.invoices (id bigint)"));
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let none = "there is no job yet\n";
     // The second time, it is a database of ours.
     for _ in 0..2 {
-        assert_eq!(desk.run_with(&[], &["migrate", "--database-url", &url]).code, 0);
-        let ran = desk.run_with(&[], &["jobs", "--database-url", &url]);
+        assert_eq!(dir.run_with(&[], &["migrate", "--database-url", &url]).code, 0);
+        let ran = dir.run_with(&[], &["jobs", "--database-url", &url]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, none), "{ran:?}");
     }
     // A schema of one's own, before one of the same path that is another program's.
     let mine = format!("{url}?options=-csearch_path%3Dmine,aside");
     wait(postgres(&url, "create schema mine"));
-    assert_eq!(desk.run_with(&[], &["migrate", "--database-url", &mine]).code, 0);
-    let ran = desk.run_with(&[], &["jobs", "--database-url", &mine]);
+    assert_eq!(dir.run_with(&[], &["migrate", "--database-url", &mine]).code, 0);
+    let ran = dir.run_with(&[], &["jobs", "--database-url", &mine]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, none), "{ran:?}");
     let all = wait(tables(&url));
     assert!(all.contains("mine.jobs") && all.contains("public.jobs"), "{all}");
@@ -137,7 +137,7 @@ fn who_may_make_no_tables_is_told_so_in_whole_words() {
         let role = format!("{database}_{which}");
         wait(postgres(&url, &format!("{sql}; create role {role} login password 'no'")));
         let theirs = url.replacen("postgres@", &format!("{role}:no@"), 1);
-        let ran = Desk::new().run_with(&[], &["migrate", "--database-url", &theirs]);
+        let ran = TestDir::new().run_with(&[], &["migrate", "--database-url", &theirs]);
         let expected = format!("error: can't open database {}: {said}\n", told(&url));
         assert_eq!((ran.code, ran.stderr), (2, expected), "{which}");
         assert_eq!(wait(tables(&url)), "");

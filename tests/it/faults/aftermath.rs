@@ -2,19 +2,19 @@
 //! happened to go on, and nothing is judged or written that can't be.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use super::desk::{Desk, RUN, id};
+use super::test_dir::{RUN, TestDir, id};
 use crate::support::copy;
 use overnight::{
     audit::verify::verify,
-    runner::{Session, reindex},
+    runner::{OpenJob, reindex},
 };
-use overnight_core::job::step::Command as Word;
+use overnight_core::job::decide::Command as Word;
 use serde_json::Value;
 use std::{fs, io::Write};
 
 /// The ids and how they stand, of `overnight jobs --json`.
-fn standing(desk: &Desk) -> Vec<(String, String, bool)> {
-    let (code, jobs) = desk.json(&["jobs"]);
+fn standing(dir: &TestDir) -> Vec<(String, String, bool)> {
+    let (code, jobs) = dir.json(&["jobs"]);
     assert_eq!(code, 0);
     let text = |job: &Value, name: &str| job[name].as_str().unwrap_or_default().to_owned();
     let jobs = jobs.as_array().unwrap().iter();
@@ -24,29 +24,29 @@ fn standing(desk: &Desk) -> Vec<(String, String, bool)> {
 /// Killed before it could write the row: the newest is not an older job, and not nothing.
 #[test]
 fn a_job_without_a_row_is_the_newest_one() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for before in 0..2 {
-        let path = desk.make();
+        let path = dir.make();
         // Who only looks is told, and changes nothing.
-        assert_eq!(standing(&desk).len(), before);
-        let told = desk.run(&["jobs"]).stderr;
+        assert_eq!(standing(&dir).len(), before);
+        let told = dir.run(&["jobs"]).stderr;
         assert!(told.contains("1 workspace in workspaces: `overnight reindex` brings in "), "{told}");
-        let resumed = desk.run(&["resume", "last", "-q"]);
+        let resumed = dir.run(&["resume", "last", "-q"]);
         assert_eq!(resumed.code, 0, "{resumed:?}");
         assert!(resumed.stdout.starts_with(&format!("job {}: completed\n", id(&path))), "{resumed:?}");
-        assert_eq!(standing(&desk)[0], (id(&path).to_string(), "completed".to_owned(), false));
+        assert_eq!(standing(&dir)[0], (id(&path).to_string(), "completed".to_owned(), false));
     }
     // A whole database that is gone is not brought back by the way, but told of.
     for _ in 0..8 {
-        desk.make();
+        dir.make();
     }
-    for entry in fs::read_dir(desk.workspaces()).unwrap() {
+    for entry in fs::read_dir(dir.workspaces()).unwrap() {
         let path = entry.unwrap().path();
         if path.is_file() {
             fs::remove_file(path).unwrap();
         }
     }
-    let jobs = desk.run(&["jobs"]);
+    let jobs = dir.run(&["jobs"]);
     assert!(
         jobs.stderr.contains(", and 10 workspaces in workspaces: `overnight reindex` brings in what is there"),
         "{jobs:?}"
@@ -56,60 +56,60 @@ fn a_job_without_a_row_is_the_newest_one() {
 /// A process that died could not say so; nor that its job was held, where the database had no room for that.
 #[tokio::test]
 async fn a_job_whose_process_died_is_interrupted_until_it_is_resumed() {
-    let desk = Desk::new();
-    let store = desk.store().await;
-    let path = desk.make();
-    desk.die(&*store, &path, 20).await;
-    assert_eq!(standing(&desk), [(id(&path).to_string(), "running".to_owned(), true)]);
-    assert!(desk.run(&["jobs"]).stdout.contains(" interrupted "));
-    let mut session = Session::open(&path, None).unwrap();
+    let dir = TestDir::new();
+    let store = dir.store().await;
+    let path = dir.make();
+    dir.die(&*store, &path, 20).await;
+    assert_eq!(standing(&dir), [(id(&path).to_string(), "running".to_owned(), true)]);
+    assert!(dir.run(&["jobs"]).stdout.contains(" interrupted "));
+    let mut session = OpenJob::open(&path, None).unwrap();
     assert!(
         session
             .command(Word::Hold { reason: overnight_core::job::record::HoldReason::Disk, detail: "full".into() })
             .unwrap()
     );
     drop(session);
-    assert_eq!(standing(&desk), [(id(&path).to_string(), "held".to_owned(), false)]);
-    assert_eq!(desk.run(&["resume", "last", "-q"]).code, 0);
+    assert_eq!(standing(&dir), [(id(&path).to_string(), "held".to_owned(), false)]);
+    assert_eq!(dir.run(&["resume", "last", "-q"]).code, 0);
 }
 
 /// While a process changes files, one that reads them can find what never was.
 #[test]
 fn what_is_being_worked_on_is_not_judged() {
-    let desk = Desk::new();
-    assert_eq!(desk.run(&RUN).code, 0);
-    let path = desk.workspaces().join(desk.json(&["show", "last"]).1["id"].as_str().unwrap());
+    let dir = TestDir::new();
+    assert_eq!(dir.run(&RUN).code, 0);
+    let path = dir.workspaces().join(dir.json(&["show", "last"]).1["id"].as_str().unwrap());
     let whole = fs::read(path.join("output/report.md")).unwrap();
     fs::write(path.join("output/report.md"), "half").unwrap();
     let lock = fs::File::open(path.join(".lock")).unwrap();
     lock.lock().unwrap();
     for words in [vec!["audit", "verify", "last"], vec!["audit", "verify", path.to_str().unwrap()]] {
-        let busy = desk.run(&words);
+        let busy = dir.run(&words);
         assert_eq!(
             (busy.code, busy.stdout.as_str()),
             (4, "busy: a process works on the job; verify it when it rests\n")
         );
     }
-    let (code, told) = desk.json(&["audit", "verify", "--all"]);
+    let (code, told) = dir.json(&["audit", "verify", "--all"]);
     assert_eq!((code, &told[0]["busy"], &told[0]["ok"]), (4, &Value::Bool(true), &Value::Bool(false)));
     // What is sound is sound, whoever works on it.
     fs::write(path.join("output/report.md"), whole).unwrap();
-    assert_eq!(desk.run(&["audit", "verify", "last"]).code, 0);
+    assert_eq!(dir.run(&["audit", "verify", "last"]).code, 0);
     lock.unlock().unwrap();
     fs::write(path.join("output/report.md"), "half").unwrap();
-    assert_eq!(desk.run(&["audit", "verify", "last"]).code, 1);
+    assert_eq!(dir.run(&["audit", "verify", "last"]).code, 1);
 }
 
 /// Whoever takes the lock's file away lets a second process in: the first writes nothing more.
 #[test]
 fn without_its_lock_a_process_writes_no_further_line() {
-    let desk = Desk::new();
-    let path = desk.make();
+    let dir = TestDir::new();
+    let path = dir.make();
     let before = fs::read(path.join("journal.jsonl")).unwrap();
     let open = || Word::Open { version: "test".to_owned(), model: "offline".to_owned(), torn_bytes: None };
-    let mut first = Session::open(&path, None).unwrap();
+    let mut first = OpenJob::open(&path, None).unwrap();
     fs::remove_file(path.join(".lock")).unwrap();
-    let mut second = Session::open(&path, None).unwrap();
+    let mut second = OpenJob::open(&path, None).unwrap();
     let error = first.command(open()).unwrap_err().to_string();
     let expected = "was taken away while it was worked on, so another process may work on it too";
     assert!(error.starts_with("the lock file of job ") && error.ends_with(expected), "{error}");
@@ -120,9 +120,9 @@ fn without_its_lock_a_process_writes_no_further_line() {
 /// A line behind what somebody else wrote could never be read.
 #[test]
 fn no_line_is_written_behind_what_is_not_a_line() {
-    let desk = Desk::new();
-    let path = desk.make();
-    let mut session = Session::open(&path, None).unwrap();
+    let dir = TestDir::new();
+    let path = dir.make();
+    let mut session = OpenJob::open(&path, None).unwrap();
     let mut journal = fs::OpenOptions::new().append(true).open(path.join("journal.jsonl")).unwrap();
     let length = journal.metadata().unwrap().len();
     journal.write_all(b"hello\n").unwrap();
@@ -138,13 +138,13 @@ fn no_line_is_written_behind_what_is_not_a_line() {
 
 #[tokio::test]
 async fn a_whole_archive_that_is_gone_is_named_first() {
-    let desk = Desk::new();
-    assert_eq!(desk.run(&RUN).code, 0);
-    let path = desk.workspaces().join(desk.json(&["show", "last"]).1["id"].as_str().unwrap());
+    let dir = TestDir::new();
+    assert_eq!(dir.run(&RUN).code, 0);
+    let path = dir.workspaces().join(dir.json(&["show", "last"]).1["id"].as_str().unwrap());
     let names = || fs::read_dir(path.join("archive")).unwrap().map(|entry| entry.unwrap().file_name());
     for name in names() {
         let name = name.into_string().unwrap();
-        let aside = desk.path("aside");
+        let aside = dir.path("aside");
         copy(&path.join("archive").join(&name), &aside);
         fs::remove_dir_all(path.join("archive").join(&name)).unwrap();
         let faults = verify(&path, None).unwrap_err();
@@ -153,22 +153,22 @@ async fn a_whole_archive_that_is_gone_is_named_first() {
         fs::remove_dir_all(&aside).unwrap();
     }
     assert!(verify(&path, None).is_ok());
-    let done = reindex(&*desk.store().await, &desk.workspaces()).await.unwrap();
+    let done = reindex(&*dir.store().await, &dir.workspaces()).await.unwrap();
     assert_eq!(done.jobs.len(), 1);
 }
 
 /// Who stops it while documents are still read gets the code of a stop and a sentence, and no job.
 #[test]
 fn a_stop_while_documents_are_read_is_a_stop() {
-    let desk = Desk::new();
-    desk.put("docs/long.txt", "The server must answer.\n".repeat(2_000_000));
+    let dir = TestDir::new();
+    dir.put("docs/long.txt", "The server must answer.\n".repeat(2_000_000));
     let what = ["./task.md", "--documents", "docs", "--model", "offline"];
     let said = [
         ("run", "interrupted before there was a job: nothing is kept\n"),
         ("submit", "interrupted: nothing was submitted\n"),
     ];
     for (command, sentence) in said {
-        let (mut child, mut talk) = desk.start(&[&[command], &what[..]].concat());
+        let (mut child, mut talk) = dir.start(&[&[command], &what[..]].concat());
         for _ in 0..12_000 {
             if is_reading(child.id()) {
                 break;
@@ -179,7 +179,7 @@ fn a_stop_while_documents_are_read_is_a_stop() {
         let mut told = String::new();
         std::io::Read::read_to_string(&mut talk, &mut told).unwrap();
         assert_eq!((child.wait().unwrap().code(), told.as_str()), (Some(130), sentence));
-        assert_eq!(desk.run(&["jobs", "--json"]).stdout.trim(), "[]");
+        assert_eq!(dir.run(&["jobs", "--json"]).stdout.trim(), "[]");
     }
 }
 

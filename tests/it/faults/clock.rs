@@ -4,21 +4,21 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::{
-    desk::{Desk, id, rows},
     script,
+    test_dir::{TestDir, id, rows},
 };
 use overnight::{
-    runner::{Outcome, now, reindex},
+    runner::{JobOutcome, now, reindex},
     workspace::{
         Workspace,
         journal::{self, Journal},
     },
 };
 use overnight_core::job::{
+    decide::Command as Word,
     event::Event,
     limits::Limits,
     record::{HoldReason, JobStatus},
-    step::Command as Word,
     time::Timestamp,
 };
 use serde_json::json;
@@ -48,24 +48,24 @@ const BOUNDED: &str = "limits: { wall_clock: 1h, turns: 4 }\n";
 const HOUR: u64 = 3_600_000;
 
 /// Goes on with the job in `path`, whose last line is later than now; the result is as ever.
-async fn goes_on(desk: &Desk, path: &Path, last: Timestamp) {
-    let store = desk.store().await;
+async fn goes_on(dir: &TestDir, path: &Path, last: Timestamp) {
+    let store = dir.store().await;
     let limits = Limits { wall_clock_ms: Some(HOUR), ..Limits::default() };
-    let outcome = desk.work(&*store, path, vec![Word::Resume { limits }]).await.unwrap();
-    assert_eq!(outcome, Outcome::Ended(JobStatus::Completed));
+    let outcome = dir.work(&*store, path, vec![Word::Resume { limits }]).await.unwrap();
+    assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));
     let times = times(path);
     assert!(times.is_sorted() && *times.last().unwrap() >= last);
     // Time went on from there at its own pace, rather than standing still or jumping.
     assert!(times.last().unwrap().millis_since(last) < HOUR);
     assert!(times.last().unwrap() > times.iter().find(|time| **time >= last).unwrap());
-    reindex(&*store, &desk.workspaces()).await.unwrap();
+    reindex(&*store, &dir.workspaces()).await.unwrap();
     let rows = rows(&*store, id(path)).await.unwrap();
     assert!(rows.job.state.worked_ms < HOUR, "{}", rows.job.state.worked_ms);
     assert!(rows.phases.iter().all(|phase| phase.ended.unwrap() >= phase.started));
     assert!(rows.todos.iter().all(|row| row.todo.completed.is_none_or(|at| Some(at) >= row.todo.started)));
     for words in [&["audit", "verify", "last"][..], &["audit", "last"], &["show", "last"], &["logs", "last"], &["jobs"]]
     {
-        let ran = desk.run(words);
+        let ran = dir.run(words);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{words:?}");
     }
 }
@@ -73,41 +73,41 @@ async fn goes_on(desk: &Desk, path: &Path, last: Timestamp) {
 #[tokio::test]
 async fn a_job_from_the_future_is_gone_on_with() {
     for last in ["2031-01-01T00:00:00.000Z", "9998-12-31T23:59:59.999Z"] {
-        let desk = Desk::new();
-        desk.put("task.md", script::task(BOUNDED));
-        let path = desk.make();
-        let outcome = desk.work(&*desk.store().await, &path, vec![]).await.unwrap();
-        assert_eq!(outcome, Outcome::Held(HoldReason::Limit));
+        let dir = TestDir::new();
+        dir.put("task.md", script::task(BOUNDED));
+        let path = dir.make();
+        let outcome = dir.work(&*dir.store().await, &path, vec![]).await.unwrap();
+        assert_eq!(outcome, JobOutcome::Held(HoldReason::Limit));
         let opened =
             Event::Opened { version: env!("CARGO_PKG_VERSION").to_owned(), model: "m".to_owned(), torn_bytes: None };
         append(&path, moment(last), &[opened]);
-        goes_on(&desk, &path, moment(last)).await;
+        goes_on(&dir, &path, moment(last)).await;
     }
 }
 
 #[tokio::test]
 async fn a_jump_ahead_in_the_middle_of_work_uses_up_no_time() {
-    let desk = Desk::new();
-    desk.put("task.md", script::task(BOUNDED));
-    let path = desk.make();
-    desk.die(&*desk.store().await, &path, 20).await;
+    let dir = TestDir::new();
+    dir.put("task.md", script::task(BOUNDED));
+    let path = dir.make();
+    dir.die(&*dir.store().await, &path, 20).await;
     // At work all the while, as far as the journal tells.
     let last = moment("2034-01-01T00:00:00.000Z");
     append(&path, last, &[Event::Held { reason: HoldReason::Paused, detail: "stopped by a person".to_owned() }]);
-    goes_on(&desk, &path, last).await;
+    goes_on(&dir, &path, last).await;
 }
 
 #[tokio::test]
 async fn the_last_moment_that_can_be_written_is_the_last() {
-    let desk = Desk::new();
-    desk.put("task.md", script::task(BOUNDED));
-    let path = desk.make();
-    desk.work(&*desk.store().await, &path, vec![]).await.unwrap();
+    let dir = TestDir::new();
+    dir.put("task.md", script::task(BOUNDED));
+    let path = dir.make();
+    dir.work(&*dir.store().await, &path, vec![]).await.unwrap();
     let last = moment("9999-12-31T23:59:59.999Z");
     append(&path, last, &[Event::Opened { version: String::new(), model: String::new(), torn_bytes: None }]);
     let words = vec![Word::Resume { limits: Limits::default() }];
-    let outcome = desk.work(&*desk.store().await, &path, words).await.unwrap();
-    assert_eq!(outcome, Outcome::Ended(JobStatus::Completed));
+    let outcome = dir.work(&*dir.store().await, &path, words).await.unwrap();
+    assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));
     assert_eq!(*times(&path).last().unwrap(), last);
     assert!(now() < last);
 }

@@ -4,9 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::{
-    desk::{Desk, PROGRAM, RUN, Ran, ran},
     room::Room,
     script,
+    test_dir::{PROGRAM, RUN, Ran, TestDir, ran},
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ fn reporting(report: &str) -> Vec<Value> {
 /// Runs a job with ever more room, until it needs no more; gives what it was struck at.
 fn a_job_at_every_size(room: &mut Room, step_kib: u64) -> (BTreeSet<String>, u64) {
     let report = "The server must answer.\n".repeat(2_000);
-    room.desk.script(&reporting(&report));
+    room.dir.script(&reporting(&report));
     let mut strikes = BTreeSet::new();
     let mut held = 0;
     for kib in (0..).step_by(usize::try_from(step_kib).unwrap()) {
@@ -103,22 +103,22 @@ fn a_database_on_the_full_disk_is_no_worse() {
 /// Where nothing can be mounted, this one is left: another error of the system, which calls for the same.
 #[test]
 fn a_bound_on_the_size_of_files_is_taken_for_a_full_disk() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let report = "The server must answer.\n".repeat(40_000);
-    desk.script(&reporting(&report));
-    desk.put("task.md", script::task("context: { budget_tokens: 1000000 }\n"));
+    dir.script(&reporting(&report));
+    dir.put("task.md", script::task("context: { budget_tokens: 1000000 }\n"));
     // In units of 512 bytes: 800 KiB. Ignored, the signal leaves the failed write to the program.
     let line = format!("trap '' XFSZ; ulimit -f 1600; exec '{PROGRAM}' \"$@\"");
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", &line, "sh"]).args(RUN).args(["--json", "--quiet"]).current_dir(desk.folder.path());
-    let held = ran(&command.env_clear().env("DATABASE_URL", &desk.url).output().unwrap());
+    command.args(["-c", &line, "sh"]).args(RUN).args(["--json", "--quiet"]).current_dir(dir.folder.path());
+    let held = ran(&command.env_clear().env("DATABASE_URL", &dir.url).output().unwrap());
     assert_eq!((held.code, held.stderr.as_str()), (4, ""), "{held:?}");
     let result: Value = serde_json::from_str(&held.stdout).unwrap();
     assert_eq!((&result["status"], &result["hold_reason"]), (&json!("held"), &json!("disk")));
-    assert_eq!(desk.run(&["audit", "verify", "last"]).code, 0);
-    let (code, result) = desk.json(&["resume", "last", "--quiet"]);
+    assert_eq!(dir.run(&["audit", "verify", "last"]).code, 0);
+    let (code, result) = dir.json(&["resume", "last", "--quiet"]);
     assert_eq!((code, &result["deliverables"][0]["bytes"]), (0, &json!(report.len())), "{result}");
-    assert_eq!(desk.run(&["audit", "verify", "last"]).code, 0);
+    assert_eq!(dir.run(&["audit", "verify", "last"]).code, 0);
 }
 
 /// A worker waits for room as it waits for a server that is away: it says so once, and goes on.
@@ -126,9 +126,9 @@ fn a_bound_on_the_size_of_files_is_taken_for_a_full_disk() {
 fn a_worker_waits_for_room_for_its_database() {
     let Some(mut room) = Room::new(true) else { return };
     let jobs = 40;
-    std::fs::remove_dir_all(room.desk.path("docs")).unwrap();
+    std::fs::remove_dir_all(room.dir.path("docs")).unwrap();
     for number in 0..jobs {
-        room.desk.put(format!("docs/{number}.md"), format!("The pump {number} must stop.\n"));
+        room.dir.put(format!("docs/{number}.md"), format!("The pump {number} must stop.\n"));
     }
     room.must("mkdir -p disk/database disk/workspaces");
     let what = ["--documents", "docs", "--each", "--model", "offline", "--batch", "pumps"];
@@ -136,14 +136,14 @@ fn a_worker_waits_for_room_for_its_database() {
     assert_eq!(submitted.code, 0, "{submitted:?}");
     room.leave_kib(400);
     room.start(&["work"]);
-    let read = |room: &Room, file: &str| std::fs::read_to_string(room.desk.path(file)).unwrap_or_default();
+    let read = |room: &Room, file: &str| std::fs::read_to_string(room.dir.path(file)).unwrap_or_default();
     let said = |room: &Room, what: &str| read(room, "talk").lines().filter(|line| line.contains(what)).count();
     let full = "make room: it is waited for";
-    bounded(|| said(&room, full) > 0 || room.desk.path("code").exists(), || read(&room, "talk"));
+    bounded(|| said(&room, full) > 0 || room.dir.path("code").exists(), || read(&room, "talk"));
     room.make_room();
     // For ten seconds nothing failed.
     bounded(|| said(&room, "there is room for the database again") > 0, || read(&room, "talk"));
-    assert_eq!((said(&room, full), room.desk.path("code").exists()), (1, false), "{}", read(&room, "talk"));
+    assert_eq!((said(&room, full), room.dir.path("code").exists()), (1, false), "{}", read(&room, "talk"));
     // What was held for want of room, if anything was, goes on by itself in some minutes.
     room.run(&["resume", "pumps"]);
     let ended = |room: &mut Room| {
@@ -157,7 +157,7 @@ fn a_worker_waits_for_room_for_its_database() {
     }
     assert_eq!(ended(&mut room), jobs, "{}", read(&room, "talk"));
     room.must("kill -TERM $(cat number)");
-    bounded(|| room.desk.path("code").exists(), || read(&room, "talk"));
+    bounded(|| room.dir.path("code").exists(), || read(&room, "talk"));
     assert_eq!(read(&room, "code"), "0\n", "{}", read(&room, "talk"));
 }
 

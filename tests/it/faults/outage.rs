@@ -3,18 +3,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use super::desk::{Desk, id, rows, seen};
+use super::test_dir::{TestDir, id, rows, seen};
 use crate::store::postgres_url;
 use overnight::{
-    runner::{Outcome, Report, reindex},
+    runner::{JobOutcome, RunReport, reindex},
     store::connect,
 };
 use overnight_core::job::{
+    decide::Command as Word,
     event::Event,
     limits::Limits,
     record::{HoldReason, JobStatus},
     state::Job,
-    step::Command as Word,
 };
 use std::{
     io::Read,
@@ -94,16 +94,16 @@ impl Wire {
 }
 
 /// Whether a report is of a decision with such an event.
-fn is(report: &Report<'_>, wanted: impl Fn(&Event) -> bool) -> bool {
+fn is(report: &RunReport<'_>, wanted: impl Fn(&Event) -> bool) -> bool {
     match report {
-        Report::Decided(decision) => decision.events.iter().any(wanted),
-        Report::Calling | Report::Talk(_) => false,
+        RunReport::Decided(decision) => decision.events.iter().any(wanted),
+        RunReport::Calling | RunReport::Note(_) => false,
     }
 }
 
 /// The rows say what the workspace says.
-async fn agree(desk: &Desk, url: &str) {
-    let done = reindex(&*connect(url).await.unwrap(), &desk.workspaces()).await.unwrap();
+async fn agree(dir: &TestDir, url: &str) {
+    let done = reindex(&*connect(url).await.unwrap(), &dir.workspaces()).await.unwrap();
     let outcomes: Vec<_> = done.jobs.iter().map(|job| job.outcome.clone()).collect();
     assert_eq!(outcomes, [overnight::runner::IndexOutcome::Unchanged]);
 }
@@ -112,23 +112,23 @@ async fn agree(desk: &Desk, url: &str) {
 async fn a_job_goes_on_while_its_database_is_away() {
     let url = postgres_url().await;
     let (wire, near) = Wire::to(&url);
-    let desk = Desk::on(near);
-    let store = desk.store().await;
-    let path = desk.make();
+    let dir = TestDir::on(near);
+    let store = dir.store().await;
+    let path = dir.make();
     let mut told = Vec::new();
-    let mut watch = |_: &Job, report: Report<'_>| {
+    let mut watch = |_: &Job, report: RunReport<'_>| {
         if is(&report, |event| matches!(event, Event::PhaseStarted { number: 1, attempt: 1, .. })) {
             wire.cut(1_000_000);
         }
         if is(&report, |event| matches!(event, Event::PhaseStarted { number: 2, .. })) {
             wire.mend();
         }
-        if let Report::Talk(text) = report {
+        if let RunReport::Note(text) = report {
             told.push(text);
         }
     };
-    let outcome = desk.watched(&*store, &path, vec![], &mut watch).await.unwrap();
-    assert_eq!(outcome, Outcome::Ended(JobStatus::Completed));
+    let outcome = dir.watched(&*store, &path, vec![], &mut watch).await.unwrap();
+    assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));
     assert!(wire.refused() > 0, "the wire was cut for nothing");
     assert!(
         told.len() == 1
@@ -136,7 +136,7 @@ async fn a_job_goes_on_while_its_database_is_away() {
             && told[0].ends_with("the job goes on while its lease lasts, then waits; its rows are written later"),
         "{told:?}"
     );
-    agree(&desk, &url).await;
+    agree(&dir, &url).await;
     assert_eq!(rows(&*store, id(&path)).await.unwrap().job.lease, 1);
 }
 
@@ -144,87 +144,87 @@ async fn a_job_goes_on_while_its_database_is_away() {
 async fn connections_that_break_again_and_again_are_made_anew() {
     let url = postgres_url().await;
     let (wire, near) = Wire::to(&url);
-    let desk = Desk::on(near);
-    let store = desk.store().await;
-    let path = desk.make();
-    let mut watch = |_: &Job, report: Report<'_>| {
+    let dir = TestDir::on(near);
+    let store = dir.store().await;
+    let path = dir.make();
+    let mut watch = |_: &Job, report: RunReport<'_>| {
         if is(&report, |event| matches!(event, Event::TodoCompleted { .. })) {
             wire.cut(1);
             wire.mend();
         }
     };
-    let outcome = desk.watched(&*store, &path, vec![], &mut watch).await.unwrap();
-    assert_eq!(outcome, Outcome::Ended(JobStatus::Completed));
-    agree(&desk, &url).await;
+    let outcome = dir.watched(&*store, &path, vec![], &mut watch).await.unwrap();
+    assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));
+    agree(&dir, &url).await;
 }
 
 #[tokio::test]
 async fn an_end_waits_for_its_database() {
     let url = postgres_url().await;
     let (wire, near) = Wire::to(&url);
-    let desk = Desk::on(near);
-    let store = desk.store().await;
-    let path = desk.make();
-    let mut watch = |_: &Job, report: Report<'_>| {
+    let dir = TestDir::on(near);
+    let store = dir.store().await;
+    let path = dir.make();
+    let mut watch = |_: &Job, report: RunReport<'_>| {
         if is(&report, |event| matches!(event, Event::JobEnded { .. })) {
             // The first try is refused.
             wire.cut(1);
         }
     };
-    let outcome = desk.watched(&*store, &path, vec![], &mut watch).await.unwrap();
-    assert_eq!((outcome, wire.refused()), (Outcome::Ended(JobStatus::Completed), 1));
-    agree(&desk, &url).await;
+    let outcome = dir.watched(&*store, &path, vec![], &mut watch).await.unwrap();
+    assert_eq!((outcome, wire.refused()), (JobOutcome::Ended(JobStatus::Completed), 1));
+    agree(&dir, &url).await;
 }
 
 #[tokio::test]
 async fn a_stop_in_an_outage_leaves_the_rows_for_later() {
     let url = postgres_url().await;
     let (wire, near) = Wire::to(&url);
-    let desk = Desk::on(near);
-    let store = desk.store().await;
-    let path = desk.make();
+    let dir = TestDir::on(near);
+    let store = dir.store().await;
+    let path = dir.make();
     let (tell, stop) = tokio::sync::watch::channel(false);
-    let mut watch = |_: &Job, report: Report<'_>| {
+    let mut watch = |_: &Job, report: RunReport<'_>| {
         if is(&report, |event| matches!(event, Event::PhaseStarted { number: 1, .. })) {
             wire.cut(1_000_000);
         }
-        if matches!(report, Report::Talk(_)) {
+        if matches!(report, RunReport::Note(_)) {
             tell.send(true).unwrap();
         }
     };
-    let outcome = desk.stoppable(&*store, &path, vec![], stop, &mut watch).await.unwrap();
-    assert_eq!(outcome, Outcome::Interrupted);
+    let outcome = dir.stoppable(&*store, &path, vec![], stop, &mut watch).await.unwrap();
+    assert_eq!(outcome, JobOutcome::Interrupted);
     let behind = rows(&*connect(&url).await.unwrap(), id(&path)).await.unwrap();
     assert_eq!(behind.job.state.status, JobStatus::Running);
     wire.mend();
-    let done = reindex(&*store, &desk.workspaces()).await.unwrap();
+    let done = reindex(&*store, &dir.workspaces()).await.unwrap();
     assert_eq!(seen(&done), [("updated", Some((JobStatus::Held, Some(HoldReason::Paused))))]);
     let words = vec![Word::Resume { limits: Limits::default() }];
-    assert_eq!(desk.work(&*store, &path, words).await.unwrap(), Outcome::Ended(JobStatus::Completed));
-    agree(&desk, &url).await;
+    assert_eq!(dir.work(&*store, &path, words).await.unwrap(), JobOutcome::Ended(JobStatus::Completed));
+    agree(&dir, &url).await;
 }
 
 #[test]
 fn a_database_that_is_away_from_the_start_is_named_at_once() {
     // Nobody listens at a port that was free a moment ago.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let desk = Desk::on(format!("postgres://me:secret@127.0.0.1:{port}/jobs"));
-    std::fs::create_dir(desk.workspaces()).unwrap();
-    for words in [&super::desk::RUN[..], &["resume", "last"], &["jobs"], &["reindex"]] {
-        let ran = desk.run(words);
+    let dir = TestDir::on(format!("postgres://me:secret@127.0.0.1:{port}/jobs"));
+    std::fs::create_dir(dir.workspaces()).unwrap();
+    for words in [&super::test_dir::RUN[..], &["resume", "last"], &["jobs"], &["reindex"]] {
+        let ran = dir.run(words);
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (1, "", 1), "{ran:?}");
         let said = format!("error: database 127.0.0.1:{port}/jobs doesn't answer: ");
         assert!(ran.stderr.starts_with(&said) && !ran.stderr.contains("secret"), "{ran:?}");
     }
-    assert_eq!(super::desk::tree(&desk.workspaces()).len(), 0);
+    assert_eq!(super::test_dir::tree(&dir.workspaces()).len(), 0);
 }
 
 /// A worker outlives its database, also at first; who wants it to stop is heard.
 #[test]
 fn a_worker_waits_for_its_database() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let desk = Desk::on(format!("postgres://nobody@{gone}/overnight"));
-    let (mut child, mut talk) = desk.start(&["work"]);
+    let dir = TestDir::on(format!("postgres://nobody@{gone}/overnight"));
+    let (mut child, mut talk) = dir.start(&["work"]);
     let mut line = String::new();
     std::io::BufRead::read_line(&mut talk, &mut line).unwrap();
     assert!(line.ends_with("; it is waited for\n"), "{line}");
@@ -233,6 +233,6 @@ fn a_worker_waits_for_its_database() {
     talk.read_to_string(&mut rest).unwrap();
     assert_eq!((child.wait().unwrap().code(), rest.as_str()), (Some(0), "stopping; once more to end at once\n"));
     // Who works until all is done hears of it instead.
-    let ran = desk.run(&["work", "--until-empty"]);
+    let ran = dir.run(&["work", "--until-empty"]);
     assert_eq!((ran.code, ran.stderr), (1, format!("error: {}\n", line.trim_end_matches("; it is waited for\n"))));
 }

@@ -4,9 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::{
-    desk::{RUN, Ran},
     room::Room,
     script,
+    test_dir::{RUN, Ran},
 };
 use serde_json::{Value, json};
 

@@ -3,31 +3,31 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::{
-    desk::{Desk, RUN, Ran, Rows, id, rows},
     script,
+    test_dir::{RUN, Ran, Rows, TestDir, id, rows},
 };
 use crate::store::postgres_url;
 use overnight::{
-    runner::{IndexOutcome, Outcome, reindex},
+    runner::{IndexOutcome, JobOutcome, reindex},
     store::Store,
 };
 use overnight_core::job::{
+    decide::Command as Word,
     id::JobId,
     limits::Limits,
     record::{HoldReason, JobStatus},
-    step::Command as Word,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// A job in every state that a journal can tell, each with the status that its row has, oldest first.
-async fn jobs_of_all_kinds(desk: &Desk, store: &dyn Store) -> Vec<(JobId, JobStatus, Option<HoldReason>)> {
+async fn jobs_of_all_kinds(dir: &TestDir, store: &dyn Store) -> Vec<(JobId, JobStatus, Option<HoldReason>)> {
     let mut made = Vec::new();
-    let mut rest = |path: PathBuf, outcome: Outcome| {
+    let mut rest = |path: PathBuf, outcome: JobOutcome| {
         let (status, hold) = match outcome {
-            Outcome::Ended(status) => (status, None),
-            Outcome::Held(reason) => (JobStatus::Held, Some(reason)),
-            Outcome::Interrupted => unreachable!("nobody interrupts"),
+            JobOutcome::Ended(status) => (status, None),
+            JobOutcome::Held(reason) => (JobStatus::Held, Some(reason)),
+            JobOutcome::Interrupted => unreachable!("nobody interrupts"),
         };
         made.push((id(&path), status, hold));
     };
@@ -37,11 +37,11 @@ async fn jobs_of_all_kinds(desk: &Desk, store: &dyn Store) -> Vec<(JobId, JobSta
         replies
     }];
     for replies in ends.into_iter().chain([script::bootstrap().to_vec()]) {
-        desk.script(&replies);
-        let path = desk.make();
-        rest(path.clone(), desk.work(store, &path, vec![]).await.unwrap());
+        dir.script(&replies);
+        let path = dir.make();
+        rest(path.clone(), dir.work(store, &path, vec![]).await.unwrap());
     }
-    desk.script(&script::whole(0.9));
+    dir.script(&script::whole(0.9));
     for reason in [
         HoldReason::Budget,
         HoldReason::Limit,
@@ -50,29 +50,29 @@ async fn jobs_of_all_kinds(desk: &Desk, store: &dyn Store) -> Vec<(JobId, JobSta
         HoldReason::Paused,
         HoldReason::Disk,
     ] {
-        desk.put("task.md", script::task("limits: { turns: 4 }\n"));
-        let path = desk.make();
-        let mut outcome = desk.work(store, &path, vec![]).await.unwrap();
+        dir.put("task.md", script::task("limits: { turns: 4 }\n"));
+        let path = dir.make();
+        let mut outcome = dir.work(store, &path, vec![]).await.unwrap();
         if reason != HoldReason::Limit {
             let limits = Limits { turns: 6, ..Limits::default() };
             let words = vec![Word::Resume { limits }, Word::Hold { reason, detail: format!("held for {reason}") }];
-            outcome = desk.work(store, &path, words).await.unwrap();
+            outcome = dir.work(store, &path, words).await.unwrap();
         }
         rest(path, outcome);
     }
-    desk.put("task.md", script::task("review: required\n"));
-    let path = desk.make();
-    rest(path.clone(), desk.work(store, &path, vec![]).await.unwrap());
-    desk.put("task.md", script::task("limits: { turns: 4 }\n"));
-    let path = desk.make();
-    desk.work(store, &path, vec![]).await.unwrap();
-    rest(path.clone(), desk.work(store, &path, vec![Word::Cancel]).await.unwrap());
+    dir.put("task.md", script::task("review: required\n"));
+    let path = dir.make();
+    rest(path.clone(), dir.work(store, &path, vec![]).await.unwrap());
+    dir.put("task.md", script::task("limits: { turns: 4 }\n"));
+    let path = dir.make();
+    dir.work(store, &path, vec![]).await.unwrap();
+    rest(path.clone(), dir.work(store, &path, vec![Word::Cancel]).await.unwrap());
     made
 }
 
-async fn everything_is_back_as_it_was(desk: Desk, other: Desk) {
-    let store = desk.store().await;
-    let jobs = jobs_of_all_kinds(&desk, &*store).await;
+async fn everything_is_back_as_it_was(dir: TestDir, other: TestDir) {
+    let store = dir.store().await;
+    let jobs = jobs_of_all_kinds(&dir, &*store).await;
     let kinds: Vec<String> = jobs
         .iter()
         .map(|(_, status, hold)| hold.map_or_else(|| status.to_string(), |hold| format!("{status} ({hold})")))
@@ -104,7 +104,7 @@ async fn everything_is_back_as_it_was(desk: Desk, other: Desk) {
     assert_eq!(before[0].phases.iter().filter(|phase| phase.number == 1).count(), 2);
 
     let lost = other.store().await;
-    let done = reindex(&*lost, &desk.workspaces()).await.unwrap();
+    let done = reindex(&*lost, &dir.workspaces()).await.unwrap();
     assert!(done.jobs.iter().all(|job| job.outcome == IndexOutcome::Restored), "{done:?}");
     let mut after = Vec::new();
     for (id, ..) in &jobs {
@@ -114,46 +114,46 @@ async fn everything_is_back_as_it_was(desk: Desk, other: Desk) {
 
     // Once more: nothing is to be done, in either database.
     for store in [&*lost, &*store] {
-        let done = reindex(store, &desk.workspaces()).await.unwrap();
+        let done = reindex(store, &dir.workspaces()).await.unwrap();
         assert!(done.jobs.iter().all(|job| job.outcome == IndexOutcome::Unchanged), "{done:?}");
     }
 }
 
 #[tokio::test]
 async fn everything_is_back_as_it_was_in_sqlite() {
-    everything_is_back_as_it_was(Desk::new(), Desk::new()).await;
+    everything_is_back_as_it_was(TestDir::new(), TestDir::new()).await;
 }
 
 #[tokio::test]
 async fn everything_is_back_as_it_was_in_postgres() {
-    everything_is_back_as_it_was(Desk::on(postgres_url().await), Desk::on(postgres_url().await)).await;
+    everything_is_back_as_it_was(TestDir::on(postgres_url().await), TestDir::on(postgres_url().await)).await;
 }
 
 /// A process that died after decision `last` left a row behind; the workspace knows more.
-async fn a_job_whose_process_died_goes_on(desk: Desk, other: Desk) {
+async fn a_job_whose_process_died_goes_on(dir: TestDir, other: TestDir) {
     let lost = other.store().await;
-    let undisturbed = desk.make();
-    desk.work(&*desk.store().await, &undisturbed, vec![]).await.unwrap();
+    let undisturbed = dir.make();
+    dir.work(&*dir.store().await, &undisturbed, vec![]).await.unwrap();
     for last in [1, 7, 20, 33, 50, 70] {
-        let store = desk.store().await;
-        let path = desk.make();
-        desk.die(&*store, &path, last).await;
+        let store = dir.store().await;
+        let path = dir.make();
+        dir.die(&*store, &path, last).await;
         // A second and a third process had it as well: the numbers of their leases are in the journal.
-        desk.die(&*store, &path, 1).await;
-        desk.die(&*store, &path, 1).await;
-        let done = reindex(&*lost, &desk.workspaces()).await.unwrap();
+        dir.die(&*store, &path, 1).await;
+        dir.die(&*store, &path, 1).await;
+        let done = reindex(&*lost, &dir.workspaces()).await.unwrap();
         let job = done.jobs.iter().find(|job| job.path == path).unwrap();
         assert_eq!((&job.outcome, job.standing), (&IndexOutcome::Restored, Some((JobStatus::Running, None))));
         let back = rows(&*lost, id(&path)).await.unwrap();
         assert_eq!((back.job.lease, back.job.state.status), (3, JobStatus::Running));
         // Its own database lags at most by what came after the last checkpoint, and is brought up.
-        reindex(&*store, &desk.workspaces()).await.unwrap();
+        reindex(&*store, &dir.workspaces()).await.unwrap();
         let kept = rows(&*store, id(&path)).await.unwrap();
         assert_eq!(kept.job.state, back.job.state);
         assert_eq!((kept.phases, kept.todos), (back.phases, back.todos));
         assert!(kept.job.lease >= 3);
 
-        assert_eq!(desk.work(&*lost, &path, vec![]).await.unwrap(), Outcome::Ended(JobStatus::Completed));
+        assert_eq!(dir.work(&*lost, &path, vec![]).await.unwrap(), JobOutcome::Ended(JobStatus::Completed));
         let ended = rows(&*lost, id(&path)).await.unwrap();
         assert_eq!(ended.job.lease, 4);
         for file in ["output/report.md", "workspace.md", "progress.md"] {
@@ -174,42 +174,42 @@ fn timeless(path: &Path) -> String {
 
 #[tokio::test]
 async fn a_job_whose_process_died_goes_on_in_sqlite() {
-    a_job_whose_process_died_goes_on(Desk::new(), Desk::new()).await;
+    a_job_whose_process_died_goes_on(TestDir::new(), TestDir::new()).await;
 }
 
 #[tokio::test]
 async fn a_job_whose_process_died_goes_on_in_postgres() {
-    a_job_whose_process_died_goes_on(Desk::on(postgres_url().await), Desk::on(postgres_url().await)).await;
+    a_job_whose_process_died_goes_on(TestDir::on(postgres_url().await), TestDir::on(postgres_url().await)).await;
 }
 
 #[test]
 fn the_lost_file_is_all_that_it_takes() {
-    let desk = Desk::new();
-    assert_eq!(desk.run(&RUN).code, 0);
-    assert_eq!(desk.run(&[&RUN[..], &["--turns", "4"]].concat()).code, 4);
-    desk.put("task.md", script::task(script::ENDLESS));
-    desk.script(&script::dawdling(1_000_000));
-    let mut child = desk.working(&RUN);
+    let dir = TestDir::new();
+    assert_eq!(dir.run(&RUN).code, 0);
+    assert_eq!(dir.run(&[&RUN[..], &["--turns", "4"]].concat()).code, 4);
+    dir.put("task.md", script::task(script::ENDLESS));
+    dir.script(&script::dawdling(1_000_000));
+    let mut child = dir.working(&RUN);
     child.kill().unwrap();
     child.wait().unwrap();
-    let before = desk.run(&["jobs"]);
+    let before = dir.run(&["jobs"]);
     assert_eq!((before.code, before.stdout.lines().count()), (0, 4), "{before:?}");
     // What the killed process left beside the file may stay or go.
     for gone in [&["overnight.db"][..], &["overnight.db", "overnight.db-wal", "overnight.db-shm"]] {
         for file in gone {
-            let _ = std::fs::remove_file(desk.workspaces().join(file));
+            let _ = std::fs::remove_file(dir.workspaces().join(file));
         }
-        let ran = desk.run(&["reindex"]);
+        let ran = dir.run(&["reindex"]);
         let summary = "3 jobs: 3 restored (1 completed, 1 held (limit), 1 interrupted)\n";
         assert_eq!((ran.code, ran.stdout.as_str()), (0, summary), "{ran:?}");
         assert!(ran.stderr.contains(" was interrupted: `overnight resume "), "{ran:?}");
-        let after = desk.run(&["jobs"]);
+        let after = dir.run(&["jobs"]);
         // The row of the killed job may have lagged by a turn.
         let steady =
             |text: &str| text.lines().filter(|line| !line.contains(" running ")).collect::<Vec<_>>().join("\n");
         assert_eq!((steady(&after.stdout), after.stderr), (steady(&before.stdout), String::new()));
     }
-    let again = desk.run(&["reindex"]);
+    let again = dir.run(&["reindex"]);
     assert_eq!(
         again,
         Ran {
@@ -218,11 +218,11 @@ fn the_lost_file_is_all_that_it_takes() {
             stderr: String::new(),
         }
     );
-    let (_, jobs) = desk.json(&["jobs"]);
-    assert_eq!(desk.run(&["cancel", "last"]).code, 0);
-    desk.script(&script::whole(0.9));
+    let (_, jobs) = dir.json(&["jobs"]);
+    assert_eq!(dir.run(&["cancel", "last"]).code, 0);
+    dir.script(&script::whole(0.9));
     let held = jobs[1]["id"].as_str().unwrap();
-    let (code, result) = desk.json(&["resume", held, "--turns", "100", "--quiet"]);
+    let (code, result) = dir.json(&["resume", held, "--turns", "100", "--quiet"]);
     assert_eq!((code, &result["status"], &result["turns"]), (0, &json!("completed"), &json!(10)));
-    assert_eq!(desk.read(format!("workspaces/{held}/output/report.md")), script::REPORT);
+    assert_eq!(dir.read(format!("workspaces/{held}/output/report.md")), script::REPORT);
 }

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by it; what can't be tested here is said")]
 
-use super::desk::{Desk, PROGRAM, Ran};
+use super::test_dir::{PROGRAM, Ran, TestDir};
 use std::{
     io::{BufRead, BufReader, Write},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -11,7 +11,7 @@ use std::{
 
 /// A desk whose folder `disk` is a file system of its own, for the commands that are run here.
 pub(super) struct Room {
-    pub(super) desk: Desk,
+    pub(super) dir: TestDir,
     shell: Shell,
     url: String,
     /// What the program is run with.
@@ -25,11 +25,11 @@ struct Shell {
 }
 
 impl Shell {
-    fn new(desk: &Desk, flags: &[&str]) -> Self {
+    fn new(dir: &TestDir, flags: &[&str]) -> Self {
         let mut child = Command::new("unshare")
             .args(flags)
             .arg("sh")
-            .current_dir(desk.folder.path())
+            .current_dir(dir.folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -60,14 +60,14 @@ impl Room {
     /// A disk of 16 MiB, with the workspaces on it, and the database there as well or beside it. `None`, and a word on
     /// stderr, where this machine lets nobody mount anything: a test must say what it does then.
     pub(super) fn new(database_too: bool) -> Option<Self> {
-        let desk = Desk::new();
-        std::fs::create_dir(desk.path("disk")).unwrap();
+        let dir = TestDir::new();
+        std::fs::create_dir(dir.path("disk")).unwrap();
         let place = if database_too { "disk/database" } else { "database" };
-        let url = format!("sqlite://{}/{place}/overnight.db", desk.folder.path().display());
+        let url = format!("sqlite://{}/{place}/overnight.db", dir.folder.path().display());
         for flags in [&["--mount"][..], &["--mount", "--map-root-user"]] {
-            let mut shell = Shell::new(&desk, flags);
+            let mut shell = Shell::new(&dir, flags);
             if shell.run(&format!("mount -t tmpfs -o size=16m overnight disk && mkdir {place}")) == Some(0) {
-                return Some(Self { desk, shell, url, before: "env -i".to_owned() });
+                return Some(Self { dir, shell, url, before: "env -i".to_owned() });
             }
         }
         eprintln!(
@@ -79,7 +79,7 @@ impl Room {
     /// A line of shell in the desk's folder.
     pub(super) fn sh(&mut self, line: &str) -> Ran {
         let code = self.shell.run(line).unwrap();
-        Ran { code, stdout: self.desk.read("out"), stderr: self.desk.read("err") }
+        Ran { code, stdout: self.dir.read("out"), stderr: self.dir.read("err") }
     }
 
     /// A line that must succeed; what it prints.

@@ -2,14 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use super::desk::{Desk, RUN, Ran, rows, tree};
+use super::test_dir::{RUN, Ran, TestDir, rows, tree};
 use crate::{store::postgres_url, support::wait};
 use overnight::{
     runner::now,
     workspace::{
         Workspace,
+        archive_manifest::MANIFEST,
         journal::{self, Journal},
-        manifest::MANIFEST,
     },
 };
 use overnight_core::job::id::JobId;
@@ -18,8 +18,8 @@ use std::path::Path;
 
 const OWN: &str = env!("CARGO_PKG_VERSION");
 
-fn held(desk: &Desk) -> JobId {
-    let (code, result) = desk.json(&[&RUN[..], &["--turns", "4", "--quiet"]].concat());
+fn held(dir: &TestDir) -> JobId {
+    let (code, result) = dir.json(&[&RUN[..], &["--turns", "4", "--quiet"]].concat());
     assert_eq!(code, 4);
     result["id"].as_str().unwrap().parse().unwrap()
 }
@@ -39,12 +39,12 @@ fn opened(version: &str) -> Value {
 
 #[test]
 fn a_job_that_a_newer_version_has_worked_on_is_left_to_it() {
-    let desk = Desk::new();
-    let id = held(&desk);
-    append(&desk.workspace(id), &[opened("9.1.0"), json!([{"type": "todo_delegated", "to": "a helper"}])]);
-    let line = desk.read(format!("workspaces/{id}/journal.jsonl")).lines().count();
-    let before = tree(&desk.workspaces());
-    let row = wait(async { rows(&*desk.store().await, id).await.unwrap() });
+    let dir = TestDir::new();
+    let id = held(&dir);
+    append(&dir.workspace(id), &[opened("9.1.0"), json!([{"type": "todo_delegated", "to": "a helper"}])]);
+    let line = dir.read(format!("workspaces/{id}/journal.jsonl")).lines().count();
+    let before = tree(&dir.workspaces());
+    let row = wait(async { rows(&*dir.store().await, id).await.unwrap() });
     let said = format!(
         "journal.jsonl line {line} can't be read by overnight {OWN}: overnight 9.1.0 has worked on this job since ("
     );
@@ -52,35 +52,35 @@ fn a_job_that_a_newer_version_has_worked_on_is_left_to_it() {
     for words in
         [&["resume", "last", "--turns", "100"][..], &["cancel", "last"], &["pause", "last"], &["approve", "last"]]
     {
-        let ran = desk.run(words);
+        let ran = dir.run(words);
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (2, "", 1), "{words:?}: {ran:?}");
         assert!(ran.stderr.contains(&said) && ran.stderr.trim_end().ends_with(end), "{words:?}: {ran:?}");
     }
-    let ran = desk.run(&["reindex"]);
+    let ran = dir.run(&["reindex"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, "1 job: 1 broken\n"));
     assert!(ran.stderr.starts_with(&format!("error: job {id}: {said}")), "{ran:?}");
-    assert_eq!(tree(&desk.workspaces()), before);
-    assert_eq!(wait(async { rows(&*desk.store().await, id).await.unwrap() }), row);
+    assert_eq!(tree(&dir.workspaces()), before);
+    assert_eq!(wait(async { rows(&*dir.store().await, id).await.unwrap() }), row);
 }
 
 #[test]
 fn an_older_or_newer_program_that_wrote_only_what_is_known_is_no_trouble() {
     for version in ["0.0.1", "9.1.0"] {
-        let desk = Desk::new();
-        let id = held(&desk);
-        append(&desk.workspace(id), &[opened(version)]);
-        let (code, result) = desk.json(&["resume", "last", "--turns", "100", "--quiet"]);
+        let dir = TestDir::new();
+        let id = held(&dir);
+        append(&dir.workspace(id), &[opened(version)]);
+        let (code, result) = dir.json(&["resume", "last", "--turns", "100", "--quiet"]);
         assert_eq!((code, &result["status"]), (0, &json!("completed")));
     }
 }
 
 #[test]
 fn a_line_that_this_version_can_not_have_written_is_a_break() {
-    let desk = Desk::new();
-    let id = held(&desk);
-    append(&desk.workspace(id), &[json!([{"type": "todo_delegated", "to": "a helper"}])]);
-    let line = desk.read(format!("workspaces/{id}/journal.jsonl")).lines().count();
-    let ran = desk.run(&["resume", "last"]);
+    let dir = TestDir::new();
+    let id = held(&dir);
+    append(&dir.workspace(id), &[json!([{"type": "todo_delegated", "to": "a helper"}])]);
+    let line = dir.read(format!("workspaces/{id}/journal.jsonl")).lines().count();
+    let ran = dir.run(&["resume", "last"]);
     assert_eq!((ran.code, ran.stderr.lines().count()), (1, 1));
     assert!(
         ran.stderr.starts_with(&format!("error: job {id}: the journal is broken at journal.jsonl line {line}: ")),
@@ -91,8 +91,8 @@ fn a_line_that_this_version_can_not_have_written_is_a_break() {
 #[test]
 fn a_job_of_another_format_is_named() {
     for (format, more) in [(2, Value::Null), (2, json!({"sandbox": "bwrap"})), (0, Value::Null)] {
-        let desk = Desk::new();
-        let made = desk.make();
+        let dir = TestDir::new();
+        let made = dir.make();
         let workspace = Workspace::open(&made).unwrap();
         let mut events = Vec::new();
         journal::read::<Value>(&workspace, |line| {
@@ -104,23 +104,23 @@ fn a_job_of_another_format_is_named() {
         spec["format"] = json!(format);
         spec["version"] = json!("9.1.0");
         spec.extend(more.as_object().cloned().unwrap_or_default());
-        desk.put(made.join("journal.jsonl"), "");
+        dir.put(made.join("journal.jsonl"), "");
         append(&made, &[Value::Array(events)]);
-        let before = tree(&desk.workspaces());
-        let ran = desk.run(&["reindex"]);
+        let before = tree(&dir.workspaces());
+        let ran = dir.run(&["reindex"]);
         let said = format!(
             "journal.jsonl line 1 can't be read by overnight {OWN}: overnight 9.1.0 has worked on this job since ("
         );
         assert_eq!((ran.code, ran.stdout.as_str()), (1, "1 job: 1 broken\n"));
         assert!(ran.stderr.contains(&said) && ran.stderr.lines().count() == 1, "{ran:?}");
-        assert_eq!(tree(&desk.workspaces()), before);
+        assert_eq!(tree(&dir.workspaces()), before);
     }
     // `job.yaml` alone is not what a job goes by; one that says something else was changed.
-    let desk = Desk::new();
-    let id = held(&desk);
+    let dir = TestDir::new();
+    let id = held(&dir);
     let file = format!("workspaces/{id}/job.yaml");
-    desk.put(&file, desk.read(&file).replacen("format: 1", "format: 2", 1));
-    let ran = desk.run(&["resume", "last", "--turns", "100"]);
+    dir.put(&file, dir.read(&file).replacen("format: 1", "format: 2", 1));
+    let ran = dir.run(&["resume", "last", "--turns", "100"]);
     assert!(
         ran.code == 1 && ran.stderr.contains("job.yaml in the workspace of job ") && ran.stderr.contains("was changed"),
         "{ran:?}"
@@ -129,11 +129,11 @@ fn a_job_of_another_format_is_named() {
 
 #[test]
 fn an_archive_of_another_format_is_named() {
-    let desk = Desk::new();
-    let id = held(&desk);
+    let dir = TestDir::new();
+    let id = held(&dir);
     let file = format!("workspaces/{id}/archive/phase-00-bootstrap/{MANIFEST}");
-    desk.put(&file, desk.read(&file).replacen("\"format\": 1", "\"format\": 2", 1));
-    let ran = desk.run(&["audit", "verify", "last"]);
+    dir.put(&file, dir.read(&file).replacen("\"format\": 1", "\"format\": 2", 1));
+    let ran = dir.run(&["audit", "verify", "last"]);
     assert!(ran.code == 1 && ran.stdout.contains(&format!("archive/phase-00-bootstrap/{MANIFEST}")), "{ran:?}");
 }
 
@@ -144,13 +144,13 @@ fn schema() -> u32 {
     names.filter_map(|name| name.split('_').next()?.parse().ok()).max().unwrap()
 }
 
-fn a_newer_database_is_left_as_it_is(desk: &Desk, meddle: impl Fn(&'static str)) {
-    held(desk);
+fn a_newer_database_is_left_as_it_is(dir: &TestDir, meddle: impl Fn(&'static str)) {
+    held(dir);
     meddle("update _sqlx_migrations set version = version + 1000");
     let known = schema();
-    let before = tree(&desk.workspaces());
+    let before = tree(&dir.workspaces());
     for words in [&RUN[..], &["resume", "last"], &["cancel", "last"], &["jobs"], &["reindex"], &["migrate"]] {
-        let Ran { code, stdout, stderr } = desk.run(words);
+        let Ran { code, stdout, stderr } = dir.run(words);
         assert_eq!((code, stdout.as_str(), stderr.lines().count()), (2, "", 1), "{words:?}: {stderr}");
         let expected = format!(
             " was made by a newer overnight (its schema is {}, this program knows up to {known}): update this program",
@@ -158,16 +158,16 @@ fn a_newer_database_is_left_as_it_is(desk: &Desk, meddle: impl Fn(&'static str))
         );
         assert!(stderr.contains(&expected), "{words:?}: {stderr}");
     }
-    assert_eq!(tree(&desk.workspaces()), before);
+    assert_eq!(tree(&dir.workspaces()), before);
     meddle("update _sqlx_migrations set version = version - 1000");
-    assert_eq!(desk.run(&["resume", "last", "--turns", "100", "--quiet"]).code, 0);
+    assert_eq!(dir.run(&["resume", "last", "--turns", "100", "--quiet"]).code, 0);
 }
 
 #[test]
 fn a_newer_database_is_left_as_it_is_in_sqlite() {
-    let desk = Desk::new();
-    let file = desk.workspaces().join("overnight.db");
-    a_newer_database_is_left_as_it_is(&desk, |sql| {
+    let dir = TestDir::new();
+    let file = dir.workspaces().join("overnight.db");
+    a_newer_database_is_left_as_it_is(&dir, |sql| {
         wait(async {
             use sqlx::Connection;
             let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file);
@@ -181,7 +181,7 @@ fn a_newer_database_is_left_as_it_is_in_sqlite() {
 #[test]
 fn a_newer_database_is_left_as_it_is_in_postgres() {
     let url = wait(postgres_url());
-    a_newer_database_is_left_as_it_is(&Desk::on(url.clone()), |sql| {
+    a_newer_database_is_left_as_it_is(&TestDir::on(url.clone()), |sql| {
         wait(async {
             use sqlx::Connection;
             let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();

@@ -3,16 +3,16 @@
 use super::world::*;
 use overnight_core::{
     job::{
+        decide::{Command, EffectResult},
         failure::{Failure, FailureKind},
         limits::Limits,
         record::HoldReason,
-        step::{Answer, Command},
     },
     prompt::{compact::local_tokens, message::Usage},
 };
 
-fn failure(kind: FailureKind) -> Answer {
-    Answer::AttemptFailed { failure: Failure::new(kind, "the server says so").with_status(500), wait_ms: 250 }
+fn failure(kind: FailureKind) -> EffectResult {
+    EffectResult::AttemptFailed { failure: Failure::new(kind, "the server says so").with_status(500), wait_ms: 250 }
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_job_that_waits_for_its_server_hears_probes_pauses_and_the_way_on_and_nothin
     assert!(world.job.is_out());
     world.skip_log().answer_with(failure(FailureKind::Unreachable));
     assert_eq!(world.command(Command::Hold { reason: HoldReason::Outage, detail: String::new() }), 0);
-    assert_eq!(world.job.decide(world.job.last_at, Answer::Now), []);
+    assert_eq!(world.job.decide(world.job.last_at, EffectResult::Now), []);
     world.command(Command::Resume { limits: world.job.limits });
     assert_eq!(world.job.attempts.failed, 0);
     world.command(Command::Hold { reason: HoldReason::Outage, detail: "down again".to_owned() });

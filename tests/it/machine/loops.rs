@@ -326,7 +326,7 @@ fn a_failed_model_call_ends_the_job_as_failed() {
     world.in_phase_one();
     let events = world.job.decide(
         world.job.last_at,
-        overnight_core::job::step::Answer::AttemptFailed {
+        overnight_core::job::decide::EffectResult::AttemptFailed {
             failure: Failure::new(FailureKind::Exhausted, "OPENAI_API_KEY is not set"),
             wait_ms: 0,
         },

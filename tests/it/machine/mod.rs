@@ -9,7 +9,7 @@
 
 mod attempts;
 mod context;
-mod ends;
+mod endings;
 mod loops;
 mod planning;
 mod prompts;

@@ -10,12 +10,12 @@ use opentelemetry::{
     trace::{SpanId, SpanKind, Status},
 };
 use opentelemetry_sdk::trace::SpanData;
-use overnight::{runner::Report, telemetry::Spans};
+use overnight::{runner::RunReport, telemetry::JobSpans};
 use overnight_core::job::{
+    decide::{Command, Effect, EffectResult},
     event::{CallEnd, Decision, Event},
     failure::{Failure, FailureKind},
     state::Job,
-    step::{Answer, Ask, Command},
 };
 use proptest::prelude::*;
 use std::{
@@ -26,7 +26,7 @@ use std::{
 /// A world, and who watches it.
 struct Watched {
     world: World,
-    spans: Option<Spans>,
+    spans: Option<JobSpans>,
     finished: Vec<SpanData>,
 }
 
@@ -40,7 +40,7 @@ impl Watched {
     /// A process takes the job up.
     fn take_up(&mut self) {
         let now = moment(self.world.clock_ms);
-        self.spans = Some(Spans::begin(&self.world.job, "openai:gpt-small", now));
+        self.spans = Some(JobSpans::begin(&self.world.job, "openai:gpt-small", now));
     }
 
     /// The process leaves it.
@@ -49,7 +49,7 @@ impl Watched {
         self.finished.extend(self.spans.take().unwrap().finish(&self.world.job, false, now));
     }
 
-    fn on(&mut self, report: &Report<'_>) {
+    fn on(&mut self, report: &RunReport<'_>) {
         let now = moment(self.world.clock_ms);
         self.finished.extend(self.spans.as_mut().unwrap().on(&self.world.job, report, || now));
     }
@@ -58,7 +58,7 @@ impl Watched {
     fn tell(&mut self, count: usize) {
         let decisions = self.world.decisions[count..].to_vec();
         for decision in &decisions {
-            self.on(&Report::Decided(decision));
+            self.on(&RunReport::Decided(decision));
         }
     }
 
@@ -68,8 +68,8 @@ impl Watched {
         loop {
             let count = self.world.decisions.len();
             match self.world.job.next() {
-                Ask::Model if self.world.replies.is_empty() => return self,
-                Ask::Model => self.on(&Report::Calling),
+                Effect::Model if self.world.replies.is_empty() => return self,
+                Effect::Model => self.on(&RunReport::Calling),
                 _ => drop(self.world.wait_ms(10)),
             }
             if !self.world.step() {
@@ -81,14 +81,14 @@ impl Watched {
 
     /// An attempt that brings nothing, after a second; the next comes after `wait_ms`.
     fn fails(&mut self, kind: FailureKind, status: Option<u16>, wait_ms: u64) -> &mut Self {
-        self.on(&Report::Calling);
+        self.on(&RunReport::Calling);
         self.world.wait_ms(1_000);
         let failure = Failure { status, ..Failure::new(kind, "it said: <document>secret</document>") };
         let at = moment(self.world.clock_ms);
-        let events = self.world.job.decide(at, Answer::AttemptFailed { failure, wait_ms });
+        let events = self.world.job.decide(at, EffectResult::AttemptFailed { failure, wait_ms });
         let decision = Decision { at, events };
         self.world.job.apply_all(&decision);
-        self.on(&Report::Decided(&decision));
+        self.on(&RunReport::Decided(&decision));
         self.world.wait_ms(i64::try_from(wait_ms).unwrap());
         self
     }
@@ -197,7 +197,7 @@ fn a_whole_job() {
 #[test]
 fn a_call_that_nobody_waits_for() {
     let mut watched = Watched::new(World::new());
-    watched.on(&Report::Calling);
+    watched.on(&RunReport::Calling);
     watched.world.wait_ms(700);
     watched.command(Command::Cancel).leave();
     snapshot("spans_cancelled", &watched.tree());
@@ -211,7 +211,7 @@ fn a_model_with_nothing_more_to_say_and_one_whose_server_is_down() {
         || Command::Hold { reason: overnight_core::job::record::HoldReason::Outage, detail: "it is down".to_owned() };
     // Probed while it is held; then it answers.
     watched.command(outage()).fails(FailureKind::Unreachable, None, 5_000);
-    watched.on(&Report::Calling);
+    watched.on(&RunReport::Calling);
     let limits = watched.world.job.limits;
     watched.command(Command::Resume { limits });
     let count = watched.world.decisions.len();
@@ -229,7 +229,7 @@ fn a_model_with_nothing_more_to_say_and_one_whose_server_is_down() {
 /// The spans of a job that is over, told again from its decisions; a new process begins with each opening.
 fn told_again(decisions: &[Decision]) -> Vec<SpanData> {
     let mut job = Job::begin(&decisions[0]).unwrap();
-    let mut spans = Spans::begin(&job, "ollama:tiny", job.last_at);
+    let mut spans = JobSpans::begin(&job, "ollama:tiny", job.last_at);
     let mut begun = job.last_at;
     let mut finished = Vec::new();
     for decision in &decisions[1..] {
@@ -240,15 +240,15 @@ fn told_again(decisions: &[Decision]) -> Vec<SpanData> {
             finished.extend(spans.finish(&job, false, job.last_at));
             // The words that a process begins with are not reported.
             job.apply_all(decision);
-            spans = Spans::begin(&job, "ollama:tiny", begun);
+            spans = JobSpans::begin(&job, "ollama:tiny", begun);
             continue;
         }
         if decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. })) {
             let now = job.last_at;
-            finished.extend(spans.on(&job, &Report::Calling, || now));
+            finished.extend(spans.on(&job, &RunReport::Calling, || now));
         }
         job.apply_all(decision);
-        finished.extend(spans.on(&job, &Report::Decided(decision), || unreachable!()));
+        finished.extend(spans.on(&job, &RunReport::Decided(decision), || unreachable!()));
     }
     finished.extend(spans.finish(&job, false, job.last_at));
     finished

@@ -4,10 +4,11 @@
 use overnight_core::{
     job::{
         contract::{QuoteResult, check_deliverable},
+        decide::{Command, Effect, EffectResult},
         digest::sha256,
         event::{
-            CallEnd, Changed, Decision, Event, Examined, PhaseKind, Prepared, Saved, Shown, Spilled, StepEnd,
-            ToolResult,
+            CallEnd, ChangedFile, Decision, Event, ExaminedFiles, PhaseKind, PreparedWrite, SavedFile, ShownPart,
+            SpilledResult, StepEnd, ToolResult,
         },
         failure::{Failure, FailureKind},
         id::JobId,
@@ -17,17 +18,16 @@ use overnight_core::{
         record::{Delivered, HoldReason},
         spec::{DocumentEntry, FORMAT, JobSpec},
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, SUMMARY_FILE, Status},
-        step::{Answer, Ask, Command},
         summary::{self, FileEntry},
         time::Timestamp,
-        working::{Working, Writing},
+        work_call::{FileChange, WorkCall},
     },
     prompt::{
-        board,
         compact::RESULT_TOKENS,
         compose,
         layers::share_of,
         message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
+        todo_board,
         tokens::{bounded, estimate},
     },
 };
@@ -187,17 +187,17 @@ impl World {
 
     /// Answers one question; `false` where nothing is owed or the next reply is asked for and there is none.
     pub(crate) fn step(&mut self) -> bool {
-        let ask = self.job.next();
-        let answer = match &ask {
-            Ask::Nothing => return false,
-            Ask::Model => match self.replies.pop_front() {
+        let effect = self.job.next();
+        let answer = match &effect {
+            Effect::Nothing => return false,
+            Effect::Model => match self.replies.pop_front() {
                 Some(reply) => self.answer_model(reply),
                 None => return false,
             },
             other => self.answer(other),
         };
         let events = self.job.decide(moment(self.clock_ms), answer.clone());
-        assert!(!events.is_empty(), "nothing was decided on the machine's own question {ask:?}");
+        assert!(!events.is_empty(), "nothing was decided on the machine's own question {effect:?}");
         // The same answer at the same state means the same facts, whenever it is asked: else no journal could be resumed.
         assert_eq!(self.job.decide(moment(self.clock_ms), answer), events);
         self.apply(events);
@@ -206,7 +206,7 @@ impl World {
 
     /// A word from a person or the runner; the number of facts that followed.
     pub(crate) fn command(&mut self, command: Command) -> usize {
-        let events = self.job.decide(moment(self.clock_ms), Answer::Command(command));
+        let events = self.job.decide(moment(self.clock_ms), EffectResult::Command(command));
         let count = events.len();
         if count > 0 {
             self.apply(events);
@@ -216,12 +216,15 @@ impl World {
 
     /// The model can't be asked.
     pub(crate) fn model_fails(&mut self, reason: &str) {
-        self.answer_with(Answer::AttemptFailed { failure: Failure::new(FailureKind::Exhausted, reason), wait_ms: 0 });
+        self.answer_with(EffectResult::AttemptFailed {
+            failure: Failure::new(FailureKind::Exhausted, reason),
+            wait_ms: 0,
+        });
     }
 
     /// An answer that means something.
-    pub(crate) fn answer_with(&mut self, answer: Answer) {
-        let events = self.job.decide(moment(self.clock_ms), answer);
+    pub(crate) fn answer_with(&mut self, result: EffectResult) {
+        let events = self.job.decide(moment(self.clock_ms), result);
         assert!(!events.is_empty());
         self.apply(events);
     }
@@ -245,7 +248,7 @@ impl World {
         self.decisions.push(decision);
     }
 
-    fn answer_model(&mut self, mut reply: Reply) -> Answer {
+    fn answer_model(&mut self, mut reply: Reply) -> EffectResult {
         let prompt = compose::prompt(&self.job);
         check_calls_and_results(&prompt, &self.files);
         let prompt_sha256 = compose::prompt_sha256(&prompt);
@@ -253,45 +256,45 @@ impl World {
         self.clock_ms += CALL_MS;
         let local = overnight_core::prompt::compact::local_tokens(&self.job);
         reply.usage.input = local * self.counted_percent / 100;
-        Answer::Reply { reply, cost_usd: self.cost_usd, prompt_sha256 }
+        EffectResult::Reply { reply, cost_usd: self.cost_usd, prompt_sha256 }
     }
 
-    fn answer(&mut self, ask: &Ask) -> Answer {
-        match ask {
-            Ask::Decide | Ask::Model | Ask::Nothing => Answer::Now,
-            Ask::Prepare(_) if self.fates.front() == Some(&Fate::Unprepared) => {
+    fn answer(&mut self, effect: &Effect) -> EffectResult {
+        match effect {
+            Effect::Decide | Effect::Model | Effect::Nothing => EffectResult::Now,
+            Effect::Prepare(_) if self.fates.front() == Some(&Fate::Unprepared) => {
                 self.fates.pop_front();
-                Answer::Prepared(Err("the file can't be opened".to_owned()))
+                EffectResult::Prepared(Err("the file can't be opened".to_owned()))
             }
-            Ask::Prepare(writing) => Answer::Prepared(self.after(writing).map(|after| {
+            Effect::Prepare(writing) => EffectResult::Prepared(self.after(writing).map(|after| {
                 let before = self.files.get(writing.path()).map(|text| sha256(text.as_bytes()));
-                let prepared = Prepared { before, after: sha256(after.as_bytes()) };
+                let prepared = PreparedWrite { before, after: sha256(after.as_bytes()) };
                 (prepared, saved(writing.path(), &after))
             })),
-            Ask::Tool { call, working, .. } => {
+            Effect::Tool { call, work, .. } => {
                 let result = match self.fates.pop_front().unwrap_or(Fate::Well) {
-                    Fate::Well | Fate::Unprepared => self.work(call, working),
+                    Fate::Well | Fate::Unprepared => self.work(call, work),
                     Fate::Fails(letters) => ToolResult::plain(CallEnd::Failed, "no such luck. ".repeat(letters / 14)),
                     Fate::Interrupted => ToolResult::plain(CallEnd::Interrupted, "interrupted by a crash"),
                 };
-                Answer::Tool(self.spill(call, result))
+                EffectResult::Tool(self.spill(call, result))
             }
-            Ask::Archive { folder, .. } => {
-                self.files.insert(format!("archive/{folder}/todos.md"), board::file(&self.job));
-                Answer::Archived { manifest_sha256: sha256(folder.as_bytes()) }
+            Effect::Archive { folder, .. } => {
+                self.files.insert(format!("archive/{folder}/todos.md"), todo_board::file(&self.job));
+                EffectResult::Archived { manifest_sha256: sha256(folder.as_bytes()) }
             }
-            Ask::Summary => Answer::Summarised { sha256: self.write_summary() },
-            Ask::Examine => Answer::Examined(Examined {
+            Effect::Summary => EffectResult::Summarised { sha256: self.write_summary() },
+            Effect::Examine => EffectResult::Examined(ExaminedFiles {
                 plan: self.files.get(PLAN_FILE).cloned(),
                 memory: self.files.get(MEMORY_FILE).cloned(),
                 instructions: self.files[INSTRUCTIONS_FILE].clone(),
                 summary: self.files[SUMMARY_FILE].clone(),
             }),
-            Ask::Write(write) => {
+            Effect::Write(write) => {
                 self.files.insert(write.path.to_owned(), write.text.clone());
-                Answer::Written
+                EffectResult::Written
             }
-            Ask::Check(_) => {
+            Effect::Check(_) => {
                 let mut deliverables = Vec::new();
                 let mut checks = Vec::new();
                 for wanted in &self.job.spec.instructions.deliverables {
@@ -303,7 +306,7 @@ impl World {
                         bytes: text.len() as u64,
                     }));
                 }
-                Answer::Checked { checks, deliverables, quotes: None }
+                EffectResult::Checked { checks, deliverables, quotes: None }
             }
         }
     }
@@ -322,12 +325,12 @@ impl World {
     }
 
     /// What a file will hold after a change.
-    fn after(&self, writing: &Writing) -> Result<String, String> {
+    fn after(&self, writing: &FileChange) -> Result<String, String> {
         let before = self.files.get(writing.path());
         match writing {
-            Writing::Whole(write) => Ok(write.content.clone()),
-            Writing::Append(write) => Ok(before.cloned().unwrap_or_default() + &write.content),
-            Writing::Edit(edit) => match before {
+            FileChange::Whole(write) => Ok(write.content.clone()),
+            FileChange::Append(write) => Ok(before.cloned().unwrap_or_default() + &write.content),
+            FileChange::Edit(edit) => match before {
                 Some(text) if text.matches(&edit.old).count() == 1 => Ok(text.replacen(&edit.old, &edit.new, 1)),
                 Some(_) => Err(format!("old does not occur exactly once in {}", edit.path)),
                 None => Err(format!("{} does not exist; create it with write_file", edit.path)),
@@ -335,15 +338,15 @@ impl World {
         }
     }
 
-    fn work(&mut self, call: &ToolCall, working: &Working) -> ToolResult {
+    fn work(&mut self, call: &ToolCall, work: &WorkCall) -> ToolResult {
         let done = |text: String| ToolResult::plain(CallEnd::Done, text);
-        match working {
-            Working::Write(writing) => {
+        match work {
+            WorkCall::Write(writing) => {
                 let after = self.after(writing).unwrap();
                 let path = writing.path().to_owned();
                 self.files.insert(path.clone(), after.clone());
                 ToolResult {
-                    changed: Some(Changed {
+                    changed: Some(ChangedFile {
                         path: path.clone(),
                         sha256: sha256(after.as_bytes()),
                         bytes: after.len() as u64,
@@ -352,27 +355,27 @@ impl World {
                     ..done(format!("{} {path} ({} bytes now).", call.name, after.len()))
                 }
             }
-            Working::GenerateWorkspaceSummary => {
+            WorkCall::GenerateWorkspaceSummary => {
                 self.write_summary();
                 done(format!("Wrote {SUMMARY_FILE}; read it with read_file."))
             }
-            Working::ReadFile(wanted) => match self.files.get(&wanted.path) {
+            WorkCall::ReadFile(wanted) => match self.files.get(&wanted.path) {
                 Some(text) => done(text.clone()),
                 None => ToolResult::plain(CallEnd::Failed, format!("{} does not exist", wanted.path)),
             },
-            Working::ListFiles(_) => done(self.files.keys().cloned().collect::<Vec<_>>().join("\n")),
-            Working::SearchFiles(wanted) => done(format!("no line matches {}", wanted.pattern)),
-            Working::ListDocuments(_) => done(
+            WorkCall::ListFiles(_) => done(self.files.keys().cloned().collect::<Vec<_>>().join("\n")),
+            WorkCall::SearchFiles(wanted) => done(format!("no line matches {}", wanted.pattern)),
+            WorkCall::ListDocuments(_) => done(
                 self.job.spec.documents.iter().map(|document| document.name.as_str()).collect::<Vec<_>>().join("\n"),
             ),
-            Working::ReadDocument(wanted) => match self.job.spec.document(&wanted.name) {
+            WorkCall::ReadDocument(wanted) => match self.job.spec.document(&wanted.name) {
                 Some(document) => {
                     let from = wanted.from.unwrap_or(1).clamp(1, document.units);
                     let to = wanted.to.unwrap_or(document.units).clamp(from, document.units);
                     let sentence = "The pump ran without a fault all night. ";
                     let text: String = sentence.chars().cycle().take(self.page_letters).collect();
                     ToolResult {
-                        shown: Some(Shown { document: document.name.clone(), from, to, lines: None }),
+                        shown: Some(ShownPart { document: document.name.clone(), from, to, lines: None }),
                         ..done(format!(
                             "<document 982d9e3e name=\"{}\" lines=\"{from}-{to}\">\n{}\n</document 982d9e3e>",
                             document.name,
@@ -395,7 +398,7 @@ impl World {
         let sha256 = sha256(result.text.as_bytes());
         let text = bounded(&result.text, most, &path);
         self.files.insert(path.clone(), result.text);
-        ToolResult { text, spilled: Some(Spilled { path, sha256 }), ..result }
+        ToolResult { text, spilled: Some(SpilledResult { path, sha256 }), ..result }
     }
 
     /// What happened since the last call, a line for each fact.
@@ -418,7 +421,7 @@ impl World {
 
     /// The board of the next prompt.
     pub(crate) fn board(&self) -> String {
-        board::render(&self.job)
+        todo_board::render(&self.job)
     }
 
     /// The texts of the last `count` results.
@@ -533,10 +536,10 @@ fn check_line(asked: &ToolCall, text: &str, files: &BTreeMap<String, String>) {
     }
 }
 
-fn saved(path: &str, text: &str) -> Option<Saved> {
+fn saved(path: &str, text: &str) -> Option<SavedFile> {
     match path {
-        PLAN_FILE => Some(Saved::Plan { text: text.to_owned() }),
-        MEMORY_FILE => Some(Saved::Memory { text: text.to_owned() }),
+        PLAN_FILE => Some(SavedFile::Plan { text: text.to_owned() }),
+        MEMORY_FILE => Some(SavedFile::Memory { text: text.to_owned() }),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use super::trial::{
     SECRET, TASK, Trial, blocked, bootstrap, complete, plan, read, reply, same, text, until_review, work, write,
 };
-use overnight_core::job::{event::CallEnd, event::Event, state::Status, step::Command};
+use overnight_core::job::{decide::Command, event::CallEnd, event::Event, state::Status};
 use serde_json::{Value, json};
 use std::{fs, os::unix::fs::symlink, path::Path};
 

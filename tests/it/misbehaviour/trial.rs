@@ -7,14 +7,14 @@ use overnight::{
     audit::verify::verify,
     extraction::Extractor,
     model::{Model, scripted::Scripted},
-    runner::{self, Drive, NewJobRequest, Report, RunError, Session},
+    runner::{self, JobRunner, NewJobRequest, OpenJob, RunError, RunReport},
 };
 use overnight_core::{
     job::{
+        decide::Command,
         event::{CallEnd, Decision, Event, ToolResult},
         instructions,
         state::{Job, Status},
-        step::Command,
     },
     prompt::{
         compact::local_tokens,
@@ -198,27 +198,27 @@ impl Trial {
         word: Option<Command>,
         each: &mut (dyn FnMut(&Path, &Decision) + Send),
     ) -> Rest {
-        let mut session = Session::open(path, None).unwrap();
+        let mut session = OpenJob::open(path, None).unwrap();
         session.claim(&*self.place.store).await.unwrap();
         let open = Command::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };
         for command in [Some(open), word].into_iter().flatten() {
             session.command(command).unwrap();
         }
         let (mut decisions, mut prompts) = (Vec::new(), Vec::new());
-        let mut watch = |job: &Job, report: Report<'_>| match report {
-            Report::Decided(decision) => {
+        let mut watch = |job: &Job, report: RunReport<'_>| match report {
+            RunReport::Decided(decision) => {
                 each(path, decision);
                 decisions.push(decision.clone());
             }
-            Report::Calling => {
+            RunReport::Calling => {
                 let (tokens, budget) = (local_tokens(job), job.spec.budget_tokens);
                 assert!(tokens <= budget * 70 / 100, "a prompt of {tokens} tokens with a budget of {budget}");
                 prompts.push(compose::prompt(job));
             }
-            Report::Talk(_) => {}
+            RunReport::Note(_) => {}
         };
         let (_keep, stop) = tokio::sync::watch::channel(false);
-        let ended = Drive::new(&*self.place.store, model, stop, &mut watch).run(&mut session).await;
+        let ended = JobRunner::new(&*self.place.store, model, stop, &mut watch).run(&mut session).await;
         let error = ended.err().map(|error: RunError| error.to_string());
         Rest { path: path.to_owned(), job: session.job.clone(), error, faults: Vec::new(), decisions, prompts }
     }

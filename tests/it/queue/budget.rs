@@ -4,7 +4,7 @@ use super::{
     A, B, FUTURE, MINUTE, Place, QueueEntry, at, at_work, batch, batch_id, checkpoint, completed, entry, id, ids,
     on_both, one, queued,
 };
-use overnight::store::{Grant, NewBatch, QueuedJob, Store, StoreError, Which};
+use overnight::store::{Grant, JobTarget, NewBatch, QueuedJob, Store, StoreError};
 use overnight_core::job::record::{HoldReason, JobState, JobStatus};
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ async fn running_jobs_count_with_what_they_may_cost_and_others_with_what_they_di
     }
     // Raising it queues nothing: that is for somebody to say.
     assert_eq!(one(&*store, 2).await.status, JobStatus::Held);
-    assert_eq!(store.resume(Which::Batch(batch_id(1))).await, Ok(1));
+    assert_eq!(store.resume(JobTarget::Batch(batch_id(1))).await, Ok(1));
     store.set_budget(batch_id(1), None).await.unwrap();
     assert_eq!(store.reserve(id(3), 2, 1e9).await, Ok(Grant::Granted));
     assert_eq!(store.batch("night 1").await.unwrap().batch.budget_usd, None);
@@ -131,7 +131,7 @@ async fn who_waits_in_memory_keeps_its_jobs_held(place: Place) {
         (Some(true), Some(true), Some(false), None)
     );
     // A person is faster; the other is queued when the worker has died.
-    assert_eq!(store.resume(Which::Job(id(1))).await, Ok(1));
+    assert_eq!(store.resume(JobTarget::Job(id(1))).await, Ok(1));
     assert_eq!(store.keep_held(&all, 0).await, Ok(vec![id(2)]));
     assert_eq!(store.sweep().await.unwrap().woken, [id(2)]);
     assert_eq!(one(&*store, 2).await, QueueEntry { lease: 1, ..entry(queued(2)) });

@@ -4,7 +4,7 @@ use super::{
     entry,
     states::{Named, Stand, Step, Told, host, state, submission, time, usd},
 };
-use overnight::store::{Beaten, Grant, QueueEntry, StoreError, Submitted, Swept, Wish};
+use overnight::store::{ControlSignal, Enqueued, Grant, HeldLease, QueueEntry, StoreError, Swept};
 use overnight_core::job::{
     id::JobId,
     record::{HoldReason, JobStatus},
@@ -79,7 +79,7 @@ impl Job {
         entry.hold_reason = None;
         entry.reason = None;
         entry.job.run_after = None;
-        entry.wants = entry.wants.filter(|wish| *wish == Wish::Cancel);
+        entry.wants = entry.wants.filter(|signal| *signal == ControlSignal::Cancel);
     }
 
     /// Attempts that got no further, without a break: one that got further begins the count anew.
@@ -93,7 +93,7 @@ impl Job {
             self.entry.attempts = self.attempts_in_a_row() + 1;
         }
         let is_dead = costs_attempt && self.entry.attempts >= self.entry.job.max_attempts;
-        let is_paused = !is_dead && self.entry.wants == Some(Wish::Pause);
+        let is_paused = !is_dead && self.entry.wants == Some(ControlSignal::Pause);
         self.free(match (is_dead, is_paused) {
             (true, _) => JobStatus::Failed,
             (false, true) => JobStatus::Held,
@@ -113,7 +113,7 @@ impl Job {
         self.entry.hold_reason = None;
         self.entry.reason = None;
         self.entry.job.run_after = None;
-        self.entry.wants = self.entry.wants.filter(|wish| *wish == Wish::Cancel);
+        self.entry.wants = self.entry.wants.filter(|signal| *signal == ControlSignal::Cancel);
     }
 }
 
@@ -192,7 +192,7 @@ impl Model {
             Step::Submit { jobs, link_done } => {
                 let (batch, jobs) = submission(self.batches(), self.jobs(), jobs);
                 let before = self.jobs.clone();
-                let mut submitted = Submitted { jobs: jobs.len() as u64, linked: 0 };
+                let mut submitted = Enqueued { jobs: jobs.len() as u64, linked: 0 };
                 let mut words: BTreeMap<String, u32> = BTreeMap::new();
                 for mut job in jobs {
                     if let Some(group) = &job.group {
@@ -236,7 +236,7 @@ impl Model {
                 }
                 self.groups.extend(words);
                 self.batches.push(Batch { id: batch.id, budget_usd: batch.budget_usd, is_ended: false });
-                Told::Submitted(submitted)
+                Told::Enqueued(submitted)
             }
             Step::Claim { worker, host: on, most } => Told::Claimed(self.claim(*worker, &host(*on), *most)),
             Step::ClaimByName { job, worker } => {
@@ -251,9 +251,9 @@ impl Model {
                 let mine = |job: &&mut Job| job.entry.worker == Some(Uuid::from_u128(*worker));
                 let beaten = self.jobs.iter_mut().filter(mine).map(|job| {
                     job.is_late = false;
-                    Beaten { id: job.entry.job.id, lease: job.entry.lease, wants: job.entry.wants }
+                    HeldLease { id: job.entry.job.id, lease: job.entry.lease, wants: job.entry.wants }
                 });
-                Told::Beaten(beaten.collect())
+                Told::HeldLease(beaten.collect())
             }
             Step::Renew { job, lease } => {
                 let job = self.picked_for(*job, *lease);
@@ -296,8 +296,8 @@ impl Model {
                 job.entry.reason = state.reason;
                 // A pause that has come is not wished for any more.
                 let is_paused = state.hold_reason == Some(HoldReason::Paused);
-                let is_heard = |wish| status.is_end() || (is_paused && wish == Wish::Pause);
-                job.entry.wants = job.entry.wants.filter(|wish| !is_heard(*wish));
+                let is_heard = |signal| status.is_end() || (is_paused && signal == ControlSignal::Pause);
+                job.entry.wants = job.entry.wants.filter(|signal| !is_heard(*signal));
                 Told::Done(Ok(()))
             }
             Step::GiveBack { job, lease, at_once, is_failed } => {
@@ -310,18 +310,18 @@ impl Model {
                 job.stop(*is_failed, is_failed.then_some("it broke"), &dead, wait);
                 Told::Status(Ok(job.entry.status))
             }
-            Step::Want { job, wish } => {
+            Step::Want { job, signal } => {
                 let entry = &mut self.picked(*job).entry;
                 if entry.status.is_end() {
                     return Told::Done(Err(StoreError::Ended { id: entry.job.id, status: entry.status }));
                 }
-                entry.wants = entry.wants.filter(|wish| *wish == Wish::Cancel).or(Some(*wish));
+                entry.wants = entry.wants.filter(|signal| *signal == ControlSignal::Cancel).or(Some(*signal));
                 Told::Done(Ok(()))
             }
             Step::Wanted { job, lease } => {
                 let job = self.picked_for(*job, *lease);
                 let is_known = lease.number(job.entry.lease) == job.entry.lease;
-                Told::Wish(if is_known { Ok(job.entry.wants) } else { Err(job.lost()) })
+                Told::ControlSignal(if is_known { Ok(job.entry.wants) } else { Err(job.lost()) })
             }
             Step::LeaseRunsOut { job } => {
                 let job = self.picked_for(*job, Named::Present);
@@ -349,7 +349,7 @@ impl Model {
                         && job.entry.wants.is_none()
                         && *reason == HoldReason::Paused
                     {
-                        job.entry.wants = Some(Wish::Pause);
+                        job.entry.wants = Some(ControlSignal::Pause);
                         count += 1;
                     }
                 }
@@ -361,7 +361,7 @@ impl Model {
                     if job.entry.status == JobStatus::Held && job.entry.hold_reason != Some(HoldReason::Review) {
                         job.queue_again();
                         count += 1;
-                    } else if job.entry.status == JobStatus::Running && job.entry.wants == Some(Wish::Pause) {
+                    } else if job.entry.status == JobStatus::Running && job.entry.wants == Some(ControlSignal::Pause) {
                         job.entry.wants = None;
                         count += 1;
                     }
@@ -392,9 +392,9 @@ impl Model {
                         job.entry.wants = None;
                     } else if job.entry.status == JobStatus::Held {
                         job.queue_again();
-                        job.entry.wants = Some(Wish::Cancel);
-                    } else if job.entry.wants != Some(Wish::Cancel) {
-                        job.entry.wants = Some(Wish::Cancel);
+                        job.entry.wants = Some(ControlSignal::Cancel);
+                    } else if job.entry.wants != Some(ControlSignal::Cancel) {
+                        job.entry.wants = Some(ControlSignal::Cancel);
                         job.entry.job.run_after = job.entry.job.run_after.filter(|_| !is_free);
                     } else {
                         continue;
@@ -407,7 +407,9 @@ impl Model {
                 let mine = |job: &&Job| job.entry.worker == Some(Uuid::from_u128(*worker));
                 let wished = self.jobs.iter().filter(mine).filter(|job| job.entry.wants.is_some());
                 let wished = wished.map(|job| &job.entry);
-                Told::Beaten(wished.map(|job| Beaten { id: job.job.id, lease: job.lease, wants: job.wants }).collect())
+                Told::HeldLease(
+                    wished.map(|job| HeldLease { id: job.job.id, lease: job.lease, wants: job.wants }).collect(),
+                )
             }
             Step::KeepHeld => {
                 let mut kept = Vec::new();
@@ -458,7 +460,7 @@ impl Model {
         }
     }
 
-    fn claim(&mut self, worker: u128, on: &str, most: u32) -> Vec<(JobId, u64, u32, Option<Wish>)> {
+    fn claim(&mut self, worker: u128, on: &str, most: u32) -> Vec<(JobId, u64, u32, Option<ControlSignal>)> {
         let mut running: BTreeMap<String, u32> = BTreeMap::new();
         for job in &mut self.jobs {
             if job.entry.status == JobStatus::Queued && job.is_past() {

@@ -1,7 +1,7 @@
 //! A queue with tens of thousands of jobs.
 
 use super::{A, B, MINUTE, Place, batch, batch_id, id, ids, on_both, queued};
-use overnight::store::{Group, QueuedJob, Submitted, Swept};
+use overnight::store::{Enqueued, Group, QueuedJob, Swept};
 use overnight_core::job::digest::sha256;
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ async fn ten_thousand_are_one_submission(place: Place) {
     let store = place.store().await;
     let jobs: Vec<QueuedJob> = (0..10_000).map(queued).collect();
     let since = Instant::now();
-    assert_eq!(store.submit(&batch(1), &jobs, true).await, Ok(Submitted { jobs: 10_000, linked: 0 }));
+    assert_eq!(store.submit(&batch(1), &jobs, true).await, Ok(Enqueued { jobs: 10_000, linked: 0 }));
     let submitted = since.elapsed();
     // Some are found done: the look for them is one by index.
     place.sql("update jobs set status = 'completed'").await;
@@ -20,10 +20,10 @@ async fn ten_thousand_are_one_submission(place: Place) {
         })
         .collect();
     let since = Instant::now();
-    assert_eq!(store.submit(&batch(2), &again, true).await, Ok(Submitted { jobs: 10_000, linked: 5_000 }));
+    assert_eq!(store.submit(&batch(2), &again, true).await, Ok(Enqueued { jobs: 10_000, linked: 5_000 }));
     // Far above what it takes, so that a busy machine doesn't matter; a look through all jobs for each would take minutes.
     assert!(submitted + since.elapsed() < Duration::from_mins(1));
-    assert_eq!(store.manifest(batch_id(2)).await.unwrap().len(), 10_000);
+    assert_eq!(store.batch_entries(batch_id(2)).await.unwrap().len(), 10_000);
 }
 
 async fn what_ended_and_what_waits_does_not_slow_the_claim(place: Place) {
@@ -53,7 +53,7 @@ async fn what_ended_and_what_waits_does_not_slow_the_claim(place: Place) {
     assert!(claims < Duration::from_millis(60), "{claims:?}");
     let since = Instant::now();
     assert_eq!(store.claim_next(B, "here", 300, MINUTE).await.unwrap().len(), 300);
-    assert_eq!(store.beat(B, MINUTE).await.unwrap().len(), 400);
+    assert_eq!(store.heartbeat(B, MINUTE).await.unwrap().len(), 400);
     assert_eq!(store.sweep().await, Ok(Swept::default()));
     let all = since.elapsed();
     assert!(all < Duration::from_secs(1), "{all:?}");

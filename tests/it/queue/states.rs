@@ -4,7 +4,8 @@
 use super::{FUTURE, PAST, Place, at, at_work, batch, batch_id, checkpoint, id, model::Model, queued};
 use crate::support::cases;
 use overnight::store::{
-    Beaten, Grant, Group, JobFilter, NewBatch, QueueEntry, QueuedJob, Store, StoreError, Submitted, Swept, Which, Wish,
+    ControlSignal, Enqueued, Grant, Group, HeldLease, JobFilter, JobTarget, NewBatch, QueueEntry, QueuedJob, Store,
+    StoreError, Swept,
 };
 use overnight_core::job::{
     digest::sha256,
@@ -82,7 +83,7 @@ pub(super) enum Step {
     },
     Want {
         job: Index,
-        wish: Wish,
+        signal: ControlSignal,
     },
     Wanted {
         job: Index,
@@ -154,12 +155,12 @@ impl Named {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Told {
     Nothing,
-    Submitted(Submitted),
-    Claimed(Vec<(JobId, u64, u32, Option<Wish>)>),
+    Enqueued(Enqueued),
+    Claimed(Vec<(JobId, u64, u32, Option<ControlSignal>)>),
     Lease(Result<u64, StoreError>),
-    Beaten(Vec<Beaten>),
+    HeldLease(Vec<HeldLease>),
     Done(Result<(), StoreError>),
-    Wish(Result<Option<Wish>, StoreError>),
+    ControlSignal(Result<Option<ControlSignal>, StoreError>),
     Status(Result<JobStatus, StoreError>),
     Swept(Swept),
     Count(u64),
@@ -215,8 +216,8 @@ pub(super) fn state(status: JobStatus, hold: HoldReason, quarters: u8, step: usi
     }
 }
 
-pub(super) fn which(job: u32, whole: Option<u32>) -> Which {
-    whole.map_or(Which::Job(id(job)), |number| Which::Batch(batch_id(number)))
+pub(super) fn which(job: u32, whole: Option<u32>) -> JobTarget {
+    whole.map_or(JobTarget::Job(id(job)), |number| JobTarget::Batch(batch_id(number)))
 }
 
 fn any_step() -> impl Strategy<Value = Step> {
@@ -261,7 +262,7 @@ fn any_step() -> impl Strategy<Value = Step> {
             .prop_map(|(job, lease, status, hold, quarters)| Step::Checkpoint { job, lease, status, hold, quarters }),
         2 => (index(), lease(), any::<bool>(), any::<bool>())
             .prop_map(|(job, lease, at_once, is_failed)| Step::GiveBack { job, lease, at_once, is_failed }),
-        2 => (index(), select(vec![Wish::Cancel, Wish::Pause])).prop_map(|(job, wish)| Step::Want { job, wish }),
+        2 => (index(), select(vec![ControlSignal::Cancel, ControlSignal::Pause])).prop_map(|(job, signal)| Step::Want { job, signal }),
         1 => (index(), lease()).prop_map(|(job, lease)| Step::Wanted { job, lease }),
         3 => index().prop_map(|job| Step::LeaseRunsOut { job }),
         2 => index().prop_map(|job| Step::TimeComes { job }),
@@ -287,7 +288,7 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
     match step {
         Step::Submit { jobs, link_done } => {
             let (batch, jobs) = submission(model.batches(), model.jobs(), jobs);
-            Told::Submitted(store.submit(&batch, &jobs, *link_done).await.unwrap())
+            Told::Enqueued(store.submit(&batch, &jobs, *link_done).await.unwrap())
         }
         Step::Claim { worker, host: on, most } => {
             let claimed = store.claim_next(Uuid::from_u128(*worker), &host(*on), *most, HOUR).await.unwrap();
@@ -296,7 +297,7 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
         Step::ClaimByName { job, worker } => {
             Told::Lease(store.claim(id(pick(job).0), Uuid::from_u128(*worker), HOUR).await)
         }
-        Step::Beat { worker } => Told::Beaten(store.beat(Uuid::from_u128(*worker), HOUR).await.unwrap()),
+        Step::Beat { worker } => Told::HeldLease(store.heartbeat(Uuid::from_u128(*worker), HOUR).await.unwrap()),
         Step::Renew { job, lease } => {
             let (job, present) = model.pick_for(*job, *lease);
             Told::Done(store.renew(id(job), lease.number(present), HOUR).await)
@@ -304,7 +305,9 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
         Step::Place { job, lease, host: on } => {
             let (job, present) = model.pick_for(*job, *lease);
             let on = on.map(host);
-            Told::Done(store.place(id(job), lease.number(present), &format!("at {number}"), on.as_deref()).await)
+            Told::Done(
+                store.set_workspace(id(job), lease.number(present), &format!("at {number}"), on.as_deref()).await,
+            )
         }
         Step::WakeAt { job, lease, is_past } => {
             let (job, present) = model.pick_for(*job, *lease);
@@ -320,10 +323,10 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
             let after = if *at_once { 0 } else { HOUR };
             Told::Status(store.give_back(id(job), lease.number(present), after, is_failed.then_some("it broke")).await)
         }
-        Step::Want { job, wish } => Told::Done(store.want(id(pick(job).0), *wish).await),
+        Step::Want { job, signal } => Told::Done(store.send_signal(id(pick(job).0), *signal).await),
         Step::Wanted { job, lease } => {
             let (job, present) = model.pick_for(*job, *lease);
-            Told::Wish(store.wanted(id(job), lease.number(present)).await)
+            Told::ControlSignal(store.control_signal(id(job), lease.number(present)).await)
         }
         Step::LeaseRunsOut { job } => {
             let job = id(model.pick_for(*job, Named::Present).0);
@@ -360,7 +363,7 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
             let job = pick(job).0;
             Told::Count(store.cancel(which(job, whole.then(|| model.batch_of(job)))).await.unwrap())
         }
-        Step::Wishes { worker } => Told::Beaten(store.wishes(Uuid::from_u128(*worker)).await.unwrap()),
+        Step::Wishes { worker } => Told::HeldLease(store.control_signals(Uuid::from_u128(*worker)).await.unwrap()),
         Step::KeepHeld => {
             let all: Vec<JobId> = (0..model.jobs()).rev().map(id).collect();
             Told::Jobs(store.keep_held(&all, HOUR).await.unwrap())
@@ -374,7 +377,7 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
             Told::Done(store.set_budget(batch, quarters.map(usd)).await)
         }
         Step::EndBatches => {
-            Told::Batches(store.end_batches().await.unwrap().into_iter().map(|row| row.batch.id).collect())
+            Told::Batches(store.batches_to_end().await.unwrap().into_iter().map(|row| row.batch.id).collect())
         }
         Step::MarkEnded { job } => Told::Marked(store.mark_ended(batch_id(model.batch_of(pick(job).0))).await.unwrap()),
     }
@@ -384,7 +387,7 @@ async fn done(place: &Place, store: &dyn Store, model: &Model, number: usize, st
 async fn known(store: &dyn Store, batches: u32) -> (Vec<QueueEntry>, BTreeMap<JobId, u64>, BTreeMap<Uuid, Stand>) {
     let mut all = Vec::new();
     for number in 0..batches {
-        all.extend(store.manifest(batch_id(number)).await.unwrap());
+        all.extend(store.batch_entries(batch_id(number)).await.unwrap());
     }
     for entry in &mut all {
         entry.job.run_after = entry.job.run_after.map(|moment| time(moment <= at(PAST)));

@@ -3,7 +3,7 @@
 use super::{
     A, B, FUTURE, MINUTE, Place, at_work, batch, batch_id, checkpoint, completed, expire, id, on_both, queued,
 };
-use overnight::store::{Group, QueuedJob, Which, Wish};
+use overnight::store::{ControlSignal, Group, JobTarget, QueuedJob};
 use overnight_core::job::record::{HoldReason, JobStatus};
 use sqlx::postgres::PgListener;
 use std::time::Duration;
@@ -16,7 +16,7 @@ async fn whoever_waits_hears_of_each_change(place: Place) {
     let other = place.store().await;
     // What was before is unknown.
     assert!(store.changed(LONG).await);
-    let whole = Which::Batch(batch_id(1));
+    let whole = JobTarget::Batch(batch_id(1));
     let change = async |which: usize| match which {
         0 => {
             let jobs = [queued(1), QueuedJob { is_held: true, ..queued(2) }];
@@ -27,7 +27,7 @@ async fn whoever_waits_hears_of_each_change(place: Place) {
             assert_eq!(other.claim_next(A, "here", 2, MINUTE).await.unwrap().len(), 2);
             assert_eq!(other.give_back(id(1), 1, 0, Some("it broke")).await, Ok(JobStatus::Queued));
         }
-        3 => other.want(id(2), Wish::Pause).await.unwrap(),
+        3 => other.send_signal(id(2), ControlSignal::Pause).await.unwrap(),
         4 => assert_eq!(other.hold(whole, HoldReason::Paused, None).await, Ok(1)),
         5 => {
             expire(&place, 2).await;
@@ -121,24 +121,24 @@ async fn a_night_of_work_tells_nobody_but_of_what_may_be_claimed(place: Place) {
     store.submit(&batch(1), &jobs, true).await.unwrap();
     assert_eq!(told.times().await, 0);
 
-    store.enlist(A, "here", 1, false).await.unwrap();
+    store.register_worker(A, "here", 1, false).await.unwrap();
     assert_eq!(store.claim_next(A, "here", 9, MINUTE).await.unwrap().len(), 5);
     assert_eq!(store.claim_next(B, "here", 9, MINUTE).await.unwrap().len(), 0);
-    store.beat(A, MINUTE).await.unwrap();
+    store.heartbeat(A, MINUTE).await.unwrap();
     store.renew(id(1), 1, MINUTE).await.unwrap();
-    store.place(id(1), 1, "workspaces/one", None).await.unwrap();
+    store.set_workspace(id(1), 1, "workspaces/one", None).await.unwrap();
     store.checkpoint(id(1), 1, &checkpoint(at_work())).await.unwrap();
     store.reserve(id(1), 1, 0.25).await.unwrap();
     store.checkpoint(id(1), 1, &checkpoint(completed())).await.unwrap();
     assert_eq!(store.sweep().await, Ok(overnight::store::Swept::default()));
-    let whole = Which::Batch(batch_id(1));
+    let whole = JobTarget::Batch(batch_id(1));
     assert_eq!(store.resume(whole).await, Ok(0));
     assert_eq!(store.retry(whole).await, Ok(0));
-    assert_eq!(store.cancel(Which::Job(id(1))).await, Ok(0));
-    assert_eq!(store.hold(Which::Job(id(1)), HoldReason::Paused, None).await, Ok(0));
-    store.end_batches().await.unwrap();
+    assert_eq!(store.cancel(JobTarget::Job(id(1))).await, Ok(0));
+    assert_eq!(store.hold(JobTarget::Job(id(1)), HoldReason::Paused, None).await, Ok(0));
+    store.batches_to_end().await.unwrap();
     store.mark_ended(batch_id(1)).await.unwrap();
-    store.dismiss(A).await.unwrap();
+    store.forget_worker(A).await.unwrap();
     assert_eq!(told.times().await, 0);
 
     // The end of a job of a group makes room for the next.

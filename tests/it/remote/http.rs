@@ -5,8 +5,8 @@
 
 use overnight::model::{
     Failure, FailureKind, Model, Request,
-    endpoint::Pace,
-    remote::{self, Config, Key, Remote, Timeouts},
+    endpoint::RateLimits,
+    remote::{self, Key, RemoteConfig, RemoteModel, Timeouts},
     table::Quirks,
 };
 use overnight_core::prompt::message::{Message, Prompt, Reply, Stop, ToolCall, ToolSpec, Usage};
@@ -72,7 +72,7 @@ impl Server {
         server
     }
 
-    fn model(&self, wire: &str, timeouts: Timeouts, record: Option<&Path>) -> Remote {
+    fn model(&self, wire: &str, timeouts: Timeouts, record: Option<&Path>) -> RemoteModel {
         open(wire, &self.url, timeouts, record)
     }
 }
@@ -122,9 +122,9 @@ fn whole_request(taken: &[u8]) -> Option<(String, Value)> {
     (body.len() >= length).then(|| (head.to_owned(), serde_json::from_str(body).unwrap()))
 }
 
-fn open(wire: &str, url: &str, timeouts: Timeouts, record: Option<&Path>) -> Remote {
+fn open(wire: &str, url: &str, timeouts: Timeouts, record: Option<&Path>) -> RemoteModel {
     let key = Key::new(KEY);
-    Remote::new(Config {
+    RemoteModel::new(RemoteConfig {
         wire: remote::wire_of(wire).unwrap(),
         provider: wire.to_owned(),
         model: "org/small:1".to_owned(),
@@ -133,7 +133,7 @@ fn open(wire: &str, url: &str, timeouts: Timeouts, record: Option<&Path>) -> Rem
         key_variable: "NIGHT_KEY".to_owned(),
         headers: vec![("x-project".to_owned(), "night".to_owned()), ("x-token".to_owned(), "also-planted".to_owned())],
         quirks: Quirks::default(),
-        endpoint: remote::shared_endpoint(url, key.as_ref(), Pace::default()).unwrap(),
+        endpoint: remote::shared_endpoint(url, key.as_ref(), RateLimits::default()).unwrap(),
         timeouts,
         record: record.map(Path::to_owned),
     })
@@ -156,7 +156,7 @@ fn prompt() -> Prompt {
     }
 }
 
-async fn ask(model: &Remote) -> Result<Reply, Failure> {
+async fn ask(model: &RemoteModel) -> Result<Reply, Failure> {
     model.reply(Request { prompt: &prompt(), turn: 3, received: &AtomicU64::new(0) }).await
 }
 
@@ -581,7 +581,7 @@ async fn a_recording_that_fails_is_told_once_and_fails_no_call() {
 #[test]
 fn who_calls_the_same_server_with_the_same_key_shares_an_endpoint() {
     let shared = |url: &str, key: Option<&str>| {
-        remote::shared_endpoint(url, key.and_then(Key::new).as_ref(), Pace::default()).unwrap()
+        remote::shared_endpoint(url, key.and_then(Key::new).as_ref(), RateLimits::default()).unwrap()
     };
     let one = shared("http://shared.example/v1", Some("a"));
     assert!(Arc::ptr_eq(&one, &shared("http://shared.example/v1/", Some("a"))));

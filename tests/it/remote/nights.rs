@@ -7,7 +7,7 @@ use super::server::{Chaos, Format, Mishap, Server, Setup};
 use crate::support::{Place, Rested, cases, shipped, wait};
 use overnight::{
     model::{Model, remote::Timeouts, rules::Offline},
-    runner::{ModelOptions, Outcome, RunError, open_model},
+    runner::{JobOutcome, ModelOptions, RunError, open_model},
     workspace::{Workspace, journal},
 };
 use overnight_core::job::{
@@ -111,7 +111,7 @@ fn story(path: &Path, rested: &Result<Rested, RunError>) -> Story {
         }
     }
     let ended = match rested {
-        Ok(Rested { outcome: Outcome::Ended(JobStatus::Completed), .. }) => "completed".to_owned(),
+        Ok(Rested { outcome: JobOutcome::Ended(JobStatus::Completed), .. }) => "completed".to_owned(),
         Ok(Rested { outcome, job, .. }) => format!("{outcome:?}: {:?}", job.ended()),
         Err(error) => error.to_string(),
     };

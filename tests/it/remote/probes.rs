@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use overnight::{
     model::{
         Model, Request,
-        endpoint::{Endpoint, Pace},
+        endpoint::{Endpoint, RateLimits},
     },
     runner::RunError,
 };
@@ -59,7 +59,7 @@ impl Model for Failing {
 fn a_key_that_is_refused_when_the_server_is_back_holds_the_job_for_a_person() {
     let mut kinds = VecDeque::from([FailureKind::Server; 5]);
     kinds.push_back(FailureKind::KeyRefused);
-    let endpoint = Endpoint::new("http://failing".to_owned(), Pace::default());
+    let endpoint = Endpoint::new("http://failing".to_owned(), RateLimits::default());
     let model: Arc<dyn Model> = Arc::new(Failing { endpoint, kinds: Mutex::new(kinds) });
     wait(async {
         let place = Place::new().await;

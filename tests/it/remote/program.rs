@@ -4,37 +4,37 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::server::{Chaos, Format, Mishap, Server, Setup};
-use crate::cli_run::{Desk, Ran};
+use crate::cli_run::{Ran, TestDir};
 use overnight_core::job::instructions::shipped::shipped;
 use serde_json::{Value, json};
 
 const TASK: &str = "extract-requirements";
 
-struct Office {
-    desk: Desk,
+struct RemoteRun {
+    dir: TestDir,
     url: String,
     /// Gone when it is `None`.
     server: Option<Server>,
 }
 
-impl Office {
+impl RemoteRun {
     fn new(setup: Setup) -> Self {
         let server = Server::start(setup);
-        Self { desk: Desk::new(), url: server.base_url(Format::OpenAi), server: Some(server) }
+        Self { dir: TestDir::new(), url: server.base_url(Format::OpenAi), server: Some(server) }
     }
 
     fn run(&self, key: &str, more: &[&str]) -> Ran {
         let base = ["run", TASK, "-d", "docs", "-q", "--base-url", &self.url];
         let named: &[&str] = if key.is_empty() { &[] } else { &["--api-key-env", "NIGHT_KEY"] };
-        self.desk.run_with(&[("NIGHT_KEY", key)], &[&base, named, more].concat())
+        self.dir.run_with(&[("NIGHT_KEY", key)], &[&base, named, more].concat())
     }
 
     fn again(&self, key: &str, more: &[&str]) -> Ran {
-        self.desk.run_with(&[("NIGHT_KEY", key)], &[&["resume", "last", "-q"], more].concat())
+        self.dir.run_with(&[("NIGHT_KEY", key)], &[&["resume", "last", "-q"], more].concat())
     }
 
     fn shown(&self) -> Value {
-        let shown = self.desk.run_with(&[], &["show", "last", "--json"]);
+        let shown = self.dir.run_with(&[], &["show", "last", "--json"]);
         serde_json::from_str(&shown.stdout).unwrap()
     }
 }
@@ -42,12 +42,12 @@ impl Office {
 #[test]
 fn a_wrong_key_or_name_is_one_sentence_and_the_job_goes_on_when_it_is_right() {
     let setup = Setup { key: Some("sk-right".to_owned()), known: Some("able-agent".to_owned()), ..Setup::default() };
-    let office = Office::new(setup);
+    let remote = RemoteRun::new(setup);
     for (key, model, wrong) in
         [("sk-wrong", "openai:able-agent", "NIGHT_KEY"), ("sk-right", "openai:abel-agent", "abel-agent")]
     {
-        let ran = office.run(key, &["-m", model]);
-        let shown = office.shown();
+        let ran = remote.run(key, &["-m", model]);
+        let shown = remote.shown();
         assert_eq!((ran.code, ran.stderr.lines().count(), ran.stdout.as_str()), (2, 1, ""), "{}", ran.stderr);
         assert!(ran.stderr.contains(wrong) && !ran.stderr.contains("sk-"), "{}", ran.stderr);
         assert_eq!(
@@ -55,73 +55,71 @@ fn a_wrong_key_or_name_is_one_sentence_and_the_job_goes_on_when_it_is_right() {
             (&"held".into(), &"paused".into(), &0.into())
         );
     }
-    let ran = office.again("sk-right", &["-m", "openai:able-agent", "--base-url", &office.url]);
+    let ran = remote.again("sk-right", &["-m", "openai:able-agent", "--base-url", &remote.url]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
 }
 
 #[test]
 fn a_budget_is_overrun_by_no_call_and_a_larger_one_goes_on() {
-    let office = Office::new(Setup::default());
-    office.desk.put(
+    let remote = RemoteRun::new(Setup::default());
+    remote.dir.put(
         "models.yaml",
         "version: 1\nmodels:\n  - match: \"openai:able-agent\"\n    price: { dated: \"2026-11-22\", input: 100, output: 100 }\n",
     );
-    let ran = office.run("", &["-m", "openai:able-agent", "--models", "models.yaml", "--cost", "1"]);
-    let shown = office.shown();
+    let ran = remote.run("", &["-m", "openai:able-agent", "--models", "models.yaml", "--cost", "1"]);
+    let shown = remote.shown();
     assert_eq!((ran.code, &shown["hold_reason"]), (4, &"budget".into()), "{}", ran.stderr);
     let cost = shown["cost_usd"].as_f64().unwrap();
     assert!((0.3..=1.0).contains(&cost), "{cost}");
     // The server's address and the table of models are the job's own, and nothing is asked of either again.
-    std::fs::remove_file(office.desk.path().join("models.yaml")).unwrap();
-    let ran = office.again("", &["--cost", "1000"]);
+    std::fs::remove_file(remote.dir.path().join("models.yaml")).unwrap();
+    let ran = remote.again("", &["--cost", "1000"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    assert!(office.shown()["cost_usd"].as_f64().unwrap() > 1.0);
+    assert!(remote.shown()["cost_usd"].as_f64().unwrap() > 1.0);
 }
 
 /// Has `work` done, and pauses the job as soon as it waits for its server.
-fn paused_when_out(office: &Office, work: impl FnOnce() -> Ran + Send) {
+fn paused_when_out(remote: &RemoteRun, work: impl FnOnce() -> Ran + Send) {
     let (ran, asked) = std::thread::scope(|scope| {
         let work = scope.spawn(work);
         let is_out = || {
-            let shown = office.desk.run_with(&[], &["show", "last", "--json"]);
+            let shown = remote.dir.run_with(&[], &["show", "last", "--json"]);
             serde_json::from_str::<Value>(&shown.stdout).is_ok_and(|shown| shown["hold_reason"] == "outage")
         };
         while !is_out() && !work.is_finished() {}
-        let asked = office.desk.run_with(&[], &["pause", "last"]);
+        let asked = remote.dir.run_with(&[], &["pause", "last"]);
         (work.join().unwrap(), asked)
     });
     assert_eq!((ran.code, asked.code), (4, 0), "{} {}", ran.stderr, asked.stderr);
-    let shown = office.shown();
+    let shown = remote.shown();
     assert_eq!((&shown["status"], &shown["hold_reason"]), (&"held".into(), &"paused".into()));
 }
 
 #[test]
 fn a_pause_is_heard_while_the_server_is_down() {
-    let office = Office::new(Setup { chaos: Chaos::only(Mishap::Error500, 100, 1), ..Setup::default() });
-    paused_when_out(&office, || office.run("", &["-m", "openai:able-agent"]));
+    let remote = RemoteRun::new(Setup { chaos: Chaos::only(Mishap::Error500, 100, 1), ..Setup::default() });
+    paused_when_out(&remote, || remote.run("", &["-m", "openai:able-agent"]));
 }
 
 #[test]
 fn a_server_that_has_answered_the_job_before_and_is_down_when_it_is_resumed_is_waited_for() {
-    let mut office = Office::new(Setup::default());
-    assert_eq!(office.run("", &["-m", "openai:able-agent", "--turns", "3"]).code, 4);
-    office.server = None;
-    paused_when_out(&office, || office.again("", &["--turns", "500"]));
+    let mut remote = RemoteRun::new(Setup::default());
+    assert_eq!(remote.run("", &["-m", "openai:able-agent", "--turns", "3"]).code, 4);
+    remote.server = None;
+    paused_when_out(&remote, || remote.again("", &["--turns", "500"]));
     // An address that is typed anew, and wrong, is a slip.
-    let ran = office.again("", &["--base-url", "http://127.0.0.1:1/v1"]);
+    let ran = remote.again("", &["--base-url", "http://127.0.0.1:1/v1"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
 }
 
 #[test]
 fn another_model_goes_on_where_the_first_refuses_the_key() {
-    let office = Office::new(Setup { key: Some("sk-right".to_owned()), ..Setup::default() });
+    let remote = RemoteRun::new(Setup { key: Some("sk-right".to_owned()), ..Setup::default() });
     let text = shipped("summarize-documents").unwrap().replacen("---\n", "---\nfallback: [offline]\n", 1);
-    office.desk.put("sum.md", text);
+    remote.dir.put("sum.md", text);
     let schemas = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions/schemas");
     for file in std::fs::read_dir(schemas).unwrap().map(Result::unwrap) {
-        office
-            .desk
-            .put(&format!("schemas/{}", file.file_name().to_str().unwrap()), std::fs::read(file.path()).unwrap());
+        remote.dir.put(&format!("schemas/{}", file.file_name().to_str().unwrap()), std::fs::read(file.path()).unwrap());
     }
     let call = [
         "run",
@@ -132,32 +130,32 @@ fn another_model_goes_on_where_the_first_refuses_the_key() {
         "-m",
         "openai:able-agent",
         "--base-url",
-        &office.url,
+        &remote.url,
         "--api-key-env",
         "NIGHT_KEY",
     ];
-    let ran = office.desk.run_with(&[("NIGHT_KEY", "sk-wrong")], &call);
-    assert_eq!((ran.code, &office.shown()["status"]), (0, &"completed".into()), "{}", ran.stderr);
+    let ran = remote.dir.run_with(&[("NIGHT_KEY", "sk-wrong")], &call);
+    assert_eq!((ran.code, &remote.shown()["status"]), (0, &"completed".into()), "{}", ran.stderr);
 }
 
 #[test]
 fn another_model_goes_on_where_the_first_is_not_there() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let text = shipped(TASK).unwrap().replacen("---\n", "---\nfallback: [offline]\n", 1);
-    desk.put("extract.md", text);
+    dir.put("extract.md", text);
     let schema = "schemas/requirements.schema.json";
-    desk.put(schema, std::fs::read(format!("{}/instructions/{schema}", env!("CARGO_MANIFEST_DIR"))).unwrap());
+    dir.put(schema, std::fs::read(format!("{}/instructions/{schema}", env!("CARGO_MANIFEST_DIR"))).unwrap());
     // A port that nobody listens at: it was free a moment ago.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("http://127.0.0.1:{port}/v1");
-    let ran = desk.run_with(&[], &["run", "./extract.md", "-d", "docs", "-m", "openai:gone", "--base-url", &url]);
+    let ran = dir.run_with(&[], &["run", "./extract.md", "-d", "docs", "-m", "openai:gone", "--base-url", &url]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(
         ran.stderr.contains("openai:gone is left (") && ran.stderr.contains("; offline goes on\n"),
         "{}",
         ran.stderr
     );
-    let shown: Value = serde_json::from_str(&desk.run_with(&[], &["show", "last", "--json"]).stdout).unwrap();
+    let shown: Value = serde_json::from_str(&dir.run_with(&[], &["show", "last", "--json"]).stdout).unwrap();
     assert_eq!(shown["status"], "completed");
     // The attempt that led to it is on record.
     let archive = std::path::Path::new(shown["workspace"].as_str().unwrap()).join("archive/phase-00-bootstrap");
@@ -172,15 +170,15 @@ fn another_model_goes_on_where_the_first_is_not_there() {
 #[test]
 fn a_jobs_server_stays_whatever_the_model_and_its_key_goes_nowhere_else() {
     let setup = || Setup { key: Some("sk-right".to_owned()), ..Setup::default() };
-    let (office, other) = (Office::new(setup()), Server::start(setup()));
+    let (remote, other) = (RemoteRun::new(setup()), Server::start(setup()));
     let url = other.base_url(Format::OpenAi);
     // What is configured when a job is resumed, and the keys of others, are not this job's.
     let keys = [("NIGHT_KEY", "sk-right"), ("ANTHROPIC_API_KEY", "sk-vendor"), ("OVERNIGHT_BASE_URL", url.as_str())];
-    let again = |more: &[&str]| office.desk.run_with(&keys, &[&["resume", "last", "-q"], more].concat());
+    let again = |more: &[&str]| remote.dir.run_with(&keys, &[&["resume", "last", "-q"], more].concat());
     let json = |words: &[&str]| -> Value {
-        serde_json::from_str(&office.desk.run_with(&[], &[words, &["--json"]].concat()).stdout).unwrap()
+        serde_json::from_str(&remote.dir.run_with(&[], &[words, &["--json"]].concat()).stdout).unwrap()
     };
-    assert_eq!(office.run("sk-right", &["-m", "openai:one", "--turns", "1"]).code, 4);
+    assert_eq!(remote.run("sk-right", &["-m", "openai:one", "--turns", "1"]).code, 4);
     assert_eq!(again(&["-m", "openai:two", "--turns", "2"]).code, 4);
     let turns = |model: &str, turns: u64| json!({"model": model, "answered_as": null, "turns": turns});
     let models = json!([turns("openai:one", 1), turns("openai:two", 1)]);
@@ -193,7 +191,7 @@ fn a_jobs_server_stays_whatever_the_model_and_its_key_goes_nowhere_else() {
         assert_eq!(*told, models);
     }
     for words in [&["show", "last"][..], &["audit", "last"], &["audit", "last", "--phase", "0"], &["report"]] {
-        let told = office.desk.run_with(&[], words).stdout;
+        let told = remote.dir.run_with(&[], words).stdout;
         assert!(told.contains("openai:one (1 turn), openai:two (1 turn)"), "{told}");
     }
     // The model that was chosen stays as well.
@@ -215,23 +213,23 @@ fn a_jobs_server_stays_whatever_the_model_and_its_key_goes_nowhere_else() {
 
 #[test]
 fn a_providers_own_server_is_not_left_for_anothers_unless_that_is_said() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     // Nobody is there: an address that never answered is wrong, and no outage.
-    assert_eq!(desk.run_with(&[], &["run", TASK, "-d", "docs", "-q", "-m", "ollama:one"]).code, 2);
+    assert_eq!(dir.run_with(&[], &["run", TASK, "-d", "docs", "-q", "-m", "ollama:one"]).code, 2);
     let keys = [("OPENAI_API_KEY", "sk-vendor")];
-    let ran = desk.run_with(&keys, &["resume", "last", "-q", "-m", "openai:two"]);
+    let ran = dir.run_with(&keys, &["resume", "last", "-q", "-m", "openai:two"]);
     assert!(ran.code == 2 && ran.stderr.contains("at another server than the one that has the documents"), "{ran:?}");
 }
 
 #[test]
 fn a_fallback_is_sought_at_the_jobs_server() {
-    let office = Office::new(Setup { known: Some("second".to_owned()), ..Setup::default() });
+    let remote = RemoteRun::new(Setup { known: Some("second".to_owned()), ..Setup::default() });
     let text = shipped(TASK).unwrap().replacen("---\n", "---\nfallback: [\"openai:second\"]\n", 1);
-    office.desk.put("extract.md", text);
+    remote.dir.put("extract.md", text);
     let schema = "schemas/requirements.schema.json";
-    office.desk.put(schema, std::fs::read(format!("{}/instructions/{schema}", env!("CARGO_MANIFEST_DIR"))).unwrap());
-    let call = ["run", "./extract.md", "-d", "docs", "-q", "-m", "openai:first", "--base-url", &office.url];
-    let ran = office.desk.run_with(&[("OPENAI_API_KEY", "sk-vendor")], &call);
+    remote.dir.put(schema, std::fs::read(format!("{}/instructions/{schema}", env!("CARGO_MANIFEST_DIR"))).unwrap());
+    let call = ["run", "./extract.md", "-d", "docs", "-q", "-m", "openai:first", "--base-url", &remote.url];
+    let ran = remote.dir.run_with(&[("OPENAI_API_KEY", "sk-vendor")], &call);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    assert_eq!(office.shown()["models"][0]["model"], "openai:second");
+    assert_eq!(remote.shown()["models"][0]["model"], "openai:second");
 }

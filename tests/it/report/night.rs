@@ -8,11 +8,11 @@ use async_trait::async_trait;
 use overnight::{
     extraction::Extractor,
     model::{Failure, FailureKind, Model, Request, scripted::Scripted},
-    runner::{self, Drive, NewJobRequest, Report, Session},
+    runner::{self, JobRunner, NewJobRequest, OpenJob, RunReport},
     store::{self, JobFilter, JobRow, Store},
 };
 use overnight_core::{
-    job::{id::JobId, instructions, limits::Limits, state::Job, step::Command as Word},
+    job::{decide::Command as Word, id::JobId, instructions, limits::Limits, state::Job},
     prompt::message::{Reply, Usage},
 };
 use regex::Regex;
@@ -261,20 +261,20 @@ impl Night {
         wait(async {
             let store = self.store().await;
             let path = runner::create(&self.path("workspaces"), &request).unwrap().path;
-            let mut session = Session::open(&path, None).unwrap();
+            let mut session = OpenJob::open(&path, None).unwrap();
             session.claim(&*store).await.unwrap();
             let open = || Word::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };
             session.command(open()).unwrap();
             let (_keep, stop) = tokio::sync::watch::channel(false);
-            let mut watch = |_: &Job, _: Report<'_>| {};
-            let went = Drive::new(&*store, model.clone(), stop.clone(), &mut watch).run(&mut session).await;
+            let mut watch = |_: &Job, _: RunReport<'_>| {};
+            let went = JobRunner::new(&*store, model.clone(), stop.clone(), &mut watch).run(&mut session).await;
             assert_eq!(went.is_ok(), dies_at.is_none(), "{went:?}");
             let Some(turns) = dies_at else { return };
             // Held for its key: it goes on until its turns are used; then somebody takes it up, and dies.
             let limits = Limits { turns, ..session.job.limits };
             session.claim(&*store).await.unwrap();
             session.command(Word::Resume { limits }).unwrap();
-            Drive::new(&*store, model.clone(), stop, &mut watch).run(&mut session).await.unwrap();
+            JobRunner::new(&*store, model.clone(), stop, &mut watch).run(&mut session).await.unwrap();
             session.claim(&*store).await.unwrap();
             session.command(Word::Resume { limits: Limits::default() }).unwrap();
         });

@@ -2,8 +2,9 @@
 
 use super::{mask::Mask, tree::Tree};
 use overnight::workspace::{
-    Workspace, chain, journal,
-    manifest::{ArchiveMeta, MANIFEST, Manifest},
+    Workspace,
+    archive_manifest::{ArchiveManifest, ArchiveMeta, MANIFEST},
+    chain, journal,
 };
 use overnight_core::{
     job::{
@@ -11,7 +12,7 @@ use overnight_core::{
         state::{INSTRUCTIONS_FILE, Job, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
         summary::{self, FileEntry},
     },
-    prompt::board,
+    prompt::todo_board,
 };
 use regex::Regex;
 use std::{collections::BTreeMap, path::Path};
@@ -23,7 +24,7 @@ pub(crate) fn files(path: &Path, tree: &Tree, mask: &Mask) -> Result<BTreeMap<St
     let mut job: Option<Job> = None;
     // The state from which the summary was made last.
     let mut summarised: Option<Job> = None;
-    let mut follow = |line: chain::Decision<Event>| {
+    let mut follow = |line: chain::JournalLine<Event>| {
         let decision = Decision { at: line.at, events: line.events };
         let before = job.clone();
         let now = match job.take() {
@@ -42,14 +43,14 @@ pub(crate) fn files(path: &Path, tree: &Tree, mask: &Mask) -> Result<BTreeMap<St
             if let Event::PhaseEnded { why, folder } = event {
                 let folder_path = format!("archive/{folder}/");
                 let mut put = |name: &str, text: &str| files.insert(format!("{folder_path}{name}"), mask.text(text));
-                put(TODOS_FILE, &board::file(&now));
+                put(TODOS_FILE, &todo_board::file(&now));
                 now.plan.as_ref().map(|plan| put("main_plan.md", plan.text()));
                 summarised
                     .as_ref()
                     .and_then(|job| summarise(job, tree, &folder_path))
                     .map(|text| put(SUMMARY_FILE, &text));
                 // Its files, hashes and outputs are for verifying to check.
-                let is_of_phase = |found: &Manifest| {
+                let is_of_phase = |found: &ArchiveManifest| {
                     let meta = ArchiveMeta {
                         folder: folder.clone(),
                         phase: now.phase.number,
@@ -63,8 +64,9 @@ pub(crate) fn files(path: &Path, tree: &Tree, mask: &Mask) -> Result<BTreeMap<St
                     found.meta == meta
                 };
                 let manifest = format!("{folder_path}{MANIFEST}");
-                let bytes =
-                    tree.bytes(&manifest).filter(|bytes| Manifest::parse(bytes).is_ok_and(|found| is_of_phase(&found)));
+                let bytes = tree
+                    .bytes(&manifest)
+                    .filter(|bytes| ArchiveManifest::parse(bytes).is_ok_and(|found| is_of_phase(&found)));
                 bytes.map(|bytes| files.insert(manifest.clone(), mask.file(&manifest, bytes)));
             }
         }
@@ -73,7 +75,7 @@ pub(crate) fn files(path: &Path, tree: &Tree, mask: &Mask) -> Result<BTreeMap<St
     };
     journal::read(&workspace, &mut follow).map_err(|error| error.to_string())?;
     let job = job.ok_or("there is no job")?;
-    files.insert(TODOS_FILE.to_owned(), mask.text(&board::file(&job)));
+    files.insert(TODOS_FILE.to_owned(), mask.text(&todo_board::file(&job)));
     files.insert(PROGRESS_FILE.to_owned(), mask.text(&summary::progress(&job)));
     files.insert(INSTRUCTIONS_FILE.to_owned(), mask.text(&job.instructions));
     summarised

@@ -34,7 +34,7 @@ impl Mask {
         let job = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut mask = Self { job, openings: Vec::new() };
         let mut decisions = Vec::new();
-        journal::read(&workspace, |line: chain::Decision<Event>| {
+        journal::read(&workspace, |line: chain::JournalLine<Event>| {
             if matches!(line.events[..], [Event::Opened { .. }]) {
                 mask.openings.push(line.seq);
             } else {

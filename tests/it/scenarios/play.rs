@@ -6,15 +6,15 @@ use super::{
     ground::id,
 };
 use overnight::{
-    runner::{Anchor, Drive, Outcome, Report, Session},
+    runner::{Anchor, JobOutcome, JobRunner, OpenJob, RunReport},
     store::Store,
 };
 use overnight_core::job::{
+    decide::Command,
     event::Event,
     record::HoldReason,
-    rows::Extent,
+    rows::CheckpointExtent,
     state::{INSTRUCTIONS_FILE, Job},
-    step::Command,
 };
 use std::{
     fs,
@@ -60,7 +60,7 @@ pub(crate) async fn settle(store: &dyn Store, path: &Path) -> Result<(), String>
     let mut session = open(store, path).await?;
     if row.state.status != session.job.job_status().0 {
         session.claim(store).await.map_err(told)?;
-        session.checkpoint(store, Extent::All).await.map_err(told)?;
+        session.checkpoint(store, CheckpointExtent::All).await.map_err(told)?;
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ struct Stage<'s> {
     store: &'s dyn Store,
     path: &'s Path,
     /// The process that has the job open.
-    session: Option<Session>,
+    session: Option<OpenJob>,
 }
 
 impl Stage<'_> {
@@ -125,14 +125,14 @@ impl Stage<'_> {
     }
 
     /// The job, opened and claimed by a new process if none has it.
-    async fn session(&mut self, place: usize, watch: Watch<'_>) -> Result<&mut Session, String> {
+    async fn session(&mut self, place: usize, watch: Watch<'_>) -> Result<&mut OpenJob, String> {
         if self.session.is_none() {
             let mut session = open(self.store, self.path).await?;
             session.claim(self.store).await.map_err(told)?;
             let opening = Command::Open {
                 version: "test".to_owned(),
                 model: self.scenario.model.name().to_owned(),
-                torn_bytes: session.torn(),
+                torn_bytes: session.torn_bytes(),
             };
             session.command(opening).map_err(told)?;
             watch(Line { step: place, job: &session.job, is_opening: true });
@@ -153,7 +153,7 @@ impl Stage<'_> {
     /// The process writes the row and ends.
     async fn leave(&mut self) -> Result<(), String> {
         match self.session.take() {
-            Some(session) => session.checkpoint(self.store, Extent::All).await.map_err(told),
+            Some(session) => session.checkpoint(self.store, CheckpointExtent::All).await.map_err(told),
             None => Ok(()),
         }
     }
@@ -174,22 +174,22 @@ impl Stage<'_> {
             | Rest::Stopped(_) => u64::MAX,
         };
         let (stops, stop) = tokio::sync::watch::channel(session.job.totals.spent.turns >= last_turn);
-        let mut reported = |job: &Job, report: Report<'_>| match report {
-            Report::Decided(decision) => {
+        let mut reported = |job: &Job, report: RunReport<'_>| match report {
+            RunReport::Decided(decision) => {
                 watch(Line { step: place, job, is_opening: false });
                 let replied = decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. }));
                 if replied && job.totals.spent.turns >= last_turn {
                     stops.send_replace(true);
                 }
             }
-            Report::Calling | Report::Talk(_) => {}
+            RunReport::Calling | RunReport::Note(_) => {}
         };
         let model = self.scenario.model.clone();
-        let outcome = Drive::new(self.store, model, stop, &mut reported).run(&mut session).await;
+        let outcome = JobRunner::new(self.store, model, stop, &mut reported).run(&mut session).await;
         let rested = match &outcome {
-            Ok(Outcome::Ended(status)) => rest.status() == Some(*status),
-            Ok(Outcome::Held(reason)) => *rest == Rest::Held(*reason),
-            Ok(Outcome::Interrupted) => last_turn != u64::MAX,
+            Ok(JobOutcome::Ended(status)) => rest.status() == Some(*status),
+            Ok(JobOutcome::Held(reason)) => *rest == Rest::Held(*reason),
+            Ok(JobOutcome::Interrupted) => last_turn != u64::MAX,
             Err(error) => matches!(rest, Rest::Stopped(text) if error.to_string().contains(text.as_str())),
         };
         if rested {
@@ -201,13 +201,13 @@ impl Stage<'_> {
 }
 
 /// Opens the workspace as a process does: the chain must hold what the database saw.
-async fn open(store: &dyn Store, path: &Path) -> Result<Session, String> {
+async fn open(store: &dyn Store, path: &Path) -> Result<OpenJob, String> {
     let row = store.job(id(path)).await.map_err(told)?;
     let anchor = row
         .map(|row| row.state)
         .filter(|state| state.journal_seq > 0)
         .map(|state| Anchor { seq: state.journal_seq, head: state.journal_head });
-    Session::open(path, anchor).map_err(told)
+    OpenJob::open(path, anchor).map_err(told)
 }
 
 fn told(error: impl std::fmt::Display) -> String {

@@ -2,7 +2,7 @@
 
 use super::{Cron, batch_of};
 use crate::{
-    cli_run::{Desk, Ran},
+    cli_run::{Ran, TestDir},
     support::wait,
 };
 use overnight::{
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const CRON: &str = "30 21 24 12 *";
 const ZONE: &str = "Europe/Berlin";
 
-impl Desk {
+impl TestDir {
     fn schedule(&self, arguments: &[&str]) -> Ran {
         self.run_with(&[], &[&["schedule"], arguments].concat())
     }
@@ -53,22 +53,22 @@ const WORDS: [&str; 6] = ["extract-requirements", "--documents", "docs", "--each
 
 #[test]
 fn a_schedule_is_added_listed_paused_and_removed() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let there = on_the_wall(next(), chrono_tz::Europe::Berlin);
     assert!(there.ends_with("-12-24 21:30 Europe/Berlin"), "{there}");
-    assert_eq!(desk.schedule(&["list"]), Ran { stderr: "there is no schedule yet\n".to_owned(), ..says("") });
-    assert_eq!(desk.schedule(&["list", "--json"]), says("[]\n"));
+    assert_eq!(dir.schedule(&["list"]), Ran { stderr: "there is no schedule yet\n".to_owned(), ..says("") });
+    assert_eq!(dir.schedule(&["list", "--json"]), says("[]\n"));
 
     let added = |name: &str| says(&format!("schedule {name} is added; its next run is {there}\n"));
-    assert_eq!(desk.add("nightly", &[], &WORDS), added("nightly"));
+    assert_eq!(dir.add("nightly", &[], &WORDS), added("nightly"));
     let eager = ["--missed", "skip", "--overlap", "allow"];
-    assert_eq!(desk.add("eager", &eager, &["./task.md", "--documents", "docs/a.md"]), added("eager"));
+    assert_eq!(dir.add("eager", &eager, &["./task.md", "--documents", "docs/a.md"]), added("eager"));
     assert_eq!(
-        desk.add("nightly", &["--make-up-within", "2d"], &WORDS),
+        dir.add("nightly", &["--make-up-within", "2d"], &WORDS),
         refuses("there is a schedule nightly already: remove it first, or choose another name")
     );
     assert_eq!(
-        desk.schedule(&["list"]).stdout,
+        dir.schedule(&["list"]).stdout,
         format!(
             "NAME     CRON           NEXT RUN{0}  LAST RUN  LAST BATCH  SUBMITS\n\
              eager    30 21 24 12 *  {there}  –         –           ./task.md --documents docs/a.md\n\
@@ -76,13 +76,13 @@ fn a_schedule_is_added_listed_paused_and_removed() {
             " ".repeat(there.len() - "NEXT RUN".len())
         )
     );
-    let listed: Value = serde_json::from_str(&desk.schedule(&["list", "--json"]).stdout).unwrap();
+    let listed: Value = serde_json::from_str(&dir.schedule(&["list", "--json"]).stdout).unwrap();
     let row = |name: &str, words: &[&str], make_up_ms: u64, may_overlap: bool| {
         let own = listed.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();
         json!({
             "id": own["id"], "name": name, "cron": CRON, "timezone": ZONE, "enabled": true, "next_run": next(),
             "next_run_there": there, "last_run": null, "last_batch": null, "note": null, "make_up_ms": make_up_ms,
-            "may_overlap": may_overlap, "words": words, "folder": desk.path(), "created": own["created"],
+            "may_overlap": may_overlap, "words": words, "folder": dir.path(), "created": own["created"],
         })
     };
     assert_eq!(
@@ -94,33 +94,33 @@ fn a_schedule_is_added_listed_paused_and_removed() {
     );
 
     let paused = "schedule nightly is paused; `overnight schedule resume nightly` ends the pause\n";
-    assert_eq!(desk.schedule(&["pause", "nightly"]), says(paused));
-    assert_eq!(desk.schedule(&["pause", "nightly"]), refuses("schedule nightly is paused already"));
-    let shown = desk.schedule(&["list"]).stdout;
+    assert_eq!(dir.schedule(&["pause", "nightly"]), says(paused));
+    assert_eq!(dir.schedule(&["pause", "nightly"]), refuses("schedule nightly is paused already"));
+    let shown = dir.schedule(&["list"]).stdout;
     assert!(shown.lines().any(|line| line.starts_with("nightly  30 21 24 12 *  paused  ")), "{shown}");
     let goes_on = format!("schedule nightly goes on; its next run is {there}\n");
-    assert_eq!(desk.schedule(&["resume", "nightly"]), says(&goes_on));
-    assert_eq!(desk.schedule(&["resume", "nightly"]), refuses("schedule nightly is not paused"));
+    assert_eq!(dir.schedule(&["resume", "nightly"]), says(&goes_on));
+    assert_eq!(dir.schedule(&["resume", "nightly"]), refuses("schedule nightly is not paused"));
 
-    assert_eq!(desk.schedule(&["remove", "eager"]), says("schedule eager is removed; its batches stay\n"));
+    assert_eq!(dir.schedule(&["remove", "eager"]), says("schedule eager is removed; its batches stay\n"));
     let unknown = "there is no schedule 'nighly': did you mean nightly?";
-    assert_eq!(desk.schedule(&["remove", "nighly"]), refuses(unknown));
+    assert_eq!(dir.schedule(&["remove", "nighly"]), refuses(unknown));
     assert_eq!(
-        desk.schedule(&["run", "eager"]),
+        dir.schedule(&["run", "eager"]),
         refuses("there is no schedule 'eager': `overnight schedule list` names them")
     );
-    assert_eq!(desk.rows().len(), 1);
+    assert_eq!(dir.rows().len(), 1);
 }
 
 /// What is wrong is said at once, and nothing is written.
 #[test]
 fn mistakes_are_told_when_a_schedule_is_added() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let cron = |name: &str, cron: &str, zone: &str| {
-        desk.schedule(&[&["add", name, cron, "--timezone", zone, "--"], WORDS.as_slice()].concat())
+        dir.schedule(&[&["add", name, cron, "--timezone", zone, "--"], WORDS.as_slice()].concat())
     };
     let not_a_name = "can't be a schedule's name: it is up to 60 letters, digits, - _ and ., not beginning with -";
-    let words = |words: &[&str]| desk.add("x", &[], words);
+    let words = |words: &[&str]| dir.add("x", &[], words);
     let taken = |sentence: &str| format!("`overnight submit` doesn't take these words: {sentence}");
     for (ran, expected) in [
         (
@@ -136,15 +136,15 @@ fn mistakes_are_told_when_a_schedule_is_added() {
         (cron("a b", "@daily", "UTC"), format!("'a b' {not_a_name}")),
         (cron("", "@daily", "UTC"), format!("'' {not_a_name}")),
         (
-            desk.add("x", &["--make-up-within", "soon"], &WORDS),
+            dir.add("x", &["--make-up-within", "soon"], &WORDS),
             "--make-up-within is a time from 1m to 30d, such as 12h, not 'soon'".to_owned(),
         ),
         (
-            desk.add("x", &["--make-up-within", "31d"], &WORDS),
+            dir.add("x", &["--make-up-within", "31d"], &WORDS),
             "--make-up-within is a time from 1m to 30d, such as 12h, not '31d'".to_owned(),
         ),
         (
-            desk.add("x", &["--missed", "skip", "--make-up-within", "1h"], &WORDS),
+            dir.add("x", &["--missed", "skip", "--make-up-within", "1h"], &WORDS),
             "--make-up-within is for --missed once: with skip, nothing is made up for".to_owned(),
         ),
         (words(&["task.md"]), taken("the following required arguments were not provided: --documents <PATH>...")),
@@ -173,37 +173,37 @@ fn mistakes_are_told_when_a_schedule_is_added() {
     let unknown = words(&["summarise", "--documents", "docs"]);
     assert_eq!((unknown.code, unknown.stdout.as_str()), (2, ""));
     assert!(unknown.stderr.starts_with("error: there are no instructions 'summarise'"), "{}", unknown.stderr);
-    assert!(!desk.path().join("workspaces").exists());
+    assert!(!dir.path().join("workspaces").exists());
 }
 
 #[test]
 fn a_run_is_a_submission_wherever_it_is_made_from() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let words = ["task.md", "--documents", "docs", "--each", "--batch", "nightly", "--priority", "7"];
-    assert_eq!(desk.add("nightly", &[], &words).code, 0);
+    assert_eq!(dir.add("nightly", &[], &words).code, 0);
     // From another folder, in which there is nothing.
-    let elsewhere = Desk::new();
+    let elsewhere = TestDir::new();
     std::fs::remove_dir_all(elsewhere.path().join("docs")).unwrap();
     std::fs::remove_file(elsewhere.path().join("task.md")).unwrap();
-    let url = format!("sqlite://{}/workspaces/overnight.db", desk.path().display());
+    let url = format!("sqlite://{}/workspaces/overnight.db", dir.path().display());
     let run = |flags: &[&str]| elsewhere.schedule(&[&["run", "nightly", "--database-url", &url], flags].concat());
 
     let ran = run(&[]);
-    let [row] = &desk.rows()[..] else { unreachable!("one schedule") };
+    let [row] = &dir.rows()[..] else { unreachable!("one schedule") };
     let (at, batch) = (row.last_run.unwrap(), row.last_batch.unwrap());
     assert_eq!(ran, says(&format!("schedule nightly is run: batch {batch} with 2 jobs\n")));
     assert_eq!(batch, batch_of(row.schedule.id, at));
     assert_eq!((row.next_run, row.run, row.note.as_deref()), (Some(next()), None, None));
-    let store = desk.calendar();
+    let store = dir.calendar();
     let kept = wait(store.batch("nightly")).unwrap().batch;
     assert_eq!((kept.id, kept.instructions.as_str(), kept.model.as_str()), (batch, "task", "offline"));
-    let jobs: Vec<(String, Vec<String>, i32, JobStatus)> = wait(store.manifest(batch))
+    let jobs: Vec<(String, Vec<String>, i32, JobStatus)> = wait(store.batch_entries(batch))
         .unwrap()
         .into_iter()
         .map(|entry| (entry.job.label, entry.job.sources, entry.job.priority, entry.status))
         .collect();
     let job = |name: &str| {
-        let path = desk.path().join("docs").join(name).display().to_string();
+        let path = dir.path().join("docs").join(name).display().to_string();
         (name.to_owned(), vec![overnight_documents::source(name, &path, &[])], 7, JobStatus::Queued)
     };
     assert_eq!(jobs, [job("a.md"), job("b.md")]);
@@ -213,19 +213,19 @@ fn a_run_is_a_submission_wherever_it_is_made_from() {
     assert_eq!((second.code, second.stdout.as_str()), (2, ""));
     let why = format!("the batch before it, {batch}, still has 2 jobs to do; --force submits it nevertheless\n");
     assert!(second.stderr.starts_with("error: the run of ") && second.stderr.ends_with(&why), "{}", second.stderr);
-    assert_eq!(desk.rows()[0].last_batch, Some(batch));
+    assert_eq!(dir.rows()[0].last_batch, Some(batch));
     assert_eq!(run(&["--force"]).code, 0);
-    assert_ne!(desk.rows()[0].last_batch, Some(batch));
+    assert_ne!(dir.rows()[0].last_batch, Some(batch));
     assert_eq!(wait(store.batches(9)).unwrap().len(), 2);
 
     // What is gone is said, and kept for whoever looks in the morning.
-    std::fs::remove_dir_all(desk.path().join("docs")).unwrap();
+    std::fs::remove_dir_all(dir.path().join("docs")).unwrap();
     let gone = run(&["--force"]);
     assert_eq!((gone.code, gone.stdout.as_str()), (2, ""));
     let sentence = gone.stderr.strip_prefix("error: ").unwrap();
-    assert!(sentence.contains(desk.path().join("docs").to_str().unwrap()), "{sentence}");
-    assert_eq!(desk.rows()[0].note.as_deref(), Some(sentence.trim_end()));
-    let shown = desk.schedule(&["list"]).stdout;
+    assert!(sentence.contains(dir.path().join("docs").to_str().unwrap()), "{sentence}");
+    assert_eq!(dir.rows()[0].note.as_deref(), Some(sentence.trim_end()));
+    let shown = dir.schedule(&["list"]).stdout;
     assert!(shown.ends_with(&format!("\nnightly: {sentence}")), "{shown}");
     assert_eq!(wait(store.batches(9)).unwrap().len(), 2);
 }

@@ -1,24 +1,24 @@
 //! `--then`: one more job over what a batch delivered.
 
-use super::{Arc, Desk, PathBuf, Store, Timestamp, Value, at, json, now, sha256, wait};
+use super::{Arc, PathBuf, Store, TestDir, Timestamp, Value, at, json, now, sha256, wait};
 use crate::store::{A, MINUTE, at_work, checkpoint};
 use overnight::{
-    batch::{BatchSettings, Closed, Sources, close},
+    batch::{BatchSettings, ClosingOutcome, DeliverableSources, close},
     extraction::Extractor,
     store::{BatchRow, ClaimedJob, QueueEntry},
 };
 use overnight_core::job::record::{Delivered, JobState, JobStatus};
-use overnight_documents::{InProcess, gather};
+use overnight_documents::{InProcess, discover};
 
 /// A worker's part: a workspace with these files under `output/`, and the job's end.
-async fn end(desk: &Desk, store: &dyn Store, job: &ClaimedJob, status: JobStatus, files: &[(&str, &str)]) {
+async fn end(dir: &TestDir, store: &dyn Store, job: &ClaimedJob, status: JobStatus, files: &[(&str, &str)]) {
     let folder = format!("workspaces/{}", job.id);
     for (path, content) in files {
-        desk.put(&format!("{folder}/output/{path}"), content);
+        dir.put(&format!("{folder}/output/{path}"), content);
     }
-    let place = desk.path().join(&folder);
+    let place = dir.path().join(&folder);
     std::fs::create_dir_all(&place).unwrap();
-    store.place(job.id, job.lease, place.to_str().unwrap(), Some("here")).await.unwrap();
+    store.set_workspace(job.id, job.lease, place.to_str().unwrap(), Some("here")).await.unwrap();
     let deliverables = files
         .iter()
         .map(|(path, content)| Delivered {
@@ -31,20 +31,21 @@ async fn end(desk: &Desk, store: &dyn Store, job: &ClaimedJob, status: JobStatus
     store.checkpoint(job.id, job.lease, &checkpoint(state)).await.unwrap();
 }
 
-async fn closed(desk: &Desk, store: &dyn Store, batch: &str) -> Closed {
+async fn closed(dir: &TestDir, store: &dyn Store, batch: &str) -> ClosingOutcome {
     let row: BatchRow = store.batch(batch).await.unwrap();
     let later: Timestamp = at("2099-01-01T00:00:00.000Z");
     let extractor = Arc::new(Extractor::in_process());
-    let sources = Sources { workspaces: &desk.path().join("workspaces"), depot: None, extractor: &extractor };
+    let sources =
+        DeliverableSources { workspaces: &dir.path().join("workspaces"), workspace_store: None, extractor: &extractor };
     close(store, &row, sources, later).await.unwrap()
 }
 
 #[test]
 fn the_closing_job_has_what_the_others_delivered() {
-    let desk = Desk::new();
-    desk.put("docs/in/a.md", "# Again\n");
-    desk.put("docs/blocked.md", "# Blocked\n");
-    let shown = desk.submitted(&[
+    let dir = TestDir::new();
+    dir.put("docs/in/a.md", "# Again\n");
+    dir.put("docs/blocked.md", "# Blocked\n");
+    let shown = dir.submitted(&[
         "./task.md",
         "--documents",
         "docs",
@@ -66,27 +67,27 @@ fn the_closing_job_has_what_the_others_delivered() {
     ]);
     assert_eq!(shown["then"], json!("summarize-documents"));
     wait(async {
-        let store = desk.store().await;
+        let store = dir.store().await;
         let jobs = store.claim_next(A, "here", 9, MINUTE).await.unwrap();
         let labels: Vec<&str> = jobs.iter().map(|job| job.label.as_str()).collect();
         assert_eq!(labels, ["a.md", "b.md", "blocked.md", "in/a.md"]);
-        end(&desk, &*store, &jobs[0], JobStatus::Completed, &[("report.md", "One."), ("deep/more.json", "{}")]).await;
-        end(&desk, &*store, &jobs[1], JobStatus::Partial, &[("report.md", "Two.")]).await;
-        assert_eq!(closed(&desk, &*store, "night").await, Closed::TooEarly);
-        end(&desk, &*store, &jobs[2], JobStatus::Blocked, &[("report.md", "Not this.")]).await;
+        end(&dir, &*store, &jobs[0], JobStatus::Completed, &[("report.md", "One."), ("deep/more.json", "{}")]).await;
+        end(&dir, &*store, &jobs[1], JobStatus::Partial, &[("report.md", "Two.")]).await;
+        assert_eq!(closed(&dir, &*store, "night").await, ClosingOutcome::TooEarly);
+        end(&dir, &*store, &jobs[2], JobStatus::Blocked, &[("report.md", "Not this.")]).await;
         end(
-            &desk,
+            &dir,
             &*store,
             &jobs[3],
             JobStatus::Completed,
             &[("report.md", "Three."), ("gone.md", "x"), ("scan.pdf", "%PDF-1.7")],
         )
         .await;
-        let (changed, last) = (desk.path().join("workspaces").join(jobs[1].id.to_string()), jobs[3].id);
+        let (changed, last) = (dir.path().join("workspaces").join(jobs[1].id.to_string()), jobs[3].id);
         std::fs::write(changed.join("output/report.md"), "Two, mended.").unwrap();
-        std::fs::remove_file(desk.path().join(format!("workspaces/{last}/output/gone.md"))).unwrap();
+        std::fs::remove_file(dir.path().join(format!("workspaces/{last}/output/gone.md"))).unwrap();
 
-        let Closed::Submitted { batch, job, documents, notes } = closed(&desk, &*store, "night").await else {
+        let ClosingOutcome::Submitted { batch, job, documents, notes } = closed(&dir, &*store, "night").await else {
             unreachable!("it was asked for, and there is something")
         };
         assert_eq!(documents, 4);
@@ -111,7 +112,7 @@ fn the_closing_job_has_what_the_others_delivered() {
         assert_eq!((row.batch.budget_usd, row.batch.time_window), (Some(2.5), first.time_window));
         let settings: BatchSettings = serde_json::from_value(row.batch.settings).unwrap();
         assert_eq!((settings.instructions.limits.turns, settings.closing), (55, None));
-        let manifest: Vec<QueueEntry> = store.manifest(batch).await.unwrap();
+        let manifest: Vec<QueueEntry> = store.batch_entries(batch).await.unwrap();
         let queued = &manifest[0].job;
         assert_eq!(
             (manifest.len(), queued.id, queued.priority, queued.max_attempts, queued.documents, queued.is_held),
@@ -119,7 +120,7 @@ fn the_closing_job_has_what_the_others_delivered() {
         );
         // Each report under the name of its document.
         let sources: Vec<PathBuf> = queued.sources.iter().map(PathBuf::from).collect();
-        let found: Vec<(String, String)> = gather(&sources, &[], &InProcess)
+        let found: Vec<(String, String)> = discover(&sources, &[], &InProcess)
             .unwrap()
             .documents
             .into_iter()
@@ -135,14 +136,14 @@ fn the_closing_job_has_what_the_others_delivered() {
 
         // Another worker that finds the batch ended, later.
         assert!(
-            matches!(closed(&desk, &*store, "night").await, Closed::Submitted { batch: again, .. } if again == batch)
+            matches!(closed(&dir, &*store, "night").await, ClosingOutcome::Submitted { batch: again, .. } if again == batch)
         );
-        assert_eq!(store.manifest(batch).await.unwrap(), manifest);
-        assert_eq!(closed(&desk, &*store, "night, then").await, Closed::NotAsked);
+        assert_eq!(store.batch_entries(batch).await.unwrap(), manifest);
+        assert_eq!(closed(&dir, &*store, "night, then").await, ClosingOutcome::NotAsked);
     });
     // Who asks for the batch hears of it, and has its result with the others'.
     let told = |words: &[&str]| -> Value {
-        let ran = desk.run_with(&[], &[words, &["--json"]].concat());
+        let ran = dir.run_with(&[], &[words, &["--json"]].concat());
         serde_json::from_str(&ran.stdout).unwrap_or_else(|_| unreachable!("{ran:?}"))
     };
     let closing = &told(&["show", "night"])["closing"];
@@ -155,15 +156,15 @@ fn the_closing_job_has_what_the_others_delivered() {
 
 #[test]
 fn a_linked_job_brings_what_the_first_one_delivered() {
-    let desk = Desk::new();
-    desk.submitted(&["./task.md", "--documents", "docs", "--each", "--batch", "first"]);
+    let dir = TestDir::new();
+    dir.submitted(&["./task.md", "--documents", "docs", "--each", "--batch", "first"]);
     wait(async {
-        let store = desk.store().await;
+        let store = dir.store().await;
         for job in store.claim_next(A, "here", 9, MINUTE).await.unwrap() {
-            end(&desk, &*store, &job, JobStatus::Completed, &[("report.md", &format!("Of {}.", job.label))]).await;
+            end(&dir, &*store, &job, JobStatus::Completed, &[("report.md", &format!("Of {}.", job.label))]).await;
         }
     });
-    desk.submitted(&[
+    dir.submitted(&[
         "./task.md",
         "--documents",
         "docs",
@@ -175,28 +176,28 @@ fn a_linked_job_brings_what_the_first_one_delivered() {
         "./task.md",
     ]);
     wait(async {
-        let store = desk.store().await;
-        let Closed::Submitted { batch, documents: 2, notes, .. } = closed(&desk, &*store, "second").await else {
+        let store = dir.store().await;
+        let ClosingOutcome::Submitted { batch, documents: 2, notes, .. } = closed(&dir, &*store, "second").await else {
             unreachable!("all of it is linked")
         };
         assert_eq!(notes, Vec::<String>::new());
         let sources: Vec<PathBuf> =
-            store.manifest(batch).await.unwrap()[0].job.sources.iter().map(PathBuf::from).collect();
+            store.batch_entries(batch).await.unwrap()[0].job.sources.iter().map(PathBuf::from).collect();
         let names: Vec<String> =
-            gather(&sources, &[], &InProcess).unwrap().documents.into_iter().map(|found| found.name).collect();
+            discover(&sources, &[], &InProcess).unwrap().documents.into_iter().map(|found| found.name).collect();
         assert_eq!(names, ["a.md/report.md", "b.md/report.md"]);
     });
 }
 
 #[test]
 fn a_batch_that_delivered_nothing_has_no_closing_job() {
-    let desk = Desk::new();
-    desk.submitted(&["./task.md", "--documents", "docs", "--batch", "night", "--then", "./task.md"]);
+    let dir = TestDir::new();
+    dir.submitted(&["./task.md", "--documents", "docs", "--batch", "night", "--then", "./task.md"]);
     wait(async {
-        let store = desk.store().await;
+        let store = dir.store().await;
         let jobs = store.claim_next(A, "here", 9, MINUTE).await.unwrap();
-        end(&desk, &*store, &jobs[0], JobStatus::Failed, &[]).await;
-        assert_eq!(closed(&desk, &*store, "night").await, Closed::Nothing { notes: vec![] });
+        end(&dir, &*store, &jobs[0], JobStatus::Failed, &[]).await;
+        assert_eq!(closed(&dir, &*store, "night").await, ClosingOutcome::Nothing { notes: vec![] });
         assert_eq!(store.batches(9).await.unwrap().len(), 1);
     });
 }

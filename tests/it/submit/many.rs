@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "how long it took, for who asks")]
 
 use crate::{
-    cli_run::Desk,
+    cli_run::TestDir,
     store::{Place, on_both},
 };
 use serde_json::{Value, json};
@@ -16,13 +16,13 @@ use std::{
 const MANY: usize = 10_000;
 
 async fn ten_thousand_documents_are_one_submission(place: Place) {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for number in 0..MANY {
         let text = format!("# Contract {number}\n\nThe supplier MUST deliver {number} crates.\n");
-        desk.put(&format!("contracts/{}/{number:05}.md", number % 10), text);
+        dir.put(&format!("contracts/{}/{number:05}.md", number % 10), text);
     }
     let since = Instant::now();
-    let ran = desk.submit(&[
+    let ran = dir.submit(&[
         "./task.md",
         "--documents",
         "contracts",
@@ -57,8 +57,8 @@ on_both! {
 
 #[test]
 fn odd_files_are_named_and_harm_no_others() {
-    let desk = Desk::new();
-    let place = |name: &[u8]| desk.path().join("docs").join(OsStr::from_bytes(name));
+    let dir = TestDir::new();
+    let place = |name: &[u8]| dir.path().join("docs").join(OsStr::from_bytes(name));
     for name in [&b"new\nline.md"[..], b"latin-\xe4.md", b"bell\x07.md", b"a:b.md", b"nul.md", b"dot.", b"-rf.md"] {
         std::fs::write(place(name), "Text.\n").unwrap();
     }
@@ -66,7 +66,7 @@ fn odd_files_are_named_and_harm_no_others() {
     std::fs::write(place(b"huge.md"), "").unwrap();
     std::fs::File::options().write(true).open(place(b"huge.md")).unwrap().set_len((1 << 30) + 1).unwrap();
     let listener = std::os::unix::net::UnixListener::bind(place(b"socket")).unwrap();
-    let ran = desk.submit(&["./task.md", "--documents", "docs", "--each"]);
+    let ran = dir.submit(&["./task.md", "--documents", "docs", "--each"]);
     drop(listener);
     assert_eq!(
         ran.stderr,
@@ -80,16 +80,16 @@ fn odd_files_are_named_and_harm_no_others() {
          left out: docs/nul.md (no name for a document, because \"nul.md\" is a device on Windows: rename it)\n\
          left out: docs/socket (not a regular file)\n"
     );
-    let (_, entries) = desk.last();
+    let (_, entries) = dir.last();
     let labels: Vec<&str> = entries.iter().map(|entry| entry.job.label.as_str()).collect();
     assert_eq!(labels, ["-rf.md", "a.md", "b.md"]);
 
     // A folder whose own name can't be written down leaves nothing that a worker could be told of.
-    let odd = desk.path().join(OsStr::from_bytes(b"odd\xe4"));
+    let odd = dir.path().join(OsStr::from_bytes(b"odd\xe4"));
     std::fs::create_dir(&odd).unwrap();
     std::fs::write(odd.join("a.md"), "Text.\n").unwrap();
     let output = assert_cmd::Command::new(crate::cli_run::PROGRAM)
-        .current_dir(desk.path())
+        .current_dir(dir.path())
         .env_clear()
         .args([OsStr::new("submit"), OsStr::new("./task.md"), OsStr::new("--documents"), odd.as_os_str()])
         .output()
@@ -101,35 +101,35 @@ fn odd_files_are_named_and_harm_no_others() {
 
 #[test]
 fn many_that_are_left_out_are_counted() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for number in 0..15 {
-        desk.put(&format!("docs/{number:02}.pdf"), "%PDF-1.7");
+        dir.put(&format!("docs/{number:02}.pdf"), "%PDF-1.7");
     }
-    let ran = desk.submit(&["./task.md", "--documents", "docs", "--each"]);
+    let ran = dir.submit(&["./task.md", "--documents", "docs", "--each"]);
     let lines: Vec<&str> = ran.stderr.lines().collect();
     assert_eq!((ran.code, lines.len(), lines[10]), (0, 11, "left out: 5 more"));
     assert!(lines[9].starts_with("left out: docs/09.pdf (can't be read as PDF"), "{}", lines[9]);
-    assert_eq!(desk.submitted(&["./task.md", "--documents", "docs"])["left_out"].as_array().unwrap().len(), 15);
+    assert_eq!(dir.submitted(&["./task.md", "--documents", "docs"])["left_out"].as_array().unwrap().len(), 15);
 }
 
 /// The terminal names some of them; the report's JSON has all.
 #[test]
 fn all_that_are_left_out_are_in_the_report() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for number in 0..152 {
-        desk.put(&format!("docs/{number:03}.pdf"), "%PDF-1.7");
+        dir.put(&format!("docs/{number:03}.pdf"), "%PDF-1.7");
     }
-    let submitted = desk.submitted(&["./task.md", "--documents", "docs", "--each"]);
+    let submitted = dir.submitted(&["./task.md", "--documents", "docs", "--each"]);
     assert_eq!(submitted["left_out"].as_array().map(Vec::len), Some(152));
     let batch = submitted["batch"].as_str().unwrap();
-    let ran = desk.run_with(&[], &["report", "--batch", batch, "--json"]);
+    let ran = dir.run_with(&[], &["report", "--batch", batch, "--json"]);
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(
         (&report["batches"][0]["left_out_files"], &report["batches"][0]["left_out"]),
         (&json!(152), &submitted["left_out"])
     );
     let shown = |form: &str| {
-        let shown = desk.run_with(&[], &["report", "--batch", batch, "--format", form]).stdout;
+        let shown = dir.run_with(&[], &["report", "--batch", batch, "--format", form]).stdout;
         (
             shown.matches(".pdf").count(),
             shown.contains("and 92 more lines: --format html, markdown or json has them all\n"),
@@ -140,28 +140,28 @@ fn all_that_are_left_out_are_in_the_report() {
 
 #[test]
 fn the_same_content_is_named_and_with_dedupe_done_once() {
-    let desk = Desk::new();
-    desk.put("docs/c.md", std::fs::read_to_string(desk.path().join("docs/a.md")).unwrap());
-    let archive = std::fs::File::create(desk.path().join("docs/pack.zip")).unwrap();
+    let dir = TestDir::new();
+    dir.put("docs/c.md", std::fs::read_to_string(dir.path().join("docs/a.md")).unwrap());
+    let archive = std::fs::File::create(dir.path().join("docs/pack.zip")).unwrap();
     let mut archive = zip::ZipWriter::new(archive);
     for name in ["a.md", "new.md"] {
         archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
-        let content = std::fs::read(desk.path().join("docs/a.md")).unwrap();
+        let content = std::fs::read(dir.path().join("docs/a.md")).unwrap();
         let content = if name == "a.md" { content } else { b"# New\n\nThe keeper shall look.\n".to_vec() };
         std::io::Write::write_all(&mut archive, &content).unwrap();
     }
     archive.finish().unwrap();
-    let ran = desk.submit(&["./task.md", "--documents", "docs/*", "--each"]);
+    let ran = dir.submit(&["./task.md", "--documents", "docs/*", "--each"]);
     let line = "the same content: 2 documents have that of another (c.md = a.md, pack.zip/a.md = a.md)\n";
     assert!(ran.stdout.contains(line), "{}{}", ran.stdout, ran.stderr);
-    let labels = || desk.last().1.into_iter().map(|entry| entry.job.label).collect::<Vec<_>>();
+    let labels = || dir.last().1.into_iter().map(|entry| entry.job.label).collect::<Vec<_>>();
     assert_eq!(labels(), ["a.md", "b.md", "c.md", "pack.zip/a.md", "pack.zip/new.md"]);
-    let ran = desk.submit(&["./task.md", "--documents", "docs", "--each", "--dedupe"]);
+    let ran = dir.submit(&["./task.md", "--documents", "docs", "--each", "--dedupe"]);
     assert_eq!(
         ran.stderr.lines().filter(|line| line.starts_with("left out")).collect::<Vec<_>>(),
         [
-            format!("left out: {}/docs/c.md (the same content as a.md)", desk.path().display()),
-            format!("left out: {}/docs/pack.zip/a.md (the same content as a.md)", desk.path().display()),
+            format!("left out: {}/docs/c.md (the same content as a.md)", dir.path().display()),
+            format!("left out: {}/docs/pack.zip/a.md (the same content as a.md)", dir.path().display()),
         ]
     );
     assert_eq!(labels(), ["a.md", "b.md", "pack.zip/new.md"]);

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::{
-    desk::{Desk, Ran, UNFINISHED},
-    left::left,
+    leftovers::left,
+    test_dir::{Ran, TestDir, UNFINISHED},
 };
 use std::fs;
 
@@ -27,7 +27,7 @@ pub(super) struct Act {
     /// The exit code where nothing comes between.
     code: i32,
     /// The desk before the act.
-    pub(super) before: Desk,
+    pub(super) before: TestDir,
     /// What is left after the undisturbed act.
     pub(super) left: String,
     /// Model calls of the undisturbed act; none are counted without failpoints.
@@ -41,12 +41,12 @@ const LIMITED: &[&str] = &["run", "./task.md", "-d", "docs", "-m", "scripted:scr
 impl Act {
     /// The embedded model's work on a new job.
     pub(super) fn offline() -> Self {
-        Self::new(Word::Run, OFFLINE, 0, Desk::new())
+        Self::new(Word::Run, OFFLINE, 0, TestDir::new())
     }
 
     /// The script up to the review.
     pub(super) fn scripted() -> Self {
-        Self::new(Word::Run, SCRIPTED, 4, Desk::new())
+        Self::new(Word::Run, SCRIPTED, 4, TestDir::new())
     }
 
     pub(super) fn feedback() -> Self {
@@ -68,13 +68,13 @@ impl Act {
         Self::new(Word::Cancel, &["cancel", "last"], 0, after(&[(LIMITED, 4)]))
     }
 
-    fn new(word: Word, arguments: &'static [&'static str], code: i32, before: Desk) -> Self {
+    fn new(word: Word, arguments: &'static [&'static str], code: i32, before: TestDir) -> Self {
         let mut act = Self { word, arguments, code, before, left: String::new(), calls: None };
-        let desk = act.before.copy();
-        let ran = desk.run(arguments, "");
+        let dir = act.before.copy();
+        let ran = dir.run(arguments, "");
         assert_eq!(ran.code, Some(code), "{ran:?}");
-        act.left = left(&desk, &desk.workspaces()[0]);
-        act.calls = desk.calls();
+        act.left = left(&dir, &dir.workspaces()[0]);
+        act.calls = dir.calls();
         act
     }
 
@@ -103,16 +103,20 @@ impl Act {
 
     /// Does what a person does after a crash, until the act has come to its end; `disturb` runs the command, and may kill
     /// it. What went wrong, otherwise.
-    pub(super) fn finish(&self, desk: &Desk, disturb: &mut dyn FnMut(&Desk, &[&str]) -> Ran) -> Result<(), String> {
+    pub(super) fn finish(
+        &self,
+        dir: &TestDir,
+        disturb: &mut dyn FnMut(&TestDir, &[&str]) -> Ran,
+    ) -> Result<(), String> {
         for _ in 0..MOST_TRIES {
-            let ran = disturb(desk, self.again());
+            let ran = disturb(dir, self.again());
             let Some(code) = ran.code else { continue };
             let waits = code == 4 && ran.stderr.contains("waits for a review");
             let ended = if self.was_never_begun(&ran)
                 || waits && self.word == Word::Approve
-                || waits && self.word == Word::Feedback && !is_fed_back(desk)
+                || waits && self.word == Word::Feedback && !is_fed_back(dir)
             {
-                disturb(desk, self.arguments)
+                disturb(dir, self.arguments)
             } else {
                 ran
             };
@@ -127,31 +131,31 @@ impl Act {
     }
 
     /// Whether all is as if nothing had come between but `kills` kills; what isn't, otherwise.
-    pub(super) fn check(&self, desk: &Desk, kills: usize) -> Result<(), String> {
-        let workspaces = desk.workspaces();
-        let found = left(desk, workspaces.last().unwrap());
+    pub(super) fn check(&self, dir: &TestDir, kills: usize) -> Result<(), String> {
+        let workspaces = dir.workspaces();
+        let found = left(dir, workspaces.last().unwrap());
         if found != self.left {
             return Err(format!("left otherwise than undisturbed:\n{}", difference(&self.left, &found)));
         }
-        verify(desk, "last")?;
+        verify(dir, "last")?;
         // What `run` made before it got to the row: whole, but for the row, or to be swept.
-        let unfinished = desk.unfinished();
+        let unfinished = dir.unfinished();
         if workspaces.len() > 1 || !unfinished.is_empty() {
             for (number, path) in (0_u128..).zip(unfinished) {
-                if path.parent() != Some(&desk.path().join("workspaces")) {
+                if path.parent() != Some(&dir.path().join("workspaces")) {
                     return Err(format!("{} is left", path.display()));
                 }
                 // As old as one has to be that nobody works on any more.
                 let old = format!("{UNFINISHED}{:032x}", (0x7000_8000_u128 << 48) + number);
                 fs::rename(&path, path.with_file_name(old)).unwrap();
             }
-            let ran = desk.run(&["reindex"], "");
-            if ran.code != Some(0) || !desk.unfinished().is_empty() {
-                return Err(format!("{:?} is left, and {ran:?}", desk.unfinished()));
+            let ran = dir.run(&["reindex"], "");
+            if ran.code != Some(0) || !dir.unfinished().is_empty() {
+                return Err(format!("{:?} is left, and {ran:?}", dir.unfinished()));
             }
-            verify(desk, "--all")?;
+            verify(dir, "--all")?;
         }
-        match (desk.calls(), self.calls) {
+        match (dir.calls(), self.calls) {
             (Some(calls), Some(undisturbed)) if !(undisturbed..=undisturbed + kills).contains(&calls) => {
                 Err(format!("{calls} model calls, {undisturbed} undisturbed"))
             }
@@ -161,25 +165,25 @@ impl Act {
 }
 
 /// A desk on which commands were run before, each with its exit code.
-fn after(commands: &[(&[&str], i32)]) -> Desk {
-    let desk = Desk::new();
+fn after(commands: &[(&[&str], i32)]) -> TestDir {
+    let dir = TestDir::new();
     for (arguments, code) in commands {
-        let ran = desk.run(arguments, "");
+        let ran = dir.run(arguments, "");
         assert_eq!(ran.code, Some(*code), "{ran:?}");
     }
     // So that copies find the workspace below their own folder: rows hold the whole path. The calls are counted anew.
-    let copied = desk.copy();
+    let copied = dir.copy();
     fs::remove_file(copied.list()).ok();
     copied
 }
 
-fn is_fed_back(desk: &Desk) -> bool {
-    let workspace = &desk.workspaces()[0];
+fn is_fed_back(dir: &TestDir) -> bool {
+    let workspace = &dir.workspaces()[0];
     fs::read_to_string(workspace.join("instructions.md")).unwrap().contains("## Feedback 1")
 }
 
-fn verify(desk: &Desk, job: &str) -> Result<(), String> {
-    let ran = desk.run(&["audit", "verify", job], "");
+fn verify(dir: &TestDir, job: &str) -> Result<(), String> {
+    let ran = dir.run(&["audit", "verify", job], "");
     if ran.code == Some(0) { Ok(()) } else { Err(format!("{ran:?}")) }
 }
 

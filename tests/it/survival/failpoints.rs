@@ -1,4 +1,4 @@
-//! The program killed at every place of `src/crash.rs`, and once more while it mends what that left.
+//! The program killed at every place of `src/failpoint.rs`, and once more while it repairs what that left.
 //!
 //! `OVERNIGHT_TEST_HITS=all` kills at every hit of every place, not at the first, middle and last.
 
@@ -6,7 +6,7 @@
 
 use super::{
     act::Act,
-    desk::{CALLED, Desk},
+    test_dir::{CALLED, TestDir},
 };
 use crate::{store::postgres_url, support::wait};
 use regex::Regex;
@@ -23,20 +23,20 @@ use std::{
 /// What went wrong, and where it was killed.
 type Faults = Mutex<Vec<String>>;
 
-/// Places that these jobs don't reach: those of the other database, and of a workspace store (`depot.rs`).
+/// Places that these jobs don't reach: those of the other database, and of a workspace store (`workspace_store.rs`).
 const UNREACHED: [&str; 7] = [
-    "depot.blocks",
-    "depot.cleared",
-    "depot.manifest",
-    "depot.pointed",
-    "depot.restored",
+    "workspace_store.blocks",
+    "workspace_store.cleared",
+    "workspace_store.manifest",
+    "workspace_store.pointed",
+    "workspace_store.restored",
     "store.checkpoint.job",
     "store.checkpoint.phases",
 ];
 
 /// Every place that the source names.
 static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-    let place = Regex::new(r#"crash::(?:point|half|half_of)\(\s*"([^"]+)""#).unwrap();
+    let place = Regex::new(r#"failpoint::(?:hit|half|half_of)\(\s*"([^"]+)""#).unwrap();
     walkdir::WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))
         .into_iter()
         .map(Result::unwrap)
@@ -49,10 +49,10 @@ static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
 });
 
 /// How often a command comes by each place.
-fn hits(desk: &Desk, arguments: &[&str]) -> BTreeMap<String, usize> {
-    let list = desk.path().join("hits");
+fn hits(dir: &TestDir, arguments: &[&str]) -> BTreeMap<String, usize> {
+    let list = dir.path().join("hits");
     let points: Vec<String> = NAMES.iter().map(|name| format!("{name}=return({})", list.display())).collect();
-    desk.run(arguments, &points.join(";"));
+    dir.run(arguments, &points.join(";"));
     let mut hits = BTreeMap::new();
     for name in fs::read_to_string(&list).unwrap_or_default().lines() {
         *hits.entry(name.to_owned()).or_insert(0) += 1;
@@ -70,10 +70,10 @@ fn spread(count: usize, which: [bool; 4]) -> BTreeSet<usize> {
 }
 
 /// What makes the program die when it comes by `name` for the time `hit`, from 0.
-fn death(desk: &Desk, name: &str, hit: usize) -> String {
+fn death(dir: &TestDir, name: &str, hit: usize) -> String {
     let before = match (name == CALLED, hit) {
         (_, 0) => String::new(),
-        (true, hit) => format!("{hit}*return({})->", desk.list().display()),
+        (true, hit) => format!("{hit}*return({})->", dir.list().display()),
         (false, hit) => format!("{hit}*off->"),
     };
     format!("{name}={before}return")
@@ -85,26 +85,26 @@ fn killed(
     act: &Act,
     which: [bool; 4],
     is_wanted: &(dyn Fn(&str) -> bool + Sync),
-    prepare: &(dyn Fn(&mut Desk) + Sync),
+    prepare: &(dyn Fn(&mut TestDir) + Sync),
     faults: &Faults,
 ) -> BTreeSet<String> {
     let fresh = || {
-        let mut desk = act.before.copy();
-        prepare(&mut desk);
-        desk
+        let mut dir = act.before.copy();
+        prepare(&mut dir);
+        dir
     };
     let found = hits(&fresh(), act.arguments);
     let places = found.iter().filter(|(name, _)| is_wanted(name));
     let cases = places.flat_map(|(name, &count)| spread(count, which).into_iter().map(move |hit| (name, hit)));
     both(&cases.collect::<Vec<_>>(), &|(name, hit)| {
-        let desk = fresh();
-        let ran = desk.run(act.arguments, &death(&desk, name, *hit));
+        let dir = fresh();
+        let ran = dir.run(act.arguments, &death(&dir, name, *hit));
         let ended = if ran.signal.is_some() {
-            act.finish(&desk, &mut |desk, arguments| desk.run(arguments, ""))
+            act.finish(&dir, &mut |dir, arguments| dir.run(arguments, ""))
         } else {
             Err(format!("it lives: {ran:?}"))
         };
-        if let Err(what) = ended.and_then(|()| act.check(&desk, 1)) {
+        if let Err(what) = ended.and_then(|()| act.check(&dir, 1)) {
             faults.lock().unwrap().push(format!("{:?} killed at {name} {hit}: {what}", act.word));
         }
     });
@@ -135,10 +135,10 @@ fn killed_twice(act: &Act, name: &str, hit: usize, faults: &Faults) -> BTreeSet<
     drop(first);
     let found = hits(&crashed.copy(), act.again());
     both(&found.keys().collect::<Vec<_>>(), &|place| {
-        let desk = crashed.copy();
-        let mut points = Some(death(&desk, place, 0));
-        let ended = act.finish(&desk, &mut |desk, arguments| desk.run(arguments, &points.take().unwrap_or_default()));
-        if let Err(what) = ended.and_then(|()| act.check(&desk, 2)) {
+        let dir = crashed.copy();
+        let mut points = Some(death(&dir, place, 0));
+        let ended = act.finish(&dir, &mut |dir, arguments| dir.run(arguments, &points.take().unwrap_or_default()));
+        if let Err(what) = ended.and_then(|()| act.check(&dir, 2)) {
             let how = format!("{:?} killed at {name} {hit}, then at {place}", act.word);
             faults.lock().unwrap().push(format!("{how}: {what}"));
         }
@@ -181,6 +181,6 @@ fn killed_at_every_place_of_the_other_database_too() {
     let which = [true, true, false, true];
     let is_database =
         |name: &str| ["store.", "row.", "claim.", "checkpoint."].iter().any(|room| name.starts_with(room));
-    killed(&act, which, &is_database, &|desk| desk.database = Some(wait(postgres_url())), &faults);
+    killed(&act, which, &is_database, &|dir| dir.database = Some(wait(postgres_url())), &faults);
     told(&faults);
 }

@@ -7,7 +7,7 @@
 
 use super::{
     act::Act,
-    desk::{Desk, Ran},
+    test_dir::{Ran, TestDir},
 };
 use std::{
     cell::RefCell,
@@ -49,10 +49,10 @@ struct Measure {
 }
 
 fn measure(act: &Act) -> Measure {
-    let desk = act.before.copy();
-    let (before, since) = (journal_bytes(&desk), Instant::now());
-    desk.run(act.arguments, "");
-    Measure { time: since.elapsed(), bytes: journal_bytes(&desk).saturating_sub(before) }
+    let dir = act.before.copy();
+    let (before, since) = (journal_bytes(&dir), Instant::now());
+    dir.run(act.arguments, "");
+    Measure { time: since.elapsed(), bytes: journal_bytes(&dir).saturating_sub(before) }
 }
 
 fn moment(random: &mut Random, measure: &Measure) -> Moment {
@@ -65,27 +65,27 @@ fn moment(random: &mut Random, measure: &Measure) -> Moment {
 }
 
 /// Bytes of all journal files; one that is moved meanwhile may count twice or not at all.
-fn journal_bytes(desk: &Desk) -> u64 {
-    let files = walkdir::WalkDir::new(desk.path().join("workspaces")).into_iter().filter_map(Result::ok);
+fn journal_bytes(dir: &TestDir) -> u64 {
+    let files = walkdir::WalkDir::new(dir.path().join("workspaces")).into_iter().filter_map(Result::ok);
     let journals = files.filter(|entry| entry.file_name() == "journal.jsonl");
     journals.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
 }
 
 /// Runs the program and strikes at `moment`, unless it has ended by then. Whether it was struck, and what it came to.
-fn struck(desk: &Desk, arguments: &[&str], moment: Moment, strike: &dyn Fn(&mut Child)) -> (bool, Ran) {
-    let (before, since) = (journal_bytes(desk), Instant::now());
-    let mut child = desk.start(arguments);
+fn struck(dir: &TestDir, arguments: &[&str], moment: Moment, strike: &dyn Fn(&mut Child)) -> (bool, Ran) {
+    let (before, since) = (journal_bytes(dir), Instant::now());
+    let mut child = dir.start(arguments);
     loop {
         if child.try_wait().unwrap().is_some() {
-            return (false, desk.wait(&mut child));
+            return (false, dir.wait(&mut child));
         }
         let is_time = match moment {
             Moment::After(time) => since.elapsed() >= time,
-            Moment::Journal(bytes) => journal_bytes(desk) >= before + bytes,
+            Moment::Journal(bytes) => journal_bytes(dir) >= before + bytes,
         };
         if is_time {
             strike(&mut child);
-            return (true, desk.wait(&mut child));
+            return (true, dir.wait(&mut child));
         }
         std::thread::sleep(GLANCE);
     }
@@ -115,27 +115,27 @@ fn disturbed(name: &str, wanted: usize, strike: &dyn Fn(&mut Child), is_well: &d
     let mut strikes = 0;
     while strikes < wanted {
         for (measure, act) in &acts {
-            let desk = act.before.copy();
+            let dir = act.before.copy();
             let here = RefCell::new(Vec::new());
-            let mut disturb = |desk: &Desk, arguments: &[&str]| {
+            let mut disturb = |dir: &TestDir, arguments: &[&str]| {
                 // Now and then it is left in peace, so that every job ends.
                 if random.below(4) == 0 {
-                    return desk.run(arguments, "");
+                    return dir.run(arguments, "");
                 }
                 let moment = moment(&mut random, measure);
-                let (was_struck, ran) = struck(desk, arguments, moment, strike);
+                let (was_struck, ran) = struck(dir, arguments, moment, strike);
                 if was_struck {
                     here.borrow_mut().push(moment);
                     assert!(is_well(act, &ran), "{name} with seed {seed}: {:?} after {here:?}: {ran:?}", act.word);
                 }
                 ran
             };
-            let first = disturb(&desk, act.arguments);
-            let ended = if act.is_done(&first) { Ok(()) } else { act.finish(&desk, &mut disturb) };
+            let first = disturb(&dir, act.arguments);
+            let ended = if act.is_done(&first) { Ok(()) } else { act.finish(&dir, &mut disturb) };
             let here = here.into_inner();
-            if let Err(what) = ended.and_then(|()| act.check(&desk, here.len())) {
+            if let Err(what) = ended.and_then(|()| act.check(&dir, here.len())) {
                 let kept = std::env::temp_dir().join(format!("overnight-{name}-{seed}"));
-                desk.keep(&kept);
+                dir.keep(&kept);
                 panic!("{name} with seed {seed}: {:?} after {here:?}, kept in {}: {what}", act.word, kept.display());
             }
             strikes += here.len();

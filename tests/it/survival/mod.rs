@@ -1,13 +1,13 @@
 //! The program killed wherever it can be, and what is left: jobs that end as if nothing had happened.
 //!
-//! - `desk`: a folder to work in, and the program run there
+//! - `test_dir`: a folder to work in, and the program run there
 //! - `act`: a command on a job, how it goes undisturbed, and how a person gets to its end after a crash
-//! - `left`: all that a job leaves behind, without what differs from run to run
-//! - `failpoints`: killed at every place of `src/crash.rs`; `kills`: killed and stopped at any moment
+//! - `leftovers`: all that a job leaves behind, without what differs from run to run
+//! - `failpoints`: killed at every place of `src/failpoint.rs`; `kills`: killed and stopped at any moment
 
 mod act;
-mod desk;
 #[cfg(feature = "failpoints")]
 mod failpoints;
 mod kills;
-mod left;
+mod leftovers;
+mod test_dir;

@@ -4,7 +4,7 @@ use super::{
     attempts::Attempts,
     coverage::Coverage,
     effort::Effort,
-    event::{CallEnd, Decision, Event, Examined, PhaseKind, PlanStep, Saved, ToolResult, Why},
+    event::{CallEnd, Decision, Event, ExaminedFiles, PhaseKind, PlanStep, SavedFile, ToolResult, Why},
     failure::Remedy,
     models::Answered,
     plan::Plan,
@@ -17,9 +17,9 @@ use super::{
     todo_list::TodoList,
 };
 use crate::prompt::{
-    catalogue::{Family, Tool},
     conversation::Conversation,
     layers,
+    tools::{Family, Tool},
 };
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -34,7 +34,7 @@ impl Job {
             return None;
         };
         let mut job = Self::new(Arc::new((**spec).clone()), first.at);
-        job.answered.on(created);
+        job.answered.observe(created);
         for event in rest {
             job.apply(first.at, event);
         }
@@ -93,7 +93,7 @@ impl Job {
             self.totals.worked_ms += at.millis_since(self.last_at).min(longest);
         }
         self.last_at = self.last_at.max(at);
-        self.answered.on(event);
+        self.answered.observe(event);
         match event {
             Event::JobCreated { .. } | Event::TodosWarned { .. } => {}
             Event::Opened { .. } => self.attempts = Attempts::default(),
@@ -255,10 +255,10 @@ impl Job {
     }
 
     fn folds(&self) -> bool {
-        use super::instructions::Fold;
+        use super::instructions::FoldPolicy;
         match self.spec.instructions.context.fold {
-            Fold::Todo => true,
-            Fold::None => false,
+            FoldPolicy::Todo => true,
+            FoldPolicy::None => false,
         }
     }
 
@@ -285,7 +285,7 @@ impl Job {
         self.progress = Progress::Archiving { folder: folder.to_owned(), why: why.clone() };
     }
 
-    fn on_examined(&mut self, files: &Examined) {
+    fn on_examined(&mut self, files: &ExaminedFiles) {
         let Progress::Examining { why } = &self.progress else {
             return;
         };
@@ -374,8 +374,8 @@ impl Job {
             self.phase.effort.on_change();
         }
         match &result.saved {
-            Some(Saved::Plan { text }) => self.plan = self.plan_of(text),
-            Some(Saved::Memory { text }) => self.memory = Some(text.clone()),
+            Some(SavedFile::Plan { text }) => self.plan = self.plan_of(text),
+            Some(SavedFile::Memory { text }) => self.memory = Some(text.clone()),
             None => {}
         }
     }

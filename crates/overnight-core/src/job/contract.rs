@@ -48,7 +48,7 @@ pub enum QuoteResult {
 
 /// A quote to be looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct QuoteQuery<'a> {
     /// The deliverable that it stands in, and where there: `$.requirements[3]`.
     pub deliverable: &'a str,
     pub item: &'a str,
@@ -61,7 +61,7 @@ pub struct Asked<'a> {
 }
 
 /// Looks for a quote.
-pub type FindQuote<'f> = &'f mut dyn FnMut(Asked<'_>) -> QuoteResult;
+pub type FindQuote<'f> = &'f mut dyn FnMut(QuoteQuery<'_>) -> QuoteResult;
 
 /// Makes all checks of one deliverable. `content` is the file's bytes, `None` where it doesn't exist. Checks that can't
 /// be made because an earlier one failed (a schema on a missing file) fail with it and are not listed.
@@ -228,7 +228,7 @@ fn check_quote(
         }
     };
     let words = || first_words(quote);
-    Some(match find_quote(Asked { deliverable, item: place, key: &rule.text, document, quote, page }) {
+    Some(match find_quote(QuoteQuery { deliverable, item: place, key: &rule.text, document, quote, page }) {
         QuoteResult::Found => Ok(()),
         QuoteResult::NotOnPage { found_on } => {
             let page = page.map_or_else(|| "the page given".to_owned(), |page| format!("page {page}"));

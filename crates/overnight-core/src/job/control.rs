@@ -10,13 +10,13 @@ use super::{
     todo_list::{MOST_TODOS, clean_note},
 };
 use crate::prompt::{
-    board,
-    catalogue::{
-        CompletionStatus, JobComplete, Reason, Text, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, Tool,
-        arguments,
-    },
     message::ToolCall,
+    todo_board,
     tokens::{estimate, head, tail},
+    tools::{
+        CompletionStatus, JobComplete, ReasonArgument, TextArgument, TodoComplete, TodoListArguments, TodoRewind,
+        TodoWrite, Tool, arguments,
+    },
 };
 
 impl Job {
@@ -26,15 +26,15 @@ impl Job {
         match tool {
             Tool::TodoList => Some(vec![match arguments::<TodoListArguments>(tool, &call.arguments) {
                 Ok(wanted) => {
-                    match board::listing(&self.phase.todos, wanted.status.as_deref(), self.most_of_a_result()) {
+                    match todo_board::listing(&self.phase.todos, wanted.status.as_deref(), self.max_result_tokens()) {
                         Ok(listing) => returned(call, CallEnd::Done, listing),
                         Err(reason) => returned(call, CallEnd::Refused, reason),
                     }
                 }
                 Err(reason) => returned(call, CallEnd::Refused, reason),
             }]),
-            Tool::AddAccomplishment | Tool::AddNote => match arguments::<Text>(tool, &call.arguments) {
-                Ok(Text { text }) if !clean_note(&text).is_empty() => {
+            Tool::AddAccomplishment | Tool::AddNote => match arguments::<TextArgument>(tool, &call.arguments) {
+                Ok(TextArgument { text }) if !clean_note(&text).is_empty() => {
                     let text = clean_note(&text);
                     let event = if tool == Tool::AddNote {
                         Event::NoteAdded { text }
@@ -54,7 +54,7 @@ impl Job {
                 Ok(wanted) => self.todo_write(call, &wanted, at),
                 Err(reason) => vec![refusal(call, reason)],
             }),
-            Tool::NoChange => Some(match arguments::<Reason>(tool, &call.arguments) {
+            Tool::NoChange => Some(match arguments::<ReasonArgument>(tool, &call.arguments) {
                 Ok(wanted) => self.no_change(call, &wanted.reason),
                 Err(reason) => vec![refusal(call, reason)],
             }),
@@ -75,7 +75,7 @@ impl Job {
                     Some(self.end_phase(vec![returned(call, CallEnd::Done, text)], Why::Rewound { issue }))
                 }
             },
-            Tool::ArchiveAndReset => match (self.is_executing(), arguments::<Reason>(tool, &call.arguments)) {
+            Tool::ArchiveAndReset => match (self.is_executing(), arguments::<ReasonArgument>(tool, &call.arguments)) {
                 (false, _) => refused(self.wrong_step(tool)),
                 (true, Err(reason)) => refused(reason),
                 (true, Ok(wanted)) => {
@@ -237,7 +237,8 @@ impl Job {
             return vec![refusal(call, text)];
         }
         let counts = list.counts();
-        let text = format!("{}\n{}", board::answer(&list, self.spec.budget_tokens), board::counts_line(counts));
+        let text =
+            format!("{}\n{}", todo_board::answer(&list, self.spec.budget_tokens), todo_board::counts_line(counts));
         let events = vec![returned(call, CallEnd::Done, text), Event::TodosWritten { todos }];
         if counts.remaining() == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
     }
@@ -266,7 +267,7 @@ impl Job {
                 CompletionStatus::Complete if self.planning().is_some() => refused(self.wrong_step(Tool::JobComplete)),
                 CompletionStatus::Complete => refused(format!(
                     "the job is not in its review yet ({}); work the phases first, or call job_complete(status: \"blocked\") if it can't be done",
-                    board::place(self)
+                    todo_board::place(self)
                 )),
             },
         }

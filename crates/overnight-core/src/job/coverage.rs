@@ -2,12 +2,12 @@
 //! answered to the prompt in which they stood. A page that is shown in parts counts when all its lines were. What no text
 //! was got from can't be shown, and is not asked for.
 
-use super::{event::Shown, pages::PageRange, ranges::Ranges, spec::DocumentEntry};
+use super::{event::ShownPart, pages::PageRange, ranges::Ranges, spec::DocumentEntry};
 use std::collections::BTreeMap;
 
 /// Parts of one document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Parts {
+struct DocumentParts {
     /// Pages or lines of it.
     units: Ranges,
     /// Lines of the pages that were shown in part so far, by page.
@@ -17,12 +17,12 @@ struct Parts {
 /// Parts shown, by document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
-    shown: BTreeMap<String, Parts>,
+    shown: BTreeMap<String, DocumentParts>,
 }
 
 impl Coverage {
     /// Adds a part; says whether anything of it was new.
-    pub fn add(&mut self, part: &Shown) -> bool {
+    pub fn add(&mut self, part: &ShownPart) -> bool {
         self.shown.entry(part.document.clone()).or_default().add(part)
     }
 
@@ -87,8 +87,8 @@ impl Coverage {
     }
 }
 
-impl Parts {
-    fn add(&mut self, part: &Shown) -> bool {
+impl DocumentParts {
+    fn add(&mut self, part: &ShownPart) -> bool {
         let Some(lines) = part.lines else {
             self.lines.retain(|page, _| !(part.from..=part.to).contains(page));
             return self.units.add(part.from, part.to);
@@ -154,8 +154,8 @@ mod tests {
         }
     }
 
-    fn part(from: u64, to: u64) -> Shown {
-        Shown { document: "a.md".to_owned(), from, to, lines: None }
+    fn part(from: u64, to: u64) -> ShownPart {
+        ShownPart { document: "a.md".to_owned(), from, to, lines: None }
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
         let mut coverage = Coverage::default();
         let document = DocumentEntry { paged: true, ..document(3) };
         let lines =
-            |page, to_page, from, to| Shown { lines: Some(PageLines { from, to, of: 9 }), ..part(page, to_page) };
+            |page, to_page, from, to| ShownPart { lines: Some(PageLines { from, to, of: 9 }), ..part(page, to_page) };
         assert!(coverage.add(&part(1, 1)));
         assert!(coverage.add(&lines(2, 2, 1, 4)));
         assert!(!coverage.add(&lines(2, 2, 2, 3)));

@@ -28,7 +28,7 @@ pub struct Effort {
     /// Whether the last reply called no tool.
     pub silent: bool,
     /// A working tool's call that failed since the last success, and whether `todo_complete` was refused for it.
-    failure: Option<Failure>,
+    failure: Option<ToolFailure>,
     /// A working tool was called since the todo began.
     pub worked: bool,
     /// `todo_complete` was refused once for the lack of any work.
@@ -39,7 +39,7 @@ pub struct Effort {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Failure {
+struct ToolFailure {
     tool: String,
     told: bool,
 }
@@ -91,7 +91,7 @@ impl Effort {
     pub fn on_failed(&mut self, tool: &str) {
         self.malformed = 0;
         self.worked = true;
-        self.failure = Some(Failure { tool: tool.to_owned(), told: false });
+        self.failure = Some(ToolFailure { tool: tool.to_owned(), told: false });
     }
 
     /// The tool whose failure the model has not been pointed at yet.

@@ -11,7 +11,7 @@ use super::{
     state::{EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, Job, LAST_REVIEW_TODO},
     time::Timestamp,
 };
-use crate::prompt::catalogue::{JobComplete, Tool, arguments};
+use crate::prompt::tools::{JobComplete, Tool, arguments};
 
 /// `job_complete` is refused this many times; the next call ends the job as partial.
 const COMPLETION_REFUSALS: u32 = 3;

@@ -178,7 +178,7 @@ pub enum CallEnd {
 /// A part of a document that a result showed, in pages or lines, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shown {
+pub struct ShownPart {
     pub document: String,
     pub from: u64,
     pub to: u64,
@@ -190,7 +190,7 @@ pub struct Shown {
 /// A file as it is after a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Changed {
+pub struct ChangedFile {
     pub path: String,
     pub sha256: String,
     pub bytes: u64,
@@ -199,7 +199,7 @@ pub struct Changed {
 /// A result too large for the conversation, kept whole in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Spilled {
+pub struct SpilledResult {
     pub path: String,
     pub sha256: String,
 }
@@ -211,14 +211,14 @@ pub struct ToolResult {
     pub end: CallEnd,
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Shown>,
+    pub shown: Option<ShownPart>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed: Option<Changed>,
+    pub changed: Option<ChangedFile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spilled: Option<Spilled>,
+    pub spilled: Option<SpilledResult>,
     /// The new text of `main_plan.md` or `workspace.md`, where the call wrote one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub saved: Option<Saved>,
+    pub saved: Option<SavedFile>,
 }
 
 impl ToolResult {
@@ -230,7 +230,7 @@ impl ToolResult {
 /// A file of the model's own memory, as it was saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "file", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Saved {
+pub enum SavedFile {
     Plan { text: String },
     Memory { text: String },
 }
@@ -239,7 +239,7 @@ pub enum Saved {
 /// repeated safely. `before` is `None` where there is no file yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Prepared {
+pub struct PreparedWrite {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     pub after: String,
@@ -248,7 +248,7 @@ pub struct Prepared {
 /// The files that planning reads, as they stood on the disk.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Examined {
+pub struct ExaminedFiles {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -327,7 +327,7 @@ pub enum Event {
         sha256: String,
     },
     FilesExamined {
-        files: Examined,
+        files: ExaminedFiles,
     },
     /// The system changed the plan: ticks and marks, a cut phase, the plan that the model didn't write.
     PlanSet {
@@ -401,7 +401,7 @@ pub enum Event {
     },
     ToolStarted {
         call: String,
-        prepared: Prepared,
+        prepared: PreparedWrite,
     },
     ToolReturned {
         call: String,

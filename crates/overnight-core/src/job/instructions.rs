@@ -76,7 +76,7 @@ impl Default for PhaseBounds {
 pub struct ContextSettings {
     /// Tokens that a prompt may have; at least [`MIN_BUDGET_TOKENS`].
     pub budget_tokens: u64,
-    pub fold: Fold,
+    pub fold: FoldPolicy,
     pub summary: SummaryBy,
 }
 
@@ -85,14 +85,14 @@ pub const MIN_BUDGET_TOKENS: u64 = 8_000;
 
 impl Default for ContextSettings {
     fn default() -> Self {
-        Self { budget_tokens: 100_000, fold: Fold::Todo, summary: SummaryBy::Digest }
+        Self { budget_tokens: 100_000, fold: FoldPolicy::Todo, summary: SummaryBy::Digest }
     }
 }
 
 /// When tool results are replaced by one line each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fold {
+pub enum FoldPolicy {
     /// When the todo that they belong to is completed.
     Todo,
     /// Only when the budget runs short.

@@ -53,7 +53,7 @@ pub struct Answered {
 
 impl Answered {
     /// Takes in what an event says of models.
-    pub fn on(&mut self, event: &Event) {
+    pub fn observe(&mut self, event: &Event) {
         if let Event::JobCreated { spec, .. } = event {
             self.asked.clone_from(&spec.model);
             self.base_url.clone_from(&spec.base_url);
@@ -75,7 +75,7 @@ impl Answered {
 
     /// The same, before anybody has answered: for the next part of the journal.
     #[must_use]
-    pub fn anew(&self) -> Self {
+    pub fn without_turns(&self) -> Self {
         Self { asked: self.asked.clone(), base_url: self.base_url.clone(), ..Self::default() }
     }
 }
@@ -89,7 +89,7 @@ impl fmt::Display for ModelTurns {
 }
 
 /// All in one line; `else_by` where nobody has answered yet.
-pub fn told(models: &[ModelTurns], else_by: &str) -> String {
-    let told: Vec<String> = models.iter().map(ToString::to_string).collect();
-    if told.is_empty() { else_by.to_owned() } else { told.join(", ") }
+pub fn list_models(models: &[ModelTurns], else_by: &str) -> String {
+    let listed: Vec<String> = models.iter().map(ToString::to_string).collect();
+    if listed.is_empty() { else_by.to_owned() } else { listed.join(", ") }
 }

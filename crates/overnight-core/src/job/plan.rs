@@ -7,15 +7,15 @@
 mod edit;
 mod error;
 mod heading;
-mod names;
-mod place;
+mod normalize;
 mod scan;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod title;
 
 pub use error::PlanError;
-pub use names::{is_final_review, slug};
+pub use title::{is_final_review, slug};
 
 /// The most phases in one plan.
 pub const MAX_PHASES: usize = 200;
@@ -33,7 +33,7 @@ const MAX_ROUNDS: usize = 8;
 pub struct Plan {
     text: String,
     phases: Vec<PlannedPhase>,
-    spans: Vec<Span>,
+    spans: Vec<PhaseSpan>,
 }
 
 /// One phase of the plan.
@@ -42,13 +42,13 @@ pub struct PlannedPhase {
     /// From 1, without gaps: the phase's place in the plan.
     pub number: u32,
     pub title: String,
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlannedStep>,
     pub state: PhaseState,
 }
 
 /// One step of a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct PlannedStep {
     /// Plain text on one line.
     pub text: String,
     pub done: bool,
@@ -66,7 +66,7 @@ pub enum PhaseState {
 
 /// Where a phase stands: lines of the text counted from 0, and the line of its heading in the text as it was given.
 #[derive(Debug, Clone)]
-struct Span {
+struct PhaseSpan {
     heading: usize,
     end: usize,
     steps: Vec<usize>,
@@ -90,10 +90,10 @@ impl Plan {
         let is_text = |char: &char| *char == '\t' || !(char.is_control() || *char == '\u{FEFF}');
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let mut lines: Vec<String> = text.split('\n').map(|line| line.chars().filter(is_text).collect()).collect();
-        place::unfence(&mut lines);
+        normalize::unfence(&mut lines);
         let mut sources = None;
         for _ in 0..MAX_ROUNDS {
-            let (placed, found) = place::place(&lines)?;
+            let (placed, found) = normalize::normalize_headings(&lines)?;
             let sources = &*sources.get_or_insert(found);
             let scan = scan::scan(&placed);
             let shaped = trimmed(steps::shape(placed, &scan));
@@ -112,7 +112,7 @@ impl Plan {
             let (stand, steps) = steps::read(lines, section).into_iter().unzip();
             let last = section.last().map_or(0, |block| block.last);
             let next = scan.blocks.get(scan.blocks.partition_point(|block| block.first <= last));
-            spans.push(Span {
+            spans.push(PhaseSpan {
                 heading: section.first().map_or(0, |block| block.first),
                 end: next.map_or(lines.len(), |next| next.first),
                 steps: stand,

@@ -3,7 +3,7 @@
 
 use super::{
     event::PlanStep,
-    event::{Event, Examined, Why},
+    event::{Event, ExaminedFiles, Why},
     plan::{self, Plan, PlannedPhase},
     planning,
     state::{Job, Planning, Progress},
@@ -50,7 +50,7 @@ impl Job {
         ))
     }
 
-    pub(super) fn on_files_examined(&self, files: Examined) -> Vec<Event> {
+    pub(super) fn on_files_examined(&self, files: ExaminedFiles) -> Vec<Event> {
         let marked = self.marked(&files);
         let mut events = vec![Event::FilesExamined { files }];
         events.extend(marked.map(|(plan, because)| Event::PlanSet { text: plan.text().to_owned(), because }));
@@ -59,7 +59,7 @@ impl Job {
 
     /// The system's own part of the plan: the examined one with ticks and marks of the phase that ended, and why it was
     /// changed; `None` where it stands so on the disk.
-    pub(super) fn marked(&self, files: &Examined) -> Option<(Plan, String)> {
+    pub(super) fn marked(&self, files: &ExaminedFiles) -> Option<(Plan, String)> {
         let read = files.plan.as_deref().map(|text| match &self.plan {
             // A plan's text reads as itself.
             Some(plan) if plan.text() == text => Ok(plan.clone()),

@@ -12,7 +12,7 @@ use super::{
     todo::{Todo, TodoStatus},
     todo_list::{TodoList, clean},
 };
-use crate::prompt::{board, catalogue::TodoItem, layers, message::ToolCall};
+use crate::prompt::{layers, message::ToolCall, todo_board, tools::TodoItem};
 
 /// How far outside its bounds a todo list may be and still pass with a warning: one under, two over.
 pub(super) const TOLERANCE: u32 = 2;
@@ -105,7 +105,8 @@ pub(super) fn create_todos(
         warnings.push(format!("{count} todos, more than {max}"));
     }
     let list = TodoList::new(kept.clone(), at);
-    let text = format!("{}\n{}", board::answer(&list, job.spec.budget_tokens), board::counts_line(list.counts()));
+    let text =
+        format!("{}\n{}", todo_board::answer(&list, job.spec.budget_tokens), todo_board::counts_line(list.counts()));
     let mut events = vec![returned(call, CallEnd::Done, text)];
     events.extend(warnings.into_iter().map(|warning| Event::TodosWarned { warning }));
     events.extend(job.skipped(1, "not run: planning is done, and a fresh todo list begins"));

@@ -8,7 +8,7 @@ use super::{
 
 /// Which phases a checkpoint writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum CheckpointExtent {
     /// The current phase and the one before it: what may have changed since the last checkpoint.
     Recent,
     /// All of them: the first checkpoint of a process, and `reindex`.
@@ -17,10 +17,10 @@ pub enum Extent {
 
 impl Job {
     /// The rows of this state. (`seq`, `head`) is the journal's last line.
-    pub fn checkpoint(&self, extent: Extent, seq: u64, head: &str) -> Checkpoint {
+    pub fn checkpoint(&self, extent: CheckpointExtent, seq: u64, head: &str) -> Checkpoint {
         let skip = match extent {
-            Extent::Recent => self.past.len().saturating_sub(2),
-            Extent::All => 0,
+            CheckpointExtent::Recent => self.past.len().saturating_sub(2),
+            CheckpointExtent::All => 0,
         };
         let mut phases: Vec<PhaseRow> = self.past[skip..].iter().map(past_row).collect();
         let mut todos: Vec<TodoRow> = self.past[skip..].iter().flat_map(|past| todo_rows(&past.phase)).collect();

@@ -4,7 +4,7 @@ use super::{
     attempts::Attempts,
     coverage::Coverage,
     effort::Effort,
-    event::{Ending, PhaseKind, PlanStep, Prepared, Why},
+    event::{Ending, PhaseKind, PlanStep, PreparedWrite, Why},
     limits::Limits,
     models::{Answered, ModelChoice},
     plan::Plan,
@@ -61,7 +61,7 @@ pub struct Job {
     /// Calls of the last reply that have no result yet; the first is being done.
     pub pending: VecDeque<ToolCall>,
     /// What the first pending call will do to its file.
-    pub prepared: Option<Prepared>,
+    pub prepared: Option<PreparedWrite>,
     /// Files that the machine wants on the disk, oldest first.
     pub writes: VecDeque<FileWrite>,
     pub early_ends: EarlyEnds,

@@ -8,7 +8,7 @@ use super::{
     time::Timestamp,
     todo::TodoStatus,
 };
-use crate::prompt::board;
+use crate::prompt::todo_board;
 use std::fmt::Write;
 
 /// Rows of the table of files; the rest is counted.
@@ -86,7 +86,7 @@ fn lines(entries: &[String]) -> String {
 
 fn current_state(job: &Job) -> String {
     let done: usize = job.past.iter().map(|past| past.phase.todos.counts().completed).sum();
-    let mut text = format!("- phase: {} (number {})\n", board::place(job), job.phase.number);
+    let mut text = format!("- phase: {} (number {})\n", todo_board::place(job), job.phase.number);
     if job.is_phase_open() {
         let counts = job.phase.todos.counts();
         let _ = writeln!(text, "- todos of this phase: {} of {} done", counts.completed, counts.tasks());

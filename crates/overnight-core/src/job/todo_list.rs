@@ -4,7 +4,7 @@ use super::{
     time::Timestamp,
     todo::{Todo, TodoStatus},
 };
-use crate::prompt::catalogue::TodoItem;
+use crate::prompt::tools::TodoItem;
 use std::collections::HashSet;
 
 /// Letters that a todo's text may have.
@@ -24,14 +24,14 @@ pub struct TodoList {
 
 /// How many todos there are of each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TodoCounts {
     pub pending: usize,
     pub in_progress: usize,
     pub completed: usize,
     pub cancelled: usize,
 }
 
-impl Counts {
+impl TodoCounts {
     /// Todos that count as tasks of the phase: all but the cancelled.
     pub fn tasks(self) -> usize {
         self.pending + self.in_progress + self.completed
@@ -81,8 +81,8 @@ impl TodoList {
         self.todos.iter().find(|todo| todo.status == TodoStatus::InProgress)
     }
 
-    pub fn counts(&self) -> Counts {
-        self.todos.iter().fold(Counts::default(), |mut counts, todo| {
+    pub fn counts(&self) -> TodoCounts {
+        self.todos.iter().fold(TodoCounts::default(), |mut counts, todo| {
             match todo.status {
                 TodoStatus::Pending => counts.pending += 1,
                 TodoStatus::InProgress => counts.in_progress += 1,

@@ -2,11 +2,11 @@
 //! compaction the prompt is under half of the budget.
 
 use super::{
-    board,
-    catalogue::catalogue,
-    conversation::{Conversation, Entry},
+    conversation::{Conversation, ConversationEntry},
     layers::share_of,
+    todo_board,
     tokens::{bounded, estimate},
+    tools::tool_specs,
 };
 use crate::job::{event::Event, state::Job};
 use std::sync::LazyLock;
@@ -32,7 +32,7 @@ pub const RESULT_TOKENS: u64 = 4_000;
 /// Tokens of the tool descriptions.
 pub fn tools_tokens() -> u64 {
     static TOKENS: LazyLock<u64> = LazyLock::new(|| {
-        catalogue()
+        tool_specs()
             .iter()
             .map(|tool| estimate(&tool.name) + estimate(&tool.description) + estimate(&tool.parameters.to_string()) + 8)
             .sum()
@@ -42,7 +42,7 @@ pub fn tools_tokens() -> u64 {
 
 /// Estimated tokens of the protected layers and layer 4.
 fn standing_tokens(job: &Job) -> u64 {
-    tools_tokens() + estimate(&job.spec.system_prompt) + estimate(&job.layer4) + estimate(&board::render(job)) + 16
+    tools_tokens() + estimate(&job.spec.system_prompt) + estimate(&job.layer4) + estimate(&todo_board::render(job)) + 16
 }
 
 /// Estimated tokens of the next prompt, as counted here.
@@ -128,12 +128,12 @@ fn shrink(job: &Job, budget: u64, least: u64) -> Vec<Event> {
 
 /// What folded turns did, a line each: what was said, the calls, and how the first ones came out. A turn that was too large to
 /// be shown even once is told of by nothing else.
-fn words_on(entries: &[Entry], tokens: u64) -> String {
+fn words_on(entries: &[ConversationEntry], tokens: u64) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut told = 0;
     for entry in entries {
         match entry {
-            Entry::Assistant { text, calls, .. } => {
+            ConversationEntry::Assistant { text, calls, .. } => {
                 let calls: Vec<String> = calls
                     .iter()
                     .map(|call| {
@@ -144,12 +144,12 @@ fn words_on(entries: &[Entry], tokens: u64) -> String {
                 lines.push(format!("- {said} {}", calls.join("; ")));
                 told = 0;
             }
-            Entry::Tool(tool) if told < RESULTS_TOLD => {
+            ConversationEntry::Tool(tool) if told < RESULTS_TOLD => {
                 let result = super::tokens::head(tool.text.trim(), 24).replace('\n', " ");
                 lines.push(format!("  - {}: {result}", tool.name));
                 told += 1;
             }
-            Entry::User { .. } | Entry::Tool(_) => {}
+            ConversationEntry::User { .. } | ConversationEntry::Tool(_) => {}
         }
     }
     super::tokens::last_lines(&lines.join("\n"), tokens).to_owned()

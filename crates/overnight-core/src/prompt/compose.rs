@@ -2,9 +2,9 @@
 //! for the whole job; layer 4, which changes once a phase; the conversation, append-only; the board last.
 
 use super::{
-    board,
-    catalogue::catalogue,
     message::{Message, Prompt},
+    todo_board,
+    tools::tool_specs,
 };
 use crate::job::{digest::sha256, state::Job};
 
@@ -14,8 +14,8 @@ pub fn prompt(job: &Job) -> Prompt {
     messages.push(Message::System { text: job.spec.system_prompt.clone() });
     messages.push(Message::User { text: job.layer4.clone() });
     messages.extend(job.conversation.messages());
-    messages.push(Message::User { text: board::render(job) });
-    Prompt { tools: catalogue(), messages }
+    messages.push(Message::User { text: todo_board::render(job) });
+    Prompt { tools: tool_specs(), messages }
 }
 
 /// The system prompt of a new job.

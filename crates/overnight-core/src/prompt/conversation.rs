@@ -2,17 +2,17 @@
 //! (folded or masked) and oldest turns that are folded into layer 4. A call and its result are never separated.
 
 use super::{
-    catalogue::Tool,
     message::{Message, ToolCall},
     tokens::estimate,
+    tools::Tool,
 };
-use crate::job::event::{Shown, ToolResult};
+use crate::job::event::{ShownPart, ToolResult};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// One entry of the conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Entry {
+pub enum ConversationEntry {
     /// The system's own word: what was examined.
     User {
         text: String,
@@ -38,7 +38,7 @@ pub struct ToolEntry {
     pub finished: bool,
     /// Replaced by a line.
     pub replaced: bool,
-    pub shown: Option<Shown>,
+    pub shown: Option<ShownPart>,
     /// How to have the text again.
     again: String,
 }
@@ -46,7 +46,7 @@ pub struct ToolEntry {
 /// Everything said since the last compaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversation {
-    entries: Vec<Entry>,
+    entries: Vec<ConversationEntry>,
     tokens: u64,
 }
 
@@ -55,7 +55,7 @@ pub const FOLD_OVER: u64 = 300;
 /// What a message costs beside its text.
 const FRAME: u64 = 4;
 
-impl Entry {
+impl ConversationEntry {
     pub fn tokens(&self) -> u64 {
         FRAME
             + match self {
@@ -104,7 +104,7 @@ impl ToolEntry {
 }
 
 impl Conversation {
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[ConversationEntry] {
         &self.entries
     }
 
@@ -114,7 +114,7 @@ impl Conversation {
     }
 
     pub fn messages(&self) -> impl Iterator<Item = Message> {
-        self.entries.iter().map(Entry::message)
+        self.entries.iter().map(ConversationEntry::message)
     }
 
     pub fn clear(&mut self) {
@@ -122,19 +122,23 @@ impl Conversation {
         self.tokens = 0;
     }
 
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: ConversationEntry) {
         self.tokens += entry.tokens();
         self.entries.push(entry);
     }
 
     pub fn push_user(&mut self, text: String) {
-        self.push(Entry::User { text });
+        self.push(ConversationEntry::User { text });
     }
 
     pub fn push_reply(&mut self, text: &str, calls: &[ToolCall], carried: Option<&Arc<Value>>) {
         // Some providers refuse a prompt with an empty message in it.
         let text = if text.trim().is_empty() && calls.is_empty() { "(an empty reply)" } else { text };
-        self.push(Entry::Assistant { text: text.to_owned(), calls: calls.to_vec(), carried: carried.cloned() });
+        self.push(ConversationEntry::Assistant {
+            text: text.to_owned(),
+            calls: calls.to_vec(),
+            carried: carried.cloned(),
+        });
     }
 
     pub fn push_result(&mut self, call: &ToolCall, result: &ToolResult) {
@@ -149,7 +153,7 @@ impl Conversation {
             (None, Some(Tool::TodoWrite | Tool::TodoList)) => "todo_list() shows the todos".to_owned(),
             (None, Some(_) | None) => "it is kept in the journal only".to_owned(),
         };
-        self.push(Entry::Tool(ToolEntry {
+        self.push(ConversationEntry::Tool(ToolEntry {
             call: call.id.clone(),
             name: call.name.clone(),
             tokens: estimate(&result.text),
@@ -164,20 +168,20 @@ impl Conversation {
 
     fn results_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut ToolEntry> {
         self.entries.iter_mut().filter_map(|entry| match entry {
-            Entry::Tool(tool) => Some(tool),
-            Entry::User { .. } | Entry::Assistant { .. } => None,
+            ConversationEntry::Tool(tool) => Some(tool),
+            ConversationEntry::User { .. } | ConversationEntry::Assistant { .. } => None,
         })
     }
 
     fn results(&self) -> impl DoubleEndedIterator<Item = &ToolEntry> {
         self.entries.iter().filter_map(|entry| match entry {
-            Entry::Tool(tool) => Some(tool),
-            Entry::User { .. } | Entry::Assistant { .. } => None,
+            ConversationEntry::Tool(tool) => Some(tool),
+            ConversationEntry::User { .. } | ConversationEntry::Assistant { .. } => None,
         })
     }
 
     /// The model has answered: all results were seen. Gives the parts of documents that it was shown by them.
-    pub fn on_answered(&mut self) -> Vec<Shown> {
+    pub fn on_answered(&mut self) -> Vec<ShownPart> {
         let mut shown = Vec::new();
         for tool in self.results_mut().rev().take_while(|tool| !tool.seen) {
             tool.seen = true;
@@ -208,12 +212,12 @@ impl Conversation {
 
     /// Tokens of the last reply and its results.
     pub fn newest_turn_tokens(&self) -> u64 {
-        let is_result = |entry: &&Entry| match entry {
-            Entry::Tool(_) => true,
-            Entry::User { .. } | Entry::Assistant { .. } => false,
+        let is_result = |entry: &&ConversationEntry| match entry {
+            ConversationEntry::Tool(_) => true,
+            ConversationEntry::User { .. } | ConversationEntry::Assistant { .. } => false,
         };
         let results = self.entries.iter().rev().take_while(is_result).count();
-        self.entries.iter().rev().take(results + 1).map(Entry::tokens).sum()
+        self.entries.iter().rev().take(results + 1).map(ConversationEntry::tokens).sum()
     }
 
     /// Tokens of results that the model has not seen yet.
@@ -255,7 +259,7 @@ impl Conversation {
         let mut end = 0;
         while remaining > keep && end < self.entries.len() {
             let next = self.turn_end(end);
-            remaining -= self.entries[end..next].iter().map(Entry::tokens).sum::<u64>();
+            remaining -= self.entries[end..next].iter().map(ConversationEntry::tokens).sum::<u64>();
             end = next;
         }
         end
@@ -263,9 +267,9 @@ impl Conversation {
 
     /// The end of the turn that begins at `start`: a reply goes with its results.
     fn turn_end(&self, start: usize) -> usize {
-        let is_result = |entry: &Entry| match entry {
-            Entry::Tool(_) => true,
-            Entry::User { .. } | Entry::Assistant { .. } => false,
+        let is_result = |entry: &ConversationEntry| match entry {
+            ConversationEntry::Tool(_) => true,
+            ConversationEntry::User { .. } | ConversationEntry::Assistant { .. } => false,
         };
         self.entries[start + 1..]
             .iter()

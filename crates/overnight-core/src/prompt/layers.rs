@@ -2,7 +2,7 @@
 
 use super::tokens::{bounded, estimate, last_lines};
 use crate::job::{
-    event::Examined,
+    event::ExaminedFiles,
     plan::Plan,
     spec::JobSpec,
     state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PastPhase, SUMMARY_FILE},
@@ -38,7 +38,7 @@ pub fn at_the_start(spec: &JobSpec) -> String {
 }
 
 /// What the examine step read, as planning is shown it.
-pub fn examined(files: &Examined, budget: u64) -> String {
+pub fn examined(files: &ExaminedFiles, budget: u64) -> String {
     let mut text = "The system has read these files from the disk just now.".to_owned();
     let named = [
         (PLAN_FILE, files.plan.as_deref()),

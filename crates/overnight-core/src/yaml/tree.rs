@@ -1,6 +1,6 @@
 //! Builds the tree, and finds a place of it again in the text: the two walks through the YAML library.
 
-use super::{Fault, Node, Step};
+use super::{YamlError, YamlNode, YamlStep};
 use crate::amount::shown;
 use serde::{
     Serialize, Serializer,
@@ -21,33 +21,33 @@ const MAX_DEPTH: usize = 40;
 const MAX_OPEN: usize = 1_000;
 
 /// Reads a text into a tree.
-pub(super) fn grow(text: &str) -> Result<Node, Fault> {
+pub(super) fn build(text: &str) -> Result<YamlNode, YamlError> {
     if text.len() > MAX_BYTES {
         let what = format!("{} bytes of YAML; at most {MAX_BYTES} are read", text.len());
-        return Err(Fault { line: 1, what });
+        return Err(YamlError { line: 1, what });
     }
     if let Some(at) = text.find(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
-        return Err(Fault { line: line_at(text, at), what: "a control character; remove it".to_owned() });
+        return Err(YamlError { line: line_at(text, at), what: "a control character; remove it".to_owned() });
     }
     if let Some(at) = too_open(text) {
         let what = format!("more than {MAX_OPEN} '[' and '{{' are open here; close them");
-        return Err(Fault { line: line_at(text, at), what });
+        return Err(YamlError { line: line_at(text, at), what });
     }
     let (left, reason) = (Cell::new(MAX_NODES), RefCell::new(None));
-    let grow = Grow { left: &left, depth: 0, reason: &reason };
+    let grow = NodeSeed { left: &left, depth: 0, reason: &reason };
     grow.deserialize(serde_yaml::Deserializer::from_str(text)).map_err(|error| {
         let what = reason.take().unwrap_or_else(|| {
             // The library appends positions within the text it was given; ours is the one that counts.
             let said = error.to_string();
             format!("not valid YAML: {}", shown(said.split(" at line ").next().unwrap_or("")))
         });
-        Fault { line: line_of_error(text, &error).unwrap_or(1), what }
+        YamlError { line: line_of_error(text, &error).unwrap_or(1), what }
     })
 }
 
 /// The line, from 1, of the value at `path` in a text that `grow` could read, or of its key.
-pub(super) fn locate(text: &str, path: &[Step], at_key: bool) -> u64 {
-    let probe = Probe { steps: path, at_key };
+pub(super) fn locate(text: &str, path: &[YamlStep], at_key: bool) -> u64 {
+    let probe = LocateSeed { steps: path, at_key };
     match probe.deserialize(serde_yaml::Deserializer::from_str(text)) {
         Ok(()) => 1,
         Err(error) => line_of_error(text, &error).unwrap_or(1),
@@ -79,92 +79,92 @@ fn line_at(text: &str, byte: usize) -> u64 {
 
 /// Builds the tree.
 #[derive(Clone, Copy)]
-struct Grow<'c> {
+struct NodeSeed<'c> {
     left: &'c Cell<usize>,
     depth: usize,
     /// Our own words for an error; the library's carry its positions.
     reason: &'c RefCell<Option<String>>,
 }
 
-impl Grow<'_> {
+impl NodeSeed<'_> {
     fn refuse<E: Error>(self, what: String) -> E {
         *self.reason.borrow_mut() = Some(what);
         E::custom("refused")
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Grow<'_> {
-    type Value = Node;
+impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
+    type Value = YamlNode;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<YamlNode, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Grow<'_> {
-    type Value = Node;
+impl<'de> Visitor<'de> for NodeSeed<'_> {
+    type Value = YamlNode;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("text, a number, true, false, a list or a mapping")
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Flag(value))
+    fn visit_bool<E: Error>(self, value: bool) -> Result<YamlNode, E> {
+        Ok(YamlNode::Flag(value))
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Whole(value))
+    fn visit_u64<E: Error>(self, value: u64) -> Result<YamlNode, E> {
+        Ok(YamlNode::Whole(value))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "negative numbers are out of every range used here")]
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Node, E> {
-        Ok(u64::try_from(value).map_or(Node::Number(value as f64), Node::Whole))
+    fn visit_i64<E: Error>(self, value: i64) -> Result<YamlNode, E> {
+        Ok(u64::try_from(value).map_or(YamlNode::Number(value as f64), YamlNode::Whole))
     }
 
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Node, E> {
-        Ok(Node::Number(value))
+    fn visit_f64<E: Error>(self, value: f64) -> Result<YamlNode, E> {
+        Ok(YamlNode::Number(value))
     }
 
-    fn visit_str<E: Error>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::Text(value.to_owned()))
+    fn visit_str<E: Error>(self, value: &str) -> Result<YamlNode, E> {
+        Ok(YamlNode::Text(value.to_owned()))
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Node, E> {
-        Ok(Node::Null)
+    fn visit_unit<E: Error>(self) -> Result<YamlNode, E> {
+        Ok(YamlNode::Null)
     }
 
-    fn visit_none<E: Error>(self) -> Result<Node, E> {
-        Ok(Node::Null)
+    fn visit_none<E: Error>(self) -> Result<YamlNode, E> {
+        Ok(YamlNode::Null)
     }
 
-    fn visit_enum<A: EnumAccess<'de>>(self, _tagged: A) -> Result<Node, A::Error> {
+    fn visit_enum<A: EnumAccess<'de>>(self, _tagged: A) -> Result<YamlNode, A::Error> {
         Err(self.refuse("a tag (a word that begins with '!'); remove it, or put the text in quotes".to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<YamlNode, A::Error> {
         let inner = self.inner()?;
         let mut nodes = Vec::new();
         while let Some(node) = seq.next_element_seed(inner)? {
             self.spend()?;
             nodes.push(node);
         }
-        Ok(Node::List(nodes))
+        Ok(YamlNode::List(nodes))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<YamlNode, A::Error> {
         let inner = self.inner()?;
-        let mut entries: Vec<(String, Node)> = Vec::new();
+        let mut entries: Vec<(String, YamlNode)> = Vec::new();
         let mut seen = HashSet::new();
-        while let Some(key) = map.next_key_seed(Key { grow: self, seen: &seen })? {
+        while let Some(key) = map.next_key_seed(KeySeed { grow: self, seen: &seen })? {
             self.spend()?;
             seen.insert(key.clone());
             entries.push((key, map.next_value_seed(inner)?));
         }
-        Ok(Node::Map(entries))
+        Ok(YamlNode::Map(entries))
     }
 }
 
-impl Grow<'_> {
+impl NodeSeed<'_> {
     fn inner<E: Error>(self) -> Result<Self, E> {
         if self.depth >= MAX_DEPTH {
             return Err(self.refuse(format!("nested more than {MAX_DEPTH} levels deep")));
@@ -184,12 +184,12 @@ impl Grow<'_> {
 }
 
 /// Reads a key, and refuses one that was there before: raised here, the error has the second key's position.
-struct Key<'c, 's> {
-    grow: Grow<'c>,
+struct KeySeed<'c, 's> {
+    grow: NodeSeed<'c>,
     seen: &'s HashSet<String>,
 }
 
-impl<'de> DeserializeSeed<'de> for Key<'_, '_> {
+impl<'de> DeserializeSeed<'de> for KeySeed<'_, '_> {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
@@ -197,7 +197,7 @@ impl<'de> DeserializeSeed<'de> for Key<'_, '_> {
     }
 }
 
-impl Visitor<'_> for Key<'_, '_> {
+impl Visitor<'_> for KeySeed<'_, '_> {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -213,23 +213,23 @@ impl Visitor<'_> for Key<'_, '_> {
 }
 
 /// Fails at the place that `steps` lead to, so that the library says where that is.
-struct Probe<'p> {
-    steps: &'p [Step],
+struct LocateSeed<'p> {
+    steps: &'p [YamlStep],
     at_key: bool,
 }
 
-impl<'de> DeserializeSeed<'de> for Probe<'_> {
+impl<'de> DeserializeSeed<'de> for LocateSeed<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         if self.steps.is_empty() {
-            return deserializer.deserialize_any(Here);
+            return deserializer.deserialize_any(FailHere);
         }
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Probe<'_> {
+impl<'de> Visitor<'de> for LocateSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -237,24 +237,24 @@ impl<'de> Visitor<'de> for Probe<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        let Some((Step::Index(wanted), rest)) = self.steps.split_first() else {
+        let Some((YamlStep::Index(wanted), rest)) = self.steps.split_first() else {
             return Ok(());
         };
         for _ in 0..*wanted {
             seq.next_element::<IgnoredAny>()?;
         }
-        seq.next_element_seed(Probe { steps: rest, at_key: self.at_key })?;
+        seq.next_element_seed(LocateSeed { steps: rest, at_key: self.at_key })?;
         Err(A::Error::custom("here"))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Some((Step::Key(wanted), rest)) = self.steps.split_first() else {
+        let Some((YamlStep::Key(wanted), rest)) = self.steps.split_first() else {
             return Ok(());
         };
         let refused = (self.at_key && rest.is_empty()).then_some(wanted.as_str());
-        while let Some(key) = map.next_key_seed(KeyProbe { refused })? {
+        while let Some(key) = map.next_key_seed(LocateKeySeed { refused })? {
             if key == *wanted {
-                map.next_value_seed(Probe { steps: rest, at_key: self.at_key })?;
+                map.next_value_seed(LocateSeed { steps: rest, at_key: self.at_key })?;
                 break;
             }
             map.next_value::<IgnoredAny>()?;
@@ -263,11 +263,11 @@ impl<'de> Visitor<'de> for Probe<'_> {
     }
 }
 
-struct KeyProbe<'p> {
+struct LocateKeySeed<'p> {
     refused: Option<&'p str>,
 }
 
-impl<'de> DeserializeSeed<'de> for KeyProbe<'_> {
+impl<'de> DeserializeSeed<'de> for LocateKeySeed<'_> {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
@@ -275,7 +275,7 @@ impl<'de> DeserializeSeed<'de> for KeyProbe<'_> {
     }
 }
 
-impl Visitor<'_> for KeyProbe<'_> {
+impl Visitor<'_> for LocateKeySeed<'_> {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -288,9 +288,9 @@ impl Visitor<'_> for KeyProbe<'_> {
 }
 
 /// Accepts nothing: the default methods fail with the position of whatever is there.
-struct Here;
+struct FailHere;
 
-impl Visitor<'_> for Here {
+impl Visitor<'_> for FailHere {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -299,7 +299,7 @@ impl Visitor<'_> for Here {
 }
 
 /// A tree as JSON: an inline schema.
-impl Serialize for Node {
+impl Serialize for YamlNode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),

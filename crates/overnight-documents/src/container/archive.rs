@@ -5,9 +5,9 @@ use std::io::Cursor;
 
 use zip::{CompressionMethod, ZipArchive};
 
-use super::bounds::{AGAIN, MAX_ENTRIES, Spent, Unfit, Unpacked, bomb};
-use super::names::{Named, Names};
-use super::opened::{Inside, What};
+use super::bounds::{AGAIN, MAX_ENTRIES, UnpackBudget, UnpackError, UnpackedMember, bomb};
+use super::names::{EntryName, MemberNames};
+use super::opened::{ContainerEntry, MemberKind};
 use crate::format::ending;
 use crate::refusal::Refusal;
 
@@ -69,9 +69,9 @@ impl<'a> Archive<'a> {
     }
 
     /// What lies in it, in its order.
-    pub(super) fn inside(&self) -> Result<Vec<Inside>, Refusal> {
-        let mut names = Names::default();
-        let mut inside: Vec<Inside> = Vec::new();
+    pub(super) fn inside(&self) -> Result<Vec<ContainerEntry>, Refusal> {
+        let mut names = MemberNames::default();
+        let mut inside: Vec<ContainerEntry> = Vec::new();
         // A folder that is left out is so once, not with each file in it.
         let mut left_out = HashSet::new();
         let (mut locked, mut files) = (0_usize, 0_usize);
@@ -82,25 +82,27 @@ impl<'a> Archive<'a> {
             }
             let raw = entry.name().unwrap_or_default();
             let (name, what) = match names.of_path(&raw) {
-                Named::LeftOut(name, why) => {
+                EntryName::LeftOut(name, why) => {
                     if !left_out.insert(name.clone()) {
                         continue;
                     }
-                    (name, What::LeftOut(why))
+                    (name, MemberKind::LeftOut(why))
                 }
-                Named::Document(name) if entry.is_symlink() => (name, What::LeftOut("a symbolic link".to_owned())),
-                Named::Document(name) => {
+                EntryName::Document(name) if entry.is_symlink() => {
+                    (name, MemberKind::LeftOut("a symbolic link".to_owned()))
+                }
+                EntryName::Document(name) => {
                     files += 1;
                     locked += usize::from(entry.encrypted());
                     let what = match entry.compression() {
-                        _ if entry.encrypted() => What::Faulty(LOCKED),
-                        CompressionMethod::Stored | CompressionMethod::Deflated => What::Document(index),
-                        _ => What::Faulty(PACKED_OTHERWISE),
+                        _ if entry.encrypted() => MemberKind::Faulty(LOCKED),
+                        CompressionMethod::Stored | CompressionMethod::Deflated => MemberKind::Document(index),
+                        _ => MemberKind::Faulty(PACKED_OTHERWISE),
                     };
                     (name, what)
                 }
             };
-            inside.push(Inside { name, what });
+            inside.push(ContainerEntry { name, what });
         }
         if locked > 0 && locked == files {
             return Err(Refusal::Encrypted { format: FORMAT.to_owned() });
@@ -111,7 +113,7 @@ impl<'a> Archive<'a> {
         }
         if self.zip.metadata().has_duplicate_names() {
             let why = "some names stand in the archive more than once: only the last of each is read";
-            inside.push(Inside { name: "*".to_owned(), what: What::LeftOut(why.to_owned()) });
+            inside.push(ContainerEntry { name: "*".to_owned(), what: MemberKind::LeftOut(why.to_owned()) });
         }
         Ok(inside)
     }
@@ -120,10 +122,10 @@ impl<'a> Archive<'a> {
     pub(super) fn unpack(
         &mut self,
         index: usize,
-        spent: &mut Spent,
+        spent: &mut UnpackBudget,
         wanted: &dyn Fn(&[u8]) -> bool,
-    ) -> Result<Unpacked, Unfit> {
-        let misplaced = || Unfit::Itself("its place in the archive is wrong".to_owned(), AGAIN);
+    ) -> Result<UnpackedMember, UnpackError> {
+        let misplaced = || UnpackError::Itself("its place in the archive is wrong".to_owned(), AGAIN);
         let mut entry = self.zip.by_index(index).map_err(|_| misplaced())?;
         // A stored one says its size in two places, and only one of them is counted.
         let packed = match entry.compression() {

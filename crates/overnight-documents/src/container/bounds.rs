@@ -24,7 +24,7 @@ const CHUNK: usize = 64 << 10;
 
 /// What was unpacked so far.
 #[derive(Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct UnpackBudget {
     entries: u64,
     bytes: u64,
     held: u64,
@@ -32,7 +32,7 @@ pub(super) struct Spent {
 
 /// One thing unpacked.
 #[derive(Debug)]
-pub(super) struct Unpacked {
+pub(super) struct UnpackedMember {
     pub(super) bytes: u64,
     /// Its content, where it was wanted.
     pub(super) content: Option<Vec<u8>>,
@@ -40,24 +40,24 @@ pub(super) struct Unpacked {
 
 /// Why a thing isn't unpacked.
 #[derive(Debug)]
-pub(super) enum Unfit {
+pub(super) enum UnpackError {
     /// It alone: a clause, and what to do.
     Itself(String, &'static str),
     /// All of the container.
     Whole(Refusal),
 }
 
-impl Spent {
+impl UnpackBudget {
     /// One more thing is in there.
     pub(super) fn entry(&mut self, format: &str) -> Result<(), Refusal> {
         self.entries += 1;
         if self.entries > MAX_ENTRIES { Err(bomb(format, "holds more than 20,000 files")) } else { Ok(()) }
     }
 
-    fn unpacked(&mut self, bytes: u64, format: &str) -> Result<(), Unfit> {
+    fn unpacked(&mut self, bytes: u64, format: &str) -> Result<(), UnpackError> {
         self.bytes += bytes;
         if self.bytes > MAX_ALL_BYTES {
-            return Err(Unfit::Whole(bomb(format, "unpacks to more than 2 GiB")));
+            return Err(UnpackError::Whole(bomb(format, "unpacks to more than 2 GiB")));
         }
         Ok(())
     }
@@ -82,7 +82,7 @@ impl Spent {
         packed: u64,
         format: &str,
         wanted: &dyn Fn(&[u8]) -> bool,
-    ) -> Result<Unpacked, Unfit> {
+    ) -> Result<UnpackedMember, UnpackError> {
         let mut head = Vec::with_capacity(HEAD_BYTES);
         let at_most = HEAD_BYTES as u64;
         reader.take(at_most).read_to_end(&mut head).map_err(|error| damaged(&error))?;
@@ -93,17 +93,17 @@ impl Spent {
         loop {
             let more = reader.read(&mut chunk).map_err(|error| damaged(&error))?;
             if more == 0 {
-                return Ok(Unpacked { bytes, content });
+                return Ok(UnpackedMember { bytes, content });
             }
             bytes += more as u64;
             self.unpacked(more as u64, format)?;
             if bytes > MAX_ENTRY_BYTES {
                 let why = format!("it unpacks to more than {} MiB", MAX_ENTRY_BYTES >> 20);
-                return Err(Unfit::Itself(why, "unpack the archive and split this document"));
+                return Err(UnpackError::Itself(why, "unpack the archive and split this document"));
             }
             if bytes > RATIO_COUNTS_FROM && bytes / MAX_RATIO > packed {
                 let why = format!("it unpacks to more than {MAX_RATIO} times its size");
-                return Err(Unfit::Itself(why, "unpack the archive yourself if it is to be read"));
+                return Err(UnpackError::Itself(why, "unpack the archive yourself if it is to be read"));
             }
             if let Some(content) = &mut content {
                 content.extend_from_slice(&chunk[..more]);
@@ -112,12 +112,12 @@ impl Spent {
     }
 }
 
-fn damaged(error: &std::io::Error) -> Unfit {
+fn damaged(error: &std::io::Error) -> UnpackError {
     let why = match error.kind() {
         std::io::ErrorKind::UnexpectedEof => "its end is missing",
         _ => "it is damaged and doesn't unpack to what was packed",
     };
-    Unfit::Itself(why.to_owned(), AGAIN)
+    UnpackError::Itself(why.to_owned(), AGAIN)
 }
 
 /// A container that was built to exhaust who unpacks it.

@@ -15,7 +15,7 @@ mod names;
 mod opened;
 mod walk;
 
-pub(crate) use names::{Names, with_number};
+pub(crate) use names::{MemberNames, with_number};
 pub(crate) use walk::may_hold;
 pub use walk::{Member, Members, members, take, take_all};
 

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::discover::check_name;
 use crate::forbidden_names::is_invisible;
-use crate::gather::check_name;
 
 /// The longest part of a name, in bytes, with room for ` (2)` and for what a workspace puts behind it.
 const MAX_PART_BYTES: usize = 200;
@@ -18,7 +18,7 @@ const JUNK: &[(&str, &str)] = &[
 
 /// The names in one container. Two differ by more than the case of their letters, and none is another's folder.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct MemberNames {
     files: HashSet<String>,
     folders: HashSet<String>,
     /// The number that the next namesake gets: looking for it anew each time would be quadratic.
@@ -27,30 +27,30 @@ pub(crate) struct Names {
 
 /// What becomes of a name.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum EntryName {
     Document(String),
     /// What to call it in a list, and why it is no document.
     LeftOut(String, String),
 }
 
-impl Names {
+impl MemberNames {
     /// The name for a path in an archive.
-    pub(super) fn of_path(&mut self, raw: &str) -> Named {
+    pub(super) fn of_path(&mut self, raw: &str) -> EntryName {
         let separators: &[char] = if raw.contains('/') { &['/'] } else { &['\\'] };
         let parts: Vec<&str> =
             raw.split(separators).map(str::trim).filter(|part| !matches!(*part, "" | "." | "..")).collect();
         for (at, part) in parts.iter().enumerate() {
             if let Some(why) = junk(part) {
                 let name = parts[..=at].iter().map(|part| fit(part)).collect::<Vec<_>>().join("/");
-                return Named::LeftOut(cut(&name, MAX_NAME_BYTES).to_owned(), why.to_owned());
+                return EntryName::LeftOut(cut(&name, MAX_NAME_BYTES).to_owned(), why.to_owned());
             }
         }
         let name = parts.iter().map(|part| fit(part)).collect::<Vec<_>>().join("/");
         if name.len() > MAX_NAME_BYTES {
             let why = format!("its name has {} bytes, and {MAX_NAME_BYTES} is the most", name.len());
-            return Named::LeftOut(cut(&name, MAX_NAME_BYTES).to_owned(), why);
+            return EntryName::LeftOut(cut(&name, MAX_NAME_BYTES).to_owned(), why);
         }
-        Named::Document(self.unique(if name.is_empty() { "unnamed" } else { &name }))
+        EntryName::Document(self.unique(if name.is_empty() { "unnamed" } else { &name }))
     }
 
     /// The name for a file that someone attached: never in a folder, and never hidden.

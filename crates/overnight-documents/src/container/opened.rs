@@ -1,20 +1,20 @@
 //! One container, whatever it is, as a list of what lies in it.
 
 use super::archive::{self, Archive};
-use super::bounds::{Spent, Unfit, Unpacked};
-use crate::readers::mail::{self, Attached, Attachment};
+use super::bounds::{UnpackBudget, UnpackError, UnpackedMember};
+use crate::readers::mail::{self, Attachment, Attachments};
 use crate::refusal::Refusal;
 
 /// One thing in a container.
 #[derive(Debug)]
-pub(super) struct Inside {
+pub(super) struct ContainerEntry {
     /// Valid, and in its container unique among documents.
     pub(super) name: String,
-    pub(super) what: What,
+    pub(super) what: MemberKind,
 }
 
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum MemberKind {
     /// By this number.
     Document(usize),
     /// A document that can't be taken out, with a fragment.
@@ -24,10 +24,10 @@ pub(super) enum What {
 }
 
 /// A container that was recognised.
-pub(super) enum Opened<'a> {
+pub(super) enum OpenContainer<'a> {
     Archive(Archive<'a>),
     /// What was attached to a mail.
-    Mail(Attached<'a>),
+    Mail(Attachments<'a>),
 }
 
 const MAIL: &str = "a mail";
@@ -37,7 +37,7 @@ pub(super) fn may_be_one(name: &str, head: &[u8]) -> bool {
     archive::begins_like_one(head) || mail::may_be_one(name, head)
 }
 
-impl<'a> Opened<'a> {
+impl<'a> OpenContainer<'a> {
     /// `None`: not a container.
     pub(super) fn open(name: &str, bytes: &'a [u8]) -> Result<Option<Self>, Refusal> {
         if let Some(archive) = Archive::open(name, bytes)? {
@@ -66,14 +66,16 @@ impl<'a> Opened<'a> {
     }
 
     /// What lies in it.
-    pub(super) fn inside(&self) -> Result<Vec<Inside>, Refusal> {
+    pub(super) fn inside(&self) -> Result<Vec<ContainerEntry>, Refusal> {
         match self {
             Self::Archive(archive) => archive.inside(),
-            Self::Mail(Attached { attachments, left_out }) => {
+            Self::Mail(Attachments { attachments, left_out }) => {
                 let named = attachments.iter().map(|attachment| attachment.name.clone()).enumerate();
-                let named = named.map(|(index, name)| Inside { name, what: What::Document(index) });
+                let named = named.map(|(index, name)| ContainerEntry { name, what: MemberKind::Document(index) });
                 let left_out = left_out.iter().cloned();
-                Ok(named.chain(left_out.map(|(name, why)| Inside { name, what: What::LeftOut(why) })).collect())
+                Ok(named
+                    .chain(left_out.map(|(name, why)| ContainerEntry { name, what: MemberKind::LeftOut(why) }))
+                    .collect())
             }
         }
     }
@@ -82,12 +84,12 @@ impl<'a> Opened<'a> {
     pub(super) fn unpack(
         &mut self,
         index: usize,
-        spent: &mut Spent,
+        spent: &mut UnpackBudget,
         wanted: &dyn Fn(&[u8]) -> bool,
-    ) -> Result<Unpacked, Unfit> {
+    ) -> Result<UnpackedMember, UnpackError> {
         match self {
             Self::Archive(archive) => archive.unpack(index, spent, wanted),
-            Self::Mail(Attached { attachments, .. }) => {
+            Self::Mail(Attachments { attachments, .. }) => {
                 let content = attachments.get(index).map(Attachment::content).unwrap_or_default();
                 spent.unpack(&mut &*content, u64::MAX, MAIL, wanted)
             }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounds::{Spent, Unfit};
-use super::opened::{Inside, Opened, What, may_be_one};
+use super::bounds::{UnpackBudget, UnpackError};
+use super::opened::{ContainerEntry, MemberKind, OpenContainer, may_be_one};
 use crate::refusal::Refusal;
 
 /// How many names a path inside may have.
@@ -46,10 +46,10 @@ pub(crate) fn may_hold(name: &str, head: &[u8]) -> bool {
 /// All documents inside, to a depth of 4. No members where it isn't a container after all (a DOCX).
 pub fn members(name: &str, bytes: &[u8]) -> Result<Members, Refusal> {
     let mut found = Members::default();
-    let Some(opened) = Opened::open(name, bytes)? else { return Ok(found) };
+    let Some(opened) = OpenContainer::open(name, bytes)? else { return Ok(found) };
     found.is_document = opened.is_document();
     let inside = opened.inside()?;
-    let mut walk = Walk { found: &mut found, spent: Spent::default(), faults: 0 };
+    let mut walk = MemberWalk { found: &mut found, spent: UnpackBudget::default(), faults: 0 };
     walk.container(opened, inside, &mut Vec::new())?;
     walk.count_faults();
     Ok(found)
@@ -71,7 +71,7 @@ pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn Fn
         format: format.to_owned(),
         why: format!("there is no {wanted:?} in it any more"),
     };
-    let opened = Opened::open(name, bytes).and_then(|opened| {
+    let opened = OpenContainer::open(name, bytes).and_then(|opened| {
         let opened = opened
             .ok_or_else(|| gone("an archive or a mail", &paths.first().copied().unwrap_or_default().join("/")))?;
         let inside = opened.inside()?;
@@ -84,8 +84,8 @@ pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn Fn
     let places: HashMap<&str, usize> = inside
         .iter()
         .filter_map(|inside| match inside.what {
-            What::Document(index) => Some((inside.name.as_str(), index)),
-            What::LeftOut(_) | What::Faulty(_) => None,
+            MemberKind::Document(index) => Some((inside.name.as_str(), index)),
+            MemberKind::LeftOut(_) | MemberKind::Faulty(_) => None,
         })
         .collect();
     for group in paths.chunk_by(|one, next| one.len() > 1 && next.len() > 1 && one[0] == next[0]) {
@@ -98,9 +98,9 @@ pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn Fn
             refuse(group.len(), &gone(format, wanted), tell);
             continue;
         };
-        let unpacked = opened.unpack(index, &mut Spent::default(), &|_| true).map_err(|unfit| match unfit {
-            Unfit::Whole(refusal) => refusal,
-            Unfit::Itself(why, _) => {
+        let unpacked = opened.unpack(index, &mut UnpackBudget::default(), &|_| true).map_err(|unfit| match unfit {
+            UnpackError::Whole(refusal) => refusal,
+            UnpackError::Itself(why, _) => {
                 Refusal::Damaged { format: format.to_owned(), why: format!("of {wanted:?}: {why}") }
             }
         });
@@ -115,35 +115,45 @@ pub fn take_all(name: &str, bytes: &[u8], paths: &[&[String]], tell: &mut dyn Fn
     }
 }
 
-struct Walk<'f> {
+struct MemberWalk<'f> {
     found: &'f mut Members,
-    spent: Spent,
+    spent: UnpackBudget,
     /// How many can't be taken out.
     faults: u64,
 }
 
-impl Walk<'_> {
+impl MemberWalk<'_> {
     /// Adds what lies in one container, which is at `path`.
-    fn container(&mut self, mut opened: Opened<'_>, all: Vec<Inside>, path: &mut Vec<String>) -> Result<(), Refusal> {
+    fn container(
+        &mut self,
+        mut opened: OpenContainer<'_>,
+        all: Vec<ContainerEntry>,
+        path: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
         for inside in all {
             self.spent.entry(opened.format())?;
             path.push(inside.name);
             match inside.what {
-                What::LeftOut(why) => self.leave_out(path, why),
-                What::Faulty(why) => self.fault(path, why.to_owned()),
-                What::Document(index) => self.document(&mut opened, index, path)?,
+                MemberKind::LeftOut(why) => self.leave_out(path, why),
+                MemberKind::Faulty(why) => self.fault(path, why.to_owned()),
+                MemberKind::Document(index) => self.document(&mut opened, index, path)?,
             }
             path.pop();
         }
         Ok(())
     }
 
-    fn document(&mut self, opened: &mut Opened<'_>, index: usize, path: &mut Vec<String>) -> Result<(), Refusal> {
+    fn document(
+        &mut self,
+        opened: &mut OpenContainer<'_>,
+        index: usize,
+        path: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
         let name = path.last().cloned().unwrap_or_default();
         let unpacked = match opened.unpack(index, &mut self.spent, &|head| may_be_one(&name, head)) {
             Ok(unpacked) => unpacked,
-            Err(Unfit::Whole(refusal)) => return Err(refusal),
-            Err(Unfit::Itself(why, advice)) => {
+            Err(UnpackError::Whole(refusal)) => return Err(refusal),
+            Err(UnpackError::Itself(why, advice)) => {
                 self.fault(path, format!("{why}: {advice}"));
                 return Ok(());
             }
@@ -157,7 +167,7 @@ impl Walk<'_> {
             self.fault(path, "it may hold documents, and is too large to look at inside another: unpack it and give the documents in it".to_owned());
             return Ok(());
         }
-        let told = match Opened::open(&name, &content) {
+        let told = match OpenContainer::open(&name, &content) {
             Ok(None) => {
                 self.add(path, bytes);
                 Ok(())
@@ -173,7 +183,7 @@ impl Walk<'_> {
     }
 
     /// A container in a container.
-    fn inner(&mut self, inner: Opened<'_>, path: &mut Vec<String>, bytes: u64) -> Result<(), Refusal> {
+    fn inner(&mut self, inner: OpenContainer<'_>, path: &mut Vec<String>, bytes: u64) -> Result<(), Refusal> {
         let too_deep =
             || format!("what is in it lies more than {MAX_DEPTH} deep: unpack it and give the documents in it");
         let is_document = inner.is_document();

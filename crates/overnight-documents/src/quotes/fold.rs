@@ -21,7 +21,7 @@ use unicode_normalization::{
 
 /// One piece of a text that was folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct FoldedPiece {
     /// Where it lies in the text, in bytes.
     pub(super) from: usize,
     pub(super) to: usize,
@@ -59,7 +59,7 @@ impl<'t> Fold<'t> {
     }
 
     /// Folds the next piece that begins before `end`, onto `folded`.
-    pub(super) fn next(&mut self, end: usize, folded: &mut Vec<u8>) -> Option<Piece> {
+    pub(super) fn next(&mut self, end: usize, folded: &mut Vec<u8>) -> Option<FoldedPiece> {
         while self.at < end {
             let from = self.at;
             let first = self.text.get(from..)?.chars().next()?;
@@ -87,7 +87,7 @@ impl<'t> Fold<'t> {
     }
 
     /// Letters of ASCII, as many as no mark can follow.
-    fn plain(&mut self, folded: &mut Vec<u8>) -> Option<Piece> {
+    fn plain(&mut self, folded: &mut Vec<u8>) -> Option<FoldedPiece> {
         let rest = &self.text.as_bytes()[self.at..];
         let mut count = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         if rest.get(count).is_some_and(|byte| !byte.is_ascii()) {
@@ -101,8 +101,8 @@ impl<'t> Fold<'t> {
         Some(self.piece(self.at, self.at + count, start, true))
     }
 
-    fn piece(&mut self, from: usize, to: usize, start: usize, is_plain: bool) -> Piece {
-        let piece = Piece { from, to, start, is_plain, has_gap: self.has_gap, has_hyphen: self.has_hyphen };
+    fn piece(&mut self, from: usize, to: usize, start: usize, is_plain: bool) -> FoldedPiece {
+        let piece = FoldedPiece { from, to, start, is_plain, has_gap: self.has_gap, has_hyphen: self.has_hyphen };
         self.at = to;
         self.has_gap = false;
         self.has_hyphen = false;

@@ -4,9 +4,9 @@
 use super::super::units::Unit;
 use super::{
     bits::Bits,
-    edge::Around,
-    fold::{Fold, Piece},
+    fold::{Fold, FoldedPiece},
     needle::{Hay, Needle},
+    word_boundary::Neighbours,
 };
 use crate::headers_footers::{Extent, running};
 use serde::Serialize;
@@ -18,7 +18,7 @@ const MARK_TEXT_EVERY: usize = 16 << 10;
 
 /// Where a character stands, each from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Position {
+pub struct TextPosition {
     /// None where the document has no pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
@@ -28,7 +28,7 @@ pub struct Position {
     pub character: u64,
 }
 
-impl Position {
+impl TextPosition {
     /// The page, or the line where there are no pages.
     pub fn unit_number(self) -> u64 {
         self.page.unwrap_or(self.line)
@@ -37,9 +37,9 @@ impl Position {
 
 /// Where a quote stands: its first character and its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Place {
-    pub from: Position,
-    pub to: Position,
+pub struct QuotePlace {
+    pub from: TextPosition,
+    pub to: TextPosition,
 }
 
 /// One text, ready to be searched for many quotes. Holds the text, what it is folded to and a third of that again.
@@ -52,7 +52,7 @@ pub struct QuoteIndex {
     gaps: Bits,
     /// At bytes of `folded` before which a hyphen at a line's end was left out.
     hyphens: Bits,
-    marks: Vec<Mark>,
+    marks: Vec<LineMark>,
     /// Where each page begins in `folded`; empty where there are no pages.
     pages: Vec<u32>,
     /// The same text without what runs over its pages, if anything does: a sentence goes on behind a header.
@@ -64,7 +64,7 @@ pub struct QuoteIndex {
 
 /// Where a line begins.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct LineMark {
     folded: u32,
     text: u32,
     page: u32,
@@ -73,14 +73,14 @@ struct Mark {
 
 /// A line of a text while it is gone through.
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct LineCursor {
     start: usize,
     end: usize,
     page: u32,
     number: u32,
 }
 
-impl Line {
+impl LineCursor {
     fn first(unit: Unit, text: &str) -> Self {
         Self { start: 0, end: 0, page: 1, number: 1 }.ended(unit, text)
     }
@@ -130,7 +130,7 @@ impl QuoteIndex {
             pages: Vec::new(),
         };
         let mut fold = Fold::new(&text);
-        let mut next = Some(Line::first(unit, &text));
+        let mut next = Some(LineCursor::first(unit, &text));
         while let Some(line) = next {
             index.begin(line);
             while let Some(piece) = fold.next(line.end, &mut index.folded) {
@@ -152,7 +152,7 @@ impl QuoteIndex {
         index
     }
 
-    fn begin(&mut self, line: Line) {
+    fn begin(&mut self, line: LineCursor) {
         let (folded, text) = (self.folded.len(), line.start);
         if self.unit == Unit::Page && self.pages.len() < line.page as usize {
             self.pages.push(offset(folded));
@@ -161,7 +161,12 @@ impl QuoteIndex {
             folded - mark.folded as usize >= MARK_EVERY || text - mark.text as usize >= MARK_TEXT_EVERY
         });
         if is_far {
-            self.marks.push(Mark { folded: offset(folded), text: offset(text), page: line.page, line: line.number });
+            self.marks.push(LineMark {
+                folded: offset(folded),
+                text: offset(text),
+                page: line.page,
+                line: line.number,
+            });
         }
     }
 
@@ -177,9 +182,9 @@ impl QuoteIndex {
     /// it must cover line `at`.
     ///
     /// What runs over the pages (headers, footers, their numbers) may stand in the middle of it where a page ends in it.
-    pub fn find(&self, quote: &str, at: Option<u64>) -> Option<Place> {
+    pub fn find(&self, quote: &str, at: Option<u64>) -> Option<QuotePlace> {
         let needle = Needle::new(quote)?;
-        let over_a_break = |place: &Place| place.from.page != place.to.page;
+        let over_a_break = |place: &QuotePlace| place.from.page != place.to.page;
         self.look(&needle, at)
             .or_else(|| self.flow.as_ref()?.look(&needle, at).filter(over_a_break))
             .or_else(|| self.narrow_flow()?.look(&needle, at).filter(over_a_break))
@@ -194,7 +199,7 @@ impl QuoteIndex {
         made.as_deref()
     }
 
-    fn look(&self, needle: &Needle, at: Option<u64>) -> Option<Place> {
+    fn look(&self, needle: &Needle, at: Option<u64>) -> Option<QuotePlace> {
         let hay = Hay { folded: &self.folded, hyphens: &self.hyphens };
         let most = needle.most();
         let whole = |start, end| self.around(start).may_begin() && !self.hyphens.has(start) && self.may_end(end);
@@ -214,7 +219,7 @@ impl QuoteIndex {
                 needle.find(hay, near, &mut |s, e| s < to && e > from && whole(s, e))
             }
         }?;
-        Some(Place { from: self.position(start, false), to: self.position(end - 1, true) })
+        Some(QuotePlace { from: self.position(start, false), to: self.position(end - 1, true) })
     }
 
     fn may_end(&self, at: usize) -> bool {
@@ -222,7 +227,7 @@ impl QuoteIndex {
     }
 
     /// What stands around byte `at` of the folded text.
-    fn around(&self, at: usize) -> Around {
+    fn around(&self, at: usize) -> Neighbours {
         let (mut left, mut right) = ([None; 3], [None; 3]);
         let mut end = at;
         for place in &mut left {
@@ -242,7 +247,7 @@ impl QuoteIndex {
             *place = Some(found);
             start += found.len_utf8();
         }
-        Around { left, right }
+        Neighbours { left, right }
     }
 
     /// Page `number` as a part of the folded text; `None` where it doesn't exist or is blank.
@@ -268,7 +273,7 @@ impl QuoteIndex {
     }
 
     /// Where the character stands that byte `at` of the folded text belongs to.
-    fn position(&self, at: usize, is_last: bool) -> Position {
+    fn position(&self, at: usize, is_last: bool) -> TextPosition {
         let mark = self.marks.partition_point(|mark| mark.folded as usize <= at).saturating_sub(1);
         let mut again = self.again(self.marks[mark]);
         let mut found = again.line.start;
@@ -297,18 +302,18 @@ impl QuoteIndex {
             Unit::Page => Some(u64::from(line.page)),
             Unit::Line => None,
         };
-        Position { page, line: u64::from(line.number), character }
+        TextPosition { page, line: u64::from(line.number), character }
     }
 
-    fn again(&self, mark: Mark) -> Again<'_> {
+    fn again(&self, mark: LineMark) -> Refold<'_> {
         let before = &self.folded[..mark.folded as usize];
         let last = last_char(before);
         let last_at = before.len() - last.map_or(0, char::len_utf8);
         let earlier = last_char(&before[..last_at]);
         let earlier_at = last_at - earlier.map_or(0, char::len_utf8);
         let of = |found: Option<char>, at| (found.unwrap_or('\0'), found.is_none() || self.gaps.has(at));
-        let line = Line { start: mark.text as usize, end: 0, page: mark.page, number: mark.line };
-        Again {
+        let line = LineCursor { start: mark.text as usize, end: 0, page: mark.page, number: mark.line };
+        Refold {
             unit: self.unit,
             text: &self.text,
             fold: Fold::resumed(&self.text, mark.text as usize, [of(earlier, earlier_at), of(last, last_at)]),
@@ -321,19 +326,19 @@ impl QuoteIndex {
 
 /// A part of the text that is folded once more.
 #[derive(Debug)]
-struct Again<'t> {
+struct Refold<'t> {
     unit: Unit,
     text: &'t str,
     fold: Fold<'t>,
-    line: Line,
+    line: LineCursor,
     /// Bytes of folded text before it.
     before: usize,
     folded: Vec<u8>,
 }
 
-impl Again<'_> {
+impl Refold<'_> {
     /// The next piece of the line.
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<FoldedPiece> {
         self.fold.next(self.line.end, &mut self.folded)
     }
 

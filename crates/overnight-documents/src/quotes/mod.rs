@@ -3,15 +3,15 @@
 //! - `fold`: a text as its reader sees it, without what differs from one extraction, or one keyboard, to the next
 //! - `index`: a whole text folded, searched for quotes, and the way back from there to page, line and character
 //! - `needle`: a quote folded, and where it stands in a folded text
-//! - `edge`: whether a match cuts a word or a number at its ends
+//! - `word_boundary`: whether a match cuts a word or a number at its ends
 
 mod bits;
-mod edge;
 mod fold;
 mod index;
 mod needle;
+mod word_boundary;
 
 #[cfg(test)]
 mod tests;
 
-pub use index::{Place, Position, QuoteIndex};
+pub use index::{QuoteIndex, QuotePlace, TextPosition};

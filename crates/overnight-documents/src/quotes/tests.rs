@@ -1,19 +1,19 @@
 use super::super::units::Unit;
 use super::index::flow;
-use super::{Place, Position, QuoteIndex};
+use super::{QuoteIndex, QuotePlace, TextPosition};
 use crate::headers_footers::Extent;
 use proptest::prelude::*;
 
 const PAGES: &str =
     "The parties agree\nas follows:\n\x0c\x0c\nThe fee is due\n\nwithin 30 days,\nand on page\x0cfour it ends. The fee";
 
-fn at(page: u64, line: u64, character: u64) -> Position {
-    Position { page: (page > 0).then_some(page), line, character }
+fn at(page: u64, line: u64, character: u64) -> TextPosition {
+    TextPosition { page: (page > 0).then_some(page), line, character }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it is compared with what `find` answers")]
-fn place(from: Position, to: Position) -> Option<Place> {
-    Some(Place { from, to })
+fn place(from: TextPosition, to: TextPosition) -> Option<QuotePlace> {
+    Some(QuotePlace { from, to })
 }
 
 fn stands(text: &str, quote: &str) -> bool {
@@ -220,7 +220,7 @@ fn other(word: &str, how: u8) -> String {
     }
 }
 
-fn position_of(text: &str, unit: Unit, at: usize) -> Position {
+fn position_of(text: &str, unit: Unit, at: usize) -> TextPosition {
     let before = &text[..at];
     let (page, rest) = match unit {
         Unit::Page => (Some(before.matches('\x0c').count() as u64 + 1), before.rsplit('\x0c').next().unwrap_or("")),
@@ -228,7 +228,7 @@ fn position_of(text: &str, unit: Unit, at: usize) -> Position {
     };
     let line = rest.matches('\n').count() as u64 + 1;
     let character = rest.rsplit('\n').next().unwrap_or("").chars().count() as u64 + 1;
-    Position { page, line, character }
+    TextPosition { page, line, character }
 }
 
 proptest! {
@@ -261,7 +261,7 @@ proptest! {
         prop_assert!(found.is_some(), "{:?} in {:?}", quote, text);
         let start = position_of(&text, unit, starts[from]);
         let last = text[..end].char_indices().next_back().map_or(0, |(at, _)| at);
-        let here = Some(Place { from: start, to: position_of(&text, unit, last) });
+        let here = Some(QuotePlace { from: start, to: position_of(&text, unit, last) });
         // White space between letters is none: "b d a" is "bda".
         let bare = |text: &str| text.split_whitespace().collect::<String>().into_bytes();
         let own = bare(&text[starts[from]..end]);

@@ -6,7 +6,7 @@
 //! - `pdf`: PDF
 //! - `mail`: mails, and what is attached to them
 
-mod comma;
+mod csv;
 mod epub;
 mod html;
 pub(super) mod mail;
@@ -18,15 +18,15 @@ mod slides;
 mod word;
 mod workbook;
 
-pub(super) use comma::Comma;
-pub(super) use epub::Epub;
-pub(super) use html::Html;
-pub(super) use mail::Mail;
-pub(super) use pdf::Pdf;
+pub(super) use csv::CsvReader;
+pub(super) use epub::EpubReader;
+pub(super) use html::HtmlReader;
+pub(super) use mail::MailReader;
+pub(super) use pdf::PdfReader;
 pub use pdf::header as pdf_header;
-pub(super) use plain::Plain;
-pub(super) use reader::{Failure, InPieces, Reader, Source, note_counts};
-pub use reader::{Pages, Stopped};
-pub(super) use slides::Slides;
-pub(super) use word::Word;
-pub(super) use workbook::Workbook;
+pub(super) use plain::PlainReader;
+pub(super) use reader::{InPieces, ReadFailure, Reader, Source, note_counts};
+pub use reader::{PageSink, Stopped};
+pub(super) use slides::SlidesReader;
+pub(super) use word::WordReader;
+pub(super) use workbook::WorkbookReader;

@@ -1,19 +1,19 @@
 //! Markdown, reStructuredText, source code, plain text: the document is its own text. Nothing is interpreted, so a quote of
 //! what a person sees in an editor is found, and line numbers are the file's own (but for lines too long to show).
 
-use super::{Failure, Pages, Reader, Source};
+use super::{PageSink, ReadFailure, Reader, Source};
 use crate::units::Unit;
 use crate::{encoding, text};
 
 /// Reads any text. It has pages where there are form feeds between them.
-pub(crate) struct Plain;
+pub(crate) struct PlainReader;
 
-impl Reader for Plain {
+impl Reader for PlainReader {
     fn version(&self) -> &'static str {
         "plain"
     }
 
-    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+    fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
         let decoded = encoding::decode(source.bytes, None)?;
         for note in decoded.notes {
             pages.note(note)?;

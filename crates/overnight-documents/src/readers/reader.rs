@@ -20,11 +20,11 @@ pub(crate) trait Reader: Sync {
     fn version(&self) -> &'static str;
 
     /// Tells `pages` of the whole document, pages in ascending order.
-    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure>;
+    fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure>;
 }
 
 /// Who is told what a document says.
-pub trait Pages {
+pub trait PageSink {
     /// How many pages there will be, as soon as it is known: so that those never reached can be named.
     fn expect(&mut self, pages: u64) -> Result<(), Stopped>;
 
@@ -44,7 +44,7 @@ pub trait Pages {
 }
 
 /// Tells of things of several sorts: how many there are, what is said of one, and what stands behind the number of more.
-pub(crate) fn note_counts(pages: &mut dyn Pages, counts: &[(u64, &str, &str)]) -> Result<(), Stopped> {
+pub(crate) fn note_counts(pages: &mut dyn PageSink, counts: &[(u64, &str, &str)]) -> Result<(), Stopped> {
     for &(count, one, many) in counts {
         match count {
             0 => {}
@@ -62,7 +62,7 @@ pub struct Stopped;
 
 /// Why a reader ended early.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum ReadFailure {
     #[error(transparent)]
     Stopped(#[from] Stopped),
     #[error(transparent)]
@@ -73,9 +73,9 @@ pub(crate) enum Failure {
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Passes on what it is told, long texts in pieces that end with a line where there is a line end within reach.
-pub(crate) struct InPieces<'p>(pub(crate) &'p mut dyn Pages);
+pub(crate) struct InPieces<'p>(pub(crate) &'p mut dyn PageSink);
 
-impl Pages for InPieces<'_> {
+impl PageSink for InPieces<'_> {
     fn expect(&mut self, pages: u64) -> Result<(), Stopped> {
         self.0.expect(pages)
     }

@@ -8,10 +8,10 @@ mod reply_tests;
 mod tests;
 
 use super::{
-    Asked, Decode, Framing, Outgoing, Wire,
-    fields::{OPENING, Side, add, say, tool_name},
-    pieces::{as_object, text},
-    refused::{self, speaks_of_length},
+    Decode, Framing, OutgoingRequest, Wire, WireRequest,
+    call_parts::{as_object, text},
+    error_response::{self, speaks_of_length},
+    fields::{OPENING, RoleMessage, add, say, tool_name},
     written,
 };
 use crate::model::{
@@ -48,20 +48,20 @@ impl Wire for Anthropic {
         Framing::ServerSentEvents
     }
 
-    fn outgoing(&self, asked: &Asked<'_>) -> Outgoing {
-        Outgoing {
+    fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
+        OutgoingRequest {
             path: "v1/messages".to_owned(),
             headers: vec![("anthropic-version", VERSION.to_owned())],
-            body: written(&body(asked)),
+            body: written(&body(request)),
         }
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
-        Box::<reply::Reading>::default()
+        Box::<reply::MessagesReply>::default()
     }
 
     fn refusal(&self, status: u16, body: &str) -> (FailureKind, String) {
-        let (usual, words) = refused::refusal(status, body);
+        let (usual, words) = error_response::refusal(status, body);
         let told = serde_json::from_str::<Value>(body).ok().and_then(|body| kind(body.get("error")?));
         (told.unwrap_or(usual), words)
     }
@@ -93,8 +93,8 @@ fn speaks_of_paying(message: &str) -> bool {
     ["credit balance", "usage limits", "billing"].iter().any(|words| message.contains(words))
 }
 
-fn body(asked: &Asked<'_>) -> Map<String, Value> {
-    let Asked { prompt, model, quirks } = asked;
+fn body(request: &WireRequest<'_>) -> Map<String, Value> {
+    let WireRequest { prompt, model, quirks } = request;
     let mut body = Map::new();
     let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
     put("model", json!(model));
@@ -163,7 +163,7 @@ fn messages(prompt: &Prompt, marks: bool) -> Value {
             (None, prompt.messages.as_slice())
         }
     };
-    let mut sides: Vec<Side> = Vec::new();
+    let mut sides: Vec<RoleMessage> = Vec::new();
     let mut is_layer4 = marks;
     for message in before {
         match message {
@@ -192,7 +192,7 @@ fn messages(prompt: &Prompt, marks: bool) -> Value {
 }
 
 /// The first message must be a user's.
-fn open(sides: &mut Vec<Side>) {
+fn open(sides: &mut Vec<RoleMessage>) {
     if sides.is_empty() {
         say(sides, "user", said(OPENING).into_iter().collect());
     }
@@ -204,7 +204,7 @@ fn said(text: &str) -> Option<Value> {
 }
 
 /// A tool's result. Results come first in their message.
-fn answer(sides: &mut Vec<Side>, call: &str, text: &str) {
+fn answer(sides: &mut Vec<RoleMessage>, call: &str, text: &str) {
     let mut result = json!({ "type": "tool_result", "tool_use_id": call });
     if !text.trim().is_empty() {
         result["content"] = json!(text);

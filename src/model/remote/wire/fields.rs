@@ -1,7 +1,7 @@
 //! What two formats do alike with the fields of a body: numbers that are no numbers, fields that the user adds, words of one
-//! side. What all formats do alike is in `pieces`.
+//! side. What all formats do alike is in `call_parts`.
 
-use super::pieces::malformed;
+use super::call_parts::malformed;
 use crate::model::{Failure, FailureKind};
 use serde_json::{Map, Value};
 
@@ -61,18 +61,18 @@ pub(super) fn add(body: &mut Map<String, Value>, extra: &Map<String, Value>) {
 
 /// One side's words: neighbours of one role are one message, as the vendors want it.
 #[derive(Debug)]
-pub(super) struct Side {
+pub(super) struct RoleMessage {
     pub(super) role: &'static str,
     pub(super) parts: Vec<Value>,
 }
 
 /// Adds parts, to the newest message if it has the same role. Nothing is never a message.
-pub(super) fn say(sides: &mut Vec<Side>, role: &'static str, parts: Vec<Value>) {
+pub(super) fn say(sides: &mut Vec<RoleMessage>, role: &'static str, parts: Vec<Value>) {
     if parts.is_empty() {
         return;
     }
     match sides.last_mut() {
         Some(side) if side.role == role => side.parts.extend(parts),
-        Some(_) | None => sides.push(Side { role, parts }),
+        Some(_) | None => sides.push(RoleMessage { role, parts }),
     }
 }

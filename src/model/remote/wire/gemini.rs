@@ -8,10 +8,10 @@ mod reply_tests;
 mod tests;
 
 use super::{
-    Asked, Decode, Framing, Outgoing, Wire,
-    fields::{OPENING, Side, add, say, tool_name},
-    pieces::{as_object, text},
-    refused::{self, speaks_of_length},
+    Decode, Framing, OutgoingRequest, Wire, WireRequest,
+    call_parts::{as_object, text},
+    error_response::{self, speaks_of_length},
+    fields::{OPENING, RoleMessage, add, say, tool_name},
     written,
 };
 use crate::model::{FailureKind, table::ToolChoice};
@@ -48,17 +48,17 @@ impl Wire for Gemini {
         Framing::ServerSentEvents
     }
 
-    fn outgoing(&self, asked: &Asked<'_>) -> Outgoing {
-        let method = if asked.quirks.streams { "streamGenerateContent?alt=sse" } else { "generateContent" };
-        Outgoing {
-            path: format!("models/{}:{method}", escaped(asked.model)),
+    fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
+        let method = if request.quirks.streams { "streamGenerateContent?alt=sse" } else { "generateContent" };
+        OutgoingRequest {
+            path: format!("models/{}:{method}", escaped(request.model)),
             headers: Vec::new(),
-            body: written(&body(asked)),
+            body: written(&body(request)),
         }
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
-        Box::<reply::Reading>::default()
+        Box::<reply::GeminiReply>::default()
     }
 
     fn retry_after(&self, body: &str) -> Option<Duration> {
@@ -67,7 +67,7 @@ impl Wire for Gemini {
     }
 
     fn refusal(&self, status: u16, body: &str) -> (FailureKind, String) {
-        let (usual, words) = refused::refusal(status, body);
+        let (usual, words) = error_response::refusal(status, body);
         let told = serde_json::from_str::<Value>(body).ok().and_then(|body| kind(error(&body)?));
         (told.unwrap_or(usual), words)
     }
@@ -126,8 +126,8 @@ fn escaped(name: &str) -> String {
     path
 }
 
-fn body(asked: &Asked<'_>) -> Map<String, Value> {
-    let Asked { prompt, quirks, .. } = asked;
+fn body(request: &WireRequest<'_>) -> Map<String, Value> {
+    let WireRequest { prompt, quirks, .. } = request;
     let mut body = Map::new();
     let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
     let system = system(prompt);
@@ -174,7 +174,7 @@ fn system(prompt: &Prompt) -> Vec<Value> {
 }
 
 fn contents(prompt: &Prompt) -> Value {
-    let mut sides: Vec<Side> = Vec::new();
+    let mut sides: Vec<RoleMessage> = Vec::new();
     // Calls have names of our own in the conversation; here is what the vendor called them.
     let mut theirs: BTreeMap<&str, [String; 2]> = BTreeMap::new();
     for message in &prompt.messages {
@@ -205,7 +205,7 @@ fn contents(prompt: &Prompt) -> Value {
 }
 
 /// The first content must be a user's.
-fn open(sides: &mut Vec<Side>) {
+fn open(sides: &mut Vec<RoleMessage>) {
     if sides.is_empty() {
         say(sides, "user", said(OPENING).into_iter().collect());
     }

@@ -2,9 +2,9 @@
 //! window can be set; where it isn't, a prompt that is longer than the server's small default is cut without a word.
 
 use super::{
-    Asked, Decode, Framing, Heard, Outgoing, Wire, openai,
-    pieces::{self, Calls, Piece, text},
-    refused, written,
+    Decode, Framing, OutgoingRequest, RawReply, Wire, WireRequest,
+    call_parts::{self, CallPart, CallParts, text},
+    error_response, openai, written,
 };
 use crate::model::{Failure, FailureKind};
 use overnight_core::prompt::message::{Message, Stop, Usage};
@@ -38,22 +38,22 @@ impl Wire for Ollama {
         Framing::Lines
     }
 
-    fn outgoing(&self, asked: &Asked<'_>) -> Outgoing {
-        Outgoing { path: "api/chat".to_owned(), headers: Vec::new(), body: written(&body(asked)) }
+    fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
+        OutgoingRequest { path: "api/chat".to_owned(), headers: Vec::new(), body: written(&body(request)) }
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
-        Box::<Replying>::default()
+        Box::<OllamaReply>::default()
     }
 
     fn refusal(&self, status: u16, body: &str) -> (FailureKind, String) {
-        refused::refusal(status, body)
+        error_response::refusal(status, body)
     }
 }
 
 /// There is no tool choice and no word for parallel calls in this format.
-fn body(asked: &Asked<'_>) -> Value {
-    let Asked { prompt, model, quirks } = *asked;
+fn body(request: &WireRequest<'_>) -> Value {
+    let WireRequest { prompt, model, quirks } = *request;
     let mut options = Map::new();
     options.insert("num_ctx".to_owned(), quirks.window_tokens.into());
     let output = quirks.output_field.clone().unwrap_or_else(|| "num_predict".to_owned());
@@ -65,7 +65,7 @@ fn body(asked: &Asked<'_>) -> Value {
     body.insert("model".to_owned(), model.into());
     body.insert("messages".to_owned(), prompt.messages.iter().map(message).collect());
     if !prompt.tools.is_empty() {
-        body.insert("tools".to_owned(), prompt.tools.iter().map(|tool| json!(openai::Tool::of(tool))).collect());
+        body.insert("tools".to_owned(), prompt.tools.iter().map(|tool| json!(openai::ToolJson::of(tool))).collect());
     }
     // Here a reply is streamed unless one says otherwise.
     body.insert("stream".to_owned(), quirks.streams.into());
@@ -93,7 +93,7 @@ fn message(message: &Message) -> Value {
             said.insert("content".to_owned(), text.as_str().into());
             if !calls.is_empty() {
                 let calls = calls.iter().map(|call| {
-                    let arguments = pieces::as_object(&call.arguments);
+                    let arguments = call_parts::as_object(&call.arguments);
                     json!({ "id": call.id, "function": { "name": call.name, "arguments": arguments } })
                 });
                 said.insert("tool_calls".to_owned(), calls.collect());
@@ -106,18 +106,18 @@ fn message(message: &Message) -> Value {
 
 /// A reply that is coming.
 #[derive(Debug, Default)]
-struct Replying {
+struct OllamaReply {
     text: String,
     thinking: String,
-    calls: Calls,
+    calls: CallParts,
     usage: Option<Usage>,
     stop: Option<Stop>,
     model: String,
 }
 
-impl Decode for Replying {
+impl Decode for OllamaReply {
     fn event(&mut self, _name: Option<&str>, data: &str) -> Result<(), Failure> {
-        let line: Value = serde_json::from_str(data).map_err(|_| pieces::no_json("a line of the reply", data))?;
+        let line: Value = serde_json::from_str(data).map_err(|_| call_parts::no_json("a line of the reply", data))?;
         self.line(&line)
     }
 
@@ -132,7 +132,7 @@ impl Decode for Replying {
             }
         }
         if self.stop.is_none() && body.trim().is_empty() {
-            return Err(pieces::no_json("the reply", body));
+            return Err(call_parts::no_json("the reply", body));
         }
         Ok(())
     }
@@ -141,11 +141,11 @@ impl Decode for Replying {
         self.stop.is_some()
     }
 
-    fn finish(self: Box<Self>) -> Result<Heard, Failure> {
+    fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
         let Some(stop) = self.stop else {
             return Err(Failure::new(FailureKind::BrokenStream, "the reply ended before it was complete"));
         };
-        Ok(Heard {
+        Ok(RawReply {
             text: self.text,
             calls: self.calls.into_calls(),
             usage: self.usage,
@@ -156,27 +156,29 @@ impl Decode for Replying {
     }
 }
 
-impl Replying {
+impl OllamaReply {
     fn line(&mut self, line: &Value) -> Result<(), Failure> {
         if let Some(error) = line.get("error").filter(|error| !error.is_null()) {
-            return Err(refused::in_reply(error));
+            return Err(error_response::in_reply(error));
         }
         let message = line.get("message").filter(|message| message.is_object());
         let is_done = line.get("done").and_then(Value::as_bool) == Some(true);
         if message.is_none() && !is_done {
-            let words = refused::words(&line.to_string());
-            return Err(pieces::malformed(format!("a line of the reply has neither a message nor an end: {words}")));
+            let words = error_response::words(&line.to_string());
+            return Err(call_parts::malformed(format!(
+                "a line of the reply has neither a message nor an end: {words}"
+            )));
         }
         if self.model.is_empty() {
-            self.model = pieces::model(line);
+            self.model = call_parts::model(line);
         }
         if let Some(message) = message {
             self.text.push_str(text(message, "content"));
             self.thinking.push_str(text(message, "thinking"));
             for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
                 let Some(function) = call.get("function").filter(|function| function.is_object()) else { continue };
-                let arguments = pieces::arguments(function.get("arguments"));
-                self.calls.begin(Piece {
+                let arguments = call_parts::arguments(function.get("arguments"));
+                self.calls.begin(CallPart {
                     index: None,
                     id: text(call, "id"),
                     name: text(function, "name"),
@@ -187,7 +189,8 @@ impl Replying {
         if is_done {
             self.stop = Some(if text(line, "done_reason") == "length" { Stop::Length } else { Stop::Done });
             // What was in the server's own cache isn't told apart, and in some versions isn't counted.
-            let (input, output) = (pieces::count(line.get("prompt_eval_count")), pieces::count(line.get("eval_count")));
+            let (input, output) =
+                (call_parts::count(line.get("prompt_eval_count")), call_parts::count(line.get("eval_count")));
             if input.is_some() || output.is_some() {
                 let (input, output) = (input.unwrap_or(0), output.unwrap_or(0));
                 self.usage = Some(Usage { input, output, ..Usage::default() });

@@ -3,7 +3,7 @@
 
 mod decode;
 
-use super::{Asked, Decode, Framing, Outgoing, Wire, refused, written};
+use super::{Decode, Framing, OutgoingRequest, Wire, WireRequest, error_response, written};
 use crate::model::{FailureKind, table::ToolChoice};
 use overnight_core::prompt::message::{Message, ToolCall, ToolSpec};
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -36,26 +36,26 @@ impl Wire for OpenAi {
         Framing::ServerSentEvents
     }
 
-    fn outgoing(&self, asked: &Asked<'_>) -> Outgoing {
-        Outgoing { path: "chat/completions".to_owned(), headers: Vec::new(), body: written(&Body(*asked)) }
+    fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
+        OutgoingRequest { path: "chat/completions".to_owned(), headers: Vec::new(), body: written(&ChatBody(*request)) }
     }
 
     fn decoder(&self) -> Box<dyn Decode> {
-        Box::<decode::Replying>::default()
+        Box::<decode::ChatReply>::default()
     }
 
     fn refusal(&self, status: u16, body: &str) -> (FailureKind, String) {
-        refused::refusal(status, body)
+        error_response::refusal(status, body)
     }
 }
 
 /// What is sent: settings as the quirks have them, and the prompt, written as it stands, because it is most of what is
 /// sent, many times over.
-struct Body<'a>(Asked<'a>);
+struct ChatBody<'a>(WireRequest<'a>);
 
-impl Body<'_> {
+impl ChatBody<'_> {
     fn settings(&self) -> Map<String, Value> {
-        let Asked { prompt, model, quirks } = self.0;
+        let WireRequest { prompt, model, quirks } = self.0;
         let mut settings = Map::new();
         let mut set = |field: &str, value: Value| settings.insert(field.to_owned(), value);
         set("model", model.into());
@@ -82,16 +82,16 @@ impl Body<'_> {
     }
 }
 
-impl Serialize for Body<'_> {
+impl Serialize for ChatBody<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let prompt = self.0.prompt;
         let settings = self.settings();
         let mut body = serializer.serialize_map(None)?;
         if !settings.contains_key("messages") {
-            body.serialize_entry("messages", &prompt.messages.iter().map(Said::of).collect::<Vec<_>>())?;
+            body.serialize_entry("messages", &prompt.messages.iter().map(MessageJson::of).collect::<Vec<_>>())?;
         }
         if !prompt.tools.is_empty() && !settings.contains_key("tools") {
-            body.serialize_entry("tools", &prompt.tools.iter().map(Tool::of).collect::<Vec<_>>())?;
+            body.serialize_entry("tools", &prompt.tools.iter().map(ToolJson::of).collect::<Vec<_>>())?;
         }
         for (field, value) in &settings {
             body.serialize_entry(field, value)?;
@@ -102,12 +102,12 @@ impl Serialize for Body<'_> {
 
 /// A tool as this format and Ollama's tell of it.
 #[derive(Serialize)]
-pub(super) struct Tool<'a> {
+pub(super) struct ToolJson<'a> {
     r#type: &'static str,
     function: &'a ToolSpec,
 }
 
-impl<'a> Tool<'a> {
+impl<'a> ToolJson<'a> {
     pub(super) fn of(tool: &'a ToolSpec) -> Self {
         Self { r#type: "function", function: tool }
     }
@@ -115,7 +115,7 @@ impl<'a> Tool<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-enum Said<'a> {
+enum MessageJson<'a> {
     System {
         content: &'a str,
     },
@@ -129,13 +129,13 @@ enum Said<'a> {
     Assistant {
         content: Option<&'a str>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<Called<'a>>,
+        tool_calls: Vec<CallJson<'a>>,
         #[serde(flatten)]
         carried: Map<String, Value>,
     },
 }
 
-impl<'a> Said<'a> {
+impl<'a> MessageJson<'a> {
     fn of(message: &'a Message) -> Self {
         match message {
             Message::System { text } => Self::System { content: text },
@@ -148,7 +148,7 @@ impl<'a> Said<'a> {
                 Self::Assistant {
                     // Beside calls the text may be null, and some servers take an empty one for a text; alone it may not.
                     content: (!text.is_empty() || calls.is_empty()).then_some(text),
-                    tool_calls: calls.iter().map(Called::of).collect(),
+                    tool_calls: calls.iter().map(CallJson::of).collect(),
                     carried: more,
                 }
             }
@@ -157,23 +157,23 @@ impl<'a> Said<'a> {
 }
 
 #[derive(Serialize)]
-struct Called<'a> {
+struct CallJson<'a> {
     id: &'a str,
     r#type: &'static str,
-    function: Function<'a>,
+    function: FunctionJson<'a>,
 }
 
 #[derive(Serialize)]
-struct Function<'a> {
+struct FunctionJson<'a> {
     name: &'a str,
     arguments: String,
 }
 
-impl<'a> Called<'a> {
+impl<'a> CallJson<'a> {
     fn of(call: &'a ToolCall) -> Self {
         // A text that holds no JSON object here makes llama.cpp, vLLM and others refuse this prompt and all that follow it.
-        let arguments = super::pieces::as_object(&call.arguments).to_string();
-        Self { id: &call.id, r#type: "function", function: Function { name: &call.name, arguments } }
+        let arguments = super::call_parts::as_object(&call.arguments).to_string();
+        Self { id: &call.id, r#type: "function", function: FunctionJson { name: &call.name, arguments } }
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) const WORKERS_AT_WORK: &str = "select count(*) from (
         union select worker from jobs where status = 'running' and worker is not null and lease_until > now()
     ) at_work";
 
-pub(super) const BEAT: &str = "with seen as (
+pub(super) const HEARTBEAT: &str = "with seen as (
         update workers set seen = clock_timestamp() where id = $1
      ), mine as (
         select id from jobs where worker = $1 and status = 'running' order by id for update
@@ -199,7 +199,7 @@ pub(super) const CANCEL: &str = "with meant as (
      )
      select overnight_tell(count(*)) from cancelled";
 
-pub(super) const WISHES: &str = "select id, lease, wants from jobs
+pub(super) const SIGNALS: &str = "select id, lease, wants from jobs
      where worker = $1 and wants is not null and status = 'running'";
 
 pub(super) const KEEP_HELD: &str = "update jobs set run_after = clock_timestamp() + $2 * interval '1 millisecond'
@@ -211,16 +211,16 @@ pub(super) const KEEP_HELD: &str = "update jobs set run_after = clock_timestamp(
      returning id";
 
 /// (The inner query is asked for each open batch, by the index: a join would look at all jobs.)
-pub(super) const END_BATCHES: &str = "select * from batches
+pub(super) const BATCHES_TO_END: &str = "select * from batches
      where ended_at is null and (
         select true from jobs where batch = batches.id and status in ('queued', 'running', 'held') limit 1) is null
      order by created, id";
 
 /// How the jobs of a batch stand.
-pub(super) const STAND: &str =
+pub(super) const FIGURES: &str =
     "select status, count(*), count(same_as), sum(cost_usd) from jobs where batch = $1 group by status";
 
-pub(super) const MANIFEST: &str = "select jobs.*, job_groups.at_once
+pub(super) const BATCH_ENTRIES: &str = "select jobs.*, job_groups.at_once
      from jobs left join job_groups on job_groups.key = jobs.group_key
      where batch = $1
      order by id";

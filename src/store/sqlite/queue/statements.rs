@@ -112,7 +112,7 @@ pub(super) const CLAIM: Sql = sql!(
         max_attempts, wants, manifest, place_in_line"
 );
 
-pub(super) const ENLIST: Sql = sql!(
+pub(super) const REGISTER_WORKER: Sql = sql!(
     "insert into workers (id, host, pid, has_depot, started, seen) values ($1, $2, $3, $4, ",
     now!(),
     ", ",
@@ -120,7 +120,7 @@ pub(super) const ENLIST: Sql = sql!(
     ") on conflict (id) do update set seen = excluded.seen"
 );
 
-pub(super) const DISMISS: Sql = sql!("delete from workers where id = $1");
+pub(super) const FORGET_WORKER: Sql = sql!("delete from workers where id = $1");
 
 /// (A person's own process has a lease and is not enlisted.)
 pub(super) const WORKERS_AT_WORK: &str = concat!(
@@ -131,7 +131,7 @@ pub(super) const WORKERS_AT_WORK: &str = concat!(
     ")"
 );
 
-pub(super) const BEAT: Sql = sql!(
+pub(super) const HEARTBEAT: Sql = sql!(
     "update workers set seen = ",
     now!(),
     " where id = $1; update jobs set lease_until = ",
@@ -139,13 +139,13 @@ pub(super) const BEAT: Sql = sql!(
     " where worker = $1 and status = 'running' returning id, lease, wants"
 );
 
-pub(super) const PLACE: Sql = sql!(
+pub(super) const SET_WORKSPACE: Sql = sql!(
     "update jobs set workspace = $3, host = $4, updated = ",
     now!(),
     " where id = $1 and lease = $2 and worker is not null returning lease"
 );
 
-pub(super) const POINT: Sql = sql!(
+pub(super) const SET_MANIFEST: Sql = sql!(
     "update jobs set manifest = $3, host = null, updated = ",
     now!(),
     " where id = $1 and lease = $2 and worker is not null returning lease"
@@ -294,7 +294,7 @@ pub(super) const CANCEL: Sql = sql!(
     tell!(),
 );
 
-pub(super) const WISHES: &str = "select id, lease, wants from jobs
+pub(super) const SIGNALS: &str = "select id, lease, wants from jobs
      where worker = $1 and wants is not null and status = 'running'";
 
 pub(super) const KEEP_HELD: Sql = sql!(
@@ -328,7 +328,7 @@ pub(super) const RESERVE: Sql = sql!(
 pub(super) const SET_BUDGET: Sql = sql!("update batches set budget_usd = $2 where id = $1 returning 1");
 
 /// (The inner query is asked for each open batch, by the index.)
-pub(super) const END_BATCHES: &str = "select * from batches
+pub(super) const BATCHES_TO_END: &str = "select * from batches
      where ended_at is null and not exists (
         select 1 from jobs where batch = batches.id and status in ('queued', 'running', 'held'))
      order by created, id";
@@ -342,15 +342,15 @@ pub(super) const MARK_ENDED: Sql = sql!(
 );
 
 /// How the jobs of a batch stand.
-pub(super) const STAND: &str =
+pub(super) const FIGURES: &str =
     "select status, count(*), count(same_as), sum(cost_usd) from jobs where batch = $1 group by status";
 
-pub(super) const MANIFEST: &str = "select jobs.*, job_groups.at_once
+pub(super) const BATCH_ENTRIES: &str = "select jobs.*, job_groups.at_once
      from jobs left join job_groups on job_groups.key = jobs.group_key
      where batch = $1
      order by id";
 
-pub(super) const POINTERS: &str = "select id, manifest from jobs";
+pub(super) const MANIFESTS: &str = "select id, manifest from jobs";
 
 pub(super) const HAS_WORK: &str = "select exists (
         select 1 from jobs

@@ -1,19 +1,19 @@
 //! A night of a job as data: what the model says, how tools fare, what a person does in between, and under which settings.
 
 use super::{
-    ledger::Ledger,
-    says::{Said, any_reply, plan_text},
+    invariants::Ledger,
+    replies::{Said, any_reply, plan_text},
 };
 use crate::machine::world::*;
 use overnight_core::{
     job::{
-        event::{CallEnd, Examined, Prepared, ToolResult},
+        decide::{Command, Effect, EffectResult},
+        event::{CallEnd, ExaminedFiles, PreparedWrite, ToolResult},
         failure::{Failure, FailureKind},
-        instructions::{Fold, Review, SummaryBy},
+        instructions::{FoldPolicy, Review, SummaryBy},
         limits::Limits,
         record::HoldReason,
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, Status},
-        step::{Answer, Ask, Command},
     },
     prompt::message::{Reply, Stop},
 };
@@ -158,7 +158,7 @@ impl Settings {
     pub(crate) fn world(&self) -> World {
         let mut spec = spec("", &[("north.md", 40), ("south.md", 60)]);
         spec.budget_tokens = self.budget;
-        spec.instructions.context.fold = if self.fold { Fold::Todo } else { Fold::None };
+        spec.instructions.context.fold = if self.fold { FoldPolicy::Todo } else { FoldPolicy::None };
         spec.instructions.context.summary = if self.by_model { SummaryBy::Model } else { SummaryBy::Digest };
         spec.instructions.review = if self.reviewed { Review::Required } else { Review::None };
         spec.instructions.limits = self.limits;
@@ -197,7 +197,7 @@ pub(crate) fn play(settings: &Settings, night: &[Happening]) -> World {
                     go_on(&mut world, u64::from(bothers) * 5);
                     world.play([]);
                 }
-                if world.job.next() == Ask::Model {
+                if world.job.next() == Effect::Model {
                     world.fates = fates.iter().copied().collect();
                     let reply = said.reply(&world.job);
                     world.replies.push_back(reply);
@@ -241,7 +241,7 @@ impl What {
             }
             Self::ModelFails => {
                 world.play([]);
-                if world.job.next() == Ask::Model {
+                if world.job.next() == Effect::Model {
                     world.model_fails("the key is not accepted");
                 }
                 return;
@@ -307,27 +307,27 @@ fn edit(world: &mut World, path: &str, text: Option<String>) {
 fn rests(world: &World) {
     let job = &world.job;
     if job.is_running() {
-        assert_eq!(job.next(), Ask::Model, "it waits for nothing but the model");
+        assert_eq!(job.next(), Effect::Model, "it waits for nothing but the model");
         return;
     }
-    assert_eq!(job.next(), Ask::Nothing);
+    assert_eq!(job.next(), Effect::Nothing);
     let at = moment(world.clock_ms);
     let reply = Reply { stop: Stop::Done, ..say([done("late")]) };
     for late in [
-        Answer::Now,
-        Answer::Reply { reply, cost_usd: None, prompt_sha256: String::new() },
-        Answer::AttemptFailed { failure: Failure::new(FailureKind::Exhausted, "late"), wait_ms: 0 },
-        Answer::Prepared(Err("late".to_owned())),
-        Answer::Prepared(Ok((Prepared { before: None, after: String::new() }, None))),
-        Answer::Tool(ToolResult::plain(CallEnd::Done, "late")),
-        Answer::Archived { manifest_sha256: String::new() },
-        Answer::Summarised { sha256: String::new() },
-        Answer::Examined(Examined::default()),
-        Answer::Written,
-        Answer::Checked { checks: Vec::new(), deliverables: Vec::new(), quotes: None },
+        EffectResult::Now,
+        EffectResult::Reply { reply, cost_usd: None, prompt_sha256: String::new() },
+        EffectResult::AttemptFailed { failure: Failure::new(FailureKind::Exhausted, "late"), wait_ms: 0 },
+        EffectResult::Prepared(Err("late".to_owned())),
+        EffectResult::Prepared(Ok((PreparedWrite { before: None, after: String::new() }, None))),
+        EffectResult::Tool(ToolResult::plain(CallEnd::Done, "late")),
+        EffectResult::Archived { manifest_sha256: String::new() },
+        EffectResult::Summarised { sha256: String::new() },
+        EffectResult::Examined(ExaminedFiles::default()),
+        EffectResult::Written,
+        EffectResult::Checked { checks: Vec::new(), deliverables: Vec::new(), quotes: None },
     ] {
         // A job that is held because its server is down has the server probed.
-        if job.is_out() && matches!(late, Answer::AttemptFailed { .. }) {
+        if job.is_out() && matches!(late, EffectResult::AttemptFailed { .. }) {
             continue;
         }
         assert_eq!(job.decide(at, late.clone()), [], "{late:?} came when nothing was owed");
@@ -342,7 +342,7 @@ fn rests(world: &World) {
             Command::Feedback { text: String::new(), instructions: String::new() },
             Command::Open { version: String::new(), model: String::new(), torn_bytes: None },
         ] {
-            assert_eq!(job.decide(at, Answer::Command(command.clone())), [], "{command:?} after the end");
+            assert_eq!(job.decide(at, EffectResult::Command(command.clone())), [], "{command:?} after the end");
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{
     wire,
 };
 use crate::support::cases;
-use overnight_core::job::step::Ask;
+use overnight_core::job::decide::Effect;
 use proptest::prelude::*;
 
 proptest! {
@@ -25,7 +25,7 @@ proptest! {
         let turns = world.job.totals.spent.turns;
         prop_assert!(turns <= world.job.limits.turns);
         if world.job.is_running() {
-            prop_assert_eq!(world.job.next(), Ask::Model);
+            prop_assert_eq!(world.job.next(), Effect::Model);
             prop_assert!(turns < world.job.limits.turns, "{} turns, and it still runs", turns);
         }
     }

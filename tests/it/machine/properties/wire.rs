@@ -1,6 +1,6 @@
 //! What the model was shown, and what the stored facts give again: the prompts of a whole night, checked afterwards.
 
-use super::ledger::{is_roomy, local_budget};
+use super::invariants::{is_roomy, local_budget};
 use crate::machine::world::*;
 use overnight_core::{
     job::{
@@ -9,10 +9,10 @@ use overnight_core::{
         state::Job,
     },
     prompt::{
-        board,
         compact::local_tokens,
         compose,
         message::{Message, Prompt},
+        todo_board,
     },
 };
 use std::collections::BTreeMap;
@@ -93,7 +93,7 @@ impl Wire {
         // SPEC 6: layers 1, 2 and 3 are whole and where they belong.
         assert_eq!(prompt.messages[0], Message::System { text: job.spec.system_prompt.clone() });
         assert_eq!(prompt.messages[1], Message::User { text: job.layer4.clone() });
-        assert_eq!(prompt.messages.last(), Some(&Message::User { text: board::render(job) }));
+        assert_eq!(prompt.messages.last(), Some(&Message::User { text: todo_board::render(job) }));
         for message in &prompt.messages {
             if let Message::Tool { call, name, text } = message {
                 self.again(job, call, name, text);

@@ -10,11 +10,11 @@ use std::fmt::{self, Write};
 /// A parsed path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonPath {
-    steps: Vec<Step>,
+    steps: Vec<PathSegment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum PathSegment {
     Key(String),
     Index(usize),
     /// Every item of an array, every value of an object.
@@ -44,7 +44,7 @@ impl JsonPath {
     }
 }
 
-fn walk<'v>(steps: &[Step], value: &'v Value, place: &mut String, visit: &mut dyn FnMut(&str, &'v Value)) {
+fn walk<'v>(steps: &[PathSegment], value: &'v Value, place: &mut String, visit: &mut dyn FnMut(&str, &'v Value)) {
     let Some((step, rest)) = steps.split_first() else {
         return visit(place, value);
     };
@@ -55,52 +55,52 @@ fn walk<'v>(steps: &[Step], value: &'v Value, place: &mut String, visit: &mut dy
         place.truncate(here);
     };
     match (step, value) {
-        (Step::Key(key), Value::Object(map)) => {
+        (PathSegment::Key(key), Value::Object(map)) => {
             if let Some(value) = map.get(key) {
                 go(format_args!(".{key}"), value);
             }
         }
-        (Step::Index(index), Value::Array(items)) => {
+        (PathSegment::Index(index), Value::Array(items)) => {
             if let Some(value) = items.get(*index) {
                 go(format_args!("[{index}]"), value);
             }
         }
-        (Step::Each, Value::Array(items)) => {
+        (PathSegment::Each, Value::Array(items)) => {
             for (index, value) in items.iter().enumerate() {
                 go(format_args!("[{index}]"), value);
             }
         }
-        (Step::Each, Value::Object(map)) => {
+        (PathSegment::Each, Value::Object(map)) => {
             for (key, value) in map {
                 go(format_args!(".{key}"), value);
             }
         }
         (
-            Step::Key(_) | Step::Index(_) | Step::Each,
+            PathSegment::Key(_) | PathSegment::Index(_) | PathSegment::Each,
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_),
         ) => {}
     }
 }
 
-fn step(text: &str) -> Option<(Step, &str)> {
+fn step(text: &str) -> Option<(PathSegment, &str)> {
     if let Some(rest) = text.strip_prefix('.') {
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
         let (key, after) = rest.split_at_checked(end)?;
         if key == "*" {
-            return Some((Step::Each, after));
+            return Some((PathSegment::Each, after));
         }
         let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        return (!key.is_empty() && key.chars().all(plain)).then(|| (Step::Key(key.to_owned()), after));
+        return (!key.is_empty() && key.chars().all(plain)).then(|| (PathSegment::Key(key.to_owned()), after));
     }
     let rest = text.strip_prefix('[')?;
     for quote in ['\'', '"'] {
         if let Some(rest) = rest.strip_prefix(quote) {
             let (key, after) = rest.split_once(quote)?;
-            return Some((Step::Key(key.to_owned()), after.strip_prefix(']')?));
+            return Some((PathSegment::Key(key.to_owned()), after.strip_prefix(']')?));
         }
     }
     let (inside, after) = rest.split_once(']')?;
-    let step = if inside == "*" { Step::Each } else { Step::Index(inside.parse().ok()?) };
+    let step = if inside == "*" { PathSegment::Each } else { PathSegment::Index(inside.parse().ok()?) };
     Some((step, after))
 }
 

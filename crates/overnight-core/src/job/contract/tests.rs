@@ -24,7 +24,7 @@ fn rule(each: &str) -> Quotes {
 }
 
 /// A world of one document, `a.pdf`, with "alpha beta" on page 3.
-fn library(asked: Asked<'_>) -> QuoteResult {
+fn library(asked: QuoteQuery<'_>) -> QuoteResult {
     match (asked.document, asked.quote, asked.page) {
         ("a.pdf", "alpha beta", None | Some(3)) => QuoteResult::Found,
         ("a.pdf", "alpha beta", Some(_)) => QuoteResult::NotOnPage { found_on: 3 },

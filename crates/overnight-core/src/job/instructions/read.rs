@@ -1,14 +1,14 @@
 //! From the text of an instructions file to [`Instructions`]: every key, its type, its range, its default.
 
 use super::{
-    Agent, ContextSettings, Deliverable, Fold, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds, Quotes, Review,
-    SummaryBy, ToolSettings,
+    Agent, ContextSettings, Deliverable, FoldPolicy, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds, Quotes,
+    Review, SummaryBy, ToolSettings,
 };
 use crate::{
     amount::shown,
     job::{contract, contract::json_path::JsonPath, limits::Limits},
     prompt::message::{MOST_LEVELS, is_within},
-    yaml::{At, Fault, Node, Wrong, Yaml},
+    yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue},
 };
 use std::collections::BTreeMap;
 
@@ -34,28 +34,28 @@ const MAX_DELIVERABLES: usize = 500;
 
 type ReadBeside<'r> = &'r dyn Fn(&str) -> Result<String, String>;
 
-pub(super) fn parse(text: &str, read_beside: ReadBeside<'_>) -> Result<Instructions, Fault> {
+pub(super) fn parse(text: &str, read_beside: ReadBeside<'_>) -> Result<Instructions, YamlError> {
     let parts = split(text)?;
-    let below = |fault: Fault| Fault { line: fault.line + 1, ..fault };
-    let yaml = Yaml::parse(parts.front).map_err(below)?;
+    let below = |fault: YamlError| YamlError { line: fault.line + 1, ..fault };
+    let yaml = YamlFile::parse(parts.front).map_err(below)?;
     let mut instructions = front_matter(&yaml.root(), read_beside).map_err(|wrong| below(yaml.fault(wrong)))?;
     if parts.body.trim().is_empty() {
         let what = "no task below the front matter; say there in Markdown what is to be done".to_owned();
-        return Err(Fault { line: parts.body_line, what });
+        return Err(YamlError { line: parts.body_line, what });
     }
     parts.body.trim().clone_into(&mut instructions.body);
     Ok(instructions)
 }
 
-struct Parts<'t> {
+struct SplitFile<'t> {
     /// What stands between the fences; its first line is the file's second.
     front: &'t str,
     body: &'t str,
     body_line: u64,
 }
 
-fn split(text: &str) -> Result<Parts<'_>, Fault> {
-    let at = |line: u64, what: &str| Err(Fault { line, what: what.to_owned() });
+fn split(text: &str) -> Result<SplitFile<'_>, YamlError> {
+    let at = |line: u64, what: &str| Err(YamlError { line, what: what.to_owned() });
     if text.len() > MAX_BYTES {
         return at(1, "the file is larger than 1 MiB; put long material into a document");
     }
@@ -71,15 +71,15 @@ fn split(text: &str) -> Result<Parts<'_>, Fault> {
         if is_fence(line) {
             let front = text.get(first.len()..end).unwrap_or("");
             let body = text.get(end + line.len()..).unwrap_or("");
-            return Ok(Parts { front, body, body_line: number + 1 });
+            return Ok(SplitFile { front, body, body_line: number + 1 });
         }
         end += line.len();
     }
     at(1, "the front matter is not closed; put a line '---' before the task")
 }
 
-fn front_matter(root: &At<'_>, read_beside: ReadBeside<'_>) -> Result<Instructions, Wrong> {
-    if *root.node() == Node::Null {
+fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Instructions, ValueError> {
+    if *root.node() == YamlNode::Null {
         return Err(root.wrong("front matter is empty; it must have at least name: and deliverables:"));
     }
     let keys = root.table(&KEYS)?;
@@ -108,11 +108,11 @@ fn front_matter(root: &At<'_>, read_beside: ReadBeside<'_>) -> Result<Instructio
     })
 }
 
-fn or_default<T: Default>(value: Option<Result<T, Wrong>>) -> Result<T, Wrong> {
+fn or_default<T: Default>(value: Option<Result<T, ValueError>>) -> Result<T, ValueError> {
     value.unwrap_or_else(|| Ok(T::default()))
 }
 
-fn phase(at: &At<'_>) -> Result<PhaseBounds, Wrong> {
+fn phase(at: &YamlValue<'_>) -> Result<PhaseBounds, ValueError> {
     let keys = at.table(&["min_todos", "max_todos"])?;
     let bound = |key: &str, default: u32| {
         keys.get(key).map_or(Ok(default), |at| {
@@ -138,19 +138,21 @@ fn phase(at: &At<'_>) -> Result<PhaseBounds, Wrong> {
     Ok(bounds)
 }
 
-fn context(at: &At<'_>) -> Result<ContextSettings, Wrong> {
+fn context(at: &YamlValue<'_>) -> Result<ContextSettings, ValueError> {
     let keys = at.table(&["budget_tokens", "fold", "summary"])?;
     let default = ContextSettings::default();
     Ok(ContextSettings {
         budget_tokens: keys.get("budget_tokens").map_or(Ok(default.budget_tokens), |at| at.count(MIN_BUDGET_TOKENS))?,
-        fold: keys.get("fold").map_or(Ok(default.fold), |at| at.word(&[("todo", Fold::Todo), ("none", Fold::None)]))?,
+        fold: keys
+            .get("fold")
+            .map_or(Ok(default.fold), |at| at.word(&[("todo", FoldPolicy::Todo), ("none", FoldPolicy::None)]))?,
         summary: keys
             .get("summary")
             .map_or(Ok(default.summary), |at| at.word(&[("digest", SummaryBy::Digest), ("model", SummaryBy::Model)]))?,
     })
 }
 
-fn limits(at: &At<'_>) -> Result<Limits, Wrong> {
+fn limits(at: &YamlValue<'_>) -> Result<Limits, ValueError> {
     let keys = at.table(&[
         "turns",
         "turns_per_todo",
@@ -163,20 +165,20 @@ fn limits(at: &At<'_>) -> Result<Limits, Wrong> {
     ])?;
     let default = Limits::default();
     let count = |key: &str, default: u64| keys.get(key).map_or(Ok(default), |at| at.count(1));
-    let duration = |key: &str, default: u64| keys.get(key).map_or(Ok(default), At::duration_ms);
+    let duration = |key: &str, default: u64| keys.get(key).map_or(Ok(default), YamlValue::duration_ms);
     Ok(Limits {
         turns_per_todo: count("turns_per_todo", default.turns_per_todo)?,
         turns_per_phase: count("turns_per_phase", default.turns_per_phase)?,
         turns: count("turns", default.turns)?,
         tokens: keys.get("tokens").map(|at| at.count(1)).transpose()?,
         cost_usd: keys.get("cost_usd").map(|at| at.number(0.0, f64::INFINITY)).transpose()?,
-        wall_clock_ms: keys.get("wall_clock").map(At::duration_ms).transpose()?,
+        wall_clock_ms: keys.get("wall_clock").map(YamlValue::duration_ms).transpose()?,
         model_call_ms: duration("model_call", default.model_call_ms)?,
         tool_call_ms: duration("tool_call", default.tool_call_ms)?,
     })
 }
 
-fn deliverables(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<Vec<Deliverable>, Wrong> {
+fn deliverables(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Vec<Deliverable>, ValueError> {
     let items = at.list()?;
     if items.is_empty() {
         return Err(at.wrong("must name at least one file under output/"));
@@ -234,7 +236,7 @@ fn beside(path: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn read_file(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<(String, String), Wrong> {
+fn read_file(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<(String, String), ValueError> {
     let path = at.line(500)?;
     beside(&path).map_err(|why| at.wrong(format!("is '{}', {why}", shown(&path))))?;
     let text = read_beside(&path)
@@ -242,10 +244,12 @@ fn read_file(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<(String, String
     Ok((path, text))
 }
 
-fn schema(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json::Value, Wrong> {
+fn schema(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json::Value, ValueError> {
     let value = match at.node() {
-        Node::Map(_) => serde_json::to_value(at.node()).map_err(|error| at.wrong(format!("can't be JSON: {error}")))?,
-        Node::Text(_) => {
+        YamlNode::Map(_) => {
+            serde_json::to_value(at.node()).map_err(|error| at.wrong(format!("can't be JSON: {error}")))?
+        }
+        YamlNode::Text(_) => {
             let (path, text) = read_file(at, read_beside)?;
             if text.len() > MAX_BYTES {
                 return Err(at.wrong(format!("is '{}', which is larger than 1 MiB", shown(&path))));
@@ -253,7 +257,7 @@ fn schema(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json::Value,
             serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text))
                 .map_err(|error| at.wrong(format!("is '{}', which is not JSON: {error}", shown(&path))))?
         }
-        Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::List(_) => {
+        YamlNode::Null | YamlNode::Flag(_) | YamlNode::Whole(_) | YamlNode::Number(_) | YamlNode::List(_) => {
             return Err(at.wrong("must be a file beside the instructions, or a JSON Schema written here"));
         }
     };
@@ -268,8 +272,8 @@ fn schema(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<serde_json::Value,
 }
 
 /// One rule or a list of rules.
-fn quotes(at: &At<'_>) -> Result<Vec<Quotes>, Wrong> {
-    let rule = |at: &At<'_>| -> Result<Quotes, Wrong> {
+fn quotes(at: &YamlValue<'_>) -> Result<Vec<Quotes>, ValueError> {
+    let rule = |at: &YamlValue<'_>| -> Result<Quotes, ValueError> {
         let keys = at.table(&["each", "text", "document", "page"])?;
         let each = keys.required("each")?;
         let path = each.line(500)?;
@@ -282,14 +286,17 @@ fn quotes(at: &At<'_>) -> Result<Vec<Quotes>, Wrong> {
         })
     };
     match at.node() {
-        Node::List(_) => at.list()?.iter().map(rule).collect(),
-        Node::Null | Node::Flag(_) | Node::Whole(_) | Node::Number(_) | Node::Text(_) | Node::Map(_) => {
-            Ok(vec![rule(at)?])
-        }
+        YamlNode::List(_) => at.list()?.iter().map(rule).collect(),
+        YamlNode::Null
+        | YamlNode::Flag(_)
+        | YamlNode::Whole(_)
+        | YamlNode::Number(_)
+        | YamlNode::Text(_)
+        | YamlNode::Map(_) => Ok(vec![rule(at)?]),
     }
 }
 
-fn agents(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<BTreeMap<String, Agent>, Wrong> {
+fn agents(at: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<BTreeMap<String, Agent>, ValueError> {
     let mut agents = BTreeMap::new();
     for entry in at.entries()? {
         let name = entry.key().to_owned();
@@ -309,10 +316,10 @@ fn agents(at: &At<'_>, read_beside: ReadBeside<'_>) -> Result<BTreeMap<String, A
     Ok(agents)
 }
 
-fn tools(at: &At<'_>) -> Result<ToolSettings, Wrong> {
+fn tools(at: &YamlValue<'_>) -> Result<ToolSettings, ValueError> {
     let keys = at.table(&["shell", "mcp"])?;
     Ok(ToolSettings {
-        shell: or_default(keys.get("shell").map(At::flag))?,
+        shell: or_default(keys.get("shell").map(YamlValue::flag))?,
         mcp: or_default(keys.get("mcp").map(|at| at.lines(100)))?,
     })
 }

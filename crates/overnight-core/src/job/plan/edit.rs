@@ -1,7 +1,7 @@
 //! Changes that the system makes to a plan: marks, inserted phases, the plan it writes where a model wrote none.
 //! Each edits single lines of the text in its one form, so everything else stays byte for byte.
 
-use super::{MAX_PHASES, MAX_TITLE, PhaseState, Plan, PlannedPhase, Span, TITLE, heading, steps::boxed};
+use super::{MAX_PHASES, MAX_TITLE, PhaseSpan, PhaseState, Plan, PlannedPhase, TITLE, heading, steps::boxed};
 
 impl Plan {
     /// Ticks the steps of a phase, except those that match an entry of `unfinished` (letters and digits compared, case
@@ -166,7 +166,7 @@ impl Plan {
 }
 
 /// The lines of a phase, without the blank ones at its end.
-fn filled(lines: &[String], span: &Span) -> std::ops::Range<usize> {
+fn filled(lines: &[String], span: &PhaseSpan) -> std::ops::Range<usize> {
     let section = &lines[span.heading..span.end];
     let blank = section.iter().rev().take_while(|line| line.trim().is_empty()).count();
     span.heading..span.end - blank

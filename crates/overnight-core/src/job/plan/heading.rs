@@ -22,7 +22,7 @@ static BEFORE_STEP: LazyLock<Option<Regex>> =
 
 /// A line read as the heading of a phase; its title may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct PhaseHeading {
     pub(super) number: u32,
     pub(super) title: String,
     pub(super) state: PhaseState,
@@ -34,7 +34,7 @@ pub(super) fn regex(pattern: &str) -> Option<Regex> {
 }
 
 /// Reads the text of a heading, without its `#`s.
-pub(super) fn named(text: &str) -> Option<Named> {
+pub(super) fn read_heading(text: &str) -> Option<PhaseHeading> {
     let found = NAME.as_ref()?.captures(text)?;
     let rest = &text[found[0].len()..];
     let mut ahead = rest.chars();
@@ -46,22 +46,23 @@ pub(super) fn named(text: &str) -> Option<Named> {
         return None;
     }
     let (title, marks) = tidy(rest);
-    Some(Named { number: found[2].parse().ok()?, title, state: state(&format!("{}{marks}", &found[1])) })
+    Some(PhaseHeading { number: found[2].parse().ok()?, title, state: state(&format!("{}{marks}", &found[1])) })
 }
 
 /// Reads a line that is bold as a whole, or up to the title: "**Phase 1: Title**", "**Phase 1:** Title".
-pub(super) fn bold(line: &str) -> Option<Named> {
+pub(super) fn read_bold_heading(line: &str) -> Option<PhaseHeading> {
     let found = BOLD.as_ref()?.captures(line.trim_end())?;
     let (lead, inner, rest) = (&found[1], found[2].trim(), found[3].trim());
     let separators = [':', '.', '-', '–', '—'];
     let goes_on = inner.ends_with(separators) || rest.starts_with(separators);
-    let is_whole = if named(inner)?.title.is_empty() { rest.is_empty() || goes_on } else { tidy(rest).0.is_empty() };
-    is_whole.then(|| named(&format!("{lead}{inner} {rest}")))?
+    let is_whole =
+        if read_heading(inner)?.title.is_empty() { rest.is_empty() || goes_on } else { tidy(rest).0.is_empty() };
+    is_whole.then(|| read_heading(&format!("{lead}{inner} {rest}")))?
 }
 
 /// The number of the phase that a line speaks of, which begins with it in bold, whatever stands behind it.
 pub(super) fn bold_number(line: &str) -> Option<u32> {
-    Some(named(&BOLD.as_ref()?.captures(line)?[2])?.number)
+    Some(read_heading(&BOLD.as_ref()?.captures(line)?[2])?.number)
 }
 
 /// Whether a heading begins with the word, so that it means to name a phase.

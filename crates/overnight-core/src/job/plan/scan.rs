@@ -5,7 +5,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// An item of a top-level list.
 #[derive(Debug, Default)]
-pub(super) struct Item {
+pub(super) struct PlanListItem {
     pub(super) first: usize,
     pub(super) last: usize,
     /// Its box, if it has one, and whether that is ticked.
@@ -16,23 +16,23 @@ pub(super) struct Item {
 }
 
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum PlanBlockKind {
     Heading(u8),
-    List(Vec<Item>),
+    List(Vec<PlanListItem>),
     Code,
     Other,
 }
 
 #[derive(Debug)]
-pub(super) struct Block {
+pub(super) struct PlanBlock {
     pub(super) first: usize,
     pub(super) last: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: PlanBlockKind,
 }
 
 #[derive(Debug)]
 pub(super) struct Scan {
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<PlanBlock>,
     /// Lines inside code and HTML.
     pub(super) is_code: Vec<bool>,
     /// The first line of code or HTML that is not closed.
@@ -59,15 +59,17 @@ pub(super) fn scan(lines: &[String]) -> Scan {
                 }
                 if depth == 0 {
                     let kind = match tag {
-                        Tag::Heading { level, .. } => Kind::Heading(level as u8),
-                        Tag::List(_) => Kind::List(Vec::new()),
-                        Tag::CodeBlock(_) => Kind::Code,
-                        _ => Kind::Other,
+                        Tag::Heading { level, .. } => PlanBlockKind::Heading(level as u8),
+                        Tag::List(_) => PlanBlockKind::List(Vec::new()),
+                        Tag::CodeBlock(_) => PlanBlockKind::Code,
+                        _ => PlanBlockKind::Other,
                     };
-                    scan.blocks.push(Block { first, last, kind });
-                } else if let Some(Block { kind: Kind::List(items), .. }) = scan.blocks.last_mut() {
+                    scan.blocks.push(PlanBlock { first, last, kind });
+                } else if let Some(PlanBlock { kind: PlanBlockKind::List(items), .. }) = scan.blocks.last_mut() {
                     match (tag, items.last_mut()) {
-                        (Tag::Item, _) if depth == 1 => items.push(Item { first, last, ..Item::default() }),
+                        (Tag::Item, _) if depth == 1 => {
+                            items.push(PlanListItem { first, last, ..PlanListItem::default() })
+                        }
                         (
                             Tag::Paragraph
                             | Tag::Strong
@@ -89,7 +91,7 @@ pub(super) fn scan(lines: &[String]) -> Scan {
                     item.is_read = true;
                 }
             }
-            Event::Rule if depth == 0 => scan.blocks.push(Block { first, last: first, kind: Kind::Other }),
+            Event::Rule if depth == 0 => scan.blocks.push(PlanBlock { first, last: first, kind: PlanBlockKind::Other }),
             Event::TaskListMarker(done) => {
                 if let Some(item) = reading(&mut scan) {
                     item.task = Some(done);
@@ -110,10 +112,10 @@ pub(super) fn scan(lines: &[String]) -> Scan {
 }
 
 /// The item whose first paragraph is being read.
-fn reading(scan: &mut Scan) -> Option<&mut Item> {
+fn reading(scan: &mut Scan) -> Option<&mut PlanListItem> {
     match scan.blocks.last_mut().map(|block| &mut block.kind) {
-        Some(Kind::List(items)) => items.last_mut().filter(|item| !item.is_read),
-        Some(Kind::Heading(_) | Kind::Code | Kind::Other) | None => None,
+        Some(PlanBlockKind::List(items)) => items.last_mut().filter(|item| !item.is_read),
+        Some(PlanBlockKind::Heading(_) | PlanBlockKind::Code | PlanBlockKind::Other) | None => None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! The steps of a phase: the items of its lists that have boxes or signs, or where none has, of its first list.
 
-use super::Step;
-use super::heading::{self, Named};
-use super::scan::{Block, Item, Kind, Scan};
+use super::PlannedStep;
+use super::heading::{self, PhaseHeading};
+use super::scan::{PlanBlock, PlanBlockKind, PlanListItem, Scan};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -10,11 +10,11 @@ static BULLET: LazyLock<Option<Regex>> = LazyLock::new(|| heading::regex(r"^ {0,
 
 /// The phases of lines whose headings are in their one form: each with the blocks from its heading to the next heading of
 /// level 1 or 2.
-pub(super) fn sections<'a>(lines: &[String], scan: &'a Scan) -> Vec<(Named, &'a [Block])> {
-    let is_end = |block: &Block| matches!(block.kind, Kind::Heading(..=2));
+pub(super) fn sections<'a>(lines: &[String], scan: &'a Scan) -> Vec<(PhaseHeading, &'a [PlanBlock])> {
+    let is_end = |block: &PlanBlock| matches!(block.kind, PlanBlockKind::Heading(..=2));
     let mut sections = Vec::new();
     for (at, block) in scan.blocks.iter().enumerate().filter(|(_, block)| is_end(block)) {
-        if let Some(named) = lines[block.first].strip_prefix("## ").and_then(heading::named) {
+        if let Some(named) = lines[block.first].strip_prefix("## ").and_then(heading::read_heading) {
             let rest = &scan.blocks[at..];
             let end = rest.iter().skip(1).position(is_end).map_or(rest.len(), |end| end + 1);
             sections.push((named, &rest[..end]));
@@ -24,16 +24,16 @@ pub(super) fn sections<'a>(lines: &[String], scan: &'a Scan) -> Vec<(Named, &'a 
 }
 
 /// The items that are steps, in the order of the text.
-fn chosen(section: &[Block]) -> Vec<&Item> {
-    let is_drawn = |item: &Item| item.task.is_some() || heading::step(&item.text).2;
-    let lists: Vec<&Vec<Item>> = section
+fn chosen(section: &[PlanBlock]) -> Vec<&PlanListItem> {
+    let is_drawn = |item: &PlanListItem| item.task.is_some() || heading::step(&item.text).2;
+    let lists: Vec<&Vec<PlanListItem>> = section
         .iter()
         .filter_map(|block| match &block.kind {
-            Kind::List(items) if items.iter().any(|item| !item.text.is_empty()) => Some(items),
-            Kind::List(_) | Kind::Heading(_) | Kind::Code | Kind::Other => None,
+            PlanBlockKind::List(items) if items.iter().any(|item| !item.text.is_empty()) => Some(items),
+            PlanBlockKind::List(_) | PlanBlockKind::Heading(_) | PlanBlockKind::Code | PlanBlockKind::Other => None,
         })
         .collect();
-    let drawn: Vec<&Vec<Item>> = lists.iter().copied().filter(|items| items.iter().any(is_drawn)).collect();
+    let drawn: Vec<&Vec<PlanListItem>> = lists.iter().copied().filter(|items| items.iter().any(is_drawn)).collect();
     let lists = if drawn.is_empty() { lists.into_iter().take(1).collect() } else { drawn };
     lists.into_iter().flatten().filter(|item| !item.text.is_empty()).collect()
 }
@@ -64,11 +64,11 @@ pub(super) fn boxed(text: &str, is_done: bool) -> String {
 }
 
 /// The steps of a section in their one form, with the line of each.
-pub(super) fn read(lines: &[String], section: &[Block]) -> Vec<(usize, Step)> {
+pub(super) fn read(lines: &[String], section: &[PlanBlock]) -> Vec<(usize, PlannedStep)> {
     let steps = chosen(section).into_iter().filter_map(|item| {
         // An item that couldn't be brought into the one form has no box to tick.
         let done = item.task.filter(|_| lines[item.first].starts_with("- ["))?;
-        Some((item.first, Step { text: item.text.split_whitespace().collect::<Vec<_>>().join(" "), done }))
+        Some((item.first, PlannedStep { text: item.text.split_whitespace().collect::<Vec<_>>().join(" "), done }))
     });
     steps.filter(|(_, step)| !step.text.is_empty()).collect()
 }

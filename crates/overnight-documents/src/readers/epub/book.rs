@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
-use crate::readers::package::{Node, Package, Xml, one_line, resolve};
+use crate::readers::package::{Package, Xml, XmlNode, one_line, resolve};
 use crate::refusal::{Refusal, clause};
 
 /// The largest file of a book that is unpacked, in bytes; chapters are smaller than a hundredth of it.
@@ -81,7 +81,7 @@ impl Book {
         let mut covers: HashSet<String> = HashSet::new();
         let (mut ncx, mut in_title) = (None, false);
         each(package, path, |node| match node {
-            Node::Start(tag) => match tag.name() {
+            XmlNode::Start(tag) => match tag.name() {
                 "item" => {
                     let (Some(id), Some(href)) = (tag.value("id"), tag.value("href")) else { return };
                     let properties = tag.value("properties").unwrap_or_default();
@@ -101,9 +101,9 @@ impl Book {
                 "title" => in_title = self.title.is_none(),
                 _ => {}
             },
-            Node::Text(text) if in_title => self.title.get_or_insert_default().push_str(&text),
-            Node::End(name) if name == "title" => in_title = false,
-            Node::Text(_) | Node::End(_) | Node::Over => {}
+            XmlNode::Text(text) if in_title => self.title.get_or_insert_default().push_str(&text),
+            XmlNode::End(name) if name == "title" => in_title = false,
+            XmlNode::Text(_) | XmlNode::End(_) | XmlNode::Over => {}
         });
         let mut met = HashSet::new();
         for id in order {
@@ -123,11 +123,11 @@ impl Book {
 }
 
 /// Goes through a file as far as it can be read.
-fn each(package: &Package<'_>, file: &str, mut tell: impl FnMut(Node)) {
+fn each(package: &Package<'_>, file: &str, mut tell: impl FnMut(XmlNode)) {
     let Some(Ok(xml)) = Xml::open(package, file) else { return };
     let mut xml = xml.of_book();
     while let Ok(node) = xml.next() {
-        if matches!(node, Node::Over) {
+        if matches!(node, XmlNode::Over) {
             return;
         }
         tell(node);
@@ -142,7 +142,7 @@ fn folder(path: &str) -> &str {
 fn root_file(package: &Package<'_>) -> Option<String> {
     let mut found = None;
     each(package, "META-INF/container.xml", |node| {
-        if let Node::Start(tag) = node
+        if let XmlNode::Start(tag) = node
             && tag.name() == "rootfile"
             && found.is_none()
         {
@@ -157,7 +157,7 @@ fn locked(package: &Package<'_>) -> HashSet<String> {
     let mut locked = HashSet::new();
     let mut is_of_font = false;
     each(package, "META-INF/encryption.xml", |node| match node {
-        Node::Start(tag) => match tag.name() {
+        XmlNode::Start(tag) => match tag.name() {
             "EncryptedData" => is_of_font = false,
             "EncryptionMethod" => {
                 let algorithm = tag.value("Algorithm").unwrap_or_default();
@@ -168,7 +168,7 @@ fn locked(package: &Package<'_>) -> HashSet<String> {
             }
             _ => {}
         },
-        Node::Text(_) | Node::End(_) | Node::Over => {}
+        XmlNode::Text(_) | XmlNode::End(_) | XmlNode::Over => {}
     });
     locked
 }
@@ -180,7 +180,7 @@ fn titles(package: &Package<'_>, path: &str) -> HashMap<String, String> {
     let (mut text, mut link) = (String::new(), None);
     let (mut in_contents, mut is_new) = (true, false);
     each(package, path, |node| match node {
-        Node::Start(tag) => match tag.name() {
+        XmlNode::Start(tag) => match tag.name() {
             "nav" => {
                 is_new = true;
                 in_contents = tag.value("type").is_none_or(|kind| kind == "toc");
@@ -195,14 +195,14 @@ fn titles(package: &Package<'_>, path: &str) -> HashMap<String, String> {
             }
             _ => {}
         },
-        Node::Text(more) => text.push_str(&more),
-        Node::End(name) if name == "a" && in_contents => {
+        XmlNode::Text(more) => text.push_str(&more),
+        XmlNode::End(name) if name == "a" && in_contents => {
             if let Some(href) = link.take() {
                 titles.entry(resolve(folder(path), &href)).or_insert_with(|| one_line(&text));
             }
         }
-        Node::End(name) if matches!(name.as_str(), "nav" | "pageList" | "navList") => in_contents = false,
-        Node::End(_) | Node::Over => {}
+        XmlNode::End(name) if matches!(name.as_str(), "nav" | "pageList" | "navList") => in_contents = false,
+        XmlNode::End(_) | XmlNode::Over => {}
     });
     titles
 }

@@ -6,7 +6,7 @@
 mod book;
 mod read;
 
-pub(crate) use read::Epub;
+pub(crate) use read::EpubReader;
 
 #[cfg(test)]
 mod tests;

@@ -4,21 +4,21 @@ use super::book::{Book, Chapter, content};
 use crate::encoding;
 use crate::readers::html::of_chapter;
 use crate::readers::package::{Package, one_line};
-use crate::readers::{Failure, Pages, Reader, Source};
+use crate::readers::{PageSink, ReadFailure, Reader, Source};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
 /// Reads EPUB.
-pub(crate) struct Epub;
+pub(crate) struct EpubReader;
 
 const SCAN: &str = "no text on it, probably a scan";
 
-impl Reader for Epub {
+impl Reader for EpubReader {
     fn version(&self) -> &'static str {
         "html5ever 0.38.0+8"
     }
 
-    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+    fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
         let package = Package::of(source.bytes, "EPUB", pages)?;
         let book = Book::read(&package)?;
         if book.chapters.iter().all(|chapter| book.locked.contains(&chapter.file)) {
@@ -34,7 +34,12 @@ impl Reader for Epub {
     }
 }
 
-fn read_chapter(package: &Package<'_>, book: &Book, chapter: &Chapter, pages: &mut dyn Pages) -> Result<(), Failure> {
+fn read_chapter(
+    package: &Package<'_>,
+    book: &Book,
+    chapter: &Chapter,
+    pages: &mut dyn PageSink,
+) -> Result<(), ReadFailure> {
     if book.locked.contains(&chapter.file) {
         return Ok(pages.gap("it is locked by copy protection (DRM)")?);
     }
@@ -55,8 +60,8 @@ fn read_chapter(package: &Package<'_>, book: &Book, chapter: &Chapter, pages: &m
     };
     let (text, own_title) = match of_chapter(&html) {
         Ok(read) => read,
-        Err(Failure::Refused(refusal)) => return Ok(pages.gap(&format!("its file {refusal}"))?),
-        Err(stopped @ Failure::Stopped(_)) => return Err(stopped),
+        Err(ReadFailure::Refused(refusal)) => return Ok(pages.gap(&format!("its file {refusal}"))?),
+        Err(stopped @ ReadFailure::Stopped(_)) => return Err(stopped),
     };
     if text.trim().is_empty() {
         let shows = ["<img", "<image", "<svg"].iter().any(|tag| html.contains(tag));

@@ -7,17 +7,17 @@
 //!
 //! - `tree`: a flat tree with bounds that the parser lacks
 //! - `prune`: what a reader of the page would not call its text
-//! - `write`: blocks and lists; `table`: rows; `count`: numbers of items
+//! - `write`: blocks and lists; `table`: rows; `list_counter`: numbers of items
 //! - `read`: the four put together
 
-mod count;
+mod list_counter;
 mod prune;
 mod read;
 mod table;
 mod tree;
 mod write;
 
-pub(crate) use read::{Html, of_chapter, of_part};
+pub(crate) use read::{HtmlReader, of_chapter, of_part};
 
 #[cfg(test)]
 mod tests;

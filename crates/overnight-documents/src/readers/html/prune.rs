@@ -2,7 +2,7 @@
 //! the main one. Too little pruned costs tokens; too much loses text that someone will ask for. So: what says by its
 //! element, its role or a well-known class that it is navigation goes, everything else stays.
 
-use super::tree::{Id, ROOT, Step, Tree};
+use super::tree::{NodeId, ROOT, Tree, TreeStep};
 
 /// Elements that show no text, or none of the page's own.
 const DROPPED: &[&str] = &[
@@ -28,12 +28,12 @@ const DROPPED_NAMES: [&str; 11] = [
 const OWN_FOOTER: &[&str] = &["article", "main", "section", "blockquote", "figure", "dialog", "td"];
 
 /// Whether a node is left out everywhere, with all that is in it.
-pub(super) fn is_unseen(tree: &Tree, id: Id) -> bool {
+pub(super) fn is_unseen(tree: &Tree, id: NodeId) -> bool {
     tree.name(id).is_some_and(|name| DROPPED.contains(&name) || matches!(name, "annotation" | "annotation-xml"))
 }
 
 /// Whether a node of a web page is left out, with all that is in it.
-pub(super) fn is_dropped(tree: &Tree, id: Id) -> bool {
+pub(super) fn is_dropped(tree: &Tree, id: NodeId) -> bool {
     let Some(name) = tree.name(id) else { return false };
     if is_unseen(tree, id) {
         return true;
@@ -54,13 +54,13 @@ pub(super) fn is_dropped(tree: &Tree, id: Id) -> bool {
 }
 
 /// "¶" beside a heading, "Skip to content" above the page.
-fn is_dropped_link(tree: &Tree, id: Id) -> bool {
+fn is_dropped_link(tree: &Tree, id: NodeId) -> bool {
     if !tree.attribute(id, "href").is_some_and(|href| href.starts_with('#')) {
         return false;
     }
     let mut text = String::new();
     tree.walk(id, |step| {
-        if let Step::Enter(id) = step
+        if let TreeStep::Enter(id) = step
             && let Some(more) = tree.text(id)
         {
             text.extend(more.chars().take(16));
@@ -75,7 +75,7 @@ fn is_dropped_link(tree: &Tree, id: Id) -> bool {
 
 /// Where a page's text is.
 pub(super) struct MainPart {
-    pub(super) root: Id,
+    pub(super) root: NodeId,
     /// Characters of text outside it, blanks not counted.
     pub(super) left_out: usize,
 }
@@ -84,19 +84,19 @@ pub(super) struct MainPart {
 pub(super) fn main_part(tree: &Tree) -> MainPart {
     let mut all = 0_usize;
     // Of each sort of candidate the one with most text, sorts in order of trust.
-    let mut best: [Option<(usize, Id)>; 3] = [None; 3];
-    let mut open: Vec<(Id, usize)> = Vec::new();
+    let mut best: [Option<(usize, NodeId)>; 3] = [None; 3];
+    let mut open: Vec<(NodeId, usize)> = Vec::new();
     tree.walk(ROOT, |step| {
         match step {
-            Step::Enter(id) if is_dropped(tree, id) => return false,
-            Step::Enter(id) => {
+            TreeStep::Enter(id) if is_dropped(tree, id) => return false,
+            TreeStep::Enter(id) => {
                 if let Some(text) = tree.text(id) {
                     all += text.chars().filter(|c| !c.is_whitespace()).count();
                 } else if candidate(tree, id).is_some() {
                     open.push((id, all));
                 }
             }
-            Step::Leave(id) => {
+            TreeStep::Leave(id) => {
                 if let Some(&(candidate_id, before)) = open.last()
                     && candidate_id == id
                 {
@@ -113,7 +113,7 @@ pub(super) fn main_part(tree: &Tree) -> MainPart {
     main.map_or(MainPart { root: ROOT, left_out: 0 }, |(size, root)| MainPart { root, left_out: all - size })
 }
 
-fn candidate(tree: &Tree, id: Id) -> Option<usize> {
+fn candidate(tree: &Tree, id: NodeId) -> Option<usize> {
     let name = tree.name(id)?;
     if name == "main" || tree.attribute(id, "role") == Some("main") {
         Some(0)

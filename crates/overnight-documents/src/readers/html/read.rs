@@ -6,25 +6,25 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use super::prune;
-use super::tree::{Id, ROOT, Step, Tree};
+use super::tree::{NodeId, ROOT, Tree, TreeStep};
 use super::write::Writer;
 use crate::encoding;
 use crate::format::ending;
 use crate::readers::mail;
 use crate::readers::package::one_line;
-use crate::readers::{Failure, Pages, Reader, Source, Stopped};
+use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
 /// Reads HTML and XHTML, and pages saved with all that belongs to them (MHTML).
-pub(crate) struct Html;
+pub(crate) struct HtmlReader;
 
-impl Reader for Html {
+impl Reader for HtmlReader {
     fn version(&self) -> &'static str {
         "html5ever 0.38.0+6"
     }
 
-    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+    fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
         let saved = mail::saved_page(source.bytes);
         let (bytes, told) = saved.as_ref().map_or((source.bytes, None), |(page, told)| (&**page, told.clone()));
         let declared = told.or_else(|| encoding::declared_in_html(bytes));
@@ -42,7 +42,11 @@ impl Reader for Html {
 }
 
 /// The text of a page of HTML, as characters: of its main part, without what is around it.
-fn of_page(html: &str, is_xhtml: bool, note: &mut dyn FnMut(String) -> Result<(), Stopped>) -> Result<String, Failure> {
+fn of_page(
+    html: &str,
+    is_xhtml: bool,
+    note: &mut dyn FnMut(String) -> Result<(), Stopped>,
+) -> Result<String, ReadFailure> {
     let tree = parsed(html, is_xhtml)?;
     let main = prune::main_part(&tree);
     if main.left_out > 0 {
@@ -52,22 +56,22 @@ fn of_page(html: &str, is_xhtml: bool, note: &mut dyn FnMut(String) -> Result<()
 }
 
 /// All text of a piece of HTML that is not a page of a web site: of a chapter, of a mail.
-pub(crate) fn of_part(html: &str, is_xhtml: bool) -> Result<String, Failure> {
+pub(crate) fn of_part(html: &str, is_xhtml: bool) -> Result<String, ReadFailure> {
     let tree = parsed(html, is_xhtml)?;
     Ok(written(&tree, ROOT, prune::is_unseen))
 }
 
 /// All text of a book's chapter, and its title.
-pub(crate) fn of_chapter(html: &str) -> Result<(String, String), Failure> {
+pub(crate) fn of_chapter(html: &str) -> Result<(String, String), ReadFailure> {
     let tree = parsed(html, true)?;
     let (mut in_title, mut title) = (false, String::new());
     tree.walk(ROOT, |step| {
         match step {
-            Step::Enter(id) => {
+            TreeStep::Enter(id) => {
                 title.push_str(tree.text(id).filter(|_| in_title).unwrap_or_default());
                 in_title |= title.is_empty() && tree.name(id) == Some("title");
             }
-            Step::Leave(id) => in_title &= tree.name(id) != Some("title"),
+            TreeStep::Leave(id) => in_title &= tree.name(id) != Some("title"),
         }
         true
     });
@@ -79,15 +83,15 @@ fn parsed(html: &str, is_xhtml: bool) -> Result<Tree, Refusal> {
     Tree::parse(&html).map_err(|why| Refusal::Damaged { format: "HTML".to_owned(), why })
 }
 
-fn written(tree: &Tree, root: Id, is_dropped: fn(&Tree, Id) -> bool) -> String {
+fn written(tree: &Tree, root: NodeId, is_dropped: fn(&Tree, NodeId) -> bool) -> String {
     let mut writer = Writer::default();
     tree.walk(root, |step| match step {
-        Step::Enter(id) if is_dropped(tree, id) => false,
-        Step::Enter(id) => {
+        TreeStep::Enter(id) if is_dropped(tree, id) => false,
+        TreeStep::Enter(id) => {
             writer.enter(tree, id);
             true
         }
-        Step::Leave(id) => {
+        TreeStep::Leave(id) => {
             writer.leave(tree, id);
             true
         }

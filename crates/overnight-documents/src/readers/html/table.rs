@@ -1,19 +1,19 @@
 //! Tables: which of them are tables, and how cells line up. A table that only arranges a page is read as the blocks in it.
 
-use super::tree::{Id, Step, Tree};
+use super::tree::{NodeId, Tree, TreeStep};
 use crate::readers::package::{row, rule};
 
 /// The most columns that spans can make; real cells are not limited.
 const MAX_SPANNED: usize = 64;
 
 /// Whether a table holds data: two cells side by side somewhere, and nothing in it that needs lines of its own.
-pub(super) fn is_data(tree: &Tree, table: Id) -> bool {
+pub(super) fn is_data(tree: &Tree, table: NodeId) -> bool {
     if tree.attribute(table, "role").is_some_and(|role| matches!(role, "presentation" | "none")) {
         return false;
     }
     let (mut cells, mut side_by_side, mut blocks) = (0, false, false);
     tree.walk(table, |step| {
-        if let Step::Enter(id) = step {
+        if let TreeStep::Enter(id) = step {
             match tree.name(id) {
                 Some("table") if id != table => blocks = true,
                 Some("pre" | "blockquote" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6") => blocks = true,

@@ -21,10 +21,10 @@ const CHUNK: usize = 4096;
 /// The attributes that a reader or a pruner asks for; others are not kept.
 const KEPT: &[&str] = &["class", "colspan", "href", "id", "role", "rowspan", "start", "type", "value"];
 
-pub(super) type Id = u32;
-const NONE: Id = Id::MAX;
+pub(super) type NodeId = u32;
+const NONE: NodeId = NodeId::MAX;
 /// The document itself.
-pub(super) const ROOT: Id = 0;
+pub(super) const ROOT: NodeId = 0;
 
 enum Content {
     /// The document, a comment, a template's content: nothing to read.
@@ -36,24 +36,24 @@ enum Content {
     },
 }
 
-struct Node {
+struct TreeNode {
     content: Content,
-    parent: Id,
-    first: Id,
-    last: Id,
-    before: Id,
-    after: Id,
+    parent: NodeId,
+    first: NodeId,
+    last: NodeId,
+    before: NodeId,
+    after: NodeId,
     depth: u32,
 }
 
 /// What a walk comes by: each node before and after all that is in it.
-pub(super) enum Step {
-    Enter(Id),
-    Leave(Id),
+pub(super) enum TreeStep {
+    Enter(NodeId),
+    Leave(NodeId),
 }
 
 pub(super) struct Tree {
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     too_deep: bool,
 }
 
@@ -64,7 +64,7 @@ impl Tree {
             return Err(format!("it has an element with over {MAX_ATTRIBUTES} attributes"));
         }
         let most_nodes = MAX_NODES.min(html.len() / 2 + SPARE_NODES);
-        let sink = Sink(RefCell::new(Self { nodes: vec![Node::new(Content::Nothing)], too_deep: false }));
+        let sink = Sink(RefCell::new(Self { nodes: vec![TreeNode::new(Content::Nothing)], too_deep: false }));
         let mut parser = parse_document(sink, ParseOpts::default());
         let mut rest = html;
         while !rest.is_empty() {
@@ -83,14 +83,14 @@ impl Tree {
     }
 
     /// An element's name, in lower case; `None` for text and everything else.
-    pub(super) fn name(&self, id: Id) -> Option<&str> {
+    pub(super) fn name(&self, id: NodeId) -> Option<&str> {
         match &self.node(id).content {
             Content::Element { name, .. } => Some(&name.local),
             Content::Nothing | Content::Text(_) => None,
         }
     }
 
-    pub(super) fn text(&self, id: Id) -> Option<&str> {
+    pub(super) fn text(&self, id: NodeId) -> Option<&str> {
         match &self.node(id).content {
             Content::Text(text) => Some(text),
             Content::Nothing | Content::Element { .. } => None,
@@ -98,7 +98,7 @@ impl Tree {
     }
 
     /// One of the attributes that are [`KEPT`].
-    pub(super) fn attribute(&self, id: Id, wanted: &str) -> Option<&str> {
+    pub(super) fn attribute(&self, id: NodeId, wanted: &str) -> Option<&str> {
         match &self.node(id).content {
             Content::Element { attributes, .. } => {
                 attributes.iter().find(|(name, _)| &**name == wanted).map(|(_, value)| &**value)
@@ -107,32 +107,32 @@ impl Tree {
         }
     }
 
-    pub(super) fn has_class(&self, id: Id, matches: impl Fn(&str) -> bool) -> bool {
+    pub(super) fn has_class(&self, id: NodeId, matches: impl Fn(&str) -> bool) -> bool {
         self.attribute(id, "class").is_some_and(|classes| classes.split_ascii_whitespace().any(matches))
     }
 
     /// The elements that `id` is in, nearest first.
-    pub(super) fn ancestors(&self, id: Id) -> impl Iterator<Item = Id> {
+    pub(super) fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         std::iter::successors(Some(id), |&id| Some(self.node(id).parent).filter(|&up| up != NONE)).skip(1)
     }
 
     /// Goes through everything in `from`, itself included. Where `visit` answers an `Enter` with `false`, that node is
     /// passed over, without a `Leave`; answers to a `Leave` don't matter.
-    pub(super) fn walk(&self, from: Id, mut visit: impl FnMut(Step) -> bool) {
+    pub(super) fn walk(&self, from: NodeId, mut visit: impl FnMut(TreeStep) -> bool) {
         let mut at = from;
         loop {
-            let entered = visit(Step::Enter(at));
+            let entered = visit(TreeStep::Enter(at));
             let first = self.node(at).first;
             if entered && first != NONE {
                 at = first;
                 continue;
             }
             if entered {
-                visit(Step::Leave(at));
+                visit(TreeStep::Leave(at));
             }
             while at != from && self.node(at).after == NONE {
                 at = self.node(at).parent;
-                visit(Step::Leave(at));
+                visit(TreeStep::Leave(at));
             }
             if at == from {
                 return;
@@ -141,22 +141,22 @@ impl Tree {
         }
     }
 
-    fn node(&self, id: Id) -> &Node {
+    fn node(&self, id: NodeId) -> &TreeNode {
         &self.nodes[id as usize]
     }
 
-    fn node_mut(&mut self, id: Id) -> &mut Node {
+    fn node_mut(&mut self, id: NodeId) -> &mut TreeNode {
         &mut self.nodes[id as usize]
     }
 
-    fn add(&mut self, content: Content) -> Id {
-        let id = Id::try_from(self.nodes.len()).unwrap_or(NONE);
-        self.nodes.push(Node::new(content));
+    fn add(&mut self, content: Content) -> NodeId {
+        let id = NodeId::try_from(self.nodes.len()).unwrap_or(NONE);
+        self.nodes.push(TreeNode::new(content));
         id
     }
 
     /// Makes `child`, which is nowhere, the last in `parent`, or the one before `next` in it.
-    fn insert(&mut self, parent: Id, next: Id, child: Id) {
+    fn insert(&mut self, parent: NodeId, next: NodeId, child: NodeId) {
         let before = if next == NONE { self.node(parent).last } else { self.node(next).before };
         let depth = self.node(parent).depth + 1;
         self.too_deep |= depth > MAX_DEPTH;
@@ -174,7 +174,7 @@ impl Tree {
         }
     }
 
-    fn insert_any(&mut self, parent: Id, next: Id, child: NodeOrText<Id>) {
+    fn insert_any(&mut self, parent: NodeId, next: NodeId, child: NodeOrText<NodeId>) {
         match child {
             NodeOrText::AppendNode(child) => {
                 self.remove(child);
@@ -194,8 +194,8 @@ impl Tree {
         }
     }
 
-    fn remove(&mut self, id: Id) {
-        let Node { parent, before, after, .. } = *self.node(id);
+    fn remove(&mut self, id: NodeId) {
+        let TreeNode { parent, before, after, .. } = *self.node(id);
         if parent == NONE {
             return;
         }
@@ -214,7 +214,7 @@ impl Tree {
     }
 }
 
-impl Node {
+impl TreeNode {
     const fn new(content: Content) -> Self {
         Self { content, parent: NONE, first: NONE, last: NONE, before: NONE, after: NONE, depth: 0 }
     }
@@ -274,7 +274,7 @@ impl ElemName for Name {
 }
 
 impl TreeSink for Sink {
-    type Handle = Id;
+    type Handle = NodeId;
     type Output = Self;
     type ElemName<'a> = Name;
 
@@ -284,36 +284,36 @@ impl TreeSink for Sink {
 
     fn parse_error(&self, _: Cow<'static, str>) {}
 
-    fn get_document(&self) -> Id {
+    fn get_document(&self) -> NodeId {
         ROOT
     }
 
-    fn elem_name<'a>(&'a self, target: &'a Id) -> Name {
+    fn elem_name<'a>(&'a self, target: &'a NodeId) -> Name {
         match &self.0.borrow().node(*target).content {
             Content::Element { name, .. } => Name(name.ns.clone(), name.local.clone()),
             Content::Nothing | Content::Text(_) => Name(Namespace::default(), LocalName::default()),
         }
     }
 
-    fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> Id {
+    fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> NodeId {
         let kept = attributes.into_iter().filter(|attribute| KEPT.contains(&&*attribute.name.local));
         let attributes = kept.map(|attribute| (attribute.name.local, attribute.value)).collect();
         self.tree().add(Content::Element { name, attributes })
     }
 
-    fn create_comment(&self, _: StrTendril) -> Id {
+    fn create_comment(&self, _: StrTendril) -> NodeId {
         self.tree().add(Content::Nothing)
     }
 
-    fn create_pi(&self, _: StrTendril, _: StrTendril) -> Id {
+    fn create_pi(&self, _: StrTendril, _: StrTendril) -> NodeId {
         self.tree().add(Content::Nothing)
     }
 
-    fn append(&self, parent: &Id, child: NodeOrText<Id>) {
+    fn append(&self, parent: &NodeId, child: NodeOrText<NodeId>) {
         self.tree().insert_any(*parent, NONE, child);
     }
 
-    fn append_based_on_parent_node(&self, element: &Id, prev_element: &Id, child: NodeOrText<Id>) {
+    fn append_based_on_parent_node(&self, element: &NodeId, prev_element: &NodeId, child: NodeOrText<NodeId>) {
         if self.tree().node(*element).parent == NONE {
             self.append(prev_element, child);
         } else {
@@ -321,7 +321,7 @@ impl TreeSink for Sink {
         }
     }
 
-    fn append_before_sibling(&self, sibling: &Id, child: NodeOrText<Id>) {
+    fn append_before_sibling(&self, sibling: &NodeId, child: NodeOrText<NodeId>) {
         let mut tree = self.tree();
         let parent = tree.node(*sibling).parent;
         if parent != NONE {
@@ -332,24 +332,24 @@ impl TreeSink for Sink {
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
     /// Content of a template hangs below it like any other, so that it counts in its depth; it is pruned with it.
-    fn get_template_contents(&self, target: &Id) -> Id {
+    fn get_template_contents(&self, target: &NodeId) -> NodeId {
         *target
     }
 
-    fn same_node(&self, one: &Id, other: &Id) -> bool {
+    fn same_node(&self, one: &NodeId, other: &NodeId) -> bool {
         one == other
     }
 
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
     /// Only for `html` and `body`, of which nothing is asked.
-    fn add_attrs_if_missing(&self, _: &Id, _: Vec<Attribute>) {}
+    fn add_attrs_if_missing(&self, _: &NodeId, _: Vec<Attribute>) {}
 
-    fn remove_from_parent(&self, target: &Id) {
+    fn remove_from_parent(&self, target: &NodeId) {
         self.tree().remove(*target);
     }
 
-    fn reparent_children(&self, node: &Id, new_parent: &Id) {
+    fn reparent_children(&self, node: &NodeId, new_parent: &NodeId) {
         let mut tree = self.tree();
         loop {
             let child = tree.node(*node).first;

@@ -2,9 +2,9 @@
 //! nothing inside a line is marked or escaped, so that it reads as it is seen, but for what would hide the lines behind it as
 //! code.
 
-use super::count::Count;
+use super::list_counter::ListCounter;
 use super::table::{Rows, is_data};
-use super::tree::{Id, Tree};
+use super::tree::{NodeId, Tree};
 
 /// Beyond this many lists and quotes inside one another, lines are no longer moved in.
 const MAX_INDENTS: usize = 8;
@@ -71,8 +71,8 @@ fn is_block(name: &str) -> bool {
 }
 
 /// What a line stands in.
-enum Frame {
-    List(Option<Count>),
+enum OpenBlock {
+    List(Option<ListCounter>),
     /// A list's item, or a definition; its marker is written with its first line.
     Item {
         marker: String,
@@ -86,7 +86,7 @@ pub(super) struct Writer {
     out: String,
     /// The line in hand; with `\n` where a `<br>` was.
     line: String,
-    frames: Vec<Frame>,
+    frames: Vec<OpenBlock>,
     /// The level of the heading that the line in hand is.
     heading: Option<u8>,
     /// How many `pre` we are in.
@@ -107,7 +107,7 @@ impl Writer {
         self.out
     }
 
-    pub(super) fn enter(&mut self, tree: &Tree, id: Id) {
+    pub(super) fn enter(&mut self, tree: &Tree, id: NodeId) {
         if let Some(text) = tree.text(id) {
             self.add_text(text);
         }
@@ -134,17 +134,17 @@ impl Writer {
         self.flush();
         match name {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.heading = name[1..].parse().ok(),
-            "ul" | "dir" | "menu" => self.frames.push(Frame::List(None)),
-            "ol" => self.frames.push(Frame::List(Some(Count::of(tree, id)))),
+            "ul" | "dir" | "menu" => self.frames.push(OpenBlock::List(None)),
+            "ol" => self.frames.push(OpenBlock::List(Some(ListCounter::of(tree, id)))),
             "li" => {
                 let marker = match self.frames.last_mut() {
-                    Some(Frame::List(Some(count))) => count.next_marker(tree, id),
-                    Some(Frame::List(None) | Frame::Item { .. } | Frame::Quote) | None => "- ".to_owned(),
+                    Some(OpenBlock::List(Some(count))) => count.next_marker(tree, id),
+                    Some(OpenBlock::List(None) | OpenBlock::Item { .. } | OpenBlock::Quote) | None => "- ".to_owned(),
                 };
-                self.frames.push(Frame::Item { marker, written: false });
+                self.frames.push(OpenBlock::Item { marker, written: false });
             }
-            "dd" => self.frames.push(Frame::Item { marker: ": ".to_owned(), written: false }),
-            "blockquote" => self.frames.push(Frame::Quote),
+            "dd" => self.frames.push(OpenBlock::Item { marker: ": ".to_owned(), written: false }),
+            "blockquote" => self.frames.push(OpenBlock::Quote),
             "pre" | "listing" | "xmp" | "plaintext" => self.pre = 1,
             "table" => self.rows = is_data(tree, id).then(Rows::default),
             "tr" => self.rows.iter_mut().for_each(Rows::begin_row),
@@ -153,7 +153,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn leave(&mut self, tree: &Tree, id: Id) {
+    pub(super) fn leave(&mut self, tree: &Tree, id: NodeId) {
         let Some(name) = tree.name(id) else { return };
         match name {
             "q" => self.add_text("”"),
@@ -293,31 +293,31 @@ impl Writer {
 
     /// What stands before a block: a blank line or just a new one, and the marks of all that it is in.
     fn begin_block(&mut self) {
-        let new_item = self.frames.iter().any(|frame| matches!(frame, Frame::Item { written: false, .. }));
+        let new_item = self.frames.iter().any(|frame| matches!(frame, OpenBlock::Item { written: false, .. }));
         if !self.out.is_empty() {
             self.out.push_str(if new_item && self.tight { "\n" } else { "\n\n" });
         }
         let mut indents = 0;
         for frame in &mut self.frames {
             match frame {
-                Frame::Item { marker, written: false } => {
+                OpenBlock::Item { marker, written: false } => {
                     self.out.push_str(marker);
                     // From now on the marker's place is kept free.
-                    *frame = Frame::Item { marker: " ".repeat(marker.chars().count()), written: true };
+                    *frame = OpenBlock::Item { marker: " ".repeat(marker.chars().count()), written: true };
                     indents += 1;
                 }
-                Frame::Item { marker, written: true } if indents < MAX_INDENTS => {
+                OpenBlock::Item { marker, written: true } if indents < MAX_INDENTS => {
                     self.out.push_str(marker);
                     indents += 1;
                 }
-                Frame::Quote if indents < MAX_INDENTS => {
+                OpenBlock::Quote if indents < MAX_INDENTS => {
                     self.out.push_str("> ");
                     indents += 1;
                 }
-                Frame::List(_) | Frame::Item { .. } | Frame::Quote => {}
+                OpenBlock::List(_) | OpenBlock::Item { .. } | OpenBlock::Quote => {}
             }
         }
-        self.tight = self.frames.iter().any(|frame| matches!(frame, Frame::Item { .. }));
+        self.tight = self.frames.iter().any(|frame| matches!(frame, OpenBlock::Item { .. }));
     }
 
     /// A further line of the same block. Without a quote's mark (which Markdown doesn't need here): it would stand in the
@@ -325,8 +325,8 @@ impl Writer {
     fn next_line(&mut self) {
         self.out.push('\n');
         let indents = self.frames.iter().filter_map(|frame| match frame {
-            Frame::Item { marker, .. } => Some(marker.as_str()),
-            Frame::List(_) | Frame::Quote => None,
+            OpenBlock::Item { marker, .. } => Some(marker.as_str()),
+            OpenBlock::List(_) | OpenBlock::Quote => None,
         });
         self.out.extend(indents.take(MAX_INDENTS));
     }
@@ -335,9 +335,9 @@ impl Writer {
     fn next_code_line(&mut self) {
         self.out.push('\n');
         let indents = self.frames.iter().filter_map(|frame| match frame {
-            Frame::Item { marker, .. } => Some(marker.as_str()),
-            Frame::Quote => Some("> "),
-            Frame::List(_) => None,
+            OpenBlock::Item { marker, .. } => Some(marker.as_str()),
+            OpenBlock::Quote => Some("> "),
+            OpenBlock::List(_) => None,
         });
         self.out.extend(indents.take(MAX_INDENTS));
     }

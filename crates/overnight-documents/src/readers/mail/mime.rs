@@ -3,21 +3,21 @@
 use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::{Addr, Address, HeaderName, Message, MessageParser, MimeHeaders, PartType};
 
-use super::letter::{Letter, name_all};
-use super::sorted::{Piece, sorted};
+use super::body::{BodyPiece, sort_parts};
+use super::parsed_mail::{ParsedMail, name_all};
 use crate::encoding;
-use crate::readers::Failure;
+use crate::readers::ReadFailure;
 use crate::readers::html::of_part;
 use crate::readers::package::one_line;
 
 /// The mail that these bytes are.
-pub(super) fn letter(bytes: &[u8]) -> Letter<'_> {
-    let mut letter = Letter::default();
+pub(super) fn letter(bytes: &[u8]) -> ParsedMail<'_> {
+    let mut letter = ParsedMail::default();
     let Some(mail) = parser().parse(bytes) else { return letter };
     let head = mail.parts.first().map_or(0, |part| part.offset_body as usize);
     let head = bytes.get(..head).unwrap_or(bytes);
     letter.head = fields(head);
-    let sorted = sorted(&mail, bytes);
+    let sorted = sort_parts(&mail, bytes);
     dismantle(mail);
     letter.gaps = sorted.gaps;
     if has_stray_lines(head) {
@@ -50,7 +50,7 @@ pub(crate) fn saved_page(bytes: &[u8]) -> Option<(Vec<u8>, Option<String>)> {
     }
     let mail = parser().parse(bytes)?;
     mail.content_type()?;
-    let page = sorted(&mail, bytes).pieces.into_iter().find(|piece| piece.is_html);
+    let page = sort_parts(&mail, bytes).pieces.into_iter().find(|piece| piece.is_html);
     dismantle(mail);
     page.map(|page| (page.content.into_owned(), page.charset))
 }
@@ -132,7 +132,7 @@ pub(super) fn person(name: Option<String>, address: Option<String>) -> String {
 }
 
 /// The text of one piece. What can't be had of it is told to the letter.
-fn text(piece: &Piece<'_>, letter: &mut Letter<'_>) -> String {
+fn text(piece: &BodyPiece<'_>, letter: &mut ParsedMail<'_>) -> String {
     let Some(text) = characters(piece, &mut letter.notes) else {
         letter.gaps.push("a text of it is binary data, and was left out".to_owned());
         return String::new();
@@ -142,15 +142,15 @@ fn text(piece: &Piece<'_>, letter: &mut Letter<'_>) -> String {
     }
     match of_part(&text, false) {
         Ok(text) => text,
-        Err(Failure::Refused(refusal)) => {
+        Err(ReadFailure::Refused(refusal)) => {
             letter.gaps.push(format!("its text {refusal}"));
             String::new()
         }
-        Err(Failure::Stopped(_)) => String::new(),
+        Err(ReadFailure::Stopped(_)) => String::new(),
     }
 }
 
-fn characters(piece: &Piece<'_>, notes: &mut Vec<String>) -> Option<String> {
+fn characters(piece: &BodyPiece<'_>, notes: &mut Vec<String>) -> Option<String> {
     let is_known = |label: &str| encoding_rs::Encoding::for_label(label.as_bytes()).is_some();
     let declared = piece.charset.as_deref().filter(|label| !label.eq_ignore_ascii_case("us-ascii"));
     if let Some(label) = declared.filter(|label| !is_known(label))

@@ -5,24 +5,24 @@
 //! It reads mails in mails without recursion, but those inside a packed one; a thousand levels of these overflow the stack of
 //! the process that reads, which is told as any other end of it.
 //!
-//! - `known`: whether some bytes are a mail
-//! - `sorted`: which parts are the mail's text, and which are attachments
-//! - `letter`: a mail as a person sees it, whatever it was kept in; `mime`, `outlook`: the two ways
-//! - `mailbox`: many mails in one file
+//! - `detect`: whether some bytes are a mail
+//! - `sort_parts`: which parts are the mail's text, and which are attachments
+//! - `parsed_mail`: a mail as a person sees it, whatever it was kept in; `mime`, `outlook`: the two ways
+//! - `mbox`: many mails in one file
 //! - `read`: the reader
 
-mod known;
-mod letter;
-mod mailbox;
+mod body;
+mod detect;
+mod mbox;
 mod mime;
 mod outlook;
+mod parsed_mail;
 mod read;
-mod sorted;
 
-pub(crate) use known::{begins_like_one, is_mailbox, is_saved_page, may_be_one};
-pub(crate) use letter::Attachment;
+pub(crate) use detect::{begins_like_one, is_mailbox, is_saved_page, may_be_one};
 pub(crate) use mime::saved_page;
-pub(crate) use read::{Attached, Mail, attachments};
+pub(crate) use parsed_mail::Attachment;
+pub(crate) use read::{Attachments, MailReader, attachments};
 
 #[cfg(test)]
 mod tests;

@@ -9,11 +9,11 @@ use cfb::CompoundFile;
 use chrono::Datelike;
 use encoding_rs::Encoding;
 
-use super::letter::{Attachment, Letter, Transfer, name_all};
+use super::body::MAX_LOGO_BYTES;
 use super::mime::{decoded, people, person};
-use super::sorted::MAX_LOGO_BYTES;
+use super::parsed_mail::{Attachment, ParsedMail, TransferEncoding, name_all};
 use crate::encoding;
-use crate::readers::Failure;
+use crate::readers::ReadFailure;
 use crate::readers::html::of_part;
 use crate::readers::package::one_line;
 use crate::refusal::Refusal;
@@ -51,29 +51,29 @@ const CONTENT_ID: &str = "3712";
 const CONTENT: &str = "__substg1.0_37010102";
 
 /// The mail that these bytes are.
-pub(super) fn letter(bytes: &[u8]) -> Result<Letter<'static>, Refusal> {
+pub(super) fn letter(bytes: &[u8]) -> Result<ParsedMail<'static>, Refusal> {
     let damaged =
         || Refusal::Damaged { format: "an Outlook mail".to_owned(), why: "its table of parts is broken".to_owned() };
     let file = CompoundFile::open(Cursor::new(bytes)).map_err(|_| damaged())?;
-    let mut store = Store { file, left: bytes.len() + (1 << 16), code_page: None };
+    let mut store = OutlookFile { file, left: bytes.len() + (1 << 16), code_page: None };
     let properties = store.stream(&format!("/{PROPERTIES}")).unwrap_or_default();
     let code_page = fixed(&properties, 32, CODE_PAGE).or_else(|| fixed(&properties, 32, INTERNET_CODE_PAGE));
     store.code_page = code_page.and_then(|number| label(number & 0xffff_ffff));
-    let mut letter = Letter { head: store.head(&properties), ..Letter::default() };
+    let mut letter = ParsedMail { head: store.head(&properties), ..ParsedMail::default() };
     store.body(&mut letter);
     store.attachments(&mut letter);
     name_all(&mut letter.attachments);
     Ok(letter)
 }
 
-struct Store<'a> {
+struct OutlookFile<'a> {
     file: CompoundFile<Cursor<&'a [u8]>>,
     /// How many bytes may still be read: streams may be made to lie over one another.
     left: usize,
     code_page: Option<String>,
 }
 
-impl Store<'_> {
+impl OutlookFile<'_> {
     fn stream(&mut self, path: &str) -> Option<Vec<u8>> {
         let stream = self.file.open_stream(path).ok()?;
         let mut content = Vec::new();
@@ -146,7 +146,7 @@ impl Store<'_> {
         all.map(|entry| format!("/{}", entry.name())).take(most).collect()
     }
 
-    fn body(&mut self, letter: &mut Letter<'_>) {
+    fn body(&mut self, letter: &mut ParsedMail<'_>) {
         if let Some(text) = self.text("", BODY).filter(|text| !text.trim().is_empty()) {
             letter.text = text;
             return;
@@ -159,15 +159,15 @@ impl Store<'_> {
         if let Some(html) = html {
             match of_part(&html, false) {
                 Ok(text) => letter.text = text,
-                Err(Failure::Refused(refusal)) => letter.gaps.push(format!("its text {refusal}")),
-                Err(Failure::Stopped(_)) => {}
+                Err(ReadFailure::Refused(refusal)) => letter.gaps.push(format!("its text {refusal}")),
+                Err(ReadFailure::Stopped(_)) => {}
             }
         } else if self.file.is_stream(format!("/__substg1.0_{RTF}")) {
             letter.gaps.push("its text is only there as packed RTF: save the mail as HTML or text".to_owned());
         }
     }
 
-    fn attachments(&mut self, letter: &mut Letter<'_>) {
+    fn attachments(&mut self, letter: &mut ParsedMail<'_>) {
         for folder in self.folders("__attach_version1.0_", MAX_ATTACHMENTS) {
             let media = self.line(&folder, MEDIA).map(|media| media.to_ascii_lowercase());
             let name = self.line(&folder, FILE_NAME).or_else(|| self.line(&folder, SHORT_FILE_NAME));
@@ -228,7 +228,7 @@ impl Store<'_> {
 const OUTLOOK: &str = "application/vnd.ms-outlook";
 
 fn attached(name: String, media: &str, content: Vec<u8>) -> Attachment<'static> {
-    Attachment { name, media: media.to_owned(), body: Cow::Owned(content), transfer: Transfer::Plain }
+    Attachment { name, media: media.to_owned(), body: Cow::Owned(content), transfer: TransferEncoding::Plain }
 }
 
 /// A property of fixed length; `header` bytes stand before the first.

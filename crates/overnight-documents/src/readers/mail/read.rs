@@ -1,32 +1,32 @@
 //! The reader of mails, and their attachments for who wants those.
 
-use super::letter::{Attachment, Letter};
-use super::sorted::TOO_MANY;
-use super::{known, mailbox, mime, outlook};
+use super::body::TOO_MANY;
+use super::parsed_mail::{Attachment, ParsedMail};
+use super::{detect, mbox, mime, outlook};
 use crate::format::ending;
-use crate::readers::plain::Plain;
-use crate::readers::{Failure, Pages, Reader, Source};
+use crate::readers::plain::PlainReader;
+use crate::readers::{PageSink, ReadFailure, Reader, Source};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
 /// Reads mail.
-pub(crate) struct Mail;
+pub(crate) struct MailReader;
 
-impl Reader for Mail {
+impl Reader for MailReader {
     fn version(&self) -> &'static str {
         "mail-parser 0.11.9+4"
     }
 
-    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
-        if known::is_outlook(source.bytes) {
+    fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
+        if detect::is_outlook(source.bytes) {
             return one(&outlook::letter(source.bytes)?, pages);
         }
-        if known::is_mailbox(source.bytes) {
-            let mails = mailbox::mails(source.bytes);
+        if detect::is_mailbox(source.bytes) {
+            let mails = mbox::mails(source.bytes);
             pages.expect(mails.len() as u64)?;
             for (page, mail) in (1..).zip(mails) {
                 if pages.begin(page)? {
-                    tell(&mime::letter(&mailbox::restored(mail)), pages)?;
+                    tell(&mime::letter(&mbox::restored(mail)), pages)?;
                 }
             }
             return Ok(Unit::Page);
@@ -34,20 +34,20 @@ impl Reader for Mail {
         let letter = mime::letter(source.bytes);
         if letter.head.is_empty() && letter.attachments.is_empty() {
             // Called a mail, and none.
-            return Plain.read(source, pages);
+            return PlainReader.read(source, pages);
         }
         one(&letter, pages)
     }
 }
 
-fn one(letter: &Letter<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+fn one(letter: &ParsedMail<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
     if pages.begin(1)? {
         tell(letter, pages)?;
     }
     Ok(Unit::Line)
 }
 
-fn tell(letter: &Letter<'_>, pages: &mut dyn Pages) -> Result<(), Failure> {
+fn tell(letter: &ParsedMail<'_>, pages: &mut dyn PageSink) -> Result<(), ReadFailure> {
     for why in &letter.gaps {
         pages.gap(why)?;
     }
@@ -59,15 +59,15 @@ fn tell(letter: &Letter<'_>, pages: &mut dyn Pages) -> Result<(), Failure> {
 
 /// What was attached to a mail.
 #[derive(Default)]
-pub(crate) struct Attached<'a> {
+pub(crate) struct Attachments<'a> {
     pub(crate) attachments: Vec<Attachment<'a>>,
     /// What there was no end of: a pattern for names, and a fragment.
     pub(crate) left_out: Vec<(String, String)>,
 }
 
-impl<'a> Attached<'a> {
+impl<'a> Attachments<'a> {
     /// What was attached to this mail, with `folder` before each name.
-    fn add(&mut self, folder: &str, letter: Letter<'a>) {
+    fn add(&mut self, folder: &str, letter: ParsedMail<'a>) {
         if letter.gaps.iter().any(|gap| gap == TOO_MANY) {
             self.left_out.push((format!("{folder}*"), format!("{TOO_MANY}: what is behind them is not read")));
         }
@@ -80,16 +80,16 @@ impl<'a> Attached<'a> {
 }
 
 /// What was attached to a mail, where these bytes are one.
-pub(crate) fn attachments<'a>(name: &str, bytes: &'a [u8]) -> Result<Option<Attached<'a>>, Refusal> {
-    let mut all = Attached::default();
-    if known::is_outlook(bytes) {
+pub(crate) fn attachments<'a>(name: &str, bytes: &'a [u8]) -> Result<Option<Attachments<'a>>, Refusal> {
+    let mut all = Attachments::default();
+    if detect::is_outlook(bytes) {
         all.add("", outlook::letter(bytes)?);
-    } else if known::is_mailbox(bytes) {
-        for (number, mail) in (1..).zip(mailbox::mails(bytes)) {
+    } else if detect::is_mailbox(bytes) {
+        for (number, mail) in (1..).zip(mbox::mails(bytes)) {
             // Encoded content has no line that would have to be restored.
             all.add(&format!("mail-{number}/"), mime::letter(mail));
         }
-    } else if ending(name) == "eml" || known::begins_like_one(bytes) {
+    } else if ending(name) == "eml" || detect::begins_like_one(bytes) {
         all.add("", mime::letter(bytes));
     } else {
         return Ok(None);

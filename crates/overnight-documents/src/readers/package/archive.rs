@@ -9,7 +9,7 @@ use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::salvage::salvage;
-use crate::readers::{Failure, Pages};
+use crate::readers::{PageSink, ReadFailure};
 use crate::refusal::Refusal;
 
 /// The most bytes that one part may unpack to.
@@ -24,14 +24,14 @@ pub(super) const MAX_PARTS: usize = 100_000;
 #[derive(Debug)]
 pub(crate) struct Package<'a> {
     bytes: &'a [u8],
-    parts: HashMap<String, Part>,
+    parts: HashMap<String, PartLocation>,
     /// The archive's own directory can't be used.
     pub(super) is_salvaged: bool,
 }
 
 /// Where a part lies in the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct PartLocation {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) method: CompressionMethod,
@@ -50,7 +50,7 @@ impl<'a> Package<'a> {
     }
 
     /// As [`open`](Self::open), for the reader of a format.
-    pub(crate) fn of(bytes: &'a [u8], format: &str, pages: &mut dyn Pages) -> Result<Self, Failure> {
+    pub(crate) fn of(bytes: &'a [u8], format: &str, pages: &mut dyn PageSink) -> Result<Self, ReadFailure> {
         let why = || Refusal::Damaged { format: format.to_owned(), why: "nothing can be unpacked of it".to_owned() };
         let package = Self::open(bytes).ok_or_else(why)?;
         if package.is_salvaged {
@@ -63,7 +63,7 @@ impl<'a> Package<'a> {
         self.find(name).is_some()
     }
 
-    fn find(&self, name: &str) -> Option<&Part> {
+    fn find(&self, name: &str) -> Option<&PartLocation> {
         self.parts.get(&name.to_ascii_lowercase())
     }
 
@@ -78,9 +78,9 @@ impl<'a> Package<'a> {
     }
 
     /// A part's bytes as they are unpacked; none where there is no such part.
-    pub(crate) fn part(&self, name: &str) -> Option<IoResult<Unpacked<'a>>> {
+    pub(crate) fn part(&self, name: &str) -> Option<IoResult<PartBytes<'a>>> {
         let part = *self.find(name)?;
-        Some(Unpacked::new(self.bytes, part))
+        Some(PartBytes::new(self.bytes, part))
     }
 
     /// The first `limit` bytes of a part, as far as they can be had.
@@ -92,7 +92,7 @@ impl<'a> Package<'a> {
     }
 }
 
-fn listed(bytes: &[u8]) -> Option<HashMap<String, Part>> {
+fn listed(bytes: &[u8]) -> Option<HashMap<String, PartLocation>> {
     let archive = ZipArchive::new(Cursor::new(bytes)).ok()?;
     let mut parts = HashMap::new();
     for index in 0..archive.len().min(MAX_PARTS) {
@@ -100,7 +100,7 @@ fn listed(bytes: &[u8]) -> Option<HashMap<String, Part>> {
         let Ok(header) = usize::try_from(entry.header_start()) else { continue };
         let Some(start) = data_start(bytes, header) else { continue };
         let size = usize::try_from(entry.compressed_size()).unwrap_or(usize::MAX);
-        let part = Part {
+        let part = PartLocation {
             start,
             end: start.saturating_add(size).min(bytes.len()),
             method: entry.compression(),
@@ -126,39 +126,39 @@ pub(super) fn name_of(raw: &[u8]) -> String {
 }
 
 /// A part's bytes as they are unpacked. Ends with an error where they are damaged, or too many.
-pub(crate) struct Unpacked<'a> {
-    source: Source<'a>,
+pub(crate) struct PartBytes<'a> {
+    source: PartSource<'a>,
     crc: Crc,
     expected: Option<u32>,
     packed: u64,
     so_far: u64,
 }
 
-enum Source<'a> {
+enum PartSource<'a> {
     Stored(&'a [u8]),
     Deflated(Box<DeflateDecoder<&'a [u8]>>),
 }
 
-impl<'a> Unpacked<'a> {
-    fn new(bytes: &'a [u8], part: Part) -> IoResult<Self> {
+impl<'a> PartBytes<'a> {
+    fn new(bytes: &'a [u8], part: PartLocation) -> IoResult<Self> {
         let packed = bytes.get(part.start..part.end).unwrap_or_default();
         if part.is_encrypted {
             return Err(Error::other("it is encrypted"));
         }
         let source = match part.method {
-            CompressionMethod::Stored => Source::Stored(packed),
-            CompressionMethod::Deflated => Source::Deflated(Box::new(DeflateDecoder::new(packed))),
+            CompressionMethod::Stored => PartSource::Stored(packed),
+            CompressionMethod::Deflated => PartSource::Deflated(Box::new(DeflateDecoder::new(packed))),
             other => return Err(Error::other(format!("it is packed by {other}, which office programs don't use"))),
         };
         Ok(Self { source, crc: Crc::new(), expected: part.crc, packed: packed.len() as u64, so_far: 0 })
     }
 }
 
-impl Read for Unpacked<'_> {
+impl Read for PartBytes<'_> {
     fn read(&mut self, into: &mut [u8]) -> IoResult<usize> {
         let count = match &mut self.source {
-            Source::Stored(bytes) => bytes.read(into)?,
-            Source::Deflated(decoder) => decoder.read(into)?,
+            PartSource::Stored(bytes) => bytes.read(into)?,
+            PartSource::Deflated(decoder) => decoder.read(into)?,
         };
         self.so_far += count as u64;
         if self.so_far > MAX_PART {

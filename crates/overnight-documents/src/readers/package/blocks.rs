@@ -2,7 +2,7 @@
 
 /// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     /// Paragraphs and headings.
     Paragraph,
     /// An item of a list.
@@ -15,16 +15,16 @@ pub(crate) enum Kind {
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
     text: String,
-    last: Option<Kind>,
+    last: Option<BlockKind>,
 }
 
 impl Blocks {
     /// Adds a block, unless there is nothing in it.
-    pub(crate) fn add(&mut self, kind: Kind, block: &str) {
+    pub(crate) fn add(&mut self, kind: BlockKind, block: &str) {
         if block.is_empty() {
             return;
         }
-        let is_close = self.last == Some(kind) && kind != Kind::Paragraph;
+        let is_close = self.last == Some(kind) && kind != BlockKind::Paragraph;
         if self.last.is_some() {
             self.text.push_str(if is_close { "\n" } else { "\n\n" });
         }
@@ -34,7 +34,7 @@ impl Blocks {
 
     /// What comes next is set off from what there is, also where both are of one kind: two tables.
     pub(crate) fn set_off(&mut self) {
-        self.last = self.last.map(|_| Kind::Paragraph);
+        self.last = self.last.map(|_| BlockKind::Paragraph);
     }
 
     pub(crate) fn text(&self) -> &str {

@@ -1,8 +1,8 @@
 //! The figures that a chart was drawn from: they are kept beside it, so that it can be shown without its workbook.
 
 use super::archive::Package;
-use super::blocks::{Blocks, Kind, one_line, row, rule};
-use super::xml::{Broken, Node, Xml};
+use super::blocks::{BlockKind, Blocks, one_line, row, rule};
+use super::xml::{BrokenPart, Xml, XmlNode};
 
 /// The most points of a series and series of a chart.
 const MAX_POINTS: usize = 10_000;
@@ -20,25 +20,25 @@ pub(crate) fn chart(package: &Package<'_>, part: &str) -> Option<String> {
     let (title, series) = read(package, part).ok()?;
     let mut blocks = Blocks::default();
     if !title.is_empty() {
-        blocks.add(Kind::Paragraph, &format!("Chart: {title}"));
+        blocks.add(BlockKind::Paragraph, &format!("Chart: {title}"));
     }
     let longest = series.iter().map(|one| one.values.len().max(one.categories.len())).max().unwrap_or(0);
     if longest == 0 {
         return None;
     }
     let header: Vec<&str> = std::iter::once("").chain(series.iter().map(|one| one.name.as_str())).collect();
-    blocks.add(Kind::Row, &row(&header));
-    blocks.add(Kind::Row, &rule(header.len()));
+    blocks.add(BlockKind::Row, &row(&header));
+    blocks.add(BlockKind::Row, &rule(header.len()));
     for at in 0..longest {
         let category = series.iter().find_map(|one| one.categories.get(at)).map_or("", String::as_str);
         let values = series.iter().map(|one| one.values.get(at).map_or("", String::as_str));
         let cells: Vec<&str> = std::iter::once(category).chain(values).collect();
-        blocks.add(Kind::Row, &row(&cells));
+        blocks.add(BlockKind::Row, &row(&cells));
     }
     Some(blocks.take())
 }
 
-fn read(package: &Package<'_>, part: &str) -> Result<(String, Vec<Series>), Broken> {
+fn read(package: &Package<'_>, part: &str) -> Result<(String, Vec<Series>), BrokenPart> {
     let mut xml = Xml::need(package, part)?;
     let (mut title, mut all) = (String::new(), Vec::new());
     let mut series: Option<Series> = None;
@@ -46,7 +46,7 @@ fn read(package: &Package<'_>, part: &str) -> Result<(String, Vec<Series>), Brok
     let mut index = 0_usize;
     loop {
         match xml.next()? {
-            Node::Start(element) => match element.name() {
+            XmlNode::Start(element) => match element.name() {
                 "ser" => series = Some(Series::default()),
                 "title" => in_title += 1,
                 "tx" => at = "tx",
@@ -78,14 +78,14 @@ fn read(package: &Package<'_>, part: &str) -> Result<(String, Vec<Series>), Brok
                 }
                 _ => {}
             },
-            Node::End(name) => match name.as_str() {
+            XmlNode::End(name) => match name.as_str() {
                 "title" => in_title = in_title.saturating_sub(1),
                 "tx" | "cat" | "val" | "xVal" | "yVal" => at = "",
                 "ser" if all.len() < MAX_SERIES => all.extend(series.take()),
                 _ => {}
             },
-            Node::Over => return Ok((one_line(&title), all)),
-            Node::Text(_) => {}
+            XmlNode::Over => return Ok((one_line(&title), all)),
+            XmlNode::Text(_) => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A formula (OMML, ECMA-376 part 1, chapter 22.1) on one line, such that it can only be read in one way: `(x+a)^n`,
 //! `√(b^2-4ac)`, `∑_(k=0)^n a_k`. Where two forms are in use, it is that of Unicode's linear format.
 
-use super::xml::{Broken, Node, Xml};
+use super::xml::{BrokenPart, Xml, XmlNode};
 
 /// Below this many elements in one another, only the text is kept.
 const MAX_DEPTH: usize = 100;
@@ -10,7 +10,7 @@ const SLOTS: [&str; 9] = ["e", "sub", "sup", "num", "den", "deg", "fName", "lim"
 
 /// An element in hand.
 #[derive(Debug, Default)]
-struct Part {
+struct FormulaElement {
     name: String,
     text: String,
     /// What came last is more than a run of characters.
@@ -21,11 +21,11 @@ struct Part {
 }
 
 /// The formula whose first tag came last.
-pub(crate) fn formula(xml: &mut Xml<'_>) -> Result<String, Broken> {
-    let mut open = vec![Part::default()];
+pub(crate) fn formula(xml: &mut Xml<'_>) -> Result<String, BrokenPart> {
+    let mut open = vec![FormulaElement::default()];
     while let Some(part) = open.last_mut() {
         match xml.next()? {
-            Node::Start(element) => match element.name() {
+            XmlNode::Start(element) => match element.name() {
                 "t" => part.add(&xml.text()?, false),
                 "br" => part.text.push('\n'),
                 "rPr" | "ctrlPr" | "del" | "moveFrom" | "instrText" => xml.skip()?,
@@ -37,9 +37,9 @@ pub(crate) fn formula(xml: &mut Xml<'_>) -> Result<String, Broken> {
                     let text = xml.text()?;
                     open.last_mut().into_iter().for_each(|part| part.add(&text, true));
                 }
-                name => open.push(Part { name: name.to_owned(), ..Part::default() }),
+                name => open.push(FormulaElement { name: name.to_owned(), ..FormulaElement::default() }),
             },
-            Node::End(_) => {
+            XmlNode::End(_) => {
                 let Some(part) = open.pop() else { break };
                 let Some(outer) = open.last_mut() else { return Ok(part.write()) };
                 if SLOTS.contains(&part.name.as_str()) {
@@ -48,8 +48,8 @@ pub(crate) fn formula(xml: &mut Xml<'_>) -> Result<String, Broken> {
                     outer.add(&part.write(), part.name != "r");
                 }
             }
-            Node::Over => break,
-            Node::Text(_) => {}
+            XmlNode::Over => break,
+            XmlNode::Text(_) => {}
         }
     }
     // A part that is cut off: what there is.
@@ -57,7 +57,7 @@ pub(crate) fn formula(xml: &mut Xml<'_>) -> Result<String, Broken> {
 }
 
 /// The properties until the element `end` ends; a switch without a value is on.
-fn marks(xml: &mut Xml<'_>, end: &str) -> Result<Vec<(String, String)>, Broken> {
+fn marks(xml: &mut Xml<'_>, end: &str) -> Result<Vec<(String, String)>, BrokenPart> {
     let mut marks = Vec::new();
     xml.each(end, |element, xml| {
         if element.name() == "ctrlPr" {
@@ -69,7 +69,7 @@ fn marks(xml: &mut Xml<'_>, end: &str) -> Result<Vec<(String, String)>, Broken> 
     Ok(marks)
 }
 
-impl Part {
+impl FormulaElement {
     /// Adds text such that it doesn't run into what stands before: a whole number and a fraction, a factor and a power.
     fn add(&mut self, text: &str, is_part: bool) {
         let (before, next) = (self.text.chars().next_back(), text.chars().next());

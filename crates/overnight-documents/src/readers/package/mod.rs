@@ -22,8 +22,8 @@ mod tests;
 mod xml;
 
 pub(crate) use archive::Package;
-pub(crate) use blocks::{Blocks, Kind, one_line, roman, row, rule};
+pub(crate) use blocks::{BlockKind, Blocks, one_line, roman, row, rule};
 pub(crate) use chart::chart;
 pub(crate) use formula::formula;
 pub(crate) use relations::{Relations, resolve};
-pub(crate) use xml::{Broken, Element, Halt, Node, Xml};
+pub(crate) use xml::{BrokenPart, Element, Halt, Xml, XmlNode};

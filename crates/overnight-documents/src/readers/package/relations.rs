@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::archive::Package;
-use super::xml::{Broken, Xml};
+use super::xml::{BrokenPart, Xml};
 
 /// The most relations that one part may have.
 const MAX_RELATIONS: usize = 100_000;
@@ -23,7 +23,7 @@ pub(crate) struct Relations(HashMap<String, Relation>);
 
 impl Relations {
     /// None where nothing explains them.
-    pub(crate) fn of(package: &Package<'_>, part: &str) -> Result<Self, Broken> {
+    pub(crate) fn of(package: &Package<'_>, part: &str) -> Result<Self, BrokenPart> {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let name = if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
         let mut relations = HashMap::new();

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use memchr::memmem;
 use zip::CompressionMethod;
 
-use super::archive::{MAX_PARTS, Part, data_start, name_of};
+use super::archive::{MAX_PARTS, PartLocation, data_start, name_of};
 
 /// The parts whose headers are found in `bytes`. A part reaches at most to the next header.
-pub(super) fn salvage(bytes: &[u8]) -> HashMap<String, Part> {
+pub(super) fn salvage(bytes: &[u8]) -> HashMap<String, PartLocation> {
     let headers: Vec<usize> = memmem::find_iter(bytes, b"PK\x03\x04").take(MAX_PARTS).collect();
     let ends = headers.iter().skip(1).copied().chain([bytes.len()]);
     let found = headers.iter().zip(ends).filter_map(|(&header, next)| part(bytes, header, next));
@@ -22,7 +22,7 @@ pub(super) fn salvage(bytes: &[u8]) -> HashMap<String, Part> {
     parts
 }
 
-fn part(bytes: &[u8], header: usize, next: usize) -> Option<(String, Part)> {
+fn part(bytes: &[u8], header: usize, next: usize) -> Option<(String, PartLocation)> {
     let start = data_start(bytes, header)?;
     let number = |at: usize| Some(u16::from_le_bytes([*bytes.get(header + at)?, *bytes.get(header + at + 1)?]));
     let large = |at: usize| Some(u32::from(number(at)?) | (u32::from(number(at + 2)?) << 16));
@@ -38,5 +38,5 @@ fn part(bytes: &[u8], header: usize, next: usize) -> Option<(String, Part)> {
     let behind = flags & 8 != 0;
     let end = if behind || stated == 0 { next.max(start) } else { start.checked_add(stated)?.min(bytes.len()) };
     let crc = if behind { None } else { large(14) };
-    Some((name_of(name), Part { start, end, method, crc, is_encrypted: flags & 1 != 0 }))
+    Some((name_of(name), PartLocation { start, end, method, crc, is_encrypted: flags & 1 != 0 }))
 }

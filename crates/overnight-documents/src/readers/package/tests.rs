@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Read;
 
 use super::sample::zip;
-use super::{Node, Package, Xml};
+use super::{Package, Xml, XmlNode};
 
 const TEXT: &str = "<a><b>one</b><b>two</b></a>";
 
@@ -18,9 +18,9 @@ fn texts(bytes: &[u8], part: &str) -> (Vec<String>, Option<String>) {
     };
     loop {
         match xml.next() {
-            Ok(Node::Text(text)) => texts.push(text),
-            Ok(Node::Over) => return (texts, None),
-            Ok(Node::Start(_) | Node::End(_)) => {}
+            Ok(XmlNode::Text(text)) => texts.push(text),
+            Ok(XmlNode::Over) => return (texts, None),
+            Ok(XmlNode::Start(_) | XmlNode::End(_)) => {}
             Err(broken) => return (texts, Some(broken.to_string())),
         }
     }

@@ -10,8 +10,8 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::archive::{Package, Unpacked};
-use crate::readers::{Failure, Stopped};
+use super::archive::{Package, PartBytes};
+use crate::readers::{ReadFailure, Stopped};
 use crate::refusal::{Refusal, clause};
 
 /// The longest tag or text between two tags, in bytes.
@@ -22,22 +22,22 @@ const MAX_DEPTH: usize = 10_000;
 /// A part that can't be read any further. Says which and why, in a clause.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Broken(pub(crate) String);
+pub(crate) struct BrokenPart(pub(crate) String);
 
 /// Why reading a part ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Halt {
     #[error(transparent)]
-    Broken(#[from] Broken),
+    Broken(#[from] BrokenPart),
     #[error(transparent)]
-    Failure(#[from] Failure),
+    Failure(#[from] ReadFailure),
 }
 
 impl Halt {
     /// As the reader of a format tells it.
-    pub(crate) fn of(self, format: &str) -> Failure {
+    pub(crate) fn of(self, format: &str) -> ReadFailure {
         match self {
-            Self::Broken(Broken(why)) => Refusal::Damaged { format: format.to_owned(), why }.into(),
+            Self::Broken(BrokenPart(why)) => Refusal::Damaged { format: format.to_owned(), why }.into(),
             Self::Failure(failure) => failure,
         }
     }
@@ -57,7 +57,7 @@ impl From<Refusal> for Halt {
 
 /// What comes next in a part.
 #[derive(Debug)]
-pub(crate) enum Node {
+pub(crate) enum XmlNode {
     Start(Element),
     /// Local name.
     End(String),
@@ -105,7 +105,7 @@ impl Element {
 }
 
 /// A part's bytes: unpacked, decoded, and counted from one tag to the next.
-type Characters<'a> = Allowance<BufReader<DecodeReaderBytes<Unpacked<'a>, Vec<u8>>>>;
+type Characters<'a> = Allowance<BufReader<DecodeReaderBytes<PartBytes<'a>, Vec<u8>>>>;
 
 /// A part as it passes by.
 pub(crate) struct Xml<'a> {
@@ -119,10 +119,10 @@ pub(crate) struct Xml<'a> {
 
 impl<'a> Xml<'a> {
     /// None where there is no such part.
-    pub(crate) fn open(package: &Package<'a>, name: &str) -> Option<Result<Self, Broken>> {
+    pub(crate) fn open(package: &Package<'a>, name: &str) -> Option<Result<Self, BrokenPart>> {
         let unpacked = match package.part(name)? {
             Ok(unpacked) => unpacked,
-            Err(error) => return Some(Err(Broken(format!("its part {name} can't be had: {error}")))),
+            Err(error) => return Some(Err(BrokenPart(format!("its part {name} can't be had: {error}")))),
         };
         let decoded = DecodeReaderBytesBuilder::new()
             .encoding(Some(encoding_rs::UTF_8))
@@ -153,13 +153,14 @@ impl<'a> Xml<'a> {
     }
 
     /// A part that has to be there.
-    pub(crate) fn need(package: &Package<'a>, name: &str) -> Result<Self, Broken> {
-        Self::open(package, name).unwrap_or_else(|| Err(Broken(format!("its part {name} is missing"))))
+    pub(crate) fn need(package: &Package<'a>, name: &str) -> Result<Self, BrokenPart> {
+        Self::open(package, name).unwrap_or_else(|| Err(BrokenPart(format!("its part {name} is missing"))))
     }
 
-    pub(crate) fn next(&mut self) -> Result<Node, Broken> {
+    pub(crate) fn next(&mut self) -> Result<XmlNode, BrokenPart> {
         let Self { name, reader, buffer, depth, has_begun, is_of_book } = self;
-        let broken = |why: &dyn std::fmt::Display| Broken(format!("its part {name} can't be read: {}", clause(why)));
+        let broken =
+            |why: &dyn std::fmt::Display| BrokenPart(format!("its part {name} can't be read: {}", clause(why)));
         loop {
             buffer.clear();
             // A buffer that one long text made large is given back.
@@ -172,28 +173,28 @@ impl<'a> Xml<'a> {
                     if *depth > MAX_DEPTH {
                         return Err(broken(&format!("more than {MAX_DEPTH} elements are nested in it")));
                     }
-                    return Ok(Node::Start(Element(start.into_owned())));
+                    return Ok(XmlNode::Start(Element(start.into_owned())));
                 }
                 Event::End(end) => {
                     *depth = depth.saturating_sub(1);
-                    return Ok(Node::End(end.local_name().into_inner().to_owned()));
+                    return Ok(XmlNode::End(end.local_name().into_inner().to_owned()));
                 }
-                Event::Text(text) => return Ok(Node::Text(text.xml10_content().into_owned())),
-                Event::CData(text) => return Ok(Node::Text(text.into_inner().into_owned())),
+                Event::Text(text) => return Ok(XmlNode::Text(text.xml10_content().into_owned())),
+                Event::CData(text) => return Ok(XmlNode::Text(text.into_inner().into_owned())),
                 Event::GeneralRef(reference) => {
                     let resolved = match reference.resolve_char_ref() {
                         Ok(Some(found)) => found.to_string(),
                         Ok(None) => resolve_predefined_entity(&reference).unwrap_or_default().to_owned(),
                         Err(_) => String::new(),
                     };
-                    return Ok(Node::Text(resolved));
+                    return Ok(XmlNode::Text(resolved));
                 }
                 Event::DocType(_) if !*is_of_book => {
                     return Err(broken(&"it declares a document type, which office programs never do"));
                 }
                 Event::Eof if *depth > 0 => return Err(broken(&"it is cut off")),
                 Event::Eof if !*has_begun => return Err(broken(&"it is empty")),
-                Event::Eof => return Ok(Node::Over),
+                Event::Eof => return Ok(XmlNode::Over),
                 Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
             }
         }
@@ -203,23 +204,23 @@ impl<'a> Xml<'a> {
     pub(crate) fn each(
         &mut self,
         until: &str,
-        mut tell: impl FnMut(&Element, &mut Self) -> Result<(), Broken>,
-    ) -> Result<(), Broken> {
+        mut tell: impl FnMut(&Element, &mut Self) -> Result<(), BrokenPart>,
+    ) -> Result<(), BrokenPart> {
         loop {
             match self.next()? {
-                Node::Start(element) => tell(&element, self)?,
-                Node::End(name) if name == until => return Ok(()),
-                Node::Over => return Ok(()),
-                Node::End(_) | Node::Text(_) => {}
+                XmlNode::Start(element) => tell(&element, self)?,
+                XmlNode::End(name) if name == until => return Ok(()),
+                XmlNode::Over => return Ok(()),
+                XmlNode::End(_) | XmlNode::Text(_) => {}
             }
         }
     }
 
     /// Passes over the rest of the element whose first tag came last.
-    pub(crate) fn skip(&mut self) -> Result<(), Broken> {
+    pub(crate) fn skip(&mut self) -> Result<(), BrokenPart> {
         let outside = self.depth.saturating_sub(1);
         while self.depth > outside {
-            if matches!(self.next()?, Node::Over) {
+            if matches!(self.next()?, XmlNode::Over) {
                 break;
             }
         }
@@ -227,14 +228,14 @@ impl<'a> Xml<'a> {
     }
 
     /// All text in the element whose first tag came last.
-    pub(crate) fn text(&mut self) -> Result<String, Broken> {
+    pub(crate) fn text(&mut self) -> Result<String, BrokenPart> {
         let outside = self.depth.saturating_sub(1);
         let mut text = String::new();
         while self.depth > outside {
             match self.next()? {
-                Node::Text(piece) if text.len() < MAX_EVENT => text.push_str(&piece),
-                Node::Over => break,
-                Node::Text(_) | Node::Start(_) | Node::End(_) => {}
+                XmlNode::Text(piece) if text.len() < MAX_EVENT => text.push_str(&piece),
+                XmlNode::Over => break,
+                XmlNode::Text(_) | XmlNode::Start(_) | XmlNode::End(_) => {}
             }
         }
         Ok(text)

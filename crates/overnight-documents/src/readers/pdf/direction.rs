@@ -4,7 +4,7 @@
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 use unicode_normalization::UnicodeNormalization;
 
-use super::layout::Block;
+use super::layout::WordBlock;
 use super::words::Word;
 
 /// Whether what `words` say runs mostly from right to left.
@@ -15,7 +15,7 @@ pub(super) fn is_from_right(words: &[Word]) -> bool {
 }
 
 /// Puts each line of `blocks` into the order in which it is read.
-pub(super) fn read(blocks: &mut [Block], is_from_right: bool) {
+pub(super) fn read(blocks: &mut [WordBlock], is_from_right: bool) {
     for line in blocks.iter_mut().flat_map(|block| &mut block.lines) {
         if let Some(text) = logical(&line.text, is_from_right) {
             line.text = text;

@@ -11,9 +11,9 @@ use unpdf::parser::raw::RawDocument;
 use unpdf::parser::raw::stream::decompress;
 use unpdf::parser::raw::tokenizer::{PdfDict, PdfObject, dict_get};
 
-use super::characters::private;
+use super::to_unicode::private;
 
-type Id = (u32, u16);
+pub(super) type ObjectId = (u32, u16);
 
 /// The most that is looked at in one document.
 const MAX_USES: usize = 200_000;
@@ -54,11 +54,11 @@ impl Font {
 
 /// The fonts of a document of which there is something to know, by where they are named.
 #[derive(Debug, Default)]
-pub(super) struct Fonts(HashMap<Id, HashMap<Vec<u8>, Rc<Font>>>);
+pub(super) struct Fonts(HashMap<ObjectId, HashMap<Vec<u8>, Rc<Font>>>);
 
 impl Fonts {
     pub(super) fn of(document: &RawDocument) -> Self {
-        let mut looking = Looking {
+        let mut looking = FontSearch {
             document,
             fonts: HashMap::new(),
             seen: HashSet::new(),
@@ -76,13 +76,13 @@ impl Fonts {
 
     /// What is to be known of the font `name`: a drawing that names none has its page's.
     pub(super) fn get(&self, scope: ResourceScope, name: &[u8]) -> Option<&Rc<Font>> {
-        let there = |id: Id| self.0.get(&id).and_then(|fonts| fonts.get(name));
+        let there = |id: ObjectId| self.0.get(&id).and_then(|fonts| fonts.get(name));
         scope.form.and_then(there).or_else(|| there(scope.page))
     }
 }
 
 /// What a page names: its own, or that of the pages above it.
-fn of_page(document: &RawDocument, id: Id) -> Option<&PdfDict> {
+fn of_page(document: &RawDocument, id: ObjectId) -> Option<&PdfDict> {
     let mut page = document.get_dict(id).ok()?;
     for _ in 0..MAX_PARENTS {
         if let Some(resources) = dict_get(page, b"Resources").and_then(|own| document.resolve(own).as_dict()) {
@@ -93,19 +93,19 @@ fn of_page(document: &RawDocument, id: Id) -> Option<&PdfDict> {
     None
 }
 
-struct Looking<'a> {
+struct FontSearch<'a> {
     document: &'a RawDocument,
     /// Fonts and drawings that were looked at.
-    fonts: HashMap<Id, Option<Rc<Font>>>,
-    seen: HashSet<Id>,
-    found: HashMap<Id, HashMap<Vec<u8>, Rc<Font>>>,
+    fonts: HashMap<ObjectId, Option<Rc<Font>>>,
+    seen: HashSet<ObjectId>,
+    found: HashMap<ObjectId, HashMap<Vec<u8>, Rc<Font>>>,
     uses_left: usize,
     bytes_left: usize,
 }
 
-impl<'a> Looking<'a> {
+impl<'a> FontSearch<'a> {
     /// Looks at what the page or drawing `id` names, and at the drawings that these paint.
-    fn resources(&mut self, id: Id, resources: &'a PdfDict) {
+    fn resources(&mut self, id: ObjectId, resources: &'a PdfDict) {
         let mut waiting = vec![(id, resources)];
         while let Some((id, resources)) = waiting.pop() {
             for (name, font) in self.entries(resources, b"Font") {

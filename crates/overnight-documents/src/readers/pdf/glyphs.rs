@@ -7,7 +7,7 @@ pub(super) const QUARTERS: u8 = 4;
 /// One drawn character (or several, where one shape stands for them: a ligature).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Glyph {
-    /// Its characters in [`Page::text`].
+    /// Its characters in [`PaintedPage::text`].
     pub(super) from: u32,
     pub(super) to: u32,
     /// How far its quarter turn is from text that runs to the right, 0 to 3; for text at a slant to it, that and 4.
@@ -23,7 +23,7 @@ pub(super) struct Glyph {
 
 /// What a page shows, in the order in which it is painted.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(super) struct PaintedPage {
     /// The characters of all glyphs.
     pub(super) text: String,
     pub(super) glyphs: Vec<Glyph>,
@@ -39,7 +39,7 @@ pub(super) struct Page {
     pub(super) is_cut: bool,
 }
 
-impl Page {
+impl PaintedPage {
     /// The characters of `glyph`.
     pub(super) fn characters(&self, glyph: &Glyph) -> &str {
         self.text.get(glyph.from as usize..glyph.to as usize).unwrap_or_default()

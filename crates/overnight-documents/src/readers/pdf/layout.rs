@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::direction;
-use super::pitch::line_step;
+use super::line_spacing::line_step;
 use super::tables::{TableRow, tables};
 use super::words::Word;
 
@@ -37,8 +37,8 @@ const CELLS_APART: &str = "  ";
 
 /// Words in one box.
 #[derive(Debug, Clone)]
-pub(super) struct Block {
-    pub(super) lines: Vec<Line>,
+pub(super) struct WordBlock {
+    pub(super) lines: Vec<WordLine>,
     pub(super) start: f32,
     pub(super) end: f32,
     pub(super) top: f32,
@@ -48,16 +48,16 @@ pub(super) struct Block {
 
 /// Words on one line, from its start.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct WordLine {
     pub(super) text: String,
     pub(super) base: f32,
     pub(super) start: f32,
 }
 
 /// The blocks that `words` make, from the top.
-pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
+pub(super) fn blocks(words: &[Word]) -> Vec<WordBlock> {
     let mut pool = Pool::new(words, (0..words.len()).collect());
-    let mut blocks: Vec<Block> = tables(words).into_iter().map(|table| pool.take_table(&table)).collect();
+    let mut blocks: Vec<WordBlock> = tables(words).into_iter().map(|table| pool.take_table(&table)).collect();
     let step = line_step(words);
     while let Some(seed) = pool.take_first() {
         blocks.push(grow(words, &mut pool, seed, step));
@@ -106,17 +106,17 @@ impl<'a> Pool<'a> {
     }
 
     /// A block of a table's rows.
-    fn take_table(&mut self, rows: &[TableRow]) -> Block {
+    fn take_table(&mut self, rows: &[TableRow]) -> WordBlock {
         let members: HashSet<usize> = rows.iter().flatten().flatten().flatten().copied().collect();
         for (place, word) in self.order.iter().enumerate() {
             self.is_taken[place] |= members.contains(word);
         }
         let seed = &self.words[rows[0][0][0][0]];
-        let mut block = Growing::new(seed);
+        let mut block = GrowingBlock::new(seed);
         for &at in &members {
             block.cover(&self.words[at]);
         }
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<WordLine> = Vec::new();
         for row in rows {
             for (nth, cell) in row.iter().enumerate() {
                 for (line, members) in cell.iter().enumerate() {
@@ -127,12 +127,12 @@ impl<'a> Pool<'a> {
                             last.text.push_str(CELLS_APART);
                             last.text.push_str(&text);
                         }
-                        _ => lines.push(Line { text, base: first.base, start: first.start }),
+                        _ => lines.push(WordLine { text, base: first.base, start: first.start }),
                     }
                 }
             }
         }
-        Block { lines, start: block.start, end: block.end, top: block.top, bottom: block.bottom, size: seed.size }
+        WordBlock { lines, start: block.start, end: block.end, top: block.top, bottom: block.bottom, size: seed.size }
     }
 
     /// Where the words with a base from `from` to `to` lie in the order, some others among them.
@@ -150,7 +150,7 @@ fn row(base: f32) -> i64 {
 }
 
 /// A block in the making.
-struct Growing {
+struct GrowingBlock {
     words: Vec<usize>,
     start: f32,
     end: f32,
@@ -160,7 +160,7 @@ struct Growing {
     last_base: f32,
 }
 
-impl Growing {
+impl GrowingBlock {
     fn new(seed: &Word) -> Self {
         Self {
             words: Vec::new(),
@@ -185,17 +185,17 @@ impl Growing {
         self.bottom = self.bottom.max(word.bottom());
     }
 
-    fn finish(self, words: &[Word], size: f32) -> Block {
+    fn finish(self, words: &[Word], size: f32) -> WordBlock {
         let Self { words: members, start, end, top, bottom, .. } = self;
-        Block { lines: lines(words, members), start, end, top, bottom, size }
+        WordBlock { lines: lines(words, members), start, end, top, bottom, size }
     }
 }
 
 /// A block from the word `seed` on, of lines no further apart than `step` sizes of the font.
-fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> Block {
+fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> WordBlock {
     let word = &words[seed];
     let size = word.size;
-    let mut block = Growing::new(word);
+    let mut block = GrowingBlock::new(word);
     block.add(seed, word);
     let is_alike = |word: &Word, share: f32| (word.size - size).abs() < share * size;
     loop {
@@ -258,7 +258,7 @@ fn grow(words: &[Word], pool: &mut Pool<'_>, seed: usize, step: f32) -> Block {
     block.finish(words, size)
 }
 
-fn lines(words: &[Word], members: Vec<usize>) -> Vec<Line> {
+fn lines(words: &[Word], members: Vec<usize>) -> Vec<WordLine> {
     let mut pool = Pool::new(words, members);
     let mut lines = Vec::new();
     while let Some(seed) = pool.take_first() {
@@ -289,7 +289,7 @@ fn lines(words: &[Word], members: Vec<usize>) -> Vec<Line> {
             line.push(pool.order[at]);
             last = &words[pool.order[at]];
         }
-        lines.push(Line { text: line_text(words, &line), base: first.base, start: first.start });
+        lines.push(WordLine { text: line_text(words, &line), base: first.base, start: first.start });
     }
     lines.sort_by(|a, b| a.base.total_cmp(&b.base).then(a.start.total_cmp(&b.start)));
     lines

@@ -1,36 +1,36 @@
 //! PDF, read page after page.
 //!
 //! - `read`: a document and its pages, and what is missing of them
-//! - `repair`: pages found again; `torn`: pages whose content is damaged where it is packed
-//! - `notes`: what lies over a page: fields, stamps, comments
-//! - `fonts`, `characters`: what fonts say of themselves that the library drops
+//! - `repair`: pages found again; `damaged_streams`: pages whose content is damaged where it is packed
+//! - `annotations`: what lies over a page: fields, stamps, comments
+//! - `fonts`, `to_unicode`: what fonts say of themselves that the library drops
 //! - `content`, `paint`: a page's content is run; `show`: its strings are, for the place of each character (`glyphs`)
-//! - `words`, `accents`: characters → words; `tables`: words → tables; `layout`, `pitch`: the other words → blocks of
-//!   lines; `direction`: lines as they are read; `order`: blocks in reading order; `write`: their text
+//! - `words`, `accents`: characters → words; `tables`: words → tables; `layout`, `line_spacing`: the other words → blocks of
+//!   lines; `direction`: lines as they are read; `reading_order`: blocks in reading order; `write`: their text
 //!
 //! Objects, packing, encryption and fonts are the library's. Reading order is ours: measured on some 280 real manuals
 //! against `pdftotext`, the library's own keeps headers and tables otherwise than they stand, and its text is Markdown.
 
 mod accents;
-mod characters;
+mod annotations;
 mod content;
+mod damaged_streams;
 mod direction;
 mod fonts;
 mod glyphs;
 mod layout;
-mod notes;
-mod order;
+mod line_spacing;
 mod paint;
-mod pitch;
 mod read;
+mod reading_order;
 mod repair;
 mod show;
 mod tables;
-mod torn;
+mod to_unicode;
 mod words;
 mod write;
 
-pub(crate) use read::Pdf;
+pub(crate) use read::PdfReader;
 pub use read::header;
 
 #[cfg(test)]

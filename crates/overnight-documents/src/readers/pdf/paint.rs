@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use unpdf::parser::backend::{ContentOp, PageBox, PaintedXObject, PdfBackend, PdfValue, RawBackend, ResourceScope};
 
+use super::annotations::Overlay;
 use super::content::{actual_text, nesting, part, without_dictionaries};
 use super::fonts::{Font, Fonts};
-use super::glyphs::{Glyph, Matrix, Page};
-use super::notes::Overlay;
+use super::glyphs::{Glyph, Matrix, PaintedPage};
 
 /// The most that is taken of one page: more is a page built to exhaust its reader.
 const MAX_GLYPHS: usize = 400_000;
@@ -22,7 +22,7 @@ const MAX_CONTENT: usize = 128 << 20;
 const MAX_NESTING: usize = 1000;
 
 /// Runs page `id` of `document`, and what lies over it.
-pub(super) fn page(document: &RawBackend, fonts: &Fonts, id: (u32, u16), overlay: Option<&Overlay>) -> Page {
+pub(super) fn page(document: &RawBackend, fonts: &Fonts, id: (u32, u16), overlay: Option<&Overlay>) -> PaintedPage {
     let mut painter = Painter::new(document, fonts, id);
     match document.page_content_with_losses(id) {
         Ok(content) => {
@@ -40,7 +40,7 @@ pub(super) fn page(document: &RawBackend, fonts: &Fonts, id: (u32, u16), overlay
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct State {
+pub(super) struct GraphicsState {
     pub(super) to_page: Matrix,
     pub(super) font: Vec<u8>,
     pub(super) scope: ResourceScope,
@@ -49,14 +49,14 @@ pub(super) struct State {
     pub(super) size: f64,
     pub(super) character_space: f64,
     pub(super) word_space: f64,
-    pub(super) stretch: f64,
+    pub(super) horizontal_scaling: f64,
     pub(super) leading: f64,
     pub(super) rise: f64,
 }
 
 /// A part of the content that says itself which characters its shapes stand for.
 #[derive(Debug)]
-struct Marked {
+struct ActualText {
     replacement: Option<String>,
     first: usize,
 }
@@ -64,12 +64,12 @@ struct Marked {
 pub(super) struct Painter<'a> {
     pub(super) document: &'a RawBackend,
     fonts: &'a Fonts,
-    pub(super) page: Page,
-    pub(super) state: State,
-    saved: Vec<State>,
+    pub(super) page: PaintedPage,
+    pub(super) state: GraphicsState,
+    saved: Vec<GraphicsState>,
     line: Matrix,
     pub(super) text: Matrix,
-    marked: Vec<Marked>,
+    marked: Vec<ActualText>,
     content_left: usize,
     forms_left: usize,
     pub(super) paper: PageBox,
@@ -77,7 +77,7 @@ pub(super) struct Painter<'a> {
 
 impl<'a> Painter<'a> {
     fn new(document: &'a RawBackend, fonts: &'a Fonts, id: (u32, u16)) -> Self {
-        let state = State {
+        let state = GraphicsState {
             to_page: Matrix::IDENTITY,
             font: Vec::new(),
             scope: ResourceScope::page(id),
@@ -85,14 +85,14 @@ impl<'a> Painter<'a> {
             size: 0.0,
             character_space: 0.0,
             word_space: 0.0,
-            stretch: 1.0,
+            horizontal_scaling: 1.0,
             leading: 0.0,
             rise: 0.0,
         };
         Self {
             document,
             fonts,
-            page: Page::default(),
+            page: PaintedPage::default(),
             state,
             saved: Vec::new(),
             line: Matrix::IDENTITY,
@@ -112,7 +112,7 @@ impl<'a> Painter<'a> {
         self.saved.clear();
     }
 
-    fn finish(mut self) -> Page {
+    fn finish(mut self) -> PaintedPage {
         self.end_marked();
         self.page
     }
@@ -171,7 +171,7 @@ impl<'a> Painter<'a> {
             }
             "Tc" => self.state.character_space = number(0),
             "Tw" => self.state.word_space = number(0),
-            "Tz" => self.state.stretch = number(0) / 100.0,
+            "Tz" => self.state.horizontal_scaling = number(0) / 100.0,
             "TL" => self.state.leading = number(0),
             "Ts" => self.state.rise = number(0),
             "Tf" => {
@@ -216,7 +216,7 @@ impl<'a> Painter<'a> {
             "BI" => self.page.images += 1,
             "f" | "F" | "f*" | "b" | "b*" | "B" | "B*" | "s" | "S" | "sh" => self.page.shapes += 1,
             "BMC" | "BDC" => {
-                let marked = Marked { replacement: actual_text(operands), first: self.page.glyphs.len() };
+                let marked = ActualText { replacement: actual_text(operands), first: self.page.glyphs.len() };
                 if self.marked.len() < MAX_STATES {
                     self.marked.push(marked);
                 }
@@ -256,7 +256,7 @@ impl<'a> Painter<'a> {
     }
 
     /// Puts the text that a marked part says of itself in the place of its glyphs.
-    fn replace(&mut self, marked: Marked) {
+    fn replace(&mut self, marked: ActualText) {
         let Some(replacement) = marked.replacement else { return };
         let Some((first, rest)) = self.page.glyphs.get(marked.first..).and_then(<[Glyph]>::split_first) else { return };
         let mut whole = *first;

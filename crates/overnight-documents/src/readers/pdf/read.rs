@@ -8,13 +8,13 @@ use unpdf::parser::backend::{PdfBackend, RawBackend};
 use unpdf::parser::raw::RawDocument;
 use unpdf::parser::raw::document::PageTreeScan;
 
+use super::annotations::{Overlay, overlays};
+use super::damaged_streams::damaged_streams;
 use super::fonts::Fonts;
-use super::glyphs::Page;
-use super::notes::{Overlay, overlays};
+use super::glyphs::PaintedPage;
 use super::repair::repaired;
-use super::torn::torn;
 use super::{paint, write};
-use crate::readers::{Failure, Pages, Reader, Source, Stopped};
+use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
@@ -26,14 +26,14 @@ const MAX_NESTING: usize = 1_000;
 const MANY_SHAPES: u64 = 200;
 
 /// Reads PDF.
-pub(crate) struct Pdf;
+pub(crate) struct PdfReader;
 
-impl Reader for Pdf {
+impl Reader for PdfReader {
     fn version(&self) -> &'static str {
         "unpdf 0.52.1+13"
     }
 
-    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+    fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
         let bytes = without_prefix(source.bytes);
         if is_nested_deeply(bytes) {
             return Err(damaged("its objects are nested thousands of times").into());
@@ -66,7 +66,7 @@ impl Reader for Pdf {
     }
 }
 
-struct Loaded {
+struct LoadedPdf {
     document: RawBackend,
     overlays: HashMap<(u32, u16), Overlay>,
     fonts: Fonts,
@@ -75,7 +75,7 @@ struct Loaded {
     is_repaired: bool,
 }
 
-fn load(bytes: &[u8]) -> Result<Loaded, Refusal> {
+fn load(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
     let pages = match RawDocument::load(bytes) {
         Ok(document) => document.scan_page_tree(),
         Err(Error::PdfParse(_)) => PageTreeScan::default(),
@@ -83,18 +83,18 @@ fn load(bytes: &[u8]) -> Result<Loaded, Refusal> {
     };
     let is_whole = pages.unresolved_nodes == 0 && !pages.pages.is_empty();
     match (!is_whole).then(|| repaired(bytes, pages.pages.len())).flatten() {
-        Some(repaired) => Ok(Loaded { is_repaired: true, ..loaded(&repaired)? }),
+        Some(repaired) => Ok(LoadedPdf { is_repaired: true, ..loaded(&repaired)? }),
         None => loaded(bytes),
     }
 }
 
-fn loaded(bytes: &[u8]) -> Result<Loaded, Refusal> {
+fn loaded(bytes: &[u8]) -> Result<LoadedPdf, Refusal> {
     let raw = RawDocument::load(bytes).map_err(|error| refusal(&error, bytes))?;
-    let (overlays, fonts, torn) = (overlays(&raw), Fonts::of(&raw), torn(&raw));
+    let (overlays, fonts, torn) = (overlays(&raw), Fonts::of(&raw), damaged_streams(&raw));
     drop(raw);
     let document = RawBackend::load_bytes(bytes).map_err(|error| refusal(&error, bytes))?;
     let has_lost_pages = document.integrity().pages_incomplete();
-    Ok(Loaded { document, overlays, fonts, torn, has_lost_pages, is_repaired: false })
+    Ok(LoadedPdf { document, overlays, fonts, torn, has_lost_pages, is_repaired: false })
 }
 
 /// What `work` comes to; none where the library fell over it. Only what is at hand may be used again: the library holds
@@ -103,7 +103,7 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-fn page(loaded: &Loaded, id: (u32, u16), overlay: Option<&Overlay>) -> (String, Vec<&'static str>) {
+fn page(loaded: &LoadedPdf, id: (u32, u16), overlay: Option<&Overlay>) -> (String, Vec<&'static str>) {
     let mut page = paint::page(&loaded.document, &loaded.fonts, id, overlay);
     page.damaged += u64::from(loaded.torn.contains(&id));
     let mut text = write::text(&page);
@@ -118,7 +118,7 @@ fn page(loaded: &Loaded, id: (u32, u16), overlay: Option<&Overlay>) -> (String, 
     (text, gaps)
 }
 
-fn tell(text: &str, gaps: &[&str], pages: &mut dyn Pages) -> Result<(), Stopped> {
+fn tell(text: &str, gaps: &[&str], pages: &mut dyn PageSink) -> Result<(), Stopped> {
     if !text.is_empty() {
         pages.text(text)?;
     }
@@ -193,7 +193,7 @@ fn are_nested_deeply(objects: &[u8], opening: &[u8], closing: &[u8]) -> bool {
 }
 
 /// What is missing of a page.
-fn gaps(page: &Page, text: &str) -> Vec<&'static str> {
+fn gaps(page: &PaintedPage, text: &str) -> Vec<&'static str> {
     let mut gaps = Vec::new();
     if page.damaged > 0 {
         gaps.push("a part of it is damaged");

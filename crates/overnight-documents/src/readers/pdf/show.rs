@@ -19,7 +19,7 @@ impl Painter<'_> {
                     if self.document.is_vertical_font(self.state.scope, &self.state.font) {
                         self.advance(0.0, -back);
                     } else {
-                        self.advance(-back * self.state.stretch, 0.0);
+                        self.advance(-back * self.state.horizontal_scaling, 0.0);
                     }
                 }
                 PdfValue::Name(_) | PdfValue::Array(_) | PdfValue::Other => {}
@@ -98,23 +98,23 @@ impl Painter<'_> {
             self.place(character.encode_utf8(&mut buffer), width / as_number(count), false);
         }
         let placed = self.state.character_space * as_number(count);
-        self.advance((spacing - placed) * self.state.stretch, 0.0);
+        self.advance((spacing - placed) * self.state.horizontal_scaling, 0.0);
     }
 
     #[expect(clippy::many_single_char_names, reason = "a matrix's numbers have these names in PDF's own text")]
     /// One glyph of `width` thousandths of the font's size, and on to the next.
     fn place(&mut self, text: &str, width: f64, is_word_space: bool) {
-        let width = width / 1000.0 * self.state.size * self.state.stretch;
+        let width = width / 1000.0 * self.state.size * self.state.horizontal_scaling;
         let to_page = self.text.then(self.state.to_page);
         let (x, y) = to_page.point(0.0, self.state.rise);
         let (end_x, end_y) = to_page.point(width, self.state.rise);
         let [a, b, c, d, _, _] = to_page.0;
         let size = self.state.size.abs() * self.scale() * c.hypot(d).max(1e-6);
-        let backwards = if self.state.size < 0.0 || self.state.stretch < 0.0 { -1.0 } else { 1.0 };
+        let backwards = if self.state.size < 0.0 || self.state.horizontal_scaling < 0.0 { -1.0 } else { 1.0 };
         let direction = (a * backwards, b * backwards);
         self.push(text, direction, (x, y), (end_x, end_y), size);
         let space = self.state.character_space + if is_word_space { self.state.word_space } else { 0.0 };
-        self.advance(width + space * self.state.stretch, 0.0);
+        self.advance(width + space * self.state.horizontal_scaling, 0.0);
     }
 
     /// How many times larger than its size says the font is drawn.

@@ -37,14 +37,14 @@ const COLUMN_WIDTH: f32 = 3.0;
 
 /// Words on one line, parted where white is between them.
 #[derive(Debug, Clone)]
-struct Row {
+struct CellRow {
     base: f32,
     size: f32,
-    cells: Vec<Cell>,
+    cells: Vec<RowCell>,
 }
 
 #[derive(Debug, Clone)]
-struct Cell {
+struct RowCell {
     start: f32,
     end: f32,
     words: Vec<usize>,
@@ -67,7 +67,7 @@ pub(super) fn tables(words: &[Word]) -> Vec<Vec<TableRow>> {
     found
 }
 
-fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<Row> {
+fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<CellRow> {
     members.sort_by(|&a, &b| words[a].base.total_cmp(&words[b].base));
     let mut lines: Vec<Vec<usize>> = Vec::new();
     for at in members {
@@ -107,7 +107,7 @@ fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<Row> {
         .map(|mut line| {
             let (base, size) = (words[line[0]].base, size(&line));
             line.sort_by(|&a, &b| words[a].start.total_cmp(&words[b].start));
-            let mut cells: Vec<Cell> = Vec::new();
+            let mut cells: Vec<RowCell> = Vec::new();
             for at in line {
                 let word = &words[at];
                 match cells.last_mut() {
@@ -115,10 +115,10 @@ fn rows(words: &[Word], mut members: Vec<usize>) -> Vec<Row> {
                         cell.end = cell.end.max(word.end);
                         cell.words.push(at);
                     }
-                    _ => cells.push(Cell { start: word.start, end: word.end, words: vec![at] }),
+                    _ => cells.push(RowCell { start: word.start, end: word.end, words: vec![at] }),
                 }
             }
-            Row { base, size, cells }
+            CellRow { base, size, cells }
         })
         .collect()
 }
@@ -129,7 +129,7 @@ fn cross(a: &Word, b: &Word) -> bool {
 }
 
 /// Where a page has two or three columns as wide as each other, the words of each of them.
-fn page_columns(words: &[Word], rows: &[Row]) -> Option<Vec<Vec<usize>>> {
+fn page_columns(words: &[Word], rows: &[CellRow]) -> Option<Vec<Vec<usize>>> {
     let start = words.iter().map(|word| word.start).fold(f32::MAX, f32::min);
     let width = words.iter().map(|word| word.end).fold(f32::MIN, f32::max) - start;
     let divided = |shares: &[f32]| {
@@ -149,12 +149,12 @@ fn page_columns(words: &[Word], rows: &[Row]) -> Option<Vec<Vec<usize>>> {
     [of_two, of_three].into_iter().flatten().min_by_key(|&(across, _)| across).map(|(_, parts)| parts)
 }
 
-fn crossing(rows: &[Row], x: f32) -> usize {
+fn crossing(rows: &[CellRow], x: f32) -> usize {
     rows.iter().filter(|row| row.cells.iter().any(|cell| cell.start < x && cell.end > x)).count()
 }
 
 /// The cells of each column; none where many lines run over the splits between them.
-fn parted(rows: &[Row], splits: &[f32]) -> Option<Vec<Vec<usize>>> {
+fn parted(rows: &[CellRow], splits: &[f32]) -> Option<Vec<Vec<usize>>> {
     let mut parts = vec![Vec::new(); splits.len() + 1];
     let mut crossing = 0;
     for row in rows {
@@ -175,7 +175,7 @@ fn is_page_column(words: &[Word], members: &[usize], begin: f32, near: f32) -> b
     if rows.len() < COLUMN_LINES {
         return false;
     }
-    let is_line = |row: &&Row| {
+    let is_line = |row: &&CellRow| {
         let (start, end) = (row.cells[0].start, row.cells[row.cells.len() - 1].end);
         (start - begin <= near || begin <= f32::MIN) && end - start > COLUMN_WIDTH * row.size
     };
@@ -189,12 +189,12 @@ fn is_page_column(words: &[Word], members: &[usize], begin: f32, near: f32) -> b
     lines * 3 >= rows.len() && !is_parted
 }
 
-fn channels(row: &Row) -> impl Iterator<Item = Channel> {
+fn channels(row: &CellRow) -> impl Iterator<Item = Channel> {
     row.cells.windows(2).map(|pair| (pair[0].end, pair[1].start))
 }
 
 /// Finds tables in `rows`.
-fn regions(words: &[Word], rows: &[Row], found: &mut Vec<Vec<TableRow>>) {
+fn regions(words: &[Word], rows: &[CellRow], found: &mut Vec<Vec<TableRow>>) {
     let cells = || rows.iter().flat_map(|row| &row.cells);
     let (start, end) = (
         cells().map(|cell| cell.start).fold(f32::MAX, f32::min),
@@ -216,7 +216,7 @@ fn regions(words: &[Word], rows: &[Row], found: &mut Vec<Vec<TableRow>>) {
 }
 
 /// How many of the first of `rows` share white between their cells, and this.
-fn region(rows: &[Row]) -> Option<(usize, Vec<Channel>)> {
+fn region(rows: &[CellRow]) -> Option<(usize, Vec<Channel>)> {
     let mut between: Vec<Channel> = channels(&rows[0]).collect();
     let mut kept = between.clone();
     let (mut many, mut last) = (1, 0);
@@ -250,7 +250,7 @@ fn region(rows: &[Row]) -> Option<(usize, Vec<Channel>)> {
 }
 
 /// What `row` leaves of a channel.
-fn narrow((mut from, mut to): Channel, row: &Row) -> Option<Channel> {
+fn narrow((mut from, mut to): Channel, row: &CellRow) -> Option<Channel> {
     for cell in &row.cells {
         if cell.start < to && cell.end > from {
             if cell.end - from < to - cell.start {
@@ -263,8 +263,8 @@ fn narrow((mut from, mut to): Channel, row: &Row) -> Option<Channel> {
     (to - from >= CHANNEL * row.size).then_some((from, to))
 }
 
-fn is_table(words: &[Word], rows: &[Row], between: &[Channel], margin: f32) -> bool {
-    let mut columns: Vec<Vec<(usize, &Cell)>> = vec![Vec::new(); between.len() + 1];
+fn is_table(words: &[Word], rows: &[CellRow], between: &[Channel], margin: f32) -> bool {
+    let mut columns: Vec<Vec<(usize, &RowCell)>> = vec![Vec::new(); between.len() + 1];
     for (at, row) in rows.iter().enumerate() {
         for cell in &row.cells {
             columns[column(between, cell)].push((at, cell));
@@ -281,7 +281,7 @@ fn is_table(words: &[Word], rows: &[Row], between: &[Channel], margin: f32) -> b
     share(beside, last.len()) <= BESIDE_PROSE
 }
 
-fn is_prose(words: &[Word], column: &[(usize, &Cell)]) -> bool {
+fn is_prose(words: &[Word], column: &[(usize, &RowCell)]) -> bool {
     let start = column.iter().map(|(_, cell)| cell.start).fold(f32::MAX, f32::min);
     let end = column.iter().map(|(_, cell)| cell.end).fold(f32::MIN, f32::max);
     let characters: usize = column.iter().flat_map(|(_, cell)| &cell.words).map(|&word| words[word].count).sum();
@@ -294,23 +294,23 @@ fn share(part: usize, whole: usize) -> f32 {
     part as f32 / whole.max(1) as f32
 }
 
-fn column(between: &[Channel], cell: &Cell) -> usize {
+fn column(between: &[Channel], cell: &RowCell) -> usize {
     between.partition_point(|channel| channel.1 <= cell.start)
 }
 
 /// The rows of a table with `lines`. A row is one line; or where the white between some lines is wider, and of the lines
 /// between only the first has all cells, the texts in its cells are broken into lines.
-fn table_rows(lines: &[Row], between: &[Channel]) -> Vec<TableRow> {
-    let step = |pair: &[Row]| pair[1].base - pair[0].base;
+fn table_rows(lines: &[CellRow], between: &[Channel]) -> Vec<TableRow> {
+    let step = |pair: &[CellRow]| pair[1].base - pair[0].base;
     let least = lines.windows(2).map(step).fold(f32::MAX, f32::min);
-    let groups: Vec<&[Row]> = lines.chunk_by(|a, b| b.base - a.base < GROUP_STEP * least).collect();
+    let groups: Vec<&[CellRow]> = lines.chunk_by(|a, b| b.base - a.base < GROUP_STEP * least).collect();
     let later = || groups.iter().flat_map(|group| group[1..].iter().map(|line| (line, &group[0])));
     let broken = later().filter(|(line, first)| line.cells.len() < first.cells.len()).count();
     let without_first = later().filter(|(line, _)| column(between, &line.cells[0]) > 0).count();
     if groups.len() < FEW_ROWS || broken * 2 < later().count().max(1) || without_first * 3 < later().count() {
         return lines.iter().map(|line| line.cells.iter().map(|cell| vec![cell.words.clone()]).collect()).collect();
     }
-    let row = |group: &&[Row]| {
+    let row = |group: &&[CellRow]| {
         let mut cells: TableRow = vec![Vec::new(); between.len() + 1];
         for cell in group.iter().flat_map(|line| &line.cells) {
             cells[column(between, cell)].push(cell.words.clone());

@@ -1,10 +1,10 @@
 //! Small PDFs, made here.
 
-use super::Pdf;
-use crate::extracted::Collected;
+use super::PdfReader;
+use crate::extracted::CollectedPages;
 use crate::format::{Format, extract};
 use crate::gaps::Gap;
-use crate::readers::{Failure, Reader, Source};
+use crate::readers::{ReadFailure, Reader, Source};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
@@ -52,15 +52,15 @@ fn pages(contents: &[&str]) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Result<(String, Vec<String>), Refusal> {
-    let mut collected = Collected::default();
-    match Pdf.read(Source { name: "a.pdf", bytes }, &mut collected) {
+    let mut collected = CollectedPages::default();
+    match PdfReader.read(Source { name: "a.pdf", bytes }, &mut collected) {
         Ok(unit) => {
             assert_eq!(unit, Unit::Page);
             let extracted = collected.finish(Format::Pdf, String::new(), unit, None);
             Ok((extracted.text, extracted.gaps.iter().map(Gap::to_string).collect()))
         }
-        Err(Failure::Refused(refusal)) => Err(refusal),
-        Err(Failure::Stopped(stopped)) => panic!("{stopped}"),
+        Err(ReadFailure::Refused(refusal)) => Err(refusal),
+        Err(ReadFailure::Stopped(stopped)) => panic!("{stopped}"),
     }
 }
 

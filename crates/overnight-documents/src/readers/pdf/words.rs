@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use unicode_bidi::{BidiClass, bidi_class};
 
 use super::accents;
-use super::glyphs::{Glyph, Page};
+use super::glyphs::{Glyph, PaintedPage};
 
 /// A wider gap than this, in sizes of the font, is between two words.
 const WORD_GAP: f32 = 0.1;
@@ -35,8 +35,8 @@ impl Word {
 }
 
 /// The words of the text on `page` that runs the way `turn`.
-pub(super) fn words(page: &Page, turn: u8) -> Vec<Word> {
-    let mut making = Making::default();
+pub(super) fn words(page: &PaintedPage, turn: u8) -> Vec<Word> {
+    let mut making = WordBuilder::default();
     for glyph in page.glyphs.iter().filter(|glyph| glyph.turn == turn) {
         making.add(page.characters(glyph), glyph);
     }
@@ -48,17 +48,17 @@ pub(super) fn words(page: &Page, turn: u8) -> Vec<Word> {
 
 /// Words in the making.
 #[derive(Debug, Default)]
-struct Making {
+struct WordBuilder {
     words: Vec<Word>,
     open: Option<Word>,
     /// The last glyph of the open word.
     last: Option<Glyph>,
     /// An accent that waits for its letter.
     accent: Option<(String, Glyph)>,
-    drawn: Drawn,
+    drawn: DrawnCharacters,
 }
 
-impl Making {
+impl WordBuilder {
     fn add(&mut self, text: &str, glyph: &Glyph) {
         if text.chars().all(char::is_whitespace) {
             self.flush();
@@ -156,15 +156,15 @@ fn push(word: &mut String, text: &str) {
 }
 
 /// A character, where it starts, and its line.
-type Place = (char, f32, f32);
+type DrawnCharacter = (char, f32, f32);
 
 /// What was drawn where, to know what is drawn twice.
 #[derive(Debug, Default)]
-struct Drawn {
-    places: HashMap<(i32, i32), Vec<Place>>,
+struct DrawnCharacters {
+    places: HashMap<(i32, i32), Vec<DrawnCharacter>>,
 }
 
-impl Drawn {
+impl DrawnCharacters {
     fn is_again(&mut self, text: &str, glyph: &Glyph) -> bool {
         let Some(character) = text.chars().next() else { return true };
         let near = TWICE * glyph.size;

@@ -1,15 +1,15 @@
 //! A page's text, from its words.
 
-use super::glyphs::{Page, TURNS};
-use super::layout::{Block, Line, blocks};
-use super::order::ordered;
+use super::glyphs::{PaintedPage, TURNS};
+use super::layout::{WordBlock, WordLine, blocks};
+use super::reading_order::ordered;
 use super::words::{Word, words};
 
 /// With more words than this, they come as they were painted.
 const MAX_WORDS: usize = 20_000;
 
 /// The text of `page`: what runs the way that most of it runs first.
-pub(super) fn text(page: &Page) -> String {
+pub(super) fn text(page: &PaintedPage) -> String {
     let mut counts = [0_usize; TURNS];
     for glyph in &page.glyphs {
         if let Some(count) = counts.get_mut(usize::from(glyph.turn)) {
@@ -43,11 +43,11 @@ fn as_painted(words: &[Word], out: &mut String) {
 }
 
 /// A block is a paragraph, or a few of them with more white between than between their lines.
-fn write(block: &Block, out: &mut String) {
+fn write(block: &WordBlock, out: &mut String) {
     if !out.is_empty() {
         out.push('\n');
     }
-    let mut last: Option<&Line> = None;
+    let mut last: Option<&WordLine> = None;
     let mut steps: Vec<f32> = block.lines.windows(2).map(|pair| pair[1].base - pair[0].base).collect();
     steps.sort_by(f32::total_cmp);
     let usual = steps.get(steps.len() / 2).copied().unwrap_or_default();

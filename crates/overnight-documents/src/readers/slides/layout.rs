@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::order::Place;
-use crate::readers::package::{Broken, Element, Package, Relations, Xml};
+use super::reading_order::ShapeBox;
+use crate::readers::package::{BrokenPart, Element, Package, Relations, Xml};
 
 /// Which placeholder: its kind, and its number among those of its layout.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub(super) struct Holder {
+pub(super) struct Placeholder {
     pub(super) kind: String,
     pub(super) index: String,
 }
 
-impl Holder {
+impl Placeholder {
     pub(super) fn of(element: &Element) -> Self {
         Self { kind: element.value("type").unwrap_or_default(), index: element.value("idx").unwrap_or_default() }
     }
@@ -27,7 +27,7 @@ impl Holder {
     }
 
     /// Repeated on every slide, or empty of meaning.
-    pub(super) fn is_furniture(&self) -> bool {
+    pub(super) fn is_header_or_footer(&self) -> bool {
         matches!(self.kind.as_str(), "sldNum" | "dt" | "ftr" | "hdr" | "sldImg")
     }
 }
@@ -37,25 +37,25 @@ const MAX_HOLDERS: usize = 1_000;
 
 /// Layouts that slides have shared so far.
 #[derive(Debug, Default)]
-pub(super) struct Layouts(HashMap<String, HashMap<Holder, Place>>);
+pub(super) struct Layouts(HashMap<String, HashMap<Placeholder, ShapeBox>>);
 
 impl Layouts {
     /// Where a placeholder stands on slides of a layout.
-    pub(super) fn place(&mut self, package: &Package<'_>, layout: &str, holder: &Holder) -> Option<Place> {
+    pub(super) fn place(&mut self, package: &Package<'_>, layout: &str, holder: &Placeholder) -> Option<ShapeBox> {
         if !self.0.contains_key(layout) {
             let places = read(package, layout).unwrap_or_default();
             self.0.insert(layout.to_owned(), places);
         }
         let places = self.0.get(layout)?;
-        let by_index = |(other, _): &(&Holder, &Place)| !holder.index.is_empty() && other.index == holder.index;
-        let by_kind = |(other, _): &(&Holder, &Place)| other.kind == holder.kind;
+        let by_index = |(other, _): &(&Placeholder, &ShapeBox)| !holder.index.is_empty() && other.index == holder.index;
+        let by_kind = |(other, _): &(&Placeholder, &ShapeBox)| other.kind == holder.kind;
         let found = places.get(holder).or_else(|| places.iter().find(by_index).map(|(_, place)| place));
         found.or_else(|| places.iter().find(by_kind).map(|(_, place)| place)).copied()
     }
 }
 
 /// The places of a layout's placeholders, and of its master's where it says nothing.
-fn read(package: &Package<'_>, layout: &str) -> Result<HashMap<Holder, Place>, Broken> {
+fn read(package: &Package<'_>, layout: &str) -> Result<HashMap<Placeholder, ShapeBox>, BrokenPart> {
     let mut places = HashMap::new();
     let relations = Relations::of(package, layout)?;
     if let Some(master) = relations.first("slideMaster") {
@@ -65,13 +65,13 @@ fn read(package: &Package<'_>, layout: &str) -> Result<HashMap<Holder, Place>, B
     Ok(places)
 }
 
-fn collect(package: &Package<'_>, part: &str, places: &mut HashMap<Holder, Place>) -> Result<(), Broken> {
+fn collect(package: &Package<'_>, part: &str, places: &mut HashMap<Placeholder, ShapeBox>) -> Result<(), BrokenPart> {
     let mut xml = Xml::need(package, part)?;
     let mut holder = None;
     xml.each("", |element, xml| {
         match element.name() {
             "sp" => holder = None,
-            "ph" => holder = Some(Holder::of(element)),
+            "ph" => holder = Some(Placeholder::of(element)),
             "xfrm" => {
                 let (place, _) = place(xml)?;
                 if let (Some(holder), Some(place)) = (holder.take(), place)
@@ -87,8 +87,8 @@ fn collect(package: &Package<'_>, part: &str, places: &mut HashMap<Holder, Place
 }
 
 /// Where something stands, and what a group's own coordinates are; the first tag of its `xfrm` came last.
-pub(super) fn place(xml: &mut Xml<'_>) -> Result<(Option<Place>, Option<Place>), Broken> {
-    let (mut own, mut inner) = (None::<Place>, None::<Place>);
+pub(super) fn place(xml: &mut Xml<'_>) -> Result<(Option<ShapeBox>, Option<ShapeBox>), BrokenPart> {
+    let (mut own, mut inner) = (None::<ShapeBox>, None::<ShapeBox>);
     xml.each("xfrm", |element, _| {
         let number = |name: &str| element.number::<f64>(name).filter(|number| number.is_finite()).unwrap_or(0.0);
         let place = if element.name().starts_with("ch") { &mut inner } else { &mut own };

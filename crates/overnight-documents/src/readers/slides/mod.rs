@@ -1,13 +1,13 @@
 //! PPTX.
 //!
 //! - `read`: the whole presentation, slide by slide; `slide`: one slide's shapes; `layout`: where shapes stand that don't
-//!   say it themselves; `order`: in which order a person reads them
+//!   say it themselves; `reading_order`: in which order a person reads them
 
 mod layout;
-mod order;
 mod read;
+mod reading_order;
 mod slide;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use read::Slides;
+pub(crate) use read::SlidesReader;

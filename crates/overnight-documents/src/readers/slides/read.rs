@@ -2,22 +2,22 @@
 
 use super::layout::Layouts;
 use super::slide::Slide;
-use crate::readers::package::{Broken, Halt, Kind, Package, Relations, Xml};
-use crate::readers::{Failure, Pages, Reader, Source, note_counts};
+use crate::readers::package::{BlockKind, BrokenPart, Halt, Package, Relations, Xml};
+use crate::readers::{PageSink, ReadFailure, Reader, Source, note_counts};
 use crate::units::Unit;
 
 /// The most slides that are read.
 const MAX_SLIDES: usize = 50_000;
 
 /// Reads PPTX.
-pub(crate) struct Slides;
+pub(crate) struct SlidesReader;
 
-impl Reader for Slides {
+impl Reader for SlidesReader {
     fn version(&self) -> &'static str {
         "quick-xml 0.42.0+3"
     }
 
-    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+    fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
         const FORMAT: &str = "a presentation";
         let package = Package::of(source.bytes, FORMAT, pages)?;
         read(&package, pages).map_err(|halt| halt.of(FORMAT))?;
@@ -25,12 +25,12 @@ impl Reader for Slides {
     }
 }
 
-fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
+fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<(), Halt> {
     let main = Relations::main(package, "ppt/presentation.xml");
     let relations = Relations::of(package, &main)?;
     let (slides, behind) = slides(package, &main)?;
     if slides.is_empty() {
-        return Err(Broken(format!("its part {main} names no slides")).into());
+        return Err(BrokenPart(format!("its part {main} names no slides")).into());
     }
     pages.expect(slides.len() as u64)?;
     let mut layouts = Layouts::default();
@@ -65,8 +65,8 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
             }
             let mut notes = notes.text();
             if !notes.is_empty() {
-                blocks.add(Kind::Paragraph, "Notes:");
-                blocks.add(Kind::Paragraph, notes.take().trim_end());
+                blocks.add(BlockKind::Paragraph, "Notes:");
+                blocks.add(BlockKind::Paragraph, notes.take().trim_end());
             }
         }
         text.push_str(&blocks.take());
@@ -96,7 +96,7 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<(), Halt> {
 }
 
 /// The relations of the slides that are read, in the order in which they are shown, and how many come behind them.
-fn slides(package: &Package<'_>, main: &str) -> Result<(Vec<String>, u64), Broken> {
+fn slides(package: &Package<'_>, main: &str) -> Result<(Vec<String>, u64), BrokenPart> {
     let mut xml = Xml::need(package, main)?;
     let (mut slides, mut behind) = (Vec::new(), 0);
     xml.each("", |element, _| {

@@ -1,10 +1,10 @@
 //! One slide's shapes, as they pass by: text, tables, and what has no text.
 
-use super::layout::{Holder, Layouts, place};
-use super::order::{Place, Scale, sort};
+use super::layout::{Layouts, Placeholder, place};
+use super::reading_order::{Scale, ShapeBox, sort};
 use crate::extracted::MAX_TEXT_BYTES;
 use crate::readers::package::{
-    Blocks, Broken, Kind, Node, Package, Relations, Xml, chart, formula, one_line, row, rule,
+    BlockKind, Blocks, BrokenPart, Package, Relations, Xml, XmlNode, chart, formula, one_line, row, rule,
 };
 
 /// The most groups inside one another, and shapes on a slide.
@@ -19,7 +19,7 @@ const MAX_INDENTS: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Slide {
     pub(super) title: String,
-    shapes: Vec<(Place, Blocks)>,
+    shapes: Vec<(ShapeBox, Blocks)>,
     pub(super) images: u64,
     pub(super) objects: u64,
     pub(super) gaps: Vec<String>,
@@ -30,8 +30,8 @@ pub(super) struct Slide {
 /// A shape in hand.
 #[derive(Debug, Default)]
 struct Shape {
-    place: Option<Place>,
-    holder: Option<Holder>,
+    place: Option<ShapeBox>,
+    holder: Option<Placeholder>,
     blocks: Blocks,
     /// Row of a table in hand, and whether a row was written.
     row: Vec<String>,
@@ -41,7 +41,7 @@ struct Shape {
 
 impl Slide {
     /// Reads a slide, or notes, into `self`; what was read before damage stays.
-    pub(super) fn read(&mut self, package: &Package<'_>, part: &str, layouts: &mut Layouts) -> Result<(), Broken> {
+    pub(super) fn read(&mut self, package: &Package<'_>, part: &str, layouts: &mut Layouts) -> Result<(), BrokenPart> {
         let relations = Relations::of(package, part).unwrap_or_default();
         let layout = relations.first("slideLayout").or(relations.first("notesMaster")).unwrap_or_default().to_owned();
         let mut xml = Xml::need(package, part)?;
@@ -51,12 +51,12 @@ impl Slide {
         let mut shape = Shape::default();
         loop {
             match xml.next()? {
-                Node::Start(element) => match element.name() {
+                XmlNode::Start(element) => match element.name() {
                     "notes" => self.is_notes = true,
                     "sld" => self.is_hidden = element.value("show").is_some_and(|show| matches!(&*show, "0" | "false")),
                     "grpSp" => depth += 1,
                     "sp" | "graphicFrame" | "pic" | "cxnSp" => shape = Shape::default(),
-                    "ph" => shape.holder = Some(Holder::of(&element)),
+                    "ph" => shape.holder = Some(Placeholder::of(&element)),
                     "xfrm" => match place(&mut xml)? {
                         (Some(outside), Some(inside)) if groups.len() < MAX_GROUPS && groups.len() <= depth => {
                             let outer = groups.last().copied().unwrap_or_default();
@@ -66,7 +66,7 @@ impl Slide {
                         (None, _) => {}
                     },
                     "txBody" => {
-                        let is_list = !self.is_notes && shape.holder.as_ref().is_some_and(Holder::is_list);
+                        let is_list = !self.is_notes && shape.holder.as_ref().is_some_and(Placeholder::is_list);
                         text(&mut xml, "txBody", is_list, &mut shape.blocks)?;
                     }
                     "tr" => shape.row.clear(),
@@ -94,7 +94,7 @@ impl Slide {
                     "timing" | "extLst" | "transition" => xml.skip()?,
                     _ => {}
                 },
-                Node::End(name) => match name.as_str() {
+                XmlNode::End(name) => match name.as_str() {
                     "grpSp" => {
                         groups.truncate(depth.max(1));
                         depth = depth.saturating_sub(1);
@@ -104,7 +104,7 @@ impl Slide {
                         for id in std::mem::take(&mut shape.charts) {
                             let figures = relations.get(&id).and_then(|relation| chart(package, &relation.part));
                             match figures {
-                                Some(figures) => shape.blocks.add(Kind::Paragraph, &figures),
+                                Some(figures) => shape.blocks.add(BlockKind::Paragraph, &figures),
                                 None => self.gaps.push("a chart on it, which isn't read".to_owned()),
                             }
                         }
@@ -115,8 +115,8 @@ impl Slide {
                     }
                     _ => {}
                 },
-                Node::Over => return Ok(()),
-                Node::Text(_) => {}
+                XmlNode::Over => return Ok(()),
+                XmlNode::Text(_) => {}
             }
         }
     }
@@ -127,22 +127,28 @@ impl Slide {
         sort(&mut shapes);
         let mut blocks = Blocks::default();
         for (_, mut shape) in shapes {
-            blocks.add(Kind::Paragraph, shape.take().trim_end());
+            blocks.add(BlockKind::Paragraph, shape.take().trim_end());
         }
         blocks
     }
 
-    fn add(&mut self, shape: Shape, package: &Package<'_>, layout: &str, layouts: &mut Layouts) -> Result<(), Broken> {
-        if shape.blocks.is_empty() || shape.holder.as_ref().is_some_and(Holder::is_furniture) {
+    fn add(
+        &mut self,
+        shape: Shape,
+        package: &Package<'_>,
+        layout: &str,
+        layouts: &mut Layouts,
+    ) -> Result<(), BrokenPart> {
+        if shape.blocks.is_empty() || shape.holder.as_ref().is_some_and(Placeholder::is_header_or_footer) {
             return Ok(());
         }
-        if shape.holder.as_ref().is_some_and(Holder::is_title) && self.title.is_empty() {
+        if shape.holder.as_ref().is_some_and(Placeholder::is_title) && self.title.is_empty() {
             self.title = one_line(shape.blocks.text());
             return Ok(());
         }
         let held: usize = self.shapes.iter().map(|(_, blocks)| blocks.len()).sum();
         if self.shapes.len() >= MAX_SHAPES || held > MAX_TEXT_BYTES {
-            return Err(Broken(format!("a slide of it has more than {MAX_SHAPES} shapes or too long texts")));
+            return Err(BrokenPart(format!("a slide of it has more than {MAX_SHAPES} shapes or too long texts")));
         }
         let inherited = |holder| layouts.place(package, layout, holder);
         let place = shape.place.or_else(|| shape.holder.as_ref().and_then(inherited)).unwrap_or_default();
@@ -166,31 +172,31 @@ impl Shape {
         if self.row.iter().all(String::is_empty) {
             return;
         }
-        self.blocks.add(Kind::Row, &row(&self.row));
+        self.blocks.add(BlockKind::Row, &row(&self.row));
         if !self.has_row {
-            self.blocks.add(Kind::Row, &rule(self.row.len()));
+            self.blocks.add(BlockKind::Row, &rule(self.row.len()));
         }
         self.has_row = true;
     }
 }
 
 /// Paragraphs up to the end of the element `until`; in a list, those that don't say otherwise are items.
-pub(super) fn text(xml: &mut Xml<'_>, until: &str, is_list: bool, blocks: &mut Blocks) -> Result<(), Broken> {
+pub(super) fn text(xml: &mut Xml<'_>, until: &str, is_list: bool, blocks: &mut Blocks) -> Result<(), BrokenPart> {
     let mut line = String::new();
     let mut level = 0_usize;
     let mut mark = None;
-    let mut counts = Counts::default();
+    let mut counts = ListCounts::default();
     loop {
         match xml.next()? {
-            Node::Start(element) => match element.name() {
+            XmlNode::Start(element) => match element.name() {
                 "p" => {
                     line.clear();
                     (level, mark) = (0, None);
                 }
                 "pPr" => level = element.number("lvl").unwrap_or(0).min(MAX_INDENTS),
-                "buNone" => mark = Some(Mark::None),
-                "buChar" | "buBlip" => mark = Some(Mark::Bullet),
-                "buAutoNum" => mark = Some(Mark::Number(element.number("startAt").unwrap_or(1))),
+                "buNone" => mark = Some(ParagraphMark::None),
+                "buChar" | "buBlip" => mark = Some(ParagraphMark::Bullet),
+                "buAutoNum" => mark = Some(ParagraphMark::Number(element.number("startAt").unwrap_or(1))),
                 "t" => line.push_str(&xml.text()?),
                 "br" => line.push('\n'),
                 "tab" => line.push('\t'),
@@ -198,8 +204,8 @@ pub(super) fn text(xml: &mut Xml<'_>, until: &str, is_list: bool, blocks: &mut B
                 "rPr" | "endParaRPr" | "tcPr" => xml.skip()?,
                 _ => {}
             },
-            Node::End(name) if name == until => return Ok(()),
-            Node::End(name) if name == "p" => {
+            XmlNode::End(name) if name == until => return Ok(()),
+            XmlNode::End(name) if name == "p" => {
                 let lines: Vec<&str> =
                     line.split(['\n', '\u{b}']).map(str::trim).filter(|line| !line.is_empty()).collect();
                 let indent = "  ".repeat(level);
@@ -208,29 +214,29 @@ pub(super) fn text(xml: &mut Xml<'_>, until: &str, is_list: bool, blocks: &mut B
                     continue;
                 }
                 if blocks.len() > MAX_TEXT_BYTES {
-                    return Err(Broken("a slide of it has too long texts".to_owned()));
+                    return Err(BrokenPart("a slide of it has too long texts".to_owned()));
                 }
-                let inherited = if is_list || level > 0 { Mark::Bullet } else { Mark::None };
+                let inherited = if is_list || level > 0 { ParagraphMark::Bullet } else { ParagraphMark::None };
                 match mark.unwrap_or(inherited) {
-                    Mark::None => blocks.add(Kind::Paragraph, &text),
-                    Mark::Bullet => blocks.add(Kind::Item, &format!("{indent}- {text}")),
-                    Mark::Number(start) => {
+                    ParagraphMark::None => blocks.add(BlockKind::Paragraph, &text),
+                    ParagraphMark::Bullet => blocks.add(BlockKind::Item, &format!("{indent}- {text}")),
+                    ParagraphMark::Number(start) => {
                         let number = counts.next(level, start);
-                        blocks.add(Kind::Item, &format!("{indent}{number}. {text}"));
+                        blocks.add(BlockKind::Item, &format!("{indent}{number}. {text}"));
                         continue;
                     }
                 }
                 counts.0.truncate(level);
             }
-            Node::Over => return Ok(()),
-            Node::End(_) | Node::Text(_) => {}
+            XmlNode::Over => return Ok(()),
+            XmlNode::End(_) | XmlNode::Text(_) => {}
         }
     }
 }
 
 /// What stands before a paragraph.
 #[derive(Debug, Clone, Copy)]
-enum Mark {
+enum ParagraphMark {
     None,
     Bullet,
     /// The list's first number.
@@ -239,9 +245,9 @@ enum Mark {
 
 /// The last numbers of a numbered list and those around it, by level.
 #[derive(Debug, Default)]
-struct Counts(Vec<Option<u32>>);
+struct ListCounts(Vec<Option<u32>>);
 
-impl Counts {
+impl ListCounts {
     fn next(&mut self, level: usize, start: u32) -> u32 {
         self.0.resize(level + 1, None);
         let last = self.0.last_mut();

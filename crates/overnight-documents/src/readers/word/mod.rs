@@ -1,20 +1,20 @@
 //! DOCX.
 //!
-//! - `read`: the whole document; `survey`: what it is cut into pages by
-//! - `story`: its text, paragraph by paragraph; `frame`: what is open at a place; `paragraph`, `table`: one of each;
+//! - `read`: the whole document; `page_breaks`: what it is cut into pages by
+//! - `story`: its text, paragraph by paragraph; `open_element`: what is open at a place; `paragraph`, `table`: one of each;
 //!   `pages`: where one ends
 //! - `styles`, `numbering`: which paragraphs are headings, and the numbers before them
 
-mod frame;
 mod numbering;
+mod open_element;
+mod page_breaks;
 mod pages;
 mod paragraph;
 mod read;
 mod story;
 mod styles;
-mod survey;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use read::Word;
+pub(crate) use read::WordReader;

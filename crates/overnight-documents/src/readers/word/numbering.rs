@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::styles::{Number, Styles};
-use crate::readers::package::{Broken, Element, Node, Package, Xml, roman};
+use super::styles::{ListReference, ParagraphStyles};
+use crate::readers::package::{BrokenPart, Element, Package, Xml, XmlNode, roman};
 
 const LEVELS: usize = 9;
 /// The most lists that are kept.
@@ -11,7 +11,7 @@ const MAX_LISTS: usize = 50_000;
 
 /// One level of a list.
 #[derive(Debug, Clone, Default)]
-struct Level {
+struct ListLevel {
     start: Option<u32>,
     format: String,
     text: String,
@@ -22,47 +22,47 @@ struct Level {
 }
 
 #[derive(Debug, Default)]
-struct Pattern {
-    levels: [Level; LEVELS],
+struct ListPattern {
+    levels: [ListLevel; LEVELS],
     /// Another list's pattern is meant, by the name of a style.
     style_link: Option<String>,
 }
 
 #[derive(Debug, Default)]
-struct List {
+struct NumberedList {
     pattern: String,
     starts: [Option<u32>; LEVELS],
-    levels: HashMap<usize, Level>,
+    levels: HashMap<usize, ListLevel>,
 }
 
 /// All lists, and how far each is counted.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
-    patterns: HashMap<String, Pattern>,
-    lists: HashMap<String, List>,
+    patterns: HashMap<String, ListPattern>,
+    lists: HashMap<String, NumberedList>,
     counts: HashMap<String, [Option<u32>; LEVELS]>,
     started: HashSet<(String, usize)>,
 }
 
 impl Numbering {
-    pub(super) fn read(package: &Package<'_>, part: &str) -> Result<Self, Broken> {
+    pub(super) fn read(package: &Package<'_>, part: &str) -> Result<Self, BrokenPart> {
         let mut all = Self::default();
         let Some(xml) = Xml::open(package, part) else { return Ok(all) };
         let mut xml = xml?;
         let (mut pattern_id, mut list_id) = (String::new(), String::new());
-        let (mut pattern, mut list) = (Pattern::default(), List::default());
+        let (mut pattern, mut list) = (ListPattern::default(), NumberedList::default());
         // The level in hand, and the level that an exception is about.
-        let (mut level, mut at, mut exception) = (Level::default(), 0, None);
+        let (mut level, mut at, mut exception) = (ListLevel::default(), 0, None);
         loop {
             match xml.next()? {
-                Node::Start(element) => match element.name() {
+                XmlNode::Start(element) => match element.name() {
                     "abstractNum" => {
                         pattern_id = element.value("abstractNumId").unwrap_or_default();
-                        pattern = Pattern::default();
+                        pattern = ListPattern::default();
                     }
                     "num" => {
                         list_id = element.value("numId").unwrap_or_default();
-                        list = List::default();
+                        list = NumberedList::default();
                     }
                     "abstractNumId" => list.pattern = element.value("val").unwrap_or_default(),
                     "numStyleLink" => pattern.style_link = element.value("val"),
@@ -74,11 +74,11 @@ impl Numbering {
                     }
                     "lvl" => {
                         at = element.number("ilvl").unwrap_or(LEVELS);
-                        level = Level::default();
+                        level = ListLevel::default();
                     }
                     _ => level.learn(&element),
                 },
-                Node::End(name) => match name.as_str() {
+                XmlNode::End(name) => match name.as_str() {
                     "lvl" if exception.is_some() && at < LEVELS => {
                         list.levels.insert(at, std::mem::take(&mut level));
                     }
@@ -96,14 +96,19 @@ impl Numbering {
                     }
                     _ => {}
                 },
-                Node::Over => return Ok(all),
-                Node::Text(_) => {}
+                XmlNode::Over => return Ok(all),
+                XmlNode::Text(_) => {}
             }
         }
     }
 
     /// Counts one more paragraph: its level, and what stands before it. None where it is in no list.
-    pub(super) fn next(&mut self, styles: &Styles, style: Option<&str>, own: &Number) -> Option<(usize, String)> {
+    pub(super) fn next(
+        &mut self,
+        styles: &ParagraphStyles,
+        style: Option<&str>,
+        own: &ListReference,
+    ) -> Option<(usize, String)> {
         let by_style = styles.number(style);
         let list_id = own.list.clone().or_else(|| by_style.as_ref().and_then(|(number, _)| number.list.clone()))?;
         let list = self.lists.get(&list_id)?;
@@ -114,7 +119,7 @@ impl Numbering {
             linked.or(number.level)
         });
         let at = own.level.or(by_style).unwrap_or(0).min(LEVELS - 1);
-        let levels: Vec<&Level> =
+        let levels: Vec<&ListLevel> =
             pattern.levels.iter().enumerate().map(|(at, level)| list.levels.get(&at).unwrap_or(level)).collect();
 
         let counts = self.counts.entry(pattern_id.clone()).or_default();
@@ -132,7 +137,7 @@ impl Numbering {
         Some((at, label(&levels, at, counts)))
     }
 
-    fn pattern_of(&self, styles: &Styles, list: &List) -> Option<String> {
+    fn pattern_of(&self, styles: &ParagraphStyles, list: &NumberedList) -> Option<String> {
         let pattern = self.patterns.get(&list.pattern)?;
         let linked = pattern.style_link.as_deref().and_then(|style| {
             let (number, _) = styles.number(Some(style))?;
@@ -143,7 +148,7 @@ impl Numbering {
     }
 }
 
-impl Level {
+impl ListLevel {
     fn learn(&mut self, element: &Element) {
         match element.name() {
             "start" => self.start = element.number("val"),
@@ -157,7 +162,7 @@ impl Level {
     }
 }
 
-fn label(levels: &[&Level], at: usize, counts: &[Option<u32>; LEVELS]) -> String {
+fn label(levels: &[&ListLevel], at: usize, counts: &[Option<u32>; LEVELS]) -> String {
     let Some(level) = levels.get(at) else { return String::new() };
     match level.format.as_str() {
         "bullet" => return "-".to_owned(),

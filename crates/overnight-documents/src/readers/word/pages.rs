@@ -1,17 +1,17 @@
 //! Where a page ends. The same text is gone through twice: once to count its pages, once to tell them.
 
-use crate::readers::{Pages, Stopped};
+use crate::readers::{PageSink, Stopped};
 
 /// Who pages are told to, if anybody.
-pub(super) struct Turner<'p> {
-    pages: Option<&'p mut dyn Pages>,
+pub(super) struct PageTurner<'p> {
+    pages: Option<&'p mut dyn PageSink>,
     page: u64,
     is_wanted: bool,
 }
 
-impl<'p> Turner<'p> {
+impl<'p> PageTurner<'p> {
     /// The first page begins.
-    pub(super) fn begin(mut pages: Option<&'p mut dyn Pages>) -> Result<Self, Stopped> {
+    pub(super) fn begin(mut pages: Option<&'p mut dyn PageSink>) -> Result<Self, Stopped> {
         let is_wanted = match &mut pages {
             Some(pages) => pages.begin(1)?,
             None => false,

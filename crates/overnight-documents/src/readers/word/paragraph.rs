@@ -1,8 +1,8 @@
 //! One paragraph: what it is, and its text so far.
 
-use super::styles::Number;
-use super::survey;
-use crate::readers::package::{Broken, Kind, Xml, one_line};
+use super::page_breaks;
+use super::styles::ListReference;
+use crate::readers::package::{BlockKind, BrokenPart, Xml, one_line};
 
 /// Beyond this many levels, items of lists are no longer moved in.
 const MAX_INDENTS: usize = 8;
@@ -12,7 +12,7 @@ const MAX_INDENTS: usize = 8;
 pub(super) struct Properties {
     pub(super) style: Option<String>,
     pub(super) outline: Option<u8>,
-    pub(super) number: Number,
+    pub(super) number: ListReference,
     pub(super) break_before: bool,
     /// It ends a section, and whether that section began a page.
     pub(super) section: Option<bool>,
@@ -20,7 +20,7 @@ pub(super) struct Properties {
 
 impl Properties {
     /// Reads them; their first tag came last.
-    pub(super) fn read(xml: &mut Xml<'_>) -> Result<Self, Broken> {
+    pub(super) fn read(xml: &mut Xml<'_>) -> Result<Self, BrokenPart> {
         let mut all = Self::default();
         xml.each("pPr", |element, xml| {
             match element.name() {
@@ -29,7 +29,7 @@ impl Properties {
                 "numId" => all.number.list = element.value("val"),
                 "ilvl" => all.number.level = element.number("val"),
                 "pageBreakBefore" => all.break_before = element.is_on("val"),
-                "sectPr" => all.section = Some(survey::section(xml)?),
+                "sectPr" => all.section = Some(page_breaks::section(xml)?),
                 // Of its mark, and as it was before someone changed it.
                 "rPr" | "pPrChange" => xml.skip()?,
                 _ => {}
@@ -56,11 +56,11 @@ pub(super) struct Paragraph {
 
 impl Paragraph {
     /// Its text so far as a block; what comes later goes on as a paragraph without a mark.
-    pub(super) fn take(&mut self) -> (Kind, String) {
+    pub(super) fn take(&mut self) -> (BlockKind, String) {
         let text = std::mem::take(&mut self.text);
         let text = text.trim();
         if text.is_empty() {
-            return (Kind::Paragraph, String::new());
+            return (BlockKind::Paragraph, String::new());
         }
         let marker = self.marker.take();
         let label = marker.as_ref().map(|(_, label)| label.as_str()).filter(|label| !label.is_empty());
@@ -68,12 +68,12 @@ impl Paragraph {
             let signs = "#".repeat(usize::from(level).min(6));
             // A bullet before a heading says nothing.
             let label = label.filter(|label| *label != "-").map_or_else(String::new, |label| format!("{label} "));
-            return (Kind::Paragraph, format!("{signs} {label}{}", one_line(text)));
+            return (BlockKind::Paragraph, format!("{signs} {label}{}", one_line(text)));
         }
-        let Some((level, _)) = &marker else { return (Kind::Paragraph, lines(text, "")) };
+        let Some((level, _)) = &marker else { return (BlockKind::Paragraph, lines(text, "")) };
         let indent = "  ".repeat((*level).min(MAX_INDENTS));
         let label = label.map_or_else(String::new, |label| format!("{label} "));
-        (Kind::Item, format!("{indent}{label}{}", lines(text, &format!("{indent}  "))))
+        (BlockKind::Item, format!("{indent}{label}{}", lines(text, &format!("{indent}  "))))
     }
 }
 

@@ -1,14 +1,14 @@
 //! One DOCX, from bytes to text.
 
-use super::frame::Seen;
 use super::numbering::Numbering;
-use super::pages::Turner;
+use super::open_element::OmittedCounts;
+use super::page_breaks::{BreakCounts, PageCut};
+use super::pages::PageTurner;
 use super::story::{Notes, Story};
-use super::styles::Styles;
-use super::survey::{Cut, Survey};
+use super::styles::ParagraphStyles;
 use crate::extracted::MAX_TEXT_BYTES;
-use crate::readers::package::{Broken, Halt, Node, Package, Relations, Xml, chart};
-use crate::readers::{Failure, Pages, Reader, Source, Stopped, note_counts};
+use crate::readers::package::{BrokenPart, Halt, Package, Relations, Xml, XmlNode, chart};
+use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped, note_counts};
 use crate::refusal::Refusal;
 use crate::units::Unit;
 
@@ -16,26 +16,26 @@ use crate::units::Unit;
 const FORMAT: &str = "Word";
 
 /// Reads DOCX.
-pub(crate) struct Word;
+pub(crate) struct WordReader;
 
-impl Reader for Word {
+impl Reader for WordReader {
     fn version(&self) -> &'static str {
         "quick-xml 0.42.0+4"
     }
 
-    fn read(&self, source: Source<'_>, pages: &mut dyn Pages) -> Result<Unit, Failure> {
+    fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure> {
         let package = Package::of(source.bytes, FORMAT, pages)?;
         read(&package, pages).map_err(|halt| halt.of(FORMAT))
     }
 }
 
-fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<Unit, Halt> {
+fn read(package: &Package<'_>, pages: &mut dyn PageSink) -> Result<Unit, Halt> {
     let main = Relations::main(package, "word/document.xml");
     let relations = Relations::of(package, &main).unwrap_or_default();
     let part = |kind: &str| relations.first(kind).unwrap_or_default();
     let mut lost = Vec::new();
-    let styles = keep(Styles::read(package, part("styles")), "headings", &mut lost);
-    let counted = Survey::take(Xml::need(package, &main)?, &styles);
+    let styles = keep(ParagraphStyles::read(package, part("styles")), "headings", &mut lost);
+    let counted = BreakCounts::take(Xml::need(package, &main)?, &styles);
     let cut = counted.cut();
     let kinds = ["footnotes", "endnotes"];
     let notes = kinds.map(|kind| keep(notes(package, part(kind), &styles), kind, &mut lost));
@@ -46,14 +46,14 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<Unit, Halt> {
         Ok(Story::new(&styles, numbering, (cut, &counted.sections), [footnotes, endnotes], &charts, turner))
     };
 
-    if cut != Cut::Nowhere {
-        let mut count = story(Turner::begin(None)?)?;
+    if cut != PageCut::Nowhere {
+        let mut count = story(PageTurner::begin(None)?)?;
         // Where it can't be read any further is told the second time.
         let _ = count.read(&mut Xml::need(package, &main)?, "").and_then(|()| count.close());
         pages.expect(count.turner.page())?;
     }
     let mut xml = Xml::need(package, &main)?;
-    let mut told = story(Turner::begin(Some(&mut *pages))?)?;
+    let mut told = story(PageTurner::begin(Some(&mut *pages))?)?;
     let gap = match told.read(&mut xml, "") {
         Ok(()) => None,
         Err(Halt::Broken(broken)) => Some(format!("cut off, because {broken}")),
@@ -73,17 +73,22 @@ fn read(package: &Package<'_>, pages: &mut dyn Pages) -> Result<Unit, Halt> {
     }
     tell(&seen, package, &relations, pages)?;
     Ok(match cut {
-        Cut::Breaks => Unit::Page,
-        Cut::Headings(_) => {
+        PageCut::Breaks => Unit::Page,
+        PageCut::Headings(_) => {
             pages.note("no page breaks are recorded in it: its pages are its chapters".to_owned())?;
             Unit::Page
         }
-        Cut::Nowhere => Unit::Line,
+        PageCut::Nowhere => Unit::Line,
     })
 }
 
 /// What a person should know about what was left out.
-fn tell(seen: &Seen, package: &Package<'_>, relations: &Relations, pages: &mut dyn Pages) -> Result<(), Stopped> {
+fn tell(
+    seen: &OmittedCounts,
+    package: &Package<'_>,
+    relations: &Relations,
+    pages: &mut dyn PageSink,
+) -> Result<(), Stopped> {
     let comments = relations.first("comments").map_or(0, |part| count(package, part, "comment"));
     let around = relations.all().filter(|relation| matches!(relation.kind.as_str(), "header" | "footer"));
     let has_around = around.take(64).any(|relation| has_text(package, &relation.part).unwrap_or(false));
@@ -105,7 +110,7 @@ fn tell(seen: &Seen, package: &Package<'_>, relations: &Relations, pages: &mut d
     Ok(())
 }
 
-fn keep<T: Default>(found: Result<T, Broken>, what: &'static str, lost: &mut Vec<&'static str>) -> T {
+fn keep<T: Default>(found: Result<T, BrokenPart>, what: &'static str, lost: &mut Vec<&'static str>) -> T {
     found.unwrap_or_else(|_| {
         lost.push(what);
         T::default()
@@ -113,33 +118,34 @@ fn keep<T: Default>(found: Result<T, Broken>, what: &'static str, lost: &mut Vec
 }
 
 /// The texts of all footnotes or endnotes.
-fn notes(package: &Package<'_>, part: &str, styles: &Styles) -> Result<Notes, Broken> {
+fn notes(package: &Package<'_>, part: &str, styles: &ParagraphStyles) -> Result<Notes, BrokenPart> {
     let mut notes = Notes::new();
     let Some(xml) = Xml::open(package, part) else { return Ok(notes) };
     let mut xml = xml?;
     let none = Notes::new();
-    let turner = Turner::begin(None).map_err(|stopped| Broken(stopped.to_string()))?;
-    let mut story = Story::new(styles, Numbering::default(), (Cut::Nowhere, &[]), [&none, &none], &|_| None, turner);
+    let turner = PageTurner::begin(None).map_err(|stopped| BrokenPart(stopped.to_string()))?;
+    let mut story =
+        Story::new(styles, Numbering::default(), (PageCut::Nowhere, &[]), [&none, &none], &|_| None, turner);
     let mut length = 0;
     loop {
         match xml.next()? {
-            Node::Start(element) if matches!(element.name(), "footnote" | "endnote") => {
+            XmlNode::Start(element) if matches!(element.name(), "footnote" | "endnote") => {
                 // Lines that separate notes from text are kept as notes.
                 let is_text = element.value("type").is_none_or(|kind| kind == "normal");
                 let name = element.name().to_owned();
                 let read = story.read(&mut xml, &name).and_then(|()| story.close());
-                read.map_err(|halt| Broken(halt.to_string()))?;
+                read.map_err(|halt| BrokenPart(halt.to_string()))?;
                 let text = story.take();
                 length += text.len();
                 if length > MAX_TEXT_BYTES {
-                    return Err(Broken(format!("its notes have more than {} MiB", MAX_TEXT_BYTES >> 20)));
+                    return Err(BrokenPart(format!("its notes have more than {} MiB", MAX_TEXT_BYTES >> 20)));
                 }
                 if let Some(id) = element.value("id").filter(|_| is_text) {
                     notes.insert(id, text);
                 }
             }
-            Node::Over => return Ok(notes),
-            Node::Start(_) | Node::End(_) | Node::Text(_) => {}
+            XmlNode::Over => return Ok(notes),
+            XmlNode::Start(_) | XmlNode::End(_) | XmlNode::Text(_) => {}
         }
     }
 }
@@ -155,7 +161,7 @@ fn count(package: &Package<'_>, part: &str, name: &str) -> u64 {
     count
 }
 
-fn has_text(package: &Package<'_>, part: &str) -> Result<bool, Broken> {
+fn has_text(package: &Package<'_>, part: &str) -> Result<bool, BrokenPart> {
     let mut xml = Xml::need(package, part)?;
     let mut has_text = false;
     xml.each("", |element, xml| {

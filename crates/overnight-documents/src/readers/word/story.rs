@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::frame::{Break, Frame, Seen, is_hidden};
 use super::numbering::{Numbering, number};
-use super::pages::Turner;
+use super::open_element::{Break, OmittedCounts, OpenElement, is_hidden};
+use super::page_breaks::PageCut;
+use super::pages::PageTurner;
 use super::paragraph::{Paragraph, Properties};
-use super::styles::Styles;
-use super::survey::Cut;
-use super::table::{self, Table};
+use super::styles::ParagraphStyles;
+use super::table::{self, WordTable};
 use crate::extracted::MAX_TEXT_BYTES;
-use crate::readers::package::{Blocks, Broken, Element, Halt, Kind, Node, Xml, formula};
+use crate::readers::package::{BlockKind, Blocks, BrokenPart, Element, Halt, Xml, XmlNode, formula};
 
 /// The most fields inside one another that are told apart.
 const MAX_FIELDS: usize = 1_000;
@@ -20,13 +20,13 @@ pub(super) type Notes = HashMap<String, String>;
 
 /// What a story is read by.
 pub(super) struct Story<'s, 'p> {
-    styles: &'s Styles,
+    styles: &'s ParagraphStyles,
     numbering: Numbering,
-    cut: Cut,
+    cut: PageCut,
     sections: std::slice::Iter<'s, bool>,
     notes: [&'s Notes; 2],
-    pub(super) turner: Turner<'p>,
-    pub(super) seen: Seen,
+    pub(super) turner: PageTurner<'p>,
+    pub(super) seen: OmittedCounts,
     charts: &'s dyn Fn(&str) -> Option<String>,
 
     page: Blocks,
@@ -35,7 +35,7 @@ pub(super) struct Story<'s, 'p> {
     page_images: u64,
     /// Text that isn't told yet, in bytes.
     held: usize,
-    frames: Vec<Frame>,
+    frames: Vec<OpenElement>,
     /// Fields that we are in; true: in what makes it, not in what it shows.
     fields: Vec<bool>,
     /// There was text in what makes a field.
@@ -48,12 +48,12 @@ pub(super) struct Story<'s, 'p> {
 
 impl<'s, 'p> Story<'s, 'p> {
     pub(super) fn new(
-        styles: &'s Styles,
+        styles: &'s ParagraphStyles,
         numbering: Numbering,
-        (cut, sections): (Cut, &'s [bool]),
+        (cut, sections): (PageCut, &'s [bool]),
         notes: [&'s Notes; 2],
         charts: &'s dyn Fn(&str) -> Option<String>,
-        turner: Turner<'p>,
+        turner: PageTurner<'p>,
     ) -> Self {
         let mut sections = sections.iter();
         sections.next();
@@ -64,7 +64,7 @@ impl<'s, 'p> Story<'s, 'p> {
             sections,
             notes,
             turner,
-            seen: Seen::default(),
+            seen: OmittedCounts::default(),
             charts,
             page: Blocks::default(),
             page_notes: Vec::new(),
@@ -84,14 +84,14 @@ impl<'s, 'p> Story<'s, 'p> {
     pub(super) fn read(&mut self, xml: &mut Xml<'_>, until: &str) -> Result<(), Halt> {
         loop {
             match xml.next()? {
-                Node::Start(element) => self.start(&element, xml)?,
-                Node::End(name) if name == until => return Ok(()),
-                Node::End(name) => self.end(&name)?,
-                Node::Text(_) => {}
-                Node::Over => return Ok(()),
+                XmlNode::Start(element) => self.start(&element, xml)?,
+                XmlNode::End(name) if name == until => return Ok(()),
+                XmlNode::End(name) => self.end(&name)?,
+                XmlNode::Text(_) => {}
+                XmlNode::Over => return Ok(()),
             }
             if self.held > MAX_TEXT_BYTES {
-                return Err(Broken(format!("one page of it has more than {} MiB", MAX_TEXT_BYTES >> 20)).into());
+                return Err(BrokenPart(format!("one page of it has more than {} MiB", MAX_TEXT_BYTES >> 20)).into());
             }
         }
     }
@@ -108,7 +108,7 @@ impl<'s, 'p> Story<'s, 'p> {
     pub(super) fn take(&mut self) -> String {
         self.held = 0;
         for note in self.page_notes.drain(..) {
-            self.page.add(Kind::Paragraph, &note);
+            self.page.add(BlockKind::Paragraph, &note);
         }
         self.page.take()
     }
@@ -126,7 +126,7 @@ impl<'s, 'p> Story<'s, 'p> {
 
     fn start(&mut self, element: &Element, xml: &mut Xml<'_>) -> Result<(), Halt> {
         match element.name() {
-            "p" => self.frames.push(Frame::Paragraph(Box::default())),
+            "p" => self.frames.push(OpenElement::Paragraph(Box::default())),
             "pPr" => self.properties(&Properties::read(xml)?)?,
             "rPr" => self.is_hidden = is_hidden(xml)?,
             "r" => self.is_hidden = false,
@@ -160,7 +160,7 @@ impl<'s, 'p> Story<'s, 'p> {
                 xml.skip()?;
             }
             "instrText" | "delText" | "delInstrText" | "sdtPr" | "rt" | "tblPr" | "tblGrid" | "sectPr" => xml.skip()?,
-            "tbl" => self.frames.push(Frame::Table(Box::default())),
+            "tbl" => self.frames.push(OpenElement::Table(Box::default())),
             "tr" => {
                 let notes = self.page_notes.len();
                 self.table().into_iter().for_each(|table| table.begin_row(notes));
@@ -172,17 +172,17 @@ impl<'s, 'p> Story<'s, 'p> {
                     self.table().into_iter().for_each(|table| table.row_is_deleted = true);
                 }
             }
-            "tc" => self.frames.push(Frame::Cell(Box::default())),
+            "tc" => self.frames.push(OpenElement::Cell(Box::default())),
             "tcPr" => {
                 let span = table::span(xml)?;
-                if let Some(Frame::Cell(cell)) = self.frames.last_mut() {
+                if let Some(OpenElement::Cell(cell)) = self.frames.last_mut() {
                     cell.span = span;
                 }
             }
-            "txbxContent" => self.frames.push(Frame::Box(Blocks::default())),
-            "AlternateContent" => self.frames.push(Frame::Forms(false)),
+            "txbxContent" => self.frames.push(OpenElement::Box(Blocks::default())),
+            "AlternateContent" => self.frames.push(OpenElement::Forms(false)),
             "Choice" | "Fallback" => {
-                if let Some(Frame::Forms(is_read)) = self.frames.last_mut() {
+                if let Some(OpenElement::Forms(is_read)) = self.frames.last_mut() {
                     if *is_read {
                         xml.skip()?;
                     } else {
@@ -217,27 +217,27 @@ impl<'s, 'p> Story<'s, 'p> {
         Ok(())
     }
 
-    fn end_frame(&mut self, frame: Frame) -> Result<(), Halt> {
+    fn end_frame(&mut self, frame: OpenElement) -> Result<(), Halt> {
         match frame {
-            Frame::Paragraph(paragraph) => self.end_paragraph(*paragraph),
-            Frame::Cell(mut cell) => {
+            OpenElement::Paragraph(paragraph) => self.end_paragraph(*paragraph),
+            OpenElement::Cell(mut cell) => {
                 if let Some(table) = self.table() {
                     table.add(*cell);
                 } else {
                     let text = cell.blocks.take();
-                    self.blocks().add(Kind::Paragraph, text.trim());
+                    self.blocks().add(BlockKind::Paragraph, text.trim());
                 }
                 Ok(())
             }
-            Frame::Box(mut blocks) => {
+            OpenElement::Box(mut blocks) => {
                 let text = blocks.take();
                 match self.paragraph() {
                     Some(paragraph) => paragraph.boxes.push(text),
-                    None => self.blocks().add(Kind::Paragraph, text.trim()),
+                    None => self.blocks().add(BlockKind::Paragraph, text.trim()),
                 }
                 Ok(())
             }
-            Frame::Table(_) | Frame::Forms(_) => Ok(()),
+            OpenElement::Table(_) | OpenElement::Forms(_) => Ok(()),
         }
     }
 
@@ -320,8 +320,8 @@ impl<'s, 'p> Story<'s, 'p> {
         }
         self.fields.iter_mut().for_each(|code| *code = false);
         let begins_page = match self.cut {
-            Cut::Headings(level) => paragraph.heading.is_some_and(|own| own <= level) && !self.is_inside(),
-            Cut::Breaks | Cut::Nowhere => false,
+            PageCut::Headings(level) => paragraph.heading.is_some_and(|own| own <= level) && !self.is_inside(),
+            PageCut::Breaks | PageCut::Nowhere => false,
         };
         if begins_page && !paragraph.text.trim().is_empty() && !self.page.is_empty() {
             self.end_page()?;
@@ -341,12 +341,13 @@ impl<'s, 'p> Story<'s, 'p> {
         let blocks = self.blocks();
         blocks.add(kind, &block);
         for text in boxes {
-            blocks.add(Kind::Paragraph, text.trim());
+            blocks.add(BlockKind::Paragraph, text.trim());
         }
     }
 
     fn end_row(&mut self) -> Result<(), Halt> {
-        let Some(Frame::Table(mut table)) = self.frames.pop_if(|frame| matches!(frame, Frame::Table(_))) else {
+        let Some(OpenElement::Table(mut table)) = self.frames.pop_if(|frame| matches!(frame, OpenElement::Table(_)))
+        else {
             return Ok(());
         };
         let is_nested = self.is_inside();
@@ -366,39 +367,39 @@ impl<'s, 'p> Story<'s, 'p> {
                 self.turner.next()?;
             }
         }
-        self.frames.push(Frame::Table(table));
+        self.frames.push(OpenElement::Table(table));
         Ok(())
     }
 
     fn turn(&mut self, kind: Break) -> Result<(), Halt> {
-        if self.cut != Cut::Breaks || (kind == Break::Recorded && std::mem::take(&mut self.after_break)) {
+        if self.cut != PageCut::Breaks || (kind == Break::Recorded && std::mem::take(&mut self.after_break)) {
             return Ok(());
         }
         self.after_break = kind == Break::ByHand;
-        if self.frames.iter().any(|frame| matches!(frame, Frame::Box(_))) {
+        if self.frames.iter().any(|frame| matches!(frame, OpenElement::Box(_))) {
             return Ok(());
         }
         let has_text = self.frames.iter().any(|frame| match frame {
-            Frame::Paragraph(paragraph) => !paragraph.text.trim().is_empty(),
-            Frame::Cell(cell) => !cell.blocks.is_empty(),
-            Frame::Table(_) | Frame::Box(_) | Frame::Forms(_) => false,
+            OpenElement::Paragraph(paragraph) => !paragraph.text.trim().is_empty(),
+            OpenElement::Cell(cell) => !cell.blocks.is_empty(),
+            OpenElement::Table(_) | OpenElement::Box(_) | OpenElement::Forms(_) => false,
         });
         let mut cells = self.frames.iter_mut().filter_map(|frame| match frame {
-            Frame::Cell(cell) => Some(cell),
-            Frame::Paragraph(_) | Frame::Table(_) | Frame::Box(_) | Frame::Forms(_) => None,
+            OpenElement::Cell(cell) => Some(cell),
+            OpenElement::Paragraph(_) | OpenElement::Table(_) | OpenElement::Box(_) | OpenElement::Forms(_) => None,
         });
         if let Some(cell) = cells.next() {
             *(if has_text { &mut cell.breaks.1 } else { &mut cell.breaks.0 }) += 1;
             return Ok(());
         }
-        let at = self.frames.iter().position(|frame| matches!(frame, Frame::Paragraph(_)));
+        let at = self.frames.iter().position(|frame| matches!(frame, OpenElement::Paragraph(_)));
         if let Some(at) = at
-            && let Some(Frame::Paragraph(paragraph)) = self.frames.get_mut(at)
+            && let Some(OpenElement::Paragraph(paragraph)) = self.frames.get_mut(at)
         {
             let mut paragraph = std::mem::take(paragraph);
             self.write(&mut paragraph);
             if let Some(place) = self.frames.get_mut(at) {
-                *place = Frame::Paragraph(paragraph);
+                *place = OpenElement::Paragraph(paragraph);
             }
         }
         self.end_page()?;
@@ -419,30 +420,31 @@ impl<'s, 'p> Story<'s, 'p> {
 
     /// Whether we are in a table or a text box.
     fn is_inside(&self) -> bool {
-        self.frames.iter().any(|frame| matches!(frame, Frame::Cell(_) | Frame::Box(_)))
+        self.frames.iter().any(|frame| matches!(frame, OpenElement::Cell(_) | OpenElement::Box(_)))
     }
 
     /// Where finished blocks go.
     fn blocks(&mut self) -> &mut Blocks {
         let inner = self.frames.iter_mut().rev().find_map(|frame| match frame {
-            Frame::Cell(cell) => Some(&mut cell.blocks),
-            Frame::Box(blocks) => Some(blocks),
-            Frame::Paragraph(_) | Frame::Table(_) | Frame::Forms(_) => None,
+            OpenElement::Cell(cell) => Some(&mut cell.blocks),
+            OpenElement::Box(blocks) => Some(blocks),
+            OpenElement::Paragraph(_) | OpenElement::Table(_) | OpenElement::Forms(_) => None,
         });
         inner.unwrap_or(&mut self.page)
     }
 
     fn paragraph(&mut self) -> Option<&mut Paragraph> {
         self.frames.iter_mut().rev().find_map(|frame| match frame {
-            Frame::Paragraph(paragraph) => Some(paragraph.as_mut()),
-            Frame::Table(_) | Frame::Cell(_) | Frame::Box(_) | Frame::Forms(_) => None,
+            OpenElement::Paragraph(paragraph) => Some(paragraph.as_mut()),
+            OpenElement::Table(_) | OpenElement::Cell(_) | OpenElement::Box(_) | OpenElement::Forms(_) => None,
         })
     }
 
-    fn table(&mut self) -> Option<&mut Table> {
+    fn table(&mut self) -> Option<&mut WordTable> {
         match self.frames.last_mut() {
-            Some(Frame::Table(table)) => Some(table),
-            Some(Frame::Paragraph(_) | Frame::Cell(_) | Frame::Box(_) | Frame::Forms(_)) | None => None,
+            Some(OpenElement::Table(table)) => Some(table),
+            Some(OpenElement::Paragraph(_) | OpenElement::Cell(_) | OpenElement::Box(_) | OpenElement::Forms(_))
+            | None => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::readers::package::{Broken, Node, Package, Xml};
+use crate::readers::package::{BrokenPart, Package, Xml, XmlNode};
 
 /// The most styles that are kept, and how far one is followed to those that it is based on.
 const MAX_STYLES: usize = 50_000;
@@ -11,41 +11,41 @@ const MAX_BASES: usize = 16;
 const BODY_TEXT: u8 = 9;
 
 #[derive(Debug, Default)]
-struct Style {
+struct ParagraphStyle {
     name: String,
     based_on: Option<String>,
     outline: Option<u8>,
-    number: Number,
+    number: ListReference,
 }
 
 /// A reference to a list and a level in it, as far as it is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Number {
+pub(super) struct ListReference {
     pub(super) list: Option<String>,
     pub(super) level: Option<usize>,
 }
 
 /// All styles by their identifiers.
 #[derive(Debug, Default)]
-pub(super) struct Styles {
-    styles: HashMap<String, Style>,
+pub(super) struct ParagraphStyles {
+    styles: HashMap<String, ParagraphStyle>,
     /// The style of paragraphs that name none.
     default: Option<String>,
 }
 
-impl Styles {
-    pub(super) fn read(package: &Package<'_>, part: &str) -> Result<Self, Broken> {
+impl ParagraphStyles {
+    pub(super) fn read(package: &Package<'_>, part: &str) -> Result<Self, BrokenPart> {
         let mut all = Self::default();
         let Some(xml) = Xml::open(package, part) else { return Ok(all) };
         let mut xml = xml?;
         let mut id = None;
-        let mut style = Style::default();
+        let mut style = ParagraphStyle::default();
         loop {
             match xml.next()? {
-                Node::Start(element) => match element.name() {
+                XmlNode::Start(element) => match element.name() {
                     "style" => {
                         id = element.value("styleId");
-                        style = Style::default();
+                        style = ParagraphStyle::default();
                         let is_default = element.value("default").is_some_and(|value| matches!(&*value, "1" | "true"));
                         if is_default && element.value("type").is_some_and(|kind| kind == "paragraph") {
                             all.default.clone_from(&id);
@@ -58,13 +58,13 @@ impl Styles {
                     "ilvl" => style.number.level = element.number("val"),
                     _ => {}
                 },
-                Node::End(name) if name == "style" && all.styles.len() < MAX_STYLES => {
+                XmlNode::End(name) if name == "style" && all.styles.len() < MAX_STYLES => {
                     if let Some(id) = id.take() {
                         all.styles.insert(id, std::mem::take(&mut style));
                     }
                 }
-                Node::Over => return Ok(all),
-                Node::End(_) | Node::Text(_) => {}
+                XmlNode::Over => return Ok(all),
+                XmlNode::End(_) | XmlNode::Text(_) => {}
             }
         }
     }
@@ -81,18 +81,18 @@ impl Styles {
     }
 
     /// The list that a style's paragraphs are items of, and the style that says so.
-    pub(super) fn number(&self, style: Option<&str>) -> Option<(Number, String)> {
+    pub(super) fn number(&self, style: Option<&str>) -> Option<(ListReference, String)> {
         self.chain(style)
             .find(|(_, style)| style.number.list.is_some())
             .map(|(id, style)| (style.number.clone(), id.to_owned()))
     }
 
-    fn find<T>(&self, style: Option<&str>, wanted: impl Fn(&Style) -> Option<T>) -> Option<T> {
+    fn find<T>(&self, style: Option<&str>, wanted: impl Fn(&ParagraphStyle) -> Option<T>) -> Option<T> {
         self.chain(style).find_map(|(_, style)| wanted(style))
     }
 
     /// A style and those that it is based on.
-    fn chain<'s>(&'s self, style: Option<&str>) -> impl Iterator<Item = (&'s str, &'s Style)> {
+    fn chain<'s>(&'s self, style: Option<&str>) -> impl Iterator<Item = (&'s str, &'s ParagraphStyle)> {
         let first = style.or(self.default.as_deref()).and_then(|id| self.styles.get_key_value(id));
         std::iter::successors(first, |(_, style)| self.styles.get_key_value(style.based_on.as_deref()?))
             .take(MAX_BASES)

@@ -1,6 +1,6 @@
 //! One table: its rows as they come.
 
-use crate::readers::package::{Blocks, Broken, Kind, Xml, one_line, row, rule};
+use crate::readers::package::{BlockKind, Blocks, BrokenPart, Xml, one_line, row, rule};
 use crate::text::MAX_LINE_CHARS;
 
 /// The most columns that one cell can cover.
@@ -8,7 +8,7 @@ const MAX_SPAN: usize = 64;
 
 /// A cell in hand.
 #[derive(Debug, Default)]
-pub(super) struct Cell {
+pub(super) struct WordCell {
     pub(super) blocks: Blocks,
     pub(super) span: usize,
     /// Page breaks before its first text, and behind.
@@ -17,7 +17,7 @@ pub(super) struct Cell {
 
 /// A table in hand.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct WordTable {
     cells: Vec<(String, usize)>,
     /// Page breaks that stand before the row in hand, and in it.
     pub(super) breaks: (u64, u64),
@@ -27,7 +27,7 @@ pub(super) struct Table {
     has_begun: bool,
 }
 
-impl Table {
+impl WordTable {
     pub(super) fn begin_row(&mut self, notes: usize) {
         self.cells.clear();
         self.breaks = (0, 0);
@@ -35,7 +35,7 @@ impl Table {
         self.notes = notes;
     }
 
-    pub(super) fn add(&mut self, mut cell: Cell) {
+    pub(super) fn add(&mut self, mut cell: WordCell) {
         let (before, behind) = cell.breaks;
         // Cells beside one another break at the same places.
         self.breaks = (self.breaks.0.max(before), self.breaks.1.max(behind));
@@ -50,14 +50,14 @@ impl Table {
         }
         if is_nested {
             let texts: Vec<String> = cells.iter().map(|(text, _)| one_line(text)).collect();
-            blocks.add(Kind::Paragraph, texts.join(" ").trim());
+            blocks.add(BlockKind::Paragraph, texts.join(" ").trim());
             return;
         }
         let is_frame = cells.len() == 1 && !self.has_begun;
         let chars: usize = cells.iter().map(|(text, span)| text.len() + 3 * span).sum();
         if is_frame || chars > MAX_LINE_CHARS {
             for (text, _) in &cells {
-                blocks.add(Kind::Paragraph, text.trim());
+                blocks.add(BlockKind::Paragraph, text.trim());
             }
             return;
         }
@@ -69,16 +69,16 @@ impl Table {
         if !self.has_begun {
             blocks.set_off();
         }
-        blocks.add(Kind::Row, &row(&texts));
+        blocks.add(BlockKind::Row, &row(&texts));
         if !self.has_begun {
-            blocks.add(Kind::Row, &rule(texts.len()));
+            blocks.add(BlockKind::Row, &rule(texts.len()));
         }
         self.has_begun = true;
     }
 }
 
 /// How many columns a cell covers; the first tag of its properties came last.
-pub(super) fn span(xml: &mut Xml<'_>) -> Result<usize, Broken> {
+pub(super) fn span(xml: &mut Xml<'_>) -> Result<usize, BrokenPart> {
     let mut span = 1;
     xml.each("tcPr", |element, xml| match element.name() {
         "tcPrChange" => xml.skip(),
@@ -92,7 +92,7 @@ pub(super) fn span(xml: &mut Xml<'_>) -> Result<usize, Broken> {
 }
 
 /// Whether someone deleted the row whose properties begin here.
-pub(super) fn is_deleted(xml: &mut Xml<'_>) -> Result<bool, Broken> {
+pub(super) fn is_deleted(xml: &mut Xml<'_>) -> Result<bool, BrokenPart> {
     let mut deleted = false;
     xml.each("trPr", |element, _| {
         deleted |= element.name() == "del";

@@ -1,18 +1,18 @@
 //! XLSX, XLS and ODS.
 //!
-//! - `read`: which of them it is; `modern`: XLSX, with `strings` and `styles`; `open`: ODS; `old`: XLS
+//! - `read`: which of them it is; `xlsx`: XLSX, with `strings` and `styles`; `ods`: ODS; `xls`: XLS
 //! - `pager`: a sheet's rows on pages; `display`: a number as a person sees it
 
 mod dates;
 mod display;
-mod modern;
-mod old;
-mod open;
+mod ods;
 mod pager;
 mod read;
 mod strings;
 mod styles;
 #[cfg(test)]
 mod tests;
+mod xls;
+mod xlsx;
 
-pub(crate) use read::Workbook;
+pub(crate) use read::WorkbookReader;

@@ -1,8 +1,8 @@
 //! A sheet's rows on pages. A row comes with the cells that something stands in, so that a sheet is as large as what is
 //! in it and not as it says it is.
 
-use crate::readers::package::{Blocks, Kind, one_line, row, rule};
-use crate::readers::{Pages, Stopped};
+use crate::readers::package::{BlockKind, Blocks, one_line, row, rule};
+use crate::readers::{PageSink, Stopped};
 
 /// The most rows and the most characters of a page.
 const MAX_ROWS: usize = 100;
@@ -18,27 +18,27 @@ pub(super) const MAX_CELL: usize = 32_767;
 const MAX_ROW: usize = 1 << 20;
 
 /// A cell: its column from 0, and its text.
-pub(super) type Cell = (u32, String);
+pub(super) type SheetCell = (u32, String);
 
 #[derive(Debug, Default)]
-struct Row {
+struct SheetRow {
     number: u64,
-    cells: Vec<Cell>,
+    cells: Vec<SheetCell>,
 }
 
 /// Who rows are told to.
 pub(super) struct Pager<'p> {
-    pages: &'p mut dyn Pages,
+    pages: &'p mut dyn PageSink,
     page: u64,
     /// The sheet in hand, and how many come behind it.
     name: String,
     is_hidden: bool,
     behind: u64,
     is_wanted: bool,
-    title: Vec<Row>,
-    header: Option<Row>,
+    title: Vec<SheetRow>,
+    header: Option<SheetRow>,
     /// The rows of the page in hand, and their characters.
-    rows: Vec<Row>,
+    rows: Vec<SheetRow>,
     chars: usize,
     gaps: Vec<String>,
     /// Texts that stand over the sheet's cells.
@@ -48,7 +48,7 @@ pub(super) struct Pager<'p> {
 }
 
 impl<'p> Pager<'p> {
-    pub(super) fn new(pages: &'p mut dyn Pages) -> Self {
+    pub(super) fn new(pages: &'p mut dyn PageSink) -> Self {
         Self {
             pages,
             page: 0,
@@ -77,7 +77,7 @@ impl<'p> Pager<'p> {
     }
 
     /// One more row, its cells in ascending order.
-    pub(super) fn row(&mut self, number: u64, mut cells: Vec<Cell>) -> Result<(), Stopped> {
+    pub(super) fn row(&mut self, number: u64, mut cells: Vec<SheetCell>) -> Result<(), Stopped> {
         let mut length = 0;
         for (_, text) in &mut cells {
             *text = one_line(text);
@@ -90,7 +90,7 @@ impl<'p> Pager<'p> {
             self.gap("a row on it is too long, and its end was left out");
         }
         cells.retain(|(_, text)| !text.is_empty());
-        let row = Row { number, cells };
+        let row = SheetRow { number, cells };
         if row.cells.is_empty() {
             return Ok(());
         }
@@ -136,7 +136,7 @@ impl<'p> Pager<'p> {
         rows.try_for_each(|row| self.add(row))
     }
 
-    fn add(&mut self, row: Row) -> Result<(), Stopped> {
+    fn add(&mut self, row: SheetRow) -> Result<(), Stopped> {
         let chars = length(&row);
         if self.rows.len() >= MAX_ROWS || (!self.rows.is_empty() && self.chars + chars > MAX_CHARS) {
             self.tell(false)?;
@@ -171,20 +171,20 @@ impl<'p> Pager<'p> {
         let mut blocks = Blocks::default();
         let hidden = if self.is_hidden { " (hidden sheet)" } else { "" };
         if is_first {
-            blocks.add(Kind::Paragraph, &format!("# {}{hidden}", self.name));
+            blocks.add(BlockKind::Paragraph, &format!("# {}{hidden}", self.name));
         }
         for line in title {
             let texts: Vec<String> = line.cells.into_iter().map(|(_, text)| text).collect();
-            blocks.add(Kind::Paragraph, &texts.join(" "));
+            blocks.add(BlockKind::Paragraph, &texts.join(" "));
         }
         let header = self.header.as_ref();
         if !(is_first && is_last) {
             let first = if is_first { header } else { None }.or(rows.first()).map_or(0, |row| row.number);
             let last = rows.last().map_or(first, |row| row.number);
-            blocks.add(Kind::Paragraph, &format!("Sheet {}{hidden}, rows {first}-{last}", self.name));
+            blocks.add(BlockKind::Paragraph, &format!("Sheet {}{hidden}, rows {first}-{last}", self.name));
         }
         let header = header.filter(|header| is_first || length(header) <= MAX_HEADER);
-        let all: Vec<&Row> = header.into_iter().chain(&rows).collect();
+        let all: Vec<&SheetRow> = header.into_iter().chain(&rows).collect();
         let columns = columns(&all);
         for (index, line) in all.iter().enumerate() {
             let mut cells = line.cells.iter().peekable();
@@ -192,24 +192,24 @@ impl<'p> Pager<'p> {
                 .iter()
                 .map(|column| cells.next_if(|(at, _)| at == column).map_or("", |(_, text)| text.as_str()))
                 .collect();
-            blocks.add(Kind::Row, &row(&texts));
+            blocks.add(BlockKind::Row, &row(&texts));
             if index == 0 {
-                blocks.add(Kind::Row, &rule(columns.len()));
+                blocks.add(BlockKind::Row, &rule(columns.len()));
             }
         }
         for text in boxes.iter().filter(|text| !text.is_empty()) {
-            blocks.add(Kind::Paragraph, &format!("Text box: {text}"));
+            blocks.add(BlockKind::Paragraph, &format!("Text box: {text}"));
         }
         self.pages.text(&blocks.take())
     }
 }
 
-fn length(row: &Row) -> usize {
+fn length(row: &SheetRow) -> usize {
     row.cells.iter().map(|(_, text)| text.chars().count() + 3).sum()
 }
 
 /// The columns of a page: from the first used to the last, or only the used ones where that would be too many.
-fn columns(rows: &[&Row]) -> Vec<u32> {
+fn columns(rows: &[&SheetRow]) -> Vec<u32> {
     let mut used: Vec<u32> = rows.iter().flat_map(|row| row.cells.iter().map(|(column, _)| *column)).collect();
     used.sort_unstable();
     used.dedup();

@@ -1,6 +1,6 @@
 //! The texts that a workbook's cells share. In one piece, so that millions of empty ones cost little.
 
-use crate::readers::package::{Broken, Node, Package, Xml};
+use crate::readers::package::{BrokenPart, Package, Xml, XmlNode};
 
 #[derive(Debug, Default)]
 pub(super) struct Strings {
@@ -9,7 +9,7 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    pub(super) fn read(package: &Package<'_>, part: &str) -> (Self, Option<Broken>) {
+    pub(super) fn read(package: &Package<'_>, part: &str) -> (Self, Option<BrokenPart>) {
         let mut strings = Self::default();
         let Some(xml) = Xml::open(package, part) else { return (strings, None) };
         let broken = xml.and_then(|mut xml| strings.fill(&mut xml)).err();
@@ -22,20 +22,20 @@ impl Strings {
         self.text.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
     }
 
-    fn fill(&mut self, xml: &mut Xml<'_>) -> Result<(), Broken> {
+    fn fill(&mut self, xml: &mut Xml<'_>) -> Result<(), BrokenPart> {
         loop {
             match xml.next()? {
-                Node::Start(element) => match element.name() {
+                XmlNode::Start(element) => match element.name() {
                     "t" => self.text.push_str(&xml.text()?),
                     // How a name is read aloud.
                     "rPh" => xml.skip()?,
                     _ => {}
                 },
-                Node::End(name) if name == "si" => {
+                XmlNode::End(name) if name == "si" => {
                     self.ends.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
                 }
-                Node::Over => return Ok(()),
-                Node::End(_) | Node::Text(_) => {}
+                XmlNode::Over => return Ok(()),
+                XmlNode::End(_) | XmlNode::Text(_) => {}
             }
         }
     }

@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 
 use super::display::NumberFormat;
-use crate::readers::package::{Broken, Node, Package, Xml};
+use crate::readers::package::{BrokenPart, Package, Xml, XmlNode};
 
 /// The most styles that Excel itself allows.
 const MAX_STYLES: usize = 65_536;
 
 #[derive(Debug, Default)]
-pub(super) struct Styles {
+pub(super) struct CellStyles {
     /// Of each style, which of `formats` it has.
     cells: Vec<usize>,
     formats: Vec<NumberFormat>,
 }
 
-impl Styles {
-    pub(super) fn read(package: &Package<'_>, part: &str) -> Result<Self, Broken> {
+impl CellStyles {
+    pub(super) fn read(package: &Package<'_>, part: &str) -> Result<Self, BrokenPart> {
         let mut styles = Self::default();
         let Some(xml) = Xml::open(package, part) else { return Ok(styles) };
         let mut xml = xml?;
@@ -25,7 +25,7 @@ impl Styles {
         let mut is_inside = false;
         loop {
             match xml.next()? {
-                Node::Start(element) => match element.name() {
+                XmlNode::Start(element) => match element.name() {
                     "numFmt" if codes.len() < MAX_STYLES => {
                         let code = element.value("formatCode").unwrap_or_default();
                         if let Some(id) = element.number("numFmtId") {
@@ -44,9 +44,9 @@ impl Styles {
                     }
                     _ => {}
                 },
-                Node::End(name) => is_inside &= name != "cellXfs",
-                Node::Over => return Ok(styles),
-                Node::Text(_) => {}
+                XmlNode::End(name) => is_inside &= name != "cellXfs",
+                XmlNode::Over => return Ok(styles),
+                XmlNode::Text(_) => {}
             }
         }
     }

@@ -5,10 +5,10 @@ use super::{is_thinking, kind};
 use crate::model::{
     Failure,
     remote::wire::{
-        Decode, Heard, RawCall,
+        Decode, RawCall, RawReply,
+        call_parts::{malformed, text},
+        error_response::in_reply,
         fields::{MOST_PARTS, broken, count, read, too_many},
-        pieces::{malformed, text},
-        refused::in_reply,
     },
 };
 use overnight_core::prompt::message::{MOST_LEVELS, Stop, Usage, is_within};
@@ -16,16 +16,16 @@ use serde_json::{Map, Value, json};
 
 /// What was read so far.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct MessagesReply {
     model: String,
-    usage: Option<Counts>,
-    blocks: Vec<(u64, Block)>,
+    usage: Option<TokenCounts>,
+    blocks: Vec<(u64, ReplyBlock)>,
     stop: Option<Stop>,
     is_complete: bool,
 }
 
 #[derive(Debug)]
-enum Block {
+enum ReplyBlock {
     Text(String),
     Call {
         id: String,
@@ -41,14 +41,14 @@ enum Block {
 
 /// The vendor's own counts: of the input, each token is counted in one of three.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct TokenCounts {
     fresh: u64,
     cached: u64,
     cache_written: u64,
     output: u64,
 }
 
-impl Decode for Reading {
+impl Decode for MessagesReply {
     fn event(&mut self, name: Option<&str>, data: &str) -> Result<(), Failure> {
         if self.is_complete || data.trim().is_empty() {
             return Ok(());
@@ -92,25 +92,25 @@ impl Decode for Reading {
         self.is_complete
     }
 
-    fn finish(self: Box<Self>) -> Result<Heard, Failure> {
+    fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
         let stop = self.stop.or(self.is_complete.then_some(Stop::Done)).ok_or_else(broken)?;
         let carried = self.carried(stop);
-        let usage = self.usage.map(Counts::usage);
-        let mut heard = Heard { usage, stop: Some(stop), model: self.model, carried, ..Heard::default() };
+        let usage = self.usage.map(TokenCounts::usage);
+        let mut heard = RawReply { usage, stop: Some(stop), model: self.model, carried, ..RawReply::default() };
         for (_, block) in self.blocks {
             match block {
-                Block::Text(text) => heard.text.push_str(&text),
-                Block::Call { id, name, given, pieces } => {
+                ReplyBlock::Text(text) => heard.text.push_str(&text),
+                ReplyBlock::Call { id, name, given, pieces } => {
                     heard.calls.push(RawCall { id, name, arguments: arguments(&given, pieces) });
                 }
-                Block::Thinking(_) | Block::Other => {}
+                ReplyBlock::Thinking(_) | ReplyBlock::Other => {}
             }
         }
         Ok(heard)
     }
 }
 
-impl Reading {
+impl MessagesReply {
     fn begin(&mut self, message: &Value) {
         text(message, "model").clone_into(&mut self.model);
         self.count(&message["usage"]);
@@ -144,15 +144,15 @@ impl Reading {
         }
         let index = index.unwrap_or_else(|| self.blocks.last().map_or(0, |(last, _)| last.saturating_add(1)));
         let read = match (text(block, "type"), block) {
-            ("text", _) => Block::Text(text(block, "text").to_owned()),
-            ("tool_use", _) => Block::Call {
+            ("text", _) => ReplyBlock::Text(text(block, "text").to_owned()),
+            ("tool_use", _) => ReplyBlock::Call {
                 id: text(block, "id").to_owned(),
                 name: text(block, "name").to_owned(),
                 given: block["input"].clone(),
                 pieces: String::new(),
             },
-            (_, Value::Object(fields)) if is_thinking(block) => Block::Thinking(fields.clone()),
-            _ => Block::Other,
+            (_, Value::Object(fields)) if is_thinking(block) => ReplyBlock::Thinking(fields.clone()),
+            _ => ReplyBlock::Other,
         };
         self.blocks.push((index, read));
         Ok(())
@@ -171,9 +171,9 @@ impl Reading {
             };
         };
         match (block, kind) {
-            (Block::Text(all), "text_delta") => all.push_str(text(delta, "text")),
-            (Block::Call { pieces, .. }, "input_json_delta") => pieces.push_str(text(delta, "partial_json")),
-            (Block::Thinking(fields), "thinking_delta") => {
+            (ReplyBlock::Text(all), "text_delta") => all.push_str(text(delta, "text")),
+            (ReplyBlock::Call { pieces, .. }, "input_json_delta") => pieces.push_str(text(delta, "partial_json")),
+            (ReplyBlock::Thinking(fields), "thinking_delta") => {
                 let piece = text(delta, "thinking");
                 match fields.get_mut("thinking") {
                     Some(Value::String(all)) => all.push_str(piece),
@@ -182,32 +182,32 @@ impl Reading {
                     }
                 }
             }
-            (Block::Thinking(fields), "signature_delta") => {
+            (ReplyBlock::Thinking(fields), "signature_delta") => {
                 fields.insert("signature".to_owned(), json!(text(delta, "signature")));
             }
-            (Block::Text(_) | Block::Call { .. } | Block::Thinking(_) | Block::Other, _) => {}
+            (ReplyBlock::Text(_) | ReplyBlock::Call { .. } | ReplyBlock::Thinking(_) | ReplyBlock::Other, _) => {}
         }
         Ok(())
     }
 
     /// The thinking that must go back. Where it stands between texts and calls, their places are kept too.
     fn carried(&self, stop: Stop) -> Option<Value> {
-        let goes_back = |block: &Block| match block {
-            Block::Thinking(fields) => stop == Stop::Done || is_sealed(fields),
-            Block::Text(_) | Block::Call { .. } | Block::Other => false,
+        let goes_back = |block: &ReplyBlock| match block {
+            ReplyBlock::Thinking(fields) => stop == Stop::Done || is_sealed(fields),
+            ReplyBlock::Text(_) | ReplyBlock::Call { .. } | ReplyBlock::Other => false,
         };
         let last = self.blocks.iter().rposition(|(_, block)| goes_back(block))?;
-        let is_first = |(_, block): &(u64, Block)| match block {
-            Block::Thinking(_) | Block::Other => true,
-            Block::Text(text) => text.trim().is_empty(),
-            Block::Call { .. } => false,
+        let is_first = |(_, block): &(u64, ReplyBlock)| match block {
+            ReplyBlock::Thinking(_) | ReplyBlock::Other => true,
+            ReplyBlock::Text(text) => text.trim().is_empty(),
+            ReplyBlock::Call { .. } => false,
         };
         let all_first = self.blocks[..last].iter().all(is_first);
         let kept = self.blocks.iter().filter_map(|(_, block)| match block {
-            Block::Thinking(fields) => goes_back(block).then(|| Value::Object(fields.clone())),
-            Block::Text(text) => (!all_first).then(|| json!({ "type": "text", "text": text })),
-            Block::Call { .. } => (!all_first).then(|| json!({ "type": "tool_use" })),
-            Block::Other => None,
+            ReplyBlock::Thinking(fields) => goes_back(block).then(|| Value::Object(fields.clone())),
+            ReplyBlock::Text(text) => (!all_first).then(|| json!({ "type": "text", "text": text })),
+            ReplyBlock::Call { .. } => (!all_first).then(|| json!({ "type": "tool_use" })),
+            ReplyBlock::Other => None,
         });
         let kept: Value = kept.collect();
         is_within(&kept, MOST_LEVELS).then_some(kept)
@@ -231,7 +231,7 @@ fn arguments(given: &Value, pieces: String) -> String {
     }
 }
 
-impl Counts {
+impl TokenCounts {
     fn usage(self) -> Usage {
         Usage {
             input: self.fresh.saturating_add(self.cached).saturating_add(self.cache_written),

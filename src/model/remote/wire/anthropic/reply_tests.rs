@@ -3,13 +3,13 @@
 use super::*;
 use crate::model::{
     Failure,
-    remote::wire::{Heard, RawCall},
+    remote::wire::{RawCall, RawReply},
 };
 use overnight_core::prompt::message::{Stop, Usage};
 use proptest::prelude::*;
 
 /// Reads the events of a stream, up to the first failure.
-fn hear(events: &[Value]) -> Result<Heard, Failure> {
+fn hear(events: &[Value]) -> Result<RawReply, Failure> {
     let mut decoder = Anthropic.decoder();
     for event in events {
         decoder.event(event["type"].as_str(), &event.to_string())?;
@@ -17,7 +17,7 @@ fn hear(events: &[Value]) -> Result<Heard, Failure> {
     decoder.finish()
 }
 
-fn hear_whole(body: &Value) -> Result<Heard, Failure> {
+fn hear_whole(body: &Value) -> Result<RawReply, Failure> {
     let mut decoder = Anthropic.decoder();
     decoder.whole(&body.to_string())?;
     decoder.finish()
@@ -66,9 +66,9 @@ fn usage() -> Usage {
     Usage { input: 100, output: 30, cached: 70, cache_written: 20, reasoning: 0 }
 }
 
-fn heard(text: &str, calls: Vec<RawCall>, stop: Stop, carried: Option<Value>) -> Heard {
+fn heard(text: &str, calls: Vec<RawCall>, stop: Stop, carried: Option<Value>) -> RawReply {
     let model = "claude-x-1".to_owned();
-    Heard { text: text.to_owned(), calls, usage: Some(usage()), stop: Some(stop), model, carried }
+    RawReply { text: text.to_owned(), calls, usage: Some(usage()), stop: Some(stop), model, carried }
 }
 
 #[test]

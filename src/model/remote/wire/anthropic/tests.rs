@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 fn sent(messages: Vec<Message>, tools: Vec<ToolSpec>, quirks: &Quirks) -> Value {
     let prompt = Prompt { tools: tools.into(), messages };
-    Anthropic.outgoing(&Asked { prompt: &prompt, model: "org/model:1 x", quirks }).json()
+    Anthropic.outgoing(&WireRequest { prompt: &prompt, model: "org/model:1 x", quirks }).json()
 }
 
 fn unmarked() -> Quirks {
@@ -78,10 +78,10 @@ fn a_whole_conversation_with_its_marks() {
     ];
     let quirks = Quirks { output_tokens: 4096, ..Quirks::default() };
     let prompt = Prompt { tools: vec![read_file()].into(), messages };
-    let outgoing = Anthropic.outgoing(&Asked { prompt: &prompt, model: "claude-x", quirks: &quirks });
+    let outgoing = Anthropic.outgoing(&WireRequest { prompt: &prompt, model: "claude-x", quirks: &quirks });
     assert_eq!(
         outgoing,
-        Outgoing {
+        OutgoingRequest {
             path: "v1/messages".to_owned(),
             headers: vec![("anthropic-version", "2023-06-01".to_owned())],
             body: written(&json!({
@@ -292,13 +292,13 @@ fn job() -> Job {
 /// The wire's bytes up to the last mark, without the marks.
 fn prefix(job: &Job) -> (String, String) {
     let prompt = compose::prompt(job);
-    let mut body = body(&Asked { prompt: &prompt, model: "claude-x", quirks: &Quirks::default() });
+    let mut body = body(&WireRequest { prompt: &prompt, model: "claude-x", quirks: &Quirks::default() });
     let mut blocks = vec![body["tools"].clone(), body["system"].clone()];
     for message in body["messages"].as_array_mut().unwrap() {
         blocks.append(message["content"].as_array_mut().unwrap());
     }
     let marked: Vec<usize> = (0..blocks.len()).filter(|n| blocks[*n].get("cache_control").is_some()).collect();
-    let is_board = blocks.last().unwrap()["text"] == json!(overnight_core::prompt::board::render(job));
+    let is_board = blocks.last().unwrap()["text"] == json!(overnight_core::prompt::todo_board::render(job));
     // Behind layer 4 (which follows tools and system), and right before the board.
     assert_eq!((marked.first(), marked.last(), is_board), (Some(&2), Some(&(blocks.len() - 2)), true));
     let bytes = |end: usize| {

@@ -4,10 +4,10 @@ use super::{error, kind};
 use crate::model::{
     Failure, FailureKind,
     remote::wire::{
-        Decode, Heard, RawCall,
+        Decode, RawCall, RawReply,
+        call_parts::{malformed, text},
+        error_response::in_reply,
         fields::{MOST_PARTS, broken, count, read, too_many},
-        pieces::{malformed, text},
-        refused::in_reply,
     },
 };
 use overnight_core::prompt::message::{MOST_LEVELS, Stop, Usage, is_within};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// What was read so far.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct GeminiReply {
     text: String,
     calls: Vec<RawCall>,
     /// As they came, but for texts without a signature: neighbours are one, and thoughts are left out.
@@ -26,7 +26,7 @@ pub(super) struct Reading {
     stop: Option<Stop>,
 }
 
-impl Decode for Reading {
+impl Decode for GeminiReply {
     fn event(&mut self, _name: Option<&str>, data: &str) -> Result<(), Failure> {
         // Some servers in between end every stream as another vendor's.
         if self.is_complete() || matches!(data.trim(), "" | "[DONE]") {
@@ -48,10 +48,10 @@ impl Decode for Reading {
         self.stop.is_some() && self.usage.is_some()
     }
 
-    fn finish(self: Box<Self>) -> Result<Heard, Failure> {
+    fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
         let stop = self.stop.ok_or_else(broken)?;
         let carried = self.carried();
-        Ok(Heard {
+        Ok(RawReply {
             text: self.text,
             calls: self.calls,
             usage: self.usage,
@@ -62,7 +62,7 @@ impl Decode for Reading {
     }
 }
 
-impl Reading {
+impl GeminiReply {
     fn take(&mut self, response: &Value) -> Result<(), Failure> {
         if let Some(error) = error(response) {
             let failure = in_reply(error);

@@ -3,14 +3,14 @@
 use super::*;
 use crate::model::{
     Failure,
-    remote::wire::{Heard, RawCall},
+    remote::wire::{RawCall, RawReply},
 };
 use overnight_core::prompt::message::{Stop, Usage};
 use proptest::prelude::*;
 use std::time::Duration;
 
 /// Reads the responses of a stream, up to the first failure.
-fn hear(responses: &[Value]) -> Result<Heard, Failure> {
+fn hear(responses: &[Value]) -> Result<RawReply, Failure> {
     let mut decoder = Gemini.decoder();
     for response in responses {
         decoder.event(None, &response.to_string())?;
@@ -18,7 +18,7 @@ fn hear(responses: &[Value]) -> Result<Heard, Failure> {
     decoder.finish()
 }
 
-fn hear_whole(body: &Value) -> Result<Heard, Failure> {
+fn hear_whole(body: &Value) -> Result<RawReply, Failure> {
     let mut decoder = Gemini.decoder();
     decoder.whole(&body.to_string())?;
     decoder.finish()
@@ -52,9 +52,9 @@ fn call(id: &str, name: &str, arguments: &str) -> RawCall {
     RawCall { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_owned() }
 }
 
-fn heard(text: &str, calls: Vec<RawCall>, stop: Stop, carried: Option<Value>) -> Heard {
+fn heard(text: &str, calls: Vec<RawCall>, stop: Stop, carried: Option<Value>) -> RawReply {
     let model = "gemini-x-001".to_owned();
-    Heard { text: text.to_owned(), calls, usage: Some(usage()), stop: Some(stop), model, carried }
+    RawReply { text: text.to_owned(), calls, usage: Some(usage()), stop: Some(stop), model, carried }
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn each_reason_to_finish() {
     }
     let blocked = json!({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 7}});
     let usage = Some(Usage { input: 7, ..Usage::default() });
-    assert_eq!(hear(&[blocked]), Ok(Heard { usage, stop: Some(Stop::Refused), ..Heard::default() }));
+    assert_eq!(hear(&[blocked]), Ok(RawReply { usage, stop: Some(Stop::Refused), ..RawReply::default() }));
 }
 
 #[test]
@@ -138,11 +138,11 @@ fn a_reply_without_a_reason_to_finish_is_broken_and_counts_may_come_late() {
         assert_eq!(decoder.is_complete(), is_complete, "{event}");
     }
     let usage = Some(Usage { input: 3, output: 4, ..Usage::default() });
-    assert_eq!(decoder.finish(), Ok(Heard { usage, stop: Some(Stop::Done), ..Heard::default() }));
+    assert_eq!(decoder.finish(), Ok(RawReply { usage, stop: Some(Stop::Done), ..RawReply::default() }));
     // Cut while it thought: only the thoughts were counted.
     let thought = json!({"candidates": [{"finishReason": "MAX_TOKENS"}], "usageMetadata": {"thoughtsTokenCount": 30}});
     let usage = Some(Usage { output: 30, reasoning: 30, ..Usage::default() });
-    assert_eq!(hear(&[thought]), Ok(Heard { usage, stop: Some(Stop::Length), ..Heard::default() }));
+    assert_eq!(hear(&[thought]), Ok(RawReply { usage, stop: Some(Stop::Length), ..RawReply::default() }));
 }
 
 #[test]

@@ -5,9 +5,9 @@ use crate::model::table::Quirks;
 use overnight_core::prompt::message::ToolSpec;
 use std::sync::Arc;
 
-fn outgoing(messages: Vec<Message>, tools: Vec<ToolSpec>, model: &str, quirks: &Quirks) -> Outgoing {
+fn outgoing(messages: Vec<Message>, tools: Vec<ToolSpec>, model: &str, quirks: &Quirks) -> OutgoingRequest {
     let prompt = Prompt { tools: tools.into(), messages };
-    Gemini.outgoing(&Asked { prompt: &prompt, model, quirks })
+    Gemini.outgoing(&WireRequest { prompt: &prompt, model, quirks })
 }
 
 fn system(text: &str) -> Message {
@@ -63,7 +63,7 @@ fn a_whole_conversation_with_parts_as_they_came() {
     let quirks = Quirks { output_tokens: 4096, ..Quirks::default() };
     assert_eq!(
         outgoing(messages, vec![read_file()], "gemini-x", &quirks),
-        Outgoing {
+        OutgoingRequest {
             path: "models/gemini-x:streamGenerateContent?alt=sse".to_owned(),
             headers: Vec::new(),
             body: written(&json!({
@@ -105,7 +105,7 @@ fn what_quirks_say_is_in_the_body_and_a_name_cannot_leave_its_place_in_the_path(
     }
     assert_eq!(
         outgoing(vec![user("U")], vec![read_file()], "../a b:ü?x#y", &quirks),
-        Outgoing {
+        OutgoingRequest {
             path: "models/..%2Fa%20b%3A%C3%BC%3Fx%23y:generateContent".to_owned(),
             headers: Vec::new(),
             body: written(&json!({

@@ -2,15 +2,15 @@
 
 use super::*;
 use crate::model::{
-    remote::{framing::Splitter, wire::RawCall},
+    remote::{sse::EventSplitter, wire::RawCall},
     table::{Quirks, ToolChoice},
 };
 use overnight_core::prompt::message::{Prompt, ToolCall, ToolSpec};
 use std::sync::Arc;
 
-fn heard_in(stream: &str, size: usize) -> Result<Heard, Failure> {
+fn heard_in(stream: &str, size: usize) -> Result<RawReply, Failure> {
     let mut decoder = Ollama.decoder();
-    let mut splitter = Splitter::new(Ollama.framing());
+    let mut splitter = EventSplitter::new(Ollama.framing());
     for chunk in stream.as_bytes().chunks(size) {
         splitter.take(chunk, &mut |name, data| decoder.event(name, data))?;
     }
@@ -32,13 +32,13 @@ const STREAM: &str = r#"{"model":"small:1b","created_at":"2026-01-01T00:00:00Z",
 {"model":"small:1b","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":""},"done_reason":"stop","done":true,"total_duration":5,"load_duration":1,"prompt_eval_count":210,"prompt_eval_duration":1,"eval_count":33,"eval_duration":2}
 "#;
 
-fn expected() -> Heard {
+fn expected() -> RawReply {
     let call = |id: &str, name: &str, arguments: &str| RawCall {
         id: id.to_owned(),
         name: name.to_owned(),
         arguments: arguments.to_owned(),
     };
-    Heard {
+    RawReply {
         text: "I read 😀.".to_owned(),
         calls: vec![
             call("", "read_file", r#"{"path":"a.md"}"#),
@@ -79,7 +79,8 @@ fn a_whole_body_is_read_as_one_object_or_as_lines() {
     };
     assert_eq!(whole(STREAM), Ok(expected()));
     let body = json!({ "model": "m", "message": { "content": "x" }, "done": true, "done_reason": "length" });
-    let heard = Heard { text: "x".to_owned(), stop: Some(Stop::Length), model: "m".to_owned(), ..Heard::default() };
+    let heard =
+        RawReply { text: "x".to_owned(), stop: Some(Stop::Length), model: "m".to_owned(), ..RawReply::default() };
     assert_eq!(whole(&serde_json::to_string_pretty(&body).unwrap()), Ok(heard));
     let kind = |body: &str| whole(body).map_err(|failure| format!("{}: {}", failure.kind, failure.reason)).unwrap_err();
     assert_eq!(kind(""), "malformed: the reply is empty");
@@ -156,7 +157,7 @@ fn a_prompt_becomes_a_body() {
         ]),
         ..Quirks::default()
     };
-    let outgoing = Ollama.outgoing(&Asked { prompt: &prompt, model: "small:1b", quirks: &quirks });
+    let outgoing = Ollama.outgoing(&WireRequest { prompt: &prompt, model: "small:1b", quirks: &quirks });
     let body = json!({
         "model": "small:1b",
         "messages": [
@@ -174,7 +175,7 @@ fn a_prompt_becomes_a_body() {
         "keep_alive": "1h",
         "options": { "num_ctx": 8_192, "num_predict": 64, "stop": ["x"], "temperature": 0 },
     });
-    assert_eq!(outgoing, Outgoing { path: "api/chat".to_owned(), headers: Vec::new(), body: written(&body) });
+    assert_eq!(outgoing, OutgoingRequest { path: "api/chat".to_owned(), headers: Vec::new(), body: written(&body) });
 }
 
 proptest::proptest! {

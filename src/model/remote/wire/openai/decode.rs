@@ -1,9 +1,9 @@
 //! A reply of Chat Completions, whole or in chunks, read leniently: what isn't needed may be missing, null or odd.
 
 use super::super::{
-    Decode, Heard,
-    pieces::{self, Calls, Piece, malformed, text},
-    refused,
+    Decode, RawReply,
+    call_parts::{self, CallPart, CallParts, malformed, text},
+    error_response,
 };
 use crate::model::{Failure, FailureKind};
 use overnight_core::prompt::message::{Stop, Usage, is_within};
@@ -14,10 +14,10 @@ const MOST_LEVELS: usize = 32;
 
 /// A reply that is coming.
 #[derive(Debug, Default)]
-pub(super) struct Replying {
+pub(super) struct ChatReply {
     text: String,
     refusal: String,
-    calls: Calls,
+    calls: CallParts,
     usage: Option<Usage>,
     stop: Option<Stop>,
     model: String,
@@ -26,7 +26,7 @@ pub(super) struct Replying {
     is_over: bool,
 }
 
-impl Decode for Replying {
+impl Decode for ChatReply {
     fn event(&mut self, name: Option<&str>, data: &str) -> Result<(), Failure> {
         let data = data.trim();
         if data.is_empty() {
@@ -36,9 +36,10 @@ impl Decode for Replying {
             self.is_over = true;
             return Ok(());
         }
-        let chunk: Value = serde_json::from_str(data).map_err(|_| pieces::no_json("an event of the reply", data))?;
+        let chunk: Value =
+            serde_json::from_str(data).map_err(|_| call_parts::no_json("an event of the reply", data))?;
         if name == Some("error") && chunk.get("error").is_none() {
-            return Err(refused::in_reply(&chunk));
+            return Err(error_response::in_reply(&chunk));
         }
         if !chunk.is_object() {
             return Err(malformed("an event of the reply is no JSON object"));
@@ -47,10 +48,10 @@ impl Decode for Replying {
     }
 
     fn whole(&mut self, body: &str) -> Result<(), Failure> {
-        let body: Value = serde_json::from_str(body).map_err(|_| pieces::no_json("the reply", body))?;
+        let body: Value = serde_json::from_str(body).map_err(|_| call_parts::no_json("the reply", body))?;
         self.chunk(&body)?;
         let Some(choice) = first_choice(&body) else {
-            let words = refused::words(&body.to_string());
+            let words = error_response::words(&body.to_string());
             let begin = "the reply has no choices";
             return Err(malformed(if words.is_empty() { begin.to_owned() } else { format!("{begin}: {words}") }));
         };
@@ -67,12 +68,12 @@ impl Decode for Replying {
         self.is_over
     }
 
-    fn finish(self: Box<Self>) -> Result<Heard, Failure> {
+    fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
         let Some(stop) = self.stop else {
             return Err(Failure::new(FailureKind::BrokenStream, "the reply ended before it was complete"));
         };
         let is_refused = !self.refusal.is_empty() && self.calls.is_empty();
-        Ok(Heard {
+        Ok(RawReply {
             text: if self.text.is_empty() { self.refusal } else { self.text },
             calls: self.calls.into_calls(),
             usage: self.usage,
@@ -83,17 +84,17 @@ impl Decode for Replying {
     }
 }
 
-impl Replying {
+impl ChatReply {
     /// Takes a chunk of a stream, or a whole body: they differ in the name of what was said.
     fn chunk(&mut self, chunk: &Value) -> Result<(), Failure> {
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
-            return Err(refused::in_reply(error));
+            return Err(error_response::in_reply(error));
         }
         if text(chunk, "object") == "error" {
-            return Err(refused::in_reply(chunk));
+            return Err(error_response::in_reply(chunk));
         }
         if self.model.is_empty() {
-            self.model = pieces::model(chunk);
+            self.model = call_parts::model(chunk);
         }
         let choice = first_choice(chunk);
         if let Some(choice) = choice {
@@ -111,7 +112,7 @@ impl Replying {
 
     fn choice(&mut self, choice: &Value) -> Result<(), Failure> {
         if let Some(error) = choice.get("error").filter(|error| !error.is_null()) {
-            return Err(refused::in_reply(error));
+            return Err(error_response::in_reply(error));
         }
         let has_begun = !self.text.is_empty() || !self.calls.is_empty();
         let message = || choice.get("message").filter(|_| !has_begun);
@@ -149,16 +150,16 @@ impl Replying {
         for call in calls.iter().filter(|call| call.is_object()) {
             // Some servers leave the wrapping away.
             let function = call.get("function").filter(|function| function.is_object()).unwrap_or(call);
-            self.calls.add(Piece {
+            self.calls.add(CallPart {
                 index: call.get("index").and_then(Value::as_u64),
                 id: text(call, "id"),
                 name: text(function, "name"),
-                arguments: &pieces::arguments(function.get("arguments")),
+                arguments: &call_parts::arguments(function.get("arguments")),
             })?;
         }
         if let Some(function) = said.get("function_call").filter(|function| function.is_object()) {
-            let arguments = pieces::arguments(function.get("arguments"));
-            self.calls.add(Piece { name: text(function, "name"), arguments: &arguments, ..Piece::default() })?;
+            let arguments = call_parts::arguments(function.get("arguments"));
+            self.calls.add(CallPart { name: text(function, "name"), arguments: &arguments, ..CallPart::default() })?;
         }
         Ok(())
     }
@@ -185,8 +186,9 @@ fn stop(reason: &str) -> Result<Stop, Failure> {
 }
 
 fn usage_of(usage: &Value) -> Option<Usage> {
-    let of = |field: &str| pieces::count(usage.get(field));
-    let within = |details: &str, field: &str| pieces::count(usage.get(details).and_then(|details| details.get(field)));
+    let of = |field: &str| call_parts::count(usage.get(field));
+    let within =
+        |details: &str, field: &str| call_parts::count(usage.get(details).and_then(|details| details.get(field)));
     let (input, output) = match (of("prompt_tokens"), of("completion_tokens")) {
         (None, None) => return None,
         (input, output) => (input.unwrap_or(0), output.unwrap_or(0)),

@@ -6,16 +6,16 @@ use super::*;
 use crate::model::{
     Failure,
     remote::{
-        framing::Splitter,
-        wire::{Heard, RawCall},
+        sse::EventSplitter,
+        wire::{RawCall, RawReply},
     },
 };
 use overnight_core::prompt::message::{Stop, Usage};
 
 /// What is heard of a stream whose bytes come in chunks of `size`.
-fn heard_in(stream: &str, size: usize) -> Result<Heard, Failure> {
+fn heard_in(stream: &str, size: usize) -> Result<RawReply, Failure> {
     let mut decoder = OpenAi.decoder();
-    let mut splitter = Splitter::new(OpenAi.framing());
+    let mut splitter = EventSplitter::new(OpenAi.framing());
     for chunk in stream.as_bytes().chunks(size) {
         splitter.take(chunk, &mut |name, data| decoder.event(name, data))?;
     }
@@ -23,7 +23,7 @@ fn heard_in(stream: &str, size: usize) -> Result<Heard, Failure> {
     decoder.finish()
 }
 
-fn heard(stream: &str) -> Result<Heard, Failure> {
+fn heard(stream: &str) -> Result<RawReply, Failure> {
     heard_in(stream, usize::MAX)
 }
 
@@ -33,13 +33,13 @@ fn stream(chunks: &[Value]) -> String {
     format!("{}data: [DONE]\n\n", events.concat())
 }
 
-fn whole(body: &Value) -> Result<Heard, Failure> {
+fn whole(body: &Value) -> Result<RawReply, Failure> {
     let mut decoder = OpenAi.decoder();
     decoder.whole(&body.to_string())?;
     decoder.finish()
 }
 
-fn said(result: Result<Heard, Failure>) -> String {
+fn said(result: Result<RawReply, Failure>) -> String {
     let failure = result.unwrap_err();
     format!("{}: {}", failure.kind, failure.reason)
 }
@@ -56,7 +56,7 @@ const OPENROUTER: &str = include_str!("../../../../../tests/formats/streams/open
 
 #[test]
 fn a_stream_of_openai_is_read() {
-    let expected = Heard {
+    let expected = RawReply {
         text: String::new(),
         calls: vec![
             call("call_a1", "read_file", r#"{"path":"Prüfung.md"}"#),
@@ -72,7 +72,7 @@ fn a_stream_of_openai_is_read() {
 
 #[test]
 fn a_stream_of_llama_cpp_is_read() {
-    let expected = Heard {
+    let expected = RawReply {
         text: String::new(),
         calls: vec![call("Xk3", "list_files", r#"{"folder":"."}"#)],
         usage: Some(Usage { input: 310, output: 40, cached: 290, ..Usage::default() }),
@@ -85,7 +85,7 @@ fn a_stream_of_llama_cpp_is_read() {
 
 #[test]
 fn a_stream_of_vllm_is_read() {
-    let expected = Heard {
+    let expected = RawReply {
         text: "Two files – both read. 😀".to_owned(),
         calls: Vec::new(),
         usage: Some(Usage { input: 52, output: 9, ..Usage::default() }),
@@ -98,7 +98,7 @@ fn a_stream_of_vllm_is_read() {
 
 #[test]
 fn a_stream_of_deepseek_is_read() {
-    let expected = Heard {
+    let expected = RawReply {
         text: "I look.".to_owned(),
         calls: vec![call("call_00_x", "search", r#"{"query":"MUST"}"#)],
         usage: Some(Usage { input: 900, output: 120, cached: 832, cache_written: 0, reasoning: 77 }),
@@ -111,7 +111,7 @@ fn a_stream_of_deepseek_is_read() {
 
 #[test]
 fn a_stream_of_openrouter_is_read() {
-    let expected = Heard {
+    let expected = RawReply {
         text: String::new(),
         calls: vec![call("tool_0", "read_file", "{}")],
         usage: Some(Usage { input: 100, output: 30, cached: 50, cache_written: 20, reasoning: 10 }),
@@ -233,7 +233,7 @@ fn a_whole_body_is_read_though_a_stream_was_asked_for() {
         } }],
         "usage": { "prompt_tokens": 3.0, "completion_tokens": -4, "prompt_tokens_details": { "cached_tokens": 9 } },
     });
-    let expected = Heard {
+    let expected = RawReply {
         text: "Hm.".to_owned(),
         calls: vec![call("a", "f", r#"{"a":2,"b":1}"#), call("", "g", "{torn")],
         usage: Some(Usage { input: 3, cached: 3, ..Usage::default() }),

@@ -33,7 +33,7 @@ fn prompt() -> Prompt {
 }
 
 fn sent(quirks: &Quirks, prompt: &Prompt) -> Value {
-    let outgoing = OpenAi.outgoing(&Asked { prompt, model: "org/m:free", quirks });
+    let outgoing = OpenAi.outgoing(&WireRequest { prompt, model: "org/m:free", quirks });
     assert_eq!((outgoing.path.as_str(), &outgoing.headers), ("chat/completions", &Vec::new()));
     outgoing.json()
 }

@@ -1,0 +1,451 @@
+//! The table of the two loops: what is owed next, and what an answer means.
+//!
+//! `next` asks one question of the outside world; `decide` turns its answer into facts. Where nothing from outside is
+//! needed (`Effect::Decide`), the facts come from `owed` alone.
+
+use super::{
+    contract::Check,
+    control::{refusal, returned},
+    event::{
+        CallEnd, Completion, Ending, Event, ExaminedFiles, PlanStep, PreparedWrite, SavedFile, StepEnd, ToolResult, Why,
+    },
+    failure::Failure,
+    limits::Limits,
+    models::ModelChoice,
+    planning,
+    record::{Delivered, HoldReason, JobStatus, QuotePositions},
+    state::{FileWrite, Job, PLANNING_TRIES, Planning, Progress, Status},
+    time::Timestamp,
+    work_call::{CallKind, FileChange, WorkCall, call_kind},
+};
+use crate::prompt::{
+    compact, layers,
+    message::{Reply, Stop, ToolCall, readable},
+    tokens,
+    tools::{Family, JobComplete, Tool, arguments},
+};
+
+/// One question to the outside world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Nothing outside is needed: only the time.
+    Decide,
+    /// One model call with the prompt that `context::compose` makes of the state.
+    Model,
+    /// What would this change do: hashes of its file before and after.
+    Prepare(FileChange),
+    /// Do the first pending call. `prepared` is there for changes.
+    Tool {
+        call: ToolCall,
+        work: WorkCall,
+        prepared: Option<PreparedWrite>,
+    },
+    /// Build the archive of the phase that ended.
+    Archive {
+        folder: String,
+        why: Why,
+    },
+    /// Write `workspace_summary.md`.
+    Summary,
+    /// Read plan, memory, instructions and summary from the disk.
+    Examine,
+    Write(FileWrite),
+    /// Check the deliverables against the contract.
+    Check(Completion),
+    /// Held or ended.
+    Nothing,
+}
+
+/// The answer to an `Effect`, or a word from a person.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EffectResult {
+    Now,
+    Reply {
+        reply: Reply,
+        cost_usd: Option<f64>,
+        prompt_sha256: String,
+    },
+    /// An attempt brought no reply; where the same again helps, it comes after `wait_ms`.
+    AttemptFailed {
+        failure: Failure,
+        wait_ms: u64,
+    },
+    /// `saved` where the file is the plan or the memory; an error is the tool's sentence to the model.
+    Prepared(Result<(PreparedWrite, Option<SavedFile>), String>),
+    Tool(ToolResult),
+    Archived {
+        manifest_sha256: String,
+    },
+    Summarised {
+        sha256: String,
+    },
+    Examined(ExaminedFiles),
+    Written,
+    Checked {
+        checks: Vec<Check>,
+        deliverables: Vec<Delivered>,
+        /// Where the quotes stand; none where there were none to check.
+        quotes: Option<QuotePositions>,
+    },
+    Command(Command),
+}
+
+/// What a person or the runner wants of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// A process takes the job up.
+    Open {
+        version: String,
+        model: String,
+        torn_bytes: Option<u64>,
+    },
+    /// Another model or server is to be called from here on.
+    Choose {
+        choice: ModelChoice,
+    },
+    Hold {
+        reason: HoldReason,
+        detail: String,
+    },
+    Resume {
+        limits: Limits,
+    },
+    Approve,
+    Feedback {
+        text: String,
+        instructions: String,
+    },
+    Cancel,
+    Fail {
+        reason: String,
+    },
+}
+
+impl Job {
+    /// What is owed now.
+    pub fn next(&self) -> Effect {
+        if !self.is_running() {
+            return Effect::Nothing;
+        }
+        if let Some(write) = self.writes.front() {
+            return Effect::Write(write.clone());
+        }
+        if self.owed(self.last_at).is_some() {
+            return Effect::Decide;
+        }
+        if let Some(call) = self.pending.front() {
+            return self.effect_of_call(call);
+        }
+        match &self.progress {
+            Progress::Executing | Progress::Planning(_) | Progress::Digesting => Effect::Model,
+            Progress::Archiving { folder, why } => Effect::Archive { folder: folder.clone(), why: why.clone() },
+            Progress::Summarising { .. } => Effect::Summary,
+            Progress::Examining { .. } => Effect::Examine,
+            Progress::Closing => Effect::Decide,
+        }
+    }
+
+    fn effect_of_call(&self, call: &ToolCall) -> Effect {
+        match call_kind(call) {
+            CallKind::Work(WorkCall::Write(writing)) if self.prepared.is_none() => Effect::Prepare(writing),
+            CallKind::Work(work) => Effect::Tool { call: call.clone(), work, prepared: self.prepared.clone() },
+            // The only control tool that needs the outside is a completion to be checked.
+            CallKind::Control(_) | CallKind::Wrong(_) => {
+                match arguments::<JobComplete>(Tool::JobComplete, &call.arguments).and_then(super::control::completion)
+                {
+                    Ok(completion) => Effect::Check(completion),
+                    Err(_) => Effect::Decide,
+                }
+            }
+        }
+    }
+
+    /// The facts that follow from the state alone, where some do.
+    fn owed(&self, at: Timestamp) -> Option<Vec<Event>> {
+        match &self.progress {
+            Progress::Summarising { .. } => return self.replan_limit(),
+            Progress::Closing => return self.close(),
+            Progress::Archiving { .. } | Progress::Examining { .. } => return None,
+            Progress::Planning(planning) if planning.step == PlanStep::CreateTodos && self.next_planned().is_none() => {
+                return Some(planning::start_review(self, at));
+            }
+            Progress::Digesting if !self.pending.is_empty() => {
+                return Some(self.skipped(0, "not run: only the digest was asked for"));
+            }
+            Progress::Planning(_) | Progress::Executing | Progress::Digesting => {}
+        }
+        if let Some(call) = self.pending.front() {
+            return self.owed_to_call(call, at);
+        }
+        self.limit_reached().or_else(|| self.forced_phase_end(at)).or_else(|| compact::owed(self))
+    }
+
+    fn owed_to_call(&self, call: &ToolCall, at: Timestamp) -> Option<Vec<Event>> {
+        let kind = call_kind(call);
+        if let (CallKind::Control(_) | CallKind::Work(_), Some(text)) = (&kind, self.refusal_after_unreadable(call)) {
+            return Some(vec![refusal(call, text)]);
+        }
+        match kind {
+            CallKind::Wrong(reason) => Some(vec![refusal(call, reason)]),
+            CallKind::Control(tool) => match &self.skipped {
+                None => self.control(tool, call, at),
+                // Nothing is called done whose work is still to come.
+                Some(name) => {
+                    let text = format!(
+                        "not run: {} before it in this reply was not run; call both again",
+                        tokens::head(name, 20)
+                    );
+                    Some(vec![returned(call, CallEnd::Skipped, &text)])
+                }
+            },
+            CallKind::Work(_) if compact::is_full(self) => Some(vec![returned(
+                call,
+                CallEnd::Skipped,
+                "not run: the results of this reply fill the context already; call it again in the next reply",
+            )]),
+            CallKind::Work(_) => None,
+        }
+    }
+
+    /// Nothing is changed behind a call that could not be read: the reply was written in the belief that it would be run.
+    fn refusal_after_unreadable(&self, call: &ToolCall) -> Option<String> {
+        let name = tokens::head(self.not_run.as_deref()?, 20);
+        if !call.arguments.is_object() {
+            return None;
+        }
+        match Tool::named(&call.name)?.family() {
+            Family::Reading => None,
+            Family::Writing | Family::Control => Some(format!(
+                "not run: {name} before it in this reply could not be read; look at its result, and call both again"
+            )),
+        }
+    }
+
+    /// Fallbacks of planning; stuck phases; phases over their limits.
+    fn forced_phase_end(&self, at: Timestamp) -> Option<Vec<Event>> {
+        match &self.progress {
+            Progress::Planning(planning) if planning.tries >= PLANNING_TRIES => {
+                Some(planning::fall_back(self, planning, at))
+            }
+            Progress::Executing => {
+                let (effort, limits) = (&self.phase.effort, &self.limits);
+                let why = if effort.turns >= limits.turns_per_todo {
+                    Why::LimitReached { detail: format!("{} turns on one todo", effort.turns) }
+                } else if self.phase.spent.turns >= limits.turns_per_phase {
+                    Why::LimitReached { detail: format!("{} turns in one phase", self.phase.spent.turns) }
+                } else {
+                    Why::Stuck { detail: effort.stuck()? }
+                };
+                Some(self.end_phase(Vec::new(), why))
+            }
+            Progress::Planning(_)
+            | Progress::Digesting
+            | Progress::Archiving { .. }
+            | Progress::Summarising { .. }
+            | Progress::Examining { .. }
+            | Progress::Closing => None,
+        }
+    }
+
+    /// What an answer means. `at` is when it came. To a job that is held or has ended nothing is owed, so that an answer
+    /// which comes late means nothing; only a command can.
+    pub fn decide(&self, at: Timestamp, result: EffectResult) -> Vec<Event> {
+        let is_heard = match &result {
+            EffectResult::Command(_) => true,
+            // A server that is down is asked now and then.
+            EffectResult::AttemptFailed { .. } => self.is_running() || self.is_out(),
+            EffectResult::Now
+            | EffectResult::Reply { .. }
+            | EffectResult::Prepared(_)
+            | EffectResult::Tool(_)
+            | EffectResult::Archived { .. }
+            | EffectResult::Summarised { .. }
+            | EffectResult::Examined(_)
+            | EffectResult::Written
+            | EffectResult::Checked { .. } => self.is_running(),
+        };
+        if !is_heard {
+            return Vec::new();
+        }
+        let mut events = self.facts(at, result);
+        for event in &mut events {
+            super::control::bound_result(event, self.max_result_tokens());
+        }
+        events
+    }
+
+    /// Tokens of a tool's result, at most: what is larger stands elsewhere whole.
+    pub(super) fn max_result_tokens(&self) -> u64 {
+        layers::share_of(self.spec.budget_tokens, compact::RESULT_TOKENS)
+    }
+
+    fn facts(&self, at: Timestamp, result: EffectResult) -> Vec<Event> {
+        match result {
+            EffectResult::Now => self.owed(at).unwrap_or_default(),
+            EffectResult::Reply { reply, cost_usd, prompt_sha256 } => self.on_reply(reply, cost_usd, prompt_sha256),
+            EffectResult::AttemptFailed { failure, wait_ms } => self.attempt_failed(failure, wait_ms),
+            EffectResult::Prepared(Err(text)) => self.on_result(ToolResult::plain(CallEnd::Failed, text)),
+            EffectResult::Prepared(Ok((prepared, saved))) => self.on_prepared(prepared, saved.as_ref()),
+            EffectResult::Tool(result) => self.on_result(result),
+            EffectResult::Archived { manifest_sha256 } => match &self.progress {
+                Progress::Archiving { folder, .. } => {
+                    vec![Event::ArchiveStored { folder: folder.clone(), manifest_sha256 }]
+                }
+                Progress::Executing
+                | Progress::Summarising { .. }
+                | Progress::Examining { .. }
+                | Progress::Planning(_)
+                | Progress::Digesting
+                | Progress::Closing => Vec::new(),
+            },
+            EffectResult::Summarised { sha256 } => vec![Event::SummaryWritten { sha256 }],
+            EffectResult::Examined(files) => self.on_files_examined(files),
+            EffectResult::Written => self
+                .writes
+                .front()
+                .map_or_else(Vec::new, |write| vec![Event::FileWritten { path: write.path.to_owned() }]),
+            EffectResult::Checked { checks, deliverables, quotes } => self.on_checked(checks, deliverables, quotes),
+            EffectResult::Command(command) => self.on_command(command),
+        }
+    }
+
+    fn on_reply(&self, reply: Reply, cost_usd: Option<f64>, prompt_sha256: String) -> Vec<Event> {
+        let turn = self.totals.spent.turns + 1;
+        // Calls get names of our own: providers leave them out, repeat them, or use letters that others refuse.
+        let calls: Vec<ToolCall> = (1..)
+            .zip(reply.calls)
+            .map(|(place, call): (u32, ToolCall)| ToolCall {
+                id: format!("call_{turn}_{place}"),
+                name: call.name,
+                arguments: readable(call.arguments),
+            })
+            .collect();
+        let is_cut = reply.stop == Stop::Length;
+        let digest = reply.text.trim().to_owned();
+        let mut events = vec![Event::ModelReplied {
+            turn,
+            text: reply.text,
+            calls: calls.clone(),
+            usage: reply.usage,
+            cost_usd,
+            stop: reply.stop,
+            model: reply.model,
+            prompt_sha256,
+            carried: reply.carried,
+            mended: reply.mended,
+        }];
+        if is_cut {
+            let text = "not run: the reply was cut at the token limit; do less in one reply";
+            events.extend(calls.iter().map(|call| returned(call, CallEnd::Refused, text)));
+        }
+        if self.progress == Progress::Digesting {
+            if !is_cut {
+                let text = "not run: only the digest was asked for";
+                events.extend(calls.iter().map(|call| returned(call, CallEnd::Skipped, text)));
+            }
+            let digest = (!digest.is_empty()).then_some(digest.as_str());
+            events.push(Event::ContextCompacted { layer4: layers::compacted(self, self.plan.as_ref(), digest) });
+        }
+        events
+    }
+
+    /// A change is about to be made: the plan is checked first, and so is the step.
+    fn on_prepared(&self, prepared: PreparedWrite, saved: Option<&SavedFile>) -> Vec<Event> {
+        let Some(call) = self.pending.front() else {
+            return Vec::new();
+        };
+        if let Some(SavedFile::Plan { text }) = saved {
+            if let Some(Planning { step: PlanStep::UpdateMemory, .. }) = self.planning() {
+                let text = format!(
+                    "main_plan.md comes in the next step; this is update_memory (1 of 3): {}",
+                    planning::expected(PlanStep::UpdateMemory)
+                );
+                return vec![refusal(call, text)];
+            }
+            if let Err(reason) = self.check_plan(text) {
+                return vec![refusal(call, reason)];
+            }
+        }
+        vec![Event::ToolStarted { call: call.id.clone(), prepared }]
+    }
+
+    fn on_result(&self, mut result: ToolResult) -> Vec<Event> {
+        let Some(call) = self.pending.front() else {
+            return Vec::new();
+        };
+        let normalised = match &result.saved {
+            Some(SavedFile::Plan { text }) => self.read_plan(text).ok(),
+            Some(SavedFile::Memory { .. }) | None => None,
+        };
+        if let Some(plan) = &normalised {
+            use std::fmt::Write;
+            let _ = write!(result.text, " It is understood as a plan with {} phases.", plan.phases().len());
+        }
+        let ended = match (&result.saved, self.planning().map(|planning| planning.step)) {
+            (Some(SavedFile::Memory { .. }), Some(PlanStep::UpdateMemory)) => Some(PlanStep::UpdateMemory),
+            (Some(SavedFile::Plan { .. }), Some(PlanStep::UpdatePlan)) => Some(PlanStep::UpdatePlan),
+            (Some(SavedFile::Memory { .. } | SavedFile::Plan { .. }) | None, _) => None,
+        };
+        let is_changed = match (&result.saved, &normalised) {
+            (Some(SavedFile::Plan { text }), Some(plan)) => plan.text() != text,
+            (Some(SavedFile::Plan { .. } | SavedFile::Memory { .. }) | None, _) => false,
+        };
+        let mut events = vec![Event::ToolReturned { call: call.id.clone(), name: call.name.clone(), result }];
+        if let Some(plan) = normalised.filter(|_| is_changed) {
+            events
+                .push(Event::PlanSet { text: plan.text().to_owned(), because: "put into the plan's form".to_owned() });
+        }
+        events.extend(ended.map(|step| Event::StepEnded { step, end: StepEnd::Saved }));
+        events
+    }
+
+    pub(super) fn failed(&self, reason: String) -> Vec<Event> {
+        let ending = Ending {
+            status: JobStatus::Failed,
+            reason: Some(reason),
+            completion: None,
+            checks: Vec::new(),
+            deliverables: Vec::new(),
+            quotes: None,
+            open_todos: self.open_todos(),
+        };
+        let mut events = self.unanswered();
+        events.push(Event::JobEnded { ending: Box::new(ending) });
+        events
+    }
+
+    fn on_command(&self, command: Command) -> Vec<Event> {
+        match (command, &self.status) {
+            // A review is left by approval or feedback only, and an end is an end.
+            (_, Status::Ended(_))
+            | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
+            | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
+            (Command::Open { version, model, torn_bytes }, _) => vec![Event::Opened { version, model, torn_bytes }],
+            (Command::Choose { choice }, _) => vec![Event::ModelChosen { choice }],
+            (Command::Hold { .. }, Status::Held { reason, .. }) if *reason != HoldReason::Outage => Vec::new(),
+            (Command::Hold { reason, detail }, _) => vec![Event::Held { reason, detail }],
+            (Command::Resume { limits }, _) => vec![Event::Resumed { limits }],
+            (Command::Approve, Status::Held { reason: HoldReason::Review, .. }) => vec![Event::Approved],
+            (Command::Feedback { text, instructions }, Status::Held { reason: HoldReason::Review, .. }) => {
+                let number = u32::try_from(self.feedback.len()).unwrap_or(u32::MAX) + 1;
+                vec![Event::FeedbackGiven { number, text, instructions }]
+            }
+            (Command::Approve | Command::Feedback { .. }, _) => Vec::new(),
+            (Command::Cancel, _) => {
+                let ending = Ending {
+                    status: JobStatus::Cancelled,
+                    reason: Some("cancelled by a person".to_owned()),
+                    completion: None,
+                    checks: Vec::new(),
+                    deliverables: Vec::new(),
+                    quotes: None,
+                    open_todos: self.open_todos(),
+                };
+                let mut events = self.unanswered();
+                events.push(Event::JobEnded { ending: Box::new(ending) });
+                events
+            }
+            (Command::Fail { reason }, _) => self.failed(reason),
+        }
+    }
+}

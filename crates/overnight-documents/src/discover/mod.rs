@@ -1,0 +1,25 @@
+//! Which documents the paths given by a user mean, and what they will be called under `documents/` in the workspace.
+//! Reads no more content than is needed to see that a file holds other documents: what can't be read as text shows when it
+//! is extracted.
+//!
+//! Folders are walked to the end. Hidden files and what an `.overnightignore` (written like a `.gitignore`) names are not
+//! documents; a `.gitignore` says nothing about documents, so it doesn't count. Symbolic links inside a folder are not
+//! followed, because they may lead anywhere, but listed; one that a user names is meant. Archives are gone into, and the
+//! attachments of mails are documents as well.
+//!
+//! - `found`: what comes of it; `search`: path after path; `walk`: a folder
+//! - `names`: what documents may be called; `pattern`: paths with `*` in them; `links`: where a symbolic link leads;
+//!   `nested_names`: what documents within files are called
+
+mod found;
+mod links;
+mod names;
+mod nested_names;
+mod pattern;
+mod search;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use found::{FoundDocument, FoundDocuments, OwnPaths, discover, survey};
+pub use names::check_name;

@@ -1,0 +1,436 @@
+//! Path after path, to documents with names.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::super::container;
+use super::super::content::{self, ContainerOpener};
+use super::super::error::DocumentError;
+use super::super::source_path::{self, SourceParts};
+use super::found::{FoundDocument, FoundDocuments, OwnPaths};
+use super::names::{check_name, own_name, slashed};
+use super::nested_names;
+use super::pattern::GlobPattern;
+use super::walk::IGNORE_FILE;
+
+/// Bytes of a file that are looked at to see whether it may hold documents.
+const HEAD_BYTES: usize = 4 * 1024;
+
+pub(super) struct Search<'w> {
+    wanted: &'w dyn Fn(&str) -> bool,
+    /// Absolute, all links in them resolved.
+    pub(super) own: Vec<PathBuf>,
+    opener: &'w dyn ContainerOpener,
+    /// What was named and can be no document is an error.
+    is_strict: bool,
+    /// Files that were looked at and are meant.
+    met: usize,
+    by_name: BTreeMap<String, FoundDocument>,
+    pub(super) left_out: Vec<(PathBuf, String)>,
+    unfit: Vec<(PathBuf, String)>,
+}
+
+/// What of a folder is meant, and what its documents are called.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FolderSelection<'a> {
+    /// Before each name.
+    pub(super) prefix: Option<&'a str>,
+    /// What names must fit, without the prefix.
+    pub(super) pattern: Option<&'a GlobPattern>,
+    /// It is no folder: one file that the user named.
+    pub(super) is_file: bool,
+}
+
+impl FolderSelection<'_> {
+    /// The whole name of the file with this name in the folder.
+    pub(super) fn name(&self, relative: &str) -> String {
+        self.prefix.map_or_else(|| relative.to_owned(), |prefix| format!("{prefix}/{relative}"))
+    }
+
+    fn fits(&self, name: &str) -> bool {
+        let relative = || match self.prefix {
+            Some(prefix) => name.strip_prefix(prefix).and_then(|name| name.strip_prefix('/')).unwrap_or(name),
+            None => name,
+        };
+        self.pattern.is_none_or(|pattern| pattern.fits(relative()))
+    }
+
+    /// Whether what lies there in the folder is meant, whatever bytes its name has.
+    fn fits_path(&self, relative: &Path) -> bool {
+        self.pattern.is_none_or(|pattern| pattern.fits(relative))
+    }
+}
+
+impl<'w> Search<'w> {
+    pub(super) fn new(
+        wanted: &'w dyn Fn(&str) -> bool,
+        own: OwnPaths<'_>,
+        opener: &'w dyn ContainerOpener,
+        is_strict: bool,
+    ) -> Self {
+        // What isn't there can't be met.
+        let own = own.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+        let by_name = BTreeMap::new();
+        Self { wanted, own, opener, is_strict, met: 0, by_name, left_out: Vec::new(), unfit: Vec::new() }
+    }
+
+    pub(super) fn all(mut self, paths: &[PathBuf]) -> Result<FoundDocuments, DocumentError> {
+        let mut sources = Vec::with_capacity(paths.len());
+        for path in paths {
+            match GivenPath::of(path) {
+                Ok(source) => sources.push(source),
+                Err(error @ (DocumentError::Special { .. } | DocumentError::Unreadable { .. })) if !self.is_strict => {
+                    self.unfit.push((path.clone(), error.fragment()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let folders: BTreeSet<PathBuf> = sources.iter().filter_map(|(_, given)| given.folder()).collect();
+        for (source, given) in &sources {
+            self.one(source, given, folders.len() > 1)?;
+        }
+        let Some(first) = paths.first() else { return Err(DocumentError::Nothing) };
+        if self.met == 0 && self.unfit.is_empty() {
+            return Err(empty(first, &self.left_out));
+        }
+        self.finish()
+    }
+
+    fn one(&mut self, source: &SourceParts<'_>, given: &GivenPath, are_several: bool) -> Result<(), DocumentError> {
+        let prefix = |folder: &Path| match source.name {
+            Some(name) => Ok(Some(name.to_owned())),
+            None if are_several => own_name(folder),
+            None => Ok(None),
+        };
+        match given {
+            GivenPath::Folder(path) => {
+                if self.is_own(path) {
+                    let why = "this program's own folder: name what is meant in it".to_owned();
+                    self.left_out.push((path.clone(), why));
+                    return Ok(());
+                }
+                let prefix = prefix(path)?;
+                let (left_out, unfit, met) = (self.left_out.len(), self.unfit.len(), self.met);
+                self.walk(path, FolderSelection { prefix: prefix.as_deref(), ..FolderSelection::default() })?;
+                if self.is_strict && self.met == met && self.unfit.len() == unfit {
+                    return Err(empty(path, &self.left_out[left_out..]));
+                }
+                Ok(())
+            }
+            GivenPath::Pattern(pattern) => {
+                let prefix = prefix(&pattern.folder)?;
+                let met = self.met;
+                let part =
+                    FolderSelection { prefix: prefix.as_deref(), pattern: Some(pattern), ..FolderSelection::default() };
+                self.walk(&pattern.folder, part)?;
+                if self.met == met {
+                    let why = format!(
+                        "`*` stops at folders, which `**` goes through, and hidden files, symbolic links and what {IGNORE_FILE} names don't count"
+                    );
+                    return Err(DocumentError::NoMatch { pattern: source.path.to_owned(), why });
+                }
+                Ok(())
+            }
+            GivenPath::File { path, bytes } => {
+                if let Some(name) = source.name {
+                    return self.exactly(path, name, source, *bytes);
+                }
+                let own = source.path.file_name().map_or(source.path, Path::new);
+                self.take(path, own, FolderSelection { is_file: true, ..FolderSelection::default() })
+            }
+        }
+    }
+
+    /// Adds the one document that a text from a queue means.
+    fn exactly(&mut self, path: &Path, name: &str, source: &SourceParts<'_>, bytes: u64) -> Result<(), DocumentError> {
+        self.met += 1;
+        let inside: Vec<String> = source.inside.iter().map(|part| (*part).to_owned()).collect();
+        let part = FolderSelection { is_file: true, ..FolderSelection::default() };
+        if let Err(error) = check_name(name) {
+            return self.unfit(path, error, part);
+        }
+        let bytes = if inside.is_empty() { bytes } else { 0 };
+        let found =
+            FoundDocument { path: path.to_owned(), inside, name: name.to_owned(), bytes, is_named: true, fault: None };
+        match content::open(path) {
+            Ok(_) => self.add(found),
+            Err(source) => self.add_faulty(found, unreadable(path, source)),
+        }
+    }
+
+    /// Adds a file, where it is wanted and can be a document, and what is in it.
+    pub(super) fn take(
+        &mut self,
+        path: &Path,
+        relative: &Path,
+        part: FolderSelection<'_>,
+    ) -> Result<(), DocumentError> {
+        let name = match slashed(relative, path) {
+            Ok(name) => part.name(&name),
+            Err(_) if !self.tells_of(relative, part) => return Ok(()),
+            Err(error) => {
+                self.met += 1;
+                return self.unfit(path, error, part);
+            }
+        };
+        let fits = part.fits(&name);
+        self.met += usize::from(fits);
+        let is_wanted = fits && (self.wanted)(&name);
+        if let Err(error) = check_name(&name) {
+            return if is_wanted { self.unfit(path, error, part) } else { Ok(()) };
+        }
+        // Opened to see that it can be: better now than in the middle of the night. What isn't wanted may hold what is.
+        let opened = content::open(path)
+            .and_then(|(mut file, meta)| Ok((content::head(&mut file, HEAD_BYTES)?, meta.len())))
+            .map_err(|source| unreadable(path, source));
+        let (path, is_named) = (path.to_owned(), part.is_file);
+        let found = |name, bytes| FoundDocument { path, inside: Vec::new(), name, bytes, is_named, fault: None };
+        match opened {
+            Ok((head, bytes)) if container::may_hold(&name, &head) => self.open(found(name, bytes), is_wanted, part),
+            Ok((_, bytes)) if is_wanted => self.add(found(name, bytes)),
+            Err(error) if is_wanted => self.add_faulty(found(name, 0), error),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Adds what is wanted of a file that may hold documents: itself, if it is one, and those.
+    fn open(&mut self, outer: FoundDocument, is_wanted: bool, part: FolderSelection<'_>) -> Result<(), DocumentError> {
+        let (name, path) = (outer.name.clone(), outer.path.clone());
+        let held = match self.opener.members(&name, &path, outer.bytes) {
+            Ok(held) => held,
+            Err(refusal) => {
+                let error = DocumentError::Refused { name, refusal };
+                if is_wanted {
+                    return self.add_faulty(outer, error);
+                }
+                self.left_out.push((path, error.fragment()));
+                return Ok(());
+            }
+        };
+        // An office file looks like an archive and holds nothing.
+        let holds_nothing = held.members.is_empty() && held.left_out.is_empty();
+        if (held.is_document || holds_nothing) && is_wanted {
+            self.add(outer)?;
+        }
+        let is_whole = is_wanted && !held.is_document;
+        let is_meant = |name: &str| is_whole || (part.fits(name) && (self.wanted)(name));
+        let names = nested_names::names(&name, &held);
+        let meant: Vec<bool> = names.iter().map(|name| is_meant(name)).collect();
+        for (within, why) in held.left_out {
+            let within = path.join(within);
+            if is_wanted || within.to_str().is_some_and(is_meant) {
+                self.left_out.push((within, why));
+            }
+        }
+        for ((member, name), is_meant) in held.members.into_iter().zip(names).zip(meant) {
+            self.met += usize::from(part.fits(&name));
+            if !is_meant {
+                continue;
+            }
+            match check_name(&name) {
+                Ok(()) => {
+                    let (path, inside, bytes, fault) = (path.clone(), member.path, member.bytes, member.fault);
+                    self.add(FoundDocument { path, inside, name, bytes, is_named: false, fault })?;
+                }
+                Err(error) => self.unfit.push((within(&path, &member.path), error.fragment())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what can be no document from being in anybody's way, but for who named it.
+    pub(super) fn unfit(
+        &mut self,
+        path: &Path,
+        error: DocumentError,
+        part: FolderSelection<'_>,
+    ) -> Result<(), DocumentError> {
+        if self.is_strict && part.is_file {
+            return Err(error);
+        }
+        // A walk knows better than its folder what can't be read.
+        let path = if let DocumentError::Unreadable { path, .. } = &error { path.as_path() } else { path };
+        self.unfit.push((path.to_owned(), error.fragment()));
+        Ok(())
+    }
+
+    /// Adds a document that says why it has no text; where it was named, that is an error.
+    fn add_faulty(&mut self, found: FoundDocument, error: DocumentError) -> Result<(), DocumentError> {
+        if self.is_strict && found.is_named {
+            return Err(error);
+        }
+        self.add(FoundDocument { fault: Some(error.fragment()), ..found })
+    }
+
+    /// Whether the folder is one of our own.
+    fn is_own(&self, folder: &Path) -> bool {
+        !self.own.is_empty() && fs::canonicalize(folder).is_ok_and(|folder| self.own.contains(&folder))
+    }
+
+    /// Whether the file that would be called so is told of when it is left out.
+    pub(super) fn tells_of(&self, relative: &Path, part: FolderSelection<'_>) -> bool {
+        part.fits_path(relative) && (self.wanted)(&part.name(&relative.to_string_lossy()))
+    }
+
+    fn add(&mut self, found: FoundDocument) -> Result<(), DocumentError> {
+        match self.by_name.entry(found.name.clone()) {
+            Entry::Vacant(place) => {
+                place.insert(found);
+                Ok(())
+            }
+            Entry::Occupied(mut other) if is_same(other.get(), &found) => {
+                other.get_mut().is_named |= found.is_named;
+                Ok(())
+            }
+            // What lies in another file makes room for a file of its own, and gets a number.
+            Entry::Occupied(mut other) if !other.get().inside.is_empty() && found.inside.is_empty() => {
+                let member = other.insert(found);
+                self.add_numbered(member);
+                Ok(())
+            }
+            Entry::Occupied(_) if !found.inside.is_empty() => {
+                self.add_numbered(found);
+                Ok(())
+            }
+            Entry::Occupied(other) => Err(same_name(other.get(), &found)),
+        }
+    }
+
+    fn add_numbered(&mut self, member: FoundDocument) {
+        let names = (2..).map(|number| container::with_number(&member.name, number));
+        if let Some(name) = names.into_iter().find(|name| !self.by_name.contains_key(name)) {
+            self.by_name.insert(name.clone(), FoundDocument { name, ..member });
+        }
+    }
+
+    /// What somebody put into an archive is not in the way of all others.
+    fn leave_out_member(&mut self, found: &FoundDocument, error: DocumentError) -> Result<(), DocumentError> {
+        if found.inside.is_empty() {
+            return Err(error);
+        }
+        self.unfit.push((within(&found.path, &found.inside), error.fragment()));
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<FoundDocuments, DocumentError> {
+        // A document can't be called like a folder that another one needs.
+        let mut clashes = Vec::new();
+        for found in self.by_name.values() {
+            let mut folders = found.name.match_indices('/').map(|(at, _)| &found.name[..at]);
+            if let Some(other) = folders.find_map(|folder| self.by_name.get(folder)) {
+                clashes.push((found.name.clone(), same_name(other, found)));
+            }
+        }
+        for (name, error) in clashes {
+            if let Some(found) = self.by_name.remove(&name) {
+                self.leave_out_member(&found, error)?;
+            }
+        }
+        for list in [&mut self.left_out, &mut self.unfit] {
+            list.sort();
+            list.dedup();
+        }
+        let documents = self.by_name.into_values().collect();
+        Ok(FoundDocuments { documents, left_out: self.left_out, unfit: self.unfit })
+    }
+}
+
+/// What a path given by a user is.
+enum GivenPath {
+    Folder(PathBuf),
+    Pattern(GlobPattern),
+    File { path: PathBuf, bytes: u64 },
+}
+
+impl GivenPath {
+    fn of(source: &Path) -> Result<(SourceParts<'_>, Self), DocumentError> {
+        let source = source_path::parts(source);
+        let path = source.path;
+        let meta = match fs::metadata(path) {
+            Ok(meta) => meta,
+            Err(error) => {
+                let given = Self::missing(&source, error)?;
+                return Ok((source, given));
+            }
+        };
+        let given = if meta.is_dir() {
+            Self::Folder(path.to_owned())
+        } else if meta.is_file() {
+            Self::File { path: target(path)?, bytes: meta.len() }
+        } else {
+            return Err(DocumentError::Special { path: path.to_owned() });
+        };
+        Ok((source, given))
+    }
+
+    /// What has no file of its name.
+    fn missing(source: &SourceParts<'_>, error: std::io::Error) -> Result<Self, DocumentError> {
+        let path = source.path;
+        if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename) {
+            return Err(unreadable(path, error));
+        }
+        let pattern = match GlobPattern::of(path) {
+            Some(pattern) if source.name.is_none() => pattern?,
+            Some(_) | None => return Err(DocumentError::Missing { path: path.to_owned() }),
+        };
+        if pattern.folder.is_dir() {
+            return Ok(Self::Pattern(pattern));
+        }
+        let why = format!("there is no folder {}", pattern.folder.display());
+        Err(DocumentError::NoMatch { pattern: path.to_owned(), why })
+    }
+
+    /// The folder whose documents' names are relative to it, however it was written.
+    fn folder(&self) -> Option<PathBuf> {
+        let folder = match self {
+            Self::Folder(folder) => folder,
+            Self::Pattern(pattern) => &pattern.folder,
+            Self::File { .. } => return None,
+        };
+        Some(fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()))
+    }
+}
+
+/// The file itself, where a user names a link to it: a link that takes its place later is not followed.
+fn target(path: &Path) -> Result<PathBuf, DocumentError> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    if is_link { fs::canonicalize(path).map_err(|source| unreadable(path, source)) } else { Ok(path.to_owned()) }
+}
+
+fn is_same(one: &FoundDocument, other: &FoundDocument) -> bool {
+    let is_same_file =
+        || matches!((fs::canonicalize(&one.path), fs::canonicalize(&other.path)), (Ok(one), Ok(other)) if one == other);
+    one.inside == other.inside && (one.path == other.path || is_same_file())
+}
+
+fn same_name(one: &FoundDocument, other: &FoundDocument) -> DocumentError {
+    let (first, second) = (within(&one.path, &one.inside), within(&other.path, &other.inside));
+    DocumentError::SameName { name: one.name.clone(), first, second }
+}
+
+/// A document's file, and where in it.
+fn within(path: &Path, inside: &[String]) -> PathBuf {
+    inside.iter().fold(path.to_owned(), |path, part| path.join(part))
+}
+
+fn empty(path: &Path, left_out: &[(PathBuf, String)]) -> DocumentError {
+    let why = if let Some((_, why)) = left_out.iter().find(|(left_out, _)| left_out == path) {
+        format!("it is {why}")
+    } else {
+        let passed = if left_out.is_empty() { "" } else { " and symbolic links" };
+        format!("hidden files{passed} and what {IGNORE_FILE} names don't count; put files in it, or name them")
+    };
+    DocumentError::Empty { path: path.to_owned(), why }
+}
+
+pub(super) fn unreadable(path: &Path, source: std::io::Error) -> DocumentError {
+    DocumentError::Unreadable { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

@@ -1,0 +1,47 @@
+//! What is open at a place in a document, and what is noticed on the way.
+
+use super::paragraph::Paragraph;
+use super::table::{WordCell, WordTable};
+use crate::readers::package::{Blocks, BrokenPart, Xml};
+
+/// What is open at a place in the document.
+pub(super) enum OpenElement {
+    Paragraph(Box<Paragraph>),
+    Table(Box<WordTable>),
+    Cell(Box<WordCell>),
+    /// A text box.
+    Box(Blocks),
+    /// Several forms of one thing, and whether one was read.
+    Forms(bool),
+}
+
+/// What breaks a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Break {
+    /// As Word saw it when it last showed the document; also behind a break by hand.
+    Recorded,
+    ByHand,
+}
+
+/// What a document has beside its text, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct OmittedCounts {
+    pub(super) images: u64,
+    pub(super) objects: u64,
+    pub(super) deletions: u64,
+    pub(super) hidden: u64,
+}
+
+/// Whether text with these properties is hidden; their first tag came last.
+pub(super) fn is_hidden(xml: &mut Xml<'_>) -> Result<bool, BrokenPart> {
+    let mut hidden = false;
+    xml.each("rPr", |element, xml| match element.name() {
+        "rPrChange" => xml.skip(),
+        "vanish" => {
+            hidden = element.is_on("val");
+            Ok(())
+        }
+        _ => Ok(()),
+    })?;
+    Ok(hidden)
+}

@@ -1,0 +1,52 @@
+//! A document as one text. What waits in a queue names its documents in one text each; a worker, hours later and maybe
+//! elsewhere, gives these texts to [`super::gather`] as they are, and gets the same documents: each text means one, also
+//! where its file holds others.
+
+use std::path::Path;
+
+/// Between name, path, and the names inside the file. None of them has it in it, so that no file's own path is ever taken
+/// for more than that.
+const MARK: char = '\0';
+
+/// The text that means the document called `name` that is the file at `path`, or lies `inside` it.
+pub fn source(name: &str, path: &str, inside: &[String]) -> String {
+    inside.iter().fold(format!("{name}{MARK}{path}"), |text, part| format!("{text}{MARK}{part}"))
+}
+
+/// A path with what it carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SourceParts<'a> {
+    /// None: a path as users give them.
+    pub(super) name: Option<&'a str>,
+    pub(super) path: &'a Path,
+    pub(super) inside: Vec<&'a str>,
+}
+
+pub(super) fn parts(source: &Path) -> SourceParts<'_> {
+    match source.to_str().and_then(|text| text.split_once(MARK)) {
+        Some((name, place)) => {
+            let mut parts = place.split(MARK);
+            let path = Path::new(parts.next().unwrap_or(place));
+            SourceParts { name: Some(name), path, inside: parts.collect() }
+        }
+        None => SourceParts { name: None, path: source, inside: Vec::new() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_found_again_by_its_text() {
+        let text = source("x/a.zip/b/c.md", "/in/a.zip", &["b.zip".to_owned(), "c.md".to_owned()]);
+        let expected =
+            SourceParts { name: Some("x/a.zip/b/c.md"), path: Path::new("/in/a.zip"), inside: vec!["b.zip", "c.md"] };
+        assert_eq!(parts(Path::new(&text)), expected);
+        let text = source("a.md", "/in/a.md", &[]);
+        let expected = SourceParts { name: Some("a.md"), path: Path::new("/in/a.md"), inside: Vec::new() };
+        assert_eq!(parts(Path::new(&text)), expected);
+        let path = Path::new("x:/in/a.md");
+        assert_eq!(parts(path), SourceParts { name: None, path, inside: Vec::new() });
+    }
+}

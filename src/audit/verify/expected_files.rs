@@ -1,0 +1,242 @@
+//! The hash that each file must have according to the journal's events, which it is given in order. Pure: it compares nothing itself.
+
+use crate::workspace::known_path::Folder;
+use overnight_core::job::{
+    digest::sha256,
+    event::{CallEnd, Ending, Event, PreparedWrite, ToolResult},
+    spec::JobSpec,
+    state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, QUOTES_FILE},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The events that concern files. Others are skipped, so an event that this version doesn't know is no obstacle.
+const KINDS: [&str; 11] = [
+    "job_created",
+    "archive_stored",
+    "files_examined",
+    "plan_set",
+    "file_written",
+    "model_replied",
+    "tool_started",
+    "tool_returned",
+    "feedback_given",
+    "ending_decided",
+    "job_ended",
+];
+
+/// Whether an event of this type must be given to [`ExpectedFiles::on`].
+pub(super) fn concerns_files(kind: &str) -> bool {
+    KINDS.contains(&kind)
+}
+
+/// The hashes that a file may have; `None`: the file is absent. The first is that of the file on disk, the next ones those of the writes that
+/// were requested since, in order, and may or may not have happened.
+#[derive(Debug)]
+pub(super) struct ExpectedHashes(Vec<Option<String>>);
+
+impl ExpectedHashes {
+    fn absent() -> Self {
+        Self(vec![None])
+    }
+
+    pub(super) fn set(&mut self, hash: Option<String>) {
+        self.0 = vec![hash];
+    }
+
+    fn expect_write(&mut self, hash: String) {
+        self.0.push(Some(hash));
+    }
+
+    fn on_written(&mut self) {
+        if self.0.len() > 1 {
+            self.0.remove(0);
+        }
+    }
+
+    /// Whether no requested write is pending.
+    pub(super) fn is_settled(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    pub(super) fn has(&self, hash: Option<&str>) -> bool {
+        self.0.iter().any(|known| known.as_deref() == hash)
+    }
+}
+
+/// What was written to the folders whose files manifests hold, in the time of one archive.
+#[derive(Debug, Default)]
+pub(super) struct ResultHashes {
+    /// Path → SHA-256.
+    pub written: BTreeMap<String, String>,
+    /// SHA-256 of what calls would have written that were cut off, and may have.
+    pub cut_off: BTreeSet<String>,
+}
+
+/// What the events read so far say about files.
+#[derive(Debug)]
+pub(super) struct ExpectedFiles {
+    /// `spec_sha256` of `job_created`, and what was asked.
+    pub spec: Option<(String, Box<JobSpec>)>,
+    pub task: ExpectedHashes,
+    pub plan: ExpectedHashes,
+    pub memory: ExpectedHashes,
+    /// What was written to `output/` and `tool_results/` since the last archive.
+    pub results: ResultHashes,
+    /// Path → SHA-256 of all else that the model wrote, and of where quotes were found.
+    pub own: BTreeMap<String, String>,
+    /// Calls without a result so far: a crash may have come after they took effect.
+    pub open_calls: BTreeSet<String>,
+    started: BTreeMap<String, PreparedWrite>,
+    /// Path → SHA-256 of all that the model wrote, but plan and memory, which a person may edit.
+    known: BTreeMap<String, String>,
+    /// SHA-256 of what calls would have written that were cut off, and may have, in the whole job.
+    cut_off: BTreeSet<String>,
+    pub has_ended: bool,
+}
+
+impl ExpectedFiles {
+    pub(super) fn new() -> Self {
+        Self {
+            spec: None,
+            task: ExpectedHashes::absent(),
+            plan: ExpectedHashes::absent(),
+            memory: ExpectedHashes::absent(),
+            results: ResultHashes::default(),
+            own: BTreeMap::new(),
+            open_calls: BTreeSet::new(),
+            started: BTreeMap::new(),
+            known: BTreeMap::new(),
+            cut_off: BTreeSet::new(),
+            has_ended: false,
+        }
+    }
+
+    /// Whether there are calls that were cut off.
+    pub(super) fn has_cut_off(&self) -> bool {
+        !self.started.is_empty()
+    }
+
+    /// Whether a file of this hash is what a call that was cut off found or left.
+    pub(super) fn is_cut_off(&self, hash: &str) -> bool {
+        self.started.values().any(|prepared| prepared.after == hash || prepared.before.as_deref() == Some(hash))
+    }
+
+    /// Takes an event. `Some`: the path of a file that was not as the journal knew it when a call began to change it.
+    pub(super) fn on(&mut self, event: Event) -> Option<String> {
+        match event {
+            Event::JobCreated { spec_sha256, spec } => {
+                if self.spec.is_none() {
+                    self.task.set(Some(sha256(spec.instructions.task_text().as_bytes())));
+                    self.spec = Some((spec_sha256, spec));
+                }
+            }
+            Event::FilesExamined { files } => {
+                let hash = |text: Option<String>| text.map(|text| sha256(text.as_bytes()));
+                self.plan.set(hash(files.plan));
+                self.memory.set(hash(files.memory));
+            }
+            Event::PlanSet { text, .. } => self.plan.expect_write(sha256(text.as_bytes())),
+            Event::FeedbackGiven { instructions, .. } => {
+                self.task.expect_write(sha256(instructions.as_bytes()));
+                // It is written anew at the next check, and told again at the next ending.
+                self.own.remove(QUOTES_FILE);
+            }
+            Event::FileWritten { path } => match path.as_str() {
+                PLAN_FILE => self.plan.on_written(),
+                INSTRUCTIONS_FILE => self.task.on_written(),
+                _ => {}
+            },
+            Event::ModelReplied { calls, .. } => {
+                self.open_calls = calls.into_iter().map(|call| call.id).collect();
+                self.started.clear();
+            }
+            Event::ToolStarted { call, prepared } => {
+                self.started.insert(call, prepared);
+            }
+            Event::ToolReturned { call, result, .. } => return self.on_returned(&call, result),
+            Event::EndingDecided { ending } => self.on_ending(&ending),
+            Event::JobEnded { ending } => {
+                self.on_ending(&ending);
+                self.has_ended = true;
+            }
+            Event::Opened { .. }
+            | Event::AttemptFailed { .. }
+            | Event::PhaseStarted { .. }
+            | Event::PhaseEnded { .. }
+            | Event::ArchiveStored { .. }
+            | Event::SummaryWritten { .. }
+            | Event::StepEnded { .. }
+            | Event::TodosRefused { .. }
+            | Event::TodosWarned { .. }
+            | Event::TodosWritten { .. }
+            | Event::TodoCompleted { .. }
+            | Event::TodoCompletionRefused { .. }
+            | Event::ContextMasked { .. }
+            | Event::TurnsFolded { .. }
+            | Event::ContextCompacted { .. }
+            | Event::AccomplishmentAdded { .. }
+            | Event::NoteAdded { .. }
+            | Event::CompletionRefused { .. }
+            | Event::Held { .. }
+            | Event::Resumed { .. }
+            | Event::ModelChosen { .. }
+            | Event::Approved => {}
+        }
+        None
+    }
+
+    fn on_ending(&mut self, ending: &Ending) {
+        if let Some(quotes) = &ending.quotes {
+            self.own.insert(quotes.path.clone(), quotes.sha256.clone());
+        }
+    }
+
+    fn on_returned(&mut self, call: &str, result: ToolResult) -> Option<String> {
+        let changed = result.changed.as_ref().zip(self.started.get(call));
+        let strange = changed.filter(|(changed, prepared)| self.is_strange(&changed.path, prepared));
+        let strange = strange.map(|(changed, _)| changed.path.clone());
+        match result.end {
+            CallEnd::Done | CallEnd::Failed | CallEnd::Refused => {
+                self.open_calls.remove(call);
+                self.started.remove(call);
+            }
+            // What was cut off and never taken up again may have come to its end, or not.
+            CallEnd::Skipped | CallEnd::Interrupted => {
+                let after = self.started.get(call).map(|prepared| prepared.after.clone());
+                self.results.cut_off.extend(after.clone());
+                self.cut_off.extend(after);
+            }
+        }
+        if let Some(changed) = result.changed {
+            self.wrote(changed.path, changed.sha256);
+        }
+        if let Some(spilled) = result.spilled {
+            self.wrote(spilled.path, spilled.sha256);
+        }
+        strange
+    }
+
+    /// Whether a call found the file otherwise than the journal knows it.
+    fn is_strange(&self, path: &str, prepared: &PreparedWrite) -> bool {
+        let (known, found) = (self.known.get(path), prepared.before.as_ref());
+        let is_cut_off = found.is_some_and(|found| self.cut_off.contains(found));
+        ![PLAN_FILE, MEMORY_FILE].contains(&path) && known != found && !is_cut_off
+    }
+
+    fn wrote(&mut self, path: String, hash: String) {
+        self.known.insert(path.clone(), hash.clone());
+        match path.as_str() {
+            PLAN_FILE => self.plan.set(Some(hash)),
+            MEMORY_FILE => self.memory.set(Some(hash)),
+            _ if is_result(&path) => drop(self.results.written.insert(path, hash)),
+            _ => drop(self.own.insert(path, hash)),
+        }
+    }
+}
+
+/// Whether manifests hold the hash of the file at `path`.
+fn is_result(path: &str) -> bool {
+    path.split_once('/').is_some_and(|(folder, _)| {
+        [Folder::Output, Folder::ToolResults].into_iter().any(|results| results.name() == folder)
+    })
+}

@@ -1,0 +1,177 @@
+//! The text of an event for people.
+
+use crate::cli::progress::counted;
+use overnight_core::{
+    job::{
+        contract::Check,
+        event::{CallEnd, Event, StepEnd, ToolResult},
+        state::Job,
+        todo::Todo,
+    },
+    prompt::{message::Stop, tokens::head, tools::Tool},
+};
+
+/// Tokens of what a model or a tool said that are shown of it.
+const SAID_TOKENS: u64 = 40;
+
+/// What `event` says happened; `None` where another event of the same decision says it. `job` is the state before it.
+pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
+    Some(match event {
+        Event::JobCreated { spec, .. } => format!(
+            "job {} created: {}, {}, model {}",
+            spec.id,
+            spec.instructions.name,
+            counted(spec.documents.len() as u64, "document"),
+            spec.model
+        ),
+        Event::Opened { version, model, torn_bytes } => {
+            let torn = torn_bytes.map(|bytes| format!("; {bytes} bytes of an unfinished line were cut off"));
+            format!("opened by overnight {version} with model {model}{}", torn.unwrap_or_default())
+        }
+        Event::PhaseStarted { number, attempt, title, todos, .. } => {
+            let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+            format!("phase {number} '{title}'{again} started: {}", counted(todos.len() as u64, "todo"))
+        }
+        Event::PhaseEnded { why, .. } => {
+            let issue = why.issue().map(|issue| format!(": {issue}")).unwrap_or_default();
+            format!("phase {} '{}' ended, {}{issue}", job.phase.number, job.phase.title, why.outcome())
+        }
+        Event::ArchiveStored { folder, .. } => format!("archived in archive/{folder}"),
+        Event::SummaryWritten { .. } => "workspace_summary.md written".to_owned(),
+        Event::FilesExamined { files } => {
+            let there = |there: bool| if there { "" } else { "no " };
+            format!(
+                "files read from disk: instructions.md, workspace_summary.md, {}main_plan.md, {}workspace.md",
+                there(files.plan.is_some()),
+                there(files.memory.is_some())
+            )
+        }
+        Event::PlanSet { because, .. } => format!("plan changed by the system: {because}"),
+        Event::FileWritten { path } => format!("{path} written"),
+        Event::StepEnded { step, end } => match end {
+            StepEnd::Saved => format!("planning: {step} done"),
+            StepEnd::NoChange { reason } => format!("planning: {step} done, no change: {reason}"),
+            StepEnd::FellBack => format!("fallback: the model did not finish {step}; the system did"),
+        },
+        Event::TodosRefused { reason } => format!("todos refused: {reason}"),
+        Event::TodosWarned { warning } => format!("warning: {warning}"),
+        Event::TodosWritten { todos } => {
+            let open = todos.iter().filter(|todo| todo.status.is_open()).count();
+            format!("todo list rewritten: {open} open of {}", todos.len())
+        }
+        Event::TodoCompleted { id, outcome, unevidenced } => {
+            let mark = if *unevidenced { " (unevidenced)" } else { "" };
+            let outcome = outcome.as_ref().map(|outcome| format!(": {outcome}")).unwrap_or_default();
+            format!("{} completed{mark}{outcome}", todo(job, *id))
+        }
+        Event::TodoCompletionRefused { .. } => return None,
+        Event::ContextMasked { calls } => format!("context: {} masked", counted(calls.len() as u64, "tool result")),
+        Event::TurnsFolded { entries, .. } => format!("context: {} folded", counted(*entries as u64, "message")),
+        Event::ContextCompacted { .. } => "context compacted".to_owned(),
+        Event::ModelReplied { text, calls, usage, stop, .. } => {
+            let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+            let calls = if names.is_empty() {
+                format!("no calls: {}", reply_text(text))
+            } else {
+                format!("{}: {}", counted(names.len() as u64, "call"), names.join(", "))
+            };
+            let stop = match stop {
+                Stop::Done => "",
+                Stop::Length => ", cut at the token limit",
+                Stop::Refused => ", withheld by the provider",
+            };
+            format!("model replied ({} tokens in, {} out{stop}): {calls}", usage.input, usage.output)
+        }
+        Event::AttemptFailed { turn, attempt, kind, status, wait_ms, reason } => {
+            let status = status.map(|status| format!(" {status}")).unwrap_or_default();
+            format!("turn {turn}, attempt {attempt} failed ({kind}{status}), again in {wait_ms} ms: {reason}")
+        }
+        Event::ToolStarted { .. } => {
+            format!("{} begins", job.pending.front().map_or("a call", |call| call.name.as_str()))
+        }
+        Event::ToolReturned { name, result, .. } if is_logged(name, result) => return None,
+        Event::ToolReturned { name, result, .. } => format!("{name} {}", returned(result)),
+        Event::AccomplishmentAdded { text } => format!("accomplishment: {text}"),
+        Event::NoteAdded { text } => format!("note: {text}"),
+        Event::CompletionRefused { checks } => format!("checks failed: {}", failed(checks)),
+        Event::EndingDecided { ending } => format!("the job will end as {}", ending.status),
+        Event::Held { reason, detail } => format!("held ({reason}): {detail}"),
+        Event::Resumed { .. } => "resumed".to_owned(),
+        Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
+        Event::ModelChosen { choice } => format!(
+            "a person chose the model {} at {}",
+            choice.model,
+            choice.base_url.as_deref().unwrap_or("its provider's own server")
+        ),
+        Event::Approved => "approved by a person".to_owned(),
+        Event::JobEnded { ending } => {
+            let reason = ending.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("job {}{reason}", ending.status)
+        }
+    })
+}
+
+/// Whether the call worked, and the fact that it made tells all of it.
+fn is_logged(name: &str, result: &ToolResult) -> bool {
+    let tool = Tool::named(name).filter(|_| result.end == CallEnd::Done);
+    tool.is_some_and(|tool| match tool {
+        Tool::TodoComplete
+        | Tool::TodoRewind
+        | Tool::ArchiveAndReset
+        | Tool::AddAccomplishment
+        | Tool::AddNote
+        | Tool::NoChange => true,
+        Tool::ReadFile
+        | Tool::WriteFile
+        | Tool::AppendFile
+        | Tool::EditFile
+        | Tool::ListFiles
+        | Tool::SearchFiles
+        | Tool::ListDocuments
+        | Tool::ReadDocument
+        | Tool::TodoWrite
+        | Tool::TodoList
+        | Tool::GenerateWorkspaceSummary
+        | Tool::JobComplete => false,
+    })
+}
+
+/// `todo 2 'Read section 4'`.
+fn todo(job: &Job, id: u32) -> String {
+    let list = &job.phase.todos;
+    let content = list.all().iter().find(|todo| todo.id == id).map_or("", |todo: &Todo| todo.content.as_str());
+    format!("todo {} '{content}'", list.number_of(id))
+}
+
+fn returned(result: &ToolResult) -> String {
+    let end = match result.end {
+        CallEnd::Done => "done",
+        CallEnd::Failed => "failed",
+        CallEnd::Refused => "refused",
+        CallEnd::Skipped => "skipped",
+        CallEnd::Interrupted => "interrupted",
+    };
+    let shown = match (&result.changed, &result.shown) {
+        (Some(changed), _) => format!("{} now has {}", changed.path, counted(changed.bytes, "byte")),
+        (None, Some(shown)) => {
+            let lines = shown.lines.map(|lines| format!(", {lines}")).unwrap_or_default();
+            format!("{} from {} to {}{lines}", shown.document, shown.from, shown.to)
+        }
+        (None, None) => reply_text(&result.text),
+    };
+    let whole = result.spilled.as_ref().map(|spilled| format!(" (whole in {})", spilled.path)).unwrap_or_default();
+    format!("{end}: {shown}{whole}")
+}
+
+/// The beginning of a text.
+fn reply_text(text: &str) -> String {
+    let text = text.trim();
+    let shown = head(text, SAID_TOKENS);
+    format!("{shown}{}", if shown.len() < text.len() { "…" } else { "" })
+}
+
+fn failed(checks: &[Check]) -> String {
+    let failed: Vec<String> =
+        checks.iter().filter(|check| !check.passed).map(|check| format!("{}: {}", check.name, check.detail)).collect();
+    failed.join("; ")
+}

@@ -1,0 +1,156 @@
+//! Works on one job in this process until it ends or is held, and shows the result.
+
+use super::{
+    AppContext, CliError, exit, out, progress::ProgressDisplay, result, server::OpenModels, stop, traces::Traces,
+};
+use crate::{
+    runner::{Anchor, JobOutcome, JobRunner, OpenJob, RunError, fail_row},
+    store::{JobRow, StoreError},
+    telemetry::Trace,
+    workspace::{journal::JournalError, lock::LockError},
+};
+use overnight_core::job::{decide::Command, id::JobId, record::JobStatus, rows::CheckpointExtent};
+use std::path::Path;
+
+/// How the result is printed.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct OutputArgs {
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Claims a job, applies the commands `words` to it, works on it until it ends or is held, and shows the result. Gives the exit code.
+pub(super) async fn run_job(
+    app: &AppContext,
+    opened: &mut OpenJob,
+    path: &Path,
+    models: OpenModels,
+    words: Vec<Command>,
+    show: OutputArgs,
+) -> Result<u8, CliError> {
+    let id = opened.job.spec.id;
+    out::set_job(id);
+    let (keeper, known) = super::workspace_store::open_keeper(app, id).await?;
+    let is_of_batch = app.store.job(id).await?.is_some_and(|row| row.queue.is_some());
+    opened.claim(app.store.as_ref()).await.map_err(|error| claim_error(id, error))?;
+    // Before the first output: whoever reads it may send a signal.
+    let stop = stop::listen()?;
+    let mut progress = ProgressDisplay::begin(&opened.job);
+    super::server::warn_of_price(&models, opened.job.limits.cost_usd);
+    let traces = Traces::begin(app);
+    let mut trace = traces.feed().map(|feed| Trace::begin(feed, &opened.job, models.first.name()));
+    let mut watch = |job: &overnight_core::job::state::Job, report: crate::runner::RunReport<'_>| {
+        if let Some(trace) = &mut trace {
+            trace.on(job, &report);
+        }
+        progress.show(job, &report);
+    };
+    // A server that has never answered this job, and can't be reached, is a wrong address.
+    let chosen = words.iter().find_map(|word| if let Command::Choose { choice } = word { Some(choice) } else { None });
+    let choice = chosen.unwrap_or(&opened.job.choice);
+    let is_known = opened.job.answered.servers.contains(choice.server());
+    let mut drive = JobRunner::new(app.store.as_ref(), models.first, stop, &mut watch)
+        .with_fallbacks(models.others)
+        .with_uploader(keeper, known)
+        .with_shared_budget(is_of_batch)
+        .with_known_server(is_known)
+        .with_commands(words);
+    let outcome = drive.run(opened).await;
+    progress.end();
+    if let Some(trace) = trace {
+        trace.end(&opened.job, outcome.is_err());
+    }
+    traces.end().await;
+    let outcome = outcome.map_err(|error| interruption_error(id, &error))?;
+    result::show(&opened.job, path, outcome, show.json)?;
+    if outcome == JobOutcome::Interrupted {
+        out::note(&format!("interrupted, and kept: go on with `overnight resume {id}`"));
+    }
+    Ok(exit_code(outcome))
+}
+
+/// The exit code for the outcome of a job.
+pub(super) fn exit_code(outcome: JobOutcome) -> u8 {
+    match outcome {
+        JobOutcome::Ended(status) => match status {
+            JobStatus::Completed => exit::COMPLETED,
+            JobStatus::Partial | JobStatus::Blocked => exit::PARTIAL_OR_BLOCKED,
+            JobStatus::Cancelled => exit::CANCELLED,
+            JobStatus::Failed | JobStatus::Queued | JobStatus::Running | JobStatus::Held => exit::FAILED,
+        },
+        JobOutcome::Held(_) => exit::HELD,
+        JobOutcome::Interrupted => exit::INTERRUPTED,
+    }
+}
+
+/// The error if the job could not be claimed: nothing was done.
+fn claim_error(id: JobId, error: RunError) -> CliError {
+    let message = |then: &str| format!("{error}; job {id} is kept as it is: {then}");
+    if error.is_disk_full() {
+        // Where even the first row finds no room, the database doesn't know the job yet.
+        let then = format!("make room, then `overnight reindex` and `overnight resume {id}` go on");
+        return CliError { message: message(&then), code: exit::HELD };
+    }
+    let then = format!("when the database is back, `overnight reindex` and `overnight resume {id}` go on");
+    if matches!(&error, RunError::Store(StoreError::Unreachable { .. })) {
+        return CliError::failed(message(&then));
+    }
+    // A file that may be read and not written is found out here only.
+    if matches!(&error, RunError::Store(StoreError::Connect { .. })) {
+        return CliError::usage(message(&then));
+    }
+    error.into()
+}
+
+/// The error if the work was interrupted for a reason outside the job: nothing is lost.
+fn interruption_error(id: JobId, error: &RunError) -> CliError {
+    let lost = matches!(error, RunError::Store(StoreError::LeaseLost { .. }));
+    if let RunError::Configuration(reason) = error {
+        return CliError::usage(format!("{reason}; nothing is lost: `overnight resume {id}` goes on"));
+    }
+    CliError::failed(if lost {
+        format!("{error}: another process works on it now; see `overnight show {id}`")
+    } else {
+        format!("{error}; what was done is kept: `overnight resume {id}` goes on")
+    })
+}
+
+/// Opens the workspace of the job in `row`, with its lock. A broken journal ends the job as failed.
+pub(super) async fn open(app: &AppContext, row: &JobRow, path: &Path) -> Result<OpenJob, CliError> {
+    let id = row.job.id;
+    match OpenJob::open(path, Anchor::of(row)) {
+        Ok(opened) if opened.job.spec.id == id => Ok(opened),
+        Ok(opened) => Err(CliError::failed(format!(
+            "{} holds job {}, not {id}: put the right workspace there",
+            path.display(),
+            opened.job.spec.id
+        ))),
+        Err(RunError::Journal(error @ JournalError::Broken { .. })) => {
+            let reason = format!("{error}; the job ends as failed, because it can't be known what was done");
+            fail_row(app.store.as_ref(), id, &error.to_string()).await?;
+            Err(CliError::failed(format!("job {id}: {reason}")))
+        }
+        Err(RunError::Lock(error @ LockError::Held { .. })) => {
+            Err(CliError::usage(format!("{error}: wait for it, or stop it with `overnight pause {id}`")))
+        }
+        Err(error @ (RunError::Lock(_) | RunError::Workspace(_) | RunError::Journal(_))) => Err(CliError::failed(
+            format!("job {id} can't be taken up: {error}; when that is mended, `overnight resume {id}` goes on"),
+        )),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes the row of a job whose journal says that it ended or is held: the process that did it may have died before it wrote the row.
+pub(super) async fn settle_row(app: &AppContext, opened: &mut OpenJob, row: &JobRow) -> Result<(), CliError> {
+    let (status, reason, _) = opened.job.job_status();
+    if row.state.status.is_end() || (row.state.status, row.state.hold_reason) == (status, reason) {
+        return Ok(());
+    }
+    match opened.claim(app.store.as_ref()).await {
+        // The process that ended it has written the row since it was read.
+        Err(RunError::Store(StoreError::Ended { .. })) => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(opened.checkpoint(app.store.as_ref(), CheckpointExtent::All).await?),
+    }
+}

@@ -1,0 +1,194 @@
+//! The page of a job for people: its instructions, the result or the todos, what was spent, the phases, and what can be done next.
+
+use super::JobView;
+use crate::{
+    audit::timeline::Spending,
+    cli::{
+        audit,
+        jobs::{INTERRUPTED, cost, standing},
+        local_time, out,
+        progress::counted,
+    },
+};
+use overnight_core::{
+    job::{
+        left_out::LeftOutFile,
+        models::list_models,
+        rows::duration,
+        state::{Job, Progress},
+    },
+    prompt::todo_board,
+};
+use overnight_documents::AGAINST_GAPS;
+use std::fmt::Write;
+
+/// Documents that are listed one by one.
+const MOST_DOCUMENTS: usize = 40;
+
+impl JobView<'_> {
+    /// `job`: as its journal tells it, where that is here.
+    pub(super) fn text(&self, job: Option<&Job>) -> String {
+        let standing = if self.interrupted {
+            format!("{INTERRUPTED}: no process works on it")
+        } else {
+            standing(self.status, self.hold_reason)
+        };
+        let mut text = format!("job {}: {standing}\n", self.id);
+        // A blocked job's reason is its summary, which comes below.
+        if let Some(reason) = self.reason.as_deref().filter(|reason| Some(*reason) != self.summary) {
+            let _ = writeln!(text, "reason: {}", out::one_line(reason));
+        }
+        let _ = write!(
+            text,
+            "\nAsked {}\n  instructions  {}{}\n  model         {}\n",
+            local_time::second(self.created),
+            out::one_line(self.instructions),
+            if self.description.is_empty() { String::new() } else { format!(": {}", out::one_line(self.description)) },
+            out::one_line(&list_models(self.models, self.model))
+        );
+        for document in self.documents.iter().take(MOST_DOCUMENTS) {
+            let shown = if document.units == 0 {
+                "nothing to show".to_owned()
+            } else {
+                format!("{} % shown", percent(document.coverage))
+            };
+            let _ = writeln!(
+                text,
+                "  document      {} ({}, {}): {shown}",
+                out::one_line(document.name),
+                document.format,
+                counted(document.units, document.unit),
+            );
+            for gap in document.gaps {
+                let _ = writeln!(text, "                not read: {}", out::one_line(&gap.to_string()));
+            }
+            for pages in document.recognised {
+                let _ = writeln!(text, "                {pages} recognised by OCR");
+            }
+            for note in document.notes {
+                let _ = writeln!(text, "                {}", out::one_line(note));
+            }
+        }
+        if self.documents.iter().any(|document| !document.gaps.is_empty()) {
+            let _ = writeln!(text, "                to have a document read: {AGAINST_GAPS}");
+        }
+        if self.documents.len() > MOST_DOCUMENTS {
+            let rest = self.documents.len() - MOST_DOCUMENTS;
+            let _ = writeln!(text, "  and {rest} more documents (--json lists them all)");
+        }
+        for LeftOutFile { path, why } in self.left_out.iter().take(MOST_DOCUMENTS) {
+            let _ = writeln!(text, "  left out      {}", out::one_line(&format!("{path} ({why})")));
+        }
+        if let Some(queue) = &self.queue {
+            text.push_str(&queue.text());
+        }
+        let is_ended = job.map_or(self.status.is_end(), |job| job.ended().is_some() || job.ending.is_some());
+        if is_ended {
+            text.push_str(&self.result());
+        } else if let Some(job) = job {
+            let planning = self.planning.map(|step| format!("\n  then planning: {step}")).unwrap_or_default();
+            let heading = match &job.progress {
+                Progress::Executing => "Now",
+                Progress::Archiving { .. }
+                | Progress::Summarising { .. }
+                | Progress::Examining { .. }
+                | Progress::Planning(_)
+                | Progress::Digesting
+                | Progress::Closing => "Last",
+            };
+            let board = format!("{}\n\n{}", todo_board::place(job), todo_board::plain(&job.phase.todos));
+            let _ = write!(text, "\n{heading}\n{}{planning}\n", indented(&board));
+        }
+        let cached = Spending {
+            tokens_in: self.tokens_in,
+            tokens_out: self.tokens_out,
+            tokens_cached: self.tokens_cached,
+            cost_usd: self.cost_usd,
+            ..Spending::default()
+        };
+        let _ = write!(
+            text,
+            "\nSpent\n  {}, {} of work\n  tokens: {}\n",
+            counted(self.turns, "turn"),
+            duration(self.worked_ms),
+            audit::tokens(&cached)
+        );
+        if !self.phases.is_empty() {
+            text.push_str("\nPhases\n");
+        }
+        for phase in &self.phases {
+            let attempt = if phase.attempt > 1 { format!(", attempt {}", phase.attempt) } else { String::new() };
+            let _ = writeln!(
+                text,
+                "  {}{attempt} {}: {}, {}/{} todos, {}, {} USD, {}",
+                phase.number,
+                out::one_line(phase.title),
+                phase.outcome,
+                phase.todos_completed,
+                phase.todos,
+                counted(phase.spent.turns, "turn"),
+                cost(phase.spent.cost_usd),
+                duration(phase.spent.worked_ms)
+            );
+        }
+        if !self.workspace.is_empty() {
+            let _ = write!(text, "\nWorkspace\n  {}\n", out::one_line(&self.workspace));
+        }
+        text.push_str("\nNext\n");
+        for command in &self.next {
+            let _ = writeln!(text, "  {command}");
+        }
+        text
+    }
+
+    /// What the job delivered, and what it lacks.
+    fn result(&self) -> String {
+        let mut text = "\nResult\n".to_owned();
+        for file in self.deliverables {
+            let _ = writeln!(text, "  {} ({})", out::one_line(&file.path), counted(file.bytes, "byte"));
+        }
+        if let Some(quotes) = self.quotes {
+            let found = if quotes.found == quotes.quotes {
+                counted(quotes.quotes, "quote")
+            } else {
+                format!("{} of {}", quotes.found, counted(quotes.quotes, "quote"))
+            };
+            let _ = writeln!(text, "  {found} found, positions in {}", quotes.path);
+        }
+        let passed = self.checks.iter().filter(|check| check.passed).count();
+        if !self.checks.is_empty() {
+            let _ = writeln!(text, "  {passed} of {} checks passed", self.checks.len());
+        }
+        for check in self.checks.iter().filter(|check| !check.passed) {
+            let _ = writeln!(text, "  not met: {}: {}", out::one_line(&check.name), out::one_line(&check.detail));
+        }
+        for todo in self.open_todos {
+            let _ = writeln!(text, "  not done: {}", out::one_line(todo));
+        }
+        if let Some(confidence) = self.confidence {
+            let _ = writeln!(text, "  confidence {confidence}");
+        }
+        for (name, said) in [("summary", self.summary), ("notes", self.notes)] {
+            if let Some(said) = said.filter(|said| !said.trim().is_empty()) {
+                let _ = writeln!(text, "  {name}:\n{}", indented(&indented(said.trim())));
+            }
+        }
+        if text.ends_with("Result\n") {
+            text.push_str("  nothing was delivered\n");
+        }
+        text
+    }
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = out::plain(text)
+        .lines()
+        .map(|line| if line.is_empty() { String::new() } else { format!("  {line}") })
+        .collect();
+    lines.join("\n")
+}
+
+/// Whole percent, rounded down: 100 is only said of all.
+fn percent(share: f64) -> String {
+    format!("{:.0}", (share * 100.0).floor())
+}

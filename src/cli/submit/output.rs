@@ -1,0 +1,345 @@
+//! Prints what was or would be submitted, as text or as one JSON object.
+
+use super::{Selection, SubmitArgs, assignment::Assignment};
+use crate::{
+    batch::{Document, Duplicate, Estimate, Submission, duplicates},
+    cli::{
+        CliError, local_time, out,
+        progress::{amount, counted},
+        server,
+    },
+    store::{NewBatch, QueueEntry, QueuedJob},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+};
+use serde::Serialize;
+use std::{
+    collections::HashMap,
+    fmt::{Display, Write},
+};
+use uuid::Uuid;
+
+/// The most documents with the same content that are named.
+const MOST_LISTED: usize = 5;
+
+/// A batch in `--json`. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+struct SubmittedView<'s> {
+    batch: Uuid,
+    name: Option<&'s str>,
+    created: Timestamp,
+    instructions: &'s str,
+    instructions_sha256: &'s str,
+    model: &'s str,
+    jobs: usize,
+    queued: usize,
+    held: usize,
+    /// Done before, by another job.
+    linked: usize,
+    documents: usize,
+    bytes: u64,
+    run_after: Option<Timestamp>,
+    time_window: Option<&'s str>,
+    budget_usd: Option<f64>,
+    /// Name of the instructions of the closing job.
+    then: Option<&'s str>,
+    /// Documents that are submitted although an earlier one has the same content.
+    duplicates: Vec<DuplicateView<'s>>,
+    left_out: Vec<LeftOutView<'s>>,
+    manifest: Vec<ManifestRow<'s>>,
+}
+
+/// A document of the manifest, and its job.
+#[derive(Debug, Serialize)]
+struct ManifestRow<'s> {
+    job: JobId,
+    /// What people call the job.
+    label: &'s str,
+    document: &'s str,
+    path: &'s str,
+    sha256: &'s str,
+    bytes: u64,
+    status: JobStatus,
+    hold_reason: Option<HoldReason>,
+    /// The job that did it before.
+    linked_to: Option<JobId>,
+}
+
+/// A document with the content of an earlier one.
+#[derive(Debug, Serialize)]
+struct DuplicateView<'s> {
+    document: &'s str,
+    same_as: &'s str,
+}
+
+#[derive(Debug, Serialize)]
+struct LeftOutView<'s> {
+    path: String,
+    why: &'s str,
+}
+
+/// A dry run in `--json`. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+struct DryRunView<'s> {
+    /// Always true: it distinguishes a dry run from a submission.
+    #[serde(rename = "dry_run")]
+    is_one: bool,
+    instructions: &'s str,
+    model: &'s str,
+    jobs: usize,
+    held: usize,
+    documents: usize,
+    bytes: u64,
+    /// Of the documents' text.
+    text_tokens: u64,
+    /// These four are estimates.
+    turns: u64,
+    tokens_in: u64,
+    tokens_out: u64,
+    /// Null where the model's price isn't known.
+    cost_usd: Option<f64>,
+    budget_usd: Option<f64>,
+    run_after: Option<Timestamp>,
+    time_window: Option<&'s str>,
+    then: Option<&'s str>,
+    /// Documents that would be submitted although an earlier one has the same content.
+    duplicates: Vec<DuplicateView<'s>>,
+    left_out: Vec<LeftOutView<'s>>,
+}
+
+/// Prints what is in the queue now.
+pub(super) fn submitted(
+    submission: &Submission,
+    batch: &NewBatch,
+    jobs: &[QueuedJob],
+    manifest: &[QueueEntry],
+    selection: &Selection,
+    as_json: bool,
+) -> Result<(), CliError> {
+    let entries: HashMap<JobId, &QueueEntry> = manifest.iter().map(|entry| (entry.job.id, entry)).collect();
+    let mut documents = selection.documents.iter();
+    let mut rows = Vec::with_capacity(selection.documents.len());
+    for job in jobs {
+        let Some(entry) = entries.get(&job.id) else { continue };
+        for document in documents.by_ref().take(job.sources.len()) {
+            rows.push(row(job, entry, document));
+        }
+    }
+    let count = |status| manifest.iter().filter(|entry| entry.status == status).count();
+    let shown = SubmittedView {
+        batch: batch.id,
+        name: batch.name.as_deref(),
+        created: batch.created,
+        instructions: &batch.instructions,
+        instructions_sha256: &batch.instructions_sha256,
+        model: &batch.model,
+        jobs: manifest.len(),
+        queued: count(JobStatus::Queued),
+        held: count(JobStatus::Held),
+        linked: manifest.iter().filter(|entry| entry.same_as.is_some()).count(),
+        documents: selection.documents.len(),
+        bytes: bytes(&selection.documents),
+        run_after: submission.run_after,
+        time_window: batch.time_window.as_deref(),
+        budget_usd: batch.budget_usd,
+        then: then(submission),
+        duplicates: duplicate_views(selection),
+        left_out: left_out(selection),
+        manifest: rows,
+    };
+    if as_json { out::json(&shown) } else { out::result(&shown.text()) }
+}
+
+impl SubmittedView<'_> {
+    fn text(&self) -> String {
+        let id = self.batch;
+        let name = self.name.map_or_else(String::new, |name| format!(": {}", out::one_line(name)));
+        let mut text = format!("batch {id}{name}\n");
+        let parts = [
+            (self.queued, "queued"),
+            (self.held, "held until the batch is resumed"),
+            (self.linked, "done before and linked to the job that did them"),
+        ];
+        let parts: Vec<String> =
+            parts.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
+        let _ = writeln!(text, "jobs: {} ({})", self.jobs, parts.join(", "));
+        documents(&mut text, self.documents, self.bytes);
+        if !self.left_out.is_empty() {
+            let files = counted(self.left_out.len() as u64, "file");
+            let _ = writeln!(text, "left out: {files}, with the reasons in overnight report {id}");
+        }
+        duplicate_lines(&mut text, &self.duplicates);
+        let _ =
+            writeln!(text, "instructions: {}, with {}", out::one_line(self.instructions), out::one_line(self.model));
+        option_lines(&mut text, self.run_after, self.time_window, self.budget_usd, self.then);
+        let _ = writeln!(text, "next: overnight work, overnight jobs --batch {id}");
+        if self.held > 0 {
+            let _ = writeln!(text, "when the trial is done: overnight resume {id}");
+        }
+        text
+    }
+}
+
+fn row<'s>(job: &'s QueuedJob, entry: &QueueEntry, document: &'s Document) -> ManifestRow<'s> {
+    ManifestRow {
+        job: job.id,
+        label: &job.label,
+        document: &document.name,
+        path: &document.path,
+        sha256: &document.sha256,
+        bytes: document.bytes,
+        status: entry.status,
+        hold_reason: entry.hold_reason,
+        linked_to: entry.same_as,
+    }
+}
+
+/// Prints what would be in the queue, and an estimate of what it would take.
+pub(super) fn dry_run(
+    submission: &Submission,
+    assignment: &Assignment,
+    selection: &Selection,
+    args: &SubmitArgs,
+) -> Result<(), CliError> {
+    let tokens = || selection.documents.iter().map(|document| document.tokens);
+    let estimate = if submission.each {
+        let jobs = tokens().map(|tokens| Estimate::of_job([tokens], assignment.budget_tokens));
+        jobs.fold(Estimate::default(), Estimate::and)
+    } else {
+        Estimate::of_job(tokens(), assignment.budget_tokens)
+    };
+    let jobs = if submission.each { selection.documents.len() } else { 1 };
+    let shown = DryRunView {
+        is_one: true,
+        instructions: &assignment.instructions.name,
+        model: assignment.model(),
+        jobs,
+        held: submission.trial.map_or(0, |trial| jobs.saturating_sub(trial)),
+        documents: selection.documents.len(),
+        bytes: bytes(&selection.documents),
+        text_tokens: tokens().sum(),
+        turns: estimate.turns,
+        tokens_in: estimate.input,
+        tokens_out: estimate.output,
+        cost_usd: estimate.cost(&*assignment.models.first),
+        budget_usd: submission.budget_usd,
+        run_after: submission.run_after,
+        time_window: submission.time_window.as_deref(),
+        then: then(submission),
+        duplicates: duplicate_views(selection),
+        left_out: left_out(selection),
+    };
+    server::warn_of_price(&assignment.models, submission.budget_usd.or(assignment.instructions.limits.cost_usd));
+    if args.dedupe {
+        out::note("a dry run doesn't look into the database: what was done before is counted as if it were not");
+    }
+    if args.json { out::json(&shown) } else { out::result(&shown.text()) }
+}
+
+impl DryRunView<'_> {
+    fn text(&self) -> String {
+        let mut text = "dry run: nothing was written\n".to_owned();
+        let held = if self.held > 0 {
+            format!(" ({} queued, {} held until the batch is resumed)", self.jobs - self.held, self.held)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(text, "jobs: {}{held}", self.jobs);
+        documents(&mut text, self.documents, self.bytes);
+        duplicate_lines(&mut text, &self.duplicates);
+        let _ =
+            writeln!(text, "instructions: {}, with {}", out::one_line(self.instructions), out::one_line(self.model));
+        option_lines(&mut text, self.run_after, self.time_window, self.budget_usd, self.then);
+        let _ = writeln!(
+            text,
+            "estimate: {}, {} tokens in, {} tokens out, for {} tokens of text",
+            counted(self.turns, "turn"),
+            amount(self.tokens_in),
+            amount(self.tokens_out),
+            amount(self.text_tokens)
+        );
+        let _ = match self.cost_usd {
+            Some(cost) => writeln!(text, "cost: about {cost:.2} USD{}", over_budget_note(cost, self.budget_usd)),
+            None => writeln!(text, "cost: not known; give the model's price with --models"),
+        };
+        text.push_str("(An estimate, by how a job is worked: each part of a document is read once and stays in two prompts; a model may need twice as much, or half.");
+        text.push_str(if self.then.is_some() { " The closing job is not counted.)\n" } else { ")\n" });
+        if !self.left_out.is_empty() {
+            let _ = writeln!(text, "left out: {}", counted(self.left_out.len() as u64, "file"));
+        }
+        for LeftOutView { path, why } in &self.left_out {
+            let _ = writeln!(text, "  {} ({})", out::one_line(path), out::one_line(why));
+        }
+        text
+    }
+}
+
+fn over_budget_note(cost: f64, budget: Option<f64>) -> &'static str {
+    if budget.is_some_and(|budget| cost > budget) { ", more than the budget: jobs would be held" } else { "" }
+}
+
+fn documents(text: &mut String, documents: usize, bytes: u64) {
+    let _ = writeln!(text, "documents: {documents} ({})", counted(bytes, "byte"));
+}
+
+/// Which documents have the same content.
+fn duplicate_lines(text: &mut String, pairs: &[DuplicateView<'_>]) {
+    if pairs.is_empty() {
+        return;
+    }
+    let mut named: Vec<String> = pairs
+        .iter()
+        .take(MOST_LISTED)
+        .map(|DuplicateView { document, same_as }| format!("{document} = {same_as}"))
+        .collect();
+    if pairs.len() > named.len() {
+        named.push(format!("{} more", pairs.len() - named.len()));
+    }
+    let have = if pairs.len() == 1 { "1 document has".to_owned() } else { format!("{} documents have", pairs.len()) };
+    let _ = writeln!(text, "the same content: {have} that of another ({})", out::one_line(&named.join(", ")));
+}
+
+fn duplicate_views(selection: &Selection) -> Vec<DuplicateView<'_>> {
+    let later = duplicates(&selection.documents).into_iter();
+    later.map(|Duplicate { document, of }| DuplicateView { document: &document.name, same_as: &of.name }).collect()
+}
+
+/// One line for each option that was set.
+fn option_lines(
+    text: &mut String,
+    run_after: Option<Timestamp>,
+    window: Option<&str>,
+    budget_usd: Option<f64>,
+    then: Option<&str>,
+) {
+    let mut line = |name: &str, value: &dyn Display| {
+        let _ = writeln!(text, "{name}: {}", out::one_line(&value.to_string()));
+    };
+    if let Some(at) = run_after {
+        line("not before", &local_time::minute(at));
+    }
+    if let Some(window) = window {
+        line("window", &window);
+    }
+    if let Some(budget) = budget_usd {
+        line("budget", &format!("{budget} USD"));
+    }
+    if let Some(then) = then {
+        line("then", &format!("{then}, over what the jobs delivered"));
+    }
+}
+
+fn then(submission: &Submission) -> Option<&str> {
+    submission.settings.closing.as_ref().map(|closing| closing.instructions.name.as_str())
+}
+
+fn bytes(documents: &[Document]) -> u64 {
+    documents.iter().map(|document| document.bytes).sum()
+}
+
+fn left_out(selection: &Selection) -> Vec<LeftOutView<'_>> {
+    selection.left_out.iter().map(|(path, why)| LeftOutView { path: path.display().to_string(), why }).collect()
+}

@@ -1,0 +1,265 @@
+//! A snapshot of the database: the running jobs, what each is doing, and how far their batches are.
+
+use super::Watched;
+use crate::{
+    cli::{AppContext, CliError, jobs, queue::DatabaseJob},
+    report::words::one_line,
+    runner::now,
+    store::{BatchRow, BatchTotals, JobFilter},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    time::Timestamp,
+    todo::TodoStatus,
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use uuid::Uuid;
+
+/// A snapshot. Its fields are a promise; a value that isn't known is null.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Snapshot {
+    at: Timestamp,
+    pub(super) jobs: Vec<JobLine>,
+    /// The batches of these jobs, and the one that is watched.
+    pub(super) batches: Vec<BatchLine>,
+    /// Nothing runs any more, and nothing of the batch that is watched is queued.
+    #[serde(skip)]
+    pub(super) is_over: bool,
+    /// Jobs that ran at the last snapshot, and don't any more.
+    #[serde(skip)]
+    pub(super) rested: Vec<JobLine>,
+    /// The ids of all jobs and batches, sorted.
+    #[serde(skip)]
+    pub(super) ids: Vec<String>,
+}
+
+/// A job.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct JobLine {
+    pub(super) id: JobId,
+    pub(super) status: JobStatus,
+    pub(super) hold_reason: Option<HoldReason>,
+    batch: Option<Uuid>,
+    label: Option<String>,
+    instructions: String,
+    phase_number: u32,
+    pub(super) phase_title: String,
+    phases_planned: u32,
+    phases_complete: u32,
+    /// What is being done now, in the words of the todo.
+    pub(super) todo: Option<String>,
+    /// Of the phase.
+    todos_completed: u64,
+    todos: u64,
+    pub(super) turns: u64,
+    pub(super) tokens_in: u64,
+    pub(super) tokens_out: u64,
+    pub(super) cost_usd: Option<f64>,
+    pub(super) worked_ms: u64,
+    /// Milliseconds of work that are left, as the jobs of the batch that are done, or the phases that are, let expect.
+    pub(super) left_ms: Option<u64>,
+    /// `2 of 4`.
+    #[serde(skip)]
+    pub(super) phase: String,
+}
+
+impl JobLine {
+    /// What a person knows the job by.
+    pub(super) fn called(&self) -> &str {
+        self.label.as_deref().filter(|label| !label.trim().is_empty()).unwrap_or(&self.instructions)
+    }
+}
+
+/// A batch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct BatchLine {
+    pub(super) batch: Uuid,
+    pub(super) name: Option<String>,
+    pub(super) jobs: u64,
+    #[serde(flatten)]
+    pub(super) totals: BatchTotals,
+    /// Until all that is queued and running is done, as long as as many run as now.
+    pub(super) left_ms: Option<u64>,
+}
+
+/// Takes snapshots, and remembers what doesn't change.
+pub(super) struct Watcher<'o> {
+    app: &'o AppContext,
+    watched: Watched,
+    /// What the queue knows of jobs that were seen.
+    known: HashMap<JobId, DatabaseJob>,
+    ids: Vec<String>,
+    /// Of a batch: how many had ended when it was asked, and how long the middle one of those that are done was worked.
+    paces: HashMap<Uuid, (u64, Option<u64>)>,
+    names: HashMap<Uuid, Option<String>>,
+    before: BTreeMap<JobId, JobLine>,
+}
+
+impl<'o> Watcher<'o> {
+    pub(super) fn new(app: &'o AppContext, watched: Watched) -> Self {
+        let (known, paces, names) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { app, watched, known, ids: Vec::new(), paces, names, before: BTreeMap::new() }
+    }
+
+    pub(super) async fn snapshot(&mut self) -> Result<Snapshot, CliError> {
+        let jobs = self.jobs().await?;
+        let mut batches: BTreeMap<Uuid, BatchTotals> = BTreeMap::new();
+        if let Watched::Batch(batch) = &self.watched {
+            batches.insert(batch.batch.id, BatchTotals::default());
+        }
+        batches.extend(jobs.iter().filter_map(|job| Some((job.queue.as_ref()?.batch, BatchTotals::default()))));
+        for (batch, totals) in &mut batches {
+            *totals = self.app.store.totals(*batch).await?;
+            self.pace(*batch, totals.ended()).await?;
+        }
+        let mut lines = Vec::with_capacity(jobs.len());
+        for job in &jobs {
+            lines.push(self.line(job).await?);
+        }
+        let rested = self.rested(&lines).await?;
+        let batches: Vec<BatchLine> =
+            batches.iter().map(|(batch, totals)| self.batch(*batch, totals, &lines)).collect();
+        let is_over = match &self.watched {
+            Watched::All => lines.is_empty(),
+            Watched::Job(_) => lines.iter().all(|line| !matches!(line.status, JobStatus::Running | JobStatus::Queued)),
+            Watched::Batch(batch) => batches
+                .iter()
+                .filter(|line| line.batch == batch.batch.id)
+                .all(|line| line.totals.queued + line.totals.running == 0),
+        };
+        self.before = lines.iter().map(|line| (line.id, line.clone())).collect();
+        Ok(Snapshot { at: now(), jobs: lines, batches, is_over, rested, ids: self.ids.clone() })
+    }
+
+    /// The jobs to show: those of the watched ones that run, the oldest first; a job that was named also when it doesn't.
+    async fn jobs(&mut self) -> Result<Vec<DatabaseJob>, CliError> {
+        let running = JobFilter { status: Some(JobStatus::Running), ..JobFilter::default() };
+        let mut rows = match &self.watched {
+            Watched::Job(id) => self.app.store.job(*id).await?.into_iter().collect(),
+            Watched::All | Watched::Batch(_) => self.app.store.jobs(&running).await?,
+        };
+        rows.sort_by_key(|row| row.job.id);
+        if rows.iter().any(|row| !self.known.contains_key(&row.job.id)) {
+            let known = self.app.database_jobs(rows.clone()).await?;
+            for BatchRow { batch, .. } in self.app.batches_of(&known).await? {
+                self.names.insert(batch.id, batch.name);
+            }
+            self.known.extend(known.into_iter().map(|job| (job.id(), job)));
+            self.ids = self.app.ids().await?;
+        }
+        let queue = |id: JobId| self.known.get(&id).and_then(|known| known.queue.clone());
+        let mut jobs: Vec<DatabaseJob> =
+            rows.into_iter().map(|row| DatabaseJob { queue: queue(row.job.id), row }).collect();
+        if let Watched::Batch(batch) = &self.watched {
+            jobs.retain(|job| job.queue.as_ref().is_some_and(|queue| queue.batch == batch.batch.id));
+        }
+        Ok(jobs)
+    }
+
+    /// Finds out how long a job of the batch takes, when more of them have ended than at the last look.
+    async fn pace(&mut self, batch: Uuid, ended: u64) -> Result<(), CliError> {
+        if self.paces.get(&batch).is_some_and(|(known, _)| *known == ended) {
+            return Ok(());
+        }
+        let row = match &self.watched {
+            Watched::Batch(row) if row.batch.id == batch => (**row).clone(),
+            Watched::All | Watched::Job(_) | Watched::Batch(_) => self.app.batch(&batch.to_string()).await?,
+        };
+        let jobs = self.app.jobs_of(&row, &JobFilter::default()).await?;
+        self.names.insert(batch, row.batch.name);
+        let is_done = |job: &&DatabaseJob| matches!(job.status(), JobStatus::Completed | JobStatus::Partial);
+        let mut worked: Vec<u64> = jobs.iter().filter(is_done).map(|job| job.row.state.worked_ms).collect();
+        // Linked jobs were not worked.
+        worked.retain(|ms| *ms > 0);
+        worked.sort_unstable();
+        self.paces.insert(batch, (ended, worked.get(worked.len().saturating_sub(1) / 2).copied()));
+        Ok(())
+    }
+
+    async fn line(&self, job: &DatabaseJob) -> Result<JobLine, CliError> {
+        let todos = self.app.store.todos(job.id()).await?;
+        let last = todos.iter().map(|row| (row.phase, row.attempt)).max();
+        let of_phase: Vec<_> = todos.iter().filter(|row| Some((row.phase, row.attempt)) == last).collect();
+        let current = of_phase.iter().find(|row| row.todo.status == TodoStatus::InProgress);
+        let completed = of_phase.iter().filter(|row| row.todo.status == TodoStatus::Completed).count();
+        let state = &job.row.state;
+        let queue = job.queue.as_ref();
+        let is_running = state.status == JobStatus::Running;
+        let pace = queue.and_then(|queue| self.paces.get(&queue.batch)).and_then(|(_, pace)| *pace);
+        Ok(JobLine {
+            id: job.id(),
+            status: state.status,
+            hold_reason: state.hold_reason,
+            batch: queue.map(|queue| queue.batch),
+            label: queue.map(|queue| queue.label.clone()),
+            instructions: job.row.job.instructions.clone(),
+            phase_number: state.phase_number,
+            phase_title: state.phase_title.clone(),
+            phases_planned: state.phases_planned,
+            phases_complete: state.phases_complete,
+            todo: current.map(|row| one_line(&row.todo.active_form)),
+            todos_completed: completed as u64,
+            todos: of_phase.len() as u64,
+            turns: state.turns,
+            tokens_in: state.tokens_in,
+            tokens_out: state.tokens_out,
+            cost_usd: state.cost_usd,
+            worked_ms: state.worked_ms,
+            left_ms: is_running
+                .then(|| left(state.worked_ms, pace, state.phases_complete, state.phases_planned))
+                .flatten(),
+            phase: jobs::phase(state),
+        })
+    }
+
+    /// The jobs that ran at the last look and don't any more, as they stand now.
+    async fn rested(&self, lines: &[JobLine]) -> Result<Vec<JobLine>, CliError> {
+        let mut rested = Vec::new();
+        for id in self.before.keys().filter(|id| lines.iter().all(|line| line.id != **id)) {
+            if let Some(row) = self.app.store.job(*id).await? {
+                let queue = self.known.get(id).and_then(|known| known.queue.clone());
+                rested.push(self.line(&DatabaseJob { row, queue }).await?);
+            }
+        }
+        Ok(rested)
+    }
+
+    fn batch(&self, batch: Uuid, totals: &BatchTotals, lines: &[JobLine]) -> BatchLine {
+        let pace = self.paces.get(&batch).and_then(|(_, pace)| *pace);
+        let running = lines.iter().filter(|line| line.batch == Some(batch) && line.status == JobStatus::Running);
+        let begun: u64 = running.clone().map(|line| line.left_ms.or(pace).unwrap_or_default()).sum();
+        let at_once = running.count() as u64;
+        let left = pace.map(|pace| begun.saturating_add(pace.saturating_mul(totals.queued)));
+        BatchLine {
+            batch,
+            name: self.names.get(&batch).cloned().flatten(),
+            jobs: totals.all(),
+            totals: *totals,
+            left_ms: left.and_then(|left| left.checked_div(at_once)),
+        }
+    }
+}
+
+/// The time left of a job after `worked` milliseconds: by the pace of the batch's other jobs, else by that of its own completed phases.
+fn left(worked: u64, pace: Option<u64>, complete: u32, planned: u32) -> Option<u64> {
+    let by_pace = pace.filter(|pace| *pace > worked).map(|pace| pace - worked);
+    let phases = u64::from(planned.checked_sub(complete)?);
+    by_pace.or_else(|| (phases > 0).then(|| worked.checked_div(complete.into())?.checked_mul(phases)).flatten())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left;
+
+    #[test]
+    fn what_is_left_is_told_where_anything_tells_it() {
+        assert_eq!(left(40, Some(100), 0, 4), Some(60));
+        assert_eq!(left(120, Some(100), 1, 4), Some(360));
+        assert_eq!(left(120, None, 2, 4), Some(120));
+        assert_eq!(left(120, None, 0, 4), None);
+        assert_eq!(left(120, None, 4, 4), None);
+        assert_eq!(left(u64::MAX, None, 1, u32::MAX), None);
+    }
+}

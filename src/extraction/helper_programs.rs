@@ -1,0 +1,272 @@
+//! Other programs that help where our own readers have nothing: `pdftotext` for a PDF or a page that is too broken for
+//! ours, `pdftoppm` and `tesseract` for pages that are only images. Used where they are installed; held by the same limits.
+//! What was recognised in an image is marked, page by page, because it may be wrong in any letter.
+
+use super::{
+    limits::PAGE,
+    message::ReaderRequest,
+    ocr::HelperPrograms,
+    parent::{ReaderEnd, ReaderOutput, ask},
+};
+use overnight_documents::{CollectedPages, Extracted, Format, Gap, PageSink, PageSpan, Refusal, Unit, pdf_header};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    fmt::Write,
+    time::Duration,
+};
+
+/// Processor time for one image.
+const IMAGE: Duration = Duration::from_mins(1);
+/// Pages that are given to `pdftotext` one by one, where it didn't get through all of them.
+const MOST_SINGLE_PAGES: usize = 20;
+/// Images that are tried one after the other without success.
+const MOST_FAILURES: usize = 3;
+/// Images of one document in which characters are recognised; the pages behind them stay gaps.
+const MOST_IMAGES: usize = 500;
+/// The program that is asked about our own images: where it fails, the document is not to blame.
+const RECOGNISING: &str = "tesseract";
+/// Dots per inch that recognition is best at.
+const DOTS: &str = "300";
+/// Bytes of another program's answer.
+const MOST_BYTES: usize = 256 << 20;
+
+/// A document with what our reader couldn't read added where that can be had.
+#[derive(Debug)]
+pub(super) struct HelpedText {
+    pub(super) read: Result<Extracted, Refusal>,
+    /// A program failed, or was ended from outside: another time it may not.
+    pub(super) has_failed: bool,
+}
+
+/// Adds to what our reader made of the document; `left` is what is left of its time.
+pub(super) fn fill_gaps(
+    tools: &HelperPrograms,
+    read: Result<Extracted, Refusal>,
+    left: Duration,
+    bytes: &[u8],
+) -> HelpedText {
+    let help = Help { tools, left: Cell::new(left), failed: RefCell::new(None) };
+    let mut read = help.fill_gaps(read, bytes);
+    let failed = help.failed.into_inner();
+    if let (Ok(extracted), Some(failed)) = (&mut read, &failed) {
+        extracted.notes.push(failed.clone());
+    }
+    HelpedText { read, has_failed: failed.is_some() }
+}
+
+/// Help with one document.
+struct Help<'t> {
+    tools: &'t HelperPrograms,
+    /// Processor time for `pdftotext`.
+    left: Cell<Duration>,
+    /// How the recognition of characters failed, a note; the last time.
+    failed: RefCell<Option<String>>,
+}
+
+impl Help<'_> {
+    /// What our reader made of the document, with what it couldn't read added where that can be had.
+    fn fill_gaps(&self, read: Result<Extracted, Refusal>, bytes: &[u8]) -> Result<Extracted, Refusal> {
+        match read {
+            Ok(extracted) if extracted.format == Format::Pdf && !extracted.gaps.is_empty() => {
+                Ok(self.fill(extracted, bytes))
+            }
+            Ok(extracted) => Ok(extracted),
+            Err(Refusal::Image) => self.image(bytes).ok_or(Refusal::Image),
+            Err(refusal) => self.whole(&refusal, bytes).ok_or(refusal),
+        }
+    }
+
+    /// A PDF that our reader refused, read by `pdftotext`.
+    fn whole(&self, refusal: &Refusal, bytes: &[u8]) -> Option<Extracted> {
+        let is_broken = matches!(refusal, Refusal::Damaged { .. } | Refusal::Ended { .. } | Refusal::Overlong { .. });
+        if !is_broken || pdf_header(bytes).is_none() {
+            return None;
+        }
+        let version = self.tools.installed().pdftotext.clone()?;
+        let text = self.text("pdftotext", &["-enc", "UTF-8", "-", "-"], bytes, self.left.get())?;
+        let mut collected = CollectedPages::of(text.strip_suffix('\x0c')?.split('\x0c'));
+        collected.add_note(format!("read by pdftotext: our own reader says that it {refusal}"));
+        Some(collected.finish(Format::Pdf, version, Unit::Page, None)).filter(|extracted| !extracted.text.is_empty())
+    }
+
+    /// The characters in an image.
+    fn image(&self, bytes: &[u8]) -> Option<Extracted> {
+        let version = self.tools.installed().tesseract.clone()?;
+        let mut collected = CollectedPages::default();
+        collected.begin(1).ok()?;
+        collected.text(&self.recognise(bytes)?).ok()?;
+        let mut extracted = collected.finish(Format::Image, version, Unit::Page, None);
+        if extracted.text.is_empty() {
+            return None;
+        }
+        extracted.recognised.push(PageSpan { from: 1, to: 1 });
+        Some(extracted)
+    }
+
+    /// The gaps of a PDF filled, page by page, as far as it goes.
+    fn fill(&self, mut extracted: Extracted, bytes: &[u8]) -> Extracted {
+        let mut pages: Vec<String> = extracted.text.split('\x0c').map(str::to_owned).collect();
+        let is_empty = |page: u64| pages.get(place(page)).is_none_or(|text| text.trim().is_empty());
+        let asked =
+            extracted.gaps.iter().filter_map(|gap| gap.pages).flat_map(|range| range.from..=range.to.min(MAX_PAGES));
+        let mut empty: Vec<u64> = asked.filter(|&page| is_empty(page)).collect();
+        // A page may have several gaps.
+        empty.sort_unstable();
+        empty.dedup();
+        let mut found = self.texts(&empty, bytes);
+        let mut others = Vec::new();
+        for &page in found.keys() {
+            PageSpan::push(&mut others, page);
+        }
+        let mut images = Images::default();
+        for page in empty {
+            if found.contains_key(&page) {
+                continue;
+            }
+            if let Some(text) = self.scan(page, bytes, &mut images) {
+                PageSpan::push(&mut extracted.recognised, page);
+                found.insert(page, text);
+            }
+        }
+        let mut left = Vec::new();
+        for gap in std::mem::take(&mut extracted.gaps) {
+            let Some(range) = gap.pages else {
+                left.push(gap);
+                continue;
+            };
+            let pages = range.from..=range.to.min(MAX_PAGES);
+            pages.filter(|page| !found.contains_key(page)).for_each(|page| Gap::push(&mut left, page, &gap.why));
+            if range.to > MAX_PAGES {
+                let pages = Some(PageSpan { from: range.from.max(MAX_PAGES + 1), to: range.to });
+                left.push(Gap { pages, why: gap.why });
+            }
+        }
+        for (page, text) in found {
+            if pages.len() <= place(page) {
+                pages.resize(place(page) + 1, String::new());
+            }
+            pages[place(page)] = text;
+        }
+        extracted.gaps = left;
+        if extracted.recognised.is_empty() && others.is_empty() {
+            return extracted;
+        }
+        let installed = self.tools.installed();
+        for version in [
+            installed.pdftotext.as_ref().filter(|_| !others.is_empty()),
+            installed.tesseract.as_ref().filter(|_| !extracted.recognised.is_empty()),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            let _ = write!(extracted.reader, ", {version}");
+        }
+        extracted.notes.extend(others.iter().map(|range| format!("{range} read by pdftotext")));
+        let collected = CollectedPages::of(pages.iter().map(String::as_str));
+        let text = collected.finish(Format::Pdf, String::new(), Unit::Page, None).text;
+        Extracted { text, ..extracted }
+    }
+
+    /// What `pdftotext` reads on these pages of a PDF, which are sorted: on all of them in one go, and where that takes half
+    /// of the time that is left, on the first few, one by one, in the other half.
+    fn texts(&self, pages: &[u64], bytes: &[u8]) -> BTreeMap<u64, String> {
+        let (Some(first), Some(last), true) = (pages.first(), pages.last(), self.tools.installed().pdftotext.is_some())
+        else {
+            return BTreeMap::new();
+        };
+        let read = |from: u64, to: u64, limit: Duration| {
+            if limit.is_zero() {
+                return None;
+            }
+            let range = [from.to_string(), to.to_string()];
+            let arguments = ["-enc", "UTF-8", "-f", &range[0], "-l", &range[1], "-", "-"];
+            self.text("pdftotext", &arguments, bytes, limit)
+        };
+        let is_wanted = |(page, text): &(u64, String)| pages.binary_search(page).is_ok() && !text.trim().is_empty();
+        let together = (self.left.get() / 2).min(PAGE * u32::try_from(last - first + 1).unwrap_or(u32::MAX));
+        match read(*first, *last, together) {
+            Some(text) => (*first..=*last).zip(text.split('\x0c').map(str::to_owned)).filter(is_wanted).collect(),
+            None => pages
+                .iter()
+                .take(MOST_SINGLE_PAGES)
+                .map_while(|&page| Some((page, self.left.get().min(PAGE))).filter(|(_, limit)| !limit.is_zero()))
+                .filter_map(|(page, limit)| Some((page, read(page, page, limit)?)))
+                .map(|(page, text)| (page, text.trim_end_matches('\x0c').to_owned()))
+                .filter(is_wanted)
+                .collect(),
+        }
+    }
+
+    /// The characters in a page of a PDF that is an image.
+    fn scan(&self, page: u64, bytes: &[u8], images: &mut Images) -> Option<String> {
+        let are_installed = self.tools.installed().pdftoppm.is_some() && self.tools.installed().tesseract.is_some();
+        if !are_installed || images.tried == MOST_IMAGES || images.failed == MOST_FAILURES {
+            return None;
+        }
+        images.tried += 1;
+        images.failed += 1;
+        let number = page.to_string();
+        let image = self.run("pdftoppm", &["-r", DOTS, "-png", "-f", &number, "-l", &number, "-"], bytes, IMAGE)?;
+        let text = self.recognise(&image)?;
+        images.failed = 0;
+        Some(text).filter(|text| !text.trim().is_empty())
+    }
+
+    fn recognise(&self, image: &[u8]) -> Option<String> {
+        self.text("tesseract", &["stdin", "stdout"], image, IMAGE)
+    }
+
+    fn text(&self, program: &str, arguments: &[&str], input: &[u8], limit: Duration) -> Option<String> {
+        String::from_utf8(self.run(program, arguments, input, limit)?).ok()
+    }
+
+    /// What the program says about `input`; none where it fails, falls, or says too much.
+    fn run(&self, program: &str, arguments: &[&str], input: &[u8], limit: Duration) -> Option<Vec<u8>> {
+        let request = ReaderRequest::Run {
+            program: program.to_owned(),
+            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
+            left_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+        };
+        let mut said = Vec::new();
+        let end = ask(self.tools.program.as_deref()?, &request, input, &mut |heard| match heard {
+            ReaderOutput::Bytes(piece) => {
+                said.extend_from_slice(&piece);
+                said.len() <= MOST_BYTES
+            }
+            ReaderOutput::Line(_) => false,
+        });
+        match end {
+            Ok(ReaderEnd::Done) => Some(said).filter(|said| said.len() <= MOST_BYTES),
+            Ok(ReaderEnd::Code(code)) if program == RECOGNISING => {
+                *self.failed.borrow_mut() = Some(format!("{program} failed (exit code {code}): see that it works"));
+                None
+            }
+            Ok(ReaderEnd::Killed(signal)) => {
+                *self.failed.borrow_mut() = Some(format!("{program} was ended by signal {signal}: try again"));
+                None
+            }
+            Ok(ReaderEnd::Time) if program == "pdftotext" => {
+                self.left.set(self.left.get().saturating_sub(limit));
+                None
+            }
+            Ok(ReaderEnd::Code(_) | ReaderEnd::Time | ReaderEnd::Memory | ReaderEnd::Fell(_)) | Err(_) => None,
+        }
+    }
+}
+
+/// Pages of a PDF that are looked at.
+const MAX_PAGES: u64 = 100_000;
+
+/// Where a page's text stands among all.
+fn place(page: u64) -> usize {
+    usize::try_from(page.saturating_sub(1)).unwrap_or(usize::MAX)
+}
+
+/// Images of a document in which characters were to be recognised.
+#[derive(Debug, Default)]
+struct Images {
+    tried: usize,
+    /// The last ones, without success.
+    failed: usize,
+}

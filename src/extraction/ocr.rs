@@ -1,0 +1,126 @@
+//! Which other programs may help our readers: whether they are wanted, whether they are installed, in which version.
+
+use super::child::NO_PROGRAM;
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+/// `documents.ocr`: whether characters are recognised in images.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OcrMode {
+    /// Where the programs for it are installed.
+    #[default]
+    Auto,
+    /// No.
+    Never,
+    /// As with `Auto`, and it is an error if they aren't installed.
+    Always,
+}
+
+impl OcrMode {
+    /// As it stands in a configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Never => "never",
+            Self::Always => "always",
+        }
+    }
+
+    /// The other way round; the error is a predicate.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        [Self::Auto, Self::Never, Self::Always]
+            .into_iter()
+            .find(|one| one.as_str() == text)
+            .ok_or_else(|| "must be auto, never or always".to_owned())
+    }
+}
+
+/// The programs, and what they may be used for.
+#[derive(Debug)]
+pub(super) struct HelperPrograms {
+    /// Ours, which holds the limits; none: no other programs are used.
+    pub(super) program: Option<PathBuf>,
+    recognition: OcrMode,
+    installed: OnceLock<InstalledPrograms>,
+}
+
+/// The first line with which each tells its version.
+#[derive(Debug, Default)]
+pub(super) struct InstalledPrograms {
+    pub(super) pdftotext: Option<String>,
+    pub(super) pdftoppm: Option<String>,
+    pub(super) tesseract: Option<String>,
+}
+
+impl HelperPrograms {
+    pub(super) fn find(program: &Path, recognition: OcrMode) -> Self {
+        Self { program: Some(program.to_owned()), recognition, installed: OnceLock::new() }
+    }
+
+    pub(super) fn none() -> Self {
+        Self { program: None, recognition: OcrMode::Never, installed: OnceLock::new() }
+    }
+
+    pub(super) fn installed(&self) -> &InstalledPrograms {
+        self.installed.get_or_init(|| match self.recognition {
+            OcrMode::Never => InstalledPrograms::default(),
+            OcrMode::Auto | OcrMode::Always => InstalledPrograms {
+                pdftotext: version("pdftotext", "-v"),
+                pdftoppm: version("pdftoppm", "-v"),
+                tesseract: version("tesseract", "--version"),
+            },
+        })
+    }
+
+    /// What is wanted and isn't there, as a sentence.
+    pub(super) fn missing(&self) -> Option<String> {
+        let installed = self.installed();
+        let missing = match (&installed.pdftoppm, &installed.tesseract) {
+            (Some(_), Some(_)) => return None,
+            (None, Some(_)) => "pdftoppm",
+            (Some(_), None) => "tesseract",
+            (None, None) => "pdftoppm and tesseract",
+        };
+        (self.recognition == OcrMode::Always).then(|| {
+            format!("`documents.ocr` is `always`, and {missing} can't be found: install it, or set `auto` or `never`")
+        })
+    }
+
+    /// Who helps, for a person.
+    pub(super) fn summary(&self) -> String {
+        if self.recognition == OcrMode::Never {
+            return "no other programs help (`documents.ocr` is `never`)".to_owned();
+        }
+        let InstalledPrograms { pdftotext, pdftoppm, tesseract } = self.installed();
+        let broken = match pdftotext {
+            Some(version) => format!("{version} helps with broken PDFs"),
+            None => "pdftotext isn't installed, which could help with broken PDFs".to_owned(),
+        };
+        let images = match (pdftoppm, tesseract) {
+            (Some(_), Some(version)) => format!("{version} recognises characters in scans"),
+            (None, Some(_)) => "pdftoppm isn't installed, so pages that are only images stay unread".to_owned(),
+            (Some(_) | None, None) => "tesseract isn't installed, so what is only an image stays unread".to_owned(),
+        };
+        format!("{broken}; {images}")
+    }
+
+    /// All that may have a part in a text, in one line.
+    pub(super) fn versions(&self) -> String {
+        let InstalledPrograms { pdftotext, pdftoppm, tesseract } = self.installed();
+        [pdftotext, pdftoppm, tesseract].map(|version| version.as_deref().unwrap_or("-")).join("; ")
+    }
+}
+
+/// The first line that a program says when it is asked for its version; none where it isn't installed.
+fn version(program: &str, flag: &str) -> Option<String> {
+    let said = Command::new(program).arg(flag).stdin(Stdio::null()).output().ok()?;
+    if said.status.code() == Some(i32::from(NO_PROGRAM)) {
+        return None;
+    }
+    let text = [said.stdout, said.stderr].concat();
+    let line = String::from_utf8_lossy(&text).lines().next().unwrap_or(program).trim().to_owned();
+    Some(line.replace(" version ", " "))
+}

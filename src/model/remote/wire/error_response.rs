@@ -1,0 +1,301 @@
+//! What a server means by an error, in whatever shape it says so: the same for all wire formats, because what stands in
+//! front of a server (a proxy, a gateway, another vendor's format) answers in a shape of its own.
+
+use crate::model::{Failure, FailureKind};
+use serde_json::{Map, Value};
+
+/// Characters of a server's own words that are shown.
+const MOST_WORDS: usize = 300;
+
+/// Characters of them that are read to find out what they mean.
+const MOST_READ: usize = 4_096;
+
+/// Bytes of a text or page in which the words are looked for.
+const MOST_PAGE: usize = 64 * 1024;
+
+/// What a status other than 200 means where nothing else is known.
+pub fn by_status(status: u16) -> FailureKind {
+    match status {
+        // A redirect isn't followed, as the key would go with it: the address is another.
+        300..=399 | 404 => FailureKind::NotFound,
+        401 | 403 => FailureKind::KeyRefused,
+        402 => FailureKind::QuotaUsed,
+        408 => FailureKind::TimedOut,
+        409 => FailureKind::Conflict,
+        429 => FailureKind::RateLimited,
+        400..=499 => FailureKind::BadRequest,
+        503 | 529 => FailureKind::Overloaded,
+        500..=599 => FailureKind::Server,
+        0..=299 | 600..=u16::MAX => FailureKind::Malformed,
+    }
+}
+
+/// Whether a server's words say that prompt and reply don't fit in the model's window.
+pub fn speaks_of_length(text: &str) -> bool {
+    const SAID: &[&str] = &[
+        "context_length",
+        "context length",
+        "context size",
+        "context window",
+        "context limit",
+        "exceed_context",
+        "exceeds the available context",
+        "maximum prompt length",
+        "max_tokens_exceeded",
+        "model token limit",
+        "input is too long",
+        "input token count",
+        "prompt is too long",
+        "prompt too long",
+        "string_above_max_length",
+        "string too long",
+        "reduce the length of",
+        "too many input tokens",
+        "too many tokens",
+        "tokens + `max_new_tokens`",
+        "tokens in request more than max",
+    ];
+    let text = text.to_ascii_lowercase();
+    SAID.iter().any(|said| text.contains(said))
+}
+
+/// The server's own words for an error, in one line of at most 300 characters; empty where it has none.
+pub fn words(body: &str) -> String {
+    shown(&ErrorDetails::of(body).words)
+}
+
+/// What kind of failure a status other than 200 is, by status, codes and words, with those words.
+pub fn refusal(status: u16, body: &str) -> (FailureKind, String) {
+    let said = ErrorDetails::of(body);
+    (kind(status, &said), shown(&said.words))
+}
+
+/// The failure that an error within a reply of status 200 stands for. `error` is the error alone.
+pub fn in_reply(error: &Value) -> Failure {
+    let mut said = ErrorDetails::default();
+    said.hear(error, 0);
+    let kind = match (said.status, by_codes(&said)) {
+        (Some(status), _) => Some(kind(status, &said)),
+        // Such an error speaks of tokens too: of those of a minute.
+        (None, Some(FailureKind::RateLimited)) => {
+            by_words(&said).filter(|kind| *kind == FailureKind::QuotaUsed).or(Some(FailureKind::RateLimited))
+        }
+        (None, named) => by_words(&said).or(named),
+    };
+    let words = shown(&said.words);
+    let words = if words.is_empty() { shown(&said.codes.join(" ")) } else { words };
+    let reason = if words.is_empty() {
+        "the server answered with an error that has no words".to_owned()
+    } else {
+        format!("the server answered with an error: {words}")
+    };
+    Failure::new(kind.unwrap_or(FailureKind::Server), reason)
+}
+
+fn kind(status: u16, said: &ErrorDetails) -> FailureKind {
+    let usual = by_status(status);
+    let told = by_words(said);
+    match usual {
+        // 413 is said of bytes too, but then not of tokens.
+        FailureKind::BadRequest if status == 413 && said.speaks_of(&["token", "context"]) => FailureKind::ContextLength,
+        FailureKind::BadRequest => {
+            told.or_else(|| by_codes(said).filter(|kind| *kind != FailureKind::Server)).unwrap_or(usual)
+        }
+        FailureKind::KeyRefused => told.unwrap_or(usual),
+        FailureKind::Server => {
+            told.or_else(|| by_codes(said).filter(|kind| *kind == FailureKind::Overloaded)).unwrap_or(usual)
+        }
+        FailureKind::RateLimited => told.filter(|kind| *kind == FailureKind::QuotaUsed).unwrap_or_else(|| {
+            // One request that is larger than what is granted for a minute never comes through by waiting.
+            if said.speaks_of(&["request too large"]) { FailureKind::ContextLength } else { usual }
+        }),
+        FailureKind::Overloaded
+        | FailureKind::TimedOut
+        | FailureKind::Conflict
+        | FailureKind::Stalled
+        | FailureKind::Unreachable
+        | FailureKind::BrokenStream
+        | FailureKind::Malformed
+        | FailureKind::ContextLength
+        | FailureKind::NotFound
+        | FailureKind::QuotaUsed
+        | FailureKind::Exhausted => usual,
+    }
+}
+
+/// What is certain from codes and words, whatever the status is.
+fn by_words(said: &ErrorDetails) -> Option<FailureKind> {
+    if said.speaks_of(&["insufficient_quota", "billing_hard_limit_reached", "credit balance is too low"])
+        || said.speaks_of(&["insufficient balance", "insufficient credits", "billing_not_active"])
+    {
+        Some(FailureKind::QuotaUsed)
+    } else if said.speaks_of(&["api_key_invalid", "invalid_api_key", "api key not valid"]) {
+        Some(FailureKind::KeyRefused)
+    } else if said.speaks_of(&["model_not_found"]) {
+        Some(FailureKind::NotFound)
+    } else if speaks_of_length(&said.words) || said.codes.iter().any(|code| speaks_of_length(code)) {
+        Some(FailureKind::ContextLength)
+    } else {
+        None
+    }
+}
+
+/// What vendors' names of errors mean.
+fn by_codes(said: &ErrorDetails) -> Option<FailureKind> {
+    said.codes.iter().find_map(|code| match code.to_ascii_lowercase().as_str() {
+        "rate_limit_exceeded"
+        | "rate_limit_error"
+        | "rate_limit_reached_error"
+        | "resource_exhausted"
+        | "too_many_requests"
+        | "tokens"
+        | "requests" => Some(FailureKind::RateLimited),
+        "overloaded_error"
+        | "overloaded"
+        | "engine_overloaded_error"
+        | "unavailable"
+        | "unavailable_error"
+        | "service_unavailable" => Some(FailureKind::Overloaded),
+        "timeout" | "timeout_error" | "deadline_exceeded" => Some(FailureKind::TimedOut),
+        "authentication_error" | "permission_error" | "permission_denied" | "unauthenticated" => {
+            Some(FailureKind::KeyRefused)
+        }
+        "billing_error" | "exceeded_current_quota_error" => Some(FailureKind::QuotaUsed),
+        "not_found" | "not_found_error" => Some(FailureKind::NotFound),
+        "invalid_request_error" | "invalid_argument" | "badrequesterror" => Some(FailureKind::BadRequest),
+        "api_error" | "internal" | "internal_server_error" | "server_error" => Some(FailureKind::Server),
+        _ => None,
+    })
+}
+
+/// What was found in an error, before it is made short.
+#[derive(Debug, Default)]
+struct ErrorDetails {
+    words: String,
+    /// Names of the error, as vendors give them in `code`, `type`, `status` and `reason`.
+    codes: Vec<String>,
+    /// A number among them that is a status.
+    status: Option<u16>,
+}
+
+impl ErrorDetails {
+    fn of(body: &str) -> Self {
+        let mut said = Self::default();
+        match serde_json::from_str::<Value>(body) {
+            Ok(value) => said.hear(&value, 0),
+            Err(_) => said.words = page(body),
+        }
+        said
+    }
+
+    fn speaks_of(&self, what: &[&str]) -> bool {
+        let words = self.words.to_ascii_lowercase();
+        what.iter().any(|what| words.contains(what) || self.codes.iter().any(|code| code.eq_ignore_ascii_case(what)))
+    }
+
+    fn hear(&mut self, value: &Value, level: usize) {
+        match value {
+            Value::String(text) => self.add(text),
+            Value::Array(items) => {
+                if let Some(first) = items.first().filter(|_| level < 4) {
+                    self.hear(first, level + 1);
+                }
+            }
+            Value::Object(fields) => self.hear_fields(fields, level),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn hear_fields(&mut self, fields: &Map<String, Value>, level: usize) {
+        if level >= 4 {
+            return;
+        }
+        for name in ["code", "type", "status", "reason"] {
+            match fields.get(name) {
+                Some(Value::String(code)) if code.len() <= 100 && self.codes.len() < 16 => {
+                    self.codes.push(code.clone());
+                    self.hear_status(code.parse().ok());
+                }
+                Some(Value::Number(number)) => self.hear_status(number.as_u64()),
+                Some(_) | None => {}
+            }
+        }
+        // The first of these that says something; what is behind it is the same again, or less.
+        for name in ["error", "message", "msg", "detail", "errors", "error_description"] {
+            let before = self.words.len();
+            if let Some(value) = fields.get(name) {
+                self.hear(value, level + 1);
+            }
+            if self.words.len() > before {
+                break;
+            }
+        }
+        // A gateway says that "the provider returned an error" and has the provider's own answer beside it.
+        if let Some(Value::String(raw)) = fields.get("metadata").and_then(|metadata| metadata.get("raw")) {
+            match serde_json::from_str::<Value>(raw) {
+                Ok(value) => self.hear(&value, level + 1),
+                Err(_) => self.add(&page(raw)),
+            }
+        }
+        if let Some(Value::Array(details)) = fields.get("details") {
+            let reasons = details.iter().filter_map(|detail| detail.get("reason")?.as_str());
+            self.codes.extend(reasons.take(4).filter(|reason| reason.len() <= 100).map(str::to_owned));
+        }
+    }
+
+    fn hear_status(&mut self, number: Option<u64>) {
+        let status = number.and_then(|number| u16::try_from(number).ok()).filter(|status| (400..600).contains(status));
+        self.status = self.status.or(status);
+    }
+
+    fn add(&mut self, text: &str) {
+        if !self.words.is_empty() && !text.trim().is_empty() {
+            self.words.push_str(": ");
+        }
+        let room = MOST_READ.saturating_sub(self.words.chars().count());
+        self.words.extend(text.trim().chars().take(room));
+    }
+}
+
+/// The first line of a text, or the title of a page, or its first words.
+fn page(body: &str) -> String {
+    let body = &body[..body.floor_char_boundary(MOST_PAGE)];
+    let lower = body.to_ascii_lowercase();
+    if !lower.trim_start().starts_with('<') && !lower.contains("<html") {
+        return body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().chars().take(MOST_READ).collect();
+    }
+    let title = lower.find("<title>").and_then(|start| {
+        let start = start + "<title>".len();
+        let end = start + lower[start..].find('<')?;
+        Some(body[start..end].trim()).filter(|title| !title.is_empty())
+    });
+    title.map_or_else(|| without_tags(body).trim().chars().take(MOST_READ).collect(), str::to_owned)
+}
+
+fn without_tags(page: &str) -> String {
+    let mut is_tag = false;
+    page.chars()
+        .filter_map(|char| {
+            let was_tag = is_tag;
+            is_tag = char == '<' || is_tag && char != '>';
+            if char == '<' { Some(' ') } else { (!was_tag).then_some(char) }
+        })
+        .collect()
+}
+
+/// One line, bounded; what isn't a letter, a sign or a space is none of a terminal's business.
+fn shown(text: &str) -> String {
+    let text: String = text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(MOST_WORDS) {
+        Some(_) => {
+            let mut cut: String = text.chars().take(MOST_WORDS - 1).collect();
+            cut.push('…');
+            cut
+        }
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+//! Replies made readable: calls of tools that small models write as text, and arguments that are not quite what the tool wants.
+//! Pure. A vendor's own models call tools as they were told to: of their replies only the arguments are read.
+
+mod fit_schema;
+mod json;
+mod repeated_calls;
+#[cfg(test)]
+mod tests;
+mod thinking;
+mod tool_name;
+mod written_calls;
+
+use super::remote::wire::RawReply;
+use overnight_core::prompt::message::{Stop, ToolCall, ToolSpec, readable};
+use serde_json::{Map, Value};
+
+/// A reply after mending.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RepairedReply {
+    pub text: String,
+    pub calls: Vec<ToolCall>,
+    /// What was done, one sentence each; empty where nothing was odd.
+    pub notes: Vec<String>,
+}
+
+/// Calls that are kept of one reply.
+const MOST_CALLS: usize = 128;
+/// Bytes of text that are kept of one reply.
+const MOST_TEXT: usize = 1024 * 1024;
+/// Notes of one reply; more than that say nothing new.
+const MOST_NOTES: usize = 32;
+
+/// Makes calls of what was heard; `repairs`: also of what is odd. Nothing is guessed: what can't be read for certain stays as it
+/// came, and the tool answers with an error that the model can act on.
+pub fn repair_reply(heard: RawReply, tools: &[ToolSpec], repairs: bool) -> RepairedReply {
+    let RawReply { mut text, calls: raw, usage: _, stop, model: _, carried: _ } = heard;
+    let mut notes = Vec::new();
+    let is_cut = text.len() > MOST_TEXT;
+    if is_cut {
+        text.truncate(text.floor_char_boundary(MOST_TEXT));
+        notes.push("the text was longer than 1 MiB and is cut".to_owned());
+    }
+    let mut calls = Vec::with_capacity(raw.len());
+    if repairs {
+        if let Some(answer) = thinking::without(&text) {
+            text = answer.to_owned();
+            notes.push("reasoning before the answer was taken out of the text".to_owned());
+        }
+        // Only a model that came to its own end has said all that it wanted to.
+        if raw.is_empty()
+            && !is_cut
+            && !text.trim_start().starts_with(thinking::OPEN)
+            && let Some(read) = written_calls::read(&text, stop == Some(Stop::Done), tools)
+        {
+            text = read.text;
+            calls = read.calls;
+            notes.extend(read.notes);
+        }
+    }
+    for call in raw {
+        let tool = tool_name::known(&call.name, tools).filter(|_| repairs);
+        let name = tool.map_or(call.name.as_str(), |tool| tool.name.as_str()).to_owned();
+        if name != call.name {
+            notes.push(format!("{} is read as {name}", shown(&call.name)));
+        }
+        let mut changes = Vec::new();
+        let arguments = arguments(&call.arguments, tool, &mut changes);
+        notes.extend(changes_note(&name, &changes));
+        calls.push(ToolCall { id: call.id, name, arguments });
+    }
+    if repairs {
+        let (kept, left_out) = repeated_calls::without(calls);
+        calls = kept;
+        notes.extend(left_out.iter().map(|name| format!("a call of {} came twice and is made once", shown(name))));
+    }
+    if calls.len() > MOST_CALLS {
+        notes.insert(0, format!("{} calls behind the first {MOST_CALLS} are left out", calls.len() - MOST_CALLS));
+        calls.truncate(MOST_CALLS);
+    }
+    if notes.len() > MOST_NOTES {
+        let more = notes.len() - MOST_NOTES;
+        notes.truncate(MOST_NOTES);
+        notes.push(format!("{more} more of the like"));
+    }
+    RepairedReply { text, calls, notes }
+}
+
+/// A call's arguments: an object, once more in a string or not; what is none stays as it came, and the tool says what it wants
+/// instead. `tool`: made to fit it.
+fn arguments(raw: &str, tool: Option<&ToolSpec>, changes: &mut Vec<String>) -> Value {
+    let read = match serde_json::from_str(raw) {
+        Ok(Value::String(inner)) => serde_json::from_str(&inner).unwrap_or(Value::String(inner)),
+        Ok(value) => value,
+        Err(_) => Value::String(raw.to_owned()),
+    };
+    let read = match (read, tool) {
+        // Nothing said is said in several ways, and none of them is odd.
+        (Value::Null, _) => Value::Object(Map::new()),
+        (Value::String(text), _) if text.trim().is_empty() => Value::Object(Map::new()),
+        (Value::String(text), Some(_)) => match json::object(&text) {
+            Some(object) => {
+                changes.push("they were not plain JSON".to_owned());
+                object
+            }
+            None => Value::String(text),
+        },
+        (read, _) => read,
+    };
+    // What the journal can't hold isn't looked at any closer.
+    let read = readable(if read.is_object() { read } else { Value::String(raw.to_owned()) });
+    match tool {
+        Some(tool) if read.is_object() => fit_schema::fit(read, &tool.parameters, "they", changes),
+        Some(_) | None => read,
+    }
+}
+
+/// The note about a call's arguments.
+fn changes_note(name: &str, changes: &[String]) -> Option<String> {
+    (!changes.is_empty()).then(|| format!("the arguments of {}: {}", shown(name), changes.join("; ")))
+}
+
+/// A name as a note can hold it.
+fn shown(name: &str) -> String {
+    name.chars().filter(|character| !character.is_control()).take(60).collect()
+}

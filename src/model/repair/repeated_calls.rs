@@ -1,0 +1,41 @@
+//! Calls that came twice.
+
+use overnight_core::prompt::{
+    message::ToolCall,
+    tools::{Family, Tool},
+};
+use std::collections::HashMap;
+
+/// The calls without those that came twice, and the names of those left out.
+pub(super) fn without(calls: Vec<ToolCall>) -> (Vec<ToolCall>, Vec<String>) {
+    let mut kept: Vec<ToolCall> = Vec::with_capacity(calls.len());
+    let mut left_out = Vec::new();
+    // Where a provider's id was first seen.
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for call in calls {
+        let is_equal = |other: &ToolCall| other.name == call.name && other.arguments == call.arguments;
+        let is_known = seen.get(&call.id).and_then(|at| kept.get(*at)).is_some_and(is_equal);
+        let is_repeated = changes_something(&call.name) && kept.last().is_some_and(is_equal);
+        if is_known || is_repeated {
+            left_out.push(call.name);
+            continue;
+        }
+        if !call.id.is_empty() {
+            seen.entry(call.id.clone()).or_insert(kept.len());
+        }
+        kept.push(call);
+    }
+    (kept, left_out)
+}
+
+/// Whether a second call in a row does what the first has done already.
+fn changes_something(name: &str) -> bool {
+    match Tool::named(name) {
+        // One step's word may be the next one's too.
+        Some(Tool::TodoList | Tool::NoChange) | None => false,
+        Some(tool) => match tool.family() {
+            Family::Reading => false,
+            Family::Writing | Family::Control => true,
+        },
+    }
+}

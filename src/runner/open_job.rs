@@ -1,0 +1,334 @@
+//! One opened workspace: its lock, its journal, and the state that the journal tells. Resuming is not a second path:
+//! read the journal, apply each decision, go on.
+
+use super::{
+    RunError,
+    clock::{Clock, now},
+    other_version,
+};
+use crate::{
+    failpoint,
+    store::{JobRow, Store, StoreError},
+    tool::{DocumentCache, PlannedChange},
+    workspace::{
+        Workspace, chain,
+        journal::{self, Journal, JournalError},
+        lock::Lock,
+    },
+};
+use overnight_core::job::{
+    decide::{Command, EffectResult},
+    digest::ZERO,
+    event::{Decision, Event},
+    id::JobId,
+    record::{Checkpoint, JobState, JobStatus, NewJob},
+    rows::CheckpointExtent,
+    spec::FORMAT,
+    state::Job,
+};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
+use uuid::Uuid;
+
+/// A job's state as its journal tells it, read without the lock.
+#[derive(Debug)]
+pub struct LoadedJob {
+    pub job: Job,
+    pub seq: u64,
+    pub head: String,
+    /// The largest lease number under which a line was written; 0 where no line was.
+    pub lease: u64,
+}
+
+/// The journal's end as the database last saw it: a chain that doesn't contain this pair was rewritten or cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    pub seq: u64,
+    pub head: String,
+}
+
+impl Anchor {
+    /// As the row knows it; the first row of a job knows no line yet.
+    pub fn of(row: &JobRow) -> Option<Self> {
+        let state = &row.state;
+        (state.journal_seq > 0).then(|| Self { seq: state.journal_seq, head: state.journal_head.clone() })
+    }
+
+    /// Before the first line.
+    pub(super) fn start() -> Self {
+        Self { seq: 0, head: ZERO.to_owned() }
+    }
+}
+
+/// Builds the state from decisions as they are read.
+#[derive(Default)]
+struct ReplayedJournal {
+    job: Option<Job>,
+    spec_sha256: String,
+    anchor: Option<Anchor>,
+    lease: u64,
+}
+
+impl ReplayedJournal {
+    fn on(&mut self, line: chain::JournalLine<Event>) -> Result<(), String> {
+        if let Some(anchor) = &self.anchor
+            && line.seq == anchor.seq + 1
+            && line.prev != anchor.head
+        {
+            return Err(format!("it is not the line after line {} as the database saw it", anchor.seq));
+        }
+        self.lease = self.lease.max(line.lease);
+        let decision = Decision { at: line.at, events: line.events };
+        if let Some(job) = &mut self.job {
+            job.apply_all(&decision);
+            return Ok(());
+        }
+        self.job = Some(Job::begin(&decision).ok_or("the first line does not begin a job")?);
+        if let Some(Event::JobCreated { spec_sha256, spec }) = decision.events.first() {
+            self.spec_sha256.clone_from(spec_sha256);
+            if spec.format != FORMAT {
+                return Err(format!("its format is {}, and this version reads {FORMAT}", spec.format));
+            }
+        }
+        Ok(())
+    }
+
+    /// The anchored line must be there, and be that line.
+    fn check_end(&self, seq: u64, head: &str) -> Result<(), RunError> {
+        let Some(anchor) = self.anchor.as_ref().filter(|anchor| anchor.seq >= seq) else {
+            return Ok(());
+        };
+        let what = if anchor.seq > seq {
+            format!(
+                "the database saw line {} of the chain, and the journal ends at {seq}: its end was cut off",
+                anchor.seq
+            )
+        } else if anchor.head == head {
+            return Ok(());
+        } else {
+            "it is not the line that the database saw".to_owned()
+        };
+        Err(JournalError::Broken { file: chain::LIVE.to_owned(), line: seq, what }.into())
+    }
+
+    fn job(self, path: &Path) -> Result<Job, RunError> {
+        self.job.ok_or_else(|| RunError::Request(format!("{} holds no job: its journal is empty", path.display())))
+    }
+}
+
+/// Reads a job without working on it; safe beside a running one.
+pub fn load(path: &Path) -> Result<LoadedJob, RunError> {
+    load_from(path, None)
+}
+
+/// [`load`], where the chain must contain `anchor`.
+pub fn load_from(path: &Path, anchor: Option<Anchor>) -> Result<LoadedJob, RunError> {
+    let workspace = Workspace::open(path)?;
+    let mut replayed = ReplayedJournal { anchor, ..ReplayedJournal::default() };
+    let read = journal::read(&workspace, |line| replayed.on(line))
+        .map_err(|error| other_version::explain(&workspace, error))?;
+    replayed.check_end(read.position.seq, &read.position.head)?;
+    let lease = replayed.lease;
+    Ok(LoadedJob { job: replayed.job(path)?, seq: read.position.seq, head: read.position.head, lease })
+}
+
+/// A job that this process works on.
+#[derive(Debug)]
+pub struct OpenJob {
+    pub job: Job,
+    pub(super) workspace: Arc<Workspace>,
+    pub(super) journal: Journal,
+    pub(super) document_cache: DocumentCache,
+    /// The change that was worked out last, until it is made.
+    pub(super) planned: Option<PlannedChange>,
+    /// `todos.md` and `progress.md` as this process wrote them last.
+    pub(super) derived: BTreeMap<&'static str, String>,
+    pub(super) derived_at: Option<Instant>,
+    /// The hash of `job.yaml`, as the journal's first line knows it.
+    pub(super) spec_sha256: String,
+    /// The database knew the journal's last line when it was opened, and so all rows.
+    pub(super) is_recorded: bool,
+    /// The number under which this process works; 0 until it is claimed.
+    pub(super) lease: u64,
+    clock: Clock,
+    lock: Lock,
+}
+
+impl OpenJob {
+    /// Takes the lock, reads the journal, and repairs what a crash left. The chain must contain `anchor`.
+    pub fn open(path: &Path, anchor: Option<Anchor>) -> Result<Self, RunError> {
+        let workspace = Workspace::open(path)?;
+        let lock = Lock::acquire(&workspace, now())?;
+        let mut replayed = ReplayedJournal { anchor, ..ReplayedJournal::default() };
+        let journal = Journal::open(&workspace, |line| replayed.on(line))
+            .map_err(|error| other_version::explain(&workspace, error))?;
+        replayed.check_end(journal.seq(), journal.head())?;
+        let is_recorded = replayed
+            .anchor
+            .as_ref()
+            .is_some_and(|anchor| (anchor.seq, anchor.head.as_str()) == (journal.seq(), journal.head()));
+        let spec_sha256 = std::mem::take(&mut replayed.spec_sha256);
+        let job = replayed.job(path)?;
+        Ok(Self {
+            job,
+            workspace: Arc::new(workspace),
+            journal,
+            document_cache: DocumentCache::default(),
+            planned: None,
+            derived: BTreeMap::new(),
+            derived_at: None,
+            spec_sha256,
+            is_recorded,
+            lease: 0,
+            clock: Clock::default(),
+            lock,
+        })
+    }
+
+    /// Makes the job's row where there is none, and claims the lease under which this process writes.
+    pub async fn claim(&mut self, store: &dyn Store) -> Result<(), RunError> {
+        self.claim_for(store, Uuid::now_v7(), super::lease::LEASE_MS).await
+    }
+
+    /// [`Self::claim`] in the name of `worker`, for `for_ms` milliseconds.
+    pub(super) async fn claim_for(&mut self, store: &dyn Store, worker: Uuid, for_ms: u64) -> Result<(), RunError> {
+        failpoint::hit("row.before");
+        store.create(&self.row()).await?;
+        failpoint::hit("claim.before");
+        self.lease = store.claim(self.job.spec.id, worker, for_ms).await?;
+        failpoint::hit("claim.done");
+        Ok(())
+    }
+
+    /// Works under a lease that was claimed for this process before the workspace was opened.
+    pub fn set_lease(&mut self, lease: u64) {
+        self.lease = lease;
+    }
+
+    /// Whether the database knew the journal's end when the job was opened.
+    pub fn is_recorded(&self) -> bool {
+        self.is_recorded
+    }
+
+    /// The table of models that the job was made with.
+    pub fn models(&self) -> Option<String> {
+        self.workspace.read_text(super::create::MODELS_ASSET).ok()
+    }
+
+    /// Bytes of a line that a crash cut off, and that opening the journal removed.
+    pub fn torn_bytes(&self) -> Option<u64> {
+        self.journal.torn()
+    }
+
+    /// The job's first row.
+    pub fn row(&self) -> NewJob {
+        first_row(&self.job, self.workspace.path())
+    }
+
+    /// Decides on `result`, writes the decision, and applies it. Nothing is decided: nothing is written. The line is on the
+    /// disk when this returns, unless nothing follows from it by itself: then it goes there before the next effect, in one
+    /// go with the lines after it.
+    pub(super) fn decide(&mut self, result: EffectResult) -> Result<Option<Decision>, RunError> {
+        let at = self.clock.tick(self.job.last_at);
+        let events = self.job.decide(at, result);
+        if events.is_empty() {
+            return Ok(None);
+        }
+        // Nobody may open a job that rests for a long time.
+        if events.iter().any(|event| matches!(event, Event::JobEnded { .. })) {
+            self.write_derived()?;
+        } else if events.iter().any(|event| matches!(event, Event::Held { .. })) {
+            // What keeps it from being written may be why the job is held: that must be said all the same.
+            let _ = self.write_derived();
+        }
+        self.lock.check(&self.workspace)?;
+        self.journal.append(at, self.lease, &events)?;
+        if !events.iter().all(is_exchange_only) {
+            self.journal.sync()?;
+        }
+        let decision = Decision { at, events };
+        self.job.apply_all(&decision);
+        Ok(Some(decision))
+    }
+
+    /// Decides on a command from a person or from the runner. `false`: it means nothing in the job's state.
+    pub fn command(&mut self, command: Command) -> Result<bool, RunError> {
+        failpoint::hit("command.before");
+        let is_decided = self.decide(EffectResult::Command(command))?.is_some();
+        failpoint::hit("command.done");
+        if self.job.ended().is_some() {
+            // Nobody drives it any more, and a crash may have come before these files.
+            self.write_derived()?;
+        }
+        Ok(is_decided)
+    }
+
+    /// Writes the rows of the present state. A status other than running frees the lease.
+    pub async fn checkpoint(&self, store: &dyn Store, extent: CheckpointExtent) -> Result<(), StoreError> {
+        self.checkpoint_since(store, extent, None).await.map(drop)
+    }
+
+    /// [`Self::checkpoint`] without the rows that `before`, this process's last one, wrote already. Gives the one to
+    /// name the next time.
+    pub(super) async fn checkpoint_since(
+        &self,
+        store: &dyn Store,
+        extent: CheckpointExtent,
+        before: Option<&Checkpoint>,
+    ) -> Result<Checkpoint, StoreError> {
+        let checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
+        failpoint::hit("checkpoint.before");
+        store.checkpoint(self.job.spec.id, self.lease, &checkpoint.since(before)).await?;
+        failpoint::hit("checkpoint.done");
+        Ok(checkpoint)
+    }
+
+    /// Writes the rows with another status than the journal's: what stopped the process is not a fact of the job.
+    pub(super) async fn checkpoint_as(
+        &self,
+        store: &dyn Store,
+        extent: CheckpointExtent,
+        change: impl FnOnce(&mut JobState),
+    ) -> Result<(), StoreError> {
+        let mut checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
+        change(&mut checkpoint.state);
+        store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await
+    }
+}
+
+/// Whether an event only records what the model or a tool said: what follows from it is decided next.
+fn is_exchange_only(event: &Event) -> bool {
+    matches!(event, Event::ModelReplied { .. } | Event::ToolStarted { .. } | Event::ToolReturned { .. })
+}
+
+/// The first row of a job that lies at `path`.
+pub(super) fn first_row(job: &Job, path: &Path) -> NewJob {
+    let spec = &job.spec;
+    NewJob {
+        id: spec.id,
+        created: spec.created,
+        instructions: spec.instructions.name.clone(),
+        instructions_sha256: spec.instructions_sha256.clone(),
+        model: spec.model.clone(),
+        documents: spec.documents.len() as u64,
+        workspace: path.display().to_string(),
+    }
+}
+
+/// Marks the row of a job as failed whose journal is broken: a job never goes on silently.
+pub async fn fail_row(store: &dyn Store, id: JobId, reason: &str) -> Result<(), StoreError> {
+    let Some(row) = store.job(id).await? else {
+        return Ok(());
+    };
+    if row.state.status.is_end() {
+        return Ok(());
+    }
+    let lease = store.claim(id, Uuid::now_v7(), super::lease::LEASE_MS).await?;
+    let state = JobState {
+        status: JobStatus::Failed,
+        hold_reason: None,
+        reason: Some(reason.to_owned()),
+        completed_at: Some(now()),
+        ..row.state
+    };
+    store.checkpoint(id, lease, &Checkpoint { state, phases: Vec::new(), todos: Vec::new() }).await
+}

@@ -1,0 +1,60 @@
+//! Tells a journal that another version of the program wrote from one that was damaged: nothing is lost then, nothing is to
+//! be repaired, and the job is not ended.
+
+use super::RunError;
+use crate::workspace::{
+    Workspace,
+    chain::{self, LIVE, LineReader},
+    journal::JournalError,
+};
+use overnight_core::job::spec::FORMAT;
+use serde_json::Value;
+
+/// This program's version.
+const OWN: &str = env!("CARGO_PKG_VERSION");
+
+/// What a line that can't be read means: another version's where the lines up to it say so, else what `error` says.
+pub(super) fn explain(workspace: &Workspace, error: JournalError) -> RunError {
+    let JournalError::Broken { file, line, what } = &error else {
+        return error.into();
+    };
+    match writer(workspace, file, *line) {
+        Some(version) => RunError::OtherVersion { file: file.clone(), line: *line, version, what: what.clone() },
+        None => error.into(),
+    }
+}
+
+/// Which other version wrote line `number` of `file`, as the lines up to it say. `None`: this one, or the line is no JSON.
+fn writer(workspace: &Workspace, file: &str, number: u64) -> Option<String> {
+    let segments = chain::segments(workspace).ok()?;
+    let names = segments.iter().map(chain::JournalSegment::journal).chain([LIVE.to_owned()]);
+    let mut version: Option<String> = None;
+    let mut format = u64::from(FORMAT);
+    for name in names {
+        let mut lines = LineReader::new(workspace.stream(&name).ok()?.0);
+        while let Some(line) = lines.next().ok()? {
+            let is_the_line = name == file && line.number == number;
+            let value: Value = match serde_json::from_slice(line.bytes) {
+                Ok(value) => value,
+                Err(_) if is_the_line => return None,
+                Err(_) => continue,
+            };
+            for event in value["events"].as_array().into_iter().flatten() {
+                let said = match event["type"].as_str() {
+                    Some("job_created") => {
+                        format = event["spec"]["format"].as_u64().unwrap_or(format);
+                        &event["spec"]["version"]
+                    }
+                    Some("opened") => &event["version"],
+                    Some(_) | None => continue,
+                };
+                version = said.as_str().map(str::to_owned).or(version);
+            }
+            if is_the_line {
+                let is_other = format != u64::from(FORMAT) || version.as_deref().is_some_and(|version| version != OWN);
+                return version.filter(|_| is_other);
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,166 @@
+//! Where the quotes of the deliverables stand: looked for while the contract is checked, and written to `quotes.jsonl` in
+//! the workspace, one JSON object for each. The file follows from deliverables and documents alone, so that a check that is
+//! made again writes the same; an ending holds its hash.
+
+use super::RunError;
+use crate::{tool::DocumentCache, workspace::Workspace};
+use overnight_core::job::{
+    contract::{QuoteQuery, QuoteResult},
+    record::QuotePositions,
+    spec::DocumentEntry,
+    state::{Job, QUOTES_FILE},
+};
+use overnight_documents::{QuoteIndex, QuotePlace, TextPosition};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Bytes of the file; quotes behind them are counted.
+const MOST_BYTES: usize = 32 << 20;
+/// Bytes of text whose indexes are kept. A deliverable mostly quotes document after document.
+const KEPT_BYTES: usize = 48 << 20;
+
+/// One line of the file.
+#[derive(Debug, Serialize)]
+struct QuoteLine<'q> {
+    deliverable: &'q str,
+    /// The object with the quote in it, `$.requirements[3]`, and the quote's key there.
+    item: &'q str,
+    key: &'q str,
+    /// As the deliverable names it, where there is none of that name.
+    document: &'q str,
+    /// Of the document, not of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<&'q str>,
+    /// As the deliverable gives it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u64>,
+    result: QuoteStatus,
+    /// Its first character and its last.
+    #[serde(flatten)]
+    place: Option<QuotePlace>,
+    /// The characters there were recognised in an image.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    recognised: bool,
+    /// Why no text was got from the page that the deliverable gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gap: Option<&'q str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum QuoteStatus {
+    /// On the page given, where one is given.
+    Found,
+    OnAnotherPage,
+    NotFound,
+    NoSuchDocument,
+}
+
+/// The quotes that were looked for so far.
+#[derive(Debug)]
+pub(super) struct QuoteCheck<'j> {
+    job: &'j Job,
+    workspace: &'j Workspace,
+    indexes: BTreeMap<String, QuoteIndex>,
+    lines: Vec<u8>,
+    quotes: u64,
+    found: u64,
+}
+
+impl<'j> QuoteCheck<'j> {
+    pub(super) fn new(job: &'j Job, workspace: &'j Workspace) -> Self {
+        Self { job, workspace, indexes: BTreeMap::new(), lines: Vec::new(), quotes: 0, found: 0 }
+    }
+
+    /// Looks for a quote, and keeps where it is.
+    pub(super) fn find(&mut self, query: QuoteQuery<'_>) -> QuoteResult {
+        let name = query.document.strip_prefix("documents/").unwrap_or(query.document);
+        let job = self.job;
+        let document = job.spec.document(name);
+        let (result, place) = match document {
+            None => (QuoteStatus::NoSuchDocument, None),
+            Some(document) => self.look_in(document, &query),
+        };
+        self.quotes += 1;
+        self.found += u64::from(result == QuoteStatus::Found);
+        let page = query.page.filter(|_| document.is_some_and(|document| document.paged));
+        if self.lines.len() < MOST_BYTES {
+            let line = QuoteLine {
+                deliverable: query.deliverable,
+                item: query.item,
+                key: query.key,
+                document: document.map_or(query.document, |document| &document.name),
+                sha256: document.map(|document| document.sha256.as_str()),
+                page: query.page,
+                result,
+                place,
+                recognised: document.zip(place).is_some_and(|(document, place)| is_recognised(document, place)),
+                gap: document.zip(page).and_then(|(document, page)| gap(document, page)),
+            };
+            // Plain fields written to memory: there is nothing in it that could fail.
+            if serde_json::to_writer(&mut self.lines, &line).is_ok() {
+                self.lines.push(b'\n');
+            }
+        }
+        match (result, place) {
+            (QuoteStatus::Found, _) => QuoteResult::Found,
+            (QuoteStatus::OnAnotherPage, Some(place)) => QuoteResult::NotOnPage { found_on: place.from.unit_number() },
+            (QuoteStatus::OnAnotherPage, None) | (QuoteStatus::NotFound, _) => QuoteResult::NotFound,
+            (QuoteStatus::NoSuchDocument, _) => QuoteResult::NoSuchDocument,
+        }
+    }
+
+    fn look_in(&mut self, document: &DocumentEntry, query: &QuoteQuery<'_>) -> (QuoteStatus, Option<QuotePlace>) {
+        if !self.indexes.contains_key(&document.name) {
+            let Ok(index) = DocumentCache::quotes(self.workspace, document) else {
+                return (QuoteStatus::NoSuchDocument, None);
+            };
+            if self.indexes.values().map(QuoteIndex::bytes).sum::<usize>() + index.bytes() > KEPT_BYTES {
+                self.indexes.clear();
+            }
+            self.indexes.insert(document.name.clone(), index);
+        }
+        let Some(index) = self.indexes.get(&document.name) else {
+            return (QuoteStatus::NoSuchDocument, None);
+        };
+        // A page can only be wrong where there are pages.
+        let page = query.page.filter(|_| document.paged);
+        if let Some(place) = index.find(query.quote, page) {
+            return (QuoteStatus::Found, Some(place));
+        }
+        match page.and_then(|_| index.find(query.quote, None)) {
+            Some(place) => (QuoteStatus::OnAnotherPage, Some(place)),
+            None => (QuoteStatus::NotFound, None),
+        }
+    }
+
+    /// Writes the file, where the instructions ask for quotes to be checked.
+    pub(super) fn write(self) -> Result<Option<QuotePositions>, RunError> {
+        if self.job.spec.instructions.deliverables.iter().all(|deliverable| deliverable.quotes.is_empty()) {
+            return Ok(None);
+        }
+        let hash = self.workspace.write(QUOTES_FILE, &self.lines)?;
+        Ok(Some(QuotePositions {
+            path: QUOTES_FILE.to_owned(),
+            sha256: hash.sha256,
+            bytes: hash.bytes,
+            quotes: self.quotes,
+            found: self.found,
+        }))
+    }
+}
+
+fn is_recognised(document: &DocumentEntry, place: QuotePlace) -> bool {
+    let is_in = |position: TextPosition| {
+        position
+            .page
+            .is_some_and(|page| document.recognised.iter().any(|pages| (pages.from..=pages.to).contains(&page)))
+    };
+    is_in(place.from) || is_in(place.to)
+}
+
+fn gap(document: &DocumentEntry, page: u64) -> Option<&str> {
+    let gap =
+        document.gaps.iter().find(|gap| gap.pages.is_some_and(|pages| (pages.from..=pages.to).contains(&page)))?;
+    Some(&gap.why)
+}

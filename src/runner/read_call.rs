@@ -1,0 +1,82 @@
+//! A reading call, on a thread of its own and for no longer than `limits.tool_call` allows: a search may go through a hundred
+//! megabytes. It changes nothing, so a call that takes too long, or isn't wanted any more, is abandoned.
+
+use super::{
+    RunError,
+    blocking::run_blocking,
+    job_runner::{JobRunner, until_stopped},
+    lease::Timers,
+    model_call::TICK,
+    open_job::OpenJob,
+};
+use crate::tool::{self, ToolError};
+use overnight_core::{
+    job::{
+        coverage::Coverage,
+        decide::{Effect, EffectResult},
+        work_call::WorkCall,
+    },
+    prompt::message::ToolCall,
+};
+use std::time::{Duration, Instant};
+
+impl JobRunner<'_> {
+    /// Answers `ask`, the reading call `call`. `None`: the work is to stop, or the job's state is not what it was.
+    pub(super) async fn read(
+        &mut self,
+        opened: &mut OpenJob,
+        timers: &mut Timers,
+        effect: &Effect,
+        (call, work): (&ToolCall, &WorkCall),
+    ) -> Result<Option<EffectResult>, RunError> {
+        let taken_back = run_blocking(|| {
+            opened.prepare(effect)?;
+            Ok::<_, RunError>(tool::take_back(&opened.workspace, &call.id, work))
+        });
+        if let Err(error) = taken_back? {
+            return opened.answer_read(call, work, Err(error)).map(Some);
+        }
+        let limit = Duration::from_millis(opened.job.limits.tool_call_ms);
+        let until = Instant::now() + limit;
+        let mut reading = {
+            let (spec, workspace, work) = (opened.job.spec.clone(), opened.workspace.clone(), work.clone());
+            // Only a list of the documents tells of it, and it may be long.
+            let is_list = matches!(work, WorkCall::ListDocuments(_));
+            let coverage = if is_list { opened.job.coverage.clone() } else { Coverage::default() };
+            let mut document_cache = std::mem::take(&mut opened.document_cache);
+            tokio::task::spawn_blocking(move || {
+                let read = tool::read(&spec, &coverage, &workspace, &mut document_cache, &work);
+                (read, document_cache)
+            })
+        };
+        let read = loop {
+            let left = until.saturating_duration_since(Instant::now());
+            tokio::select! {
+                biased;
+                done = &mut reading => match done.map_err(tokio::task::JoinError::try_into_panic) {
+                    Ok((read, document_cache)) => {
+                        opened.document_cache = document_cache;
+                        break read;
+                    }
+                    Err(Ok(panic)) => std::panic::resume_unwind(panic),
+                    // The runtime ends.
+                    Err(Err(_)) => return Ok(None),
+                },
+                () = until_stopped(&mut self.stop) => return Ok(None),
+                () = tokio::time::sleep(left.min(TICK)) => {
+                    if left.is_zero() {
+                        break Err(ToolError::Tell(format!(
+                            "{} took longer than {} and was given up; ask for less at once, or name a path",
+                            call.name,
+                            humantime::format_duration(limit)
+                        )));
+                    }
+                    if !self.check_in(opened, timers).await? {
+                        return Ok(None);
+                    }
+                }
+            }
+        };
+        run_blocking(|| opened.answer_read(call, work, read)).map(Some)
+    }
+}

@@ -1,0 +1,68 @@
+//! Which program a file belongs to, found out without a trace: another program's file must not even change its write mode.
+
+use super::MIGRATIONS;
+use crate::store::{
+    StoreError,
+    ownership::{DatabaseContents, first_checksum},
+};
+use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use std::{path::Path, time::SystemTime};
+
+/// Inspects a file. A file belongs to one program: whatever tables it has are in the way.
+pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<DatabaseContents, sqlx::Error> {
+    // Before the migrations: another process that makes these tables now tells its migrations with them.
+    let tables = "select exists (select 1 from sqlite_schema
+        where type in ('table', 'view') and name <> '_sqlx_migrations' and name not glob 'sqlite_*'),
+        exists (select 1 from sqlite_schema where name = '_sqlx_migrations')";
+    let (has_tables, is_kept): (bool, bool) = sqlx::query_as(tables).fetch_one(&mut *connection).await?;
+    if !is_kept {
+        return Ok(DatabaseContents { has_tables, is_ours: false, has_migrations: false, newest: 0 });
+    }
+    let seen =
+        "select count(*) > 0, coalesce(max(checksum = ?1), false), coalesce(max(version), 0) from _sqlx_migrations";
+    let seen = sqlx::query_as(seen).bind(first_checksum(&MIGRATIONS)).fetch_one(connection);
+    let (has_migrations, is_ours, newest) = seen.await?;
+    Ok(DatabaseContents { has_tables, is_ours, has_migrations, newest })
+}
+
+/// Refuses another program's file before it is opened in a way that changes it. Whatever else is wrong with the file, the
+/// opening tells.
+pub(super) async fn refuse_foreign(
+    options: &SqliteConnectOptions,
+    path: &Path,
+    database: &str,
+) -> Result<(), StoreError> {
+    let options = options.clone().read_only(true).create_if_missing(false);
+    // A look at a file that nobody has open leaves nothing beside it. It takes no lock: what it finds holds where the file
+    // has not changed meanwhile.
+    let before = stamp_if_closed(path);
+    if before.is_some() {
+        let found = inspect_file(options.clone().immutable(true), database).await;
+        if found.is_ok() || stamp_if_closed(path) == before {
+            return found;
+        }
+    }
+    inspect_file(options, database).await
+}
+
+async fn inspect_file(options: SqliteConnectOptions, database: &str) -> Result<(), StoreError> {
+    let Ok(mut connection) = options.connect().await else { return Ok(()) };
+    let found = inspect(&mut connection).await;
+    // Best effort: it was only read.
+    let _ = connection.close().await;
+    match found.map(|found| found.version(database, i64::MAX)) {
+        Ok(Err(foreign)) => Err(foreign),
+        Ok(Ok(_)) | Err(_) => Ok(()),
+    }
+}
+
+/// Length and time of a file that nobody has open: an open one has a log beside it.
+pub(super) fn stamp_if_closed(path: &Path) -> Option<(u64, SystemTime)> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if Path::new(&log).exists() {
+        return None;
+    }
+    let file = path.metadata().ok()?;
+    Some((file.len(), file.modified().ok()?))
+}

@@ -1,0 +1,342 @@
+//! The loop of a worker: claim while there is room, until it is to stop.
+
+use super::{
+    ClaimOutcome, WorkerConfig, WorkerEvent,
+    active_jobs::ActiveJobs,
+    background::{self, DatabaseHealth, EventSink},
+    batches::{Batches, Supply},
+    claimed_job::{Claim, WorkerContext},
+    ended_batches,
+    heartbeat::Heartbeat,
+    hook::Hooks,
+    metrics,
+};
+use crate::{
+    report::words::{counted, short},
+    runner::now,
+    store::{Store, StoreError},
+};
+use overnight_core::job::{
+    id::JobId,
+    record::{HoldReason, JobStatus},
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+use tokio::{
+    net::TcpListener,
+    sync::watch,
+    task::{JoinHandle, JoinSet},
+};
+use uuid::Uuid;
+
+/// The most jobs that are claimed at once: what begins in step ends its phases in step.
+const MOST_CLAIMED: usize = 8;
+/// How long after a claim of so many the next one comes.
+const CLAIM_SPACING: Duration = Duration::from_millis(150);
+/// How soon a claim that failed is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// What became of the jobs that a worker had.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerSummary {
+    /// By how they ended here.
+    pub ended: BTreeMap<&'static str, u64>,
+    pub held: BTreeMap<&'static str, u64>,
+    pub given_back: u64,
+    pub failed_attempts: u64,
+    pub lost: u64,
+    /// Jobs that wait for a worker on another machine, which has their workspaces; by machine, where there was nothing else
+    /// left to do.
+    pub elsewhere: BTreeMap<String, u64>,
+    pub failed_hooks: u64,
+}
+
+/// How the jobs came to rest, each for the last time: who was held first and has ended since has ended. Attempts that
+/// failed are counted each, whatever came after them.
+#[derive(Debug, Default)]
+struct LastOutcomes {
+    ended: BTreeMap<&'static str, u64>,
+    /// Of those that have not ended.
+    last: HashMap<JobId, LastOutcome>,
+    failed_attempts: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum LastOutcome {
+    Held(HoldReason),
+    GivenBack,
+    Lost,
+}
+
+impl LastOutcomes {
+    fn add(&mut self, id: JobId, rest: &ClaimOutcome) {
+        self.failed_attempts += u64::from(matches!(rest, ClaimOutcome::Failed(_) | ClaimOutcome::GivenUp(_)));
+        let last = match rest {
+            ClaimOutcome::Ended(status, _) => return self.end(id, *status),
+            ClaimOutcome::GivenUp(_) => return self.end(id, JobStatus::Failed),
+            ClaimOutcome::Failed(_) => {
+                self.last.remove(&id);
+                return;
+            }
+            ClaimOutcome::Held(reason, _) => LastOutcome::Held(*reason),
+            ClaimOutcome::GivenBack(_) => LastOutcome::GivenBack,
+            ClaimOutcome::Lost(_) => LastOutcome::Lost,
+        };
+        self.last.insert(id, last);
+    }
+
+    fn end(&mut self, id: JobId, status: JobStatus) {
+        self.last.remove(&id);
+        *self.ended.entry(JobStatus::name(status)).or_default() += 1;
+    }
+
+    fn summary(&self) -> WorkerSummary {
+        let (ended, failed_attempts) = (self.ended.clone(), self.failed_attempts);
+        let mut summary = WorkerSummary { ended, failed_attempts, ..WorkerSummary::default() };
+        for last in self.last.values() {
+            match last {
+                LastOutcome::Held(reason) => *summary.held.entry(HoldReason::name(*reason)).or_default() += 1,
+                LastOutcome::GivenBack => summary.given_back += 1,
+                LastOutcome::Lost => summary.lost += 1,
+            }
+        }
+        summary
+    }
+}
+
+/// A worker.
+pub struct Worker {
+    context: Arc<WorkerContext>,
+    notify: EventSink,
+    health: Arc<DatabaseHealth>,
+    listener: Mutex<Option<TcpListener>>,
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").field("context", &self.context).finish_non_exhaustive()
+    }
+}
+
+/// Ends a task when the worker does.
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A job that came to rest: which, what it is called, and how.
+type FinishedJob = (JobId, String, ClaimOutcome);
+
+impl Worker {
+    /// `stop` turns true when the worker is to stop; `notify` hears what it does.
+    pub fn new(
+        store: Arc<dyn Store>,
+        supply: Arc<dyn Supply>,
+        config: WorkerConfig,
+        stop: watch::Receiver<bool>,
+        notify: Arc<dyn Fn(WorkerEvent<'_>) + Send + Sync>,
+    ) -> Self {
+        let context = WorkerContext {
+            worker: Uuid::now_v7(),
+            store,
+            supply,
+            batches: Batches::default(),
+            active_jobs: ActiveJobs::default(),
+            config,
+            metrics: Arc::default(),
+            hooks: Hooks::default(),
+            settling: tokio::sync::Mutex::default(),
+            stop,
+        };
+        Self {
+            context: Arc::new(context),
+            notify,
+            health: Arc::new(DatabaseHealth::default()),
+            listener: Mutex::default(),
+        }
+    }
+
+    /// Has the worker's numbers read at an address: `/metrics` and `/health`.
+    #[must_use]
+    pub fn with_metrics_at(self, listener: TcpListener) -> Self {
+        Self { listener: Mutex::new(Some(listener)), ..self }
+    }
+
+    /// Works until it is stopped, or nothing is left to do where that was asked for.
+    pub async fn run(&self) -> Result<WorkerSummary, StoreError> {
+        let context = &self.context;
+        if !self.register_worker().await? {
+            return Ok(WorkerSummary::default());
+        }
+        let heartbeat = Heartbeat::start(context.clone(), self.health.clone(), &self.notify);
+        let heartbeat = heartbeat.map_err(|error| StoreError::Unreachable {
+            database: "for the heartbeat".to_owned(),
+            detail: format!("the system gives no thread for it ({error})"),
+        })?;
+        let beside = [
+            AbortOnDrop(tokio::spawn(background::poll_signals(context.clone()))),
+            AbortOnDrop(tokio::spawn(background::sweep(context.clone(), self.notify.clone()))),
+            AbortOnDrop(tokio::spawn(background::run_schedules(context.clone(), self.notify.clone()))),
+        ];
+        let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _read = listener.map(|listener| AbortOnDrop(tokio::spawn(metrics::serve(listener, context.clone()))));
+        let mut jobs = JoinSet::new();
+        let mut rests = LastOutcomes::default();
+        let worked = self.claim_and_wait(&mut jobs, &mut rests).await;
+        // What runs has heard of the stop, or is waited for.
+        while let Some(done) = jobs.join_next().await {
+            self.done(done.ok(), &mut rests);
+        }
+        let mut summary = rests.summary();
+        if context.config.until_empty && worked.is_ok() {
+            summary.elsewhere = self.note_elsewhere().await;
+        }
+        if !*context.stop.borrow() {
+            // What is seen to now is seen to whole.
+            drop(context.settling.lock().await);
+        }
+        drop(beside);
+        summary.failed_hooks = context.hooks.end(context.stop.clone(), &self.notify).await;
+        heartbeat.end().await;
+        // Best effort: who doesn't beat is forgotten.
+        let _ = context.store.forget_worker(context.worker).await;
+        worked.map(|()| summary)
+    }
+
+    /// Says that it is there. What passes is waited for, but by who works until all is done. False: it is to stop.
+    async fn register_worker(&self) -> Result<bool, StoreError> {
+        let context = &self.context;
+        let mut stop = context.stop.clone();
+        loop {
+            let (host, has_store) = (&context.config.host, context.config.workspace_store.is_some());
+            match context.store.register_worker(context.worker, host, std::process::id(), has_store).await {
+                Ok(()) => return Ok(true),
+                Err(error) if error.passes() && !context.config.until_empty => self.health.lost(&self.notify, &error),
+                Err(error) => return Err(error),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(TRY_AGAIN) => {}
+                _ = stop.wait_for(|stops| *stops) => return Ok(false),
+            }
+        }
+    }
+
+    /// Says what stays in the queue for other machines.
+    async fn note_elsewhere(&self) -> BTreeMap<String, u64> {
+        // Best effort: the work is done.
+        let others = self.context.store.elsewhere(&self.context.config.host).await.unwrap_or_default();
+        for (host, jobs) in &others {
+            let (stay, their) = if *jobs == 1 { ("stays", "its workspace") } else { ("stay", "their workspaces") };
+            (self.notify)(WorkerEvent::Note(format!(
+                "{} {stay} in the queue for a worker on {}, which has {their}: run `overnight work` there",
+                counted(*jobs, "job"),
+                short(host)
+            )));
+        }
+        others.into_iter().collect()
+    }
+
+    async fn claim_and_wait(
+        &self,
+        jobs: &mut JoinSet<FinishedJob>,
+        rests: &mut LastOutcomes,
+    ) -> Result<(), StoreError> {
+        let context = &self.context;
+        let mut stop = context.stop.clone();
+        let begun = Instant::now();
+        loop {
+            while let Some(done) = jobs.try_join_next() {
+                self.done(done.ok(), rests);
+            }
+            if *stop.borrow() {
+                return Ok(());
+            }
+            let drains = context.config.drain_after.is_some_and(|after| begun.elapsed() >= after);
+            if drains && jobs.is_empty() {
+                return Ok(());
+            }
+            let is_open = context.config.window.as_ref().is_none_or(|window| window.is_open(now()));
+            let room = context.config.concurrency.saturating_sub(jobs.len());
+            let mut pause = None;
+            if room > 0 && is_open && !drains {
+                match self.claim(jobs, room.min(MOST_CLAIMED)).await {
+                    Ok(0) => {}
+                    Ok(claimed) if claimed < MOST_CLAIMED => continue,
+                    Ok(_) => pause = Some(CLAIM_SPACING),
+                    Err(error) if error.passes() => {
+                        self.health.lost(&self.notify, &error);
+                        pause = Some(TRY_AGAIN);
+                    }
+                    Err(error) => return Err(error),
+                }
+                if context.config.until_empty && jobs.is_empty() && pause.is_none() && self.is_empty().await {
+                    return Ok(());
+                }
+            }
+            tokio::select! {
+                stopped = stop.wait_for(|stops| *stops) => if stopped.is_err() { return Ok(()) },
+                Some(done) = jobs.join_next(), if !jobs.is_empty() => self.done(done.ok(), rests),
+                () = wait(context, pause) => {}
+            }
+        }
+    }
+
+    /// Claims up to `most` jobs and begins to work on them. How many there were.
+    async fn claim(&self, jobs: &mut JoinSet<FinishedJob>, most: usize) -> Result<usize, StoreError> {
+        let context = &self.context;
+        let at = Instant::now();
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let lease_ms = context.config.times.lease_ms();
+        let claimed = context.store.claim_next(context.worker, &context.config.host, most, lease_ms).await?;
+        context.metrics.claimed(at.elapsed(), &claimed);
+        let count = claimed.len();
+        for job in claimed {
+            let (id, label) = (job.id, job.label.clone());
+            (self.notify)(WorkerEvent::Begun { id, label: &label });
+            let (held, status) = context.active_jobs.add(id, job.lease, at);
+            let work = context.clone().work(Claim { job, at, held, status });
+            jobs.spawn(async move { (id, label, work.await) });
+        }
+        Ok(count)
+    }
+
+    fn done(&self, done: Option<FinishedJob>, rests: &mut LastOutcomes) {
+        // None: the task was ended with the runtime.
+        let Some((id, label, rest)) = done else { return };
+        rests.add(id, &rest);
+        self.context.metrics.rested(&rest);
+        (self.notify)(WorkerEvent::Rested { id, label: &label, rest: &rest });
+    }
+
+    /// Nothing is left that a worker on this machine could do, now or later, without a person.
+    async fn is_empty(&self) -> bool {
+        // What follows a batch is work as well.
+        ended_batches::settle(&self.context, &self.notify).await;
+        match self
+            .context
+            .store
+            .has_work(&self.context.config.host, self.context.config.workspace_store.is_some())
+            .await
+        {
+            Ok(has_work) => !has_work,
+            Err(error) => {
+                self.health.lost(&self.notify, &error);
+                false
+            }
+        }
+    }
+}
+
+/// Until something may have changed, or for `pause`.
+async fn wait(context: &WorkerContext, pause: Option<Duration>) {
+    match pause {
+        Some(pause) => tokio::time::sleep(pause).await,
+        None => drop(context.store.changed(context.config.times.poll).await),
+    }
+}

@@ -1,0 +1,186 @@
+//! The workspace of a claimed job, opened: where it lies here, as the workspace store has it, or made anew.
+
+use super::{
+    batches::Batch,
+    claimed_job::{Refused, WorkerContext},
+    make_workspace::{self, make_workspace, set_aside},
+};
+use crate::{
+    batch::hash_of,
+    runner::{Anchor, OpenJob, RunError, load_from, now, run_blocking},
+    store::{ClaimedJob, JobRow},
+    workspace::lock::{LockError, is_worked_on},
+    workspace_store::{ManifestKey, Uploader, WorkspaceManifest, WorkspaceStore},
+};
+use overnight_core::job::record::JobStatus;
+use std::path::{Path, PathBuf};
+
+/// A workspace that is worked on, and what keeps it for other machines.
+pub(super) struct OpenedWorkspace {
+    pub(super) opened: OpenJob,
+    pub(super) uploader: Option<Uploader>,
+}
+
+impl WorkerContext {
+    /// Where the workspace is or will be. It is said before it is made, so that a crash leaves nothing that nobody knows of.
+    /// With a workspace store, each worker has its own folders; a job that was bound to this machine before is no longer so
+    /// once the store has it.
+    pub(super) async fn locate(&self, claimed: &ClaimedJob, row: &JobRow) -> Result<PathBuf, Refused> {
+        let here = self.config.workspaces.join(claimed.id.to_string());
+        let shown = here.display().to_string();
+        let is_new = claimed.host.is_none() && row.state.journal_seq == 0;
+        match &self.config.workspace_store {
+            Some(_) if claimed.manifest.is_some() || is_new => {
+                if claimed.workspace != shown || claimed.host.is_some() {
+                    self.store.set_workspace(claimed.id, claimed.lease, &shown, None).await?;
+                }
+                return Ok(here);
+            }
+            None if claimed.manifest.is_some() => {
+                return Err(Refused::Person(format!(
+                    "its workspace is in a workspace store, and the worker on {} has none: start it with --workspace-store, and resume the job",
+                    self.config.host
+                )));
+            }
+            Some(_) | None => {}
+        }
+        if claimed.workspace.is_empty() {
+            self.store.set_workspace(claimed.id, claimed.lease, &shown, Some(&self.config.host)).await?;
+            return Ok(here);
+        }
+        let placed = PathBuf::from(&claimed.workspace);
+        if placed.is_dir() || (row.state.journal_seq == 0 && placed == here) {
+            return Ok(placed);
+        }
+        if here.is_dir() || row.state.journal_seq == 0 {
+            self.store.set_workspace(claimed.id, claimed.lease, &shown, Some(&self.config.host)).await?;
+            return Ok(here);
+        }
+        Err(Refused::Person(format!(
+            "its workspace is not at {}: put it back there and resume the job, or `overnight retry {}` has it done from its beginning",
+            claimed.workspace, claimed.id
+        )))
+    }
+
+    /// Opens the workspace: as it is in the store where that is further on, made where there is none yet. One whose end as
+    /// failed the database knew is that of an earlier try: it is moved aside.
+    pub(super) async fn open(
+        &self,
+        claimed: &ClaimedJob,
+        batch: &Batch,
+        path: &Path,
+        row: &JobRow,
+    ) -> Result<OpenedWorkspace, Refused> {
+        let before = match (&self.config.workspace_store, &claimed.manifest) {
+            (Some(workspace_store), Some(key)) => {
+                Some(self.restore_newer(workspace_store, key, claimed, path, row).await?)
+            }
+            (Some(_) | None, None) | (None, Some(_)) => None,
+        };
+        let uploader = self
+            .config
+            .workspace_store
+            .clone()
+            .map(|workspace_store| Uploader::new(workspace_store, self.store.clone(), claimed.id, before));
+        if !path.is_dir() {
+            self.make(claimed, batch, path)?;
+        }
+        let opened = run_blocking(|| OpenJob::open(path, Anchor::of(row)))?;
+        if opened.job.spec.id != claimed.id {
+            let other = opened.job.spec.id;
+            return Err(Refused::Person(format!(
+                "{} holds job {other}: put the right workspace there",
+                path.display()
+            )));
+        }
+        if row.state.journal_seq == 0
+            && let Err(refused) = check_documents(claimed, &opened)
+        {
+            drop(opened);
+            // Nothing was done in it; it is made anew when the documents are what they were.
+            set_aside(path, now())?;
+            return Err(refused);
+        }
+        let has_failed = opened.job.ended().is_some_and(|ending| ending.status == JobStatus::Failed);
+        if !(has_failed && opened.is_recorded()) {
+            return Ok(OpenedWorkspace { opened, uploader });
+        }
+        drop(opened);
+        set_aside(path, now())?;
+        self.make(claimed, batch, path)?;
+        Ok(OpenedWorkspace { opened: run_blocking(|| OpenJob::open(path, None))?, uploader })
+    }
+
+    /// Has the workspace at `path` be as far as the store's, or further on the same chain. What is there and is neither was
+    /// left behind when another machine went on: it is moved aside.
+    async fn restore_newer(
+        &self,
+        workspace_store: &WorkspaceStore,
+        key: &str,
+        claimed: &ClaimedJob,
+        path: &Path,
+        row: &JobRow,
+    ) -> Result<(ManifestKey, WorkspaceManifest), Refused> {
+        let key = ManifestKey::parse(key).map_err(RunError::from)?;
+        if key.job != claimed.id {
+            return Err(Refused::Person(format!(
+                "the database says that its workspace is {key}, which is another job's"
+            )));
+        }
+        workspace_store.ready(self.store.as_ref()).await.map_err(RunError::from)?;
+        let manifest = workspace_store.manifest(&key).await.map_err(RunError::from)?;
+        let end = Anchor { seq: manifest.seq, head: manifest.head.clone() };
+        let recorded = Anchor::of(row).filter(|recorded| recorded.seq > manifest.seq);
+        if path.is_dir() {
+            if is_worked_on(path) {
+                return Err(RunError::Lock(LockError::Held { job: claimed.id.to_string(), holder: None }).into());
+            }
+            if contains(path, recorded.clone().unwrap_or(end))? {
+                return Ok((key, manifest));
+            }
+        }
+        if let Some(recorded) = recorded {
+            // Never gone on with: somebody has done more without the store.
+            return Err(Refused::Person(format!(
+                "the database saw line {} of its journal, and the workspace store has it up to {}: bring the workspace that has it to {}",
+                recorded.seq,
+                manifest.seq,
+                path.display()
+            )));
+        }
+        if path.is_dir() {
+            set_aside(path, now())?;
+        }
+        workspace_store.restore(&manifest, path, now()).await.map_err(RunError::from)?;
+        Ok((key, manifest))
+    }
+
+    fn make(&self, claimed: &ClaimedJob, batch: &Batch, path: &Path) -> Result<(), RunError> {
+        let workspaces = path.parent().unwrap_or(&self.config.workspaces);
+        let request =
+            make_workspace::WorkspaceRequest { claimed, batch, extractor: &self.config.extractor, workspaces };
+        run_blocking(|| make_workspace(&request)).map(drop)
+    }
+}
+
+/// What was submitted must be what is worked on: results of something else would be called this batch's.
+fn check_documents(claimed: &ClaimedJob, opened: &OpenJob) -> Result<(), Refused> {
+    let documents = &opened.job.spec.documents;
+    let found = hash_of(documents.iter().map(|document| (document.name.as_str(), document.sha256.as_str())));
+    if claimed.documents_sha256.is_none() || claimed.documents_sha256 == found {
+        return Ok(());
+    }
+    Err(Refused::Person(format!(
+        "what lies at {} was changed since it was submitted: put it back as it was and resume the job, or submit it again",
+        claimed.sources.first().map_or("its place", |source| source.split('\0').nth(1).unwrap_or(source))
+    )))
+}
+
+/// Whether the workspace's chain contains `end`.
+fn contains(path: &Path, end: Anchor) -> Result<bool, RunError> {
+    match run_blocking(|| load_from(path, Some(end))) {
+        Ok(_) => Ok(true),
+        Err(RunError::Journal(_) | RunError::Request(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,372 @@
+//! The workspace's files. Every path is opened relative to a handle of the folder and confined by the capability
+//! library (on Linux by the kernel), so no path and no symbolic link can lead out.
+//!
+//! Paths here are the runner's own, relative, with `/` between the parts. What a model wrote as a path goes through
+//! [`super::model_path`] and [`super::known_path`] first.
+
+use super::{
+    error::WorkspaceError,
+    fsync,
+    hash::{self, FileHash},
+    private::{FILE_MODE, FOLDER_MODE},
+};
+use crate::failpoint;
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, DirBuilder, DirBuilderExt, File, Metadata, OpenOptions, OpenOptionsExt},
+};
+use overnight_core::job::time::Timestamp;
+use std::{
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+use uuid::Uuid;
+use walkdir::{DirEntry, WalkDir};
+
+/// How every unfinished file or folder is named, so that what a crash left can be told from what a job made. No path
+/// of a model may use it.
+pub const TEMPORARY: &str = ".overnight-tmp-";
+
+/// One job's folder.
+#[derive(Debug)]
+pub struct Workspace {
+    pub(crate) root: Dir,
+    pub(super) path: PathBuf,
+    /// Under its temporary name nobody counts on anything in it: all of it goes to the disk at once, before it is named.
+    pub(super) is_temporary: bool,
+}
+
+/// One file as the folder shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderEntry {
+    /// Relative to the workspace, `/` between the parts.
+    pub path: String,
+    pub bytes: u64,
+    pub modified: Timestamp,
+}
+
+/// What lies at a path, links not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EntryKind {
+    File,
+    /// A symbolic link, a pipe, a socket, a device: nothing that a job makes.
+    Special,
+}
+
+impl Workspace {
+    /// Opens the workspace at `path`. Changes nothing: what a crash left is swept by who takes the lock.
+    pub fn open(path: &Path) -> Result<Self, WorkspaceError> {
+        let shown = path.display().to_string();
+        let root = Dir::open_ambient_dir(path, ambient_authority()).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => WorkspaceError::NoWorkspace { path: shown },
+            _ => WorkspaceError::from_io("open the workspace", &shown, error),
+        })?;
+        Ok(Self { root, path: path.to_owned(), is_temporary: false })
+    }
+
+    /// Where the workspace lies, as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder's own name: the job's id.
+    pub fn name(&self) -> String {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The whole of a file.
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, WorkspaceError> {
+        self.read_at_most(path, u64::MAX)
+    }
+
+    /// The whole of a file of no more than `max` bytes; larger ones are refused before anything is read.
+    pub fn read_at_most(&self, path: &str, max: u64) -> Result<Vec<u8>, WorkspaceError> {
+        let (file, metadata) = self.open_file(path)?;
+        let mut content = Vec::new();
+        if metadata.len() <= max {
+            content.reserve(usize::try_from(metadata.len()).unwrap_or(0));
+            // One byte more than allowed is enough to see that the file has grown since its size was taken.
+            file.take(max.saturating_add(1))
+                .read_to_end(&mut content)
+                .map_err(|error| WorkspaceError::from_io("read", path, error))?;
+        }
+        let bytes = metadata.len().max(content.len() as u64);
+        if bytes > max {
+            return Err(WorkspaceError::TooLarge { path: path.to_owned(), bytes, max });
+        }
+        Ok(content)
+    }
+
+    /// The whole of a file as UTF-8 text.
+    pub fn read_text(&self, path: &str) -> Result<String, WorkspaceError> {
+        self.read_text_at_most(path, u64::MAX)
+    }
+
+    /// [`Self::read_at_most`] as UTF-8 text.
+    pub fn read_text_at_most(&self, path: &str, max: u64) -> Result<String, WorkspaceError> {
+        String::from_utf8(self.read_at_most(path, max)?).map_err(|_| WorkspaceError::NotText { path: path.to_owned() })
+    }
+
+    /// Whether there is something at `path`.
+    pub fn exists(&self, path: &str) -> Result<bool, WorkspaceError> {
+        self.root.try_exists(path).map_err(|error| WorkspaceError::from_io("look at", path, error))
+    }
+
+    /// Size and time of one file.
+    pub fn metadata(&self, path: &str) -> Result<FolderEntry, WorkspaceError> {
+        let metadata = self.root.metadata(path).map_err(|error| WorkspaceError::from_io("look at", path, error))?;
+        if metadata.is_dir() {
+            return Err(WorkspaceError::IsFolder { path: path.to_owned() });
+        }
+        Ok(entry(path.to_owned(), metadata.len(), metadata.modified().map(cap_std::time::SystemTime::into_std)))
+    }
+
+    /// A file's hash, read as a stream.
+    pub fn hash(&self, path: &str) -> Result<FileHash, WorkspaceError> {
+        let (mut file, _) = self.open_file(path)?;
+        hash::copy(&mut file, &mut io::sink()).map_err(|error| WorkspaceError::from_io("read", path, error))
+    }
+
+    /// Replaces or makes a file: temporary file in the same folder, fsync, rename, fsync of the folder. Missing
+    /// folders are made. After a failure or a crash, the old content or the new is there, never a part.
+    pub fn write(&self, path: &str, content: &[u8]) -> Result<FileHash, WorkspaceError> {
+        self.write_from(path, &mut &*content)
+    }
+
+    /// [`Self::write`] from a stream.
+    pub fn write_from(&self, path: &str, content: &mut dyn Read) -> Result<FileHash, WorkspaceError> {
+        let (parent, name) = split(path);
+        let failed = |error| WorkspaceError::from_io("write", path, error);
+        let folder = self.make_folder(parent).map_err(failed)?;
+        let temporary = temporary_name();
+        let result = if self.is_temporary { write_unsynced } else { write_new }(&folder, &temporary, content);
+        let result = result.and_then(|hash| {
+            folder.rename(&temporary, &folder, name)?;
+            failpoint::hit("file.renamed");
+            if !self.is_temporary {
+                sync(&folder)?;
+            }
+            failpoint::hit("file.done");
+            Ok(hash)
+        });
+        if result.is_err() {
+            // Best effort: what stays is swept by the next who takes the lock, and the first error is the one to tell.
+            let _ = folder.remove_file(&temporary);
+        }
+        result.map_err(failed)
+    }
+
+    /// [`Self::write`] for several files of the workspace's own folder, which goes to the disk once for all of them.
+    pub fn write_together(&self, files: &[(&str, String)]) -> Result<(), WorkspaceError> {
+        for (name, text) in files {
+            let temporary = temporary_name();
+            let result = write_new(&self.root, &temporary, &mut text.as_bytes())
+                .and_then(|_| self.root.rename(&temporary, &self.root, name));
+            if let Err(error) = result {
+                // Best effort, as in `write_from`.
+                let _ = self.root.remove_file(&temporary);
+                return Err(WorkspaceError::from_io("write", name, error));
+            }
+            failpoint::hit("file.renamed");
+        }
+        if let Some((name, _)) = files.last() {
+            sync(&self.root).map_err(|error| WorkspaceError::from_io("write", name, error))?;
+            failpoint::hit("file.done");
+        }
+        Ok(())
+    }
+
+    /// Removes a file; that it isn't there is an error.
+    pub fn remove(&self, path: &str) -> Result<(), WorkspaceError> {
+        let (parent, name) = split(path);
+        self.root
+            .open_dir(parent)
+            .and_then(|folder| {
+                folder.remove_file(name)?;
+                sync(&folder)
+            })
+            .map_err(|error| WorkspaceError::from_io("remove", path, error))
+    }
+
+    /// All files in `folder` (`.` for the whole workspace) and below it, sorted by path. Links are neither followed
+    /// nor listed, unfinished files are left out; a folder that isn't there is an empty one.
+    pub fn list(&self, folder: &str) -> Result<Vec<FolderEntry>, WorkspaceError> {
+        let mut entries = Vec::new();
+        self.walk(folder, &mut |path, kind, metadata| match kind {
+            EntryKind::File => entries.push(entry(path, metadata.len(), metadata.modified())),
+            EntryKind::Special => {}
+        })?;
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(entries)
+    }
+
+    /// Calls `each` for everything in `folder` and below that isn't a folder itself, in no order. Unfinished things are left out,
+    /// and what is removed meanwhile is as if it had never been there.
+    pub(crate) fn walk(
+        &self,
+        folder: &str,
+        each: &mut dyn FnMut(String, EntryKind, &std::fs::Metadata),
+    ) -> Result<(), WorkspaceError> {
+        let failed = |error: io::Error| WorkspaceError::from_io("list", folder, error);
+        // Where the folder lies is for the capability library to say; below it no link is followed.
+        let start = match self.root.open_dir(folder).and_then(|_| self.root.canonicalize(folder)) {
+            Ok(start) => self.path.join(start),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(failed(error)),
+        };
+        let above = if folder == "." { Path::new("") } else { Path::new(folder) };
+        let items = WalkDir::new(&start).follow_root_links(folder == ".").min_depth(1).into_iter();
+        for item in items.filter_entry(|item| !is_unfinished(item)) {
+            let found = item.and_then(|item| item.metadata().map(|metadata| (item, metadata))).map_err(io::Error::from);
+            let (item, metadata) = match found {
+                Ok(found) => found,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
+            };
+            if !metadata.is_dir() {
+                let path = above.join(item.path().strip_prefix(&start).unwrap_or(item.path()));
+                let kind = if metadata.is_file() { EntryKind::File } else { EntryKind::Special };
+                each(path.to_string_lossy().into_owned(), kind, &metadata);
+            }
+        }
+        Ok(())
+    }
+
+    /// Names of the folders directly in `folder`, sorted, unfinished ones left out.
+    pub(crate) fn folders(&self, folder: &str) -> Result<Vec<String>, WorkspaceError> {
+        let failed = |error| WorkspaceError::from_io("list", folder, error);
+        let items = match self.root.read_dir(folder) {
+            Ok(items) => items,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut names = Vec::new();
+        for item in items {
+            let item = item.map_err(failed)?;
+            let name = item.file_name().to_string_lossy().into_owned();
+            if !name.starts_with(TEMPORARY) && item.file_type().map_err(failed)?.is_dir() {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Removes what a crash left unfinished. Only for who holds the lock: anyone else's unfinished files are alive.
+    pub(crate) fn sweep(&self) -> Result<u64, WorkspaceError> {
+        let failed = |error| WorkspaceError::from_io("sweep", ".", error);
+        let mut swept = 0;
+        let mut items = WalkDir::new(&self.path).min_depth(1).into_iter();
+        while let Some(item) = items.next() {
+            let item = item.map_err(|error| failed(error.into()))?;
+            if !is_unfinished(&item) {
+                continue;
+            }
+            let path = item.path().strip_prefix(&self.path).unwrap_or(item.path());
+            let removed = if item.file_type().is_dir() {
+                items.skip_current_dir();
+                self.root.remove_dir_all(path)
+            } else {
+                self.root.remove_file(path)
+            };
+            removed.map_err(failed)?;
+            failpoint::hit("sweep.removed");
+            swept += 1;
+        }
+        Ok(swept)
+    }
+
+    /// Opens a regular file. A pipe would wait for ever for its other end, so the kind is looked at first.
+    fn open_file(&self, path: &str) -> Result<(File, Metadata), WorkspaceError> {
+        let failed = |error| WorkspaceError::from_io("read", path, error);
+        let metadata = self.root.metadata(path).map_err(failed)?;
+        if metadata.is_dir() {
+            return Err(WorkspaceError::IsFolder { path: path.to_owned() });
+        }
+        if !metadata.is_file() {
+            return Err(WorkspaceError::NotAFile { path: path.to_owned() });
+        }
+        Ok((self.root.open(path).map_err(failed)?, metadata))
+    }
+
+    /// A file as a stream, with its size.
+    pub(crate) fn stream(&self, path: &str) -> Result<(std::fs::File, u64), WorkspaceError> {
+        let (file, metadata) = self.open_file(path)?;
+        Ok((file.into_std(), metadata.len()))
+    }
+
+    /// Opens `path`, making what is missing of it durably.
+    pub(crate) fn make_folder(&self, path: &str) -> io::Result<Dir> {
+        match self.root.open_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            result => return result,
+        }
+        let mut at = self.root.try_clone()?;
+        for name in path.split('/') {
+            match at.create_dir_with(name, DirBuilder::new().mode(FOLDER_MODE)) {
+                Ok(()) => {
+                    failpoint::hit("folder.made");
+                    if !self.is_temporary {
+                        sync(&at)?;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+            at = at.open_dir(name)?;
+        }
+        Ok(at)
+    }
+}
+
+/// A name that nothing else has.
+pub(crate) fn temporary_name() -> String {
+    format!("{TEMPORARY}{}", Uuid::now_v7().simple())
+}
+
+/// Writes a new file in `folder` and has it on disk before it returns.
+pub(crate) fn write_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<FileHash> {
+    let (file, hash) = fill_new(folder, name, content)?;
+    fsync::counted(|| file.sync_all())?;
+    failpoint::hit("file.new.synced");
+    Ok(hash)
+}
+
+/// Writes a new file, and leaves it to the system when it goes to the disk.
+fn write_unsynced(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<FileHash> {
+    fill_new(folder, name, content).map(|(_, hash)| hash)
+}
+
+fn fill_new(folder: &Dir, name: &str, content: &mut dyn Read) -> io::Result<(File, FileHash)> {
+    let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true).mode(FILE_MODE))?;
+    failpoint::hit("file.new.made");
+    failpoint::half_of("file.new.half", &mut file, content);
+    let hash = hash::copy(content, &mut file)?;
+    file.flush()?;
+    failpoint::hit("file.new.written");
+    Ok((file, hash))
+}
+
+/// Has a folder's names on disk.
+pub(crate) fn sync(folder: &Dir) -> io::Result<()> {
+    let folder = folder.open(".")?;
+    fsync::counted(|| folder.sync_all())
+}
+
+fn is_unfinished(item: &DirEntry) -> bool {
+    item.file_name().to_string_lossy().starts_with(TEMPORARY)
+}
+
+/// Folder (`.` for the root) and name of a path.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or((".", path))
+}
+
+fn entry(path: String, bytes: u64, modified: io::Result<SystemTime>) -> FolderEntry {
+    let modified = modified.map_or_else(|_| Timestamp::default(), |time| Timestamp::new(time.into()));
+    FolderEntry { path, bytes, modified }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! Waiting for the disk: every sync of this process goes through here and is counted, so that what a turn costs can be
+//! told from what the disk takes. SQLite's own are not among them.
+
+use rustix::time::{ClockId, clock_gettime};
+use std::{
+    io,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
+
+static CALLS: AtomicU64 = AtomicU64::new(0);
+static CPU_NANOS: AtomicU64 = AtomicU64::new(0);
+
+/// What this process asked of the disk so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FsyncCounts {
+    /// Calls of `fsync` and `fdatasync`.
+    pub calls: u64,
+    /// Processor time that the system spent within them.
+    pub cpu: Duration,
+}
+
+/// What this process asked of the disk since it began.
+pub fn fsync_counts() -> FsyncCounts {
+    FsyncCounts { calls: CALLS.load(Relaxed), cpu: Duration::from_nanos(CPU_NANOS.load(Relaxed)) }
+}
+
+/// Runs `sync`, and counts it.
+pub(super) fn counted(sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let before = thread_cpu();
+    let result = sync();
+    CALLS.fetch_add(1, Relaxed);
+    let spent = thread_cpu().saturating_sub(before);
+    CPU_NANOS.fetch_add(u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+    result
+}
+
+fn thread_cpu() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}

@@ -1,0 +1,295 @@
+//! What lies behind a path: which of the workspace's known files or folders it is, by identity (device and inode), not
+//! by spelling, so that hard links, symbolic links and file systems without case don't hide a protected file; and
+//! whether the model may write it (SPEC section 2). Spelling, without regard to case, speaks only for what isn't there yet.
+
+use super::{
+    error::WorkspaceError,
+    files::Workspace,
+    model_path::{ModelPath, PathError, fold_case},
+};
+use cap_std::fs::{Metadata, MetadataExt};
+use std::{io, os::unix::fs::MetadataExt as _};
+
+/// The file that says what was asked for; it is written once.
+pub const JOB_FILE: &str = "job.yaml";
+
+/// The folders that the contract names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folder {
+    Documents,
+    Assets,
+    Archive,
+    ToolResults,
+    Output,
+}
+
+impl Folder {
+    pub const ALL: [Self; 5] = [Self::Documents, Self::Assets, Self::Archive, Self::ToolResults, Self::Output];
+
+    /// Its name in the workspace.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Documents => "documents",
+            Self::Assets => "assets",
+            Self::Archive => "archive",
+            Self::ToolResults => "tool_results",
+            Self::Output => "output",
+        }
+    }
+}
+
+/// Which of the contract's files or folders a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownPath {
+    Plan,
+    Memory,
+    Instructions,
+    Summary,
+    Progress,
+    Todos,
+    Quotes,
+    Journal,
+    JobFile,
+    Lock,
+    /// The folder itself, or anything below it.
+    Under(Folder),
+    /// The model's own.
+    Other,
+}
+
+impl KnownPath {
+    pub(crate) const FILES: [Self; 10] = [
+        Self::Plan,
+        Self::Memory,
+        Self::Instructions,
+        Self::Summary,
+        Self::Progress,
+        Self::Todos,
+        Self::Quotes,
+        Self::Journal,
+        Self::JobFile,
+        Self::Lock,
+    ];
+
+    /// The file's name in the workspace; `None` where it isn't one certain file.
+    pub fn file(self) -> Option<&'static str> {
+        match self {
+            Self::Plan => Some("main_plan.md"),
+            Self::Memory => Some("workspace.md"),
+            Self::Instructions => Some("instructions.md"),
+            Self::Summary => Some("workspace_summary.md"),
+            Self::Progress => Some("progress.md"),
+            Self::Todos => Some("todos.md"),
+            Self::Quotes => Some("quotes.jsonl"),
+            Self::Journal => Some("journal.jsonl"),
+            Self::JobFile => Some(JOB_FILE),
+            Self::Lock => Some(".lock"),
+            Self::Under(_) | Self::Other => None,
+        }
+    }
+
+    /// Why the model can't write it, and what to do instead; `None` where it can.
+    pub fn read_only(self) -> Option<&'static str> {
+        match self {
+            Self::Plan | Self::Memory | Self::Other | Self::Under(Folder::Output) => None,
+            Self::Instructions => Some("it is the task as it was given; write what you learn about it to workspace.md"),
+            Self::Summary => Some("it is generated; call generate_workspace_summary()"),
+            Self::Progress => Some("it is kept for you; call add_accomplishment(text) or todo_complete(outcome)"),
+            Self::Todos => Some("it is kept for you; call todo_write(todos) or todo_complete()"),
+            Self::Quotes => Some("it is written when quotes are checked; put quotes into your deliverables"),
+            Self::Journal | Self::JobFile | Self::Lock => {
+                Some("it is the runner's record; write your own files under output/, or notes to workspace.md")
+            }
+            Self::Under(Folder::Documents) => {
+                Some("documents/ holds the inputs and is read-only; write results under output/")
+            }
+            Self::Under(Folder::Assets) => Some("assets/ holds what the job depends on; write results under output/"),
+            Self::Under(Folder::Archive) => {
+                Some("archive/ is the record of finished phases; write results under output/")
+            }
+            Self::Under(Folder::ToolResults) => {
+                Some("tool_results/ is filled with long tool results; write results under output/")
+            }
+        }
+    }
+}
+
+/// Where a path of a model really leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedPath {
+    /// The real path, links followed, known names in their own spelling; `.` for the workspace itself. For [`Workspace::read`] and the like.
+    pub path: String,
+    pub known: KnownPath,
+}
+
+/// Why a path of a model can't be used. Every one is to be told to the model.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    #[error(transparent)]
+    Refused(#[from] PathError),
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+}
+
+type FileIdentity = (u64, u64);
+
+impl Workspace {
+    /// Finds what the model may read at `path`: everything in the workspace but `.lock`. That nothing is there is an error.
+    pub fn resolve_for_read(&self, path: &ModelPath) -> Result<ResolvedPath, ResolveError> {
+        if path.is_root() {
+            return Ok(ResolvedPath { path: ".".into(), known: KnownPath::Other });
+        }
+        let real = self.root.canonicalize(path.as_str()).map_err(|error| refusal(path, error))?;
+        let real = real.to_str().ok_or_else(|| WorkspaceError::NotText { path: path.as_str().into() })?;
+        if real.is_empty() || real == "." {
+            return Ok(ResolvedPath { path: ".".into(), known: KnownPath::Other });
+        }
+        let resolved = self.classify(real, &self.trace(real)?)?;
+        if resolved.known == KnownPath::Lock {
+            return Err(PathError::Unreadable(path.shown()).into());
+        }
+        Ok(resolved)
+    }
+
+    /// Finds where the model may write at `path`: a file that is there, or one that can be made. Links on the way are refused.
+    pub fn resolve_for_write(&self, path: &ModelPath) -> Result<ResolvedPath, ResolveError> {
+        let spelled = path.as_str();
+        let names = spelled.split('/').count();
+        if path.is_root() {
+            return Err(WorkspaceError::IsFolder { path: ".".into() }.into());
+        }
+        let trace = self.trace(spelled)?;
+        if trace.iter().any(|metadata| metadata.file_type().is_symlink()) {
+            return Err(PathError::Link(path.shown()).into());
+        }
+        let resolved = self.classify(spelled, &trace)?;
+        if let Some(why) = resolved.known.read_only() {
+            return Err(PathError::ReadOnly { path: path.shown(), why }.into());
+        }
+        match trace.last() {
+            Some(last) if trace.len() == names && last.is_dir() => {
+                return Err(WorkspaceError::IsFolder { path: spelled.into() }.into());
+            }
+            Some(last) if trace.len() == names && !last.is_file() => {
+                return Err(WorkspaceError::NotAFile { path: spelled.into() }.into());
+            }
+            Some(last) if trace.len() < names && !last.is_dir() => {
+                return Err(WorkspaceError::NotAFolder { path: spelled.into() }.into());
+            }
+            Some(_) | None => {}
+        }
+        // Not there yet, and yet a known name: a file can't be made where a folder belongs, nor a folder where a file does.
+        if matches!(resolved.known, KnownPath::Under(folder) if resolved.path == folder.name()) {
+            return Err(WorkspaceError::IsFolder { path: spelled.into() }.into());
+        }
+        if resolved.known.file().is_some() && names > 1 && trace.len() < names {
+            return Err(WorkspaceError::NotAFolder { path: spelled.into() }.into());
+        }
+        Ok(resolved)
+    }
+
+    /// What stands at each name of `path`, from the first on, until nothing or something other than a folder does.
+    fn trace(&self, path: &str) -> Result<Vec<Metadata>, WorkspaceError> {
+        let mut trace = Vec::new();
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        for end in ends {
+            match self.root.symlink_metadata(&path[..end]) {
+                Ok(metadata) => {
+                    let is_folder = metadata.is_dir();
+                    trace.push(metadata);
+                    if !is_folder {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(WorkspaceError::from_io("look at", path, error)),
+            }
+        }
+        Ok(trace)
+    }
+
+    /// Says what `path` is; `trace` is what stands on the way.
+    fn classify(&self, path: &str, trace: &[Metadata]) -> Result<ResolvedPath, WorkspaceError> {
+        let names: Vec<&str> = path.split('/').collect();
+        if let Some(last) = trace.last().filter(|last| !last.is_dir() && self.may_be_a_known_file(&names, trace, last))
+        {
+            let identity = identity(last);
+            for known in KnownPath::FILES {
+                if let Some(name) = known.file()
+                    && self.root.metadata(name).is_ok_and(|metadata| self::identity(&metadata) == identity)
+                {
+                    return Ok(ResolvedPath { path: name.into(), known });
+                }
+            }
+        }
+        for folder in Folder::ALL {
+            let Ok(metadata) = self.root.metadata(folder.name()) else {
+                continue;
+            };
+            if let Some(at) = trace.iter().position(|met| identity(met) == identity(&metadata)) {
+                let path = [&[folder.name()], &names[at + 1..]].concat().join("/");
+                let known = match folder {
+                    Folder::Output => self.linked(trace, Folder::Output)?,
+                    Folder::Documents | Folder::Assets | Folder::Archive | Folder::ToolResults => {
+                        KnownPath::Under(folder)
+                    }
+                };
+                return Ok(ResolvedPath { path, known });
+            }
+        }
+        let first = fold_case(names[0]);
+        if let Some(known) = KnownPath::FILES.into_iter().find(|known| known.file() == Some(first.as_str())) {
+            return Ok(ResolvedPath { path: path.into(), known });
+        }
+        if let Some(folder) = Folder::ALL.into_iter().find(|folder| folder.name() == first) {
+            let path = [&[folder.name()], &names[1..]].concat().join("/");
+            return Ok(ResolvedPath { path, known: KnownPath::Under(folder) });
+        }
+        let known = match self.linked(trace, Folder::Output)? {
+            KnownPath::Under(Folder::Output) => KnownPath::Other,
+            known => known,
+        };
+        Ok(ResolvedPath { path: path.into(), known })
+    }
+
+    /// Whether a look at each known file is worth it: they all lie in the workspace's own folder, so a file with one name
+    /// in another folder is none of them.
+    fn may_be_a_known_file(&self, names: &[&str], trace: &[Metadata], last: &Metadata) -> bool {
+        let is_root = |root: Metadata| trace.iter().any(|met| identity(met) == identity(&root));
+        names.len() == 1 || last.nlink() > 1 || self.root.dir_metadata().map_or(true, is_root)
+    }
+
+    /// The protected folder in which the same file lies under another name (a hard link), else `Under(otherwise)`.
+    fn linked(&self, trace: &[Metadata], otherwise: Folder) -> Result<KnownPath, WorkspaceError> {
+        let Some(last) = trace.last().filter(|last| last.is_file() && last.nlink() > 1) else {
+            return Ok(KnownPath::Under(otherwise));
+        };
+        for folder in [Folder::Documents, Folder::Assets, Folder::Archive, Folder::ToolResults] {
+            let mut found = false;
+            self.walk(folder.name(), &mut |_, _, metadata| {
+                found |= (metadata.dev(), metadata.ino()) == identity(last);
+            })?;
+            if found {
+                return Ok(KnownPath::Under(folder));
+            }
+        }
+        Ok(KnownPath::Under(otherwise))
+    }
+}
+
+fn identity(metadata: &Metadata) -> FileIdentity {
+    (metadata.dev(), metadata.ino())
+}
+
+/// What the failure to follow a path means. The capability library says "no permission" for a way that leads out,
+/// without a code of the system, because the system was never asked.
+fn refusal(path: &ModelPath, error: io::Error) -> ResolveError {
+    if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
+        PathError::LeadsOut(path.shown()).into()
+    } else {
+        WorkspaceError::from_io("follow", path.as_str(), error).into()
+    }
+}
+
+#[cfg(test)]
+mod tests;

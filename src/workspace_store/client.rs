@@ -1,0 +1,297 @@
+//! The client of a store: opens it by its address, and makes the few requests that there are.
+
+use super::{
+    WorkspaceStoreError,
+    error::message,
+    manifest::{MOST_MANIFEST, ManifestKey, WorkspaceManifest},
+    marker::MARKER,
+};
+use object_store::{
+    BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig, aws::AmazonS3Builder,
+    azure::MicrosoftAzureBuilder, gcp::GoogleCloudStorageBuilder, local::LocalFileSystem, path::Path as Name,
+};
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+use uuid::Uuid;
+
+/// How long one request may take; a block of a megabyte has to get through a slow line.
+const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
+/// How often, and for how long, a request is tried. Who asked tries again at the next checkpoint.
+const TRIES: usize = 3;
+const RETRY_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A workspace store.
+#[derive(Clone)]
+pub struct WorkspaceStore {
+    backend: Backend,
+    /// What every name begins with; empty, or ends with a slash.
+    prefix: String,
+    shown: String,
+    /// The id of its marker when it was first used.
+    pub(super) known: Arc<OnceLock<Uuid>>,
+}
+
+/// Where the objects are stored.
+#[derive(Clone)]
+enum Backend {
+    Bucket(Arc<dyn ObjectStore>),
+    /// It can come and go at any time: a share that is mounted.
+    Folder(PathBuf),
+}
+
+impl fmt::Debug for WorkspaceStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkspaceStore").field("store", &self.shown).finish_non_exhaustive()
+    }
+}
+
+/// Something in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StoredObject {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    pub(super) modified: chrono::DateTime<chrono::Utc>,
+}
+
+/// Applies the variables that a builder knows by its own names.
+macro_rules! with_variables {
+    ($builder:expr, $variables:expr, $prefix:literal) => {{
+        let mut builder = $builder.with_client_options(client()).with_retry(retry());
+        for (name, value) in $variables.iter().filter(|(name, _)| name.starts_with($prefix)) {
+            if let Ok(key) = name.to_ascii_lowercase().parse() {
+                builder = builder.with_config(key, value);
+            }
+        }
+        builder
+    }};
+}
+
+impl WorkspaceStore {
+    /// Opens the store at `address`; `variables` are those of the environment that its provider knows. Whether it is there
+    /// shows at the first request.
+    pub fn open(address: &str, variables: &[(String, String)]) -> Result<Self, WorkspaceStoreError> {
+        let shown = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/').to_owned();
+        let wrong = |detail: String| WorkspaceStoreError::Address { store: shown.clone(), detail };
+        let refused = |error: object_store::Error| wrong(message(&error));
+        let (scheme, rest) = shown.split_once("://").unwrap_or_default();
+        let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+        if bucket.is_empty() && scheme != "file" {
+            return Err(wrong(format!("name the bucket, such as {scheme}://bucket/folder")));
+        }
+        let bucket_url = format!("{scheme}://{bucket}");
+        let bucket: Arc<dyn ObjectStore> = match scheme {
+            "file" => return Self::folder(&shown, rest),
+            "s3" => {
+                let builder = with_variables!(AmazonS3Builder::new(), variables, "AWS_");
+                Arc::new(builder.with_url(bucket_url).build().map_err(refused)?)
+            }
+            "gs" => {
+                let builder = with_variables!(GoogleCloudStorageBuilder::new(), variables, "GOOGLE_");
+                Arc::new(builder.with_url(bucket_url).build().map_err(refused)?)
+            }
+            "az" => {
+                let builder = with_variables!(MicrosoftAzureBuilder::new(), variables, "AZURE_");
+                Arc::new(builder.with_url(bucket_url).build().map_err(refused)?)
+            }
+            _ => return Err(wrong("it must begin with s3://, gs://, az:// or file://".to_owned())),
+        };
+        let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+        Ok(Self { backend: Backend::Bucket(bucket), prefix, shown, known: Arc::default() })
+    }
+
+    /// A folder: one that all machines see, or for one machine.
+    fn folder(shown: &str, path: &str) -> Result<Self, WorkspaceStoreError> {
+        let wrong = |detail: String| WorkspaceStoreError::Address { store: shown.to_owned(), detail };
+        if !path.starts_with('/') {
+            return Err(wrong("a folder is named with its whole path, such as file:///mnt/overnight".to_owned()));
+        }
+        let backend = Backend::Folder(PathBuf::from(path));
+        Ok(Self { backend, prefix: String::new(), shown: shown.to_owned(), known: Arc::default() })
+    }
+
+    pub fn is_folder(&self) -> bool {
+        matches!(self.backend, Backend::Folder(_))
+    }
+
+    /// Makes the folder of a store that is used for the first time.
+    pub(super) fn make_folder(&self) -> Result<(), WorkspaceStoreError> {
+        let Backend::Folder(path) = &self.backend else { return Ok(()) };
+        std::fs::create_dir_all(path)
+            .map_err(|error| WorkspaceStoreError::Address { store: self.shown.clone(), detail: error.to_string() })
+    }
+
+    /// The store for requests. A folder must exist, and is not made here.
+    pub(super) async fn objects(&self) -> Result<Arc<dyn ObjectStore>, WorkspaceStoreError> {
+        let path = match &self.backend {
+            Backend::Bucket(objects) => return Ok(objects.clone()),
+            Backend::Folder(path) => path.clone(),
+        };
+        // A share that hangs must not hold up others.
+        let opened = tokio::task::spawn_blocking(move || {
+            if !std::fs::metadata(&path)?.is_dir() {
+                return Err(io::ErrorKind::NotADirectory.into());
+            }
+            LocalFileSystem::new_with_prefix(path).map_err(|error| io::Error::other(message(&error)))
+        });
+        let store = self.shown.clone();
+        let opened = opened.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        match opened {
+            Ok(folder) => Ok(Arc::new(folder.with_fsync(true))),
+            Err(error) => Err(match error.kind() {
+                io::ErrorKind::NotFound => self.lost(),
+                io::ErrorKind::NotADirectory => WorkspaceStoreError::Address { store, detail: error.to_string() },
+                io::ErrorKind::PermissionDenied => WorkspaceStoreError::Refused { store, detail: error.to_string() },
+                _ => WorkspaceStoreError::Unreachable { store, detail: error.to_string() },
+            }),
+        }
+    }
+
+    /// The address, as it may be shown.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    pub(super) fn name(&self, name: &str) -> Name {
+        Name::from(format!("{}{name}", self.prefix))
+    }
+
+    pub(super) fn corrupt(&self, name: &str, what: impl Into<String>) -> WorkspaceStoreError {
+        WorkspaceStoreError::Corrupt { store: self.shown.clone(), name: name.to_owned(), what: what.into() }
+    }
+
+    fn failed(&self, name: &str, error: &object_store::Error) -> WorkspaceStoreError {
+        use object_store::Error;
+        let (store, detail) = (self.shown.clone(), message(error));
+        match error {
+            Error::NotFound { .. } => WorkspaceStoreError::Missing { store, name: name.to_owned() },
+            Error::Generic { .. } | Error::JoinError { .. } => WorkspaceStoreError::Unreachable { store, detail },
+            // What else there is: permissions, preconditions, what isn't supported.
+            _ => WorkspaceStoreError::Refused { store, detail },
+        }
+    }
+
+    pub(super) async fn put(&self, name: &str, content: Vec<u8>) -> Result<(), WorkspaceStoreError> {
+        let Backend::Folder(path) = &self.backend else { return self.put_unchecked(name, content).await };
+        self.check_marker().await?;
+        let put = self.put_unchecked(name, content).await;
+        // It may have gone meanwhile: what lies where it was then, its folders included, was made by this.
+        if let Err(lost) = self.check_marker().await {
+            undo_put(path, name);
+            return Err(lost);
+        }
+        put
+    }
+
+    /// [`Self::put`], whether or not the store has its marker.
+    pub(super) async fn put_unchecked(&self, name: &str, content: Vec<u8>) -> Result<(), WorkspaceStoreError> {
+        let put = self.objects().await?.put(&self.name(name), content.into()).await;
+        put.map(drop).map_err(|error| self.put_failed(name, &error))
+    }
+
+    pub(super) fn put_failed(&self, name: &str, error: &object_store::Error) -> WorkspaceStoreError {
+        match error {
+            // That a bucket is missing is nothing that is missing in it.
+            object_store::Error::NotFound { .. } => {
+                WorkspaceStoreError::Refused { store: self.shown.clone(), detail: message(error) }
+            }
+            error => self.failed(name, error),
+        }
+    }
+
+    /// The whole of something that has no more than `most` bytes.
+    pub(super) async fn get(&self, name: &str, most: u64) -> Result<Vec<u8>, WorkspaceStoreError> {
+        let found = match self.objects().await?.get(&self.name(name)).await {
+            Ok(found) => found,
+            Err(error) => {
+                let is_missing = matches!(error, object_store::Error::NotFound { .. });
+                if is_missing && self.is_folder() && self.known.get().is_some() && name != MARKER {
+                    // What is missing with all else is not missing in the store. (The marker itself is not asked for here.)
+                    Box::pin(self.check_marker()).await?;
+                }
+                return Err(self.failed(name, &error));
+            }
+        };
+        if found.meta.size > most {
+            return Err(self.corrupt(name, format!("it has {} bytes, and should have {most} at most", found.meta.size)));
+        }
+        let bytes = found.bytes().await.map_err(|error| self.failed(name, &error))?;
+        Ok(bytes.to_vec())
+    }
+
+    /// The names of the folders directly in `folder`, and what lies directly in it.
+    pub(super) async fn list(&self, folder: &str) -> Result<(Vec<String>, Vec<StoredObject>), WorkspaceStoreError> {
+        let found = self.objects().await?.list_with_delimiter(Some(&self.name(folder))).await;
+        let found = found.map_err(|error| self.failed(folder, &error))?;
+        let own = |name: &Name| name.as_ref().strip_prefix(&self.prefix).map(str::to_owned);
+        let folders = found.common_prefixes.iter().filter_map(own).collect();
+        let stored = found.objects.into_iter().filter_map(|meta| {
+            Some(StoredObject { name: own(&meta.location)?, bytes: meta.size, modified: meta.last_modified })
+        });
+        Ok((folders, stored.collect()))
+    }
+
+    pub(super) async fn delete(&self, name: &str) -> Result<(), WorkspaceStoreError> {
+        match self.objects().await?.delete(&self.name(name)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.failed(name, &error)),
+        }
+    }
+
+    /// The manifest with this name, checked.
+    pub async fn manifest(&self, key: &ManifestKey) -> Result<WorkspaceManifest, WorkspaceStoreError> {
+        let text = self.get(key.as_str(), MOST_MANIFEST).await?;
+        WorkspaceManifest::parse(key, &text).map_err(|what| self.corrupt(key.as_str(), what))
+    }
+}
+
+/// Removes the file `name` below `root`, and the folders on the way to it that are empty then. Best effort.
+fn undo_put(root: &Path, name: &str) {
+    let file = root.join(name);
+    let _ = std::fs::remove_file(&file);
+    for folder in file.ancestors().skip(1).take_while(|folder| *folder != root) {
+        if std::fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
+}
+
+fn client() -> ClientOptions {
+    ClientOptions::new().with_timeout(REQUEST_TIMEOUT)
+}
+
+fn retry() -> RetryConfig {
+    RetryConfig { backoff: BackoffConfig::default(), max_retries: TRIES, retry_timeout: RETRY_TIMEOUT }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_checked_when_they_are_opened() {
+        let error = |address: &str| WorkspaceStore::open(address, &[]).unwrap_err().to_string();
+        assert_eq!(
+            error("file://mnt/x"),
+            "can't open the workspace store file://mnt/x: a folder is named with its whole path, such as file:///mnt/overnight"
+        );
+        assert_eq!(
+            error("s3:///x"),
+            "can't open the workspace store s3:///x: name the bucket, such as s3://bucket/folder"
+        );
+        assert_eq!(
+            error("ftp://a/b?key=SECRET"),
+            "can't open the workspace store ftp://a/b: it must begin with s3://, gs://, az:// or file://"
+        );
+        let keys = [
+            ("AWS_ACCESS_KEY_ID".to_owned(), "id".to_owned()),
+            ("AWS_SECRET_ACCESS_KEY".to_owned(), "SECRET".to_owned()),
+        ];
+        let remote = WorkspaceStore::open("s3://bucket/a/b/", &keys).unwrap();
+        assert_eq!((remote.shown(), remote.prefix.as_str()), ("s3://bucket/a/b", "a/b/"));
+        assert_eq!(format!("{remote:?}"), "WorkspaceStore { store: \"s3://bucket/a/b\", .. }");
+    }
+}

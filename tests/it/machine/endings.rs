@@ -1,0 +1,255 @@
+//! How a job ends or waits: completion and its checks, review by a person, limits and holds.
+
+use super::world::*;
+use overnight_core::job::{
+    decide::{Command, Effect},
+    event::Event,
+    record::{HoldReason, JobStatus},
+    state::{INSTRUCTIONS_FILE, LAST_REVIEW_TODO, PLAN_FILE},
+    todo::TodoStatus,
+};
+use serde_json::json;
+
+#[test]
+fn completion_is_refused_outside_the_review() {
+    let mut world = World::new();
+    world.play([say([job_complete(1.0)])]);
+    assert_eq!(
+        world.results(1),
+        [
+            "Refused: the job is not in its review yet (Bootstrap); work the phases first, or call job_complete(status: \"blocked\") if it can't be done"
+        ]
+    );
+    world.in_phase_one().play([say([job_complete(1.0)])]);
+    assert!(world.results(1)[0].contains("(North station (1 of 2))"), "{:?}", world.results(1));
+}
+
+#[test]
+fn the_fourth_call_with_failed_checks_ends_the_job_as_partial() {
+    let mut world = World::new();
+    world.in_review(false);
+    let first = world.job.phase.todos.current().unwrap().content.clone();
+    world.play([say([job_complete(1.0), job_complete(1.0)])]);
+    assert_eq!(
+        world.results(2),
+        [
+            "Refused: Refused; mend these and call job_complete() again (2 more refusals before the job ends as partial):\n- output/report.md: exists: output/report.md does not exist. Write it.",
+            "Refused: Refused; mend these and call job_complete() again (2 more refusals before the job ends as partial):\n- output/report.md: exists: output/report.md does not exist. Write it."
+        ],
+        "at most one refusal a turn counts"
+    );
+    world.play([say([job_complete(1.0)]), say([job_complete(1.0)])]);
+    assert_eq!(world.status(), "running");
+    world.play([say([job_complete(1.0), read_file("x")])]);
+    assert_eq!(world.status(), "partial: unmet after 3 refusals: output/report.md: exists");
+    let ending = world.job.ended().unwrap();
+    assert_eq!(ending.open_todos, [first.as_str(), "Generate summary report", LAST_REVIEW_TODO]);
+    assert_eq!(ending.checks.iter().filter(|check| !check.passed).count(), 1);
+    assert_eq!(
+        world.results(2),
+        [
+            "Done: The job ends as partial; these checks failed:\n- output/report.md: exists: output/report.md does not exist. Write it.",
+            "Skipped: not run: the phase has ended"
+        ]
+    );
+    // What was not done is not said to be done.
+    let outcomes: Vec<Option<&str>> = world.job.phase.todos.all().iter().map(|todo| todo.outcome.as_deref()).collect();
+    assert_eq!(outcomes, [Some("left open when the job ended"); 3]);
+    assert_eq!(world.job.next(), Effect::Nothing);
+}
+
+#[test]
+fn a_completion_completes_its_own_todo() {
+    let mut world = World::new();
+    world.in_review(true);
+    world.play((0..2).map(|_| say([read_file("output/report.md"), done("x")]))).play([say([job_complete(0.9)])]);
+    assert_eq!(world.status(), "completed");
+    let last = world.job.phase.todos.all().last().unwrap();
+    assert_eq!((last.content.as_str(), last.status), (LAST_REVIEW_TODO, TodoStatus::Completed));
+    assert_eq!(world.job.past.last().unwrap().phase.todos.counts().completed, 3);
+}
+
+#[test]
+fn a_confidence_under_the_floor_is_partial() {
+    let mut world = World::new();
+    world.in_review(true).play([say([job_complete(0.2)])]);
+    assert_eq!(world.status(), "partial: the confidence of 0.2 is under the floor of 0.5");
+    let mut world = World::new();
+    world.in_review(true).play([say([job_complete(1.2)])]);
+    assert_eq!(world.results(1), ["Refused: confidence is 1.2; give a number from 0 to 1"]);
+}
+
+#[test]
+fn what_was_not_shown_is_named_and_then_counts() {
+    let mut spec = spec("", &[("north.md", 40), ("south.md", 60)]);
+    spec.instructions.coverage = 1.0;
+    let mut world = World::of(spec);
+    world.in_review(true);
+    world.play([say([
+        read_document("north.md", 1, 40),
+        read_document("south.md", 1, 20),
+        read_document("south.md", 31, 60),
+        job_complete(0.9),
+    ])]);
+    let seen_too_late = "Refused: Refused; mend these and call job_complete() again (2 more refusals before the job ends as partial):\n- coverage: not shown yet: north.md lines 1-40; south.md lines 1-60; read them with read_document";
+    assert_eq!(world.results(1), [seen_too_late], "shown is only what the model has answered to");
+    world.play([say([job_complete(0.9)])]);
+    assert_eq!(
+        world.results(1),
+        [
+            "Refused: Refused; mend these and call job_complete() again (1 more refusals before the job ends as partial):\n- coverage: not shown yet: south.md lines 21-30; read them with read_document"
+        ]
+    );
+    world.play([say([read_document("south.md", 21, 30)]), say([job_complete(0.9)])]);
+    assert_eq!(world.status(), "completed");
+}
+
+#[test]
+fn the_model_can_block_the_job_at_any_time() {
+    let blocked = || {
+        call(
+            "job_complete",
+            json!({"summary": "The logs are encrypted.", "deliverables": [], "confidence": 0, "status": "blocked"}),
+        )
+    };
+    let mut world = World::new();
+    world.in_phase_one().skip_log().play([say([blocked(), read_file("x")])]);
+    assert_eq!(world.status(), "blocked: The logs are encrypted.");
+    assert_eq!(world.job.ended().unwrap().open_todos.len(), 5);
+    snapshot("ends_blocked", &world.log());
+    // While planning too, where no phase is open.
+    let mut world = World::new();
+    world.bootstrapped(PLAN).play([say([blocked(), no_change("x")])]);
+    assert_eq!(world.status(), "blocked: The logs are encrypted.");
+    assert_eq!(world.results(2), ["Done: The job ends as blocked.", "Skipped: not run: the job has ended"]);
+}
+
+#[test]
+fn a_required_review_waits_for_a_person_who_approves() {
+    let mut world = World::with("review: required\n");
+    world.in_review(true).skip_log().play([say([job_complete(0.9)])]);
+    assert!(world.is_held(HoldReason::Review), "{}", world.status());
+    assert_eq!(world.command(Command::Resume { limits: world.job.limits }), 0, "a review is not resumed");
+    assert_eq!(world.command(Command::Approve), 1);
+    world.play([]);
+    assert_eq!(world.status(), "completed");
+    snapshot("review_approved", &world.log());
+}
+
+fn feedback(world: &mut World, text: &str) {
+    let instructions = format!("{}\n\n## Feedback 1\n\n{text}\n", world.files[INSTRUCTIONS_FILE]);
+    let count = world.command(Command::Feedback { text: text.to_owned(), instructions });
+    assert_eq!(count, 1);
+    world.play([]);
+}
+
+#[test]
+fn feedback_is_written_down_and_planned_for() {
+    let mut world = World::with("review: required\n");
+    world.in_review(false).play([say([job_complete(0.9)]), say([job_complete(0.9)]), say([job_complete(0.9)])]);
+    world.files.insert("output/report.md".to_owned(), "All pumps ran well.".to_owned());
+    world.play([say([job_complete(0.9)])]);
+    assert!(world.is_held(HoldReason::Review), "{}", world.status());
+    world.skip_log();
+    feedback(&mut world, "Name the pumps.");
+    assert!(world.files[INSTRUCTIONS_FILE].ends_with("## Feedback 1\n\nName the pumps.\n"));
+    assert_eq!((world.job.refusals, world.job.early_ends.in_all), (0, 0), "the counts begin anew");
+    world.play([say([no_change("nothing"), no_change("it holds")])]);
+    assert_eq!(world.results(1), ["Refused: the feedback needs work: add at least one new phase to main_plan.md"]);
+    world.play([say([write_file(PLAN_FILE, &world.files[PLAN_FILE].clone())])]);
+    assert_eq!(
+        world.results(1),
+        ["Refused: main_plan.md is not saved: the feedback needs work; add at least one new phase"]
+    );
+    let plan = world.files[PLAN_FILE].replace(
+        "## Phase 3: Final Review ← CURRENT",
+        "## Phase 3: Name the pumps\n\n- [ ] Name them\n\n## Phase 4: Final Review",
+    );
+    world.play([say([write_file(PLAN_FILE, &plan), todo_write(5)])]).work_phase();
+    world.play([say([no_change("x"), no_change("x")])]);
+    assert_eq!(world.job.phase.title, "Review");
+    world.play([say([job_complete(0.9)])]);
+    assert!(world.is_held(HoldReason::Review), "{}", world.status());
+    world.command(Command::Approve);
+    world.play([]);
+    assert_eq!(world.status(), "completed");
+    snapshot("review_feedback", &world.log());
+}
+
+#[test]
+fn feedback_that_the_model_does_not_plan_for_gets_a_phase_from_the_system() {
+    let mut world = World::with("review: required\n");
+    world.in_review(true).play([say([job_complete(0.9)])]);
+    feedback(&mut world, "Name the pumps.");
+    world.play((0..12).map(|_| say([])));
+    assert!(world.job.is_executing());
+    assert!(world.files[PLAN_FILE].contains("Address feedback 1"), "{}", world.files[PLAN_FILE]);
+    world.play([]);
+    assert_ne!(world.job.phase.title, "Review");
+}
+
+#[test]
+fn the_limits_of_a_job_hold_it_and_more_lets_it_go_on() {
+    // Turns.
+    let mut spec = spec("", &[]);
+    spec.instructions.limits.turns = 5;
+    let mut world = World::of(spec.clone());
+    world.in_phase_one().play([say([read_file(INSTRUCTIONS_FILE)])]);
+    assert_eq!(world.status(), "held limit: 5 turns are used; resume with --turns N for more");
+    let mut limits = world.job.limits;
+    assert_eq!(world.command(Command::Resume { limits }), 1);
+    world.play([]);
+    assert!(world.is_held(HoldReason::Limit), "without more it is held again");
+    limits.turns = 7;
+    world.command(Command::Resume { limits });
+    world.play([say([done("x")]), say([read_file(INSTRUCTIONS_FILE)]), say([])]);
+    assert_eq!(world.job.totals.spent.turns, 7);
+    assert_eq!(world.status(), "held limit: 7 turns are used; resume with --turns N for more");
+    // Tokens.
+    spec.instructions.limits = overnight_core::job::limits::Limits { tokens: Some(9_000), ..Default::default() };
+    let mut world = World::of(spec.clone());
+    world.play((0..9).map(|_| say([read_file(INSTRUCTIONS_FILE)])));
+    assert_eq!(world.status(), "held budget: 9000 tokens are used; resume with --tokens N for more");
+    // Money.
+    spec.instructions.limits = overnight_core::job::limits::Limits { cost_usd: Some(0.02), ..Default::default() };
+    let mut world = World::of(spec.clone());
+    world.cost_usd = Some(0.0125);
+    world.play((0..9).map(|_| say([read_file(INSTRUCTIONS_FILE)])));
+    assert_eq!(world.job.totals.spent.turns, 2);
+    assert_eq!(world.status(), "held budget: 0.02 USD are used; resume with --cost USD for more");
+    // Time, without that on hold.
+    spec.instructions.limits = overnight_core::job::limits::Limits { wall_clock_ms: Some(5_000), ..Default::default() };
+    let mut world = World::of(spec);
+    world.play([say([read_file(INSTRUCTIONS_FILE)])]);
+    world.command(Command::Hold { reason: HoldReason::Paused, detail: "lunch".to_owned() });
+    world.wait_ms(3_600_000);
+    world.command(Command::Resume { limits: world.job.limits });
+    assert_eq!(world.job.totals.worked_ms, 2_000);
+    world.play((0..9).map(|_| say([read_file("a")])));
+    assert_eq!(world.job.totals.worked_ms, 6_000);
+    assert_eq!(world.status(), "held limit: 5.0s of work are used; resume with --wall-clock TIME for more");
+}
+
+#[test]
+fn a_held_or_ended_job_owes_nothing_and_hears_only_what_fits() {
+    let mut world = World::new();
+    world.in_phase_one();
+    assert_eq!(world.command(Command::Approve), 0);
+    assert_eq!(world.command(Command::Hold { reason: HoldReason::Paused, detail: "x".to_owned() }), 1);
+    assert_eq!(world.job.next(), Effect::Nothing);
+    assert_eq!(world.command(Command::Hold { reason: HoldReason::Window, detail: "x".to_owned() }), 0);
+    assert_eq!(world.command(Command::Cancel), 1);
+    assert_eq!(world.status(), "cancelled: cancelled by a person");
+    assert_eq!(world.job.ended().unwrap().status, JobStatus::Cancelled);
+    for command in [
+        Command::Cancel,
+        Command::Approve,
+        Command::Resume { limits: world.job.limits },
+        Command::Fail { reason: "x".to_owned() },
+        Command::Open { version: "1".to_owned(), model: "x".to_owned(), torn_bytes: None },
+    ] {
+        assert_eq!(world.command(command), 0);
+    }
+    assert_eq!(world.job.next(), Effect::Nothing);
+    assert_eq!(world.count(|event| matches!(event, Event::JobEnded { .. })), 1);
+}

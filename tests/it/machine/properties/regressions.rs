@@ -1,0 +1,125 @@
+//! What random nights have found, as plain cases.
+
+use crate::machine::world::*;
+use overnight_core::{
+    job::{
+        decide::{Command, EffectResult},
+        event::{Decision, Event},
+        record::HoldReason,
+        state::{Job, MEMORY_FILE},
+    },
+    prompt::{compact::RESULT_TOKENS, compose, layers::share_of, message::Reply, tokens::estimate},
+};
+use serde_json::{Value, json};
+
+/// The journal's lines, written and read again.
+fn again(world: &World) -> Job {
+    let mut job: Option<Job> = None;
+    for decision in &world.decisions {
+        let line = json!({"seq": 1, "at": decision.at, "lease": 1, "prev": "", "events": decision.events}).to_string();
+        let read: Value = serde_json::from_str(&line).unwrap();
+        let events: Vec<Event> = serde_json::from_value(read["events"].clone()).unwrap();
+        let decision = Decision { at: decision.at, events };
+        match &mut job {
+            None => job = Job::begin(&decision),
+            Some(job) => job.apply_all(&decision),
+        }
+    }
+    job.unwrap()
+}
+
+#[test]
+fn an_answer_that_comes_when_nothing_is_owed_means_nothing() {
+    let mut world = World::new();
+    world.in_phase_one().command(Command::Hold { reason: HoldReason::Paused, detail: "so".to_owned() });
+    let late = |world: &World| {
+        let reply = Reply { ..say([done("late")]) };
+        [EffectResult::Now, EffectResult::Reply { reply, cost_usd: None, prompt_sha256: String::new() }]
+            .map(|answer| world.job.decide(moment(0), answer))
+    };
+    assert_eq!(late(&world), [Vec::new(), Vec::new()]);
+    world.command(Command::Cancel);
+    assert_eq!(late(&world), [Vec::new(), Vec::new()]);
+}
+
+#[test]
+fn no_result_of_the_machine_is_larger_than_a_result_may_be() {
+    let mut world = World::with("context: { budget_tokens: 20000 }\n");
+    let most = share_of(20_000, RESULT_TOKENS);
+    let long = "Check the pump and its valve again. ".repeat(300);
+    let todos: Vec<Value> = (0..20)
+        .map(|place| json!({"content": format!("Check {place} {}", &long[..400]), "active_form": "Checking"}))
+        .collect();
+    world.in_phase_one().play([say([
+        call("todo_write", json!({ "todos": todos })),
+        call("todo_list", json!({"status": "all"})),
+        call("read_file", json!({"path": {"a": long}, "offset": 1})),
+        call("read_file", json!({"path": "x", "offset": long})),
+        call(&long, json!({})),
+    ])]);
+    for result in world.results(5) {
+        assert!(estimate(&result) <= most + 32, "{} tokens: {result:.200}", estimate(&result));
+    }
+}
+
+#[test]
+fn arguments_of_any_depth_can_be_read_again_from_the_journal() {
+    for depth in [1, 60, 100, 115, 120, 125, 127] {
+        let mut world = World::new();
+        let deep = (0..depth).fold(json!({}), |inner, _| json!({ "path": inner }));
+        world.in_phase_one().play([say([call("read_file", deep)]), say([done("x")])]);
+        let job = again(&world);
+        assert_eq!(compose::prompt(&job), compose::prompt(&world.job));
+    }
+}
+
+#[test]
+fn numbers_keep_every_bit_in_the_journal() {
+    let mut world = World::new();
+    world.cost_usd = Some(0.108_418_219_117_169_6);
+    world.in_phase_one();
+    for number in [0.1 + 0.2, 122.416_294_033_786_58, 8.41e21, 5e-324, 2.225_073_858_507_201e-308] {
+        world.play([say([call("read_file", json!({ "path": "x", "offset": number }))])]);
+    }
+    let job = again(&world);
+    assert_eq!(format!("{job:?}"), format!("{:?}", world.job));
+}
+
+#[test]
+fn a_todo_cannot_be_renamed_to_what_is_completed() {
+    let mut world = World::new();
+    world.in_phase_one().play([say([write_file("notes/1.md", "x"), done("x")])]);
+    let named = |id: Option<u32>| json!({"content": "Check pump 1", "active_form": "Checking", "id": id});
+    world.play([say([call("todo_write", json!({"todos": [named(Some(2))]}))])]);
+    assert_eq!(
+        world.results(1),
+        ["Refused: todo 1: 'Check pump 1' was closed before; word it differently if it is new work"]
+    );
+}
+
+#[test]
+fn an_end_answers_the_calls_that_wait() {
+    for command in [Command::Cancel, Command::Fail { reason: "no attempt is left".to_owned() }] {
+        let mut world = World::new();
+        world.in_phase_one();
+        world.replies.push_back(say([read_file("a"), write_file("b", "c")]));
+        world.step();
+        world.command(command);
+        assert_eq!(world.results(2), ["Skipped: not run: the job has ended", "Skipped: not run: the job has ended"]);
+    }
+}
+
+#[test]
+fn folding_adds_to_layer_4_and_takes_nothing_away() {
+    let mut world = World::with("context: { budget_tokens: 16000 }\n");
+    let memory = format!("# Memory\n\n## Earlier in this phase\n{}", "Pump 7 is loud.\n".repeat(40));
+    world.bootstrapped(PLAN).play([say([write_file(MEMORY_FILE, &memory), no_change("it holds"), todo_write(5)])]);
+    let before = world.job.layer4.clone();
+    world.page_letters = 2_000;
+    for turn in 0..30 {
+        let letters = "word ".repeat(300);
+        world.play([Reply { text: letters, ..say([read_document("north.md", turn, turn + 1)]) }]);
+    }
+    assert!(world.count(|event| matches!(event, Event::TurnsFolded { .. })) > 1);
+    assert!(world.job.layer4.starts_with(&before), "{}", world.job.layer4);
+}
