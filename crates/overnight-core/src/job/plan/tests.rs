@@ -1,7 +1,5 @@
 //! What plans do when they are changed and compared, and that no text makes reading one panic, wander or crawl.
 
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
 
 use super::*;
@@ -186,9 +184,9 @@ fn slugs_are_short_folder_names() {
     assert_eq!(slug(&"x".repeat(100)), "x".repeat(40));
 }
 
-/// A bound so wide that a slow machine holds it, and a blow-up doesn't.
+/// A blow-up would be a test that doesn't end.
 #[test]
-fn extreme_plans_are_read_or_refused_soon() {
+fn extreme_plans_are_refused_or_kept_so_that_they_read_the_same() {
     let head = "## Phase 1: A\n";
     let many = |piece: &str, count: usize| piece.repeat(count);
     let texts = [
@@ -218,10 +216,9 @@ fn extreme_plans_are_read_or_refused_soon() {
     ];
     for (at, text) in texts.iter().enumerate() {
         for text in [text.clone(), head.to_owned() + text] {
-            let began = Instant::now();
-            let _ = Plan::parse(&text[..text.len().min(MAX_BYTES)]);
-            let took = began.elapsed();
-            assert!(took < Duration::from_secs(20), "text {at} took {took:?}");
+            if let Ok(plan) = Plan::parse(&text[..text.len().min(MAX_BYTES)]) {
+                assert_eq!(Plan::parse(plan.text()), Ok(plan), "text {at}");
+            }
         }
     }
     assert_eq!(Plan::parse(&many("a", MAX_BYTES + 1)), Err(PlanError::TooLong { bytes: MAX_BYTES + 1 }));
