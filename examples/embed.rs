@@ -110,7 +110,7 @@ fn call(name: &str, arguments: Value) -> ToolCall {
 }
 
 /// Runs one job below `folder` until it rests: how it came to rest, and what it delivered.
-async fn run(folder: &Path) -> Result<(JobOutcome, String), Box<dyn Error>> {
+pub(crate) async fn run(folder: &Path) -> Result<(JobOutcome, String), Box<dyn Error>> {
     let document = folder.join("north.md");
     fs::write(&document, DOCUMENT)?;
     let model: Arc<dyn Model> = Arc::new(Clerk);
@@ -127,12 +127,12 @@ async fn run(folder: &Path) -> Result<(JobOutcome, String), Box<dyn Error>> {
         models: None,
     };
     let created = runner::create(&folder.join("workspaces"), &request)?;
-    let mut session = OpenJob::open(&created.path, None)?;
-    session.claim(&*store).await?;
+    let mut job = OpenJob::open(&created.path, None)?;
+    job.claim(&*store).await?;
     let (_keep, stop) = tokio::sync::watch::channel(false);
     let mut watch = |_: &Job, _: runner::RunReport<'_>| {};
     let opening = Command::Open { version: "embed".to_owned(), model: "clerk".to_owned(), torn_bytes: None };
-    let outcome = JobRunner::new(&*store, model, stop, &mut watch).after(vec![opening]).run(&mut session).await?;
+    let outcome = JobRunner::new(&*store, model, stop, &mut watch).with_commands(vec![opening]).run(&mut job).await?;
     store.close().await;
     Ok((outcome, fs::read_to_string(created.path.join("output/report.md"))?))
 }

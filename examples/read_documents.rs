@@ -4,11 +4,11 @@
 //! cargo run --example read_documents -- samples/standards/reading-rooms.pdf "daylight"
 //! ```
 
-use overnight_documents::{QuoteIndex, Units, extract};
+use overnight_documents::{QuoteIndex, QuotePlace, Units, extract};
 use std::{env, error::Error, fmt::Write, fs, path::Path};
 
 /// What there is to say of the document at `path`, and of `quote` in it.
-fn describe(path: &Path, quote: Option<&str>) -> Result<String, Box<dyn Error>> {
+pub(crate) fn describe(path: &Path, quote: Option<&str>) -> Result<String, Box<dyn Error>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let extracted = extract(&name, &fs::read(path)?)?;
     let units = Units::new(extracted.unit, &extracted.text);
@@ -25,7 +25,10 @@ fn describe(path: &Path, quote: Option<&str>) -> Result<String, Box<dyn Error>> 
     }
     if let Some(quote) = quote {
         match QuoteIndex::new(extracted.unit, extracted.text).find(quote, None) {
-            Some(place) => writeln!(text, "the quote begins at {:?} and ends at {:?}", place.from, place.to)?,
+            Some(QuotePlace { from, .. }) => {
+                let page = from.page.map_or_else(String::new, |page| format!("page {page}, "));
+                writeln!(text, "the quote begins on {page}line {}, character {}", from.line, from.character)?;
+            }
             None => writeln!(text, "the quote does not stand in it")?,
         }
     }

@@ -9,7 +9,7 @@
 //! - `lease`: how the lease is renewed, and control signals are received, while a job is driven
 //! - `model_call`: one model call, with its budget, its retries and a server that is down
 //! - `batch_budget`: reservations from the budget that the jobs of a batch share
-//! - `read_call`: a reading call, which may take long; `run_blocking`: work that blocks its thread
+//! - `read_call`: a reading call, which may take long
 //! - `perform`: answers every other question; `contract_check`: the contract's checks; `quote_positions`: where quotes stand; `models`: opens a model by its name
 //! - `probe`: tries a model with a tiny call
 //! - `clock`: the only clock
@@ -17,7 +17,6 @@
 //! - `other_version`: recognises a journal that another version of the program wrote
 
 mod batch_budget;
-mod blocking;
 mod clock;
 mod contract_check;
 mod create;
@@ -37,7 +36,6 @@ mod read_call;
 mod reindex;
 mod workspace_upload;
 
-pub use blocking::run_blocking;
 pub use clock::now;
 pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::RunError;

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::{
     batch::hash_of,
-    runner::{Anchor, OpenJob, RunError, load_from, now, run_blocking},
+    blocking::run_blocking,
+    runner::{Anchor, OpenJob, RunError, load_from, now},
     store::{ClaimedJob, JobRow},
     workspace::lock::{LockError, is_worked_on},
     workspace_store::{ManifestKey, Uploader, WorkspaceManifest, WorkspaceStore},
