@@ -137,6 +137,9 @@ mod tests {
             ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hunter2"),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(format!("{:?}", target(&environment).value), "Some(Target { url: \"https://c.example:8/v1\", .. })");
+        assert_eq!(
+            format!("{:?}", target(&environment).value),
+            "Some(TraceTarget { url: \"https://c.example:8/v1\", .. })"
+        );
     }
 }

@@ -120,7 +120,7 @@ async fn who_waits_for_the_limits_is_told_when_the_server_goes_down() {
     }
     slow.failed(&failure(FailureKind::TimedOut));
     while jobs.join_next().await.is_some() {}
-    assert_eq!(log.lines(), ["3 0 Err(Down)", "3 1 Err(Down)", "3 2 Err(Down)"]);
+    assert_eq!(log.lines(), ["3 0 Err(ServerDown)", "3 1 Err(ServerDown)", "3 2 Err(ServerDown)"]);
     assert_eq!(endpoint.admit(1, None).await.map(drop), Err(ServerDown));
 }
 
