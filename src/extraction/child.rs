@@ -1,4 +1,4 @@
-//! The reader's side: one question, one document on standard input, the answer on standard output, under limits.
+//! The reader process: one request, one document on standard input, messages on standard output, under limits.
 
 use super::{
     limits,
@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-/// Answers one question, given as JSON. What goes wrong here is for the asking side to name: this side just ends.
+/// Answers one request, given as JSON. The parent process names what goes wrong here: this process just ends.
 pub fn answer(request: &str) -> ExitCode {
     let Ok(request) = serde_json::from_str::<ReaderRequest>(request) else { return ExitCode::from(2) };
     limits::end_with_parent();

@@ -1,4 +1,4 @@
-//! What the rest of the house asks of documents: their text, what lies inside them, their content.
+//! Gets the text of documents, the members of archives, and their content, for the rest of the program.
 
 use super::{
     cache::TextCache,
@@ -40,13 +40,13 @@ impl Extractor {
         Self { program: Some(program), cache: Some(TextCache::new(cache)), tools, ..Self::in_process() }
     }
 
-    /// Keeps texts of so many bytes at most.
+    /// Bounds the cache to so many bytes of texts.
     #[must_use]
     pub fn with_cache_bytes(self, most_bytes: u64) -> Self {
         Self { cache: self.cache.map(|cache| cache.with_most_bytes(most_bytes)), ..self }
     }
 
-    /// Keeps no text: for who looks only.
+    /// Reads texts from the cache and adds none: for commands that only look.
     #[must_use]
     pub fn with_read_only_cache(self) -> Self {
         Self { cache: self.cache.map(TextCache::with_read_only), ..self }
@@ -129,7 +129,7 @@ impl Extractor {
     }
 }
 
-/// A running reader's place.
+/// A slot for a running reader process.
 struct ReaderSlot<'e>(&'e Extractor);
 
 impl Drop for ReaderSlot<'_> {

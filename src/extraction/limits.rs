@@ -16,7 +16,7 @@ pub(super) const DOCUMENT: Duration = Duration::from_mins(1);
 pub(super) const PAGE: Duration = Duration::from_secs(2);
 /// Without a word for so long, by the clock on the wall, a reader is held for dead.
 pub(super) const SILENCE: Duration = Duration::from_mins(5);
-/// Falls after which a document is given up.
+/// Crashes after which a document is given up.
 pub(super) const MOST_CRASHES: usize = 5;
 /// How often a reader that is ended from outside is started again.
 pub(super) const MOST_KILLS: usize = 2;

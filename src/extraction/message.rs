@@ -1,9 +1,10 @@
-//! What is asked of a reader's process, and what it answers: one JSON object a line. The document is its standard input.
+//! The protocol of the reader process: the request is its argument, the document its standard input, and its messages are one
+//! JSON object a line.
 
 use overnight_documents::{Format, Members, Refusal, Unit};
 use serde::{Deserialize, Serialize};
 
-/// What is asked, as the hidden command's one argument.
+/// The request, as the hidden command's one argument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
 pub(super) enum ReaderRequest {
@@ -24,7 +25,7 @@ pub(super) enum ReaderRequest {
     Run { program: String, arguments: Vec<String>, left_ms: u64 },
 }
 
-/// A line of the answer.
+/// A message of the reader process: one line of its output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub(super) enum ReaderMessage {

@@ -1,10 +1,10 @@
 //! Documents → text, each in a process of its own: what a document does to its reader (crash, hang, memory, endless output)
 //! costs that document, or that page of it, and never the program that works hundreds of jobs.
 //!
-//! - `extractor`: what the rest of the house asks: the text of a document, what lies inside an archive
-//! - `limits`: what a reader may use; `message`: what both sides say to each other
-//! - `child`: the reader's side, behind a hidden command of our own program; `parent`: the asking side
-//! - `resumed_read`: page after page put together, also over a reader's fall
+//! - `extractor`: the interface for the rest of the program: the text of a document, the members of an archive
+//! - `limits`: what a reader process may use; `message`: the protocol between the two processes
+//! - `child`: the reader process, behind a hidden command of our own program; `parent`: starts it and reads its messages
+//! - `resumed_read`: puts pages together, and restarts a reader that crashed behind the page that it crashed on
 //! - `ocr`: which other programs may help; `helper_programs`: what they add to a text: `pdftotext`, `tesseract`
 //! - `cache`: texts kept by their document's content, shared by all jobs
 //!

@@ -1,4 +1,4 @@
-//! Which other programs may help our readers: whether they are wanted, whether they are installed, in which version.
+//! The programs that may help our readers with OCR and broken PDFs: whether they are wanted, installed, and in which version.
 
 use super::child::NO_PROGRAM;
 use std::{
@@ -38,7 +38,7 @@ impl OcrMode {
     }
 }
 
-/// The programs, and what they may be used for.
+/// The helper programs, and whether they may be used.
 #[derive(Debug)]
 pub(super) struct HelperPrograms {
     /// Ours, which holds the limits; none: no other programs are used.

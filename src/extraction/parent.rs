@@ -1,4 +1,4 @@
-//! The asking side: starts the process, gives it the document, hears its answer, and names how it ended.
+//! The parent of a reader process: starts it, gives it the document, reads its messages, and names how it ended.
 
 use super::{
     child::{OUT_OF_MEMORY, PANICKED},
@@ -24,10 +24,10 @@ const MOST_WAITING: usize = 16;
 const MOST_COMPLAINT_BYTES: u64 = 16 << 10;
 const PIECE_BYTES: u64 = 256 << 10;
 
-/// How a reader ended.
+/// How a reader process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ReaderEnd {
-    /// It said all that it had to say.
+    /// It finished its output.
     Done,
     /// A limit on processor time ended it.
     Time,
@@ -63,7 +63,7 @@ impl ReaderEnd {
     }
 }
 
-/// What is heard of an answer.
+/// A piece of a reader's output.
 pub(super) enum ReaderOutput {
     Line(ReaderMessage),
     /// Bytes as they come: content that was announced, or all that another program says.

@@ -1,5 +1,5 @@
-//! One document's text, also over its reader's falls: what was told before stays, the page it fell on is a gap, and it is
-//! started again behind that page.
+//! Reads one document's text, also when its reader crashes: pages read before stay, the page that it crashed on is a gap, and
+//! the reader is restarted behind that page.
 
 use super::{
     limits::{DOCUMENT, MOST_CRASHES, MOST_KILLS, PAGE},

@@ -1,10 +1,10 @@
 //! What all jobs of a process share of one model server: the circuit breaker and the limits (SPEC section 10).
 //!
-//! - `breaker`: whether the server answers; `pace`: whether its limits let one more call through. Both are pure.
-//! - This file has them waited for. There are two queues, each a fair lock of tokio: who waits for the limits, and who
-//!   waits for the server to answer. Only the first of a queue has a timer and hears of changes; who leaves, served or
-//!   dropped, makes room for the next, which looks for itself. So thousands may wait at no cost, nobody is woken in vain,
-//!   and a job that is cancelled takes nothing with it.
+//! - `breaker`: whether the server answers; `rate_limits`: whether its limits let one more call through. Both are pure.
+//! - This file waits for them. There are two queues, each a fair lock of tokio: one for the limits, and one for a server that
+//!   doesn't answer. Only the first waiter of a queue has a timer and is told of changes; when it leaves, served or dropped, the
+//!   next one takes its place and checks for itself. So thousands may wait at no cost, nobody is woken in vain, and a cancelled
+//!   job takes nothing with it.
 
 mod breaker;
 mod rate_limits;
@@ -28,7 +28,7 @@ use tokio::{
     time::Instant,
 };
 
-/// Why a job that waits for a server goes on.
+/// Why a job that waited for a server goes on.
 #[derive(Debug)]
 pub enum WakeReason {
     /// The server answers again.
@@ -73,7 +73,7 @@ struct EndpointLimits {
     gate: RateGate,
 }
 
-/// Who waits, in the order of asking.
+/// The waiting callers, in the order in which they came.
 #[derive(Debug, Default)]
 struct WaitingQueue {
     turn: FairMutex<()>,
@@ -82,7 +82,7 @@ struct WaitingQueue {
     length: AtomicUsize,
 }
 
-/// Counts one who waits.
+/// Counts one waiting caller while it lives.
 struct WaitingSlot<'a>(&'a AtomicUsize);
 
 /// The right to find out whether the server answers: to be handed to [`Endpoint::admit`]. Dropped, it goes to another job
@@ -95,8 +95,8 @@ pub struct Probe {
     is_used: bool,
 }
 
-/// The right to have one call under way; given back when dropped. Dropped without a word of what came of it, the call
-/// says nothing of the server.
+/// The right to have one call under way; dropping it gives the right back. If it is dropped without a reported result, the
+/// call says nothing about the server.
 #[derive(Debug)]
 pub struct Permit {
     endpoint: Arc<Endpoint>,
@@ -204,7 +204,7 @@ impl Endpoint {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what is shared, and has the first of both queues look again.
+    /// Changes the shared state, and makes the first waiter of both queues check again.
     fn change(&self, change: impl FnOnce(&mut EndpointLimits, Duration)) {
         let now = self.now();
         change(&mut self.shared(), now);

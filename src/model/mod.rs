@@ -1,10 +1,10 @@
-//! Models: who answers a prompt. All are handed the same prompt and nothing else.
+//! The models that answer a prompt. Every model is handed the same prompt and nothing else.
 //!
 //! - `offline`: rules, embedded; `scripted`: replies from a file; `replay`: replies from a journal
 //! - `remote`: models behind HTTP, in four wire formats
 //! - `endpoint`: what all jobs of a process share of one such server: its circuit breaker, its limits
 //! - `retry`: when to try again after a failed attempt
-//! - `table`: quirks and prices of models; `mend`: odd replies made readable
+//! - `table`: quirks and prices of models; `repair`: repairs malformed replies
 
 pub mod endpoint;
 mod error;
@@ -29,7 +29,7 @@ use std::sync::{Arc, atomic::AtomicU64};
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub prompt: &'a Prompt,
-    /// Number of the turn, from 1: what a scripted or replayed model answers by.
+    /// The number of the turn, from 1; scripted and replayed models answer by it.
     pub turn: u64,
     /// Bytes of the reply so far, counted while it comes.
     pub received: &'a AtomicU64,
@@ -44,11 +44,10 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// Tokens that a prompt and its reply may have together.
     fn window_tokens(&self) -> u64;
 
-    /// One attempt to have a reply. Who drives the job tries again, and writes each attempt down. Dropping the future ends
-    /// the attempt.
+    /// Makes one attempt to get a reply. The caller retries and records each attempt. Dropping the future cancels the attempt.
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure>;
 
-    /// What is shared with the other jobs that use the same server; `None` for models within the program.
+    /// The limits and the breaker shared by all jobs that use the same server; `None` for models inside the program.
     fn endpoint(&self) -> Option<&Arc<Endpoint>> {
         None
     }

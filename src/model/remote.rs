@@ -1,10 +1,10 @@
 //! Models behind HTTP: `openai:`, `anthropic:`, `gemini:`, `ollama:` and whatever speaks one of their formats.
 //!
-//! - `wire`: what a format is; one file for each format
-//! - `http`: one attempt; `sse`: a stream cut into events; `retry_after`: how long a server wants to be left alone
-//! - `adaptive_timeout`: how long its first word is waited for
-//! - `error_messages`: failures as sentences; `key`: secrets, and how they stay out of those
-//! - `address`: base URLs; `shared`: what all models of a process have together; `record`: attempts in files
+//! - `wire`: the formats' common trait, and one file for each format
+//! - `http`: one attempt; `sse`: splits a stream into events; `retry_after`: how long the server asks to be left alone
+//! - `adaptive_timeout`: how long to wait for the first byte
+//! - `error_messages`: failures as sentences; `key`: secrets, and how they stay out of those sentences
+//! - `address`: base URLs; `shared`: what all models of a process share; `record`: attempts written to files
 
 mod adaptive_timeout;
 mod address;
@@ -60,7 +60,7 @@ pub fn wire_of(provider: &str) -> Option<Arc<dyn Wire>> {
 /// A count of a prompt's tokens of more than so many for each byte of its texts is none.
 const MOST_A_BYTE: u64 = 10;
 
-/// How long is waited, and for what.
+/// The timeouts of one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// Until the reply begins, to start with: a wait in vain doubles the next. Twice that where the reply doesn't stream.
@@ -77,7 +77,7 @@ impl Default for Timeouts {
     }
 }
 
-/// What a model behind HTTP is made of.
+/// The settings of a model behind HTTP.
 pub struct RemoteConfig {
     pub wire: Arc<dyn Wire>,
     /// As in `provider:name`.
@@ -118,7 +118,7 @@ pub struct RemoteModel {
     headers: HeaderMap,
     secrets: Secrets,
     quirks: Quirks,
-    /// Whether odd replies are mended.
+    /// Whether malformed replies are repaired.
     repairs: bool,
     endpoint: Arc<Endpoint>,
     timeouts: Timeouts,
@@ -256,7 +256,7 @@ impl RemoteModel {
     }
 }
 
-/// Whether odd replies are mended: as the table of models says, or else of every server but the vendor's own.
+/// Whether malformed replies are repaired: as the table of models says, else for every server but the vendor's own.
 fn repairs(quirks: &Quirks, wire: &dyn Wire, address: &Address) -> bool {
     quirks.repairs.unwrap_or_else(|| Address::parse(wire.base_url()).ok().as_ref() != Some(address))
 }

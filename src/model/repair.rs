@@ -1,5 +1,5 @@
-//! Replies made readable: calls of tools that small models write as text, and arguments that are not quite what the tool wants.
-//! Pure. A vendor's own models call tools as they were told to: of their replies only the arguments are read.
+//! Repairs replies: tool calls that small models write as text, and arguments that do not quite fit the tool's schema. Pure.
+//! A vendor's own models call tools as they were told to: of their replies only the arguments are read.
 
 mod fit_schema;
 mod json;
@@ -14,7 +14,7 @@ use super::remote::wire::RawReply;
 use overnight_core::prompt::message::{Stop, ToolCall, ToolSpec, readable};
 use serde_json::{Map, Value};
 
-/// A reply after mending.
+/// A reply after its repair.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RepairedReply {
     pub text: String,

@@ -22,7 +22,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A model that says what its file says, one reply a turn.
+/// A model that answers with the replies in its file, one a turn.
 #[derive(Debug)]
 pub struct Scripted {
     name: String,

@@ -46,7 +46,7 @@ impl Price {
     }
 }
 
-/// How a model wants to be asked.
+/// How requests to a model differ from the usual ones.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quirks {
@@ -67,7 +67,7 @@ pub struct Quirks {
     pub stop: Vec<String>,
     /// Mark the ends of the stable prefix and of the conversation for the provider's prompt cache (Anthropic).
     pub cache_marks: bool,
-    /// Whether odd replies are mended (`model::mend`); `None`: where the server is not the vendor's own.
+    /// Whether malformed replies are repaired (`model::repair`); `None`: only for servers other than the vendor's own.
     pub repairs: Option<bool>,
     /// USD per million tokens; `None`: not known.
     pub price: Option<Price>,
@@ -107,7 +107,7 @@ pub struct ModelTable {
     entries: Vec<TableEntry>,
 }
 
-/// What is said of the models that it matches.
+/// One entry: a pattern, and the quirks of the models that match it.
 #[derive(Clone, Debug)]
 struct TableEntry {
     matches: GlobMatcher,
@@ -130,7 +130,7 @@ struct PartialQuirks {
     price: Option<Price>,
 }
 
-/// What is known of one model.
+/// The quirks and the price of one model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownModel {
     pub quirks: Quirks,

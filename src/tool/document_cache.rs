@@ -1,4 +1,4 @@
-//! The documents' extracted text, kept in memory between calls: a long document is read page after page.
+//! A cache of the documents' extracted text, kept in memory between calls, because a long document is read page after page.
 
 use super::ToolError;
 use crate::workspace::Workspace;
@@ -6,7 +6,7 @@ use overnight_core::job::spec::{DocumentEntry, JobSpec};
 use overnight_documents::{Offsets, QuoteIndex, Unit};
 use std::collections::BTreeMap;
 
-/// Bytes of text that are kept; the least recently opened goes first.
+/// The most bytes of text that are kept; the least recently opened is dropped first.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// Bytes of a wrong name that are compared with the right ones and repeated.
@@ -27,7 +27,7 @@ impl DocumentText {
     }
 }
 
-/// The texts that were opened last.
+/// The texts that were opened last, within a bound.
 #[derive(Debug, Default)]
 pub struct DocumentCache {
     texts: BTreeMap<String, DocumentText>,

@@ -1,4 +1,4 @@
-//! What a tool's failure calls for.
+//! The failure of a tool, and who can correct it.
 
 use crate::workspace::{ResolveError, WorkspaceError};
 
@@ -8,7 +8,7 @@ pub enum ToolError {
     /// One sentence that says what to do instead.
     #[error("{0}")]
     Tell(String),
-    /// The disk is full, or the workspace can't be written: nothing that a model could mend.
+    /// The disk is full, or the workspace can't be written: nothing that a model could correct.
     #[error(transparent)]
     Fatal(WorkspaceError),
 }

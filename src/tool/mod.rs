@@ -1,5 +1,5 @@
 //! The working tools: what reads or changes something outside the todo list. Each takes what it needs and gives a result
-//! for the model; what the model can mend is told to it, only what nobody in the job can mend is an error.
+//! for the model. What the model can correct is told to it; only what nobody in the job can correct is an error.
 //!
 //! - `document_cache`: the documents' text, kept in memory while it is read
 //! - `documents`: `list_documents`, `read_document`

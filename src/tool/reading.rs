@@ -1,4 +1,4 @@
-//! The reading tools' table: one call, one result.
+//! Runs a call of a reading tool, and bounds its result.
 
 use super::{DocumentCache, ToolError, documents, files, search, spill};
 use crate::workspace::Workspace;
@@ -74,7 +74,7 @@ fn most(spec: &JobSpec) -> u64 {
     share_of(spec.budget_tokens, RESULT_TOKENS)
 }
 
-/// What the model can mend is a failed result; the rest stays an error.
+/// Makes what the model can correct a failed result; the rest stays an error.
 pub(super) fn tell_model(result: Result<ToolResult, ToolError>) -> Result<ToolResult, ToolError> {
     match result {
         Err(ToolError::Tell(text)) => Ok(ToolResult::plain(CallEnd::Failed, text)),

@@ -28,7 +28,7 @@ pub enum YamlStep {
     Index(usize),
 }
 
-/// What is wrong, and at which place of the tree.
+/// What is wrong with a value, and its path in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueError {
     path: Vec<YamlStep>,
@@ -70,7 +70,7 @@ impl<'t> YamlFile<'t> {
     }
 }
 
-/// One place of the tree, with the way to it.
+/// One value of the tree, with its path.
 #[derive(Clone, Debug)]
 pub struct YamlValue<'a> {
     node: &'a YamlNode,

@@ -11,13 +11,13 @@ use super::container::{self, Members};
 use super::format::MAX_BYTES;
 use super::refusal::Refusal;
 
-/// Who looks into files that may hold documents. They may be hostile, so in production a limited process of its own does.
+/// Lists the documents inside a file. Files may be hostile, so in production a limited process of its own does this.
 pub trait ContainerOpener: Sync {
     /// What is in the file at `path`, called `name`, of so many bytes.
     fn members(&self, name: &str, path: &Path, bytes: u64) -> Result<Members, Refusal>;
 }
 
-/// Looks itself: for files that are trusted.
+/// Opens containers in this process: for files that are trusted.
 #[derive(Debug, Clone, Copy)]
 pub struct InProcess;
 

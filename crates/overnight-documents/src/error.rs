@@ -3,7 +3,7 @@
 use super::refusal::Refusal;
 use std::path::PathBuf;
 
-/// A document or a path that can't be used. All of these are a user's to mend; none goes away by trying again.
+/// A document or a path that can't be used. The user can correct all of these; none goes away by trying again.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// No text is got from it.

@@ -1,4 +1,4 @@
-//! What a reader told, put together: one text with its pages, what is missing of it, and how it came about.
+//! Collects a reader's output: one text with its pages, what is missing of it, and how it came about.
 
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl Extracted {
     }
 }
 
-/// What was told so far. Keeps what it has when a reader ends early, so that another can go on behind it.
+/// The pages collected so far. It keeps them when a reader ends early, so that another can go on behind the last one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CollectedPages {
     /// Tidy text of each page, from 1 on.

@@ -21,7 +21,7 @@ const FIRST_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest time between a probe that failed and the next one.
 const LAST_INTERVAL: Duration = Duration::from_mins(1);
 
-/// A call as the breaker knows it.
+/// A call, by the breaker's round in which it began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BreakerCall {
     pub(super) round: u64,

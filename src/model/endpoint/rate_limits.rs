@@ -1,5 +1,5 @@
-//! The limits of one model server. Pure: `now` is the time since the endpoint was made; who waits, and in what order, is
-//! the endpoint's matter.
+//! The rate limits of one model server. Pure: `now` is the time since the endpoint was made; the endpoint decides who waits,
+//! and in what order.
 //!
 //! Requests and tokens are held to a sliding window: in no minute, wherever it begins, are there more than the limit. A
 //! bucket that refills would let through nearly twice the limit in its first minute. The crate `governor` has only such
@@ -10,7 +10,7 @@ use std::{collections::VecDeque, time::Duration};
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// What one server takes; `None`: nobody said. Zero counts as one: a server that takes nothing is no server.
+/// The rate limits of one server; `None`: no limit is set. Zero counts as one: a server that accepts nothing is no server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateLimits {
     pub requests_per_minute: Option<u64>,
@@ -19,7 +19,7 @@ pub struct RateLimits {
     pub parallel_calls: Option<u64>,
 }
 
-/// What the calls of the last minute have used of the limits.
+/// Admits calls, by what the calls of the last minute have used of the limits.
 #[derive(Debug)]
 pub(super) struct RateGate {
     pace: RateLimits,
@@ -42,7 +42,7 @@ struct Charge {
     tokens: u64,
 }
 
-/// What one call was charged when it began.
+/// A call that was admitted, and what it was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Admission {
     charge: u64,

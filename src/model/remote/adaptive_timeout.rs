@@ -1,6 +1,6 @@
-//! How long a reply's beginning is waited for. A server that hangs should cost a minute; one that reads a long prompt on a
-//! small machine may take many. Which it is, is learnt: a wait in vain doubles the next, a reply brings it back to twice
-//! what that reply took.
+//! The timeout for a reply's first byte. A server that hangs should cost a minute; one that reads a long prompt on a small
+//! machine may take many. The timeout adapts: each wait in vain doubles it, and a reply sets it to twice what that reply
+//! took.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -10,7 +10,7 @@ use std::{
 /// The longest wait: the time of one model call (SPEC section 3, "Limits").
 const MOST: Duration = Duration::from_mins(10);
 
-/// The patience with one model's server.
+/// The present timeout for the first byte from one model's server.
 #[derive(Debug)]
 pub(super) struct AdaptiveTimeout {
     least: Duration,

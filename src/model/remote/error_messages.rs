@@ -1,4 +1,4 @@
-//! What went wrong with an attempt, as one sentence that names the variable, the model or the URL at fault.
+//! Error messages for failed attempts: one sentence each, which names the variable, the model or the URL at fault.
 
 use crate::model::{Failure, FailureKind};
 use std::{error::Error, io};
@@ -6,7 +6,7 @@ use std::{error::Error, io};
 /// Letters of somebody else's words in a sentence of ours.
 const MOST_WORDS: usize = 300;
 
-/// What a sentence can name.
+/// Makes the messages for one server and model: what they can name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ErrorMessages<'a> {
     pub(super) url: &'a str,

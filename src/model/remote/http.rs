@@ -29,7 +29,7 @@ const MOST_REFUSAL: usize = 64 * 1024;
 const DRAIN: Duration = Duration::from_millis(500);
 const MOST_DRAINED: usize = 64 * 1024;
 
-/// What was seen of an answer, for who writes it down.
+/// The response as it was observed, for the recorder.
 #[derive(Debug, Default)]
 pub(super) struct ObservedResponse {
     pub(super) status: Option<u16>,
@@ -40,7 +40,7 @@ pub(super) struct ObservedResponse {
     pub(super) body: Option<Vec<u8>>,
 }
 
-/// One attempt.
+/// One attempt over HTTP.
 #[derive(Debug)]
 pub(super) struct HttpAttempt<'a> {
     pub(super) wire: &'a dyn Wire,

@@ -28,7 +28,7 @@ pub(super) struct Recorder {
     failed: AtomicBool,
 }
 
-/// One attempt, from its beginning to its end.
+/// The record of one attempt, from its beginning to its end.
 #[derive(Debug)]
 pub(super) struct AttemptRecord<'a> {
     pub(super) began: DateTime<Utc>,

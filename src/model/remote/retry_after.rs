@@ -1,15 +1,15 @@
-//! How long a server asks to be left alone.
+//! How long a server asks us to wait before the next attempt (`Retry-After`).
 
 use chrono::{DateTime, Utc};
 use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use std::time::Duration;
 
-/// Nobody means more than this; who does is asked again then.
+/// The longest wait that is believed.
 const LONGEST: Duration = Duration::from_hours(1);
 const RETRY_AFTER_MS: &str = "retry-after-ms";
 
-/// What the headers of an answer ask for: milliseconds, seconds, or a date (RFC 9110, section 10.2.3). A date is told by the
-/// server's own clock where it says what that shows, else by `now`.
+/// The wait that a response's headers ask for: milliseconds, seconds, or a date (RFC 9110, section 10.2.3). A date is compared
+/// with the server's own clock where the response gives it, else with `now`.
 pub(super) fn from_headers(headers: &HeaderMap, now: DateTime<Utc>) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(pause) = text(RETRY_AFTER_MS).and_then(|text| seconds(text, 1_000.0)) {

@@ -1,5 +1,5 @@
-//! Bytes of a reply cut into events, however the network cut them: server-sent events (WHATWG HTML, section 9.2) and JSON
-//! lines. Pure: `http` reads the bytes, a wire format's decoder takes the events.
+//! Splits the bytes of a reply into events, however the network cut them: server-sent events (WHATWG HTML, section 9.2) and
+//! JSON lines. Pure: `http` reads the bytes, a wire format's decoder takes the events.
 
 use super::wire::Framing;
 use crate::model::{Failure, FailureKind};
@@ -13,7 +13,7 @@ pub const MOST_REPLY: usize = 32 * 1024 * 1024;
 /// Takes one event: its type where the framing has one, and its data.
 pub type Each<'a> = dyn FnMut(Option<&str>, &str) -> Result<(), Failure> + 'a;
 
-/// Cuts one reply.
+/// Splits one reply into events.
 #[derive(Debug)]
 pub struct EventSplitter {
     framing: Framing,

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// One call as a format needs it.
+/// The request of one model call, as a wire format needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct WireRequest<'a> {
     pub prompt: &'a Prompt,
@@ -28,7 +28,7 @@ pub struct WireRequest<'a> {
     pub quirks: &'a Quirks,
 }
 
-/// What is sent.
+/// The HTTP request of a model call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutgoingRequest {
     /// Behind the base URL, without a leading `/`; characters of the model's name are escaped.
@@ -51,7 +51,7 @@ fn written(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()
 }
 
-/// How a stream is cut into events.
+/// How a stream is split into events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// Server-sent events (WHATWG HTML, section 9.2).
@@ -68,7 +68,7 @@ pub struct RawCall {
     pub arguments: String,
 }
 
-/// A whole reply, before it is mended.
+/// A whole reply, before its repair.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawReply {
     pub text: String,
@@ -117,7 +117,7 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
 
     fn decoder(&self) -> Box<dyn Decode>;
 
-    /// How long a refusal's body asks the server to be left alone, where the vendor says so there and not in a header.
+    /// The wait that an error response's body asks for, where the vendor says so there and not in a header.
     fn retry_after(&self, _body: &str) -> Option<Duration> {
         None
     }

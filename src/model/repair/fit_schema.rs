@@ -1,4 +1,4 @@
-//! Values made to fit a tool's schema, where there is one way to read them: `"5"` where an integer is wanted is 5, and a sentence
+//! Converts values to fit a tool's schema, where there is only one way to read them: `"5"` where an integer is wanted is 5, and a sentence
 //! there stays a sentence.
 
 use super::json;

@@ -1,4 +1,4 @@
-//! Calls that came twice.
+//! Removes calls that a reply repeats.
 
 use overnight_core::prompt::{
     message::ToolCall,

@@ -1,4 +1,4 @@
-//! Which tool a name means. Case and separators say nothing; likeness is never enough.
+//! Finds the tool that a name means. Case and separators are ignored; mere similarity is never enough.
 
 use overnight_core::prompt::message::ToolSpec;
 

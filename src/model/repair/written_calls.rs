@@ -8,7 +8,7 @@ use super::{fit_schema, json, tool_name};
 use overnight_core::prompt::message::{ToolCall, ToolSpec, readable};
 use serde_json::{Map, Value};
 
-/// The calls of a text, and what is left of it.
+/// The calls found in a text, and the rest of the text.
 #[derive(Debug, PartialEq)]
 pub(super) struct WrittenCalls {
     pub(super) text: String,
@@ -24,7 +24,7 @@ const NAMES: [&str; 3] = ["name", "tool", "function"];
 const ARGUMENTS: [&str; 4] = ["arguments", "parameters", "args", "input"];
 const OTHERS: [&str; 3] = ["id", "type", "index"];
 
-/// What stands around the JSON of a call.
+/// What the JSON of a call is wrapped in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wrapping {
     Alone,

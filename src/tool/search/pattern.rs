@@ -15,14 +15,14 @@ pub(super) const MOST_WORDS: usize = 16;
 const LIGATURES: [(&str, &str); 7] =
     [("ffi", "ﬃ"), ("ffl", "ﬄ"), ("ff", "ﬀ"), ("fi", "ﬁ"), ("fl", "ﬂ"), ("st", "ﬆ|ﬅ"), ("'", "’|‘")];
 
-/// What is looked for.
+/// A parsed search pattern.
 #[derive(Debug)]
 pub(super) enum SearchPattern {
     Lines(RegexMatcher),
     Words(SearchWords),
 }
 
-/// Several words: the phrase that they are, and each alone.
+/// Several words: as a phrase, and each alone.
 #[derive(Debug)]
 pub(super) struct SearchWords {
     pub(super) phrase: Regex,

@@ -1,4 +1,4 @@
-//! Hits as the model is shown them: grouped by document, those of documents between their marks.
+//! Formats hits for the model: grouped by document, text of documents between its fences.
 
 use super::{
     hit::{Hit, TextHits},

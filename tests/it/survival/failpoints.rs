@@ -25,13 +25,13 @@ type Faults = Mutex<Vec<String>>;
 
 /// Places that these jobs don't reach: those of the other database, and of a workspace store (`workspace_store.rs`).
 const UNREACHED: [&str; 7] = [
+    "store.checkpoint.job",
+    "store.checkpoint.phases",
     "workspace_store.blocks",
     "workspace_store.cleared",
     "workspace_store.manifest",
     "workspace_store.pointed",
     "workspace_store.restored",
-    "store.checkpoint.job",
-    "store.checkpoint.phases",
 ];
 
 /// Every place that the source names.

@@ -1,4 +1,4 @@
-//! Attempts at a turn that brought no reply. Each is a fact; the next reply begins the count anew.
+//! Attempts at a turn that brought no reply. Each is a fact; the next reply resets the count.
 
 use super::{
     event::Event,

@@ -46,7 +46,7 @@ pub enum QuoteResult {
     NoSuchDocument,
 }
 
-/// A quote to be looked for.
+/// A quote that is to be found in its document.
 #[derive(Clone, Copy, Debug)]
 pub struct QuoteQuery<'a> {
     /// The deliverable that it stands in, and where there: `$.requirements[3]`.

@@ -1,6 +1,6 @@
-//! The table of the two loops: what is owed next, and what an answer means.
+//! The table of the two loops: which effect is due next, and what its result means.
 //!
-//! `next` asks one question of the outside world; `decide` turns its answer into facts. Where nothing from outside is
+//! `next` gives one effect for the outside world; `decide` turns its result into facts. Where nothing from outside is
 //! needed (`Effect::Decide`), the facts come from `owed` alone.
 
 use super::{
@@ -25,14 +25,14 @@ use crate::prompt::{
     tools::{Family, JobComplete, Tool, arguments},
 };
 
-/// One question to the outside world.
+/// What is due now: one effect for the outside world to perform.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Nothing outside is needed: only the time.
     Decide,
-    /// One model call with the prompt that `context::compose` makes of the state.
+    /// One model call with the prompt that `prompt::compose` makes of the state.
     Model,
-    /// What would this change do: hashes of its file before and after.
+    /// Work out what this change would do: the hashes of its file before and after.
     Prepare(FileChange),
     /// Do the first pending call. `prepared` is there for changes.
     Tool {
@@ -56,7 +56,7 @@ pub enum Effect {
     Nothing,
 }
 
-/// The answer to an `Effect`, or a word from a person.
+/// The result of an `Effect`, or a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EffectResult {
     Now,
@@ -65,7 +65,7 @@ pub enum EffectResult {
         cost_usd: Option<f64>,
         prompt_sha256: String,
     },
-    /// An attempt brought no reply; where the same again helps, it comes after `wait_ms`.
+    /// An attempt brought no reply; where a retry helps, it comes after `wait_ms`.
     AttemptFailed {
         failure: Failure,
         wait_ms: u64,
@@ -90,7 +90,7 @@ pub enum EffectResult {
     Command(Command),
 }
 
-/// What a person or the runner wants of a job.
+/// A command to a job, from a person or from the runner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// A process takes the job up.
@@ -122,7 +122,7 @@ pub enum Command {
 }
 
 impl Job {
-    /// What is owed now.
+    /// The effect that is due now.
     pub fn next(&self) -> Effect {
         if !self.is_running() {
             return Effect::Nothing;
@@ -221,7 +221,7 @@ impl Job {
         }
     }
 
-    /// Fallbacks of planning; stuck phases; phases over their limits.
+    /// Ends what can't go on by itself: planning without success, stuck phases, and phases over their limits.
     fn forced_phase_end(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
             Progress::Planning(planning) if planning.tries >= PLANNING_TRIES => {
@@ -247,8 +247,8 @@ impl Job {
         }
     }
 
-    /// What an answer means. `at` is when it came. To a job that is held or has ended nothing is owed, so that an answer
-    /// which comes late means nothing; only a command can.
+    /// The facts that a result means. `at` is when it came. A job that is held or has ended has no effect due, so a result
+    /// that comes late means nothing; only a command does.
     pub fn decide(&self, at: Timestamp, result: EffectResult) -> Vec<Event> {
         let is_heard = match &result {
             EffectResult::Command(_) => true,
@@ -274,7 +274,7 @@ impl Job {
         events
     }
 
-    /// Tokens of a tool's result, at most: what is larger stands elsewhere whole.
+    /// The most tokens of a tool's result in the conversation: a larger result is kept whole in a file.
     pub(super) fn max_result_tokens(&self) -> u64 {
         layers::share_of(self.spec.budget_tokens, compact::RESULT_TOKENS)
     }
@@ -400,8 +400,12 @@ impl Job {
     }
 
     pub(super) fn failed(&self, reason: String) -> Vec<Event> {
+        self.end_unfinished(JobStatus::Failed, reason)
+    }
+
+    fn end_unfinished(&self, status: JobStatus, reason: String) -> Vec<Event> {
         let ending = Ending {
-            status: JobStatus::Failed,
+            status,
             reason: Some(reason),
             completion: None,
             checks: Vec::new(),
@@ -431,20 +435,7 @@ impl Job {
                 vec![Event::FeedbackGiven { number, text, instructions }]
             }
             (Command::Approve | Command::Feedback { .. }, _) => Vec::new(),
-            (Command::Cancel, _) => {
-                let ending = Ending {
-                    status: JobStatus::Cancelled,
-                    reason: Some("cancelled by a person".to_owned()),
-                    completion: None,
-                    checks: Vec::new(),
-                    deliverables: Vec::new(),
-                    quotes: None,
-                    open_todos: self.open_todos(),
-                };
-                let mut events = self.unanswered();
-                events.push(Event::JobEnded { ending: Box::new(ending) });
-                events
-            }
+            (Command::Cancel, _) => self.end_unfinished(JobStatus::Cancelled, "cancelled by a person".to_owned()),
             (Command::Fail { reason }, _) => self.failed(reason),
         }
     }

@@ -384,7 +384,7 @@ pub enum Event {
         /// What goes back to the vendor with the reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         carried: Option<Arc<Value>>,
-        /// What had to be mended to read the reply.
+        /// What had to be repaired to read the reply.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mended: Vec<String>,
     },

@@ -1,4 +1,4 @@
-//! The pure machine: what a job is, what it owes next, and what an answer means. No file, clock or socket is touched here.
+//! The pure machine: what a job is, which effect is due next, and what its result means. No file, clock or socket is touched here.
 
 pub mod apply;
 pub mod attempts;

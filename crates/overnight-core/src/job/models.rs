@@ -1,4 +1,4 @@
-//! By which models a job is worked: the one that was chosen, with its server, and which answered how many turns.
+//! The models of a job: the chosen one with its server, and how many turns each model answered.
 
 use super::event::Event;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct ModelTurns {
     pub turns: u64,
 }
 
-/// Who answered, from the facts.
+/// Counts from the facts which models answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answered {
     asked: String,
@@ -73,7 +73,7 @@ impl Answered {
         }
     }
 
-    /// The same, before anybody has answered: for the next part of the journal.
+    /// The same choice of model with no turns counted: for the next part of the journal.
     #[must_use]
     pub fn without_turns(&self) -> Self {
         Self { asked: self.asked.clone(), base_url: self.base_url.clone(), ..Self::default() }
@@ -88,7 +88,7 @@ impl fmt::Display for ModelTurns {
     }
 }
 
-/// All in one line; `else_by` where nobody has answered yet.
+/// The models in one line; `else_by` where none has answered yet.
 pub fn list_models(models: &[ModelTurns], else_by: &str) -> String {
     let listed: Vec<String> = models.iter().map(ToString::to_string).collect();
     if listed.is_empty() { else_by.to_owned() } else { listed.join(", ") }

@@ -1,4 +1,4 @@
-//! Parts of a document as a list for people has them: which pages, and what about them.
+//! Ranges of a document's pages, and parts without text, as lists for people show them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

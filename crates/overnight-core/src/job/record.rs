@@ -21,7 +21,7 @@ pub enum JobStatus {
     Partial,
     /// The model or the re-plan limit says that it can't be done.
     Blocked,
-    /// An error that no further attempt will mend.
+    /// An error that no further attempt will cure.
     Failed,
     Cancelled,
 }

@@ -1,4 +1,4 @@
-//! A call of a working tool with its arguments read: what `tool` is asked to do.
+//! A call of a working tool with its arguments parsed.
 
 use crate::prompt::{
     message::ToolCall,
@@ -7,7 +7,7 @@ use crate::prompt::{
     },
 };
 
-/// What a working tool is to do.
+/// A parsed call of a working tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkCall {
     ReadFile(ReadFile),
@@ -36,7 +36,7 @@ impl FileChange {
     }
 }
 
-/// What a call is: the machine's own affair, or work outside.
+/// What a call is: decided by the machine itself, or work outside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallKind {
     Control(Tool),

@@ -95,7 +95,7 @@ pub struct Reply {
     /// Reasoning and signatures that the vendor demands back with this reply, in the vendor's own shape, under the name of
     /// the wire format: `{"anthropic": [...]}`. Other wire formats leave it out.
     pub carried: Option<Arc<Value>>,
-    /// What had to be mended to read it, one sentence each.
+    /// What had to be repaired to read it, one sentence each.
     pub mended: Vec<String>,
 }
 

@@ -31,7 +31,7 @@ pub enum Tool {
     JobComplete,
 }
 
-/// Who does a tool.
+/// Which kind of tool it is, and so who runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Decided by the machine alone.

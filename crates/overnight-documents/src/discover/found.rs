@@ -1,4 +1,4 @@
-//! What is found where a user's paths lead.
+//! The documents that a user's paths lead to.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::error::DocumentError;
 use crate::format::MAX_BYTES;
 use crate::refusal::Refusal;
 
-/// One document.
+/// One document that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundDocument {
     /// The file that it is, or is in. No link.

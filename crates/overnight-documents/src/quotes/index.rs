@@ -73,7 +73,7 @@ struct LineMark {
     line: u32,
 }
 
-/// A line of a text while it is gone through.
+/// The line at which an index's construction is.
 #[derive(Debug, Clone, Copy)]
 struct LineCursor {
     start: usize,
@@ -334,7 +334,7 @@ impl QuoteIndex {
     }
 }
 
-/// A part of the text that is folded once more.
+/// Folds a part of the text once more, for the way back from folded text to the text itself.
 #[derive(Debug)]
 struct Refold<'t> {
     unit: Unit,

@@ -21,7 +21,7 @@ const MAX_RECORD: usize = 64 << 10;
 const LOOK: usize = 64 << 10;
 const DELIMITERS: [(u8, &str); 4] = [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs"), (b'|', "bars")];
 
-/// Reads values with commas, semicolons or tabs between them.
+/// Reads CSV.
 pub(crate) struct CsvReader;
 
 impl Reader for CsvReader {

@@ -1,7 +1,7 @@
 //! The readers: bytes of one format in, text out, page after page.
 //!
 //! - `reader`: what a reader is, and whom it tells
-//! - `plain`: text of any sort; `comma`: CSV; `html`: web pages; `epub`: books of them
+//! - `plain`: text of any sort; `csv`: values with separators; `html`: web pages; `epub`: books of them
 //! - `word`, `slides`, `workbook`: office files; `package`: what those of today share
 //! - `pdf`: PDF
 //! - `mail`: mails, and what is attached to them

@@ -1,6 +1,6 @@
-//! What a reader is: bytes of one format in, text out, page after page. Page after page, because a reader runs in a
-//! process of its own with limits on it: what was told before it hung or fell stays, and it is begun again behind the page
-//! that it fell on.
+//! The trait of readers: bytes of one format in, text out, page after page. Page after page, because a reader runs in a
+//! limited process of its own: the pages read before it hung or crashed stay, and it is restarted behind the page that it
+//! crashed on.
 
 use crate::refusal::Refusal;
 use crate::units::Unit;
@@ -23,7 +23,7 @@ pub(crate) trait Reader: Sync {
     fn read(&self, source: Source<'_>, pages: &mut dyn PageSink) -> Result<Unit, ReadFailure>;
 }
 
-/// Who is told what a document says.
+/// Receives a document's pages.
 pub trait PageSink {
     /// How many pages there will be, as soon as it is known: so that those never reached can be named.
     fn expect(&mut self, pages: u64) -> Result<(), Stopped>;
@@ -55,7 +55,7 @@ pub(crate) fn note_counts(pages: &mut dyn PageSink, counts: &[(u64, &str, &str)]
     Ok(())
 }
 
-/// Nobody listens any more: the text has become too long, or the other side is gone.
+/// The receiver wants no more: the text has become too long, or the other process is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("nobody takes more of the text")]
 pub struct Stopped;
@@ -72,7 +72,7 @@ pub(crate) enum ReadFailure {
 /// Texts are passed on in pieces of about so many bytes, so that nobody has to hold a long one twice.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Passes on what it is told, long texts in pieces that end with a line where there is a line end within reach.
+/// Passes pages on, long texts in pieces that end with a line where there is a line end within reach.
 pub(crate) struct InPieces<'p>(pub(crate) &'p mut dyn PageSink);
 
 impl PageSink for InPieces<'_> {

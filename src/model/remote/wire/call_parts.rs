@@ -1,4 +1,4 @@
-//! Pieces of a reply, put together within bounds: tool calls that come in parts, and counts of tokens in whatever form.
+//! Assembles tool calls that come in parts, within bounds, and reads counts of tokens in whatever form they come.
 
 use super::RawCall;
 use crate::model::{Failure, FailureKind};
@@ -14,7 +14,7 @@ pub const MOST_ARGUMENTS: usize = 4 * 1024 * 1024;
 /// Bytes of an id or of a name, at most.
 const MOST_NAME: usize = 1_024;
 
-/// A part of a call as it came. What it lacks is empty.
+/// A part of a call as it came. Missing fields are empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallPart<'a> {
     /// The number that the server gives the call: told apart by it, never counted by it.

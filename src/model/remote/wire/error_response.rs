@@ -1,4 +1,4 @@
-//! What a server means by an error, in whatever shape it says so: the same for all wire formats, because what stands in
+//! Classifies error responses, in whatever shape they come: the same for all wire formats, because what stands in
 //! front of a server (a proxy, a gateway, another vendor's format) answers in a shape of its own.
 
 use crate::model::{Failure, FailureKind};
@@ -168,7 +168,7 @@ fn by_codes(said: &ErrorDetails) -> Option<FailureKind> {
     })
 }
 
-/// What was found in an error, before it is made short.
+/// The words and codes found in an error response, before they are shortened.
 #[derive(Debug, Default)]
 struct ErrorDetails {
     words: String,

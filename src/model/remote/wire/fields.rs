@@ -1,5 +1,5 @@
-//! What two formats do alike with the fields of a body: numbers that are no numbers, fields that the user adds, words of one
-//! side. What all formats do alike is in `call_parts`.
+//! What two formats have in common with the fields of a body: numbers that are no numbers, fields that the user adds, parts
+//! of one role. What all formats have in common is in `call_parts`.
 
 use super::call_parts::malformed;
 use crate::model::{Failure, FailureKind};
@@ -59,7 +59,7 @@ pub(super) fn add(body: &mut Map<String, Value>, extra: &Map<String, Value>) {
     }
 }
 
-/// One side's words: neighbours of one role are one message, as the vendors want it.
+/// The parts of one role: neighbours of one role are one message, as the vendors want it.
 #[derive(Debug)]
 pub(super) struct RoleMessage {
     pub(super) role: &'static str,

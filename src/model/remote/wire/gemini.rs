@@ -223,7 +223,7 @@ fn came(carried: Option<&Value>, calls: &[ToolCall]) -> Option<Vec<Value>> {
     (called == calls.len() && (called > 0 || says)).then(|| parts.clone())
 }
 
-/// A reply that this vendor has not made, or that was mended. Only the first call of a reply is signed.
+/// A reply that this vendor has not made, or that was repaired. Only the first call of a reply is signed.
 fn rebuilt(text: &str, calls: &[ToolCall]) -> Vec<Value> {
     let mut parts: Vec<Value> = said(text).into_iter().collect();
     for (place, call) in calls.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Brings a plan's headings into their one form: the title, the phases as `## Phase N: Title`, other headings at levels that
+//! Normalizes a plan's headings: the title, the phases as `## Phase N: Title`, other headings at levels that
 //! keep them inside or outside of their phase.
 
 use super::heading::{self, PhaseHeading};
 use super::scan::{PlanBlockKind, Scan, scan};
 use super::{MAX_PHASES, MAX_TITLE, PlanError, TITLE};
 
-/// A phase's heading, as found.
+/// The heading of a phase, as it was found.
 struct HeadingFound {
     line: usize,
     /// The heading's level; of a bold line, that of a phase.

@@ -125,7 +125,7 @@ impl Book {
 /// Goes through a file as far as it can be read.
 fn each(package: &Package<'_>, file: &str, mut tell: impl FnMut(XmlNode)) {
     let Some(Ok(xml)) = Xml::open(package, file) else { return };
-    let mut xml = xml.of_book();
+    let mut xml = xml.with_lenient_markup();
     while let Ok(node) = xml.next() {
         if matches!(node, XmlNode::Over) {
             return;

@@ -3,7 +3,7 @@
 use super::tree::{NodeId, Tree};
 use crate::readers::package::roman;
 
-/// Where an ordered list has come to.
+/// The counter of an ordered list.
 pub(super) struct ListCounter {
     next: i64,
     style: ListNumbering,

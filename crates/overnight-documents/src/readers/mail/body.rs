@@ -25,14 +25,14 @@ const OTHER_FORMS: [&str; 3] = ["text/x-amp-html", "text/enriched", "text/watch-
 /// Images smaller than this that the text shows are logos and lines, not documents.
 pub(super) const MAX_LOGO_BYTES: usize = 20_000;
 
-/// One piece of a mail's text.
+/// One part of a mail's text.
 pub(super) struct BodyPiece<'a> {
     pub(super) is_html: bool,
     pub(super) charset: Option<String>,
     pub(super) content: Cow<'a, [u8]>,
 }
 
-/// A mail's parts.
+/// A mail's text and attachments.
 #[derive(Default)]
 pub(super) struct MailBody<'a> {
     pub(super) pieces: Vec<BodyPiece<'a>>,

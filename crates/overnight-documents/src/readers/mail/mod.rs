@@ -6,8 +6,8 @@
 //! the process that reads, which is told as any other end of it.
 //!
 //! - `detect`: whether some bytes are a mail
-//! - `sort_parts`: which parts are the mail's text, and which are attachments
-//! - `parsed_mail`: a mail as a person sees it, whatever it was kept in; `mime`, `outlook`: the two ways
+//! - `body`: which parts are the mail's text, and which are attachments
+//! - `parsed_mail`: a mail as a person sees it, whatever it was stored in; `mime`, `outlook`: the two parsers
 //! - `mbox`: many mails in one file
 //! - `read`: the reader
 

@@ -8,7 +8,7 @@ use mail_parser::parsers::MessageStream;
 
 use crate::container::MemberNames;
 
-/// A mail, whatever it was kept in.
+/// A parsed mail, whatever it was stored in.
 #[derive(Default)]
 pub(super) struct ParsedMail<'a> {
     /// `Subject` and what stands behind it.
@@ -37,7 +37,7 @@ impl Attachment<'_> {
     }
 }
 
-/// How a body is packed for the way.
+/// The transfer encoding of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TransferEncoding {
     Plain,

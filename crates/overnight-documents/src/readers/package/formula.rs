@@ -8,7 +8,7 @@ const MAX_DEPTH: usize = 100;
 /// What holds the operands of the others.
 const SLOTS: [&str; 9] = ["e", "sub", "sup", "num", "den", "deg", "fName", "lim", "mr"];
 
-/// An element in hand.
+/// The element that is being read.
 #[derive(Debug, Default)]
 struct FormulaElement {
     name: String,

@@ -114,7 +114,7 @@ pub(crate) struct Xml<'a> {
     buffer: Vec<u8>,
     depth: usize,
     has_begun: bool,
-    is_of_book: bool,
+    is_lenient: bool,
 }
 
 impl<'a> Xml<'a> {
@@ -140,15 +140,15 @@ impl<'a> Xml<'a> {
             buffer: Vec::new(),
             depth: 0,
             has_begun: false,
-            is_of_book: false,
+            is_lenient: false,
         }))
     }
 
-    /// Of a book, which people write: a document type counts for nothing, and ends of elements need not fit.
-    pub(crate) fn of_book(mut self) -> Self {
+    /// Reads leniently, for books, which people write: a document type is ignored, and end tags need not match.
+    pub(crate) fn with_lenient_markup(mut self) -> Self {
         let config = self.reader.config_mut();
         (config.check_end_names, config.allow_unmatched_ends) = (false, true);
-        self.is_of_book = true;
+        self.is_lenient = true;
         self
     }
 
@@ -158,7 +158,7 @@ impl<'a> Xml<'a> {
     }
 
     pub(crate) fn next(&mut self) -> Result<XmlNode, BrokenPart> {
-        let Self { name, reader, buffer, depth, has_begun, is_of_book } = self;
+        let Self { name, reader, buffer, depth, has_begun, is_lenient } = self;
         let broken =
             |why: &dyn std::fmt::Display| BrokenPart(format!("its part {name} can't be read: {}", clause(why)));
         loop {
@@ -189,7 +189,7 @@ impl<'a> Xml<'a> {
                     };
                     return Ok(XmlNode::Text(resolved));
                 }
-                Event::DocType(_) if !*is_of_book => {
+                Event::DocType(_) if !*is_lenient => {
                     return Err(broken(&"it declares a document type, which office programs never do"));
                 }
                 Event::Eof if *depth > 0 => return Err(broken(&"it is cut off")),

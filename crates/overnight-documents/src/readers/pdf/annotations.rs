@@ -1,4 +1,4 @@
-//! What lies on a page without being in its content: filled fields of forms, stamps, comments. The library keeps these
+//! Annotations, which lie on a page without being in its content: filled fields of forms, stamps, comments. The library keeps these
 //! to itself, so its raw objects are looked through once, before the pages are read; what is found is little.
 
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ pub(super) struct Overlay {
     pub(super) comments: Vec<String>,
 }
 
-/// Something with a drawing of its own.
+/// An annotation's own drawing (its appearance stream).
 #[derive(Debug)]
 pub(super) struct Appearance {
     pub(super) id: (u32, u16),

@@ -1,4 +1,4 @@
-//! Which pages have content that is missing, or does not unpack to what was packed: a bit of it was changed, or it is cut.
+//! Finds pages whose content is missing, or does not unpack to what was packed: a bit of it was changed, or it is cut.
 //! The library gives what comes out, as far as it goes, without a word, and what is missing on the page would be missed
 //! by nobody.
 

@@ -1,4 +1,4 @@
-//! How far apart the lines of a page's paragraphs stand. Most pages are set close; where the lines are set wide, a step
+//! The line spacing of a page's paragraphs. Most pages are set close; where the lines are set wide, a step
 //! that would part paragraphs elsewhere is only the next line's.
 
 use super::words::Word;

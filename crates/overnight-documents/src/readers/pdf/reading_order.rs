@@ -10,7 +10,7 @@ const MAX_BLOCKS: usize = 2_000;
 const ALIGNED_ACROSS: f32 = 0.7;
 const ALIGNED_DOWN: f32 = 0.5;
 
-/// The place of a block as the rules see it.
+/// The position of a block, as the rules see it.
 #[derive(Debug, Clone, Copy)]
 struct BlockPosition {
     start: f32,

@@ -46,7 +46,7 @@ pub(super) fn words(page: &PaintedPage, turn: u8) -> Vec<Word> {
     making.words
 }
 
-/// Words in the making.
+/// Builds words from glyphs.
 #[derive(Debug, Default)]
 struct WordBuilder {
     words: Vec<Word>,
@@ -158,7 +158,7 @@ fn push(word: &mut String, text: &str) {
 /// A character, where it starts, and its line.
 type DrawnCharacter = (char, f32, f32);
 
-/// What was drawn where, to know what is drawn twice.
+/// The characters drawn so far, to find those that are drawn twice.
 #[derive(Debug, Default)]
 struct DrawnCharacters {
     places: HashMap<(i32, i32), Vec<DrawnCharacter>>,

@@ -1,7 +1,7 @@
 //! In which order a person reads what stands on a slide: from the top down, and from left to right what stands side by
 //! side.
 
-/// Where a shape stands. In whatever unit, the same for all.
+/// The position and size of a shape, in whatever unit, the same for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct ShapeBox {
     pub(super) left: f64,

@@ -27,7 +27,7 @@ pub(super) struct Slide {
     is_notes: bool,
 }
 
-/// A shape in hand.
+/// The shape that is being read.
 #[derive(Debug, Default)]
 struct Shape {
     place: Option<ShapeBox>,

@@ -1,10 +1,10 @@
-//! What is open at a place in a document, and what is noticed on the way.
+//! The elements that are open at a place in a document, and counts of what is left out.
 
 use super::paragraph::Paragraph;
 use super::table::{WordCell, WordTable};
 use crate::readers::package::{Blocks, BrokenPart, Xml};
 
-/// What is open at a place in the document.
+/// An element that is open at a place in the document.
 pub(super) enum OpenElement {
     Paragraph(Box<Paragraph>),
     Table(Box<WordTable>),
@@ -23,7 +23,7 @@ pub(super) enum Break {
     ByHand,
 }
 
-/// What a document has beside its text, counted.
+/// Counts of what a document has beside its text, for notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct OmittedCounts {
     pub(super) images: u64,

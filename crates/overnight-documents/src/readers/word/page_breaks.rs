@@ -1,4 +1,4 @@
-//! What a document is cut into pages by: the breaks that Word recorded when it last showed it; else those set by hand;
+//! Chooses what divides a document into pages: the breaks that Word recorded when it last showed it; else those set by hand;
 //! else its chapters.
 
 use super::paragraph::Properties;
@@ -19,7 +19,7 @@ pub(super) enum PageCut {
 /// The most sections that are told apart.
 const MAX_SECTIONS: usize = 100_000;
 
-/// A document's breaks and headings, counted.
+/// The numbers of a document's breaks and headings.
 #[derive(Debug, Default)]
 pub(super) struct BreakCounts {
     pub(super) recorded: u64,

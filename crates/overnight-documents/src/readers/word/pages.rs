@@ -2,7 +2,7 @@
 
 use crate::readers::{PageSink, Stopped};
 
-/// Who pages are told to, if anybody.
+/// Passes pages on to the receiver, if there is one.
 pub(super) struct PageTurner<'p> {
     pages: Option<&'p mut dyn PageSink>,
     page: u64,

@@ -40,7 +40,7 @@ impl Properties {
     }
 }
 
-/// A paragraph in hand.
+/// The paragraph that is being read.
 #[derive(Debug, Default)]
 pub(super) struct Paragraph {
     pub(super) text: String,

@@ -6,7 +6,7 @@ use crate::text::MAX_LINE_CHARS;
 /// The most columns that one cell can cover.
 const MAX_SPAN: usize = 64;
 
-/// A cell in hand.
+/// The cell that is being read.
 #[derive(Debug, Default)]
 pub(super) struct WordCell {
     pub(super) blocks: Blocks,
@@ -15,7 +15,7 @@ pub(super) struct WordCell {
     pub(super) breaks: (u64, u64),
 }
 
-/// A table in hand.
+/// The table that is being read.
 #[derive(Debug, Default)]
 pub(super) struct WordTable {
     cells: Vec<(String, usize)>,

@@ -26,7 +26,7 @@ struct SheetRow {
     cells: Vec<SheetCell>,
 }
 
-/// Who rows are told to.
+/// Divides rows into pages, and passes these on.
 pub(super) struct Pager<'p> {
     pages: &'p mut dyn PageSink,
     page: u64,

@@ -14,7 +14,7 @@ use crate::model::{
 use overnight_core::prompt::message::{MOST_LEVELS, Stop, Usage, is_within};
 use serde_json::{Map, Value, json};
 
-/// What was read so far.
+/// The reply as read so far.
 #[derive(Debug, Default)]
 pub(super) struct MessagesReply {
     model: String,

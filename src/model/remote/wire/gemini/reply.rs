@@ -14,7 +14,7 @@ use overnight_core::prompt::message::{MOST_LEVELS, Stop, Usage, is_within};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// What was read so far.
+/// The reply as read so far.
 #[derive(Debug, Default)]
 pub(super) struct GeminiReply {
     text: String,
