@@ -13,10 +13,9 @@ use super::{
 };
 use crate::{
     batch::{self, BatchError, BatchSettings, ClosingSettings, Document, Duplicate, Submission},
-    blocking::run_blocking,
     config::Flags,
     extraction::Extractor,
-    runner::{RunError, now},
+    runner::{RunError, now, run_blocking},
     store::{NewBatch, QueuedJob, Store, StoreError},
 };
 use assignment::Assignment;

@@ -3,13 +3,13 @@
 
 use super::{
     RunError,
+    blocking::run_blocking,
     clock::now,
     lease::{LeaseHandle, Timers},
     open_job::OpenJob,
     workspace_upload::WorkspaceUpload,
 };
 use crate::{
-    blocking::run_blocking,
     failpoint,
     model::Model,
     store::{Store, StoreError},

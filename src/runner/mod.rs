@@ -36,6 +36,8 @@ mod read_call;
 mod reindex;
 mod workspace_upload;
 
+use crate::blocking;
+pub use blocking::run_blocking;
 pub use clock::now;
 pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::RunError;

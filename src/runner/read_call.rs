@@ -3,15 +3,13 @@
 
 use super::{
     RunError,
+    blocking::run_blocking,
     job_runner::{JobRunner, until_stopped},
     lease::Timers,
     model_call::TICK,
     open_job::OpenJob,
 };
-use crate::{
-    blocking::run_blocking,
-    tool::{self, ToolError},
-};
+use crate::tool::{self, ToolError};
 use overnight_core::{
     job::{
         coverage::Coverage,

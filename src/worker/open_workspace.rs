@@ -7,8 +7,7 @@ use super::{
 };
 use crate::{
     batch::hash_of,
-    blocking::run_blocking,
-    runner::{Anchor, OpenJob, RunError, load_from, now},
+    runner::{Anchor, OpenJob, RunError, load_from, now, run_blocking},
     store::{ClaimedJob, JobRow},
     workspace::lock::{LockError, is_worked_on},
     workspace_store::{ManifestKey, Uploader, WorkspaceManifest, WorkspaceStore},
