@@ -11,7 +11,8 @@
 //! - [`cli`]: shows and asks
 //! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
 //! - [`report`], [`audit`], [`telemetry`]: read what was left behind
-//! - [`runner`]: makes, opens and drives a job · [`batch`]: what is submitted together
+//! - [`runner`]: makes, opens and drives a job
+//! - [`batch`]: what is submitted together
 //! - [`tool`]: the model's tools · [`extraction`]: documents read in processes of their own · [`workspace_store`]: workspaces kept
 //!   in an object store, so that any machine can go on
 //! - [`workspace`]: files, journal, archives · [`store`]: SQLite and PostgreSQL · [`model`]: who answers a prompt

@@ -13,12 +13,13 @@ use std::{
 };
 
 /// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
-const ROOMS: [&[&str]; 9] = [
+const ROOMS: [&[&str]; 10] = [
     &["failpoint"],
     &["blocking"],
     &["workspace", "store", "model"],
     &["tool", "extraction", "workspace_store"],
-    &["runner", "batch"],
+    &["batch"],
+    &["runner"],
     &["report", "telemetry", "audit"],
     // Configuration is read by the command line, which hands each room what is its.
     &["worker", "config"],
