@@ -20,6 +20,7 @@ use overnight_core::job::{
 use proptest::prelude::ProptestConfig;
 use serde_json::Value;
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -175,6 +176,14 @@ pub(crate) fn corpus(file: &str, least: usize, show: &dyn Fn(&str, &str) -> Stri
     }
     let diff = similar::TextDiff::from_lines(golden.as_str(), found.as_str());
     assert!(found == golden, "{}", diff.unified_diff().context_radius(9).header(file, "found"));
+}
+
+/// Every file below `folder` with its content.
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let all =
+        walkdir::WalkDir::new(folder).into_iter().filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
+    let name = |path: &Path| path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+    all.map(|entry| (name(entry.path()), std::fs::read(entry.path()).unwrap())).collect()
 }
 
 /// Compares `text` with the file `name` below `tests/it`. `UPDATE=1` rewrites it.

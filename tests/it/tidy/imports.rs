@@ -120,9 +120,6 @@ fn parts(path: &str) -> Vec<String> {
 
 /// `a/b/mod.rs` and `a/b.rs` are the module `a::b`.
 fn module(name: &str) -> Vec<String> {
-    let stem = name.trim_end_matches(".rs");
-    let stem =
-        stem.strip_suffix("mod").or(stem.strip_suffix("lib")).filter(|rest| rest.is_empty() || rest.ends_with('/'));
-    let stem = stem.unwrap_or(name.trim_end_matches(".rs")).trim_end_matches('/');
-    stem.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    let parts = name.trim_end_matches(".rs").split('/').filter(|part| !matches!(*part, "mod" | "lib"));
+    parts.map(str::to_owned).collect()
 }
