@@ -9,7 +9,7 @@ use super::{BatchError, BatchSettings, Inspected, Submission, closing_names::Uni
 use crate::{
     blocking::run_blocking,
     extraction::Extractor,
-    store::{BatchRow, QueueEntry, Store},
+    store::{BatchRow, JobStore, QueueEntry, Store},
     workspace::{ModelPath, Workspace},
     workspace_store::WorkspaceStore,
 };
@@ -141,7 +141,7 @@ async fn inspected(found: Vec<FoundDocument>, extractor: Arc<Extractor>) -> Resu
 
 /// What the jobs that completed, wholly or in part, delivered, as it lies there now.
 async fn delivered(
-    store: &dyn Store,
+    store: &dyn JobStore,
     batch: Uuid,
     entries: &[QueueEntry],
     sources: DeliverableSources<'_>,

@@ -57,6 +57,7 @@ impl From<StoreError> for CliError {
             | StoreError::NoBatch { .. }
             | StoreError::Connect { .. }
             | StoreError::Foreign { .. }
+            | StoreError::Development { .. }
             | StoreError::Older { .. }
             | StoreError::Newer { .. } => Self::usage(error.to_string()),
             StoreError::Unreachable { .. }

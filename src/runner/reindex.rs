@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     extraction::CACHE_FOLDER,
-    store::{JobRow, Store, StoreError},
+    store::{JobRow, JobStore, StoreError},
     workspace::{
         Workspace,
         chain::{ARCHIVE, LIVE},
@@ -94,7 +94,7 @@ pub struct MisnamedWorkspace {
 ///
 /// An error means that the walk could not go on: the folder can't be listed, or the database is away. What is wrong with one
 /// workspace is told with that workspace, and the walk goes on.
-pub async fn reindex(store: &dyn Store, workspaces: &Path) -> Result<Reindexed, RunError> {
+pub async fn reindex(store: &dyn JobStore, workspaces: &Path) -> Result<Reindexed, RunError> {
     let workspaces = std::path::absolute(workspaces).map_err(|error| unlisted(workspaces, &error))?;
     let swept = Workspace::sweep_unfinished(&workspaces, now())?;
     let mut done = Reindexed { jobs: Vec::new(), misnamed: Vec::new(), foreign: 0, swept };
@@ -117,7 +117,7 @@ const MOST_ADOPTED: usize = 8;
 
 /// Workspaces that a process left that was killed between making them and writing their rows: jobs newer than the database's
 /// newest, on which nobody works. Best effort.
-pub async fn orphans(store: &dyn Store, workspaces: &Path) -> Vec<(JobId, PathBuf)> {
+pub async fn orphans(store: &dyn JobStore, workspaces: &Path) -> Vec<(JobId, PathBuf)> {
     let newest = match store.find("last").await {
         Ok(id) => Some(id),
         Err(StoreError::NotFound { .. }) => None,
@@ -148,7 +148,7 @@ pub fn workspaces_in(folder: &Path) -> usize {
 
 /// Takes in [`orphans`]. Gives how many there are when they are more than a crash leaves: then the database was lost, and
 /// `reindex` is to be asked for. What can't be taken in is as unknown as before.
-pub async fn adopt(store: &dyn Store, workspaces: &Path) -> usize {
+pub async fn adopt(store: &dyn JobStore, workspaces: &Path) -> usize {
     let orphans = orphans(store, workspaces).await;
     if orphans.len() > MOST_ADOPTED {
         return orphans.len();
@@ -167,7 +167,7 @@ pub fn state_by_journal(row: &JobRow, path: &Path) -> Option<JobState> {
 }
 
 /// Brings the row of a job on which no process works up to date: the last process may have died before it could. Best effort.
-pub async fn catch_up(store: &dyn Store, id: JobId, path: &Path) {
+pub async fn catch_up(store: &dyn JobStore, id: JobId, path: &Path) {
     let _ = index(store, id, path.to_owned()).await;
 }
 
@@ -213,7 +213,7 @@ pub fn is_workspace(path: &Path) -> bool {
 }
 
 /// One job. Read first without the lock: most rows agree, and a lock that is held for no reason is in somebody's way.
-async fn index(store: &dyn Store, id: JobId, path: PathBuf) -> Result<Indexed, RunError> {
+async fn index(store: &dyn JobStore, id: JobId, path: PathBuf) -> Result<Indexed, RunError> {
     let facts = match read_facts(id, &path).or_else(|what| read_facts_at_rest(id, &path, what)) {
         Ok(facts) => facts,
         Err(outcome) => return Ok(Indexed { id, path, outcome, standing: None }),
@@ -241,6 +241,7 @@ fn is_one_rows_fault(error: &StoreError) -> bool {
         | StoreError::Unreachable { .. }
         | StoreError::Full { .. }
         | StoreError::Foreign { .. }
+        | StoreError::Development { .. }
         | StoreError::Older { .. }
         | StoreError::Newer { .. } => false,
     }
@@ -280,7 +281,7 @@ fn read_facts_at_rest(id: JobId, path: &Path, what: String) -> Result<WorkspaceF
 }
 
 async fn bring_up(
-    store: &dyn Store,
+    store: &dyn JobStore,
     id: JobId,
     path: &Path,
     facts: &WorkspaceFacts,
@@ -333,7 +334,7 @@ fn why_ahead(path: &Path, row: &JobRow, facts: &WorkspaceFacts) -> Option<String
 }
 
 /// Whether all rows of the job say what its workspace says.
-async fn agrees(store: &dyn Store, id: JobId, facts: &WorkspaceFacts) -> Result<bool, StoreError> {
+async fn agrees(store: &dyn JobStore, id: JobId, facts: &WorkspaceFacts) -> Result<bool, StoreError> {
     let Some(row) = store.job(id).await? else {
         return Ok(false);
     };

@@ -22,6 +22,12 @@ pub enum StoreError {
          OVERNIGHT_DATABASE_URL or --database-url"
     )]
     Foreign { database: String },
+    /// Made by a version of this program that was never released.
+    #[error(
+        "database {database} was made by an earlier development version of overnight, and can't be brought up to this one: \
+         remove it and run `overnight reindex`"
+    )]
+    Development { database: String },
     /// Made by an earlier version of this program, and not to be changed by who only reads it.
     #[error("database {database} was made by an older overnight: `overnight migrate` brings it up to this one")]
     Older { database: String },
@@ -66,6 +72,7 @@ impl StoreError {
             Self::Connect { .. }
             | Self::Full { .. }
             | Self::Foreign { .. }
+            | Self::Development { .. }
             | Self::Older { .. }
             | Self::Newer { .. }
             | Self::LeaseLost { .. }

@@ -4,39 +4,48 @@
 use super::StoreError;
 use sqlx::migrate::Migrator;
 
+/// With what the hash of the first migration begins in databases that earlier development versions made: they had six
+/// migrations, never released, that became one.
+const DEVELOPMENT: [u64; 2] = [0xdb84_488d_af5f_544f, 0x84b2_28ca_3f38_a51a];
+
 /// What an inspection of a database found.
 pub(super) struct DatabaseContents {
     /// It has tables where this program's would be.
     pub(super) has_tables: bool,
-    /// Of the migrations that it has seen, one has the hash of this program's first.
-    pub(super) is_ours: bool,
-    /// It has seen migrations, and they lie where this program's would be.
-    pub(super) has_migrations: bool,
-    /// The newest of them.
-    pub(super) newest: i64,
+    /// The migrations that it has seen: numbers and hashes.
+    pub(super) migrations: Vec<(i64, Vec<u8>)>,
+    /// They lie where this program's would be.
+    pub(super) are_here: bool,
 }
 
 impl DatabaseContents {
-    /// The newest migration of this program's that the database has seen; 0 for a new one. `Foreign`, `Newer`.
-    pub(super) fn version(&self, database: &str, known: i64) -> Result<i64, StoreError> {
+    /// The newest migration of this program's that the database has seen; 0 for a new one. `Foreign`, `Development`, `Newer`.
+    pub(super) fn version(&self, database: &str, ours: &Migrator, known: i64) -> Result<i64, StoreError> {
         let database = || database.to_owned();
-        match self {
-            Self { is_ours: true, newest, .. } if *newest > known => {
-                Err(StoreError::Newer { database: database(), found: *newest, known })
-            }
-            Self { is_ours: true, newest, .. } => Ok(*newest),
-            Self { has_tables: true, .. } | Self { has_migrations: true, .. } => {
-                Err(StoreError::Foreign { database: database() })
-            }
-            Self { .. } => Ok(0),
+        let begins =
+            |hash: &[u8]| hash.first_chunk().is_some_and(|first| DEVELOPMENT.contains(&u64::from_be_bytes(*first)));
+        let newest = self.migrations.iter().map(|(version, _)| *version).max().unwrap_or_default();
+        if self.migrations.iter().any(|(_, hash)| hash == first(ours)) {
+            let is_newer = newest > known;
+            return if is_newer {
+                Err(StoreError::Newer { database: database(), found: newest, known })
+            } else {
+                Ok(newest)
+            };
         }
+        if self.migrations.iter().any(|(_, hash)| begins(hash)) {
+            return Err(StoreError::Development { database: database() });
+        }
+        if self.has_tables || (self.are_here && !self.migrations.is_empty()) {
+            return Err(StoreError::Foreign { database: database() });
+        }
+        Ok(0)
     }
-}
 
-impl DatabaseContents {
     /// Whether there is anything to read; what is there is of this program's present version.
-    pub(super) fn is_readable(&self, database: &str, known: i64) -> Result<bool, StoreError> {
-        match self.version(database, known)? {
+    pub(super) fn is_readable(&self, database: &str, ours: &Migrator) -> Result<bool, StoreError> {
+        let known = newest_known(ours);
+        match self.version(database, ours, known)? {
             0 => Ok(false),
             version if version == known => Ok(true),
             _ => Err(StoreError::Older { database: database.to_owned() }),
@@ -50,7 +59,7 @@ pub(super) fn newest_known(migrations: &Migrator) -> i64 {
 }
 
 /// The hash of the first migration: by it a database is known as this program's.
-pub(super) fn first_checksum(migrations: &Migrator) -> &[u8] {
+fn first(migrations: &Migrator) -> &[u8] {
     migrations.iter().min_by_key(|migration| migration.version).map_or(&[], |migration| &*migration.checksum)
 }
 

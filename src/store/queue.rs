@@ -16,46 +16,19 @@ mod submission;
 
 pub(super) use changes::ChangeWaiter;
 pub(super) use columns::{
-    BatchColumns, BatchFigures, ClaimedColumns, EntryColumns, LeaseColumns, SweptColumns, depth, figures,
+    BatchColumns, BatchFigures, ClaimedColumns, EntryColumns, LateColumns, LeaseColumns, depth, figures,
 };
-pub(super) use submission::{jobs_json, settings_json};
+pub(super) use submission::jobs_json;
 
-use super::{ControlSignal, StoreError};
+use super::{ControlSignal, NewBatch, StoreError};
 use async_trait::async_trait;
 use overnight_core::job::{
     id::JobId,
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };
-use serde::Serialize;
 use std::time::Duration;
 use uuid::Uuid;
-
-/// What is submitted together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewBatch {
-    pub id: Uuid,
-    pub created: Timestamp,
-    pub name: Option<String>,
-    /// Name of the instructions, their whole text, and its hash.
-    pub instructions: String,
-    pub instructions_text: String,
-    pub instructions_sha256: String,
-    pub model: String,
-    /// What else was set, for whoever makes the workspaces. The queue only keeps it.
-    pub settings: serde_json::Value,
-    /// USD that the jobs may spend together.
-    pub budget_usd: Option<f64>,
-    /// When jobs may be started, as a person writes it. The queue only keeps it.
-    pub time_window: Option<String>,
-}
-
-impl NewBatch {
-    /// What people are told it is called.
-    pub fn shown_name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| self.id.to_string())
-    }
-}
 
 /// A job of a batch. It has no workspace before a worker makes it one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,56 +68,7 @@ pub struct Enqueued {
     pub linked: u64,
 }
 
-/// A batch as the database knows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BatchRow {
-    pub batch: NewBatch,
-    /// What its jobs have cost so far, as of their checkpoints; those that are linked cost nothing.
-    pub spent_usd: f64,
-    /// When its end was marked ([`Queue::mark_ended`]).
-    pub ended: Option<Timestamp>,
-    pub totals: BatchTotals,
-}
-
-/// How many jobs of a batch there are in each status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct BatchTotals {
-    pub queued: u64,
-    pub running: u64,
-    pub held: u64,
-    pub completed: u64,
-    pub partial: u64,
-    pub blocked: u64,
-    pub failed: u64,
-    pub cancelled: u64,
-    /// Of the completed, those that another job did before.
-    pub linked: u64,
-}
-
-impl BatchTotals {
-    pub fn of(&self, status: JobStatus) -> u64 {
-        match status {
-            JobStatus::Queued => self.queued,
-            JobStatus::Running => self.running,
-            JobStatus::Held => self.held,
-            JobStatus::Completed => self.completed,
-            JobStatus::Partial => self.partial,
-            JobStatus::Blocked => self.blocked,
-            JobStatus::Failed => self.failed,
-            JobStatus::Cancelled => self.cancelled,
-        }
-    }
-
-    pub fn all(&self) -> u64 {
-        self.queued + self.running + self.held + self.ended()
-    }
-
-    pub fn ended(&self) -> u64 {
-        self.completed + self.partial + self.blocked + self.failed + self.cancelled
-    }
-}
-
-/// A job in the manifest of its batch. What each status means for a job of the queue, and what a crash leaves behind:
+/// A job of a batch, as the queue knows it. What each status means for a job of the queue, and what a crash leaves behind:
 ///
 /// - `Queued`: nobody has it. With `run_after` it waits for its time, else for a worker. A worker that died before its first
 ///   checkpoint leaves a queued job with an attempt more, once the sweep has found it.
@@ -206,7 +130,7 @@ pub struct ClaimedJob {
     pub sources: Vec<String>,
     pub documents: u64,
     pub documents_sha256: Option<String>,
-    /// Empty: make one, and say so with [`Queue::place`].
+    /// Empty: make one, and say so with [`super::JobStore::set_workspace`].
     pub workspace: String,
     pub host: Option<String>,
     /// Attempts that failed.
@@ -216,14 +140,6 @@ pub struct ClaimedJob {
     pub wants: Option<ControlSignal>,
     /// What the workspace store has of its workspace, by the name of the manifest; none: nothing.
     pub manifest: Option<String>,
-}
-
-/// A job whose lease a worker still has, as its heartbeat finds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldLease {
-    pub id: JobId,
-    pub lease: u64,
-    pub wants: Option<ControlSignal>,
 }
 
 /// What a sweep did. Each list in the order of the ids.
@@ -256,49 +172,12 @@ impl JobTarget {
     }
 }
 
-/// The reason of a job that was given up because its workers were lost.
-pub(super) const DEAD: &str =
-    "given up: each time, the worker that had it died or stopped answering; `overnight retry` queues it again";
-
 /// The reason of a job that was cancelled before any worker had begun it.
 pub(super) const NEVER_BEGUN: &str = "cancelled before it was begun";
 
-/// How long a job waits after its first failed attempt; twice as long after each further one. After a lost worker, it is one
-/// step less, and none at first, because most workers die through no fault of the job.
-pub(super) const BACKOFF_MS: i64 = 10_000;
-
-/// The most that a job waits after an attempt.
-pub(super) const LONGEST_BACKOFF_MS: i64 = 600_000;
-
-/// How many milliseconds a job waits after an attempt that failed, where `before` had failed before it.
-pub fn backoff_ms(before: u32) -> u64 {
-    BACKOFF_MS.saturating_mul(1 << before.min(20)).min(LONGEST_BACKOFF_MS).unsigned_abs()
-}
-
-/// What the budget of a batch says to one of its jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grant {
-    /// What the jobs have cost leaves no room.
-    Spent,
-    /// There is room, but that other jobs have reserved it, and may not need it.
-    Later,
-    Granted,
-}
-
-impl Grant {
-    /// As both databases number it.
-    pub(super) fn of(number: i64) -> Self {
-        match number {
-            ..=0 => Self::Spent,
-            1 => Self::Later,
-            2.. => Self::Granted,
-        }
-    }
-}
-
 /// The database as a queue.
 #[async_trait]
-pub trait Queue: Send + Sync {
+pub trait QueueStore: Send + Sync + std::fmt::Debug {
     /// Writes a batch with all its jobs, in one transaction. With `link_done`, a job with the same instructions, model and
     /// documents as one that is completed (before this submission) is linked to it and not queued. Repeating a submission changes
     /// nothing, so that it can be tried again after a broken connection.
@@ -309,30 +188,6 @@ pub trait Queue: Send + Sync {
     /// forgotten.
     async fn claim_next(&self, worker: Uuid, host: &str, most: u32, for_ms: u64)
     -> Result<Vec<ClaimedJob>, StoreError>;
-
-    /// Registers a worker, or registers it again. `worker` is a new id for each process.
-    /// Only one with a workspace store (`has_store`) is given jobs whose workspace is there.
-    async fn register_worker(&self, worker: Uuid, host: &str, pid: u32, has_store: bool) -> Result<(), StoreError>;
-
-    /// Forgets a worker that stops. Its jobs should be given back before.
-    async fn forget_worker(&self, worker: Uuid) -> Result<(), StoreError>;
-
-    /// How many workers were seen within the last minute, or have a lease that has not run out.
-    async fn workers_at_work(&self) -> Result<u64, StoreError>;
-
-    /// Renews all leases of a worker, and tells what it still has, by id. What isn't named is lost: stop, and write nothing
-    /// more. Count the new deadline from when this was sent.
-    async fn heartbeat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<HeldLease>, StoreError>;
-
-    /// Where a claimed job's workspace is, and the only machine that can open it. `LeaseLost`.
-    async fn set_workspace(&self, id: JobId, lease: u64, workspace: &str, host: Option<&str>)
-    -> Result<(), StoreError>;
-
-    /// The workspace store has the workspace as `manifest` says: any machine can go on with the job from there. `LeaseLost`.
-    async fn set_manifest(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError>;
-
-    /// Every job that the database knows, with the manifest of its workspace where there is one, in no order.
-    async fn manifests(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError>;
 
     /// When a job that is about to be held goes on by itself. Say so before the checkpoint that holds it. `LeaseLost`.
     async fn wake_at(&self, id: JobId, lease: u64, at: Timestamp) -> Result<(), StoreError>;
@@ -348,8 +203,8 @@ pub trait Queue: Send + Sync {
         failed: Option<&str>,
     ) -> Result<JobStatus, StoreError>;
 
-    /// Takes running jobs from workers that didn't keep the lease, each with an attempt more and a pause that grows with the
-    /// attempts, or with its end when they are used up; queues held jobs whose time has come; forgets workers that were not
+    /// Takes running jobs from workers that didn't keep the lease, each with a failed attempt more, and with what the retry
+    /// policy says of that; queues held jobs whose time has come; forgets workers that were not
     /// seen for a day. Any worker may do it at any time.
     async fn sweep(&self) -> Result<Swept, StoreError>;
 
@@ -360,8 +215,8 @@ pub trait Queue: Send + Sync {
     /// Queues failed jobs again, with no attempt used; their batches have not ended then. Returns how many.
     async fn retry(&self, which: JobTarget) -> Result<u64, StoreError>;
 
-    /// Holds queued jobs, until `until` or their later time where that is given; sends running ones a pause signal where the reason is
-    /// `Paused`. Returns how many of both.
+    /// Holds queued jobs, until `until` or their later time where that is given; sends running ones a pause signal where the reason
+    /// is `Paused`. Returns how many of both.
     async fn hold(&self, which: JobTarget, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError>;
 
     /// Queues held jobs, but not those that wait for a review; takes back a pause signal. Returns how many of both.
@@ -373,53 +228,26 @@ pub trait Queue: Send + Sync {
 
     /// Returns when there may be something to do: jobs to claim, a control signal, a batch to end, a schedule to look at. Or
     /// after `within`, with false. What others do through another connection counts as well as what is done through this
-    /// one; that a time has come is told to nobody, so `within` must not be long.
+    /// one; nobody is notified that a time has come, so `within` must not be long.
     ///
     /// The first call returns at once, as does one after a broken connection: what came before is unknown. A change between
     /// two calls is not missed. No error: where the database can't be reached, it waits. Cancelling it loses nothing. For one
-    /// caller at a time: two would hear only of what comes while both of them wait.
+    /// caller at a time: two would notice only what comes while both of them wait.
     async fn changed(&self, within: Duration) -> bool;
-
-    /// The running jobs of a worker that have a control signal, by id. Cheap enough for every second.
-    async fn control_signals(&self, worker: Uuid) -> Result<Vec<HeldLease>, StoreError>;
 
     /// Leaves jobs that are held for an outage so for `for_ms` milliseconds more, because a worker waits with them for their
     /// server; when it dies, a sweep queues them. Returns which of them still are so, by id: of the others somebody has
     /// decided otherwise.
     async fn keep_held(&self, ids: &[JobId], for_ms: u64) -> Result<Vec<JobId>, StoreError>;
 
-    /// Asks whether a job may go on until it has cost `may_cost_usd` in all, so that its batch as a whole stays within the
-    /// budget: what all jobs have cost, and what the running ones may cost at most. Granted, it counts as that dear until it
-    /// stops running or asks again; otherwise nothing is changed. Granted at once where the batch has no budget, and always to who
-    /// asks for less than it has. `LeaseLost`.
-    ///
-    /// Each call looks at all jobs of the batch: ask for a few model calls together rather than for each.
-    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<Grant, StoreError>;
-
-    /// Sets a batch's budget; `None`, or what is no number: without bound. Jobs that are held for the old one stay so until
-    /// `resume`. `NoBatch`.
-    async fn set_budget(&self, batch: Uuid, usd: Option<f64>) -> Result<(), StoreError>;
-
-    /// The batches all of whose jobs have ended, and that are not marked as ended yet, oldest first. Cheap where there is
-    /// none.
-    async fn batches_to_end(&self) -> Result<Vec<BatchRow>, StoreError>;
-
-    /// Marks a batch as ended. True for one caller only, and only while all its jobs have ended. `retry` takes the mark away.
-    async fn mark_ended(&self, batch: Uuid) -> Result<bool, StoreError>;
-
-    /// The batch that a person named: by its name (the newest that has it), its id or any unambiguous beginning of it, or
-    /// as `last`. `NoBatch`.
-    async fn batch(&self, name: &str) -> Result<BatchRow, StoreError>;
-
-    /// At most `limit` batches, newest first.
-    async fn batches(&self, limit: u32) -> Result<Vec<BatchRow>, StoreError>;
-
-    /// How many jobs of the batch there are in each status; all zero where there is no such batch.
-    async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError>;
-
     /// How many jobs of all batches there are in each status that there is.
     async fn depth(&self) -> Result<Vec<(JobStatus, u64)>, StoreError>;
 
-    /// A batch's jobs, by id.
-    async fn batch_entries(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError>;
+    /// How many jobs wait for a worker on another machine than `host`, because it has their workspaces; by machine.
+    async fn elsewhere(&self, host: &str) -> Result<Vec<(String, u64)>, StoreError>;
+
+    /// Queues a held job of a batch as if nobody had ever worked on it: with no workspace, no attempt and no record, for any
+    /// worker. For a job whose workspace is gone. False, with nothing written, where it isn't held, has no workspace or has
+    /// one in a workspace store. What it has cost is counted until its first checkpoint.
+    async fn restart_from_nothing(&self, id: JobId) -> Result<bool, StoreError>;
 }

@@ -10,11 +10,12 @@
 use super::{
     StoreError,
     row::RowReader,
-    value::{DbId, DbTime},
+    value::{DbId, DbTime, text},
 };
 use async_trait::async_trait;
 use overnight_core::job::time::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 use sqlx::{FromRow, types::Json};
 use uuid::Uuid;
 
@@ -63,7 +64,7 @@ pub struct ScheduleRow {
 
 /// The database as a calendar.
 #[async_trait]
-pub trait Schedules: Send + Sync {
+pub trait ScheduleStore: Send + Sync + std::fmt::Debug {
     /// Now, by the database's clock: the same for all machines.
     async fn clock(&self) -> Result<Timestamp, StoreError>;
 
@@ -115,7 +116,7 @@ pub trait Schedules: Send + Sync {
 }
 
 /// [`CommandLine`] as it is stored.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredCommandLine {
     version: u32,
@@ -124,10 +125,9 @@ struct StoredCommandLine {
 }
 
 /// The column `submission`. Neither database keeps NUL, which no command line can have.
-pub(super) fn submission_json(command: &CommandLine) -> Result<String, serde_json::Error> {
-    let plain = |text: &String| text.replace('\0', "\u{fffd}");
-    let words = command.words.iter().map(plain).collect();
-    serde_json::to_string(&StoredCommandLine { version: VERSION, words, folder: plain(&command.folder) })
+pub(super) fn submission_json(command: &CommandLine) -> String {
+    let words: Vec<_> = command.words.iter().map(|word| text(word)).collect();
+    json!({"version": VERSION, "words": words, "folder": text(&command.folder)}).to_string()
 }
 
 #[derive(FromRow)]

@@ -2,7 +2,7 @@
 //! text that a person can read; in PostgreSQL, they have their own types.
 
 use chrono::{DateTime, Utc};
-use overnight_core::job::{digest, record::Delivered, time::Timestamp};
+use overnight_core::job::{digest, id::JobId, time::Timestamp};
 use sqlx::{
     Database, Decode, Encode, Postgres, Sqlite, Type,
     encode::IsNull,
@@ -102,25 +102,59 @@ impl Decode<'_, Postgres> for DbId {
     }
 }
 
+/// What a statement is given. Both databases take the same: text without NUL, which PostgreSQL refuses (U+FFFD stands in its
+/// place), and numbers that are numbers (SQLite would read NaN back as null).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Uuid(Option<Uuid>),
+    Uuids(Vec<Uuid>),
+    Time(Option<Timestamp>),
+    Text(Option<String>),
+    Integer(i64),
+    Real(Option<f64>),
+    Flag(bool),
+}
+
+/// The values of a statement, in the order of its parameters.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { vec![$($crate::store::value::Value::from($value)),*] };
+}
+pub(super) use values;
+
+/// From what a value is made, by its variant.
+macro_rules! from {
+    ($($variant:ident: $($from:ty => |$value:ident| $made:expr),+;)+) => {
+        $($(impl From<$from> for Value {
+            fn from($value: $from) -> Self {
+                Self::$variant($made)
+            }
+        })+)+
+    };
+}
+
+from! {
+    Uuid: Uuid => |id| Some(id), JobId => |id| Some(id.0), Option<Uuid> => |id| id;
+    Uuids: Vec<Uuid> => |ids| ids;
+    Time: Timestamp => |time| Some(time), Option<Timestamp> => |time| time;
+    Text: &str => |written| Some(text(written).into_owned()), Option<&str> => |written| written.map(|it| text(it).into_owned()),
+        &String => |written| Some(text(written).into_owned()), String => |written| Some(text(&written).into_owned()),
+        Option<&String> => |written| written.map(|it| text(it).into_owned());
+    Integer: u64 => |number| count(number), i64 => |number| number, u32 => |number| number.into();
+    Real: f64 => |number| finite(Some(number)), Option<f64> => |number| finite(number);
+    Flag: bool => |flag| flag;
+}
+
 /// A count as a signed column holds it. Nothing that is counted here comes near the bound.
 pub(super) fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A model's text. PostgreSQL refuses NUL in text, and a job must not fail for it: both keep U+FFFD instead.
+/// A model's text, with U+FFFD for NUL: a job must not fail for it.
 pub(super) fn text(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 
-pub(super) fn text_or_null(value: Option<&String>) -> Option<Cow<'_, str>> {
-    value.map(|value| text(value))
-}
-
-pub(super) fn delivered(files: &[Delivered]) -> Vec<Delivered> {
-    files.iter().map(|file| Delivered { path: text(&file.path).into_owned(), ..file.clone() }).collect()
-}
-
-/// A number that is one. SQLite has no NaN (it reads back as null); both keep null.
+/// A number that is one.
 pub(super) fn finite(number: Option<f64>) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }

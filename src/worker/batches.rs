@@ -3,7 +3,7 @@
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
     model::Model,
-    store::{Store, StoreError},
+    store::{BatchStore, StoreError},
 };
 use async_trait::async_trait;
 use overnight_core::job::state::Job;
@@ -72,7 +72,7 @@ impl Batch {
 impl Batches {
     pub(super) async fn get(
         &self,
-        store: &dyn Store,
+        store: &dyn BatchStore,
         supply: &dyn Supply,
         id: Uuid,
     ) -> Result<Arc<Batch>, UnusableBatch> {

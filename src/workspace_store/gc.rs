@@ -5,7 +5,7 @@ use super::{
     client::StoredObject,
     manifest::{MANIFESTS, ManifestKey, OBJECTS, WorkspaceManifest},
 };
-use crate::{failpoint, store::Store};
+use crate::{failpoint, store::JobStore};
 use chrono::{DateTime, Utc};
 use overnight_core::job::id::JobId;
 use std::{
@@ -31,7 +31,7 @@ impl WorkspaceStore {
     /// had, no block is deleted, and nothing of that job.
     pub async fn collect_garbage(
         &self,
-        store: &dyn Store,
+        store: &dyn JobStore,
         grace: Duration,
         at: DateTime<Utc>,
         dry: bool,
@@ -102,7 +102,7 @@ impl WorkspaceStore {
     /// The manifest of a job, or why it can't be had. A job may have gone on since its pointer was read.
     async fn current_manifest(
         &self,
-        store: &dyn Store,
+        store: &dyn JobStore,
         id: JobId,
         key: &str,
         lost: &mut Vec<(JobId, StoredObject)>,

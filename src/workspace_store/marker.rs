@@ -5,7 +5,7 @@ use super::{
     WorkspaceStore, WorkspaceStoreError,
     manifest::{MANIFESTS, OBJECTS},
 };
-use crate::store::Store;
+use crate::store::JobStore;
 use object_store::{Error, PutMode, PutOptions};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -27,7 +27,7 @@ struct StoreMarker {
 impl WorkspaceStore {
     /// For who writes: the store is there, and is the one that it was when this was first called. One that nobody has used
     /// yet is begun. A folder is then made; not so where the database has workspaces in a store, because then it is lost.
-    pub async fn ready(&self, store: &dyn Store) -> Result<(), WorkspaceStoreError> {
+    pub async fn ready(&self, store: &dyn JobStore) -> Result<(), WorkspaceStoreError> {
         if self.known.get().is_some() {
             // A mount can go at any time, a bucket doesn't.
             return if self.is_folder() { self.check_marker().await } else { Ok(()) };
@@ -51,7 +51,7 @@ impl WorkspaceStore {
         }
     }
 
-    async fn begin(&self, store: &dyn Store) -> Result<(), WorkspaceStoreError> {
+    async fn begin(&self, store: &dyn JobStore) -> Result<(), WorkspaceStoreError> {
         // Whoever used it before there were markers, or a person who wants a new one, has left a folder.
         if self.is_folder() && !self.is_used().await? && store.manifests().await?.iter().any(|(_, key)| key.is_some()) {
             return Err(self.lost());

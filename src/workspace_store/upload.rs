@@ -7,7 +7,7 @@ use super::{
 use crate::{
     blocking::run_blocking,
     failpoint,
-    store::Store,
+    store::JobStore,
     workspace::{Workspace, WorkspaceError, chain::LIVE, files::EntryKind, hash::FileHash},
 };
 use overnight_core::job::id::JobId;
@@ -38,7 +38,7 @@ pub struct JournalEnd<'e> {
 #[derive(Debug)]
 pub struct Uploader {
     remote: WorkspaceStore,
-    store: Arc<dyn Store>,
+    store: Arc<dyn JobStore>,
     id: JobId,
     /// What the database points to, and its blocks.
     current: Option<ManifestKey>,
@@ -68,7 +68,7 @@ impl Uploader {
     /// `before` is what the database points to.
     pub fn new(
         remote: WorkspaceStore,
-        store: Arc<dyn Store>,
+        store: Arc<dyn JobStore>,
         id: JobId,
         before: Option<(ManifestKey, WorkspaceManifest)>,
     ) -> Self {

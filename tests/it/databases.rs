@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod foreign;
+pub(crate) mod foreign;
 
 use crate::{
     store::postgres_url,

@@ -4,7 +4,7 @@
 use super::{BatchError, DeliverableSources};
 use crate::{
     blocking::run_blocking,
-    store::{JobRow, Store, StoreError},
+    store::{JobRow, JobStore, StoreError},
     workspace::{Workspace, WorkspaceError},
     workspace_store::{ManifestKey, WorkspaceStoreError},
 };
@@ -28,7 +28,7 @@ pub fn fetched_folders(workspaces: &Path) -> Vec<(PathBuf, JobId)> {
 
 /// The folder with the deliverables of `row`'s job, fetched from the store, or why there is none. `None`: `here` has them all, or no store does.
 pub(super) async fn fetch_deliverables(
-    store: &dyn Store,
+    store: &dyn JobStore,
     row: &JobRow,
     batch: Uuid,
     sources: DeliverableSources<'_>,
@@ -72,7 +72,7 @@ fn has_all(here: Option<&Workspace>, row: &JobRow) -> bool {
 }
 
 /// The manifest of the workspace that the result lies in: that of the job that did the work.
-pub async fn result_manifest(store: &dyn Store, row: &JobRow) -> Result<Option<String>, StoreError> {
+pub async fn result_manifest(store: &dyn JobStore, row: &JobRow) -> Result<Option<String>, StoreError> {
     let Some(queue) = &row.queue else { return Ok(None) };
     let Some(done) = queue.same_as else { return Ok(queue.manifest.clone()) };
     Ok(store.job(done).await?.and_then(|row| row.queue?.manifest))

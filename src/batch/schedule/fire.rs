@@ -3,7 +3,7 @@
 use super::Cron;
 use crate::{
     batch::{derived_id::derived_id, on_the_wall, zone},
-    store::{CommandLine, ScheduleRow, Store, StoreError},
+    store::{BatchStore, CommandLine, ScheduleRow, ScheduleStore, Store, StoreError},
 };
 use async_trait::async_trait;
 use overnight_core::job::time::Timestamp;
@@ -63,7 +63,7 @@ pub fn batch_of(schedule: Uuid, run: Timestamp) -> Uuid {
     derived_id(millis, &format!("{schedule} {run}"))
 }
 
-/// Submits what is due at `now`, which is the database's clock ([`crate::store::Schedules::clock`]). Any worker may do it at any time: each run
+/// Submits what is due at `now`, which is the database's clock ([`ScheduleStore::clock`]). Any worker may do it at any time: each run
 /// is submitted by one of them. A schedule that can't be submitted says so in its note, and keeps no other from its time.
 pub async fn fire_due(store: &dyn Store, now: Timestamp, submit: &dyn Submit) -> Result<Vec<FiredRun>, StoreError> {
     let mut fired = Vec::new();
@@ -102,7 +102,7 @@ struct BegunRun {
 }
 
 /// Begins the due run of a schedule; `None` if another worker was faster.
-async fn begin(store: &dyn Store, row: &ScheduleRow, now: Timestamp) -> Result<Option<BegunRun>, StoreError> {
+async fn begin(store: &dyn ScheduleStore, row: &ScheduleRow, now: Timestamp) -> Result<Option<BegunRun>, StoreError> {
     let schedule = &row.schedule;
     let make_up = Duration::from_millis(schedule.make_up_ms).max(ON_TIME);
     let cron = Cron::read(&schedule.cron, &schedule.timezone, now);
@@ -167,7 +167,12 @@ async fn carry_out(
 }
 
 /// Waits for the submission, and renews the lease of the run meanwhile.
-async fn renewing<T>(store: &dyn Store, schedule: Uuid, run: Timestamp, submission: impl Future<Output = T>) -> T {
+async fn renewing<T>(
+    store: &dyn ScheduleStore,
+    schedule: Uuid,
+    run: Timestamp,
+    submission: impl Future<Output = T>,
+) -> T {
     let mut submission = std::pin::pin!(submission);
     loop {
         match tokio::time::timeout(RUN_LEASE / 3, &mut submission).await {
@@ -178,7 +183,7 @@ async fn renewing<T>(store: &dyn Store, schedule: Uuid, run: Timestamp, submissi
     }
 }
 
-async fn is_there(store: &dyn Store, batch: Uuid) -> Result<bool, StoreError> {
+async fn is_there(store: &dyn BatchStore, batch: Uuid) -> Result<bool, StoreError> {
     match store.batch(&batch.to_string()).await {
         Ok(_) => Ok(true),
         Err(StoreError::NoBatch { .. }) => Ok(false),
@@ -188,7 +193,7 @@ async fn is_there(store: &dyn Store, batch: Uuid) -> Result<bool, StoreError> {
 
 /// Why a run has to wait for the last one, where it has to.
 async fn overlap(
-    store: &dyn Store,
+    store: &dyn BatchStore,
     row: &ScheduleRow,
     run: Timestamp,
     may_overlap: bool,

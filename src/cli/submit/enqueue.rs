@@ -2,7 +2,7 @@
 
 use crate::{
     cli::CliError,
-    store::{NewBatch, QueuedJob, Store},
+    store::{NewBatch, QueueStore, QueuedJob},
 };
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const RETRY_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(
 
 /// Puts the batch into the queue.
 pub(super) async fn enqueue(
-    store: &dyn Store,
+    store: &dyn QueueStore,
     batch: &NewBatch,
     jobs: &[QueuedJob],
     link_done: bool,

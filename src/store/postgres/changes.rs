@@ -1,5 +1,5 @@
-//! Hears what is told to all that listen (`overnight_tell` in `migrations/postgres/0003_worker.sql`), on a connection of its
-//! own, opened when somebody first waits for a change.
+//! Listens for notifications of changes (`overnight_tell` in `migrations/postgres/0001_schema.sql`), on a connection of its own,
+//! opened when somebody first waits for a change.
 
 use crate::store::queue::ChangeWaiter;
 use sqlx::{
@@ -45,13 +45,13 @@ pub(super) fn listen(options: PgConnectOptions) -> ChangeWaiter {
 async fn serve(pool: &PgPool, number: &watch::Sender<u64>) {
     loop {
         // Whatever goes wrong: the caller's slow poll goes on meanwhile, and has its own words about a database that is gone.
-        let _ = hear(pool, number).await;
+        let _ = receive(pool, number).await;
         sleep(RECONNECT_AFTER).await;
     }
 }
 
-/// Hears until the connection is broken.
-async fn hear(pool: &PgPool, number: &watch::Sender<u64>) -> Result<(), sqlx::Error> {
+/// Receives until the connection is broken.
+async fn receive(pool: &PgPool, number: &watch::Sender<u64>) -> Result<(), sqlx::Error> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;

@@ -2,10 +2,22 @@
 //! transaction is under way goes into the next one together: with hundreds of jobs at work the server is asked once, and its
 //! disk waited for once, not once for each. A checkpoint that finds nothing under way goes at once.
 
-use super::{CALL, Database, cached_connection::CachedConnection, checkpoint, group_statement};
-use crate::{failpoint, store::StoreError};
+use super::{
+    CALL, Database,
+    cached_connection::CachedConnection,
+    rows,
+    statements::{CHECKPOINT, CHECKPOINT_OF_JOBS, TELL_OF_ROOM},
+};
+use crate::{
+    failpoint,
+    store::{
+        StoreError,
+        sql::{Statement, checkpoint_values},
+        value::{DbId, values},
+    },
+};
 use overnight_core::job::{id::JobId, record::Checkpoint};
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 use std::collections::BTreeSet;
 use tokio::{
     sync::{mpsc, oneshot},
@@ -25,14 +37,15 @@ const SETTINGS: &str = "set enable_seqscan = off; set enable_hashjoin = off; set
 #[derive(Debug)]
 pub(super) struct GroupCommit {
     queue: mpsc::UnboundedSender<PendingCheckpoint>,
+    database: String,
 }
 
 /// A checkpoint that is to be written, and who waits for it.
 #[derive(Debug)]
-pub(super) struct PendingCheckpoint {
-    pub(super) id: JobId,
-    pub(super) lease: u64,
-    pub(super) checkpoint: Checkpoint,
+struct PendingCheckpoint {
+    id: JobId,
+    lease: u64,
+    checkpoint: Checkpoint,
     done: oneshot::Sender<Result<(), StoreError>>,
 }
 
@@ -51,14 +64,16 @@ impl PendingCheckpoint {
 impl GroupCommit {
     pub(super) fn new(pool: PgPool, database: Database) -> Self {
         let (queue, pending) = mpsc::unbounded_channel();
+        let name = database.name.clone();
         tokio::spawn(CommitLoop { pool, database, cached: CachedConnection::default() }.serve(pending));
-        Self { queue }
+        Self { queue, database: name }
     }
 
     /// Writes a checkpoint where the lease is still held.
     pub(super) async fn write(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
         let (done, answered) = oneshot::channel();
-        let gone = || StoreError::Unreachable { database: String::new(), detail: "the program is ending".to_owned() };
+        let gone =
+            || StoreError::Unreachable { database: self.database.clone(), detail: "the program is ending".to_owned() };
         self.queue.send(PendingCheckpoint { id, lease, checkpoint: checkpoint.clone(), done }).map_err(|_| gone())?;
         answered.await.map_err(|_| gone())?
     }
@@ -146,34 +161,30 @@ impl CommitLoop {
         if is_new {
             sqlx::raw_sql(SETTINGS).execute(&mut connection).await?;
         }
-        let written = match pending {
-            [one] => alone(&mut connection, one).await?.then_some(one.id.0).into_iter().collect(),
-            many => {
-                failpoint::hit("store.commit.before");
-                let written = group_statement::write(&mut connection, many).await?;
-                failpoint::hit("store.commit.done");
-                written
-            }
-        };
+        failpoint::hit("store.commit.before");
+        let written = write(&mut connection, pending).await?;
+        failpoint::hit("store.commit.done");
         self.cached.put_back(connection);
         Ok(written)
     }
 }
 
-async fn alone(connection: &mut PgConnection, pending: &PendingCheckpoint) -> Result<bool, sqlx::Error> {
-    if pending.checkpoint.phases.is_empty() && pending.checkpoint.todos.is_empty() {
-        // One statement is a transaction of its own.
-        failpoint::hit("store.commit.before");
-        let written = checkpoint::write(connection, pending.id, pending.lease, &pending.checkpoint).await?;
-        failpoint::hit("store.commit.done");
-        return Ok(written);
+/// Writes the checkpoints, of which no two are of one job, and returns the ids of those whose leases are still held.
+async fn write(connection: &mut PgConnection, pending: &[PendingCheckpoint]) -> Result<BTreeSet<Uuid>, sqlx::Error> {
+    let checkpoints: Vec<_> =
+        pending.iter().map(|pending| (pending.id, Some(pending.lease), &pending.checkpoint)).collect();
+    let mut values = checkpoint_values(&checkpoints);
+    let mut template = CHECKPOINT;
+    if checkpoints.iter().all(|(_, _, checkpoint)| checkpoint.phases.is_empty() && checkpoint.todos.is_empty()) {
+        template = CHECKPOINT_OF_JOBS;
+        values.truncate(1);
     }
-    let mut transaction = connection.begin().await?;
-    let written = checkpoint::write(&mut transaction, pending.id, pending.lease, &pending.checkpoint).await?;
-    failpoint::hit("store.commit.before");
-    transaction.commit().await?;
-    failpoint::hit("store.commit.done");
-    Ok(written)
+    let written: Vec<(DbId, bool)> = rows(&mut *connection, &Statement::new(template, values)).await?;
+    let make_room: Vec<Uuid> = written.iter().filter(|(_, makes_room)| *makes_room).map(|(id, _)| id.0).collect();
+    if !make_room.is_empty() {
+        let _: Vec<()> = rows(connection, &Statement::new(TELL_OF_ROOM, values![make_room])).await?;
+    }
+    Ok(written.into_iter().map(|(id, _)| id.0).collect())
 }
 
 /// Why a transaction failed, and whether a single one of its checkpoints may be the cause.

@@ -1,13 +1,15 @@
 //! The queue's rows as they are read, in either database.
 
-use super::{BatchRow, BatchTotals, ClaimedJob, Group, HeldLease, NewBatch, QueueEntry, QueuedJob, Swept};
+use super::{ClaimedJob, Group, QueueEntry, QueuedJob};
 use crate::store::{
-    StoreError,
+    BatchRow, BatchTotals, HeldLease, NewBatch, StoreError,
+    retry_policy::{AfterAttempt, Attempts},
     row::{RowReader, control_signal},
-    value::{DbId, DbTime},
+    value::{DbId, DbTime, lease_ms, text},
 };
 use overnight_core::job::{id::JobId, record::JobStatus};
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use sqlx::FromRow;
 
 #[derive(FromRow)]
@@ -124,9 +126,9 @@ pub(in crate::store) struct LeaseColumns {
 
 impl LeaseColumns {
     pub(in crate::store) fn by_id(rows: Vec<Self>, database: &str) -> Result<Vec<HeldLease>, StoreError> {
-        let mut beaten = rows.into_iter().map(|row| row.row(database)).collect::<Result<Vec<_>, _>>()?;
-        beaten.sort_by_key(|row| row.id);
-        Ok(beaten)
+        let mut leases = rows.into_iter().map(|row| row.row(database)).collect::<Result<Vec<_>, _>>()?;
+        leases.sort_by_key(|row| row.id);
+        Ok(leases)
     }
 
     fn row(self, database: &str) -> Result<HeldLease, StoreError> {
@@ -139,30 +141,34 @@ impl LeaseColumns {
     }
 }
 
-/// A job that a sweep has moved.
+/// A running job that its worker gives back, or is taken from.
 #[derive(FromRow)]
-pub(in crate::store) struct SweptColumns {
-    id: DbId,
-    status: String,
-    was_held: bool,
+pub(in crate::store) struct LateColumns {
+    pub(in crate::store) id: DbId,
+    lease: i64,
+    turns: i64,
+    turns_at_claim: i64,
+    attempts: i64,
+    max_attempts: i64,
 }
 
-impl SweptColumns {
-    pub(in crate::store) fn sorted(rows: Vec<Self>) -> Swept {
-        let mut swept = Swept::default();
-        for row in rows {
-            let list = match (row.was_held, row.status.as_str()) {
-                (true, _) => &mut swept.woken,
-                (false, "failed") => &mut swept.dead,
-                (false, "held") => &mut swept.paused,
-                (false, _) => &mut swept.requeued,
-            };
-            list.push(JobId(row.id.0));
-        }
-        for list in [&mut swept.requeued, &mut swept.paused, &mut swept.dead, &mut swept.woken] {
-            list.sort_unstable();
-        }
-        swept
+impl LateColumns {
+    pub(in crate::store) fn attempts(&self, database: &str) -> Result<Attempts, StoreError> {
+        let read = reader(database, self.id);
+        Ok(Attempts {
+            failed: read.number("attempts", self.attempts)?,
+            allowed: read.number("max_attempts", self.max_attempts)?,
+            turns_at_claim: read.number("turns_at_claim", self.turns_at_claim)?,
+            turns: read.number("turns", self.turns)?,
+        })
+    }
+
+    /// What the statement that frees the job is given.
+    pub(in crate::store) fn released(&self, after: &AfterAttempt) -> serde_json::Value {
+        json!({
+            "id": self.id.0, "lease": self.lease, "turns": self.turns, "attempts": after.attempts,
+            "is_given_up": after.is_given_up, "reason": after.reason.as_deref().map(text), "wait_ms": lease_ms(after.wait_ms),
+        })
     }
 }
 

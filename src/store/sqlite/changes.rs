@@ -1,4 +1,5 @@
-//! Polls for changes: a number in the file (`migrations/sqlite/0003_worker.sql`), because SQLite has no notifications.
+//! Polls for changes: a number in the file (`queue_changes` in `migrations/sqlite/0001_schema.sql`), because SQLite has no
+//! notifications.
 
 use super::SqliteStore;
 use std::{
@@ -37,8 +38,8 @@ impl ChangePoller {
 }
 
 impl SqliteStore {
-    /// Looks until there is a change, at most `within`.
-    pub(super) async fn look_for_change(&self, within: Duration) -> bool {
+    /// Polls until there is a change, at most `within`.
+    pub(super) async fn poll_for_change(&self, within: Duration) -> bool {
         let begun = Instant::now();
         loop {
             let own = self.changes.own.notified();

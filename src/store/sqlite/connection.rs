@@ -46,7 +46,7 @@ pub(super) async fn connected(options: &SqliteConnectOptions, database: &str) ->
 pub(super) async fn migrate(connection: &mut SqliteConnection, database: &str) -> Result<(), StoreError> {
     let newest = newest_known(&MIGRATIONS);
     let found = inspect(connection).await.map_err(|error| failed(database, error))?;
-    if found.version(database, newest)? == newest {
+    if found.version(database, &MIGRATIONS, newest)? == newest {
         return Ok(());
     }
     // All in one transaction, because two processes may find the same new file.

@@ -1,10 +1,7 @@
 //! Which program a file belongs to, found out without a trace: another program's file must not even change its write mode.
 
 use super::MIGRATIONS;
-use crate::store::{
-    StoreError,
-    ownership::{DatabaseContents, first_checksum},
-};
+use crate::store::{StoreError, ownership::DatabaseContents};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{path::Path, time::SystemTime};
 
@@ -15,14 +12,12 @@ pub(super) async fn inspect(connection: &mut SqliteConnection) -> Result<Databas
         where type in ('table', 'view') and name <> '_sqlx_migrations' and name not glob 'sqlite_*'),
         exists (select 1 from sqlite_schema where name = '_sqlx_migrations')";
     let (has_tables, is_kept): (bool, bool) = sqlx::query_as(tables).fetch_one(&mut *connection).await?;
-    if !is_kept {
-        return Ok(DatabaseContents { has_tables, is_ours: false, has_migrations: false, newest: 0 });
-    }
-    let seen =
-        "select count(*) > 0, coalesce(max(checksum = ?1), false), coalesce(max(version), 0) from _sqlx_migrations";
-    let seen = sqlx::query_as(seen).bind(first_checksum(&MIGRATIONS)).fetch_one(connection);
-    let (has_migrations, is_ours, newest) = seen.await?;
-    Ok(DatabaseContents { has_tables, is_ours, has_migrations, newest })
+    let migrations = if is_kept {
+        sqlx::query_as("select version, checksum from _sqlx_migrations").fetch_all(connection).await?
+    } else {
+        Vec::new()
+    };
+    Ok(DatabaseContents { has_tables, migrations, are_here: true })
 }
 
 /// Refuses another program's file before it is opened in a way that changes it. Whatever else is wrong with the file, the
@@ -50,7 +45,7 @@ async fn inspect_file(options: SqliteConnectOptions, database: &str) -> Result<(
     let found = inspect(&mut connection).await;
     // Best effort: it was only read.
     let _ = connection.close().await;
-    match found.map(|found| found.version(database, i64::MAX)) {
+    match found.map(|found| found.version(database, &MIGRATIONS, i64::MAX)) {
         Ok(Err(foreign)) => Err(foreign),
         Ok(Ok(_)) | Err(_) => Ok(()),
     }

@@ -1,14 +1,18 @@
 //! All writes of this process go through one connection with a thread of its own, one transaction after the other, so that
-//! none waits for another inside SQLite, and none is left half done while the threads of those who asked are busy. What is asked for while a transaction is under way goes into the next one together (group commit): with
-//! hundreds of jobs at work the disk is waited for once, not once for each.
+//! none waits for another inside SQLite, and none is left half done while the threads of those who asked are busy. What is asked
+//! for while a transaction is under way goes into the next one together (group commit): with hundreds of jobs at work the disk is
+//! waited for once, not once for each.
 //!
-//! Each write is one text of SQL, with its conditions in it, that gives a row where it took effect. Statement by statement
-//! the client library hands each over to the connection's thread and back, which costs more than the statement itself.
+//! A write is one statement as a rule, with its conditions in it, that gives a row where it took effect: the client library hands
+//! each over to the connection's thread and back, which costs more than the statement itself.
 
 use super::failed;
-use crate::{failpoint, store::StoreError};
+use crate::{
+    failpoint,
+    store::{StoreError, sql::Durability},
+};
 use sqlx::{
-    Connection, Row, SqliteConnection,
+    AssertSqlSafe, Connection, SqliteConnection,
     sqlite::{SqliteArguments, SqliteRow},
 };
 use std::{io, sync::Mutex, thread};
@@ -20,39 +24,12 @@ use tokio::{
 /// Writes in one transaction at most, so that the first doesn't wait for ever.
 const MOST_PER_COMMIT: usize = 64;
 
-/// When a write must be on the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Durability {
-    /// Before it is acknowledged.
-    Now,
-    /// A power cut may take it back, whole: the workspace knows it, and who takes up the job writes it again. The end of a
-    /// process takes nothing back.
-    Soon,
+/// SQL for this database, and what it is given.
+#[derive(Debug)]
+pub(super) struct Command {
+    pub(super) sql: String,
+    pub(super) arguments: SqliteArguments,
 }
-
-/// A write's SQL, to be run within a transaction, and as a transaction of its own.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sql {
-    within: &'static str,
-    alone: &'static str,
-}
-
-impl Sql {
-    pub(super) const fn new(within: &'static str, alone: &'static str) -> Self {
-        Self { within, alone }
-    }
-}
-
-/// [`Sql`] of literals.
-macro_rules! sql {
-    ($($part:expr),+ $(,)?) => {
-        $crate::store::sqlite::writer::Sql::new(
-            concat!($($part),+),
-            concat!("begin immediate; ", $($part),+, "; commit"),
-        )
-    };
-}
-pub(super) use sql;
 
 /// Hands writes over to the thread of the connection.
 #[derive(Debug)]
@@ -63,8 +40,7 @@ pub(super) struct SqliteWriter {
 }
 
 struct PendingWrite {
-    sql: Sql,
-    arguments: SqliteArguments,
+    commands: Vec<Command>,
     durability: Durability,
     done: oneshot::Sender<Result<Vec<SqliteRow>, StoreError>>,
 }
@@ -98,30 +74,18 @@ impl SqliteWriter {
         }
     }
 
-    /// Runs `sql`. `Some`, with the first number of the first row, where it took effect.
-    pub(super) async fn write(
-        &self,
-        sql: Sql,
-        arguments: SqliteArguments,
-        durability: Durability,
-    ) -> Result<Option<i64>, StoreError> {
-        let rows = self.rows(sql, arguments, durability).await?;
-        let number = rows.first().map(|row| row.try_get(0)).transpose();
-        number.map_err(|error| failed(&self.database, error))
-    }
-
-    /// Runs `sql`, and returns all its rows.
+    /// Runs all commands in one transaction, and returns all their rows.
     pub(super) async fn rows(
         &self,
-        sql: Sql,
-        arguments: SqliteArguments,
+        commands: Vec<Command>,
         durability: Durability,
     ) -> Result<Vec<SqliteRow>, StoreError> {
         failpoint::hit("store.commit.before");
         let (done, answered) = oneshot::channel();
-        let gone = || StoreError::Unreachable { database: String::new(), detail: "the program is ending".to_owned() };
+        let gone =
+            || StoreError::Unreachable { database: self.database.clone(), detail: "the program is ending".to_owned() };
         let queue = self.queue.lock().ok().and_then(|queue| queue.clone()).ok_or_else(gone)?;
-        queue.send(PendingWrite { sql, arguments, durability, done }).map_err(|_| gone())?;
+        queue.send(PendingWrite { commands, durability, done }).map_err(|_| gone())?;
         drop(queue);
         let result = answered.await.map_err(|_| gone())?;
         failpoint::hit("store.commit.done");
@@ -159,9 +123,16 @@ impl WriterThread {
     }
 
     async fn alone(&mut self, write: &PendingWrite) -> Result<Vec<SqliteRow>, StoreError> {
-        let result = match self.wait_for_disk(write.durability == Durability::Now).await {
-            Ok(()) => run(&mut self.connection, write.sql.alone, &write.arguments).await,
-            Err(error) => Err(error),
+        let result = match &write.commands[..] {
+            // In one go.
+            [command] => match self.wait_for_disk(write.durability == Durability::Now).await {
+                Ok(()) => {
+                    let sql = format!("begin immediate; {}; commit", command.sql);
+                    run(&mut self.connection, sql, &command.arguments).await
+                }
+                Err(error) => Err(error),
+            },
+            _ => self.transact(std::slice::from_ref(write)).await.map(|rows| rows.into_iter().flatten().collect()),
         };
         self.unless_failed(result).await
     }
@@ -174,12 +145,16 @@ impl WriterThread {
     async fn transact(&mut self, writes: &[PendingWrite]) -> Result<Vec<Vec<SqliteRow>>, sqlx::Error> {
         self.wait_for_disk(writes.iter().any(|write| write.durability == Durability::Now)).await?;
         sqlx::query("begin immediate").execute(&mut self.connection).await?;
-        let mut rows = Vec::with_capacity(writes.len());
+        let mut all = Vec::with_capacity(writes.len());
         for write in writes {
-            rows.push(run(&mut self.connection, write.sql.within, &write.arguments).await?);
+            let mut rows = Vec::new();
+            for command in &write.commands {
+                rows.extend(run(&mut self.connection, command.sql.clone(), &command.arguments).await?);
+            }
+            all.push(rows);
         }
         sqlx::query("commit").execute(&mut self.connection).await?;
-        Ok(rows)
+        Ok(all)
     }
 
     /// Has commits wait for the disk, or not. Can't be changed within a transaction.
@@ -203,11 +178,11 @@ impl WriterThread {
 
 async fn run(
     connection: &mut SqliteConnection,
-    sql: &'static str,
+    sql: String,
     arguments: &SqliteArguments,
 ) -> Result<Vec<SqliteRow>, sqlx::Error> {
     // All rows are asked for, because all statements are run only then.
-    sqlx::query_with(sql, arguments.clone()).fetch_all(connection).await
+    sqlx::query_with(AssertSqlSafe(sql), arguments.clone()).fetch_all(connection).await
 }
 
 /// Sends each caller its result. A caller that is gone doesn't need it.

@@ -6,7 +6,7 @@ use super::{
     reindex_findings::held,
     test_dir::{RUN, Ran, TestDir, rows, tree},
 };
-use crate::{store::postgres_url, support::wait};
+use crate::{databases::foreign, store::postgres_url, support::wait};
 use overnight::{
     runner::now,
     workspace::{
@@ -163,25 +163,11 @@ fn a_newer_database_is_left_as_it_is(dir: &TestDir, meddle: impl Fn(&'static str
 fn a_newer_database_is_left_as_it_is_in_sqlite() {
     let dir = TestDir::new();
     let file = dir.workspaces().join("overnight.db");
-    a_newer_database_is_left_as_it_is(&dir, |sql| {
-        wait(async {
-            use sqlx::Connection;
-            let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file);
-            let mut connection = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
-            sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
-            connection.close().await.unwrap();
-        });
-    });
+    a_newer_database_is_left_as_it_is(&dir, |sql| wait(foreign::sqlite(&file, sql)));
 }
 
 #[test]
 fn a_newer_database_is_left_as_it_is_in_postgres() {
     let url = wait(postgres_url());
-    a_newer_database_is_left_as_it_is(&TestDir::on(url.clone()), |sql| {
-        wait(async {
-            use sqlx::Connection;
-            let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();
-            sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
-        });
-    });
+    a_newer_database_is_left_as_it_is(&TestDir::on(url.clone()), |sql| wait(foreign::postgres(&url, sql)));
 }

@@ -1,0 +1,142 @@
+//! Batches as a whole: how they stand, what they may cost, their end.
+
+use super::{StoreError, queue::QueueEntry};
+use async_trait::async_trait;
+use overnight_core::job::{id::JobId, record::JobStatus, time::Timestamp};
+use serde::Serialize;
+use uuid::Uuid;
+
+/// What is submitted together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewBatch {
+    pub id: Uuid,
+    pub created: Timestamp,
+    pub name: Option<String>,
+    /// Name of the instructions, their whole text, and its hash.
+    pub instructions: String,
+    pub instructions_text: String,
+    pub instructions_sha256: String,
+    pub model: String,
+    /// What else was set, for whoever makes the workspaces. The queue only keeps it.
+    pub settings: serde_json::Value,
+    /// USD that the jobs may spend together.
+    pub budget_usd: Option<f64>,
+    /// When jobs may be started, as a person writes it. The queue only keeps it.
+    pub time_window: Option<String>,
+}
+
+impl NewBatch {
+    /// Its name for people.
+    pub fn shown_name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.id.to_string())
+    }
+}
+
+/// A batch as the database knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchRow {
+    pub batch: NewBatch,
+    /// What its jobs have cost so far, as of their checkpoints; those that are linked cost nothing.
+    pub spent_usd: f64,
+    /// When its end was marked ([`BatchStore::mark_ended`]).
+    pub ended: Option<Timestamp>,
+    pub totals: BatchTotals,
+}
+
+/// How many jobs of a batch there are in each status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BatchTotals {
+    pub queued: u64,
+    pub running: u64,
+    pub held: u64,
+    pub completed: u64,
+    pub partial: u64,
+    pub blocked: u64,
+    pub failed: u64,
+    pub cancelled: u64,
+    /// Of the completed, those that another job did before.
+    pub linked: u64,
+}
+
+impl BatchTotals {
+    pub fn of(&self, status: JobStatus) -> u64 {
+        match status {
+            JobStatus::Queued => self.queued,
+            JobStatus::Running => self.running,
+            JobStatus::Held => self.held,
+            JobStatus::Completed => self.completed,
+            JobStatus::Partial => self.partial,
+            JobStatus::Blocked => self.blocked,
+            JobStatus::Failed => self.failed,
+            JobStatus::Cancelled => self.cancelled,
+        }
+    }
+
+    pub fn all(&self) -> u64 {
+        self.queued + self.running + self.held + self.ended()
+    }
+
+    pub fn ended(&self) -> u64 {
+        self.completed + self.partial + self.blocked + self.failed + self.cancelled
+    }
+}
+
+/// What the budget of a batch says to one of its jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grant {
+    /// What the jobs have cost leaves no room.
+    Spent,
+    /// There is room, but that other jobs have reserved it, and may not need it.
+    Later,
+    Granted,
+}
+
+impl Grant {
+    /// As both databases number it.
+    pub(super) fn of(number: i64) -> Self {
+        match number {
+            ..=0 => Self::Spent,
+            1 => Self::Later,
+            2.. => Self::Granted,
+        }
+    }
+}
+
+/// The database, for batches as a whole.
+#[async_trait]
+pub trait BatchStore: Send + Sync + std::fmt::Debug {
+    /// Asks whether a job may go on until it has cost `may_cost_usd` in all, so that its batch as a whole stays within the
+    /// budget: what all jobs have cost, and what the running ones may cost at most. Granted, it counts as that dear until it
+    /// stops running or asks again; otherwise nothing is changed. Granted at once where the batch has no budget, and always to who
+    /// asks for less than it has. `LeaseLost`.
+    ///
+    /// Each call looks at all jobs of the batch: ask for a few model calls together rather than for each.
+    async fn reserve(&self, id: JobId, lease: u64, may_cost_usd: f64) -> Result<Grant, StoreError>;
+
+    /// Sets a batch's budget; `None`, or what is no number: without bound. Jobs that are held for the old one stay so until
+    /// `resume`. `NoBatch`.
+    async fn set_budget(&self, batch: Uuid, usd: Option<f64>) -> Result<(), StoreError>;
+
+    /// The batches all of whose jobs have ended, and that are not marked as ended yet, oldest first. Cheap where there is
+    /// none.
+    async fn batches_to_end(&self) -> Result<Vec<BatchRow>, StoreError>;
+
+    /// Marks a batch as ended. True for one caller only, and only while all its jobs have ended. `retry` takes the mark away.
+    async fn mark_ended(&self, batch: Uuid) -> Result<bool, StoreError>;
+
+    /// The batch that a person named: by its name (the newest that has it), its id or any unambiguous beginning of it, or
+    /// as `last`. `NoBatch`.
+    async fn batch(&self, name: &str) -> Result<BatchRow, StoreError>;
+
+    /// At most `limit` batches, newest first.
+    async fn batches(&self, limit: u32) -> Result<Vec<BatchRow>, StoreError>;
+
+    /// How many jobs of the batch there are in each status; all zero where there is no such batch.
+    async fn totals(&self, batch: Uuid) -> Result<BatchTotals, StoreError>;
+
+    /// A batch's jobs, by id.
+    async fn batch_entries(&self, batch: Uuid) -> Result<Vec<QueueEntry>, StoreError>;
+
+    /// How many batches are called `name`.
+    async fn count_batches_named(&self, name: &str) -> Result<u64, StoreError>;
+}

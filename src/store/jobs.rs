@@ -1,0 +1,123 @@
+//! Jobs: their rows, their leases, their checkpoints.
+
+use super::{StoreError, queue::QueueInfo};
+use async_trait::async_trait;
+use overnight_core::job::{
+    id::JobId,
+    record::{Checkpoint, JobState, JobStatus, NewJob, PhaseRow, TodoRow},
+    time::Timestamp,
+};
+use uuid::Uuid;
+
+/// What a person asked the process to do that works on a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ControlSignal {
+    /// End the job as cancelled. Nothing takes this signal back.
+    Cancel,
+    /// Hold the job at its next turn; the next claim forgets it.
+    Pause,
+}
+
+impl ControlSignal {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Pause => "pause",
+        }
+    }
+}
+
+/// Which jobs to list. The default is all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobFilter {
+    pub status: Option<JobStatus>,
+    /// Only jobs created then or later.
+    pub since: Option<Timestamp>,
+    /// Only rows that were written then or later, by the database's clock.
+    pub updated_since: Option<Timestamp>,
+    pub batch: Option<Uuid>,
+    /// Only jobs that this worker has.
+    pub worker: Option<Uuid>,
+    /// Only jobs that are held for a review.
+    pub needs_review: bool,
+    /// At most so many, the newest.
+    pub limit: Option<u32>,
+}
+
+/// A row of `jobs`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRow {
+    pub job: NewJob,
+    /// As of the last checkpoint; before the first one queued, with everything at zero.
+    pub state: JobState,
+    /// Grows with each claim, and when a sweep takes the job from a lost worker: the number that a writer must name.
+    pub lease: u64,
+    /// Who has the lease. `None`: nobody works on the job.
+    pub worker: Option<Uuid>,
+    pub wants: Option<ControlSignal>,
+    /// When the row was last written, by the database's clock.
+    pub updated: Timestamp,
+    /// `None`: the job belongs to no batch.
+    pub queue: Option<QueueInfo>,
+}
+
+/// The database, for whoever works on a job or reads of it.
+#[async_trait]
+pub trait JobStore: Send + Sync + std::fmt::Debug {
+    /// Writes the first row of a job, queued. Does nothing where the id is there already.
+    async fn create(&self, job: &NewJob) -> Result<(), StoreError>;
+
+    /// Takes the job for a process that holds the workspace's `.lock`, whoever had it before: running, with the next
+    /// lease number, which is returned, and a deadline in `for_ms` milliseconds. Forgets a pause signal and the reason of
+    /// a hold.
+    ///
+    /// `NotFound`; `Ended` when the job's end is in the database.
+    async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError>;
+
+    /// Moves the deadline to `for_ms` milliseconds from now. `LeaseLost` when another has claimed the job, or the lease
+    /// was freed by a checkpoint.
+    async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError>;
+
+    /// Writes the state, and adds or replaces the phases and todos that are named, in one transaction. A status other
+    /// than running frees the lease. `LeaseLost`, with nothing written, when another has claimed the job; repeating
+    /// the checkpoint that freed the lease is no error, so that it can be tried again after a broken connection.
+    async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError>;
+
+    /// Puts a job back as its workspace tells it, in place of all its phases and todos. Takes the lease from whoever had
+    /// it; its number is then at least `lease`, the last under which the workspace was written. What only the database
+    /// knows (batch, priority, group, a signal that nobody has received yet) stays.
+    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError>;
+
+    async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError>;
+
+    /// The job that a person named: by its id, by any unambiguous beginning of it, or as `last`, the newest.
+    /// `NotFound`, `Ambiguous`.
+    async fn find(&self, name: &str) -> Result<JobId, StoreError>;
+
+    /// Newest first.
+    async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError>;
+
+    /// By number and attempt. None where there is no such job.
+    async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError>;
+
+    /// By phase, attempt and place on the board. None where there is no such job.
+    async fn todos(&self, id: JobId) -> Result<Vec<TodoRow>, StoreError>;
+
+    /// Leaves a signal for whoever works on the job, now or next. A pause doesn't replace a cancel.
+    /// `NotFound`, `Ended`.
+    async fn send_signal(&self, id: JobId, signal: ControlSignal) -> Result<(), StoreError>;
+
+    /// The signal that was sent since the claim, also where a hold has freed the lease. `LeaseLost` when another has claimed the
+    /// job.
+    async fn control_signal(&self, id: JobId, lease: u64) -> Result<Option<ControlSignal>, StoreError>;
+
+    /// Where a claimed job's workspace is, and the only machine that can open it. `LeaseLost`.
+    async fn set_workspace(&self, id: JobId, lease: u64, workspace: &str, host: Option<&str>)
+    -> Result<(), StoreError>;
+
+    /// The workspace store has the workspace as `manifest` says: any machine can go on with the job from there. `LeaseLost`.
+    async fn set_manifest(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError>;
+
+    /// Every job that the database knows, with the manifest of its workspace where there is one, in no order.
+    async fn manifests(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError>;
+}

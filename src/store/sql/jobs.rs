@@ -1,0 +1,243 @@
+//! Jobs in SQL.
+
+use super::{Durability, Engine, Statement, checkpoint_values};
+use crate::store::{
+    ControlSignal, JobFilter, JobRow, JobStore, StoreError,
+    connect::LAST,
+    row::{JobColumns, PhaseColumns, RowReader, TodoColumns, control_signal},
+    value::{DbId, NO_HEAD, ids_beginning, lease_ms, values},
+};
+use async_trait::async_trait;
+use overnight_core::job::{
+    id::JobId,
+    record::{Checkpoint, NewJob, PhaseRow, TodoRow},
+};
+use std::fmt::Write;
+use uuid::Uuid;
+
+/// Matches shown for an ambiguous name.
+const MOST_SHOWN: usize = 5;
+
+const CREATE: &str =
+    "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, journal_head,
+        updated)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, {now})
+     on conflict (id) do nothing";
+
+const CLAIM: &str = "update jobs set
+        status = 'running', hold_reason = null, reason = null, lease = lease + 1, worker = $2, turns_at_claim = turns,
+        lease_until = {from_now $3}, run_after = null, may_cost_usd = 0,
+        wants = case when wants = 'pause' then null else wants end, updated = {now}
+     where id = $1 and status in ('queued', 'running', 'held')
+     returning lease";
+
+const RENEW: &str = "update jobs set lease_until = {from_now $3}
+     where id = $1 and lease = $2 and worker is not null
+     returning lease";
+
+/// Status and head are set first, so that the checkpoint that follows counts as a repetition of itself: nobody has the lease. A
+/// row that is there keeps the hash of its instructions: that of a queued job is what `--dedupe` goes by, and no workspace has it.
+const RESTORE: &str =
+    "insert into jobs (id, created, instructions, instructions_sha256, model, documents, workspace, status,
+        journal_head, lease, updated)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, {now})
+     on conflict (id) do update set
+        created = excluded.created, instructions = excluded.instructions, model = excluded.model,
+        documents = excluded.documents, workspace = excluded.workspace, status = excluded.status,
+        journal_head = excluded.journal_head, worker = null, lease_until = null,
+        lease = case when jobs.lease < excluded.lease then excluded.lease else jobs.lease + 1 end";
+
+/// Takes away the mark of batches that have something to do again, whether it is seen or not: it may just have been made.
+pub(super) const REOPEN_BATCHES: &str = "update batches set ended_at = null
+     where id in (
+        select batch from jobs where (id = $1 or batch = $2) and status in ('queued', 'running', 'held'))";
+
+const SEND_SIGNAL: &str = "{notifying}update jobs set
+        wants = case when wants = 'cancel' then wants else $2 end, updated = {now}
+     where id = $1 and status in ('queued', 'running', 'held'){and_count}";
+
+const SET_WORKSPACE: &str = "update jobs set workspace = $3, host = $4, updated = {now}
+     where id = $1 and lease = $2 and worker is not null
+     returning lease";
+
+const SET_MANIFEST: &str = "update jobs set manifest = $3, host = null, updated = {now}
+     where id = $1 and lease = $2 and worker is not null
+     returning lease";
+
+/// Why a write found no row that it may change.
+async fn why_not<E: Engine>(engine: &E, id: JobId) -> StoreError {
+    let status: Result<Vec<(String,)>, _> = engine.query("select status from jobs where id = $1", values![id]).await;
+    match status.as_deref() {
+        Ok([]) => StoreError::NotFound { name: id.to_string() },
+        Ok([(status,), ..]) => {
+            let read = RowReader { database: engine.database(), row: format!("job {id}") };
+            read.word("status", status).map_or_else(|error| error, |status| StoreError::Ended { id, status })
+        }
+        Err(error) => error.clone(),
+    }
+}
+
+/// The query for a list: only with the conditions that it has, so that each finds its index.
+fn job_list(filter: &JobFilter) -> Statement {
+    let conditions = [
+        ("status =", filter.status.map(|status| values![status.name()])),
+        ("created >=", filter.since.map(|since| values![since])),
+        ("updated >=", filter.updated_since.map(|since| values![since])),
+        ("batch =", filter.batch.map(|batch| values![batch])),
+        ("worker =", filter.worker.map(|worker| values![worker])),
+    ];
+    let mut query = "select * from jobs where true".to_owned();
+    let mut given = Vec::new();
+    for (condition, value) in conditions {
+        if let Some(value) = value {
+            given.extend(value);
+            // A String takes whatever is written.
+            let _ = write!(query, " and {condition} ${}", given.len());
+        }
+    }
+    if filter.needs_review {
+        query.push_str(" and status = 'held' and hold_reason = 'review'");
+    }
+    query.push_str(" order by created desc, id desc");
+    if let Some(limit) = filter.limit {
+        let _ = write!(query, " limit {limit}");
+    }
+    Statement::new(query, given)
+}
+
+#[async_trait]
+impl<E: Engine> JobStore for E {
+    async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
+        let values = values![
+            job.id,
+            job.created,
+            &job.instructions,
+            &job.instructions_sha256,
+            &job.model,
+            job.documents,
+            &job.workspace,
+            NO_HEAD
+        ];
+        self.take_effect(CREATE, values, Durability::Now).await.map(drop)
+    }
+
+    async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
+        let claim = Statement::new(CLAIM, values![id, worker, lease_ms(for_ms)]);
+        let leases: Vec<(i64,)> = self.write(vec![claim], Durability::Now).await?;
+        match leases.first() {
+            Some((lease,)) => RowReader { database: self.database(), row: format!("job {id}") }.number("lease", *lease),
+            None => Err(why_not(self, id).await),
+        }
+    }
+
+    async fn renew(&self, id: JobId, lease: u64, for_ms: u64) -> Result<(), StoreError> {
+        self.under_lease(id, RENEW, values![id, lease, lease_ms(for_ms)], Durability::Soon).await
+    }
+
+    async fn checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        self.write_checkpoint(id, lease, checkpoint).await
+    }
+
+    async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError> {
+        let row = values![
+            job.id,
+            job.created,
+            &job.instructions,
+            &job.instructions_sha256,
+            &job.model,
+            job.documents,
+            &job.workspace,
+            checkpoint.state.status.name(),
+            &checkpoint.state.journal_head,
+            lease
+        ];
+        let statements = vec![
+            Statement::new(RESTORE, row),
+            Statement::new("delete from todos where job = $1", values![job.id]),
+            Statement::new("delete from phases where job = $1", values![job.id]),
+            Statement::new(REOPEN_BATCHES, values![job.id, None::<Uuid>]),
+            Statement::new(E::CHECKPOINT, checkpoint_values(&[(job.id, None, checkpoint)])),
+        ];
+        let written: Vec<()> = self.write(statements, Durability::Now).await?;
+        if written.is_empty() { Err(StoreError::LeaseLost { id: job.id }) } else { Ok(()) }
+    }
+
+    async fn job(&self, id: JobId) -> Result<Option<JobRow>, StoreError> {
+        let row: Option<JobColumns> = self.query("select * from jobs where id = $1", values![id]).await?.pop();
+        row.map(|row| row.row(self.database())).transpose()
+    }
+
+    async fn find(&self, name: &str) -> Result<JobId, StoreError> {
+        let name = name.trim();
+        let found: Vec<(DbId,)> = match ids_beginning(name) {
+            _ if name == LAST => {
+                self.query("select id from jobs order by created desc, id desc limit 1", values![]).await?
+            }
+            None => Vec::new(),
+            Some((first, last)) => {
+                let begin_so = "select id from jobs where id between $1 and $2 order by id limit $3";
+                self.query(begin_so, values![first, last, MOST_SHOWN as u64 + 1]).await?
+            }
+        };
+        let mut matches: Vec<JobId> = found.into_iter().map(|(id,)| JobId(id.0)).collect();
+        match matches[..] {
+            [] => Err(StoreError::NotFound { name: name.to_owned() }),
+            [id] => Ok(id),
+            _ => {
+                let more = matches.len() > MOST_SHOWN;
+                matches.truncate(MOST_SHOWN);
+                Err(StoreError::Ambiguous { name: name.to_owned(), matches, more })
+            }
+        }
+    }
+
+    async fn jobs(&self, filter: &JobFilter) -> Result<Vec<JobRow>, StoreError> {
+        let rows: Vec<JobColumns> = self.read(job_list(filter)).await?;
+        rows.into_iter().map(|row| row.row(self.database())).collect()
+    }
+
+    async fn phases(&self, id: JobId) -> Result<Vec<PhaseRow>, StoreError> {
+        let rows: Vec<PhaseColumns> =
+            self.query("select * from phases where job = $1 order by number, attempt", values![id]).await?;
+        rows.into_iter().map(|row| row.row(self.database())).collect()
+    }
+
+    async fn todos(&self, id: JobId) -> Result<Vec<TodoRow>, StoreError> {
+        let todos = "select * from todos where job = $1 order by phase, attempt, position, id";
+        let rows: Vec<TodoColumns> = self.query(todos, values![id]).await?;
+        rows.into_iter().map(|row| row.row(self.database())).collect()
+    }
+
+    async fn send_signal(&self, id: JobId, signal: ControlSignal) -> Result<(), StoreError> {
+        match self.count(vec![Statement::new(SEND_SIGNAL, values![id, signal.name()])]).await? {
+            0 => Err(why_not(self, id).await),
+            _ => Ok(()),
+        }
+    }
+
+    async fn control_signal(&self, id: JobId, lease: u64) -> Result<Option<ControlSignal>, StoreError> {
+        let wants: Vec<(Option<String>,)> =
+            self.query("select wants from jobs where id = $1 and lease = $2", values![id, lease]).await?;
+        let (wants,) = wants.first().ok_or(StoreError::LeaseLost { id })?;
+        control_signal(wants.as_deref(), &RowReader { database: self.database(), row: format!("job {id}") })
+    }
+
+    async fn set_workspace(
+        &self,
+        id: JobId,
+        lease: u64,
+        workspace: &str,
+        host: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.under_lease(id, SET_WORKSPACE, values![id, lease, workspace, host], Durability::Now).await
+    }
+
+    async fn set_manifest(&self, id: JobId, lease: u64, manifest: &str) -> Result<(), StoreError> {
+        self.under_lease(id, SET_MANIFEST, values![id, lease, manifest], Durability::Now).await
+    }
+
+    async fn manifests(&self) -> Result<Vec<(JobId, Option<String>)>, StoreError> {
+        let rows: Vec<(DbId, Option<String>)> = self.query("select id, manifest from jobs", values![]).await?;
+        Ok(rows.into_iter().map(|(id, manifest)| (JobId(id.0), manifest)).collect())
+    }
+}
