@@ -2,10 +2,11 @@
 //! phases and endings.
 
 use super::{
-    Disposition, RunError, batch_budget::BatchBudget, blocking::run_blocking, checkpoints::Checkpoints, clock::now,
-    input_check, model_chain::ModelChain, open_job::OpenJob,
+    Disposition, RunError, batch_budget::BatchBudget, checkpoints::Checkpoints, clock::now, input_check,
+    model_chain::ModelChain, open_job::OpenJob,
 };
 use crate::{
+    blocking::run_blocking,
     failpoint,
     model::Model,
     store::{Store, StoreError},

@@ -9,7 +9,7 @@
 //! - `lease`: the lease of a job, and what is asked of a running job; `heartbeat` keeps the leases of all `active_jobs`
 //! - `model_call`: one model call, with its retries; `model_chain`: the model and its fallbacks; `server_outage`: its server is down
 //! - `batch_budget`: its part of the budget that its batch's jobs have together
-//! - `read_call`: a reading call, which may take long; `blocking`: what blocks
+//! - `read_call`: a reading call, which may take long
 //! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand; `models`: a model from its name
 //! - `error`: what can go wrong, and what each error means for the job
 //! - `probe`: tries a model with a tiny call
@@ -19,7 +19,6 @@
 
 mod active_jobs;
 mod batch_budget;
-mod blocking;
 mod checkpoints;
 mod clock;
 mod contract_check;
@@ -43,7 +42,6 @@ mod reindex;
 mod server_outage;
 
 pub use active_jobs::ActiveJobs;
-pub use blocking::run_blocking;
 pub use clock::now;
 pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::{Disposition, RunError};

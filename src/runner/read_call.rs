@@ -3,12 +3,14 @@
 
 use super::{
     RunError,
-    blocking::run_blocking,
     job_runner::{JobRunner, until_stopped},
     model_call::TICK,
     open_job::OpenJob,
 };
-use crate::tool::{self, ToolError};
+use crate::{
+    blocking::run_blocking,
+    tool::{self, ToolError},
+};
 use overnight_core::{
     job::{
         coverage::Coverage,

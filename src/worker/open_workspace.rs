@@ -3,7 +3,8 @@
 use super::{batches::Batch, claimed_job::WorkerContext};
 use crate::{
     batch::hash_of,
-    runner::{Anchor, NewJobRequest, OpenJob, RunError, create_as, load_from, now, run_blocking},
+    blocking::run_blocking,
+    runner::{Anchor, NewJobRequest, OpenJob, RunError, create_as, load_from, now},
     store::{ClaimedJob, JobRow},
     workspace::{
         lock::{LockError, is_worked_on},

@@ -68,7 +68,7 @@ pub(super) fn scan(lines: &[String]) -> Scan {
                 } else if let Some(PlanBlock { kind: PlanBlockKind::List(items), .. }) = scan.blocks.last_mut() {
                     match (tag, items.last_mut()) {
                         (Tag::Item, _) if depth == 1 => {
-                            items.push(PlanListItem { first, last, ..PlanListItem::default() })
+                            items.push(PlanListItem { first, last, ..PlanListItem::default() });
                         }
                         (
                             Tag::Paragraph
