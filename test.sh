@@ -114,10 +114,10 @@ step 'start PostgreSQL' start_postgres
 export OVERNIGHT_TEST_POSTGRES_PROGRAMS=$bin OVERNIGHT_TEST_POSTGRES_FOLDER=$folder
 if (($# == 0)); then
     step 'rustfmt and clippy' install_components
-    step 'cargo fmt' cargo fmt --check
-    step 'cargo clippy' cargo clippy --quiet --all-targets --features failpoints -- -D warnings
+    step 'cargo fmt' cargo fmt --all --check
+    step 'cargo clippy' cargo clippy --workspace --quiet --all-targets --features failpoints -- -D warnings
 fi
 # Two tests in three wait most of their time, for a lease, a process, a store: more of them at once than there are processors.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) * 2))}
 # With the places at which tests kill the program: one build for all of it.
-step 'cargo test' cargo test --quiet --features failpoints -- "$@"
+step 'cargo test' cargo test --workspace --quiet --features failpoints -- "$@"

@@ -1,7 +1,7 @@
 //! Failpoints: named places at which a test kills the program as a power cut or `kill -9` would, to see what is left and
 //! that the job goes on from it. Compiled in by the cargo feature `failpoints` alone; without it each is nothing.
 //!
-//! The environment's `FAILPOINTS` says where (`tests/it/failpoints.rs` builds it from the names in this source):
+//! The environment's `FAILPOINTS` says where (`tests/it/survival/failpoints.rs` builds it from the names in this source):
 //! - `file.new.half=return`: the first time this place is reached the process is gone, with nothing flushed or dropped;
 //! - `file.new.half=3*off->return`: the fourth time;
 //! - `file.new.half=return(PATH)`: the place adds its name to the file at PATH, a line each time it is reached;

@@ -1,72 +1,26 @@
 //! `overnight`: a phase-based runner for long document jobs with a language model. It works unattended, keeps a job's
 //! memory in files rather than in the conversation, and leaves a record that an auditor can check.
 //!
-//! # Bird's-eye view
+//! `docs/src/architecture.md` has the whole picture: the state machine, the crates and the rooms, one job followed through the
+//! files, and the invariants. `CONTRIBUTING.md` says where the next feature goes, `docs/src/decisions.md` why things are as they are.
+//! `examples/embed.rs` runs a job from Rust.
 //!
-//! A job is a pure state machine. Facts come first, then effects:
+//! This crate is what touches the world. [`overnight_core`] is the pure part, the machine and the prompt; [`overnight_documents`]
+//! makes text of documents. The rooms here, from the top down; imports run downward only, and `tests/it/tidy.rs` holds that:
 //!
-//! ```text
-//! loop {
-//!     let effect = job.next();              // what is due now
-//!     let result = perform(effect).await;   // the only place with side effects
-//!     let events = job.decide(result);      // what the result means: facts, or a refusal that is a fact too
-//!     journal.append(&events)?;             // one line, hash-chained; fsynced before anything outside follows from it
-//!     job.apply(&events);                   // the state is what the events say
-//! }
-//! ```
-//!
-//! So resuming is not a second path (read the journal, apply, go on), a crash test is a `for` loop over the journal's lines,
-//! and any prompt can be rebuilt later, because [`overnight_core::prompt::compose`] makes it from facts alone.
-//!
-//! The states of a job ([`overnight_core::job::state::Progress`]; a job that is held or ended has no effect due):
-//!
-//! ```text
-//!                    last todo done, rewind, stuck, limit, reset
-//!   Executing ──────────────────────────────────────────────────▶ Archiving
-//!       ▲                                                             │ archive stored
-//!       │ todos created (Digesting first, where                       ├──────────▶ Closing ──▶ held for review, or ended
-//!       │ the model writes the digest)                                ▼            (an ending was decided)
-//!       │                                                        Summarising ─────▶ ended as blocked (re-planned too often)
-//!       │                                                             │ workspace_summary.md written
-//!       │                                                             ▼
-//!       └──────────── Planning ◀──────────────────────────────── Examining
-//!          update_memory → update_plan → create_todos             plan, memory, instructions and summary read from disk
-//!          (no phases left: the review's todos are set)
-//! ```
-//!
-//! # Map
-//!
-//! Imports run downward only; `tests/it/tidy.rs` holds the floors.
-//!
-//! | floor | rooms |
-//! |---|---|
-//! | 4 | [`cli`]: shows and asks |
-//! | 3 | [`batch`]: what is submitted together · [`worker`]: takes jobs out of the queue and drives them · [`workspace_store`]: keeps workspaces in an object store, so that any machine can go on · [`runner`]: makes, opens and drives jobs, and puts them back into a lost database · [`audit`]: reads what was left behind · [`report`]: what became of many jobs · [`telemetry`]: spans from the runner's reports, sent to a collector |
-//! | 2 | [`tool`]: the working tools · [`extraction`]: documents read in processes of their own |
-//! | 1 | [`workspace`]: files, journal, archives · [`overnight_documents`]: bytes → text with pages · [`store`]: SQLite, PostgreSQL · [`model`]: offline, scripted, replay, and models behind HTTP |
-//! | 0 | [`overnight_core::job`]: the machine · [`overnight_core::prompt`]: what the model is shown |
-//!
-//! [`config`] stands beside them: flags, environment, file, defaults; the only reader of the environment.
-//! [`failpoint`] too: the places at which tests kill the program; in a release build there are none.
-//!
-//! Where the next feature goes: a new transition is an event ([`overnight_core::job::event`]), its meaning ([`overnight_core::job::apply`]) and the decision
-//! that leads to it ([`overnight_core::job::decide`], [`overnight_core::job::control`], [`overnight_core::job::planning`], [`overnight_core::job::ending`]). A new tool is an entry in
-//! [`overnight_core::prompt::tools`] and a file in [`tool`]. A new document format is a reader in `overnight_documents::readers`. A new vendor is a file in
-//! `model/remote/wire`, a new model a line in `model/models.yaml`. What the model reads is Markdown under `instructions/runner/`.
-//!
-//! # Invariants
-//!
-//! - Nothing on floor 0 reads a file, a clock, the environment or a socket; time is data in a result.
-//! - No effect is acted on before its decision is on the disk; no decision changes what an earlier one says.
-//! - The state is never changed but by [`overnight_core::job::state::Job::apply`]; nothing that matters is kept beside it.
-//! - Every tool call gets exactly one result, and a result is never separated from its call.
-//! - The tools and the system prompt of a job never change; the board is never part of the conversation.
-//! - An archive is never rewritten; a workspace alone is enough to resume and to audit its job.
-//! - No job is called `completed` on a model's word: every check of the contract has passed.
-//! - Nothing outside its workspace is ever opened for a model.
+//! - [`cli`]: shows and asks
+//! - [`worker`]: claims jobs from the queue and works them · [`config`]: the only reader of the environment
+//! - [`report`], [`audit`], [`telemetry`]: read what was left behind
+//! - [`runner`]: makes, opens and drives a job
+//! - [`batch`]: what is submitted together
+//! - [`tool`]: the model's tools · [`extraction`]: documents read in processes of their own · [`workspace_store`]: workspaces kept
+//!   in an object store, so that any machine can go on
+//! - [`workspace`]: files, journal, archives · [`store`]: SQLite and PostgreSQL · [`model`]: who answers a prompt
+//! - [`blocking`]: work that blocks its thread · [`failpoint`]: where tests kill the program; a release build has none
 
 pub mod audit;
 pub mod batch;
+pub mod blocking;
 pub mod cli;
 pub mod config;
 pub mod extraction;

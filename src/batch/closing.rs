@@ -7,8 +7,8 @@ pub use fetched::{fetched_folders, result_manifest};
 
 use super::{BatchError, BatchSettings, Inspected, Submission, closing_names::UniqueNames, inspect};
 use crate::{
+    blocking::run_blocking,
     extraction::Extractor,
-    runner::run_blocking,
     store::{BatchRow, JobStore, QueueEntry, Store},
     workspace::{ModelPath, Workspace},
     workspace_store::WorkspaceStore,

@@ -71,7 +71,7 @@ pub(super) async fn run(settings: Settings, args: &WatchArgs) -> Result<u8, CliE
         }
     };
     let app = &app;
-    let watched = match &args.name {
+    let target = match &args.name {
         None => Watched::All,
         Some(name) => match app.job_or_batch(name).await? {
             JobOrBatch::Job(job) => Watched::Job(job.id()),
@@ -85,7 +85,7 @@ pub(super) async fn run(settings: Settings, args: &WatchArgs) -> Result<u8, CliE
         (false, false) if terminal.is_term() => WatchOutput::Drawn(terminal, 0),
         (false, false) => WatchOutput::Lines(ChangedLines::default()),
     };
-    let mut watcher = Watcher::new(app, watched);
+    let mut watcher = Watcher::new(app, target);
     let mut interrupt = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         let snapshot = watcher.snapshot().await?;

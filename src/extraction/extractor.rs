@@ -114,7 +114,7 @@ impl Extractor {
                 // It can't be had, and why is known.
                 _ if !group[0].inside.is_empty() && group[0].fault.is_some() => take(&group[0], Ok(Vec::new())),
                 Some(program) if !group[0].inside.is_empty() => members_of(program, group, take),
-                Some(_) | None => group.iter().for_each(|one| take(one, overnight_documents::content(one))),
+                Some(_) | None => group.iter().for_each(|one| take(one, one.content())),
             }
         }
     }
@@ -169,7 +169,7 @@ fn members_of<'f>(
     take: &mut dyn FnMut(&'f FoundDocument, Result<Vec<u8>, DocumentError>),
 ) {
     while let Some(first) = group.first() {
-        let bytes = match overnight_documents::file(first) {
+        let bytes = match first.file() {
             Ok(bytes) => bytes,
             Err(error) => {
                 take(first, Err(error));

@@ -14,7 +14,7 @@ use super::{
     connect::UrlSecrets,
     error::message,
     queue::{ChangeWaiter, ClaimedColumns},
-    sql::{Columns, Durability, Engine, Statement},
+    sql::{Columns, Durability, Engine, SqlStatement},
     value::{DbId, DbTime, Value},
 };
 use crate::failpoint;
@@ -103,7 +103,7 @@ impl PostgresStore {
 /// All rows of a statement.
 async fn rows<T: Columns>(
     executor: impl Executor<'_, Database = Postgres>,
-    statement: &Statement,
+    statement: &SqlStatement,
 ) -> Result<Vec<T>, sqlx::Error> {
     let arguments = arguments(&statement.values).map_err(sqlx::Error::Encode)?;
     let sql = AssertSqlSafe(DIALECT.render(&statement.template));
@@ -143,13 +143,13 @@ impl Engine for PostgresStore {
         &self.database.name
     }
 
-    async fn read<T: Columns>(&self, statement: Statement) -> Result<Vec<T>, StoreError> {
+    async fn read<T: Columns>(&self, statement: SqlStatement) -> Result<Vec<T>, StoreError> {
         self.within(rows(&self.pool, &statement)).await
     }
 
     async fn write<T: Columns>(
         &self,
-        statements: Vec<Statement>,
+        statements: Vec<SqlStatement>,
         _durability: Durability,
     ) -> Result<Vec<T>, StoreError> {
         let written = async {
@@ -172,7 +172,7 @@ impl Engine for PostgresStore {
         Ok(rows)
     }
 
-    async fn write_claim(&self, statement: Statement) -> Result<Vec<ClaimedColumns>, StoreError> {
+    async fn write_claim(&self, statement: SqlStatement) -> Result<Vec<ClaimedColumns>, StoreError> {
         let claimed = async {
             let mut cached = self.claims.lock().await;
             let (mut connection, _) = cached.connection(&self.pool).await?;

@@ -23,7 +23,7 @@ pub fn backoff_ms(before: u32) -> u64 {
 
 /// The attempts at a job whose worker has it no more.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Attempts {
+pub(super) struct RetryAttempts {
     /// That failed before this one, and how many may fail.
     pub(super) failed: u32,
     pub(super) allowed: u32,
@@ -43,7 +43,7 @@ pub(super) struct AfterAttempt {
     pub(super) reason: Option<String>,
 }
 
-impl Attempts {
+impl RetryAttempts {
     fn in_a_row(self) -> u32 {
         if self.turns > self.turns_at_claim { 0 } else { self.failed }
     }
@@ -83,13 +83,13 @@ mod tests {
 
     #[test]
     fn waits_grow_and_the_last_attempt_gives_up() {
-        let after = |failed, turns| Attempts { failed, allowed: 4, turns_at_claim: 5, turns };
-        let waits = |call: fn(Attempts) -> AfterAttempt| {
+        let after = |failed, turns| RetryAttempts { failed, allowed: 4, turns_at_claim: 5, turns };
+        let waits = |call: fn(RetryAttempts) -> AfterAttempt| {
             [0, 1, 2, 3]
                 .map(|failed| call(after(failed, 5)))
                 .map(|then| (then.attempts, then.wait_ms, then.is_given_up))
         };
-        let lost = waits(Attempts::worker_lost);
+        let lost = waits(RetryAttempts::worker_lost);
         assert_eq!(lost, [(1, 0, false), (2, 10_000, false), (3, 20_000, false), (4, 40_000, true)]);
         assert_eq!(
             after(3, 6).worker_lost(),

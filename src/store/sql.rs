@@ -55,12 +55,12 @@ impl Dialect {
 
 /// A template, and what it is given.
 #[derive(Debug)]
-pub(super) struct Statement {
+pub(super) struct SqlStatement {
     pub(super) template: Cow<'static, str>,
     pub(super) values: Vec<Value>,
 }
 
-impl Statement {
+impl SqlStatement {
     pub(super) fn new(template: impl Into<Cow<'static, str>>, values: Vec<Value>) -> Self {
         Self { template: template.into(), values }
     }
@@ -100,14 +100,17 @@ pub(super) trait Engine: Send + Sync + fmt::Debug + 'static {
     fn database(&self) -> &str;
 
     /// All rows of a query, which changes nothing.
-    async fn read<T: Columns>(&self, statement: Statement) -> Result<Vec<T>, StoreError>;
+    async fn read<T: Columns>(&self, statement: SqlStatement) -> Result<Vec<T>, StoreError>;
 
     /// Runs statements in one transaction, and returns the rows of all.
-    async fn write<T: Columns>(&self, statements: Vec<Statement>, durability: Durability)
-    -> Result<Vec<T>, StoreError>;
+    async fn write<T: Columns>(
+        &self,
+        statements: Vec<SqlStatement>,
+        durability: Durability,
+    ) -> Result<Vec<T>, StoreError>;
 
     /// Runs [`Engine::CLAIM_NEXT`].
-    async fn write_claim(&self, statement: Statement) -> Result<Vec<ClaimedColumns>, StoreError>;
+    async fn write_claim(&self, statement: SqlStatement) -> Result<Vec<ClaimedColumns>, StoreError>;
 
     /// Writes a checkpoint, together with those of other jobs that are asked for at the same time.
     async fn write_checkpoint(&self, id: JobId, lease: u64, checkpoint: &Checkpoint) -> Result<(), StoreError>;
@@ -117,7 +120,7 @@ pub(super) trait Engine: Send + Sync + fmt::Debug + 'static {
 
     /// The rows of a query.
     async fn query<T: Columns>(&self, template: &'static str, values: Vec<Value>) -> Result<Vec<T>, StoreError> {
-        self.read(Statement::new(template, values)).await
+        self.read(SqlStatement::new(template, values)).await
     }
 
     /// The first row of a query that always has one.
@@ -132,7 +135,7 @@ pub(super) trait Engine: Send + Sync + fmt::Debug + 'static {
         values: Vec<Value>,
         durability: Durability,
     ) -> Result<bool, StoreError> {
-        let rows: Vec<()> = self.write(vec![Statement::new(template, values)], durability).await?;
+        let rows: Vec<()> = self.write(vec![SqlStatement::new(template, values)], durability).await?;
         Ok(!rows.is_empty())
     }
 
@@ -149,7 +152,7 @@ pub(super) trait Engine: Send + Sync + fmt::Debug + 'static {
     }
 
     /// Runs statements of which one counts the rows that it changed, and notifies others of them (`{notifying} … {and_count}`).
-    async fn count(&self, statements: Vec<Statement>) -> Result<u64, StoreError> {
+    async fn count(&self, statements: Vec<SqlStatement>) -> Result<u64, StoreError> {
         let rows: Vec<(i64,)> = self.write(statements, Durability::Now).await?;
         Ok(rows.first().map_or(0, |(changed,)| changed.unsigned_abs()))
     }

@@ -15,7 +15,7 @@ use super::{
     error::message,
     ownership::DatabaseContents,
     queue::ClaimedColumns,
-    sql::{Columns, Durability, Engine, Statement, checkpoint_values},
+    sql::{Columns, Durability, Engine, SqlStatement, checkpoint_values},
     value::{DbId, DbTime, Value},
 };
 use async_trait::async_trait;
@@ -37,7 +37,7 @@ use sqlx::{
 };
 use statements::{CHECKPOINT_RUNNING, CHECKPOINT_RUNNING_JOB, DIALECT};
 use std::{fmt, path::Path, sync::Arc, time::Duration};
-use writer::{Command, SqliteWriter};
+use writer::{SqliteWriter, WriteCommand};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -135,9 +135,9 @@ impl SqliteStore {
         failed(&self.database, error)
     }
 
-    fn command(&self, statement: &Statement) -> Result<Command, StoreError> {
+    fn command(&self, statement: &SqlStatement) -> Result<WriteCommand, StoreError> {
         let arguments = arguments(&statement.values).map_err(|error| self.failed(sqlx::Error::Encode(error)))?;
-        Ok(Command { sql: DIALECT.render(&statement.template), arguments })
+        Ok(WriteCommand { sql: DIALECT.render(&statement.template), arguments })
     }
 }
 
@@ -171,15 +171,15 @@ impl Engine for SqliteStore {
         &self.database
     }
 
-    async fn read<T: Columns>(&self, statement: Statement) -> Result<Vec<T>, StoreError> {
-        let Command { sql, arguments } = self.command(&statement)?;
+    async fn read<T: Columns>(&self, statement: SqlStatement) -> Result<Vec<T>, StoreError> {
+        let WriteCommand { sql, arguments } = self.command(&statement)?;
         let rows = sqlx::query_as_with(AssertSqlSafe(sql), arguments).fetch_all(&self.readers).await;
         rows.map_err(|error| self.failed(error))
     }
 
     async fn write<T: Columns>(
         &self,
-        statements: Vec<Statement>,
+        statements: Vec<SqlStatement>,
         durability: Durability,
     ) -> Result<Vec<T>, StoreError> {
         let commands = statements.iter().map(|statement| self.command(statement)).collect::<Result<_, _>>()?;
@@ -191,7 +191,7 @@ impl Engine for SqliteStore {
         read.map_err(|error| self.failed(error))
     }
 
-    async fn write_claim(&self, statement: Statement) -> Result<Vec<ClaimedColumns>, StoreError> {
+    async fn write_claim(&self, statement: SqlStatement) -> Result<Vec<ClaimedColumns>, StoreError> {
         self.check_file()?;
         self.write(vec![statement], Durability::Now).await
     }

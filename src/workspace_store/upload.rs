@@ -5,8 +5,8 @@ use super::{
     manifest::{BLOCK, JOURNAL_BLOCK, LOCK, ManifestKey, WorkspaceManifest, object},
 };
 use crate::{
+    blocking::run_blocking,
     failpoint,
-    runner::run_blocking,
     store::JobStore,
     workspace::{Workspace, WorkspaceError, chain::LIVE, files::EntryKind, hash::FileHash},
 };

@@ -14,7 +14,7 @@ use crate::{
     cli_run::PROGRAM,
     queue::batch_id,
     store::{A, MINUTE, at, id},
-    support::{shipped, wait},
+    support::{golden, shipped, wait},
 };
 use overnight::{
     extraction::Extractor,
@@ -224,16 +224,9 @@ impl TestDir {
     }
 }
 
-/// Compares with the expected text `name`.
 #[track_caller]
 fn check(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/batches/expected").join(name);
-    if std::env::var_os("UPDATE").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(text == expected, "{name} differs; UPDATE=1 rewrites it. It is now:\n{text}");
+    golden(&format!("batches/expected/{name}"), text);
 }
 
 /// Whether `text` is lines that no terminal obeys.

@@ -3,7 +3,7 @@
 //! what is expected.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: what can't be had fails the test")]
 
-use crate::support::copy;
+use crate::support::{copy, golden};
 use overnight_core::{job::digest::sha256, message::Message};
 use regex::Regex;
 use serde_json::Value;
@@ -102,17 +102,9 @@ fn normal(text: &str) -> String {
     text
 }
 
-/// Compares with the expected text `name`.
 #[track_caller]
 fn check(name: &str, text: &str) {
-    let path = Path::new(HERE).join("expected").join(name);
-    let text = normal(text);
-    if std::env::var_os("UPDATE").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, &text).unwrap();
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(text == expected, "{name} differs; UPDATE=1 rewrites it. It is now:\n{text}");
+    golden(&format!("cli_audit/expected/{name}"), &normal(text));
 }
 
 /// Changes one bit of a file's middle byte.

@@ -147,28 +147,28 @@ impl TestDir {
     }
 }
 
-fn reply(calls: &[Value]) -> Value {
+pub(crate) fn reply(calls: &[Value]) -> Value {
     json!({ "calls": calls })
 }
 
-fn read(path: &str) -> Value {
+pub(crate) fn read(path: &str) -> Value {
     json!({"read_file": {"path": path}})
 }
 
-fn write(path: &str, content: &str) -> Value {
+pub(crate) fn write(path: &str, content: &str) -> Value {
     json!({"write_file": {"path": path, "content": content}})
 }
 
-fn done() -> Value {
+pub(crate) fn done() -> Value {
     json!({"todo_complete": {}})
 }
 
-fn same() -> Value {
+pub(crate) fn same() -> Value {
     json!({"no_change": {"reason": "it fits"}})
 }
 
 /// The whole bootstrap in two turns.
-fn bootstrap(plan: &str) -> [Value; 2] {
+pub(crate) fn bootstrap(plan: &str) -> [Value; 2] {
     [
         reply(&[
             json!({"generate_workspace_summary": {}}),
@@ -192,7 +192,7 @@ fn plan_with(update: Value) -> Value {
 }
 
 /// Five todos, each with its work.
-fn work(first: Value) -> Value {
+pub(crate) fn work(first: Value) -> Value {
     let read_document = |name: &str| json!({"read_document": {"name": name}});
     reply(&[
         first,

@@ -1,5 +1,5 @@
-//! The README and the book under `docs/`: their commands run, their examples are read by the program's own parsers, and their
-//! links lead somewhere. `docs/src/code.md` says how the blocks of a page are marked.
+//! The README, CONTRIBUTING and the book under `docs/`: their commands run, their examples are read by the program's own
+//! parsers, and their links lead somewhere. `CONTRIBUTING.md` says how the blocks of a page are marked.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -87,12 +87,12 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The README, then the pages of the book.
+/// The README, CONTRIBUTING, then the pages of the book.
 fn pages() -> Vec<Page> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(root().join("docs/src")).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    paths.insert(0, root().join("README.md"));
+    paths.splice(0..0, ["README.md", "CONTRIBUTING.md"].map(|name| root().join(name)));
     paths.iter().map(|path| Page::read(path)).collect()
 }
 
@@ -249,7 +249,7 @@ fn every_link_leads_somewhere_and_every_page_is_in_the_summary() {
             let has_heading =
                 || pages.iter().any(|page| page.path == target && page.headings.iter().any(|h| h == heading));
             // Web pages of the book have nothing beside them.
-            let stays_in_the_book = page.path.ends_with("README.md") || !file.contains('/');
+            let stays_in_the_book = !page.path.starts_with(root().join("docs")) || !file.contains('/');
             if !target.is_file() || !(heading.is_empty() || has_heading()) || !stays_in_the_book {
                 faults.push(format!("{}: {link}", page.path.display()));
             }
@@ -259,9 +259,48 @@ fn every_link_leads_somewhere_and_every_page_is_in_the_summary() {
     let mut listed: Vec<PathBuf> = summary.links.iter().map(|link| summary.path.with_file_name(link)).collect();
     listed.push(summary.path.clone());
     listed.sort();
-    let mut there: Vec<PathBuf> = pages.iter().skip(1).map(|page| page.path.clone()).collect();
+    let mut there: Vec<PathBuf> = pages.iter().skip(2).map(|page| page.path.clone()).collect();
     there.sort();
     assert_eq!((faults, listed), (Vec::new(), there));
+}
+
+#[test]
+fn every_path_of_the_repository_that_is_named_is_there() {
+    let named = Regex::new(r"`((?:src|crates|examples|benches|migrations|tests/it)/[\w./-]+)`").unwrap();
+    let files = ["", "docs", "src", "crates", "tests", "benches", "examples"].map(|folder| {
+        let depth = if folder.is_empty() { 1 } else { usize::MAX };
+        walkdir::WalkDir::new(root().join(folder)).max_depth(depth).into_iter().map(Result::unwrap)
+    });
+    let is_text = |path: &Path| path.extension().is_some_and(|ending| ending == "md" || ending == "rs");
+    let mut faults = Vec::new();
+    for path in files.into_iter().flatten().map(walkdir::DirEntry::into_path).filter(|path| is_text(path)) {
+        let text = fs::read_to_string(&path).unwrap();
+        let missing = named.captures_iter(&text).filter(|found| !root().join(&found[1]).exists());
+        faults.extend(missing.map(|found| format!("{}: {}", path.display(), &found[1])));
+    }
+    assert_eq!(faults, [""; 0]);
+}
+
+#[test]
+fn the_journals_events_are_described_with_their_fields() {
+    let code = fs::read_to_string(root().join("crates/overnight-core/src/job/event.rs")).unwrap();
+    let page = fs::read_to_string(root().join("docs/src/journal-format.md")).unwrap();
+    let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    let events = code.split_once("pub enum Event {").unwrap().1.split_once("\n}").unwrap().0;
+    let variant = Regex::new(r"(?ms)^    ([A-Z]\w+)(?: \{(.*?)\})?,$").unwrap();
+    let (capital, field) = (Regex::new("(.)([A-Z])").unwrap(), Regex::new(r"(\w+): ").unwrap());
+    let mut faults = Vec::new();
+    for found in variant.captures_iter(events) {
+        let name = capital.replace_all(&found[1], "${1}_$2").to_lowercase();
+        let is_its = |row: &&str| row.split('|').nth(1).is_some_and(|cell| cell.contains(&format!("`{name}`")));
+        let row = page.lines().find(is_its).unwrap_or_default();
+        let fields =
+            field.captures_iter(found.get(2).map_or("", |fields| fields.as_str())).map(|field| field[1].to_owned());
+        faults.extend([name.clone()].into_iter().chain(fields).filter(|word| !row.contains(&format!("`{word}`"))));
+    }
+    assert!(variant.find_iter(events).count() > 25, "this test looks for the wrong thing");
+    assert_eq!(faults, [""; 0]);
 }
 
 #[test]

@@ -8,23 +8,16 @@
 mod collected;
 mod night;
 
-use crate::support::events;
+use crate::support::{events, golden};
 use night::{Night, normal};
 use overnight::store::JobRow;
 use overnight_core::job::record::JobStatus;
 use serde_json::{Value, json};
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, fs};
 
-/// Compares with the expected text `name`.
 #[track_caller]
 fn check(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/report/expected").join(name);
-    if std::env::var_os("UPDATE").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(text == expected, "{name} differs; UPDATE=1 rewrites it. It is now:\n{text}");
+    golden(&format!("report/expected/{name}"), text);
 }
 
 fn sum(rows: &[JobRow], of: fn(&JobRow) -> u64) -> u64 {

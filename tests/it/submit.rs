@@ -8,7 +8,7 @@ mod many;
 use crate::{
     cli_run::{Ran, TestDir},
     store::{A, MINUTE, at, checkpoint, completed},
-    support::{samples, wait},
+    support::{samples, settings_of, wait},
 };
 use overnight::{
     batch::{BatchSettings, Estimate, instructions_hash},
@@ -19,7 +19,6 @@ use overnight::{
 use overnight_core::job::{
     digest::sha256,
     instructions,
-    left_out::LeftOut,
     record::{HoldReason, JobState, JobStatus},
     time::Timestamp,
 };
@@ -135,14 +134,7 @@ fn each_document_of_the_samples_is_a_job() {
     );
     // The schema stands beside the instructions: another one is another demand.
     assert_ne!(hash, sha256(instructions_text.as_bytes()));
-    let settings = BatchSettings {
-        instructions,
-        base_url: None,
-        api_key_env: None,
-        models: None,
-        closing: None,
-        left_out: LeftOut::default(),
-    };
+    let settings = settings_of(instructions);
     assert_eq!(
         batch,
         NewBatch {

@@ -4,6 +4,7 @@
 
 use crate::sections;
 use overnight::{
+    batch::BatchSettings,
     extraction::Extractor,
     model::Model,
     runner::{self, JobOutcome, JobRunner, NewJobRequest, OpenJob, RunError, RunReport},
@@ -13,12 +14,15 @@ use overnight_core::{
     job::{
         event::Decision,
         instructions::{self, Instructions},
+        left_out::LeftOut,
         state::Job,
     },
     machine::effect::Command,
 };
+use proptest::prelude::ProptestConfig;
 use serde_json::Value;
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -174,6 +178,43 @@ pub(crate) fn corpus(file: &str, least: usize, show: &dyn Fn(&str, &str) -> Stri
     }
     let diff = similar::TextDiff::from_lines(golden.as_str(), found.as_str());
     assert!(found == golden, "{}", diff.unified_diff().context_radius(9).header(file, "found"));
+}
+
+/// Every file below `folder` with its content.
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let all =
+        walkdir::WalkDir::new(folder).into_iter().filter_map(Result::ok).filter(|entry| entry.file_type().is_file());
+    let name = |path: &Path| path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+    all.map(|entry| (name(entry.path()), std::fs::read(entry.path()).unwrap())).collect()
+}
+
+/// Compares `text` with the file `name` below `tests/it`. `UPDATE=1` rewrites it.
+#[track_caller]
+pub(crate) fn golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it").join(name);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(text == expected, "{name} differs; UPDATE=1 rewrites it. It is now:\n{text}");
+}
+
+/// Instructions as they are submitted, and nothing else.
+pub(crate) fn settings_of(instructions: Instructions) -> BatchSettings {
+    BatchSettings {
+        instructions,
+        base_url: None,
+        api_key_env: None,
+        models: None,
+        closing: None,
+        left_out: LeftOut::default(),
+    }
+}
+
+/// What a property is tried with: so many cases, and no file of failures.
+pub(crate) fn property(few: u32) -> ProptestConfig {
+    ProptestConfig { cases: cases(few), max_shrink_iters: 24, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 /// All events of a job, read from the bytes of its journal's files.

@@ -1,52 +1,56 @@
-//! The house rules that a program can check (DESIGN: the rooms): imports run downward, the pure floor stays pure, files
-//! are small, and nothing of one machine stands in the source.
+//! The house rules that a program can check and Cargo can't: imports run downward, the core stays pure, files are small,
+//! a type's name stands once, and nothing of one machine stands in the source.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "what the tests share fails as a test does")]
+#![expect(clippy::unwrap_used, reason = "what the tests share fails as a test does")]
 
-use std::{collections::BTreeMap, path::Path};
+mod imports;
 
-/// Each room's floor. A room may use its own floor's other rooms only on floor 0 and 3, and nothing above.
-fn floor(room: &str) -> Option<u32> {
-    Some(match room {
-        "job" | "context" => 0,
-        "workspace" | "documents" | "store" | "model" => 1,
-        "tool" | "extraction" => 2,
-        "batch" | "workspace_store" | "worker" | "runner" | "audit" | "report" | "telemetry" => 3,
-        "cli" => 4,
-        // Beside the floors: configuration is read by the command line and by whoever it hands it to; every effect may have
-        // a place to die at.
-        "config" | "failpoint" | "lib" | "main" => return None,
-        other => panic!("room '{other}' has no floor: give it one in tests/it/tidy.rs and in DESIGN.md"),
-    })
-}
+use imports::Modules;
+use regex::Regex;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
+/// The rooms of the program, from the ground up. A room uses those in the lines above its own, and nothing else.
+const ROOMS: [&[&str]; 10] = [
+    &["failpoint"],
+    &["blocking"],
+    &["workspace", "store", "model"],
+    &["tool", "extraction", "workspace_store"],
+    &["batch"],
+    &["runner"],
+    &["report", "telemetry", "audit"],
+    // Configuration is read by the command line, which hands each room what is its.
+    &["worker", "config"],
+    &["cli"],
+    &["lib", "main"],
+];
+const CRATES: [&str; 3] = ["src/", "crates/overnight-core/src/", "crates/overnight-documents/src/"];
 /// `mod.rs` files that hold functions, and why.
 const MOD_WITH_LOGIC: [(&str, &str); 2] = [
-    ("cli/mod.rs", "the command line's table of commands and its entry"),
-    ("model/mod.rs", "the trait and the choice of a model by name"),
+    ("src/cli/mod.rs", "the command line's table of commands and its entry"),
+    ("src/model/mod.rs", "the trait and the choice of a model by name"),
 ];
+/// Names of types that stand more than once, and why.
+const NAMESAKES: [(&str, &str); 0] = [];
 const MOST_LINES: usize = 450;
 
-/// Every source file by its path below `src`.
+/// Every source file of the three crates by its path.
 fn sources() -> BTreeMap<String, String> {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    walkdir::WalkDir::new(&src)
-        .into_iter()
-        .map(Result::unwrap)
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = CRATES.iter().flat_map(|src| walkdir::WalkDir::new(root.join(src))).map(Result::unwrap);
+    files
         .filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"))
         .map(|entry| {
-            let path = entry.path().strip_prefix(&src).unwrap().to_string_lossy().replace('\\', "/");
+            let path = entry.path().strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
             (path, std::fs::read_to_string(entry.path()).unwrap())
         })
         .collect()
 }
 
-fn room(path: &str) -> &str {
-    path.split(['/', '.']).next().unwrap()
-}
-
 fn is_test(path: &str) -> bool {
-    path.ends_with("tests.rs")
+    path.ends_with("tests.rs") || path.contains("/tests/")
 }
 
 /// The code without its tests and comments.
@@ -55,56 +59,70 @@ fn code(text: &str) -> String {
     text[..end].lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// The rooms that `code` names: `crate::room`, `crate::{room…`, and from a room's top file `super::room`.
-fn used(code: &str) -> Vec<&str> {
-    let mut rooms = Vec::new();
-    for (at, prefix) in code.match_indices("crate::") {
-        let rest = &code[at + prefix.len()..];
-        if let Some(group) = rest.strip_prefix('{') {
-            let mut depth = 0_i32;
-            let mut begins = true;
-            for (place, letter) in group.char_indices() {
-                if depth == 0 && begins && letter.is_ascii_lowercase() {
-                    rooms.push(word(&group[place..]));
-                    begins = false;
-                }
-                match letter {
-                    '{' => depth += 1,
-                    '}' if depth == 0 => break,
-                    '}' => depth -= 1,
-                    ',' if depth == 0 => begins = true,
-                    _ => {}
-                }
-            }
-        } else {
-            rooms.push(word(rest));
-        }
-    }
-    rooms
-}
-
-fn word(text: &str) -> &str {
-    &text[..text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())]
+/// The code of each file that is no test.
+fn all_code() -> impl Iterator<Item = (String, String)> {
+    sources().into_iter().filter(|(path, _)| !is_test(path)).map(|(path, text)| (path, code(&text)))
 }
 
 fn none(faults: &[String]) {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
+/// The room of a file of the program.
+fn room(path: &str) -> Option<&str> {
+    path.strip_prefix("src/")?.split(['/', '.']).next()
+}
+
 #[test]
-fn imports_run_downward_and_rooms_of_floor_one_do_not_know_each_other() {
+fn imports_run_downward_between_rooms() {
+    let level = |room: &str| ROOMS.iter().position(|rooms| rooms.contains(&room));
+    let mut faults = BTreeSet::new();
+    let sources = sources();
+    for (path, used) in Modules::of("src/", &sources).graph() {
+        let own = room(path).unwrap();
+        if level(own).is_none() {
+            faults.insert(format!("room '{own}' has no line: give it one in tests/it/tidy.rs and in DESIGN.md"));
+        }
+        for other in used.into_iter().filter_map(room).filter(|other| *other != own && level(other) >= level(own)) {
+            faults.insert(format!("{path} uses crate::{other}"));
+        }
+    }
+    none(&faults.into_iter().collect::<Vec<_>>());
+}
+
+/// The folder with a `mod.rs` or `lib.rs` in which a file lies, and what of it the file belongs to: `x.rs` and all in `x/`
+/// are one thing.
+fn thing<'p>(path: &'p str, sources: &BTreeMap<String, String>) -> (&'p str, &'p str) {
+    let mut end = path.len();
+    while let Some(slash) = path[..end].rfind('/') {
+        let folder = &path[..slash];
+        if ["mod.rs", "lib.rs"].iter().any(|file| sources.contains_key(&format!("{folder}/{file}"))) {
+            return (folder, path[slash + 1..].split(['/', '.']).next().unwrap());
+        }
+        end = slash;
+    }
+    ("", path)
+}
+
+#[test]
+fn no_files_of_different_folders_use_each_other() {
+    let sources = sources();
     let mut faults = Vec::new();
-    for (path, text) in sources() {
-        let own = room(&path);
-        let Some(here) = floor(own) else { continue };
-        for other in used(&code(&text)).into_iter().filter(|other| *other != own) {
-            let allowed = match floor(other) {
-                Some(there) if there == here => here == 0 || here == 3,
-                Some(there) => there < here,
-                None => (other == "config" && here >= 4) || (other == "failpoint" && here >= 1),
-            };
-            if !allowed {
-                faults.push(format!("src/{path} uses crate::{other}"));
+    for src in CRATES {
+        let modules = Modules::of(src, &sources);
+        let mut graph: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for (path, used) in modules.graph() {
+            graph.entry(thing(path, &sources)).or_default().extend(used.iter().map(|used| thing(used, &sources)));
+        }
+        for (&from, used) in &graph {
+            for &to in used.iter().filter(|to| to.0 != from.0) {
+                let (mut reached, mut next) = (BTreeSet::from([to]), vec![to]);
+                while let Some(one) = next.pop() {
+                    next.extend(graph.get(&one).into_iter().flatten().filter(|other| reached.insert(**other)));
+                }
+                if reached.contains(&from) {
+                    faults.push(format!("{}/{} uses {}/{}, and is used by it", from.0, from.1, to.0, to.1));
+                }
             }
         }
     }
@@ -113,86 +131,80 @@ fn imports_run_downward_and_rooms_of_floor_one_do_not_know_each_other() {
 
 #[test]
 fn imports_are_really_found() {
-    assert_eq!(used("use overnight_core::job::state::Job;"), ["job"]);
-    assert_eq!(
-        used("use crate::{\n    context::{board, compose},\n    job::event::Event,\n};\nuse std::fmt;"),
-        ["context", "job"]
-    );
-    assert_eq!(used("let x = crate::store::connect(1);"), ["store"]);
+    let sources = [
+        ("src/lib.rs", "pub mod a;\nmod b;\n"),
+        ("src/a/mod.rs", "mod one;\n\npub use one::{One, other as Another};\n"),
+        ("src/a/one.rs", "use super::{super::b::{self, B}};\n\npub struct One;\n"),
+        ("src/b.rs", "mod c;\n\nfn x() {\n    crate::a::Another();\n    c::y();\n}\n"),
+        ("src/b/c.rs", "use std::fmt;\n\n#[cfg(test)]\nmod tests {\n    use crate::a::One;\n}\n"),
+    ];
+    let sources = BTreeMap::from(sources.map(|(path, text)| (path.to_owned(), text.to_owned())));
+    let modules = Modules::of("src/", &sources);
+    let found: Vec<(&str, Vec<&str>)> =
+        modules.graph().into_iter().map(|(path, used)| (path, used.into_iter().collect())).collect();
+    let expected = [
+        ("src/a/mod.rs", vec![]),
+        ("src/a/one.rs", vec!["src/b.rs"]),
+        ("src/b.rs", vec!["src/a/one.rs", "src/b/c.rs"]),
+        ("src/b/c.rs", vec![]),
+        ("src/lib.rs", vec![]),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!([thing("src/b/c.rs", &sources), thing("src/a/one.rs", &sources)], [("src", "b"), ("src/a", "one")]);
 }
 
 #[test]
-fn the_pure_floor_touches_nothing() {
-    let outside = [
-        "std::fs",
-        "std::env",
-        "std::net",
-        "std::process",
-        "std::thread",
-        "tokio",
-        "sqlx",
-        "env!(",
-        "env::var",
-        "Utc::now",
-        "Local::now",
-        "SystemTime",
-        "Instant::now",
-        "fs::read",
-        "File::open",
-    ];
-    let mut faults = Vec::new();
-    for (path, text) in sources() {
-        if floor(room(&path)) == Some(0) && !is_test(&path) {
-            let code = code(&text);
-            faults.extend(outside.iter().filter(|word| code.contains(*word)).map(|word| format!("src/{path}: {word}")));
-        }
-    }
-    none(&faults);
+fn the_core_touches_nothing() {
+    let outside = "std::fs std::env std::net std::process std::thread tokio sqlx env!( env::var Utc::now Local::now SystemTime \
+        Instant::now fs::read File::open";
+    let core = all_code().filter(|(path, _)| path.starts_with("crates/overnight-core/"));
+    let found = core.flat_map(|(path, code)| {
+        outside.split_whitespace().filter(move |word| code.contains(word)).map(move |word| format!("{path}: {word}"))
+    });
+    none(&found.collect::<Vec<_>>());
 }
 
 #[test]
 fn only_the_configuration_reads_the_environment() {
-    let mut faults = Vec::new();
-    for (path, text) in sources() {
-        if room(&path) != "config" && !is_test(&path) {
-            let code = code(&text);
-            faults.extend(
-                ["env::var", "env::vars"]
-                    .iter()
-                    .filter(|word| code.contains(*word))
-                    .map(|word| format!("src/{path}: {word}")),
-            );
-        }
-    }
-    none(&faults);
+    let reading = all_code().filter(|(path, code)| room(path) != Some("config") && code.contains("env::var"));
+    none(&reading.map(|(path, _)| path).collect::<Vec<_>>());
 }
 
 #[test]
 fn files_are_read_in_one_sitting() {
-    let mut faults = Vec::new();
-    for (path, text) in sources() {
-        let lines = text.lines().count();
-        if lines > MOST_LINES {
-            faults.push(format!("src/{path} has {lines} lines: look for the second thing in it"));
-        }
-    }
-    none(&faults);
+    let lines = sources().into_iter().map(|(path, text)| (path, text.lines().count()));
+    let long = lines.filter(|(_, lines)| *lines > MOST_LINES);
+    none(
+        &long
+            .map(|(path, lines)| format!("{path} has {lines} lines: look for the second thing in it"))
+            .collect::<Vec<_>>(),
+    );
 }
 
 #[test]
 fn mod_files_hold_no_logic() {
-    let mut faults = Vec::new();
-    for (path, text) in sources() {
-        let has_body = code(&text).lines().any(|line| {
-            let line = line.trim_start();
-            let is_function = line.starts_with("fn ") || line.contains(" fn ");
-            is_function && line.ends_with('{')
-        });
-        if path.ends_with("mod.rs") && has_body && !MOD_WITH_LOGIC.iter().any(|(named, _)| *named == path) {
-            faults.push(format!("src/{path} has a function with a body: move it into a file named for it"));
+    let with_body = all_code().filter(|(path, code)| {
+        let mut lines = code.lines().map(str::trim_start);
+        path.ends_with("mod.rs")
+            && lines.any(|line| (line.starts_with("fn ") || line.contains(" fn ")) && line.ends_with('{'))
+            && !MOD_WITH_LOGIC.iter().any(|(named, _)| named == path)
+    });
+    none(&with_body.map(|(path, _)| format!("{path} has a function with a body: give it a file")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_types_name_stands_once() {
+    let types =
+        Regex::new(r"(?m)^(?: *(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait)|(?:pub(?:\([^)]*\))? )?type) ([A-Z]\w*)");
+    let types = types.unwrap();
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (path, code) in all_code() {
+        for found in types.captures_iter(&code) {
+            places.entry(found[1].to_owned()).or_default().push(path.clone());
         }
     }
-    none(&faults);
+    let twice = places.iter().filter(|(name, paths)| (paths.len() > 1) != NAMESAKES.iter().any(|one| one.0 == *name));
+    none(&twice.map(|(name, paths)| format!("{name}: {}", paths.join(", "))).collect::<Vec<_>>());
 }
 
 #[test]
@@ -202,10 +214,9 @@ fn nothing_is_left_to_do_and_nothing_of_one_machine_stands_here() {
     let paths = [["/ho", "me/"].concat(), ["/ro", "ot/"].concat(), ["/wo", "rk/"].concat(), ["/Us", "ers/"].concat()];
     let mut faults = Vec::new();
     for (path, text) in sources() {
-        for (number, line) in (1..).zip(text.lines()) {
-            let number: usize = number;
+        for (number, line) in (1_usize..).zip(text.lines()) {
             if words.iter().chain(&paths).any(|word| line.contains(word.as_str())) {
-                faults.push(format!("src/{path}:{number}: {}", line.trim()));
+                faults.push(format!("{path}:{number}: {}", line.trim()));
             }
         }
     }
@@ -214,10 +225,6 @@ fn nothing_is_left_to_do_and_nothing_of_one_machine_stands_here() {
 
 #[test]
 fn every_file_says_what_it_is_for() {
-    let faults: Vec<String> = sources()
-        .into_iter()
-        .filter(|(path, text)| !is_test(path) && !path.ends_with("_tests.rs") && !text.starts_with("//! "))
-        .map(|(path, _)| format!("src/{path} has no header"))
-        .collect();
-    none(&faults);
+    let silent = sources().into_iter().filter(|(path, text)| !is_test(path) && !text.starts_with("//! "));
+    none(&silent.map(|(path, _)| format!("{path} has no header")).collect::<Vec<_>>());
 }

@@ -9,7 +9,7 @@ mod heartbeat;
 use crate::{
     remote::server::{Format, Server, Setup},
     store::{Place, at, on_both},
-    support::shipped,
+    support::{settings_of, shipped},
 };
 use async_trait::async_trait;
 use heartbeat::{a_blocked_thread_keeps_no_heartbeat_back, a_hook_keeps_nobody_waiting};
@@ -25,7 +25,6 @@ use overnight_core::{
     job::{
         failure::Failure,
         id::JobId,
-        left_out::LeftOut,
         record::{HoldReason, JobStatus},
         state::Status,
     },
@@ -119,14 +118,7 @@ impl Night {
         change: impl FnOnce(&mut NewBatch, &mut [QueuedJob]),
     ) {
         let (instructions, text) = shipped("extract-requirements");
-        let settings = BatchSettings {
-            instructions,
-            base_url: None,
-            api_key_env: None,
-            models: None,
-            closing: None,
-            left_out: LeftOut::default(),
-        };
+        let settings = settings_of(instructions);
         let mut batch = NewBatch {
             id: crate::queue::batch_id(number),
             created: at("2026-11-21T22:00:00.000Z"),

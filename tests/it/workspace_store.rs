@@ -12,7 +12,7 @@ mod pruned;
 use crate::{
     cli_run::{PROGRAM, Ran, TestDir},
     store::Place,
-    support::wait,
+    support::{files, wait},
 };
 use bucket::Bucket;
 use overnight::{store::QueueEntry, workspace_store::ManifestKey};
@@ -180,19 +180,6 @@ impl Night {
             assert!(worked == fetched, "{label}: {:?} and {:?}", worked.keys(), fetched.keys());
         }
     }
-}
-
-/// Every file below `folder` with its content.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    walkdir::WalkDir::new(folder)
-        .into_iter()
-        .map(Result::unwrap)
-        .filter(|entry| entry.file_type().is_file())
-        .map(|entry| {
-            let name = entry.path().strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
-            (name, std::fs::read(entry.path()).unwrap())
-        })
-        .collect()
 }
 
 /// Number and lease of each line of the journal.

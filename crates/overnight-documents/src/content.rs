@@ -1,15 +1,13 @@
-//! A document's bytes. Files are opened as what they were when they were found: never through a link that took their place
+//! The bytes of files, and who looks into those that hold documents. Files are opened as what they were when they were found: never through a link that took their place
 //! meanwhile, and never a pipe that would keep its reader waiting.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
 use super::container::{self, Members};
-use super::discover::FoundDocument;
-use super::error::DocumentError;
 use super::format::MAX_BYTES;
 use super::refusal::Refusal;
 
@@ -37,28 +35,6 @@ pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Refusal> {
     })
 }
 
-/// The bytes of a document, wherever it is.
-pub fn content(found: &FoundDocument) -> Result<Vec<u8>, DocumentError> {
-    let file = file(found)?;
-    if found.inside.is_empty() {
-        return Ok(file);
-    }
-    let own = found.path.file_name().map(PathBuf::from).unwrap_or_default();
-    container::take(&own.to_string_lossy(), &file, &found.inside)
-        .map_err(|refusal| DocumentError::Refused { name: found.name.clone(), refusal })
-}
-
-/// The bytes of the file that a document is, or lies in.
-pub fn file(found: &FoundDocument) -> Result<Vec<u8>, DocumentError> {
-    whole(&found.path).map_err(|error| match error {
-        ReadFileError::TooLarge(bytes) => {
-            let refusal = Refusal::TooLarge { bytes, limit: MAX_BYTES };
-            DocumentError::Refused { name: found.name.clone(), refusal }
-        }
-        ReadFileError::System(source) => DocumentError::Unreadable { path: found.path.clone(), source },
-    })
-}
-
 /// Opens a regular file for reading.
 pub(super) fn open(path: &Path) -> io::Result<(File, Metadata)> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -78,7 +54,8 @@ pub(super) fn head(file: &mut File, most: usize) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-enum ReadFileError {
+/// Why a file has no bytes for us.
+pub(super) enum ReadFileError {
     TooLarge(u64),
     System(io::Error),
 }
@@ -89,7 +66,8 @@ impl From<io::Error> for ReadFileError {
     }
 }
 
-fn whole(path: &Path) -> Result<Vec<u8>, ReadFileError> {
+/// The bytes of the file at `path`.
+pub(super) fn whole(path: &Path) -> Result<Vec<u8>, ReadFileError> {
     let (file, meta) = open(path)?;
     let mut bytes = Vec::new();
     if meta.len() <= MAX_BYTES {

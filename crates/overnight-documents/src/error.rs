@@ -59,15 +59,15 @@ pub enum DocumentError {
         /// The file, its odd bytes replaced when shown.
         path: PathBuf,
     },
-    /// A name that a workspace refuses (SPEC 2).
+    /// A name that [`check_name`](crate::check_name) refuses.
     #[error("{name:?} can't be a document's name, because {why}: rename it")]
     BadName {
-        /// The name as it would have stood under `documents/`.
+        /// The name that the document would have had.
         name: String,
         /// The rule it breaks.
         why: String,
     },
-    /// Two files would get one name under `documents/`.
+    /// Two files would get one name.
     #[error("{} and {} would both be called {name}: rename one, or give their common folder", first.display(), second.display())]
     SameName {
         /// The name that both would have.

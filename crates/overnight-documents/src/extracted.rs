@@ -5,13 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::format::Format;
 use super::gaps::{AGAINST_GAPS, Gap, PageSpan};
 use super::readers::{PageSink, Stopped};
-use super::text;
+use super::text::{self, MAX_TEXT_BYTES};
 use super::units::Unit;
 
-/// The longest text of one document, in bytes; what lies behind it is a gap.
-pub const MAX_TEXT_BYTES: usize = 32 << 20;
-
-/// A document's text, the same for the model, the coverage ledger and the quote check.
+/// A document's text. The same text is shown, counted and searched, so that "page 4" means one thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extracted {
     /// What it was.

@@ -7,7 +7,9 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageSpan {
+    /// The first.
     pub from: u64,
+    /// The last.
     pub to: u64,
 }
 

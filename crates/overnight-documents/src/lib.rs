@@ -1,23 +1,47 @@
-//! A job's documents: from the paths that a user gives to text that the model reads, coverage counts and quotes are
-//! checked against. All three use the same [`Extracted::text`] and the same [`Units`] of it, so that "page 4" means
-//! one thing.
+//! Text out of documents, for programs that have to say where in a document something stands, and what they could not read.
 //!
-//! - `discover`: which documents the given paths mean, and what they will be called under `documents/`; `source_path`: one
-//!   of them as a path's text; `container`: documents inside files; `content`: a document's bytes
-//! - `format`: what kind of document some bytes are, and who reads it; `zip_or_ole`: what a ZIP archive or an OLE file says
-//!   that it is; `unsupported`: the kinds that no reader supports yet
+//! A document is a name and bytes, in any of [these formats](READERS). [`extract`] makes one text of it, with pages where the
+//! format has pages. Nothing is dropped without a word: what could not be read is a [`Gap`], with its pages and the reason.
+//! [`Units`] cuts the text into its pages or lines, and a [`QuoteIndex`] finds a quote in it, whatever became of blanks, hyphens
+//! and quotation marks on the way.
+//!
+//! ```
+//! use overnight_documents::{QuoteIndex, Unit, extract};
+//!
+//! let log = extract("log.txt", b"Pump 1 ran.\x0cPump 2 failed\nat three.")?;
+//! assert_eq!((log.unit, log.gaps.len()), (Unit::Page, 0));
+//! let place = QuoteIndex::new(log.unit, log.text).find("failed at three", None);
+//! assert_eq!(place.and_then(|place| place.from.page), Some(2));
+//! # Ok::<(), overnight_documents::DocumentError>(())
+//! ```
+//!
+//! [`discover`] finds documents where paths lead: in folders, in archives, and attached to mails. [`members`] says what lies in
+//! one file. Documents may be hostile. [`extract`] has no limit on time and memory; a program that reads what strangers sent
+//! calls [`read`] in a process of its own, page after page, and keeps what came before the process ended.
+//!
+//! # Map
+//!
+//! - `discover`: which documents the given paths mean, and what they are called; `source_path`: one of them as a text;
+//!   `container`: documents inside files; `content`: the bytes of files
+//! - `format`: the formats; `extract`: what kind of document some bytes are, and who reads it; `zip_or_ole`: what a ZIP archive or
+//!   an OLE file says that it is; `unsupported`: the kinds that nobody reads
 //! - `readers`: one for each kind; `refusal`: why a document isn't read
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
-//! - `units`: pages and lines of a text; `quotes`: where a quote stands in it
+//! - `units`: pages and lines of a text; `quotes`: where a quote stands in it; `headers_footers`: lines that run over pages
 //!
-//! *Invariants.* Extraction is a pure function of name and bytes: the same document gives the same text on any machine.
-//! No line of an extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
+//! # Invariants
+//!
+//! Extraction is a pure function of name and bytes: the same document gives the same text on any machine. No line of an
+//! extracted text is longer than [`MAX_LINE_CHARS`]. Hostile bytes give a text or an error, never a panic.
+
+#![warn(missing_docs)]
 
 mod container;
 mod content;
 mod discover;
 mod encoding;
 mod error;
+mod extract;
 mod extracted;
 mod forbidden_names;
 mod format;
@@ -32,13 +56,14 @@ mod units;
 mod unsupported;
 mod zip_or_ole;
 
-pub use container::{Member, Members, members, take, take_all};
-pub use content::{ContainerOpener, InProcess, bytes_at, content, file};
+pub use container::{Member, Members, members, take_all};
+pub use content::{ContainerOpener, InProcess, bytes_at};
 pub use discover::{FoundDocument, FoundDocuments, OwnPaths, check_name, discover, survey};
 pub use error::DocumentError;
-pub use extracted::{CollectedPages, Extracted, MAX_TEXT_BYTES};
+pub use extract::{detect, extract, read};
+pub use extracted::{CollectedPages, Extracted};
 pub use forbidden_names::{is_device, is_invisible};
-pub use format::{Format, MAX_BYTES, READERS, detect, ending, extract, read};
+pub use format::{Format, MAX_BYTES, READERS, ending};
 pub use gaps::{AGAINST_GAPS, Gap, PageSpan};
 pub use quotes::{QuoteIndex, QuotePlace, TextPosition};
 pub use readers::{PageSink, Stopped, pdf_header};

@@ -1,5 +1,5 @@
-//! A document as one text. What waits in a queue names its documents in one text each; a worker, hours later and maybe
-//! elsewhere, gives these texts to [`super::discover`] as they are, and gets the same documents: each text means one, also
+//! A document as one text. A program that has to remember documents keeps one text for each, and later, maybe in another
+//! process, gives these texts to [`super::discover`] as they are. It gets the same documents: each text means one, also
 //! where its file holds others.
 
 use std::path::Path;

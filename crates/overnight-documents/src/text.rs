@@ -1,10 +1,12 @@
 //! Characters → tidy lines: one kind of line end, no control characters, no endless lines. What every reader's text goes
-//! through last, so that the rest of the house can rely on it.
+//! through last, so that everybody can rely on it.
 
-/// The longest line of an extracted text, in characters. A model reads line by line: one line must fit in a tool result.
+/// The longest line of an extracted text, in characters: whoever shows a text line by line knows how long a line can be.
 pub const MAX_LINE_CHARS: usize = 2_000;
+/// The longest text of one document, in bytes; what lies behind it is a gap.
+pub(crate) const MAX_TEXT_BYTES: usize = 32 << 20;
 
-/// Text as the rest of the house sees it.
+/// Text as a reader's result has it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tidy {
     pub(super) text: String,

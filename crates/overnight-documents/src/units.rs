@@ -1,4 +1,4 @@
-//! Pages and lines: how a place in a document is addressed, by `read_document`, by coverage and by quotes.
+//! Pages and lines: how a place in a document is addressed.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,13 @@ impl Unit {
 }
 
 /// The pages or lines of a text, numbered from 1. Borrows the text; keeps one offset per unit.
+///
+/// ```
+/// use overnight_documents::{Unit, Units};
+///
+/// let pages = Units::new(Unit::Page, "one\x0ctwo\x0cthree");
+/// assert_eq!((pages.count(), pages.get(2), pages.range(2, 9)), (3, Some("two"), "two\x0cthree"));
+/// ```
 #[derive(Debug, Clone)]
 pub struct Units<'a> {
     text: &'a str,

@@ -1,5 +1,5 @@
 //! What a document's first bytes say that it is. Formats that no reader exists for are refused with what to do instead.
-//! Reading them as text would give a model rubbish, and a user a report about rubbish.
+//! Reading them as text would give rubbish.
 
 use super::format::{Format, ending};
 use super::readers::{PageSink, ReadFailure, Reader, Source, pdf_header};
@@ -214,7 +214,7 @@ fn by_content(bytes: &[u8]) -> Option<UnsupportedFormat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{detect, extract};
+    use crate::extract::{detect, extract};
     use crate::readers::package::sample::{types, zip};
 
     fn check(name: &str, bytes: &[u8], expected: Option<&str>) {

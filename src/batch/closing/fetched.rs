@@ -3,7 +3,7 @@
 
 use super::{BatchError, DeliverableSources};
 use crate::{
-    runner::run_blocking,
+    blocking::run_blocking,
     store::{JobRow, JobStore, StoreError},
     workspace::{Workspace, WorkspaceError},
     workspace_store::{ManifestKey, WorkspaceStoreError},

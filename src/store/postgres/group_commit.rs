@@ -12,7 +12,7 @@ use crate::{
     failpoint,
     store::{
         StoreError,
-        sql::{Statement, checkpoint_values},
+        sql::{SqlStatement, checkpoint_values},
         value::{DbId, values},
     },
 };
@@ -179,10 +179,10 @@ async fn write(connection: &mut PgConnection, pending: &[PendingCheckpoint]) -> 
         template = CHECKPOINT_OF_JOBS;
         values.truncate(1);
     }
-    let written: Vec<(DbId, bool)> = rows(&mut *connection, &Statement::new(template, values)).await?;
+    let written: Vec<(DbId, bool)> = rows(&mut *connection, &SqlStatement::new(template, values)).await?;
     let make_room: Vec<Uuid> = written.iter().filter(|(_, makes_room)| *makes_room).map(|(id, _)| id.0).collect();
     if !make_room.is_empty() {
-        let _: Vec<()> = rows(connection, &Statement::new(TELL_OF_ROOM, values![make_room])).await?;
+        let _: Vec<()> = rows(connection, &SqlStatement::new(TELL_OF_ROOM, values![make_room])).await?;
     }
     Ok(written.into_iter().map(|(id, _)| id.0).collect())
 }

@@ -3,7 +3,7 @@
 use super::{ClaimedJob, Group, QueueEntry, QueuedJob};
 use crate::store::{
     BatchRow, BatchTotals, HeldLease, NewBatch, StoreError,
-    retry_policy::{AfterAttempt, Attempts},
+    retry_policy::{AfterAttempt, RetryAttempts},
     row::{RowReader, control_signal},
     value::{DbId, DbTime, lease_ms, text},
 };
@@ -153,9 +153,9 @@ pub(in crate::store) struct LateColumns {
 }
 
 impl LateColumns {
-    pub(in crate::store) fn attempts(&self, database: &str) -> Result<Attempts, StoreError> {
+    pub(in crate::store) fn attempts(&self, database: &str) -> Result<RetryAttempts, StoreError> {
         let read = reader(database, self.id);
-        Ok(Attempts {
+        Ok(RetryAttempts {
             failed: read.number("attempts", self.attempts)?,
             allowed: read.number("max_attempts", self.max_attempts)?,
             turns_at_claim: read.number("turns_at_claim", self.turns_at_claim)?,

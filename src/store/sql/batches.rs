@@ -1,6 +1,6 @@
 //! Batches as a whole, in SQL.
 
-use super::{Durability, Engine, Statement};
+use super::{Durability, Engine, SqlStatement};
 use crate::store::{
     BatchRow, BatchStore, BatchTotals, Grant, QueueEntry, StoreError,
     connect::LAST,
@@ -56,7 +56,7 @@ impl<E: Engine> BatchStore for E {
         if unbound.first().ok_or_else(|| lost.clone())?.0 {
             return Ok(Grant::Granted);
         }
-        let reserve = Statement::new(E::RESERVE, values![id, lease, at_most(may_cost_usd)]);
+        let reserve = SqlStatement::new(E::RESERVE, values![id, lease, at_most(may_cost_usd)]);
         let granted: Vec<(i64,)> = self.write(vec![reserve], Durability::Soon).await?;
         granted.first().map(|(number,)| Grant::of(*number)).ok_or(lost)
     }

@@ -1,6 +1,6 @@
 //! Jobs in SQL.
 
-use super::{Durability, Engine, Statement, checkpoint_values};
+use super::{Durability, Engine, SqlStatement, checkpoint_values};
 use crate::store::{
     ControlSignal, JobFilter, JobRow, JobStore, StoreError,
     connect::LAST,
@@ -78,7 +78,7 @@ async fn why_not<E: Engine>(engine: &E, id: JobId) -> StoreError {
 }
 
 /// The query for a list: only with the conditions that it has, so that each finds its index.
-fn job_list(filter: &JobFilter) -> Statement {
+fn job_list(filter: &JobFilter) -> SqlStatement {
     let conditions = [
         ("status =", filter.status.map(|status| values![status.name()])),
         ("created >=", filter.since.map(|since| values![since])),
@@ -102,7 +102,7 @@ fn job_list(filter: &JobFilter) -> Statement {
     if let Some(limit) = filter.limit {
         let _ = write!(query, " limit {limit}");
     }
-    Statement::new(query, given)
+    SqlStatement::new(query, given)
 }
 
 #[async_trait]
@@ -122,7 +122,7 @@ impl<E: Engine> JobStore for E {
     }
 
     async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
-        let claim = Statement::new(CLAIM, values![id, worker, lease_ms(for_ms)]);
+        let claim = SqlStatement::new(CLAIM, values![id, worker, lease_ms(for_ms)]);
         let leases: Vec<(i64,)> = self.write(vec![claim], Durability::Now).await?;
         match leases.first() {
             Some((lease,)) => RowReader { database: self.database(), row: format!("job {id}") }.number("lease", *lease),
@@ -152,11 +152,11 @@ impl<E: Engine> JobStore for E {
             lease
         ];
         let statements = vec![
-            Statement::new(RESTORE, row),
-            Statement::new("delete from todos where job = $1", values![job.id]),
-            Statement::new("delete from phases where job = $1", values![job.id]),
-            Statement::new(REOPEN_BATCHES, values![job.id, None::<Uuid>]),
-            Statement::new(E::CHECKPOINT, checkpoint_values(&[(job.id, None, checkpoint)])),
+            SqlStatement::new(RESTORE, row),
+            SqlStatement::new("delete from todos where job = $1", values![job.id]),
+            SqlStatement::new("delete from phases where job = $1", values![job.id]),
+            SqlStatement::new(REOPEN_BATCHES, values![job.id, None::<Uuid>]),
+            SqlStatement::new(E::CHECKPOINT, checkpoint_values(&[(job.id, None, checkpoint)])),
         ];
         let written: Vec<()> = self.write(statements, Durability::Now).await?;
         if written.is_empty() { Err(StoreError::LeaseLost { id: job.id }) } else { Ok(()) }
@@ -209,7 +209,7 @@ impl<E: Engine> JobStore for E {
     }
 
     async fn send_signal(&self, id: JobId, signal: ControlSignal) -> Result<(), StoreError> {
-        match self.count(vec![Statement::new(SEND_SIGNAL, values![id, signal.name()])]).await? {
+        match self.count(vec![SqlStatement::new(SEND_SIGNAL, values![id, signal.name()])]).await? {
             0 => Err(why_not(self, id).await),
             _ => Ok(()),
         }

@@ -1,6 +1,6 @@
 //! The queue in SQL. What writes several jobs locks them in the order of their ids, so that no two wait for each other.
 
-use super::{Durability, Engine, Statement, jobs::REOPEN_BATCHES};
+use super::{Durability, Engine, SqlStatement, jobs::REOPEN_BATCHES};
 use crate::store::{
     ClaimedJob, Enqueued, JobTarget, NewBatch, QueueStore, QueuedJob, StoreError, Swept,
     queue::{ClaimedColumns, LateColumns, NEVER_BEGUN, depth, jobs_json},
@@ -224,7 +224,7 @@ const RESTART: [&str; 3] = [
 /// Runs a statement on the jobs that a person means.
 async fn on<E: Engine>(engine: &E, which: JobTarget, template: &'static str) -> Result<u64, StoreError> {
     let (job, batch) = which.parts();
-    engine.count(vec![Statement::new(template, values![job, batch])]).await
+    engine.count(vec![SqlStatement::new(template, values![job, batch])]).await
 }
 
 #[async_trait]
@@ -253,9 +253,9 @@ impl<E: Engine> QueueStore for E {
             link_done
         ];
         let statements = vec![
-            Statement::new(SUBMIT_BATCH, row),
-            Statement::new(SUBMIT_GROUPS, values![&json]),
-            Statement::new(SUBMIT_JOBS, given),
+            SqlStatement::new(SUBMIT_BATCH, row),
+            SqlStatement::new(SUBMIT_GROUPS, values![&json]),
+            SqlStatement::new(SUBMIT_JOBS, given),
         ];
         self.count(statements).await?;
         let submitted = "select count(*), count(same_as) from jobs where batch = $1";
@@ -270,7 +270,7 @@ impl<E: Engine> QueueStore for E {
         most: u32,
         for_ms: u64,
     ) -> Result<Vec<ClaimedJob>, StoreError> {
-        let claim = Statement::new(E::CLAIM_NEXT, values![worker, host, most, lease_ms(for_ms)]);
+        let claim = SqlStatement::new(E::CLAIM_NEXT, values![worker, host, most, lease_ms(for_ms)]);
         ClaimedColumns::in_line(self.write_claim(claim).await?, self.database())
     }
 
@@ -289,7 +289,7 @@ impl<E: Engine> QueueStore for E {
         let held: Vec<LateColumns> = self.query(WITH_WORKER, values![id, lease]).await?;
         let held = held.first().ok_or_else(|| lost.clone())?;
         let after = held.attempts(self.database())?.given_back(after_ms, failed);
-        let give_back = Statement::new(GIVE_BACK, values![json!([held.released(&after)]).to_string()]);
+        let give_back = SqlStatement::new(GIVE_BACK, values![json!([held.released(&after)]).to_string()]);
         let freed: Vec<(DbId, String)> = self.write(vec![give_back], Durability::Now).await?;
         let (_, status) = freed.first().ok_or(lost)?;
         RowReader { database: self.database(), row: format!("job {id}") }.word("status", status)
@@ -304,7 +304,7 @@ impl<E: Engine> QueueStore for E {
         let mut swept = Swept::default();
         if !late.is_empty() {
             let ids: Vec<Uuid> = late.iter().map(|job| job.id.0).collect();
-            let take = Statement::new(TAKE, values![json!(released).to_string(), ids]);
+            let take = SqlStatement::new(TAKE, values![json!(released).to_string(), ids]);
             let taken: Vec<(DbId, String)> = self.write(vec![take], Durability::Now).await?;
             for (id, status) in taken {
                 let list = match status.as_str() {
@@ -315,8 +315,8 @@ impl<E: Engine> QueueStore for E {
                 list.push(JobId(id.0));
             }
         }
-        let forget = Statement::new("delete from workers where seen < {ago 1 day}", values![]);
-        let woken: Vec<(DbId,)> = self.write(vec![forget, Statement::new(WAKE, values![])], Durability::Now).await?;
+        let forget = SqlStatement::new("delete from workers where seen < {ago 1 day}", values![]);
+        let woken: Vec<(DbId,)> = self.write(vec![forget, SqlStatement::new(WAKE, values![])], Durability::Now).await?;
         swept.woken = woken.into_iter().map(|(id,)| JobId(id.0)).collect();
         for list in [&mut swept.requeued, &mut swept.paused, &mut swept.dead, &mut swept.woken] {
             list.sort_unstable();
@@ -330,13 +330,13 @@ impl<E: Engine> QueueStore for E {
 
     async fn retry(&self, which: JobTarget) -> Result<u64, StoreError> {
         let (job, batch) = which.parts();
-        let statements = [RETRY, REOPEN_BATCHES].map(|template| Statement::new(template, values![job, batch]));
+        let statements = [RETRY, REOPEN_BATCHES].map(|template| SqlStatement::new(template, values![job, batch]));
         self.count(statements.into()).await
     }
 
     async fn hold(&self, which: JobTarget, reason: HoldReason, until: Option<Timestamp>) -> Result<u64, StoreError> {
         let (job, batch) = which.parts();
-        self.count(vec![Statement::new(HOLD, values![job, batch, reason.name(), until])]).await
+        self.count(vec![SqlStatement::new(HOLD, values![job, batch, reason.name(), until])]).await
     }
 
     async fn resume(&self, which: JobTarget) -> Result<u64, StoreError> {
@@ -345,7 +345,7 @@ impl<E: Engine> QueueStore for E {
 
     async fn cancel(&self, which: JobTarget) -> Result<u64, StoreError> {
         let (job, batch) = which.parts();
-        self.count(vec![Statement::new(CANCEL, values![job, batch, NEVER_BEGUN])]).await
+        self.count(vec![SqlStatement::new(CANCEL, values![job, batch, NEVER_BEGUN])]).await
     }
 
     async fn changed(&self, within: Duration) -> bool {
@@ -354,7 +354,7 @@ impl<E: Engine> QueueStore for E {
 
     async fn keep_held(&self, ids: &[JobId], for_ms: u64) -> Result<Vec<JobId>, StoreError> {
         let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
-        let keep_held = Statement::new(KEEP_HELD, values![ids, lease_ms(for_ms)]);
+        let keep_held = SqlStatement::new(KEEP_HELD, values![ids, lease_ms(for_ms)]);
         let kept: Vec<(DbId,)> = self.write(vec![keep_held], Durability::Now).await?;
         let mut kept: Vec<JobId> = kept.into_iter().map(|(id,)| JobId(id.0)).collect();
         kept.sort_unstable();
@@ -373,9 +373,9 @@ impl<E: Engine> QueueStore for E {
     async fn restart_from_nothing(&self, id: JobId) -> Result<bool, StoreError> {
         let [todos, phases, job] = RESTART;
         let statements = vec![
-            Statement::new(todos, values![id]),
-            Statement::new(phases, values![id]),
-            Statement::new(job, values![id, NO_HEAD]),
+            SqlStatement::new(todos, values![id]),
+            SqlStatement::new(phases, values![id]),
+            SqlStatement::new(job, values![id, NO_HEAD]),
         ];
         Ok(self.count(statements).await? > 0)
     }

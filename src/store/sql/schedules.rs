@@ -1,6 +1,6 @@
 //! Schedules in SQL.
 
-use super::{Durability, Engine, Statement};
+use super::{Durability, Engine, SqlStatement};
 use crate::store::{
     StoreError,
     schedules::{NewSchedule, ScheduleColumns, ScheduleRow, ScheduleStore, submission_json},
@@ -58,7 +58,8 @@ impl<E: Engine> ScheduleStore for E {
             next_run
         ];
         let is_there = "select id from schedules where id = $1 and name = $2";
-        let statements = vec![Statement::new(ADD, row), Statement::new(is_there, values![schedule.id, &schedule.name])];
+        let statements =
+            vec![SqlStatement::new(ADD, row), SqlStatement::new(is_there, values![schedule.id, &schedule.name])];
         let added: Vec<()> = self.write(statements, Durability::Now).await?;
         Ok(!added.is_empty())
     }

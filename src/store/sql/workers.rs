@@ -1,6 +1,6 @@
 //! Workers in SQL.
 
-use super::{Durability, Engine, Statement};
+use super::{Durability, Engine, SqlStatement};
 use crate::store::{
     HeldLease, StoreError, WorkerStore,
     queue::LeaseColumns,
@@ -44,7 +44,7 @@ impl<E: Engine> WorkerStore for E {
     }
 
     async fn heartbeat(&self, worker: Uuid, for_ms: u64) -> Result<Vec<HeldLease>, StoreError> {
-        let heartbeat = Statement::new(HEARTBEAT, values![worker, lease_ms(for_ms)]);
+        let heartbeat = SqlStatement::new(HEARTBEAT, values![worker, lease_ms(for_ms)]);
         let rows: Vec<LeaseColumns> = self.write(vec![heartbeat], Durability::Soon).await?;
         LeaseColumns::by_id(rows, self.database())
     }

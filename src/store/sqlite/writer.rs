@@ -26,7 +26,7 @@ const MOST_PER_COMMIT: usize = 64;
 
 /// SQL for this database, and what it is given.
 #[derive(Debug)]
-pub(super) struct Command {
+pub(super) struct WriteCommand {
     pub(super) sql: String,
     pub(super) arguments: SqliteArguments,
 }
@@ -40,7 +40,7 @@ pub(super) struct SqliteWriter {
 }
 
 struct PendingWrite {
-    commands: Vec<Command>,
+    commands: Vec<WriteCommand>,
     durability: Durability,
     done: oneshot::Sender<Result<Vec<SqliteRow>, StoreError>>,
 }
@@ -77,7 +77,7 @@ impl SqliteWriter {
     /// Runs all commands in one transaction, and returns all their rows.
     pub(super) async fn rows(
         &self,
-        commands: Vec<Command>,
+        commands: Vec<WriteCommand>,
         durability: Durability,
     ) -> Result<Vec<SqliteRow>, StoreError> {
         failpoint::hit("store.commit.before");

@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 #![expect(clippy::print_stdout, reason = "a test that fails tells what it keeps")]
 
-use crate::{cli_run::PROGRAM, support::wait};
+use crate::{
+    cli_run::PROGRAM,
+    support::{files, wait},
+};
 use overnight::store::{self, QueueEntry};
 use overnight_core::job::record::JobStatus;
 use std::{
@@ -60,7 +63,7 @@ pub(super) struct TestDir {
 #[derive(PartialEq, Eq)]
 pub(super) struct Left {
     pub(super) status: JobStatus,
-    pub(super) files: BTreeMap<PathBuf, Vec<u8>>,
+    pub(super) files: BTreeMap<String, Vec<u8>>,
 }
 
 impl TestDir {
@@ -107,13 +110,4 @@ impl TestDir {
         };
         self.entries().into_iter().map(left).collect()
     }
-}
-
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    walkdir::WalkDir::new(folder)
-        .into_iter()
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_type().is_file())
-        .map(|entry| (entry.path().strip_prefix(folder).unwrap().to_owned(), fs::read(entry.path()).unwrap()))
-        .collect()
 }

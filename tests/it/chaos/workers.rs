@@ -42,7 +42,7 @@ impl Worker {
 /// Ended with the test, whatever becomes of it.
 pub(super) struct Workers<'d> {
     dir: &'d TestDir,
-    workers: Vec<Worker>,
+    alive: Vec<Worker>,
     pub(super) started: usize,
     /// How workers ended, and how many did so.
     pub(super) ends: BTreeMap<String, usize>,
@@ -50,26 +50,26 @@ pub(super) struct Workers<'d> {
 
 impl<'d> Workers<'d> {
     pub(super) fn new(dir: &'d TestDir) -> Self {
-        let mut crew = Self { dir, workers: Vec::new(), started: 0, ends: BTreeMap::new() };
+        let mut crew = Self { dir, alive: Vec::new(), started: 0, ends: BTreeMap::new() };
         crew.tend();
         crew
     }
 
     /// Lets those go on whose time has come, and starts anew what has ended.
     pub(super) fn tend(&mut self) {
-        for worker in &mut self.workers {
+        for worker in &mut self.alive {
             if matches!(worker.fate, Fate::Stopped(until) if Instant::now() >= until) {
                 worker.signal("-CONT");
                 worker.fate = Fate::Left;
             }
         }
         self.reap();
-        while self.workers.len() < WORKERS {
+        while self.alive.len() < WORKERS {
             self.started += 1;
             let log = |kind: &str| File::create(self.dir.path(&format!("worker-{}.{kind}", self.started))).unwrap();
             let mut command = self.dir.command(&["work", "--concurrency", &AT_ONCE.to_string()]);
             let child = command.stdout(log("out")).stderr(log("log")).spawn().unwrap();
-            self.workers.push(Worker { child, fate: Fate::Left });
+            self.alive.push(Worker { child, fate: Fate::Left });
         }
     }
 
@@ -83,7 +83,7 @@ impl<'d> Workers<'d> {
 
     fn reap(&mut self) {
         let ends = &mut self.ends;
-        self.workers.retain_mut(|worker| {
+        self.alive.retain_mut(|worker| {
             let Some(status) = worker.child.try_wait().unwrap() else { return true };
             let why = match worker.fate {
                 Fate::Left | Fate::Stopped(_) => "by itself",
@@ -96,7 +96,7 @@ impl<'d> Workers<'d> {
 
     /// One that nothing is done to; which one, `pick` chooses by their number.
     fn any(&mut self, pick: impl Fn(usize) -> usize) -> Option<&mut Worker> {
-        let mut left: Vec<_> = self.workers.iter_mut().filter(|worker| worker.fate == Fate::Left).collect();
+        let mut left: Vec<_> = self.alive.iter_mut().filter(|worker| worker.fate == Fate::Left).collect();
         if left.is_empty() { None } else { Some(left.swap_remove(pick(left.len()))) }
     }
 
@@ -110,7 +110,7 @@ impl<'d> Workers<'d> {
 
     /// Whether there was one to stop; one at a time, so that the others go on with what is its.
     pub(super) fn stop(&mut self, time: Duration, pick: impl Fn(usize) -> usize) -> bool {
-        if self.workers.iter().any(|worker| matches!(worker.fate, Fate::Stopped(_))) {
+        if self.alive.iter().any(|worker| matches!(worker.fate, Fate::Stopped(_))) {
             return false;
         }
         let Some(worker) = self.any(pick) else { return false };
@@ -121,7 +121,7 @@ impl<'d> Workers<'d> {
 
     /// Nobody is left stopped.
     pub(super) fn go_on(&mut self) {
-        for worker in &mut self.workers {
+        for worker in &mut self.alive {
             if let Fate::Stopped(until) = &mut worker.fate {
                 *until = Instant::now();
             }
@@ -132,11 +132,11 @@ impl<'d> Workers<'d> {
     /// Asks all to end; those that don't are faults.
     pub(super) fn dismiss(&mut self) -> Vec<String> {
         let before: usize = self.ends.values().sum();
-        let all = self.workers.len();
-        let pids: Vec<u32> = self.workers.iter().map(|worker| worker.child.id()).collect();
+        let all = self.alive.len();
+        let pids: Vec<u32> = self.alive.iter().map(|worker| worker.child.id()).collect();
         while self.end("-TERM", |_| 0) {}
         let since = Instant::now();
-        while !self.workers.is_empty() && since.elapsed() < PATIENCE {
+        while !self.alive.is_empty() && since.elapsed() < PATIENCE {
             std::thread::sleep(GLANCE);
             self.reap();
         }
@@ -147,7 +147,7 @@ impl<'d> Workers<'d> {
 
 impl Drop for Workers<'_> {
     fn drop(&mut self) {
-        for worker in &mut self.workers {
+        for worker in &mut self.alive {
             // Ends a stopped one as well.
             let _ = worker.child.kill();
             let _ = worker.child.wait();

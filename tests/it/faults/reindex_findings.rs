@@ -12,7 +12,7 @@ use overnight_core::job::id::JobId;
 use serde_json::json;
 
 /// A held job, made by the program.
-fn held(dir: &TestDir) -> JobId {
+pub(super) fn held(dir: &TestDir) -> JobId {
     let (code, result) = dir.json(&[&RUN[..], &["--turns", "4", "--quiet"]].concat());
     assert_eq!(code, 4);
     result["id"].as_str().unwrap().parse().unwrap()

@@ -1,5 +1,7 @@
 //! A job that always goes the same way: a script of replies, with two planned phases, a rewind, and a report.
 
+pub(super) use crate::cli_run::reply;
+use crate::cli_run::{self, done, read, same, work, write};
 use serde_json::{Value, json};
 
 /// The task, with room for more front matter.
@@ -14,38 +16,8 @@ pub(super) const REPORT: &str = "The server must answer within two seconds.\n";
 
 const PLAN: &str = "# Execution Plan\n\n## Phase 1: Reading\n\n- [ ] Read both documents\n\n## Phase 2: Writing\n\n- [ ] Write the report\n";
 
-pub(super) fn reply(calls: &[Value]) -> Value {
-    json!({ "calls": calls })
-}
-
-pub(super) fn done() -> Value {
-    json!({"todo_complete": {}})
-}
-
-fn read(path: &str) -> Value {
-    json!({"read_file": {"path": path}})
-}
-
-fn write(path: &str, content: &str) -> Value {
-    json!({"write_file": {"path": path, "content": content}})
-}
-
-fn same() -> Value {
-    json!({"no_change": {"reason": "it fits"}})
-}
-
 pub(super) fn bootstrap() -> [Value; 2] {
-    [
-        reply(&[
-            json!({"generate_workspace_summary": {}}),
-            json!({"todo_complete": {"outcome": "two documents"}}),
-            read("workspace_summary.md"),
-            done(),
-            read("instructions.md"),
-            done(),
-        ]),
-        reply(&[write("main_plan.md", PLAN), done(), read("main_plan.md"), done()]),
-    ]
+    cli_run::bootstrap(PLAN)
 }
 
 /// Memory, plan and todos in one reply.
@@ -62,22 +34,6 @@ pub(super) fn plan() -> Value {
         })
         .collect();
     reply(&[write("workspace.md", "# Memory\n"), same(), json!({"todo_write": {"todos": todos}})])
-}
-
-fn work(first: Value) -> Value {
-    let document = |name: &str| json!({"read_document": {"name": name}});
-    reply(&[
-        first,
-        json!({"todo_complete": {"outcome": "one statement found"}}),
-        document("a.md"),
-        done(),
-        document("b.md"),
-        done(),
-        json!({"list_documents": {}}),
-        done(),
-        json!({"list_files": {}}),
-        done(),
-    ])
 }
 
 pub(super) fn complete(confidence: f64, status: &str) -> Value {

@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use super::test_dir::{RUN, Ran, TestDir, rows, tree};
+use super::{
+    reindex_findings::held,
+    test_dir::{RUN, Ran, TestDir, rows, tree},
+};
 use crate::{databases::foreign, store::postgres_url, support::wait};
 use overnight::{
     runner::now,
@@ -12,17 +15,10 @@ use overnight::{
         journal::{self, Journal},
     },
 };
-use overnight_core::job::id::JobId;
 use serde_json::{Value, json};
 use std::path::Path;
 
 const OWN: &str = env!("CARGO_PKG_VERSION");
-
-fn held(dir: &TestDir) -> JobId {
-    let (code, result) = dir.json(&[&RUN[..], &["--turns", "4", "--quiet"]].concat());
-    assert_eq!(code, 4);
-    result["id"].as_str().unwrap().parse().unwrap()
-}
 
 /// Lines as a program writes them that has these events.
 fn append(path: &Path, decisions: &[Value]) {

@@ -16,4 +16,4 @@ mod prompts;
 mod properties;
 mod spans;
 mod todos;
-mod world;
+pub(crate) mod world;

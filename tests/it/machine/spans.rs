@@ -4,7 +4,7 @@ use super::{
     properties::night::{happenings, play, settings},
     world::*,
 };
-use crate::support::cases;
+use crate::support::property;
 use opentelemetry::{
     Array, Value,
     trace::{SpanId, SpanKind, Status},
@@ -261,12 +261,7 @@ fn has(span: &SpanData, name: &str, value: &'static str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: cases(10),
-        max_shrink_iters: 24,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(property(10))]
 
     /// Whatever happens in a night: each fact that has a span has one, within what it belongs to.
     #[test]

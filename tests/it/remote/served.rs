@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::server::{Chaos, Counts, Fixed, Format, Mishap, Server, Setup};
+use crate::machine::world::snapshot;
 use overnight_core::message::{Reply, Stop, ToolCall, Usage};
 use serde_json::{Value, json};
 use std::{
@@ -144,15 +145,6 @@ fn sound_replies_in_every_format() {
             assert_eq!((counts.requests, counts.completed, counts.complaints), (2, 2, Vec::new()));
         }
     }
-}
-
-/// Compares with the committed `tests/it/snapshots/<name>.snap`.
-fn snapshot(name: &str, text: &str) {
-    insta::with_settings!({
-        snapshot_path => "../snapshots",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, { insta::assert_snapshot!(name, text); });
 }
 
 /// What comes within a moment, and whether the server then closed or went on waiting.

@@ -2,7 +2,7 @@
 
 use crate::{
     cli_run::{PROGRAM, RUN, whole_job},
-    support::wait,
+    support::{files, wait},
 };
 use async_trait::async_trait;
 use overnight::{
@@ -328,15 +328,8 @@ pub(super) fn normal(night: &Night, text: &str) -> String {
 
 /// Every file below `folder` with its text.
 pub(super) fn tree(folder: &Path) -> std::collections::BTreeMap<String, String> {
-    walkdir::WalkDir::new(folder)
-        .into_iter()
-        .map(Result::unwrap)
-        .filter(|entry| entry.file_type().is_file())
-        .map(|entry| {
-            let path = entry.path().strip_prefix(folder).unwrap().to_string_lossy().into_owned();
-            (path, fs::read_to_string(entry.path()).unwrap())
-        })
-        .collect()
+    let text = |content| String::from_utf8(content).unwrap();
+    files(folder).into_iter().map(|(name, content)| (name, text(content))).collect()
 }
 
 /// The script of a job that goes as it should.

@@ -2,10 +2,11 @@
 //! person.
 
 use super::mask::{Decisions, Mask};
+use crate::machine::world;
 use overnight_core::{
     job::{
         ending::Ending,
-        event::{Event, StepEnd},
+        event::Event,
         todo::{Todo, TodoStatus},
     },
     message::{Stop, ToolCall},
@@ -117,7 +118,6 @@ fn line(event: &Event) -> String {
                 documents.join(", ")
             )
         }
-        Event::AttemptFailed { turn, attempt, kind, .. } => format!("turn {turn}, attempt {attempt}: {kind}"),
         Event::Opened { model, .. } => format!("opened with {model}"),
         Event::PhaseStarted { number, attempt, kind, title, plan_phase, todos: list } => format!(
             "PHASE {number}.{attempt} {} '{title}'{}{}",
@@ -130,7 +130,6 @@ fn line(event: &Event) -> String {
             format!("phase ended: {}{issue} → archive/{folder}", why.outcome())
         }
         Event::ArchiveStored { folder, .. } => format!("archived: {folder}"),
-        Event::SummaryWritten { .. } => "summary written".to_owned(),
         Event::FilesExamined { files } => format!(
             "examined: plan {}, memory {}, instructions {}",
             size(files.plan.as_deref()),
@@ -139,13 +138,6 @@ fn line(event: &Event) -> String {
         ),
         Event::PlanSet { text, because } => format!("plan set: {because} ({})", size(Some(text))),
         Event::FileWritten { path } => format!("written: {path}"),
-        Event::StepEnded { step, end } => match end {
-            StepEnd::Saved => format!("step {step}: saved"),
-            StepEnd::NoChange { reason } => format!("step {step}: no change ({reason})"),
-            StepEnd::FellBack => format!("step {step}: fell back"),
-        },
-        Event::TodosRefused { reason } => format!("todos refused: {reason}"),
-        Event::TodosWarned { warning } => format!("todos warned: {warning}"),
         Event::TodosWritten { todos: list } => format!("todos written{}", todos(list)),
         Event::TodoCompleted { id, outcome, unevidenced } => {
             let mark = if *unevidenced { " UNEVIDENCED" } else { "" };
@@ -154,7 +146,6 @@ fn line(event: &Event) -> String {
         Event::TodoCompletionRefused { id, reason } => format!("todo {id} not completed: {}", short(reason)),
         Event::ContextMasked { calls } => format!("masked: {}", calls.join(", ")),
         Event::TurnsFolded { entries, digest } => format!("folded: {entries} entries into\n{digest}"),
-        Event::ContextCompacted { .. } => "context compacted".to_owned(),
         Event::ModelReplied { text, calls, stop, .. } => {
             let cut = match stop {
                 Stop::Done => "",
@@ -178,8 +169,6 @@ fn line(event: &Event) -> String {
             }
             text
         }
-        Event::AccomplishmentAdded { text } => format!("accomplishment: {text}"),
-        Event::NoteAdded { text } => format!("note: {text}"),
         Event::CompletionRefused { checks } => {
             let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
             format!("completion refused: {}", names.join("; "))
@@ -190,9 +179,7 @@ fn line(event: &Event) -> String {
             "resumed: turns {}, tokens {:?}, cost {:?}, wall clock {:?} ms",
             limits.turns, limits.tokens, limits.cost_usd, limits.wall_clock_ms
         ),
-        Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
-        Event::ModelChosen { choice } => format!("model {}", choice.model),
-        Event::Approved => "approved".to_owned(),
         Event::JobEnded { ending: decided } => format!("JOB ENDED {}", ending(decided)),
+        plain => world::line(plain),
     }
 }

@@ -2,7 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::support::copy;
+use crate::{
+    cli_run::{done, reply, same, write},
+    support::copy,
+};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -200,24 +203,8 @@ fn is_unfinished(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED))
 }
 
-fn reply(calls: &[Value]) -> Value {
-    json!({ "calls": calls })
-}
-
-fn write(path: &str, content: &str) -> Value {
-    json!({"write_file": {"path": path, "content": content}})
-}
-
 fn append(path: &str, content: &str) -> Value {
     json!({"append_file": {"path": path, "content": content}})
-}
-
-fn done() -> Value {
-    json!({"todo_complete": {}})
-}
-
-fn same() -> Value {
-    json!({"no_change": {"reason": "it fits"}})
 }
 
 fn document(name: &str) -> Value {

@@ -7,7 +7,7 @@
 //! ```
 //! use overnight_core::job::plan::{PhaseState, Plan};
 //!
-//! let plan = Plan::parse("## 1. Read\n* the contract\n* the annex\n\n## 2. Write\n* the report\n")?;
+//! let plan = Plan::parse("## Phase 1: Read\n* the contract\n* the annex\n\n## Phase 2: Write\n* the report\n")?;
 //! assert_eq!(plan.current().map(|phase| phase.title.as_str()), Some("Read"));
 //! let done = plan.complete_phase(1, &[]).mark_current();
 //! assert_eq!((done.phases()[0].state, done.phases()[1].state), (PhaseState::Complete, PhaseState::Current));

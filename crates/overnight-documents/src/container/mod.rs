@@ -17,7 +17,8 @@ mod walk;
 
 pub(crate) use names::{MemberNames, with_number};
 pub(crate) use walk::may_hold;
-pub use walk::{Member, Members, members, take, take_all};
+pub(crate) use walk::take;
+pub use walk::{Member, Members, members, take_all};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::discover::check_name;
 use crate::forbidden_names::is_invisible;
 
-/// The longest part of a name, in bytes, with room for ` (2)` and for what a workspace puts behind it.
+/// The longest part of a name, in bytes, with room for ` (2)` and for what a program puts behind it.
 const MAX_PART_BYTES: usize = 200;
 /// The longest name, in bytes: folders in folders.
 const MAX_NAME_BYTES: usize = 1000;
@@ -110,7 +110,7 @@ fn halves(part: &str) -> (&str, &str) {
     }
 }
 
-/// One part of a name as a workspace takes it.
+/// One part of a name as every system takes it.
 fn fit(part: &str) -> String {
     let odd = |c: char| c.is_control() || is_invisible(c) || matches!(c, '\\' | ':' | '/' | '\u{fffd}');
     let mut name: String = part.trim().chars().map(|c| if odd(c) { '_' } else { c }).collect();

@@ -56,7 +56,7 @@ pub fn members(name: &str, bytes: &[u8]) -> Result<Members, Refusal> {
 }
 
 /// The content of one of them. An error where it is over its bounds or no longer there.
-pub fn take(name: &str, bytes: &[u8], path: &[String]) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn take(name: &str, bytes: &[u8], path: &[String]) -> Result<Vec<u8>, Refusal> {
     let mut taken = None;
     take_all(name, bytes, &[path], &mut |result| taken = Some(result));
     taken.unwrap_or_else(|| Ok(bytes.to_vec()))

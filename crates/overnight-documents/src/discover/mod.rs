@@ -1,4 +1,4 @@
-//! Which documents the paths given by a user mean, and what they will be called under `documents/` in the workspace.
+//! Which documents the paths given by a user mean, and what they are called.
 //! Reads no more content than is needed to see that a file holds other documents: what can't be read as text shows when it
 //! is extracted.
 //!

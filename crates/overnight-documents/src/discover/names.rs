@@ -6,11 +6,11 @@ use std::path::Path;
 use super::super::error::DocumentError;
 use crate::forbidden_names::is_device;
 
-/// What stands beside the documents in a workspace: their extracted text (SPEC 2).
+/// A folder that stands beside documents where their texts are kept.
 const TEXT_FOLDER: &str = ".text";
-/// The longest part of a name, in bytes: with `.txt`, for its text, it must be a name as well (SPEC 2).
+/// The longest part of a name, in bytes: with `.txt`, for its text, it must be a name as well.
 const MAX_NAME_BYTES: usize = 255 - ".txt".len();
-/// The longest name with its folders, in bytes: in a workspace it must be a path that a system takes.
+/// The longest name with its folders, in bytes: below another folder it must still be a path that a system takes.
 const MAX_PATH_BYTES: usize = 2_048;
 
 /// The name of the folder itself, also for `.` and `docs/..`; none for the root of the file system.
@@ -31,7 +31,8 @@ pub(super) fn utf_8<'a>(name: &'a Path, whole: &Path) -> Result<&'a str, Documen
     name.to_str().ok_or_else(|| DocumentError::NotUtf8 { path: whole.to_owned() })
 }
 
-/// A workspace's rules for names (SPEC 2), so that a job doesn't fail on them after it was queued.
+/// Whether `name`, with `/` between its parts, can be a document's name on any system, below whatever folder; the rule that
+/// it breaks, otherwise.
 pub fn check_name(name: &str) -> Result<(), DocumentError> {
     let bad = |why: String| Err(DocumentError::BadName { name: name.to_owned(), why });
     if name.len() > MAX_PATH_BYTES {

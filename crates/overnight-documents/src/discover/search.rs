@@ -145,7 +145,7 @@ impl<'w> Search<'w> {
         }
     }
 
-    /// Adds the one document that a text from a queue means.
+    /// Adds the one document that a text made by [`source`](crate::source) means.
     fn exactly(&mut self, path: &Path, name: &str, source: &SourceParts<'_>, bytes: u64) -> Result<(), DocumentError> {
         self.met += 1;
         let inside: Vec<String> = source.inside.iter().map(|part| (*part).to_owned()).collect();

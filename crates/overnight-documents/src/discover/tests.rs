@@ -131,7 +131,7 @@ fn links_are_followed_only_where_they_are_named() {
 fn what_takes_the_place_of_a_file_is_not_read() {
     let root = folder(&["in/a.md", "in/b.md", "secret"]);
     let found = discover(&[root.path().join("in")]).unwrap().documents;
-    let content = |at: usize| super::super::content(&found[at]).map_err(|error| error.fragment());
+    let content = |at: usize| found[at].content().map_err(|error| error.fragment());
     assert_eq!(content(0).unwrap(), b"in/a.md");
     for file in ["in/a.md", "in/b.md"] {
         fs::remove_file(root.path().join(file)).unwrap();
@@ -393,7 +393,7 @@ fn archives_are_gone_into() {
         .collect();
     let again = discover(&texts).unwrap().documents;
     let contents = |found: &[FoundDocument]| -> Vec<(String, String)> {
-        let content = |one: &FoundDocument| String::from_utf8(super::super::content(one).unwrap()).unwrap();
+        let content = |one: &FoundDocument| String::from_utf8(one.content().unwrap()).unwrap();
         found.iter().map(|one| (one.name.clone(), content(one))).collect()
     };
     let expected = ["in/a.md", "ee", "see", "dee", "be"].map(str::to_owned);

@@ -35,10 +35,12 @@ impl TextPosition {
     }
 }
 
-/// Where a quote stands: its first character and its last.
+/// Where a quote stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct QuotePlace {
+    /// Its first character.
     pub from: TextPosition,
+    /// Its last.
     pub to: TextPosition,
 }
 
@@ -182,6 +184,14 @@ impl QuoteIndex {
     /// it must cover line `at`.
     ///
     /// What runs over the pages (headers, footers, their numbers) may stand in the middle of it where a page ends in it.
+    ///
+    /// ```
+    /// use overnight_documents::{QuoteIndex, Unit};
+    ///
+    /// let index = QuoteIndex::new(Unit::Line, "The key\nis “here”, for\ncustomers.");
+    /// assert_eq!(index.find("key is \"here\"", None).map(|place| place.from.line), Some(1));
+    /// assert_eq!(index.find("for custom", None), None);
+    /// ```
     pub fn find(&self, quote: &str, at: Option<u64>) -> Option<QuotePlace> {
         let needle = Needle::new(quote)?;
         let over_a_break = |place: &QuotePlace| place.from.page != place.to.page;

@@ -1,4 +1,4 @@
-//! Where a quote stands in a document (SPEC 8 and 9).
+//! Where a quote stands in a document.
 //!
 //! - `fold`: a text as its reader sees it, without what differs from one extraction, or one keyboard, to the next
 //! - `index`: a whole text folded, searched for quotes, and the way back from there to page, line and character

@@ -129,7 +129,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
-    use crate::format::extract;
+    use crate::extract::extract;
 
     #[test]
     fn a_small_file_is_its_own_text() {

@@ -4,17 +4,12 @@ use super::{
     night::{happenings, play, settings},
     wire,
 };
-use crate::support::cases;
+use crate::support::property;
 use overnight_core::machine::effect::Effect;
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: cases(10),
-        max_shrink_iters: 24,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(property(10))]
 
     /// SPEC 3 and 6: the books agree after each decision, the stored facts give the same job and the same prompts, and a job
     /// works towards an end within its limits or is held at them; it never waits for what doesn't come.

@@ -5,7 +5,8 @@ use std::io::{Cursor, Write};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::format::{ending, extract};
+use crate::extract::extract;
+use crate::format::ending;
 use crate::readers::package::sample::damaged;
 use crate::{DocumentError, Extracted, Format, Unit};
 

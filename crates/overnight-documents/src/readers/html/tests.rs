@@ -1,6 +1,6 @@
 //! Pages in, whole texts out.
 
-use crate::format::extract as read;
+use crate::extract::extract as read;
 use crate::{DocumentError, QuoteIndex, Refusal};
 
 fn text(html: &str) -> String {

@@ -6,7 +6,7 @@ use std::io::{Cursor, Write as _};
 use cfb::CompoundFile;
 
 use crate::container::{Members, members, take};
-use crate::format::{detect, extract};
+use crate::extract::{detect, extract};
 use crate::readers::package::sample::damaged;
 use crate::{Extracted, Format, Unit};
 

@@ -1,8 +1,9 @@
 //! Small PDFs, made here.
 
 use super::PdfReader;
+use crate::extract::extract;
 use crate::extracted::CollectedPages;
-use crate::format::{Format, extract};
+use crate::format::Format;
 use crate::gaps::Gap;
 use crate::readers::{ReadFailure, Reader, Source};
 use crate::refusal::Refusal;

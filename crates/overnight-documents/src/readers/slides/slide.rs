@@ -2,10 +2,10 @@
 
 use super::layout::{Layouts, Placeholder, place};
 use super::reading_order::{Scale, ShapeBox, sort};
-use crate::extracted::MAX_TEXT_BYTES;
 use crate::readers::package::{
     BlockKind, Blocks, BrokenPart, Package, Relations, Xml, XmlNode, chart, formula, one_line, row, rule,
 };
+use crate::text::MAX_TEXT_BYTES;
 
 /// The most groups inside one another, and shapes on a slide.
 const MAX_GROUPS: usize = 100;

@@ -1,6 +1,6 @@
 //! Presentations made by hand, and the text of each.
 
-use crate::format::extract;
+use crate::extract::extract;
 use crate::readers::package::sample::{relations, types, zip};
 use crate::units::Unit;
 

@@ -6,10 +6,10 @@ use super::page_breaks::{BreakCounts, PageCut};
 use super::pages::PageTurner;
 use super::story::{Notes, Story};
 use super::styles::ParagraphStyles;
-use crate::extracted::MAX_TEXT_BYTES;
 use crate::readers::package::{BrokenPart, Halt, Package, Relations, Xml, XmlNode, chart};
 use crate::readers::{PageSink, ReadFailure, Reader, Source, Stopped, note_counts};
 use crate::refusal::Refusal;
+use crate::text::MAX_TEXT_BYTES;
 use crate::units::Unit;
 
 /// What refusals call it.

@@ -9,8 +9,8 @@ use super::pages::PageTurner;
 use super::paragraph::{Paragraph, Properties};
 use super::styles::ParagraphStyles;
 use super::table::{self, WordTable};
-use crate::extracted::MAX_TEXT_BYTES;
 use crate::readers::package::{BlockKind, Blocks, BrokenPart, Element, Halt, Xml, XmlNode, formula};
+use crate::text::MAX_TEXT_BYTES;
 
 /// The most fields inside one another that are told apart.
 const MAX_FIELDS: usize = 1_000;

@@ -1,7 +1,7 @@
 //! Documents made by hand, and the text of each.
 
+use crate::extract::extract;
 use crate::extracted::Extracted;
-use crate::format::extract;
 use crate::readers::package::sample::{relations, types, zip};
 use crate::units::Unit;
 

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::io::Cursor;
 
+use crate::extract::{detect, extract};
 use crate::extracted::Extracted;
-use crate::format::{Format, detect, extract};
+use crate::format::Format;
 use crate::readers::package::sample::{relations, types, zip};
 
 const STYLES: &str = "<styleSheet><numFmts><numFmt numFmtId=\"164\" formatCode=\"#,##0.00\\ &quot;€&quot;\"/></numFmts>\
