@@ -7,7 +7,6 @@ use super::{
     out,
     progress::counted,
     queue::{DatabaseJob, STATUSES},
-    run::opening,
     run_job,
 };
 use crate::{
@@ -210,7 +209,7 @@ fn ended(job: &DatabaseJob, status: JobStatus) -> CliError {
 async fn apply_command(app: &AppContext, opened: &mut OpenJob, command: Command) -> Result<(), CliError> {
     opened.claim(app.store.as_ref()).await?;
     let model = opened.job.choice.model.clone();
-    opened.command(opening(&model, opened.torn_bytes()))?;
+    opened.command(opened.opening(&model))?;
     opened.command(command)?;
     Ok(opened.checkpoint(app.store.as_ref(), CheckpointExtent::All).await?)
 }

@@ -3,7 +3,6 @@
 use super::{
     AppContext, CliError,
     resume::is_in_review,
-    run::opening,
     run_job,
     server::{self, ServerArgs, Target},
 };
@@ -55,7 +54,7 @@ pub(super) struct FeedbackArgs {
 pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, CliError> {
     let (mut opened, path) = reviewed(app, &args.job).await?;
     let models = server::open_all(app, &Target::new(ANY_MODEL, &app.settings), &[]).await?;
-    let words = vec![opening(&opened.job.choice.model, opened.torn_bytes()), Command::Approve];
+    let words = vec![opened.opening(&opened.job.choice.model), Command::Approve];
     run_job::run_job(app, &mut opened, &path, models, words, args.show).await
 }
 

@@ -9,7 +9,7 @@ use crate::{
     runner::{NewJobRequest, OpenJob, RunError, create},
     workspace::lock::LockError,
 };
-use overnight_core::job::{decide::Command, instructions::Instructions};
+use overnight_core::job::instructions::Instructions;
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -150,7 +150,7 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     list_left_out(&created.left_out);
     list_unread(&created.unread);
     let mut opened = open_new(&created.path).await?;
-    let words = vec![opening(models.first.name(), opened.torn_bytes())];
+    let words = vec![opened.opening(models.first.name())];
     run_job::run_job(&app, &mut opened, &created.path, models, words, args.show).await
 }
 
@@ -190,11 +190,6 @@ async fn open_new(path: &Path) -> Result<OpenJob, RunError> {
         }
     }
     OpenJob::open(path, None)
-}
-
-/// The command with which this program opens a job.
-pub(super) fn opening(model: &str, torn_bytes: Option<u64>) -> Command {
-    Command::Open { version: env!("CARGO_PKG_VERSION").to_owned(), model: model.to_owned(), torn_bytes }
 }
 
 /// The instructions with the limits of flags, environment and file, which take precedence over theirs.

@@ -1,15 +1,18 @@
 //! Works on one job in this process until it ends or is held, and shows the result.
 
-use super::{
-    AppContext, CliError, exit, out, progress::ProgressDisplay, result, server::OpenModels, stop, traces::Traces,
-};
+use super::{AppContext, CliError, exit, out, progress::ProgressDisplay, result, stop, traces::Traces};
 use crate::{
-    runner::{Anchor, JobOutcome, JobRunner, OpenJob, RunError, fail_row},
+    runner::{Anchor, Disposition, JobOutcome, OpenJob, RunError, fail_row},
     store::{JobRow, StoreError},
-    telemetry::Trace,
-    workspace::{journal::JournalError, lock::LockError},
+    worker::{JobModels, JobSetup},
+    workspace::lock::LockError,
 };
-use overnight_core::job::{decide::Command, id::JobId, record::JobStatus, rows::CheckpointExtent};
+use overnight_core::job::{
+    decide::Command,
+    id::JobId,
+    record::{HoldReason, JobStatus},
+    rows::CheckpointExtent,
+};
 use std::path::Path;
 
 /// How the result is printed.
@@ -20,47 +23,43 @@ pub(super) struct OutputArgs {
     pub(super) json: bool,
 }
 
-/// Claims a job, applies the commands `words` to it, works on it until it ends or is held, and shows the result. Gives the exit code.
+/// Claims a job, and works on it as a worker does until it ends or is held, after `commands`; shows the result. Gives the exit code.
 pub(super) async fn run_job(
     app: &AppContext,
     opened: &mut OpenJob,
     path: &Path,
-    models: OpenModels,
-    words: Vec<Command>,
+    models: JobModels,
+    commands: Vec<Command>,
     show: OutputArgs,
 ) -> Result<u8, CliError> {
-    let id = opened.job.spec.id;
+    let (id, store) = (opened.job.spec.id, app.store.as_ref());
     out::set_job(id);
-    let (keeper, known) = super::workspace_store::open_keeper(app, id).await?;
-    let is_of_batch = app.store.job(id).await?.is_some_and(|row| row.queue.is_some());
-    opened.claim(app.store.as_ref()).await.map_err(|error| claim_error(id, error))?;
+    let row = store.job(id).await?;
+    let uploader = match &row {
+        Some(row) => super::workspace_store::uploader(app, row).await?,
+        None => None,
+    };
+    opened.claim(store).await.map_err(|error| claim_error(id, error))?;
     // Before the first output: whoever reads it may send a signal.
     let stop = stop::listen()?;
     let mut progress = ProgressDisplay::begin(&opened.job);
     super::server::warn_of_price(&models, opened.job.limits.cost_usd);
     let traces = Traces::begin(app);
-    let mut trace = traces.feed().map(|feed| Trace::begin(feed, &opened.job, models.first.name()));
-    let mut watch = |job: &overnight_core::job::state::Job, report: crate::runner::RunReport<'_>| {
-        if let Some(trace) = &mut trace {
-            trace.on(job, &report);
-        }
-        progress.show(job, &report);
-    };
     // A server that has never answered this job, and can't be reached, is a wrong address.
-    let chosen = words.iter().find_map(|word| if let Command::Choose { choice } = word { Some(choice) } else { None });
+    let chosen = commands.iter().find_map(|it| if let Command::Choose { choice } = it { Some(choice) } else { None });
     let choice = chosen.unwrap_or(&opened.job.choice);
-    let is_known = opened.job.answered.servers.contains(choice.server());
-    let mut drive = JobRunner::new(app.store.as_ref(), models.first, stop, &mut watch)
-        .with_fallbacks(models.others)
-        .with_uploader(keeper, known)
-        .with_shared_budget(is_of_batch)
-        .with_known_server(is_known)
-        .with_commands(words);
-    let outcome = drive.run(opened).await;
+    let setup = JobSetup {
+        store,
+        models,
+        is_server_known: opened.job.answered.servers.contains(choice.server()),
+        commands,
+        uploader,
+        row: row.as_ref(),
+        traces: traces.feed(),
+        stop,
+    };
+    let (outcome, _) = setup.work_on(opened, &mut |job, report| progress.show(job, report)).await;
     progress.end();
-    if let Some(trace) = trace {
-        trace.end(&opened.job, outcome.is_err());
-    }
     traces.end().await;
     let outcome = outcome.map_err(|error| interruption_error(id, &error))?;
     result::show(&opened.job, path, outcome, show.json)?;
@@ -87,7 +86,7 @@ pub(super) fn exit_code(outcome: JobOutcome) -> u8 {
 /// The error if the job could not be claimed: nothing was done.
 fn claim_error(id: JobId, error: RunError) -> CliError {
     let message = |then: &str| format!("{error}; job {id} is kept as it is: {then}");
-    if error.is_disk_full() {
+    if let Disposition::Hold(HoldReason::Disk, _) = error.disposition() {
         // Where even the first row finds no room, the database doesn't know the job yet.
         let then = format!("make room, then `overnight reindex` and `overnight resume {id}` go on");
         return CliError { message: message(&then), code: exit::HELD };
@@ -126,10 +125,9 @@ pub(super) async fn open(app: &AppContext, row: &JobRow, path: &Path) -> Result<
             path.display(),
             opened.job.spec.id
         ))),
-        Err(RunError::Journal(error @ JournalError::Broken { .. })) => {
-            let reason = format!("{error}; the job ends as failed, because it can't be known what was done");
+        Err(error) if error.disposition() == Disposition::Fail => {
             fail_row(app.store.as_ref(), id, &error.to_string()).await?;
-            Err(CliError::failed(format!("job {id}: {reason}")))
+            Err(CliError::failed(format!("job {id}: {}", error.with_advice(false))))
         }
         Err(RunError::Lock(error @ LockError::Held { .. })) => {
             Err(CliError::usage(format!("{error}: wait for it, or stop it with `overnight pause {id}`")))

@@ -1,6 +1,6 @@
 //! Which model at which server is used: as typed, as configured, and as stored in a job.
 
-use super::{AppContext, CliError, out, run::opening, submit::joined};
+use super::{AppContext, CliError, out, submit::joined};
 use crate::{
     config::{Flags, Origin, Setting, Settings, text_file},
     model::{
@@ -10,6 +10,7 @@ use crate::{
         table::ModelTable,
     },
     runner::{MODELS_ASSET, ModelOptions, OpenJob, ProbeResult, open_model, probe},
+    worker::JobModels,
 };
 use overnight_core::{
     job::{
@@ -94,13 +95,6 @@ pub(super) struct Target {
     pub(super) is_never_called: bool,
 }
 
-/// The models of a job: the first, and its fallbacks in order.
-#[derive(Debug)]
-pub(super) struct OpenModels {
-    pub(super) first: Arc<dyn Model>,
-    pub(super) others: Vec<Arc<dyn Model>>,
-}
-
 impl Target {
     /// The target of `choice`.
     pub(super) fn for_choice(choice: ModelChoice, models: Option<String>) -> Self {
@@ -154,8 +148,8 @@ impl Target {
     }
 
     /// The commands that open the job with these models, and record the choice of another model or server.
-    pub(super) fn commands(&self, models: &OpenModels, opened: &OpenJob) -> Vec<Command> {
-        let mut words = vec![opening(models.first.name(), opened.torn_bytes())];
+    pub(super) fn commands(&self, models: &JobModels, opened: &OpenJob) -> Vec<Command> {
+        let mut words = vec![opened.opening(models.first.name())];
         if self.choice != opened.job.choice {
             words.push(Command::Choose { choice: self.choice.clone() });
         }
@@ -195,14 +189,14 @@ pub(super) async fn open(app: &AppContext, target: &Target) -> Result<Arc<dyn Mo
 }
 
 /// Opens a model, and those that go on when it is down or refuses.
-pub(super) async fn open_all(app: &AppContext, target: &Target, fallback: &[String]) -> Result<OpenModels, CliError> {
+pub(super) async fn open_all(app: &AppContext, target: &Target, fallback: &[String]) -> Result<JobModels, CliError> {
     let first = open(app, target).await?;
     let mut others = Vec::new();
     for name in fallback {
         let model = open(app, &target.fallback(name)).await;
         others.push(model.map_err(|error| fallback_error(name, &error))?);
     }
-    Ok(OpenModels { first, others })
+    Ok(JobModels { first, others })
 }
 
 /// As [`open_all`], where none of them replays a job.
@@ -210,11 +204,11 @@ pub(super) fn all_without_jobs(
     settings: &Settings,
     target: &Target,
     fallback: &[String],
-) -> Result<OpenModels, CliError> {
+) -> Result<JobModels, CliError> {
     let first = without_jobs(settings, target)?;
     let open =
         |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| fallback_error(name, &error));
-    Ok(OpenModels { first, others: fallback.iter().map(open).collect::<Result<_, _>>()? })
+    Ok(JobModels { first, others: fallback.iter().map(open).collect::<Result<_, _>>()? })
 }
 
 fn fallback_error(name: &str, error: &CliError) -> CliError {
@@ -286,7 +280,7 @@ pub(super) fn models_text(settings: &Settings) -> Result<Option<(String, String)
 }
 
 /// Says so where a limit on the cost can't hold, because nobody knows what a call costs.
-pub(super) fn warn_of_price(models: &OpenModels, limit: Option<f64>) {
+pub(super) fn warn_of_price(models: &JobModels, limit: Option<f64>) {
     if limit.is_none() {
         return;
     }

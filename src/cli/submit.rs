@@ -13,9 +13,10 @@ use super::{
 };
 use crate::{
     batch::{self, BatchError, BatchSettings, ClosingSettings, Document, Duplicate, Submission},
+    blocking::run_blocking,
     config::Flags,
     extraction::Extractor,
-    runner::{RunError, now, run_blocking},
+    runner::{RunError, now},
     store::{NewBatch, QueuedJob, Store, StoreError},
 };
 use assignment::Assignment;

@@ -162,8 +162,7 @@ impl Supply for ModelSupply {
         let target =
             Target::for_choice(ModelChoice { model: name.to_owned(), base_url, api_key_env }, settings.models.clone());
         let models = server::open_all(&self.app, &target, &settings.instructions.fallback).await;
-        let server::OpenModels { first, others } = models.map_err(|error| error.message)?;
-        Ok(JobModels { first, others })
+        models.map_err(|error| error.message)
     }
 
     fn submit(&self) -> Option<&dyn Submit> {
@@ -175,7 +174,7 @@ fn log_event(worker_event: &WorkerEvent<'_>) {
     let (level, event, text, mut fields) = match worker_event {
         WorkerEvent::Begun { .. } => (out::LogLevel::Info, "begun", "begun".to_owned(), Vec::new()),
         WorkerEvent::Rested { rest, .. } => {
-            let (level, name, reason) = describe_rest(rest);
+            let ((level, reason), name) = (describe_rest(rest), rest.name());
             let what = match rest {
                 ClaimOutcome::Held(hold, _) => format!("held ({hold})"),
                 _ => name.replace('_', " "),
@@ -198,16 +197,14 @@ fn log_event(worker_event: &WorkerEvent<'_>) {
     out::log(&out::LogMessage { job, fields, ..out::LogMessage::new(level, event, &text) });
 }
 
-/// The log level, the name and the reason of an outcome.
-fn describe_rest(rest: &ClaimOutcome) -> (out::LogLevel, &'static str, Option<&str>) {
+/// How bad it is, and why it came to that.
+fn describe_rest(rest: &ClaimOutcome) -> (out::LogLevel, Option<&str>) {
     use out::LogLevel::{Error, Info, Warn};
     match rest {
-        ClaimOutcome::Ended(status, reason) => (result::level(*status), status.name(), reason.as_deref()),
-        ClaimOutcome::Held(_, why) => (Warn, "held", Some(why)),
-        ClaimOutcome::GivenBack(why) => (Info, "given_back", Some(why)),
-        ClaimOutcome::GivenUp(why) => (Error, "failed", Some(why)),
-        ClaimOutcome::Failed(why) => (Warn, "attempt_failed", Some(why)),
-        ClaimOutcome::Lost(why) => (Warn, "lost", Some(why)),
+        ClaimOutcome::Ended(status, reason) => (result::level(*status), reason.as_deref()),
+        ClaimOutcome::GivenBack(why) => (Info, Some(why)),
+        ClaimOutcome::GivenUp(why) => (Error, Some(why)),
+        ClaimOutcome::Held(_, why) | ClaimOutcome::Failed(why) | ClaimOutcome::Lost(why) => (Warn, Some(why)),
     }
 }
 

@@ -3,10 +3,9 @@
 use super::{AppContext, CliError, out};
 use crate::{
     config::{Flags, Settings},
-    runner::Anchor,
+    store::JobRow,
     workspace_store::{ManifestKey, Uploader, WorkspaceStore, WorkspaceStoreError},
 };
-use overnight_core::job::id::JobId;
 
 /// Where workspaces are kept for other machines.
 #[derive(Debug, clap::Args)]
@@ -54,10 +53,10 @@ pub(super) async fn open_for_worker(app: &AppContext) -> Result<Option<Workspace
     Ok(workspace_store)
 }
 
-/// The keeper of a job whose workspace is in the store, and the end of its journal as the database knows it.
-pub(super) async fn open_keeper(app: &AppContext, id: JobId) -> Result<(Option<Uploader>, Option<Anchor>), CliError> {
-    let Some(row) = app.store.job(id).await? else { return Ok((None, None)) };
-    let Some(key) = row.queue.as_ref().and_then(|queue| queue.manifest.as_deref()) else { return Ok((None, None)) };
+/// Copies the workspace of a job whose workspace is in the store.
+pub(super) async fn uploader(app: &AppContext, row: &JobRow) -> Result<Option<Uploader>, CliError> {
+    let id = row.job.id;
+    let Some(key) = row.queue.as_ref().and_then(|queue| queue.manifest.as_deref()) else { return Ok(None) };
     let workspace_store = open(&app.settings)?.ok_or_else(|| {
         CliError::usage(format!(
             "the workspace of job {id} is in a workspace store: name it with OVERNIGHT_WORKSPACE_STORE or in overnight.yaml"
@@ -66,8 +65,7 @@ pub(super) async fn open_keeper(app: &AppContext, id: JobId) -> Result<(Option<U
     workspace_store.check_exists().await?;
     let key = ManifestKey::parse(key)?;
     let manifest = workspace_store.manifest(&key).await?;
-    let keeper = Uploader::new(workspace_store, app.store.clone(), id, Some((key, manifest)));
-    Ok((Some(keeper), Anchor::of(&row)))
+    Ok(Some(Uploader::new(workspace_store, app.store.clone(), id, Some((key, manifest)))))
 }
 
 /// An amount of data for people, such as `1.5 MiB`.

@@ -3,8 +3,8 @@
 
 use super::{
     RunError,
-    job_runner::{JobRunner, RETRY_AFTER, until_stopped},
-    lease::Timers,
+    checkpoints::RETRY_AFTER,
+    job_runner::{JobRunner, until_stopped},
     open_job::OpenJob,
 };
 use crate::store::Grant;
@@ -25,25 +25,41 @@ pub(super) enum BudgetAnswer {
     Spent(String),
 }
 
+/// The job's share of the budget.
+#[derive(Debug, Default)]
+pub(super) struct BatchBudget {
+    /// USD that the job may cost before its batch is asked again; none: nobody else spends from its budget.
+    granted_usd: Option<f64>,
+    is_spent: bool,
+}
+
 impl JobRunner<'_> {
+    /// The job is one of a batch: what its calls may cost is asked of the batch's budget.
+    #[must_use]
+    pub fn with_shared_budget(mut self, is_shared: bool) -> Self {
+        self.budget.granted_usd = is_shared.then_some(0.0);
+        self
+    }
+
+    /// Whether the job was held because the budget of its batch has no room.
+    pub fn has_spent_batch_budget(&self) -> bool {
+        self.budget.is_spent
+    }
+
     /// Reserves what the next call may cost, where that is not reserved yet.
-    pub(super) async fn reserve_call(
-        &mut self,
-        opened: &mut OpenJob,
-        timers: &mut Timers,
-    ) -> Result<BudgetAnswer, RunError> {
+    pub(super) async fn reserve_call(&mut self, opened: &mut OpenJob) -> Result<BudgetAnswer, RunError> {
         // At worst: as long a reply as there may be, where that is known.
         let expected = opened.job.expected_call();
-        let output = expected.output.max(self.model.most_output().unwrap_or_default());
-        let cost = self.model.cost(&Usage { output, ..expected });
-        let (Some(granted), Some(cost)) = (self.granted_usd, cost) else { return Ok(BudgetAnswer::Fits) };
+        let output = expected.output.max(self.models.current.most_output().unwrap_or_default());
+        let cost = self.models.current.cost(&Usage { output, ..expected });
+        let (Some(granted), Some(cost)) = (self.budget.granted_usd, cost) else { return Ok(BudgetAnswer::Fits) };
         let spent = opened.job.totals.spent.cost_usd;
         if spent + cost <= granted {
             return Ok(BudgetAnswer::Fits);
         }
         let mut last = Grant::Spent;
         for calls in [RESERVED_CALLS, 1.0] {
-            let Some(grant) = self.reserve(opened, timers, spent + calls * cost).await? else {
+            let Some(grant) = self.reserve(opened, spent + calls * cost).await? else {
                 return Ok(BudgetAnswer::Later);
             };
             last = grant;
@@ -53,26 +69,26 @@ impl JobRunner<'_> {
         }
         if last == Grant::Later {
             // What each keeps without need may be all that another waits for, and the rows must tell what was spent.
-            self.reserve(opened, timers, spent).await?;
+            self.reserve(opened, spent).await?;
             opened.journal.sync()?;
             self.save(opened).await?;
-            self.wait(opened, timers, ASK_AGAIN_AFTER).await?;
+            self.wait(opened, ASK_AGAIN_AFTER).await?;
             return Ok(BudgetAnswer::Later);
         }
-        self.has_spent_batch_budget = true;
+        self.budget.is_spent = true;
         Ok(BudgetAnswer::Spent(format!(
             "the budget of its batch has no room for the next call, which may cost {cost:.4} USD; `overnight resume BATCH --budget-usd N` gives it more"
         )))
     }
 
     /// Asks until the database answers; none where the work is to stop first.
-    async fn reserve(&mut self, opened: &OpenJob, timers: &mut Timers, usd: f64) -> Result<Option<Grant>, RunError> {
+    async fn reserve(&mut self, opened: &mut OpenJob, usd: f64) -> Result<Option<Grant>, RunError> {
         loop {
-            self.keep_lease(opened, timers).await?;
-            match self.store.reserve(opened.job.spec.id, opened.lease, usd).await {
+            self.await_lease(opened).await?;
+            match self.store.reserve(opened.lease.id, opened.lease.number, usd).await {
                 Ok(grant) => {
                     if grant == Grant::Granted {
-                        self.granted_usd = Some(usd);
+                        self.budget.granted_usd = Some(usd);
                     }
                     return Ok(Some(grant));
                 }

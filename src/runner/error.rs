@@ -4,13 +4,17 @@ use crate::{
     model::ModelError,
     store::StoreError,
     workspace::{
-        WorkspaceError, archive::ArchiveError, error::is_out_of_reach, journal::JournalError, lock::LockError,
+        WorkspaceError,
+        archive::ArchiveError,
+        error::{is_full, is_out_of_reach},
+        journal::JournalError,
+        lock::LockError,
     },
     workspace_store::WorkspaceStoreError,
 };
-use overnight_core::job::instructions::InstructionsError;
+use overnight_core::job::{instructions::InstructionsError, record::HoldReason};
 use overnight_documents::DocumentError;
-use std::{error::Error, io};
+use std::{error::Error, io, time::Duration};
 
 /// What stops the runner; each is one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +44,7 @@ pub enum RunError {
         env!("CARGO_PKG_VERSION")
     )]
     OtherVersion { file: String, line: u64, version: String, what: String },
-    /// The model's key, name or address is wrong: a person must change it.
+    /// Something beside the job is wrong, such as the key, the name or the address of its model: a person must change it.
     #[error("{0}")]
     Configuration(String),
     /// The request itself can't be met.
@@ -53,34 +57,79 @@ pub enum RunError {
 
 /// `ENFILE` and `EMFILE`, of the machine and of the process.
 const OUT_OF_FILES: [i32; 2] = [23, 24];
+/// After how long a job whose disk is full goes on by itself, where it is in the queue.
+const DISK_WAKES: Duration = Duration::from_mins(5);
+/// The same, where the workspace store doesn't answer.
+const STORE_WAKES: Duration = Duration::from_mins(1);
+/// After how long a workspace that another process has open is tried again.
+const LOCK_RETRY: Duration = Duration::from_secs(3);
+/// How long a job is left to others when this process has no files left.
+const OTHERS_FIRST: Duration = Duration::from_secs(10);
+
+/// What an error means for the job that it stops, whoever runs the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disposition {
+    /// The database did not do what it was asked, or another process has the lease: nothing more is written, and who claims the
+    /// job next goes on with it.
+    Lost,
+    /// Nothing is wrong with the job. It goes back to the queue, with no attempt used, for as long at least.
+    GiveBack(Duration),
+    /// It is held: in the queue for so long, where that can help, else until a person has changed something.
+    Hold(HoldReason, Option<Duration>),
+    /// A person must repair its workspace. While it is worked, it is held until then; before that, an attempt has failed.
+    Repair,
+    /// An attempt has failed, and the next may get further.
+    FailAttempt,
+    /// It ends as failed, because it can't be known what was done.
+    Fail,
+}
 
 impl RunError {
-    /// Whether it is room on the disk, and nothing else, that is missing.
-    pub fn is_disk_full(&self) -> bool {
+    pub fn disposition(&self) -> Disposition {
         match self {
-            Self::Workspace(error) => error.is_disk_full(),
-            Self::Journal(error) => error.is_disk_full(),
-            Self::Archive(error) => error.is_disk_full(),
-            Self::Store(error) => matches!(error, StoreError::Full { .. }),
-            Self::WorkspaceStore(error) => error.is_disk_full(),
-            Self::Document(_)
-            | Self::Instructions(_)
-            | Self::Model(_)
-            | Self::Lock(_)
-            | Self::OtherVersion { .. }
-            | Self::Configuration(_)
-            | Self::Request(_)
-            | Self::NoDecision(_) => false,
+            _ if self.is_disk_full() => Disposition::Hold(HoldReason::Disk, Some(DISK_WAKES)),
+            Self::Store(_) => Disposition::Lost,
+            Self::Lock(LockError::Held { .. }) => Disposition::GiveBack(LOCK_RETRY),
+            Self::Journal(JournalError::Broken { .. }) => Disposition::Fail,
+            _ if self.is_out_of_files() => Disposition::GiveBack(OTHERS_FIRST),
+            _ if self.is_out_of_reach() => Disposition::Hold(HoldReason::Paused, None),
+            // Where the end of a job has not come to the store, nobody is told of it.
+            Self::WorkspaceStore(error) if error.retryable() => {
+                Disposition::Hold(HoldReason::Outage, Some(STORE_WAKES))
+            }
+            Self::OtherVersion { .. } | Self::Configuration(_) | Self::Model(_) | Self::WorkspaceStore(_) => {
+                Disposition::Hold(HoldReason::Paused, None)
+            }
+            Self::Workspace(_) | Self::Journal(_) | Self::Archive(_) | Self::Request(_) => Disposition::Repair,
+            Self::Document(_) | Self::Instructions(_) | Self::Lock(_) | Self::NoDecision(_) => Disposition::FailAttempt,
         }
     }
 
+    /// The error with what is to be done about it, or what follows, where it doesn't say so itself.
+    pub fn with_advice(&self, is_queued: bool) -> String {
+        let advice = match self.disposition() {
+            Disposition::Hold(HoldReason::Disk, _) if is_queued => "make room: it goes on by itself in a few minutes",
+            Disposition::Hold(HoldReason::Disk, _) => "make room and resume",
+            Disposition::Fail => "the job ends as failed, because it can't be known what was done",
+            _ if self.is_out_of_files() => "this machine has too many files open (ulimit -n)",
+            _ if self.is_out_of_reach() => "see that its folder can be written, and resume the job",
+            _ => return self.to_string(),
+        };
+        format!("{self}; {advice}")
+    }
+
+    /// Whether it is room on the disk, and nothing else, that is missing.
+    fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Store(StoreError::Full { .. })) || self.of_system().is_some_and(is_full)
+    }
+
     /// Whether this process, or the machine, has too many files open: nothing is wrong with the job.
-    pub fn is_out_of_files(&self) -> bool {
+    fn is_out_of_files(&self) -> bool {
         self.of_system().and_then(io::Error::raw_os_error).is_some_and(|code| OUT_OF_FILES.contains(&code))
     }
 
     /// Whether the system refuses the workspace's files: a folder that can only be read, a permission, a failing disk.
-    pub fn is_out_of_reach(&self) -> bool {
+    fn is_out_of_reach(&self) -> bool {
         let is_of_workspace = matches!(self, Self::Workspace(_) | Self::Journal(_) | Self::Archive(_) | Self::Lock(_));
         is_of_workspace && self.of_system().is_some_and(is_out_of_reach)
     }
@@ -98,41 +147,22 @@ impl RunError {
     }
 
     /// Whether what is elsewhere, and can't be reached, is all that is missing.
-    pub fn is_retryable(&self) -> bool {
-        match self {
-            Self::Store(error) => error.retryable(),
-            Self::WorkspaceStore(error) => error.retryable(),
-            Self::Document(_)
-            | Self::Instructions(_)
-            | Self::Model(_)
-            | Self::Workspace(_)
-            | Self::Journal(_)
-            | Self::Archive(_)
-            | Self::Lock(_)
-            | Self::OtherVersion { .. }
-            | Self::Configuration(_)
-            | Self::Request(_)
-            | Self::NoDecision(_) => false,
-        }
+    pub(super) fn is_retryable(&self) -> bool {
+        matches!(self, Self::Store(error) if error.retryable())
+            || matches!(self, Self::WorkspaceStore(error) if error.retryable())
     }
 
     /// Whether the user's request or configuration is what is wrong, rather than the job or the machine.
     pub fn is_usage(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Document(_)
-            | Self::Instructions(_)
-            | Self::Model(_)
-            | Self::OtherVersion { .. }
-            | Self::Configuration(_)
-            | Self::Request(_) => true,
-            Self::Workspace(_)
-            | Self::Journal(_)
-            | Self::Archive(_)
-            | Self::Lock(_)
-            | Self::Store(_)
-            | Self::WorkspaceStore(_)
-            | Self::NoDecision(_) => false,
-        }
+                | Self::Instructions(_)
+                | Self::Model(_)
+                | Self::OtherVersion { .. }
+                | Self::Configuration(_)
+                | Self::Request(_)
+        )
     }
 }
 

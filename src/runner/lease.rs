@@ -1,20 +1,18 @@
-//! How a job runner keeps the lease of its job and receives control signals: by itself, or by way of a worker that speaks
-//! with the database for all its jobs at once.
+//! The lease of a job, as the runner of the job sees it. A heartbeat keeps it: the worker's, which keeps all leases of the worker,
+//! or one for this job alone, where a person runs it.
 //!
 //! *Invariant*: nothing is decided under a lease that may have run out. It counts from when its renewal was sent, by a clock
 //! that goes on while the process is stopped.
 
 use super::{
     RunError,
-    job_runner::{JobRunner, RETRY_AFTER, until_stopped},
+    active_jobs::ActiveJobs,
+    heartbeat::{Heartbeat, Leases},
+    job_runner::{JobRunner, until_stopped},
     open_job::OpenJob,
 };
-use crate::store::{ControlSignal, StoreError};
-use overnight_core::job::{
-    decide::{Command, EffectResult},
-    record::HoldReason,
-    time::Timestamp,
-};
+use crate::store::{ControlSignal, JobStore, Store, StoreError};
+use overnight_core::job::{decide::Command, id::JobId, record::HoldReason, time::Timestamp};
 use std::{
     sync::{
         Arc,
@@ -25,24 +23,71 @@ use std::{
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// How long the lease of a job that a person runs lasts without renewal, in milliseconds.
-pub(super) const LEASE_MS: u64 = 60_000;
-/// How often the database is asked for control signals.
-const SIGNALS_EVERY: Duration = Duration::from_secs(1);
-/// How often the lease is renewed.
-const RENEW_EVERY: Duration = Duration::from_secs(15);
-/// A lease this old, counted from when its renewal was sent, may run out while a decision is written: nothing is decided
-/// before it is renewed.
-const RENEW_FIRST: Duration = Duration::from_millis(LEASE_MS - 15_000);
+/// The times of a worker. A dead worker's job is taken over after a lease and a sweep at most.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkerTimes {
+    /// How long a lease lasts without a heartbeat.
+    pub lease: Duration,
+    /// Nothing is decided under a lease that has less left.
+    pub margin: Duration,
+    pub heartbeat: Duration,
+    /// How often the database is asked for signals to running jobs, and time windows are looked at.
+    pub signals: Duration,
+    pub sweep: Duration,
+    /// How often the queue is looked at when nothing is heard of it.
+    pub poll: Duration,
+    /// How long a job that waits for its server stays held when its worker dies.
+    pub wakes_after: Duration,
+    /// How long a reader of the metrics may take to ask, and to be answered.
+    pub metrics_timeout: Duration,
+}
 
-/// What a worker tells the runner of one of its jobs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl Default for WorkerTimes {
+    fn default() -> Self {
+        Self {
+            lease: Duration::from_secs(20),
+            margin: Duration::from_secs(5),
+            heartbeat: Duration::from_secs(4),
+            signals: Duration::from_secs(1),
+            sweep: Duration::from_secs(4),
+            poll: Duration::from_secs(1),
+            wakes_after: Duration::from_mins(1),
+            metrics_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl WorkerTimes {
+    /// For a job that a person runs: nobody else takes it over, so its lease may be long.
+    pub(super) fn of_one_job() -> Self {
+        let quarter = Duration::from_secs(15);
+        Self { lease: 4 * quarter, margin: quarter, heartbeat: quarter, ..Self::default() }
+    }
+
+    pub(crate) fn lease_ms(&self) -> u64 {
+        u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// What the heartbeat knows of one lease.
+#[derive(Clone, Debug, PartialEq)]
 pub struct LeaseStatus {
     /// When the renewal of the lease was sent that the database took last.
     pub renewed: Instant,
     pub request: Option<StopRequest>,
-    /// Another has the job: write nothing more.
+    /// Another process has the job: write nothing more.
     pub is_lost: bool,
+    /// When the last heartbeat was sent and what came back, if it failed and nobody else reports that.
+    pub failed: Option<(Instant, StoreError)>,
+}
+
+impl LeaseStatus {
+    fn signal(&self) -> Option<ControlSignal> {
+        match self.request {
+            Some(StopRequest::Signal(signal)) => Some(signal),
+            Some(StopRequest::WindowClosed { .. }) | None => None,
+        }
+    }
 }
 
 /// Why a running job is to stop at its next turn.
@@ -54,160 +99,146 @@ pub enum StopRequest {
     WindowClosed { opens: Timestamp },
 }
 
-/// What a worker hands to the runner of a job whose lease it keeps.
+/// The lease under which this process works on a job, and what the heartbeat knows of it.
 #[derive(Clone, Debug)]
 pub struct LeaseHandle {
-    pub worker: Uuid,
-    /// How long a lease lasts without renewal.
-    pub lease: Duration,
-    /// No decision under a lease that has less left than this.
-    pub margin: Duration,
-    /// How long after a hold for an outage the job is queued by itself, unless the worker says that it still waits.
-    pub wakes_after: Duration,
-    pub status: watch::Receiver<LeaseStatus>,
+    pub(super) id: JobId,
+    /// In whose name it is claimed.
+    pub(super) worker: Uuid,
+    pub(super) times: WorkerTimes,
+    /// Its number, which stands in what this process writes; 0 until the job is claimed.
+    pub(super) number: u64,
     /// When the claim was sent.
-    pub claimed: Instant,
-    /// The lease that the runner has now; 0 where it has none, because the job rests.
-    pub held: Arc<AtomicU64>,
+    pub(super) claimed: Instant,
+    pub(super) status: watch::Receiver<LeaseStatus>,
+    /// The number while the lease is held; 0 while there is none, because the job rests.
+    pub(super) held: Arc<AtomicU64>,
+    /// The job alone, for its own heartbeat. None: a worker of the queue keeps the lease, and what it stops working on goes back
+    /// to the queue.
+    pub(super) alone: Option<Arc<ActiveJobs>>,
 }
 
-/// When control signals were last asked for, and when the lease was last renewed.
-pub(super) struct Timers {
-    pub(super) asked: Option<Instant>,
-    pub(super) renewed: Instant,
-}
-
-impl JobRunner<'_> {
-    /// In whose name a claim is made, and how many milliseconds it lasts.
-    pub(super) fn claim_terms(&self) -> (Uuid, u64) {
-        match &self.lease_handle {
-            None => (Uuid::now_v7(), LEASE_MS),
-            Some(handle) => (handle.worker, u64::try_from(handle.lease.as_millis()).unwrap_or(u64::MAX)),
-        }
+impl LeaseHandle {
+    /// For a job that a person runs, not claimed yet.
+    pub(super) fn of_one_job(id: JobId) -> Self {
+        let alone = Arc::new(ActiveJobs::default());
+        let handle = alone.add(id, 0, Uuid::now_v7(), Instant::now(), WorkerTimes::of_one_job());
+        Self { alone: Some(alone), ..handle }
     }
 
-    /// Tells the worker which lease the runner has; 0 before a lease is freed, so that the worker doesn't take it for lost.
-    pub(super) fn publish_lease(&self, lease: u64) {
-        if let Some(handle) = &self.lease_handle {
-            handle.held.store(lease, Ordering::SeqCst);
-        }
+    /// Whether the job goes back to the queue when this process stops working on it.
+    pub(super) fn is_queued(&self) -> bool {
+        self.alone.is_none()
     }
 
-    /// The lease was claimed again; the claim was sent at `sent`.
-    pub(super) fn claimed(&mut self, lease: u64, sent: Instant) {
-        if let Some(handle) = &mut self.lease_handle {
-            handle.claimed = sent;
-        }
-        self.publish_lease(lease);
+    /// The number of the lease while it is held, else 0.
+    pub fn held(&self) -> u64 {
+        self.held.load(Ordering::SeqCst)
     }
 
-    /// Stops before the lease can run out, until it is renewed.
-    pub(super) async fn keep_lease(&mut self, opened: &OpenJob, timers: &mut Timers) -> Result<(), RunError> {
-        if self.lease_handle.is_some() {
-            return self.await_lease(opened).await;
-        }
-        while timers.renewed.elapsed() >= RENEW_FIRST {
-            let sent = Instant::now();
-            match self.store.renew(opened.job.spec.id, opened.lease, LEASE_MS).await {
-                Ok(()) => timers.renewed = sent,
-                Err(error) if error.retryable() && !*self.stop.borrow() => {
-                    self.tolerate_outage(opened, error)?;
-                    tokio::select! {
-                        () = tokio::time::sleep(RETRY_AFTER) => {}
-                        () = until_stopped(&mut self.stop) => {}
-                    }
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+    /// The lease is about to be freed: the heartbeat must not miss it.
+    pub fn release(&self) {
+        self.held.store(0, Ordering::SeqCst);
+    }
+
+    /// Takes the lease, whoever had it.
+    pub(super) async fn claim(&mut self, store: &dyn JobStore) -> Result<(), StoreError> {
+        let sent = Instant::now();
+        self.number = store.claim(self.id, self.worker, self.times.lease_ms()).await?;
+        self.claimed = sent;
+        self.held.store(self.number, Ordering::SeqCst);
         Ok(())
     }
 
-    /// Waits until the worker has renewed a lease that may have run out. A worker that is to stop can't be waited for: the
-    /// lease is as good as lost. Where there is no lease, because the job rests, nobody can lose it.
-    pub(super) async fn await_lease(&mut self, opened: &OpenJob) -> Result<(), RunError> {
-        let lost = || StoreError::LeaseLost { id: opened.job.spec.id }.into();
-        let Some(handle) = &mut self.lease_handle else { return Ok(()) };
-        let stale = handle.lease.saturating_sub(handle.margin);
+    /// Keeps the lease from now on, where no worker does.
+    pub(super) fn start_heartbeat(&self, store: &dyn Store) -> Result<Option<Heartbeat>, StoreError> {
+        let Some(jobs) = self.alone.clone() else { return Ok(None) };
+        let leases = Leases { worker: self.worker, jobs: jobs.clone(), times: self.times, window: None };
+        Heartbeat::start(store, leases, move |sent, answer| jobs.on_answer(sent, answer)).map(Some)
+    }
+
+    pub(super) fn lost(&self) -> StoreError {
+        StoreError::LeaseLost { id: self.id }
+    }
+
+    /// Waits until a lease that may have run out is renewed. A worker that is to stop can't be waited for: the lease is as good
+    /// as lost. A person's job has its workspace to itself, whatever its lease, and can still be held.
+    async fn until_renewed(&mut self, stop: &mut watch::Receiver<bool>) -> Result<(), StoreError> {
+        let stale = self.times.lease.saturating_sub(self.times.margin);
         loop {
-            let status = *handle.status.borrow_and_update();
-            if status.is_lost {
-                return Err(lost());
+            let LeaseStatus { renewed, is_lost, failed, .. } = self.status.borrow_and_update().clone();
+            if is_lost {
+                return Err(self.lost());
             }
-            if status.renewed.max(handle.claimed).elapsed() < stale || handle.held.load(Ordering::SeqCst) == 0 {
+            if renewed.max(self.claimed).elapsed() < stale || self.held() == 0 {
                 return Ok(());
             }
+            if let Some((_, error)) = failed.filter(|(_, error)| !error.retryable()) {
+                return Err(error);
+            }
             tokio::select! {
-                changed = handle.status.changed() => changed.map_err(|_| lost())?,
-                () = until_stopped(&mut self.stop) => return Err(lost()),
+                changed = self.status.changed() => changed.map_err(|_| self.lost())?,
+                () = until_stopped(stop) => return if self.is_queued() { Err(self.lost()) } else { Ok(()) },
             }
         }
     }
+}
 
-    /// Renews the lease and obeys a control signal, where there is one.
-    pub(super) async fn check_signals(&mut self, opened: &mut OpenJob, timers: &mut Timers) -> Result<(), RunError> {
-        if let Some(handle) = &self.lease_handle {
-            let status = *handle.status.borrow();
-            if status.is_lost {
-                return Err(StoreError::LeaseLost { id: opened.job.spec.id }.into());
-            }
-            return match status.request {
-                Some(StopRequest::Signal(signal)) => self.obey(opened, signal).await,
-                // Between turns only.
-                Some(StopRequest::WindowClosed { .. }) | None => Ok(()),
-            };
+impl JobRunner<'_> {
+    /// Waits until nothing speaks against a decision.
+    pub(super) async fn await_lease(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
+        Ok(opened.lease.until_renewed(&mut self.stop).await?)
+    }
+
+    /// Does what the heartbeat has heard for the job.
+    pub(super) async fn check_signals(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
+        let mut status = opened.lease.status.borrow().clone();
+        if status.is_lost {
+            return Err(opened.lease.lost().into());
         }
-        if timers.asked.is_some_and(|asked| asked.elapsed() < SIGNALS_EVERY) || self.is_database_paused() {
-            return Ok(());
-        }
-        timers.asked = Some(Instant::now());
-        let id = opened.job.spec.id;
-        if timers.renewed.elapsed() >= RENEW_EVERY {
-            let sent = Instant::now();
-            match self.store.renew(id, opened.lease, LEASE_MS).await {
-                Ok(()) => timers.renewed = sent,
-                Err(error) => self.tolerate_outage(opened, error)?,
-            }
-        }
-        match self.store.control_signal(id, opened.lease).await {
-            Ok(None) => Ok(()),
-            Ok(Some(signal)) => self.obey(opened, signal).await,
-            Err(error) => self.tolerate_outage(opened, error),
+        // Unless a checkpoint has found the database back since.
+        let failed =
+            status.failed.take().filter(|(sent, _)| *sent > self.checkpoints.saved_at && !self.is_database_paused());
+        failed.map_or(Ok(()), |(_, error)| self.tolerate_outage(opened, error))?;
+        match status.signal() {
+            Some(signal) => self.obey(opened, signal).await,
+            None => Ok(()),
         }
     }
 
-    /// A cancel or a pause that was asked for while the job waits for its server. A worker receives it with all others.
-    pub(super) async fn signal_while_held(&mut self, opened: &OpenJob) -> Result<Option<ControlSignal>, StoreError> {
-        match &self.lease_handle {
-            None => self.store.control_signal(opened.job.spec.id, opened.lease).await,
-            Some(handle) => Ok(match handle.status.borrow().request {
-                Some(StopRequest::Signal(signal)) => Some(signal),
-                Some(StopRequest::WindowClosed { .. }) | None => None,
-            }),
+    /// The signal to a job that has no heartbeat to hear it: as none is sent yet, or as there is no lease. In the queue, the
+    /// worker asks for all its jobs.
+    pub(super) async fn ask_for_signal(&mut self, opened: &OpenJob) -> Result<Option<ControlSignal>, RunError> {
+        let lease = &opened.lease;
+        if lease.is_queued() {
+            return Ok(lease.status.borrow().signal());
+        }
+        match self.store.control_signal(lease.id, lease.number).await {
+            Ok(signal) => Ok(signal),
+            Err(error) => self.tolerate_outage(opened, error).map(|()| None),
         }
     }
 
     /// Holds the job, between two turns, when its time window has closed.
     pub(super) async fn check_window(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
-        let request = self.lease_handle.as_ref().and_then(|handle| handle.status.borrow().request);
+        let request = opened.lease.status.borrow().request;
         let Some(StopRequest::WindowClosed { opens }) = request.filter(|_| opened.job.is_running()) else {
             return Ok(());
         };
         self.await_lease(opened).await?;
         // Where this is not heard, the job would rest until a person comes: it goes on rather.
-        match self.store.wake_at(opened.job.spec.id, opened.lease, opens).await {
+        match self.store.wake_at(opened.lease.id, opened.lease.number, opens).await {
             Ok(()) => {}
             Err(error) => return self.tolerate_outage(opened, error),
         }
         let detail = format!("its time window is closed; it goes on by itself at {opens}");
-        let command = Command::Hold { reason: HoldReason::Window, detail };
-        self.decide(opened, EffectResult::Command(command)).await.map(drop)
+        self.command(opened, Command::Hold { reason: HoldReason::Window, detail }).await
     }
 
     /// Obeys a control signal.
     pub(super) async fn obey(&mut self, opened: &mut OpenJob, signal: ControlSignal) -> Result<(), RunError> {
         match signal {
-            ControlSignal::Cancel => self.decide(opened, EffectResult::Command(Command::Cancel)).await.map(drop),
+            ControlSignal::Cancel => self.command(opened, Command::Cancel).await,
             ControlSignal::Pause => self.pause(opened, "paused by a person").await,
         }
     }

@@ -1,31 +1,36 @@
-//! The runner: makes jobs, opens them, and drives them. The loop is in `job_runner`, and `perform` is the only place with side
+//! The runner: makes jobs, opens them, and works on them. The loop is in `job_runner`, and `perform` is the only place with side
 //! effects for the machine.
 //!
 //! - `create`: a workspace from instructions and documents
 //! - `input_check`: refuses a job whose inputs were changed since it was made
 //! - `open_job`: one opened workspace, with its lock, journal and state
-//! - `job_runner`: the loop: ask, perform, decide, append, apply
-//! - `workspace_upload`: uploads the workspace to the workspace store before the database hears of it
-//! - `lease`: how the lease is renewed, and control signals are received, while a job is driven
-//! - `model_call`: one model call, with its budget, its retries and a server that is down
-//! - `batch_budget`: reservations from the budget that the jobs of a batch share
+//! - `job_runner`: ask, perform, decide, append, apply
+//! - `checkpoints`: what the workspace store and the database hear of it
+//! - `lease`: the lease of a job, and what is asked of a running job; `heartbeat` keeps the leases of all `active_jobs`
+//! - `model_call`: one model call, with its retries; `model_chain`: the model and its fallbacks; `server_outage`: its server is down
+//! - `batch_budget`: its part of the budget that its batch's jobs have together
 //! - `read_call`: a reading call, which may take long
-//! - `perform`: answers every other question; `contract_check`: the contract's checks; `quote_positions`: where quotes stand; `models`: opens a model by its name
+//! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand; `models`: a model from its name
+//! - `error`: what can go wrong, and what each error means for the job
 //! - `probe`: tries a model with a tiny call
 //! - `clock`: the only clock
 //! - `reindex`: rebuilds the database from the workspaces
 //! - `other_version`: recognises a journal that another version of the program wrote
 
+mod active_jobs;
 mod batch_budget;
+mod checkpoints;
 mod clock;
 mod contract_check;
 mod create;
 mod duplicates;
 mod error;
+mod heartbeat;
 mod input_check;
 mod job_runner;
 mod lease;
 mod model_call;
+mod model_chain;
 mod models;
 mod open_job;
 mod other_version;
@@ -34,15 +39,15 @@ mod probe;
 mod quote_positions;
 mod read_call;
 mod reindex;
-mod workspace_upload;
+mod server_outage;
 
-use crate::blocking;
-pub use blocking::run_blocking;
+pub use active_jobs::ActiveJobs;
 pub use clock::now;
 pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
-pub use error::RunError;
+pub use error::{Disposition, RunError};
+pub use heartbeat::{Heartbeat, Leases};
 pub use job_runner::{JobOutcome, JobRunner, RunReport};
-pub use lease::{LeaseHandle, LeaseStatus, StopRequest};
+pub use lease::{LeaseHandle, LeaseStatus, StopRequest, WorkerTimes};
 pub use models::{ModelOptions, open_model};
 pub use open_job::{Anchor, LoadedJob, OpenJob, fail_row, load, load_from};
 pub use probe::{ProbeResult, probe};

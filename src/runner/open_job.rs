@@ -4,11 +4,12 @@
 use super::{
     RunError,
     clock::{Clock, now},
+    lease::{LeaseHandle, WorkerTimes},
     other_version,
 };
 use crate::{
     failpoint,
-    store::{JobRow, Store, StoreError},
+    store::{JobRow, JobStore, StoreError},
     tool::{DocumentCache, PlannedChange},
     workspace::{
         Workspace, chain,
@@ -147,8 +148,8 @@ pub struct OpenJob {
     pub(super) spec_sha256: String,
     /// The database knew the journal's last line when it was opened, and so all rows.
     pub(super) is_recorded: bool,
-    /// The number under which this process works; 0 until it is claimed.
-    pub(super) lease: u64,
+    /// The lease under which this process works.
+    pub(super) lease: LeaseHandle,
     clock: Clock,
     lock: Lock,
 }
@@ -162,12 +163,11 @@ impl OpenJob {
         let journal = Journal::open(&workspace, |line| replayed.on(line))
             .map_err(|error| other_version::explain(&workspace, error))?;
         replayed.check_end(journal.seq(), journal.head())?;
-        let is_recorded = replayed
-            .anchor
-            .as_ref()
-            .is_some_and(|anchor| (anchor.seq, anchor.head.as_str()) == (journal.seq(), journal.head()));
+        let end = Anchor { seq: journal.seq(), head: journal.head().to_owned() };
+        let is_recorded = replayed.anchor.as_ref() == Some(&end);
         let spec_sha256 = std::mem::take(&mut replayed.spec_sha256);
         let job = replayed.job(path)?;
+        let lease = LeaseHandle::of_one_job(job.spec.id);
         Ok(Self {
             job,
             workspace: Arc::new(workspace),
@@ -178,29 +178,24 @@ impl OpenJob {
             derived_at: None,
             spec_sha256,
             is_recorded,
-            lease: 0,
+            lease,
             clock: Clock::default(),
             lock,
         })
     }
 
-    /// Makes the job's row where there is none, and claims the lease under which this process writes.
-    pub async fn claim(&mut self, store: &dyn Store) -> Result<(), RunError> {
-        self.claim_for(store, Uuid::now_v7(), super::lease::LEASE_MS).await
-    }
-
-    /// [`Self::claim`] in the name of `worker`, for `for_ms` milliseconds.
-    pub(super) async fn claim_for(&mut self, store: &dyn Store, worker: Uuid, for_ms: u64) -> Result<(), RunError> {
+    /// Gives the job its place in the database, and takes its lease: this process works on it.
+    pub async fn claim(&mut self, store: &dyn JobStore) -> Result<(), RunError> {
         failpoint::hit("row.before");
         store.create(&self.row()).await?;
         failpoint::hit("claim.before");
-        self.lease = store.claim(self.job.spec.id, worker, for_ms).await?;
+        self.lease.claim(store).await?;
         failpoint::hit("claim.done");
         Ok(())
     }
 
-    /// Works under a lease that was claimed for this process before the workspace was opened.
-    pub fn set_lease(&mut self, lease: u64) {
+    /// Works under a lease that a worker claimed before the workspace was opened, and keeps.
+    pub fn set_lease(&mut self, lease: LeaseHandle) {
         self.lease = lease;
     }
 
@@ -217,6 +212,16 @@ impl OpenJob {
     /// Bytes of a line that a crash cut off, and that opening the journal removed.
     pub fn torn_bytes(&self) -> Option<u64> {
         self.journal.torn()
+    }
+
+    /// The command with which this program takes the job up, to work on it with `model`.
+    pub fn opening(&self, model: &str) -> Command {
+        opening(model, self.torn_bytes())
+    }
+
+    /// The journal's end.
+    pub(super) fn anchor(&self) -> Anchor {
+        Anchor { seq: self.journal.seq(), head: self.journal.head().to_owned() }
     }
 
     /// The job's first row.
@@ -241,7 +246,7 @@ impl OpenJob {
             let _ = self.write_derived();
         }
         self.lock.check(&self.workspace)?;
-        self.journal.append(at, self.lease, &events)?;
+        self.journal.append(at, self.lease.number, &events)?;
         if !events.iter().all(is_exchange_only) {
             self.journal.sync()?;
         }
@@ -263,7 +268,7 @@ impl OpenJob {
     }
 
     /// Writes the rows of the present state. A status other than running frees the lease.
-    pub async fn checkpoint(&self, store: &dyn Store, extent: CheckpointExtent) -> Result<(), StoreError> {
+    pub async fn checkpoint(&self, store: &dyn JobStore, extent: CheckpointExtent) -> Result<(), StoreError> {
         self.checkpoint_since(store, extent, None).await.map(drop)
     }
 
@@ -271,28 +276,21 @@ impl OpenJob {
     /// name the next time.
     pub(super) async fn checkpoint_since(
         &self,
-        store: &dyn Store,
+        store: &dyn JobStore,
         extent: CheckpointExtent,
         before: Option<&Checkpoint>,
     ) -> Result<Checkpoint, StoreError> {
         let checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
         failpoint::hit("checkpoint.before");
-        store.checkpoint(self.job.spec.id, self.lease, &checkpoint.since(before)).await?;
+        store.checkpoint(self.lease.id, self.lease.number, &checkpoint.since(before)).await?;
         failpoint::hit("checkpoint.done");
         Ok(checkpoint)
     }
+}
 
-    /// Writes the rows with another status than the journal's: what stopped the process is not a fact of the job.
-    pub(super) async fn checkpoint_as(
-        &self,
-        store: &dyn Store,
-        extent: CheckpointExtent,
-        change: impl FnOnce(&mut JobState),
-    ) -> Result<(), StoreError> {
-        let mut checkpoint = self.job.checkpoint(extent, self.journal.seq(), self.journal.head());
-        change(&mut checkpoint.state);
-        store.checkpoint(self.job.spec.id, self.lease, &checkpoint).await
-    }
+/// `torn_bytes` of an unfinished line were cut off the journal.
+pub(super) fn opening(model: &str, torn_bytes: Option<u64>) -> Command {
+    Command::Open { version: env!("CARGO_PKG_VERSION").to_owned(), model: model.to_owned(), torn_bytes }
 }
 
 /// Whether an event only records what the model or a tool said: what follows from it is decided next.
@@ -315,14 +313,14 @@ pub(super) fn first_row(job: &Job, path: &Path) -> NewJob {
 }
 
 /// Marks the row of a job as failed whose journal is broken: a job never goes on silently.
-pub async fn fail_row(store: &dyn Store, id: JobId, reason: &str) -> Result<(), StoreError> {
+pub async fn fail_row(store: &dyn JobStore, id: JobId, reason: &str) -> Result<(), StoreError> {
     let Some(row) = store.job(id).await? else {
         return Ok(());
     };
     if row.state.status.is_end() {
         return Ok(());
     }
-    let lease = store.claim(id, Uuid::now_v7(), super::lease::LEASE_MS).await?;
+    let lease = store.claim(id, Uuid::now_v7(), WorkerTimes::of_one_job().lease_ms()).await?;
     let state = JobState {
         status: JobStatus::Failed,
         hold_reason: None,

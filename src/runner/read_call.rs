@@ -3,13 +3,14 @@
 
 use super::{
     RunError,
-    blocking::run_blocking,
     job_runner::{JobRunner, until_stopped},
-    lease::Timers,
     model_call::TICK,
     open_job::OpenJob,
 };
-use crate::tool::{self, ToolError};
+use crate::{
+    blocking::run_blocking,
+    tool::{self, ToolError},
+};
 use overnight_core::{
     job::{
         coverage::Coverage,
@@ -25,7 +26,6 @@ impl JobRunner<'_> {
     pub(super) async fn read(
         &mut self,
         opened: &mut OpenJob,
-        timers: &mut Timers,
         effect: &Effect,
         (call, work): (&ToolCall, &WorkCall),
     ) -> Result<Option<EffectResult>, RunError> {
@@ -71,7 +71,7 @@ impl JobRunner<'_> {
                             humantime::format_duration(limit)
                         )));
                     }
-                    if !self.check_in(opened, timers).await? {
+                    if !self.check_in(opened).await? {
                         return Ok(None);
                     }
                 }

@@ -1,20 +1,18 @@
-//! What a worker does in the background, beside its jobs and the heartbeat: control signals and time windows of running jobs,
-//! the sweep of jobs that other workers have lost, and the schedules.
+//! What a worker does beside its jobs: the sweep of what other workers have lost, the schedules, and whether the database is well.
 
 use super::{claimed_job::WorkerContext, config::WorkerEvent, ended_batches};
 use crate::{
     batch::schedule::{FiredRun, RunOutcome, fire_due},
-    runner::now,
     store::StoreError,
 };
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
-use tokio::time::MissedTickBehavior;
+use tokio::{runtime::Handle, time::MissedTickBehavior};
 
 /// How often schedules are looked at.
 const SUBMIT_EVERY: Duration = Duration::from_secs(5);
@@ -34,56 +32,57 @@ pub(super) struct DatabaseHealth {
     full: Mutex<Option<Instant>>,
 }
 
-impl DatabaseHealth {
-    pub(super) fn lost(&self, notify: &EventSink, error: &StoreError) {
+impl WorkerContext {
+    pub(super) fn note(&self, sentence: String) {
+        (self.notify)(WorkerEvent::Note(sentence));
+    }
+
+    pub(super) fn database_lost(&self, error: &StoreError) {
         if matches!(error, StoreError::Full { .. }) {
-            let before = self.full.lock().unwrap_or_else(PoisonError::into_inner).replace(Instant::now());
-            if before.is_none() {
-                notify(WorkerEvent::Note(format!(
-                    "{error}; make room: it is waited for, and nothing is claimed meanwhile"
-                )));
+            if self.health.full().replace(Instant::now()).is_none() {
+                self.note(format!("{error}; make room: it is waited for, and nothing is claimed meanwhile"));
             }
-        } else if !self.is_out.swap(true, Ordering::SeqCst) {
-            notify(WorkerEvent::Note(format!(
-                "{error}; running jobs wait before their leases end, and nothing is claimed meanwhile"
-            )));
+        } else if !self.health.is_out.swap(true, Ordering::SeqCst) {
+            self.note(format!("{error}; running jobs wait before their leases end, and nothing is claimed meanwhile"));
         }
     }
 
-    pub(super) fn back(&self, notify: &EventSink) {
-        if self.is_out.swap(false, Ordering::SeqCst) {
-            notify(WorkerEvent::Note("the database answers again".to_owned()));
+    fn database_back(&self) {
+        if self.health.is_out.swap(false, Ordering::SeqCst) {
+            self.note("the database answers again".to_owned());
         }
-        let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
-        if full.is_some_and(|last| last.elapsed() >= ROOM_AFTER) {
-            *full = None;
-            drop(full);
-            notify(WorkerEvent::Note("there is room for the database again".to_owned()));
+        if self.health.full().take_if(|last| last.elapsed() >= ROOM_AFTER).is_some() {
+            self.note("there is room for the database again".to_owned());
         }
     }
 }
 
-/// Receives the control signals of running jobs, and holds jobs whose time window has closed.
-pub(super) async fn poll_signals(context: Arc<WorkerContext>) {
-    let times = context.config.times;
-    let mut ticks = tokio::time::interval(times.signals);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        context.active_jobs.check_windows(context.config.window.as_ref(), now());
-        if context.active_jobs.len() == 0 {
-            continue;
+impl DatabaseHealth {
+    fn full(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.full.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a worker does with the answers to its heartbeats.
+pub(super) fn heartbeat_observer(
+    context: Arc<WorkerContext>,
+) -> impl Fn(Instant, Result<(), &StoreError>) + Send + 'static {
+    let others = Handle::current();
+    move |_, answer| {
+        let (context, failed) = (context.clone(), answer.err().cloned());
+        if failed.is_none() {
+            context.metrics.on_heartbeat();
         }
-        // An outage is the heartbeat's to tell.
-        if let Ok(found) = context.store.control_signals(context.worker).await {
-            context.active_jobs.on_signals(&found);
-        }
+        // Whoever is told of it may be slow.
+        others.spawn_blocking(move || {
+            failed.map_or_else(|| context.database_back(), |error| context.database_lost(&error))
+        });
     }
 }
 
 /// Takes jobs from workers that are lost, wakes what was held until now, and says which jobs still wait here for their
 /// server. A database that was away is left time for the others' heartbeats first.
-pub(super) async fn sweep(context: Arc<WorkerContext>, notify: EventSink) {
+pub(super) async fn sweep(context: Arc<WorkerContext>) {
     let times = context.config.times;
     let mut ticks = tokio::time::interval(times.sweep);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -118,17 +117,17 @@ pub(super) async fn sweep(context: Arc<WorkerContext>, notify: EventSink) {
                     } else {
                         format!(", {} of them given up", swept.dead.len())
                     };
-                    notify(WorkerEvent::Note(format!("{taken} jobs were taken from workers that don't answer{dead}")));
+                    context.note(format!("{taken} jobs were taken from workers that don't answer{dead}"));
                 }
             }
             Err(_) => trouble = Some(Instant::now()),
         }
-        ended_batches::settle(&context, &notify).await;
+        ended_batches::settle(&context).await;
     }
 }
 
 /// Submits what schedules say. Reading the documents of a batch takes its time, which nothing else waits for.
-pub(super) async fn run_schedules(context: Arc<WorkerContext>, notify: EventSink) {
+pub(super) async fn run_schedules(context: Arc<WorkerContext>) {
     let Some(submit) = context.supply.submit() else { return };
     loop {
         // An outage is the heartbeat's to tell; what is due stays so.
@@ -137,7 +136,7 @@ pub(super) async fn run_schedules(context: Arc<WorkerContext>, notify: EventSink
         {
             for fired in fired {
                 if let Some(sentence) = run_note(&fired) {
-                    notify(WorkerEvent::Note(sentence));
+                    context.note(sentence);
                 }
             }
         }

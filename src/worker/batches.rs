@@ -3,7 +3,8 @@
 use crate::{
     batch::{BatchSettings, schedule::Submit, window::Window},
     model::Model,
-    store::{BatchStore, StoreError},
+    runner::RunError,
+    store::BatchStore,
 };
 use async_trait::async_trait;
 use overnight_core::job::state::Job;
@@ -40,14 +41,6 @@ pub(super) struct Batch {
     pub(super) models: JobModels,
 }
 
-/// Why a batch's jobs can't be worked here.
-#[derive(Debug)]
-pub(super) enum UnusableBatch {
-    /// One sentence: a person must change something.
-    Person(String),
-    Store(StoreError),
-}
-
 /// The batches that were needed so far.
 #[derive(Debug, Default)]
 pub(super) struct Batches {
@@ -59,13 +52,14 @@ const MOST_KNOWN: usize = 64;
 
 impl Batch {
     /// Who works on `job`: the batch's models, unless a person chose others for it.
-    pub(super) async fn models_of(&self, job: &Job, supply: &dyn Supply) -> Result<JobModels, String> {
+    pub(super) async fn models_of(&self, job: &Job, supply: &dyn Supply) -> Result<JobModels, RunError> {
         let choice = &job.choice;
         if *choice == job.spec.choice() {
             return Ok(self.models.clone());
         }
         let (base_url, api_key_env) = (choice.base_url.clone(), choice.api_key_env.clone());
-        supply.models(&choice.model, &BatchSettings { base_url, api_key_env, ..self.settings.clone() }).await
+        let settings = BatchSettings { base_url, api_key_env, ..self.settings.clone() };
+        supply.models(&choice.model, &settings).await.map_err(RunError::Configuration)
     }
 }
 
@@ -75,22 +69,22 @@ impl Batches {
         store: &dyn BatchStore,
         supply: &dyn Supply,
         id: Uuid,
-    ) -> Result<Arc<Batch>, UnusableBatch> {
+    ) -> Result<Arc<Batch>, RunError> {
         // Held over the wait: one job of a batch reads it, the others wait for that.
         let mut known = self.known.lock().await;
         if let Some(batch) = known.get(&id) {
             return Ok(batch.clone());
         }
-        let row = store.batch(&id.to_string()).await.map_err(UnusableBatch::Store)?.batch;
+        let row = store.batch(&id.to_string()).await?.batch;
         let settings: BatchSettings = serde_json::from_value(row.settings).map_err(|error| {
-            UnusableBatch::Person(format!(
+            RunError::Configuration(format!(
                 "the settings of batch {id} can't be read ({error}): was it submitted by another version of overnight?"
             ))
         })?;
         let window = row.time_window.as_deref().map(Window::parse).transpose();
         let window = window
-            .map_err(|why| UnusableBatch::Person(format!("the time window of batch {id} can't be used: {why}")))?;
-        let models = supply.models(&row.model, &settings).await.map_err(UnusableBatch::Person)?;
+            .map_err(|why| RunError::Configuration(format!("the time window of batch {id} can't be used: {why}")))?;
+        let models = supply.models(&row.model, &settings).await.map_err(RunError::Configuration)?;
         let batch = Arc::new(Batch { id, instructions_text: row.instructions_text, settings, window, models });
         if known.len() >= MOST_KNOWN {
             known.clear();

@@ -2,24 +2,19 @@
 
 use super::{
     ClaimOutcome, WorkerConfig, WorkerEvent,
-    active_jobs::ActiveJobs,
-    background::{self, DatabaseHealth, EventSink},
+    background::{self, DatabaseHealth},
     batches::{Batches, Supply},
-    claimed_job::{Claim, WorkerContext},
+    claimed_job::WorkerContext,
     ended_batches,
-    heartbeat::Heartbeat,
     hook::Hooks,
     metrics,
 };
 use crate::{
     report::words::{counted, short},
-    runner::now,
+    runner::{Heartbeat, Leases, now},
     store::{Store, StoreError},
 };
-use overnight_core::job::{
-    id::JobId,
-    record::{HoldReason, JobStatus},
-};
+use overnight_core::job::id::JobId;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
@@ -58,49 +53,36 @@ pub struct WorkerSummary {
 /// failed are counted each, whatever came after them.
 #[derive(Debug, Default)]
 struct LastOutcomes {
-    ended: BTreeMap<&'static str, u64>,
-    /// Of those that have not ended.
-    last: HashMap<JobId, LastOutcome>,
-    failed_attempts: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum LastOutcome {
-    Held(HoldReason),
-    GivenBack,
-    Lost,
+    /// Of jobs that have ended.
+    summary: WorkerSummary,
+    /// Of the others.
+    last: HashMap<JobId, ClaimOutcome>,
 }
 
 impl LastOutcomes {
-    fn add(&mut self, id: JobId, rest: &ClaimOutcome) {
-        self.failed_attempts += u64::from(matches!(rest, ClaimOutcome::Failed(_) | ClaimOutcome::GivenUp(_)));
-        let last = match rest {
-            ClaimOutcome::Ended(status, _) => return self.end(id, *status),
-            ClaimOutcome::GivenUp(_) => return self.end(id, JobStatus::Failed),
-            ClaimOutcome::Failed(_) => {
-                self.last.remove(&id);
-                return;
-            }
-            ClaimOutcome::Held(reason, _) => LastOutcome::Held(*reason),
-            ClaimOutcome::GivenBack(_) => LastOutcome::GivenBack,
-            ClaimOutcome::Lost(_) => LastOutcome::Lost,
-        };
-        self.last.insert(id, last);
-    }
-
-    fn end(&mut self, id: JobId, status: JobStatus) {
+    fn add(&mut self, id: JobId, outcome: ClaimOutcome) {
         self.last.remove(&id);
-        *self.ended.entry(JobStatus::name(status)).or_default() += 1;
+        self.summary.failed_attempts +=
+            u64::from(matches!(outcome, ClaimOutcome::Failed(_) | ClaimOutcome::GivenUp(_)));
+        match outcome {
+            ClaimOutcome::Ended(..) | ClaimOutcome::GivenUp(_) => {
+                *self.summary.ended.entry(outcome.name()).or_default() += 1;
+            }
+            ClaimOutcome::Failed(_) => {}
+            ClaimOutcome::Held(..) | ClaimOutcome::GivenBack(_) | ClaimOutcome::Lost(_) => {
+                self.last.insert(id, outcome);
+            }
+        }
     }
 
-    fn summary(&self) -> WorkerSummary {
-        let (ended, failed_attempts) = (self.ended.clone(), self.failed_attempts);
-        let mut summary = WorkerSummary { ended, failed_attempts, ..WorkerSummary::default() };
-        for last in self.last.values() {
+    fn summary(self) -> WorkerSummary {
+        let mut summary = self.summary;
+        for last in self.last.into_values() {
             match last {
-                LastOutcome::Held(reason) => *summary.held.entry(HoldReason::name(*reason)).or_default() += 1,
-                LastOutcome::GivenBack => summary.given_back += 1,
-                LastOutcome::Lost => summary.lost += 1,
+                ClaimOutcome::Held(reason, _) => *summary.held.entry(reason.name()).or_default() += 1,
+                ClaimOutcome::GivenBack(_) => summary.given_back += 1,
+                ClaimOutcome::Lost(_) => summary.lost += 1,
+                ClaimOutcome::Ended(..) | ClaimOutcome::GivenUp(_) | ClaimOutcome::Failed(_) => {}
             }
         }
         summary
@@ -108,17 +90,10 @@ impl LastOutcomes {
 }
 
 /// A worker.
+#[derive(Debug)]
 pub struct Worker {
     context: Arc<WorkerContext>,
-    notify: EventSink,
-    health: Arc<DatabaseHealth>,
     listener: Mutex<Option<TcpListener>>,
-}
-
-impl std::fmt::Debug for Worker {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Worker").field("context", &self.context).finish_non_exhaustive()
-    }
 }
 
 /// Ends a task when the worker does.
@@ -147,19 +122,16 @@ impl Worker {
             store,
             supply,
             batches: Batches::default(),
-            active_jobs: ActiveJobs::default(),
+            active_jobs: Arc::default(),
             config,
             metrics: Arc::default(),
             hooks: Hooks::default(),
             settling: tokio::sync::Mutex::default(),
+            notify,
+            health: DatabaseHealth::default(),
             stop,
         };
-        Self {
-            context: Arc::new(context),
-            notify,
-            health: Arc::new(DatabaseHealth::default()),
-            listener: Mutex::default(),
-        }
+        Self { context: Arc::new(context), listener: Mutex::default() }
     }
 
     /// Has the worker's numbers read at an address: `/metrics` and `/health`.
@@ -174,15 +146,17 @@ impl Worker {
         if !self.register_worker().await? {
             return Ok(WorkerSummary::default());
         }
-        let heartbeat = Heartbeat::start(context.clone(), self.health.clone(), &self.notify);
-        let heartbeat = heartbeat.map_err(|error| StoreError::Unreachable {
-            database: "for the heartbeat".to_owned(),
-            detail: format!("the system gives no thread for it ({error})"),
-        })?;
+        let leases = Leases {
+            worker: context.worker,
+            jobs: context.active_jobs.clone(),
+            times: context.config.times,
+            window: context.config.window.clone(),
+        };
+        let observer = background::heartbeat_observer(context.clone());
+        let heartbeat = Heartbeat::start(context.store.as_ref(), leases, observer)?;
         let beside = [
-            AbortOnDrop(tokio::spawn(background::poll_signals(context.clone()))),
-            AbortOnDrop(tokio::spawn(background::sweep(context.clone(), self.notify.clone()))),
-            AbortOnDrop(tokio::spawn(background::run_schedules(context.clone(), self.notify.clone()))),
+            AbortOnDrop(tokio::spawn(background::sweep(context.clone()))),
+            AbortOnDrop(tokio::spawn(background::run_schedules(context.clone()))),
         ];
         let listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _read = listener.map(|listener| AbortOnDrop(tokio::spawn(metrics::serve(listener, context.clone()))));
@@ -202,7 +176,7 @@ impl Worker {
             drop(context.settling.lock().await);
         }
         drop(beside);
-        summary.failed_hooks = context.hooks.end(context.stop.clone(), &self.notify).await;
+        summary.failed_hooks = context.hooks.end(context.stop.clone(), &context.notify).await;
         heartbeat.end().await;
         // Best effort: who doesn't beat is forgotten.
         let _ = context.store.forget_worker(context.worker).await;
@@ -217,7 +191,7 @@ impl Worker {
             let (host, has_store) = (&context.config.host, context.config.workspace_store.is_some());
             match context.store.register_worker(context.worker, host, std::process::id(), has_store).await {
                 Ok(()) => return Ok(true),
-                Err(error) if error.passes() && !context.config.until_empty => self.health.lost(&self.notify, &error),
+                Err(error) if error.passes() && !context.config.until_empty => self.context.database_lost(&error),
                 Err(error) => return Err(error),
             }
             tokio::select! {
@@ -233,11 +207,11 @@ impl Worker {
         let others = self.context.store.elsewhere(&self.context.config.host).await.unwrap_or_default();
         for (host, jobs) in &others {
             let (stay, their) = if *jobs == 1 { ("stays", "its workspace") } else { ("stay", "their workspaces") };
-            (self.notify)(WorkerEvent::Note(format!(
+            self.context.note(format!(
                 "{} {stay} in the queue for a worker on {}, which has {their}: run `overnight work` there",
                 counted(*jobs, "job"),
                 short(host)
-            )));
+            ));
         }
         others.into_iter().collect()
     }
@@ -270,7 +244,7 @@ impl Worker {
                     Ok(claimed) if claimed < MOST_CLAIMED => continue,
                     Ok(_) => pause = Some(CLAIM_SPACING),
                     Err(error) if error.passes() => {
-                        self.health.lost(&self.notify, &error);
+                        self.context.database_lost(&error);
                         pause = Some(TRY_AGAIN);
                     }
                     Err(error) => return Err(error),
@@ -298,9 +272,9 @@ impl Worker {
         let count = claimed.len();
         for job in claimed {
             let (id, label) = (job.id, job.label.clone());
-            (self.notify)(WorkerEvent::Begun { id, label: &label });
-            let (held, status) = context.active_jobs.add(id, job.lease, at);
-            let work = context.clone().work(Claim { job, at, held, status });
+            (self.context.notify)(WorkerEvent::Begun { id, label: &label });
+            let lease = context.active_jobs.add(id, job.lease, context.worker, at, context.config.times);
+            let work = context.clone().work(job, lease);
             jobs.spawn(async move { (id, label, work.await) });
         }
         Ok(count)
@@ -309,15 +283,15 @@ impl Worker {
     fn done(&self, done: Option<FinishedJob>, rests: &mut LastOutcomes) {
         // None: the task was ended with the runtime.
         let Some((id, label, rest)) = done else { return };
-        rests.add(id, &rest);
         self.context.metrics.rested(&rest);
-        (self.notify)(WorkerEvent::Rested { id, label: &label, rest: &rest });
+        (self.context.notify)(WorkerEvent::Rested { id, label: &label, rest: &rest });
+        rests.add(id, rest);
     }
 
     /// Nothing is left that a worker on this machine could do, now or later, without a person.
     async fn is_empty(&self) -> bool {
         // What follows a batch is work as well.
-        ended_batches::settle(&self.context, &self.notify).await;
+        ended_batches::settle(&self.context).await;
         match self
             .context
             .store
@@ -326,7 +300,7 @@ impl Worker {
         {
             Ok(has_work) => !has_work,
             Err(error) => {
-                self.health.lost(&self.notify, &error);
+                self.context.database_lost(&error);
                 false
             }
         }

@@ -1,7 +1,10 @@
-//! The settings of a worker, and all of its times.
+//! How a worker works, and what it tells of that.
 
 use super::{ClaimOutcome, Hook};
-use crate::{batch::window::Window, extraction::Extractor, telemetry::SpanSender, workspace_store::WorkspaceStore};
+use crate::{
+    batch::window::Window, extraction::Extractor, runner::WorkerTimes, telemetry::SpanSender,
+    workspace_store::WorkspaceStore,
+};
 use overnight_core::job::id::JobId;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -29,49 +32,6 @@ pub struct WorkerConfig {
     /// Where the spans of its jobs go.
     pub traces: Option<SpanSender>,
     pub times: WorkerTimes,
-}
-
-/// A worker's times. A dead worker's job is taken over after a lease and a sweep at most.
-#[derive(Clone, Copy, Debug)]
-pub struct WorkerTimes {
-    /// How long a lease lasts without a heartbeat.
-    pub lease: Duration,
-    /// Nothing is decided under a lease that has less left.
-    pub margin: Duration,
-    pub heartbeat: Duration,
-    /// How often control signals and time windows of running jobs are looked at.
-    pub signals: Duration,
-    pub sweep: Duration,
-    /// How often the queue is looked at when nothing is heard of it.
-    pub poll: Duration,
-    /// How long a job that waits for its server stays held when its worker dies.
-    pub wakes_after: Duration,
-    /// After how long a workspace that another process has open is tried again.
-    pub lock_retry: Duration,
-    /// How long a request for metrics may take, the answer included.
-    pub metrics_timeout: Duration,
-}
-
-impl Default for WorkerTimes {
-    fn default() -> Self {
-        Self {
-            lease: Duration::from_secs(20),
-            margin: Duration::from_secs(5),
-            heartbeat: Duration::from_secs(4),
-            signals: Duration::from_secs(1),
-            sweep: Duration::from_secs(4),
-            poll: Duration::from_secs(1),
-            wakes_after: Duration::from_mins(1),
-            lock_retry: Duration::from_secs(3),
-            metrics_timeout: Duration::from_secs(10),
-        }
-    }
-}
-
-impl WorkerTimes {
-    pub(super) fn lease_ms(&self) -> u64 {
-        u64::try_from(self.lease.as_millis()).unwrap_or(u64::MAX)
-    }
 }
 
 /// What a worker reports of its work.

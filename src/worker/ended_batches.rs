@@ -1,7 +1,7 @@
 //! What follows when all jobs of a batch have ended: its closing job. Any worker may find it; what is done twice changes
 //! nothing, and the mark that it is done is set last, so that a crash in between leaves it to be found again.
 
-use super::{background::EventSink, claimed_job::WorkerContext, config::WorkerEvent};
+use super::claimed_job::WorkerContext;
 use crate::{
     batch::{BatchError, ClosingOutcome, DeliverableSources, close},
     runner::now,
@@ -9,15 +9,15 @@ use crate::{
 };
 
 /// Handles all batches that have ended since. An outage of the database is reported elsewhere; this is tried again soon.
-pub(super) async fn settle(context: &WorkerContext, notify: &EventSink) {
+pub(super) async fn settle(context: &WorkerContext) {
     let _one_at_a_time = context.settling.lock().await;
     for batch in context.store.batches_to_end().await.unwrap_or_default() {
         // Where the database fails, the batch stays unmarked.
-        let _ = end(context, notify, &batch).await;
+        let _ = end(context, &batch).await;
     }
 }
 
-async fn end(context: &WorkerContext, notify: &EventSink, batch: &BatchRow) -> Result<(), StoreError> {
+async fn end(context: &WorkerContext, batch: &BatchRow) -> Result<(), StoreError> {
     let name = batch.batch.shown_name();
     let mut sentences = Vec::new();
     let sources = DeliverableSources {
@@ -39,7 +39,7 @@ async fn end(context: &WorkerContext, notify: &EventSink, batch: &BatchRow) -> R
         Err(BatchError::Store(error)) => return Err(error),
         // Until the store is back.
         Err(BatchError::WorkspaceStore(error)) => {
-            notify(WorkerEvent::Note(format!("the closing job of batch {name} has to wait: {error}")));
+            context.note(format!("the closing job of batch {name} has to wait: {error}"));
             return Ok(());
         }
         Err(error @ (BatchError::Settings { .. } | BatchError::Unwritable { .. } | BatchError::Unread { .. })) => {
@@ -48,17 +48,13 @@ async fn end(context: &WorkerContext, notify: &EventSink, batch: &BatchRow) -> R
     }
     if context.store.mark_ended(batch.batch.id).await? {
         let totals = &batch.totals;
-        notify(WorkerEvent::Note(format!(
-            "batch {name} has ended: {} of {} completed",
-            totals.completed,
-            totals.all()
-        )));
+        context.note(format!("batch {name} has ended: {} of {} completed", totals.completed, totals.all()));
         for sentence in sentences {
-            notify(WorkerEvent::Note(sentence));
+            context.note(sentence);
         }
         // After the mark: told once at most, where the worker dies in between not at all.
         if let Some(hook) = &context.config.hook {
-            context.hooks.begin(hook.clone(), batch.clone(), notify.clone());
+            context.hooks.begin(hook.clone(), batch.clone(), context.notify.clone());
         }
     }
     Ok(())

@@ -130,18 +130,10 @@ impl Metrics {
     }
 
     pub(super) fn rested(&self, rest: &ClaimOutcome) {
-        let how = match rest {
-            ClaimOutcome::Ended(status, _) => status.name(),
-            ClaimOutcome::Held(..) => "held",
-            ClaimOutcome::GivenBack(_) => "given_back",
-            ClaimOutcome::Failed(_) => "attempt_failed",
-            ClaimOutcome::GivenUp(_) => "failed",
-            ClaimOutcome::Lost(_) => {
-                self.counter("overnight_leases_lost_total", Vec::new()).increment(1);
-                "lost"
-            }
-        };
-        self.counter("overnight_jobs_rested_total", vec![Label::new("how", how)]).increment(1);
+        if let ClaimOutcome::Lost(_) = rest {
+            self.counter("overnight_leases_lost_total", Vec::new()).increment(1);
+        }
+        self.counter("overnight_jobs_rested_total", vec![Label::new("how", rest.name())]).increment(1);
     }
 
     /// One job's turns, as they come.
@@ -238,7 +230,7 @@ async fn page(State(context): State<Arc<WorkerContext>>) -> impl IntoResponse {
             metrics.gauge("overnight_queue_jobs", vec![Label::new("status", status.name())]).set(precise(jobs));
         }
     }
-    metrics.gauge("overnight_running_jobs", Vec::new()).set(precise(context.active_jobs.len() as u64));
+    metrics.gauge("overnight_running_jobs", Vec::new()).set(precise(context.active_jobs.count() as u64));
     for (endpoint, is_down) in context.batches.endpoints().await {
         metrics
             .gauge("overnight_endpoint_down", vec![Label::new("endpoint", endpoint)])

@@ -1,19 +1,22 @@
 //! The workspace of a claimed job, opened: where it lies here, as the workspace store has it, or made anew.
 
-use super::{
-    batches::Batch,
-    claimed_job::{Refused, WorkerContext},
-    make_workspace::{self, make_workspace, set_aside},
-};
+use super::{batches::Batch, claimed_job::WorkerContext};
 use crate::{
     batch::hash_of,
-    runner::{Anchor, OpenJob, RunError, load_from, now, run_blocking},
+    blocking::run_blocking,
+    runner::{Anchor, NewJobRequest, OpenJob, RunError, create_as, load_from, now},
     store::{ClaimedJob, JobRow},
-    workspace::lock::{LockError, is_worked_on},
+    workspace::{
+        lock::{LockError, is_worked_on},
+        private,
+    },
     workspace_store::{ManifestKey, Uploader, WorkspaceManifest, WorkspaceStore},
 };
 use overnight_core::job::record::JobStatus;
 use std::path::{Path, PathBuf};
+
+/// Where the workspaces of earlier tries are kept, below the workspaces folder.
+const EARLIER: &str = "earlier-tries";
 
 /// A workspace that is worked on, and what keeps it for other machines.
 pub(super) struct OpenedWorkspace {
@@ -25,7 +28,7 @@ impl WorkerContext {
     /// Where the workspace is or will be. It is said before it is made, so that a crash leaves nothing that nobody knows of.
     /// With a workspace store, each worker has its own folders; a job that was bound to this machine before is no longer so
     /// once the store has it.
-    pub(super) async fn locate(&self, claimed: &ClaimedJob, row: &JobRow) -> Result<PathBuf, Refused> {
+    pub(super) async fn locate(&self, claimed: &ClaimedJob, row: &JobRow) -> Result<PathBuf, RunError> {
         let here = self.config.workspaces.join(claimed.id.to_string());
         let shown = here.display().to_string();
         let is_new = claimed.host.is_none() && row.state.journal_seq == 0;
@@ -37,7 +40,7 @@ impl WorkerContext {
                 return Ok(here);
             }
             None if claimed.manifest.is_some() => {
-                return Err(Refused::Person(format!(
+                return Err(RunError::Configuration(format!(
                     "its workspace is in a workspace store, and the worker on {} has none: start it with --workspace-store, and resume the job",
                     self.config.host
                 )));
@@ -56,7 +59,7 @@ impl WorkerContext {
             self.store.set_workspace(claimed.id, claimed.lease, &shown, Some(&self.config.host)).await?;
             return Ok(here);
         }
-        Err(Refused::Person(format!(
+        Err(RunError::Configuration(format!(
             "its workspace is not at {}: put it back there and resume the job, or `overnight retry {}` has it done from its beginning",
             claimed.workspace, claimed.id
         )))
@@ -70,7 +73,7 @@ impl WorkerContext {
         batch: &Batch,
         path: &Path,
         row: &JobRow,
-    ) -> Result<OpenedWorkspace, Refused> {
+    ) -> Result<OpenedWorkspace, RunError> {
         let before = match (&self.config.workspace_store, &claimed.manifest) {
             (Some(workspace_store), Some(key)) => {
                 Some(self.restore_newer(workspace_store, key, claimed, path, row).await?)
@@ -82,13 +85,11 @@ impl WorkerContext {
             .workspace_store
             .clone()
             .map(|workspace_store| Uploader::new(workspace_store, self.store.clone(), claimed.id, before));
-        if !path.is_dir() {
-            self.make(claimed, batch, path)?;
-        }
+        self.make(claimed, batch, path)?;
         let opened = run_blocking(|| OpenJob::open(path, Anchor::of(row)))?;
         if opened.job.spec.id != claimed.id {
             let other = opened.job.spec.id;
-            return Err(Refused::Person(format!(
+            return Err(RunError::Configuration(format!(
                 "{} holds job {other}: put the right workspace there",
                 path.display()
             )));
@@ -98,7 +99,7 @@ impl WorkerContext {
         {
             drop(opened);
             // Nothing was done in it; it is made anew when the documents are what they were.
-            set_aside(path, now())?;
+            set_aside(path)?;
             return Err(refused);
         }
         let has_failed = opened.job.ended().is_some_and(|ending| ending.status == JobStatus::Failed);
@@ -106,7 +107,7 @@ impl WorkerContext {
             return Ok(OpenedWorkspace { opened, uploader });
         }
         drop(opened);
-        set_aside(path, now())?;
+        set_aside(path)?;
         self.make(claimed, batch, path)?;
         Ok(OpenedWorkspace { opened: run_blocking(|| OpenJob::open(path, None))?, uploader })
     }
@@ -120,20 +121,20 @@ impl WorkerContext {
         claimed: &ClaimedJob,
         path: &Path,
         row: &JobRow,
-    ) -> Result<(ManifestKey, WorkspaceManifest), Refused> {
-        let key = ManifestKey::parse(key).map_err(RunError::from)?;
+    ) -> Result<(ManifestKey, WorkspaceManifest), RunError> {
+        let key = ManifestKey::parse(key)?;
         if key.job != claimed.id {
-            return Err(Refused::Person(format!(
+            return Err(RunError::Configuration(format!(
                 "the database says that its workspace is {key}, which is another job's"
             )));
         }
-        workspace_store.ready(self.store.as_ref()).await.map_err(RunError::from)?;
-        let manifest = workspace_store.manifest(&key).await.map_err(RunError::from)?;
+        workspace_store.ready(self.store.as_ref()).await?;
+        let manifest = workspace_store.manifest(&key).await?;
         let end = Anchor { seq: manifest.seq, head: manifest.head.clone() };
         let recorded = Anchor::of(row).filter(|recorded| recorded.seq > manifest.seq);
         if path.is_dir() {
             if is_worked_on(path) {
-                return Err(RunError::Lock(LockError::Held { job: claimed.id.to_string(), holder: None }).into());
+                return Err(RunError::Lock(LockError::Held { job: claimed.id.to_string(), holder: None }));
             }
             if contains(path, recorded.clone().unwrap_or(end))? {
                 return Ok((key, manifest));
@@ -141,7 +142,7 @@ impl WorkerContext {
         }
         if let Some(recorded) = recorded {
             // Never gone on with: somebody has done more without the store.
-            return Err(Refused::Person(format!(
+            return Err(RunError::Configuration(format!(
                 "the database saw line {} of its journal, and the workspace store has it up to {}: bring the workspace that has it to {}",
                 recorded.seq,
                 manifest.seq,
@@ -149,28 +150,54 @@ impl WorkerContext {
             )));
         }
         if path.is_dir() {
-            set_aside(path, now())?;
+            set_aside(path)?;
         }
-        workspace_store.restore(&manifest, path, now()).await.map_err(RunError::from)?;
+        workspace_store.restore(&manifest, path, now()).await?;
         Ok((key, manifest))
     }
 
+    /// Makes the workspace. What stands there from a worker that died before it could say so is taken as it is.
     fn make(&self, claimed: &ClaimedJob, batch: &Batch, path: &Path) -> Result<(), RunError> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        let documents: Vec<PathBuf> = claimed.sources.iter().map(PathBuf::from).collect();
+        let settings = &batch.settings;
+        let new_job = NewJobRequest {
+            instructions: settings.instructions.clone(),
+            instructions_text: &batch.instructions_text,
+            documents: &documents,
+            own: &[],
+            extractor: &self.config.extractor,
+            model: batch.models.first.as_ref(),
+            base_url: settings.base_url.as_deref(),
+            api_key_env: settings.api_key_env.as_deref(),
+            models: settings.models.as_deref(),
+        };
         let workspaces = path.parent().unwrap_or(&self.config.workspaces);
-        let request =
-            make_workspace::WorkspaceRequest { claimed, batch, extractor: &self.config.extractor, workspaces };
-        run_blocking(|| make_workspace(&request)).map(drop)
+        run_blocking(|| create_as(claimed.id, claimed.created, workspaces, &new_job)).map(drop)
     }
 }
 
+/// Moves the workspace of a job that has failed aside: what is tried again begins anew, and what was done is kept.
+fn set_aside(path: &Path) -> Result<(), RunError> {
+    let failed =
+        |error: std::io::Error| RunError::Request(format!("{} can't be moved aside ({error})", path.display()));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let folder = path.with_file_name(EARLIER);
+    private::make_folders(&folder).map_err(failed)?;
+    let aside = folder.join(format!("{name}-{}", now().to_string().replace(':', "-")));
+    std::fs::rename(path, aside).map_err(failed)
+}
+
 /// What was submitted must be what is worked on: results of something else would be called this batch's.
-fn check_documents(claimed: &ClaimedJob, opened: &OpenJob) -> Result<(), Refused> {
+fn check_documents(claimed: &ClaimedJob, opened: &OpenJob) -> Result<(), RunError> {
     let documents = &opened.job.spec.documents;
     let found = hash_of(documents.iter().map(|document| (document.name.as_str(), document.sha256.as_str())));
     if claimed.documents_sha256.is_none() || claimed.documents_sha256 == found {
         return Ok(());
     }
-    Err(Refused::Person(format!(
+    Err(RunError::Configuration(format!(
         "what lies at {} was changed since it was submitted: put it back as it was and resume the job, or submit it again",
         claimed.sources.first().map_or("its place", |source| source.split('\0').nth(1).unwrap_or(source))
     )))

@@ -38,17 +38,6 @@ pub enum ArchiveError {
     Workspace(#[from] WorkspaceError),
 }
 
-impl ArchiveError {
-    /// Whether space, and nothing else, is what is missing.
-    pub fn is_disk_full(&self) -> bool {
-        match self {
-            Self::Journal(error) => error.is_disk_full(),
-            Self::Workspace(error) => error.is_disk_full(),
-            Self::BadName { .. } | Self::Conflict { .. } | Self::Empty { .. } | Self::Encode(_) => false,
-        }
-    }
-}
-
 /// An archive that is in place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredArchive {

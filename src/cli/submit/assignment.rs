@@ -6,9 +6,10 @@ use crate::{
         instructions::FoundInstructions,
         out,
         run::{DEFAULT_MODEL, with_limits},
-        server::{self, OpenModels, Target},
+        server::{self, Target},
     },
     config::Settings,
+    worker::JobModels,
 };
 use overnight_core::job::instructions::{Instructions, MIN_BUDGET_TOKENS};
 
@@ -19,7 +20,7 @@ pub(super) struct Assignment {
     /// The text of the instructions file.
     pub(super) text: String,
     pub(super) target: Target,
-    pub(super) models: OpenModels,
+    pub(super) models: JobModels,
     /// Tokens that a prompt may have.
     pub(super) budget_tokens: u64,
 }

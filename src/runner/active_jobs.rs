@@ -1,11 +1,11 @@
-//! The jobs that a worker drives now, and the channel to each of them.
+//! The jobs that this process works on now, and what the heartbeat knows of the lease of each.
 
+use super::lease::{LeaseHandle, LeaseStatus, StopRequest, WorkerTimes};
 use crate::{
     batch::window::Window,
-    runner::{LeaseStatus, StopRequest},
-    store::HeldLease,
+    store::{HeldLease, StoreError},
 };
-use overnight_core::job::id::JobId;
+use overnight_core::job::{id::JobId, time::Timestamp};
 use std::{
     collections::BTreeMap,
     sync::{
@@ -15,6 +15,7 @@ use std::{
     time::Instant,
 };
 use tokio::sync::watch;
+use uuid::Uuid;
 
 /// A job that is driven.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ struct ActiveJob {
 
 /// All driven jobs.
 #[derive(Debug, Default)]
-pub(super) struct ActiveJobs {
+pub struct ActiveJobs {
     jobs: Mutex<BTreeMap<JobId, ActiveJob>>,
     /// Leases that the last heartbeat found and nobody drives: `(job, lease)`.
     orphans: Mutex<Vec<(JobId, u64)>>,
@@ -41,43 +42,39 @@ impl ActiveJobs {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a claimed job. Returns what its runner needs: the lease, and the channel for its status.
-    pub(super) fn add(
-        &self,
-        id: JobId,
-        lease: u64,
-        claimed: Instant,
-    ) -> (Arc<AtomicU64>, watch::Receiver<LeaseStatus>) {
+    /// Adds a job that `worker` has claimed, with a call that was sent at `claimed`; gives the handle for its runner.
+    pub fn add(&self, id: JobId, lease: u64, worker: Uuid, claimed: Instant, times: WorkerTimes) -> LeaseHandle {
         let held = Arc::new(AtomicU64::new(lease));
-        let (status, receiver) = watch::channel(LeaseStatus { renewed: claimed, request: None, is_lost: false });
-        let job = ActiveJob { held: held.clone(), status, window: None, is_waiting: false };
+        let (sender, status) =
+            watch::channel(LeaseStatus { renewed: claimed, request: None, is_lost: false, failed: None });
+        let job = ActiveJob { held: held.clone(), status: sender, window: None, is_waiting: false };
         self.jobs().insert(id, job);
-        (held, receiver)
+        LeaseHandle { id, worker, times, number: lease, claimed, status, held, alone: None }
     }
 
-    pub(super) fn remove(&self, id: JobId) {
+    pub fn remove(&self, id: JobId) {
         self.jobs().remove(&id);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.jobs().len()
     }
 
     /// The time window of a job's batch.
-    pub(super) fn set_window(&self, id: JobId, window: Option<Window>) {
+    pub fn set_window(&self, id: JobId, window: Option<Window>) {
         if let Some(job) = self.jobs().get_mut(&id) {
             job.window = window;
         }
     }
 
     /// A job waits for its model's server, or no longer does.
-    pub(super) fn set_waiting(&self, id: JobId, is_waiting: bool) {
+    pub fn set_waiting(&self, id: JobId, is_waiting: bool) {
         if let Some(job) = self.jobs().get_mut(&id) {
             job.is_waiting = is_waiting;
         }
     }
 
-    pub(super) fn waiting(&self) -> Vec<JobId> {
+    pub fn waiting(&self) -> Vec<JobId> {
         self.jobs().iter().filter(|(_, job)| job.is_waiting).map(|(id, _)| *id).collect()
     }
 
@@ -121,6 +118,13 @@ impl ActiveJobs {
         twice
     }
 
+    /// What came of a heartbeat, for jobs that have nobody else to report it.
+    pub(super) fn on_answer(&self, sent: Instant, answer: Result<(), &StoreError>) {
+        for job in self.jobs().values() {
+            job.status.send_modify(|status| status.failed = answer.err().map(|error| (sent, error.clone())));
+        }
+    }
+
     /// Passes control signals on to running jobs.
     pub(super) fn on_signals(&self, found: &[HeldLease]) {
         let jobs = self.jobs();
@@ -134,7 +138,7 @@ impl ActiveJobs {
     }
 
     /// Has jobs held whose window has closed, each until its window opens again.
-    pub(super) fn check_windows(&self, own: Option<&Window>, now: overnight_core::job::time::Timestamp) {
+    pub(super) fn check_windows(&self, own: Option<&Window>, now: Timestamp) {
         for job in self.jobs().values() {
             let closed = [own, job.window.as_ref()].into_iter().flatten().filter(|window| !window.is_open(now));
             let opens = closed.map(|window| window.opens_after(now)).max();
@@ -146,7 +150,7 @@ impl ActiveJobs {
     }
 
     /// Gives up jobs that waited without a lease and on which somebody else has decided meanwhile.
-    pub(super) fn give_up(&self, ids: &[JobId]) {
+    pub fn give_up(&self, ids: &[JobId]) {
         let jobs = self.jobs();
         for job in ids.iter().filter_map(|id| jobs.get(id)) {
             if job.held.load(Ordering::SeqCst) == 0 {

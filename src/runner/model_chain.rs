@@ -1,0 +1,55 @@
+//! The model that a job is worked with, and those that go on in its place.
+
+use super::{
+    RunError,
+    job_runner::{JobRunner, RunReport},
+    open_job::{self, OpenJob},
+};
+use crate::model::Model;
+use std::{collections::VecDeque, sync::Arc};
+
+/// A model with its fallbacks.
+#[derive(Debug)]
+pub(super) struct ModelChain {
+    pub(super) current: Arc<dyn Model>,
+    /// What is used when it is down or refuses, in this order.
+    fallbacks: VecDeque<Arc<dyn Model>>,
+    /// Its server is known to be where it is said to be: it has answered something, or somebody vouches for it.
+    pub(super) is_known: bool,
+    /// What a person must change before it can be used.
+    pub(super) misconfigured: Option<String>,
+}
+
+impl ModelChain {
+    pub(super) fn new(model: Arc<dyn Model>) -> Self {
+        Self { current: model, fallbacks: VecDeque::new(), is_known: false, misconfigured: None }
+    }
+}
+
+impl JobRunner<'_> {
+    /// Has other models go on, one after the other, when the one before is down or refuses.
+    #[must_use]
+    pub fn with_fallbacks(mut self, fallbacks: Vec<Arc<dyn Model>>) -> Self {
+        self.models.fallbacks = fallbacks.into();
+        self
+    }
+
+    /// Whether the model's server is known to be at its address: if so, that it can't be reached is an outage, not a mistake.
+    #[must_use]
+    pub fn with_known_server(mut self, is_known: bool) -> Self {
+        self.models.is_known = is_known;
+        self
+    }
+
+    /// The next model takes over, where there is one.
+    pub(super) async fn fall_back(&mut self, opened: &mut OpenJob, reason: &str) -> Result<bool, RunError> {
+        let models = &mut self.models;
+        let Some(next) = models.fallbacks.pop_front() else { return Ok(false) };
+        let text = format!("{} is left ({reason}); {} goes on", models.current.name(), next.name());
+        let opening = open_job::opening(next.name(), None);
+        (models.current, models.is_known) = (next, false);
+        self.command(opened, opening).await?;
+        (self.observer)(&opened.job, RunReport::Note(text));
+        Ok(true)
+    }
+}

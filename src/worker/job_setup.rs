@@ -1,0 +1,63 @@
+//! A job that is open and claimed, with all that it is worked with. The one way to work on a job, for a worker of the queue
+//! as for a person's command.
+
+use super::batches::JobModels;
+use crate::{
+    runner::{Anchor, JobOutcome, JobRunner, OpenJob, RunError, RunReport},
+    store::{JobRow, Store},
+    telemetry::{SpanSender, Trace},
+    workspace_store::Uploader,
+};
+use overnight_core::job::{decide::Command, state::Job};
+use tokio::sync::watch;
+
+/// What a job is worked with.
+#[derive(Debug)]
+pub struct JobSetup<'a> {
+    pub store: &'a dyn Store,
+    pub models: JobModels,
+    /// The first model's server is where it is said to be: that it can't be reached is no slip.
+    pub is_server_known: bool,
+    /// What the job is told before it is worked.
+    pub commands: Vec<Command>,
+    /// Copies the workspace for other machines; none: it stays here.
+    pub uploader: Option<Uploader>,
+    /// As the database knew the job before; none: it is new.
+    pub row: Option<&'a JobRow>,
+    /// Where the spans of the work go.
+    pub traces: Option<SpanSender>,
+    /// Turns true when the work is to stop.
+    pub stop: watch::Receiver<bool>,
+}
+
+impl JobSetup<'_> {
+    /// Works on the job until it rests, with each report to `observer`. With what came of it, whether the budget of its batch is
+    /// spent.
+    pub async fn work_on(
+        self,
+        opened: &mut OpenJob,
+        observer: &mut (dyn FnMut(&Job, &RunReport<'_>) + Send),
+    ) -> (Result<JobOutcome, RunError>, bool) {
+        let JobModels { first, others } = self.models;
+        let mut trace = self.traces.map(|traces| Trace::begin(traces, &opened.job, first.name()));
+        let mut observe = |job: &Job, report: RunReport<'_>| {
+            if let Some(trace) = &mut trace {
+                trace.on(job, &report);
+            }
+            observer(job, &report);
+        };
+        let mut runner = JobRunner::new(self.store, first, self.stop, &mut observe)
+            .with_fallbacks(others)
+            .with_known_server(self.is_server_known)
+            .with_commands(self.commands)
+            .with_uploader(self.uploader, self.row.and_then(Anchor::of))
+            .with_shared_budget(self.row.is_some_and(|row| row.queue.is_some()));
+        let outcome = runner.run(opened).await;
+        let is_budget_spent = runner.has_spent_batch_budget();
+        drop(runner);
+        if let Some(trace) = trace {
+            trace.end(&opened.job, outcome.is_err());
+        }
+        (outcome, is_budget_spent)
+    }
+}
