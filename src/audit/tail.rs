@@ -88,10 +88,10 @@ impl Tail {
                 break;
             }
             self.lines += 1;
-            let decision = self.position.follow(line.bytes).map_err(|what| JournalError::Broken {
+            let decision = self.position.follow(line.bytes).map_err(|error| JournalError::Broken {
                 file: name.to_owned(),
                 line: self.lines,
-                what,
+                what: error.to_string(),
             })?;
             self.offset += line.bytes.len() as u64 + 1;
             each(line.bytes, decision);

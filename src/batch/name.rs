@@ -9,9 +9,18 @@ const ID_DIGITS: usize = 32;
 /// The first of them, for a few thousand years: an id begins with its time.
 const FIRST_DIGIT: char = '0';
 
-/// `name` without blanks around it, where a batch may be called so. The error is a fragment.
-pub fn checked_name(name: &str) -> Result<&str, String> {
+/// Why a batch can't be called so; a fragment that follows the flag's name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidName(String);
+
+/// `name` without blanks around it, where a batch may be called so.
+pub fn checked_name(name: &str) -> Result<&str, InvalidName> {
     let name = name.trim();
+    check(name).map(|()| name).map_err(InvalidName)
+}
+
+fn check(name: &str) -> Result<(), String> {
     if name.is_empty() {
         return Err("is empty: give a name, or leave it away".to_owned());
     }
@@ -30,7 +39,7 @@ pub fn checked_name(name: &str) -> Result<&str, String> {
     if is_id && digits.clone().next().is_none_or(|first| first == FIRST_DIGIT) {
         return Err(format!("'{name}' could be the beginning of an id: put a word to it"));
     }
-    Ok(name)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -52,7 +61,7 @@ mod tests {
             ("0193", "'0193' could be the beginning of an id: put a word to it"),
             ("---", "'---' could be the beginning of an id: put a word to it"),
         ] {
-            assert_eq!(checked_name(name), Err(why.to_owned()));
+            assert_eq!(checked_name(name), Err(InvalidName(why.to_owned())));
         }
         assert!(checked_name(&"a".repeat(33)).is_ok());
     }

@@ -45,11 +45,16 @@ struct WindowSpan {
     zone: Tz,
 }
 
+/// What is wrong with the text of a window, and what is allowed; a fragment of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidWindow(String);
+
 impl Window {
     /// Reads `22:00-06:00 Europe/Berlin`, `Mon-Fri 22:00-06:00 Europe/Berlin`, `Sat,Sun 00:00-24:00 UTC`, or several of
-    /// them with `;` between. An error is a fragment of a sentence that says what is wrong, and what is allowed.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        read::window(text)
+    /// them with `;` between.
+    pub fn parse(text: &str) -> Result<Self, InvalidWindow> {
+        read::window(text).map_err(InvalidWindow)
     }
 
     pub fn is_open(&self, at: Timestamp) -> bool {

@@ -6,8 +6,13 @@ use overnight_core::job::time::Timestamp;
 /// What is repeated of a name that is no zone's.
 const SHOWN: usize = 60;
 
-/// Reads a time zone's name; the spelling of its letters doesn't matter. An error is a fragment of a sentence.
-pub fn zone(name: &str) -> Result<Tz, String> {
+/// That a name is no time zone's, with the one that was probably meant; a fragment of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct UnknownZone(String);
+
+/// Reads a time zone's name; the spelling of its letters doesn't matter.
+pub fn zone(name: &str) -> Result<Tz, UnknownZone> {
     let name = name.trim();
     if let Some(zone) = TZ_VARIANTS.into_iter().find(|zone| zone.name().eq_ignore_ascii_case(name)) {
         return Ok(zone);
@@ -17,7 +22,7 @@ pub fn zone(name: &str) -> Result<Tz, String> {
         Some(zone) => format!("did you mean {zone}?"),
         None => "write one such as Europe/Berlin, America/New_York or UTC".to_owned(),
     };
-    Err(format!("there is no time zone '{shown}': {hint}"))
+    Err(UnknownZone(format!("there is no time zone '{shown}': {hint}")))
 }
 
 /// `2026-11-21 22:00 Europe/Berlin`: a moment as the clock on the wall shows it there.
@@ -61,7 +66,7 @@ mod tests {
             ("New York", Err("there is no time zone 'New York': did you mean America/New_York?")),
             ("+02:00", Err("there is no time zone '+02:00': write one such as Europe/Berlin, America/New_York or UTC")),
         ] {
-            assert_eq!(zone(text).map(Tz::name), expected.map_err(str::to_owned), "{text}");
+            assert_eq!(zone(text).map(Tz::name), expected.map_err(|why| UnknownZone(why.to_owned())), "{text}");
         }
     }
 

@@ -120,7 +120,7 @@ pub(super) async fn run(flags: Flags, args: ScheduleArgs) -> Result<u8, CliError
 
 async fn add(flags: Flags, args: AddArgs) -> Result<(), CliError> {
     let name = checked_name(&args.name)?;
-    let cron = Cron::read(&args.cron, &args.timezone, now()).map_err(CliError::usage)?;
+    let cron = Cron::read(&args.cron, &args.timezone, now()).map_err(|error| CliError::usage(error.to_string()))?;
     let make_up_ms = make_up_ms(&args)?;
     let folder = std::path::absolute(".").ok().and_then(|folder| folder.into_os_string().into_string().ok());
     let folder = folder.ok_or_else(|| {
@@ -195,7 +195,8 @@ async fn pause(app: &AppContext, name: &str) -> Result<(), CliError> {
 async fn resume(app: &AppContext, name: &str) -> Result<(), CliError> {
     let ScheduleRow { schedule, .. } = find(app, name).await?;
     let at = app.store.clock().await?;
-    let cron = Cron::read(&schedule.cron, &schedule.timezone, at).map_err(CliError::usage)?;
+    let cron =
+        Cron::read(&schedule.cron, &schedule.timezone, at).map_err(|error| CliError::usage(error.to_string()))?;
     let next = cron.after(at).ok_or_else(|| CliError::usage(format!("'{}' never comes again", cron.text())))?;
     if !app.store.resume_schedule(schedule.id, next).await? {
         return Err(CliError::usage(format!("schedule {name} is not paused")));

@@ -15,8 +15,8 @@ impl Traces {
         let exporter = match app.settings.telemetry.value.as_ref().map(Exporter::start) {
             None => None,
             Some(Ok(exporter)) => Some(exporter),
-            Some(Err(sentence)) => {
-                tell(&sentence);
+            Some(Err(error)) => {
+                tell(&error.to_string());
                 None
             }
         };

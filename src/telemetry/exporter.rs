@@ -133,16 +133,21 @@ impl SpanCounts {
     }
 }
 
+/// Why no traces are sent to a target; one sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TargetError(String);
+
 impl Exporter {
-    /// Begins. What is wrong with the target, in a sentence.
-    pub fn start(target: &TraceTarget) -> Result<Self, String> {
+    /// Begins.
+    pub fn start(target: &TraceTarget) -> Result<Self, TargetError> {
         let shown = target.shown();
         let counts = Arc::new(SpanCounts::default());
         // A client that blocks can be made and dropped only where nothing is async.
         let made = std::thread::scope(|scope| scope.spawn(|| target.exporter(&counts)).join());
         let exporter = made
             .unwrap_or_else(|_| Err("the HTTP client can't be made".to_owned()))
-            .map_err(|what| format!("no traces are sent to {shown}: {what}"))?;
+            .map_err(|what| TargetError(format!("no traces are sent to {shown}: {what}")))?;
         let mut processor = BatchSpanProcessor::new(exporter, BatchConfig::default());
         let about = target.resource.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
         processor.set_resource(&Resource::builder_empty().with_attributes(about).build());

@@ -23,6 +23,11 @@ const RETRY_SECONDS: [u64; 3] = [0, 2, 10];
 /// How long a worker that is to stop waits for what runs.
 const STOP_GRACE: Duration = Duration::from_secs(10);
 
+/// Why a text names no hook; a fragment that follows the flag's name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidHook(String);
+
 /// Who is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hook {
@@ -35,14 +40,14 @@ pub enum Hook {
 
 impl Hook {
     /// What begins with `http://` or `https://` is a web address, all else a command.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, InvalidHook> {
         let text = text.trim();
         let is_url = text.starts_with("http://") || text.starts_with("https://");
         match text {
-            "" => Err("must be a command, or an address that begins with http:// or https://".to_owned()),
+            "" => Err(InvalidHook("must be a command, or an address that begins with http:// or https://".to_owned())),
             url if is_url => reqwest::Url::parse(url)
                 .map(|_| Self::Url(url.to_owned()))
-                .map_err(|error| format!("is no web address ({error})")),
+                .map_err(|error| InvalidHook(format!("is no web address ({error})"))),
             command => Ok(Self::Command { line: command.to_owned(), environment: Vec::new() }),
         }
     }
@@ -195,9 +200,9 @@ mod tests {
         assert_eq!(Hook::parse("https://x.example/a"), Ok(Hook::Url("https://x.example/a".to_owned())));
         assert_eq!(
             Hook::parse(" "),
-            Err("must be a command, or an address that begins with http:// or https://".to_owned())
+            Err(InvalidHook("must be a command, or an address that begins with http:// or https://".to_owned()))
         );
-        assert_eq!(Hook::parse("http://"), Err("is no web address (empty host)".to_owned()));
+        assert_eq!(Hook::parse("http://"), Err(InvalidHook("is no web address (empty host)".to_owned())));
     }
 
     #[tokio::test]

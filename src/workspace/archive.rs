@@ -141,7 +141,7 @@ fn finish(workspace: &Workspace, journal: &mut Journal, meta: &ArchiveMeta) -> R
     let conflict = |what: String| ArchiveError::Conflict { folder: meta.folder.clone(), what };
     failpoint::hit("archive.found");
     let text = workspace.read(&path)?;
-    let found = ArchiveManifest::parse(&text).map_err(conflict)?;
+    let found = ArchiveManifest::parse(&text).map_err(|error| conflict(error.to_string()))?;
     let wanted = (&meta.folder, meta.phase, &meta.kind, meta.attempt, &meta.outcome);
     let met = (&found.meta.folder, found.meta.phase, &found.meta.kind, found.meta.attempt, &found.meta.outcome);
     if wanted != met {

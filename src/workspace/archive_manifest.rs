@@ -60,18 +60,23 @@ struct FormatVersion {
     format: u32,
 }
 
+/// What is wrong with a stored manifest; a fragment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidManifest(String);
+
 impl ArchiveManifest {
-    /// Reads a stored manifest; what is wrong with it, otherwise.
-    pub fn parse(text: &[u8]) -> Result<Self, String> {
-        let version: FormatVersion =
-            serde_json::from_slice(text).map_err(|error| format!("not a manifest: {error}"))?;
+    /// Reads a stored manifest.
+    pub fn parse(text: &[u8]) -> Result<Self, InvalidManifest> {
+        let no_manifest = |error| InvalidManifest(format!("not a manifest: {error}"));
+        let version: FormatVersion = serde_json::from_slice(text).map_err(no_manifest)?;
         if version.format != FORMAT {
-            return Err(format!(
+            return Err(InvalidManifest(format!(
                 "format {} is unknown to this version of the program, which reads {FORMAT}",
                 version.format
-            ));
+            )));
         }
-        serde_json::from_slice(text).map_err(|error| format!("not a manifest: {error}"))
+        serde_json::from_slice(text).map_err(no_manifest)
     }
 
     /// As it is stored: pretty, so that a person can read it and `diff` it.

@@ -53,7 +53,7 @@ pub(crate) fn seal(line: &mut Vec<u8>) {
 }
 
 /// Reads one line by itself, with its SHA-256; what is wrong with it, otherwise. Its place in the chain is not looked at.
-pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<JournalLine<E>, String>) {
+pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<JournalLine<E>, InvalidLine>) {
     let middle = line.len().saturating_sub(SUM_KEY.len() + SUM_DIGITS + SUM_END.len());
     let (sum, head) = sha256_twice(line, middle);
     let is_sealed = || {
@@ -63,12 +63,17 @@ pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<Journal
     let decision = match serde_json::from_slice::<JournalLine<E>>(line) {
         Err(error) => Err(reason(&error)),
         Ok(decision) if decision.sum.is_some() && !is_sealed() => {
-            Err("this line was changed: its own checksum (sum) is another one".to_owned())
+            Err(InvalidLine("this line was changed: its own checksum (sum) is another one".to_owned()))
         }
         Ok(decision) => Ok(decision),
     };
     (head, decision)
 }
+
+/// What is wrong with a line of the journal; a fragment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidLine(String);
 
 /// A place in the chain: number and SHA-256 of a line; 0 and 64 zeros before the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,17 +88,17 @@ impl ChainPosition {
     }
 
     /// Reads `line` as the one after this place and moves on to it; what is wrong with it, otherwise.
-    pub(crate) fn follow<E: DeserializeOwned>(&mut self, line: &[u8]) -> Result<JournalLine<E>, String> {
+    pub(crate) fn follow<E: DeserializeOwned>(&mut self, line: &[u8]) -> Result<JournalLine<E>, InvalidLine> {
         let (head, decision) = parse::<E>(line);
         let decision = decision?;
         if decision.seq != self.seq + 1 {
-            return Err(format!("seq is {}, expected {}", decision.seq, self.seq + 1));
+            return Err(InvalidLine(format!("seq is {}, expected {}", decision.seq, self.seq + 1)));
         }
         if decision.prev != self.head {
-            return Err(format!(
+            return Err(InvalidLine(format!(
                 "prev is not the SHA-256 of the line before it: one of the two was changed (prev {}, line before {})",
                 decision.prev, self.head
-            ));
+            )));
         }
         *self = Self { seq: decision.seq, head };
         Ok(decision)
@@ -101,10 +106,10 @@ impl ChainPosition {
 }
 
 /// The parser's words without its own line number, which is always 1 here and would mislead.
-fn reason(error: &serde_json::Error) -> String {
+fn reason(error: &serde_json::Error) -> InvalidLine {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
-    format!("not a decision: {text} (column {})", error.column())
+    InvalidLine(format!("not a decision: {text} (column {})", error.column()))
 }
 
 /// One line as it stands in the file.

@@ -198,7 +198,7 @@ fn read_file<E: DeserializeOwned>(
         if !line.ended {
             return Ok((len, Some(TornLines { line: number, bytes, what: "the line has no end".to_owned() })));
         }
-        match position.follow(line.bytes) {
+        match position.follow(line.bytes).map_err(|error| error.to_string()) {
             Ok(decision) => each(decision).map_err(|what| broken(name, number, what))?,
             // A power cut can keep a line's end and lose its middle, which then reads as zeros.
             Err(what) if line.bytes.contains(&0) => {

@@ -70,7 +70,7 @@ pub(super) fn archives(workspace: &Workspace, faults: &mut Faults) -> Vec<Archiv
         match workspace.read(&path) {
             Ok(text) => match ArchiveManifest::parse(&text) {
                 Ok(manifest) => archive.manifest = Some((manifest, sha256(&text))),
-                Err(what) => faults.add(&path, None, what),
+                Err(error) => faults.add(&path, None, error.to_string()),
             },
             Err(error) => faults.add(&path, None, error.to_string()),
         }
@@ -244,9 +244,9 @@ impl ChainReader<'_> {
         let last = self.last.replace(here);
         let decision = match decision {
             Ok(decision) => decision,
-            Err(what) => {
+            Err(error) => {
                 self.settle(CHANGED);
-                self.faults.add(file, Some(line.number), what);
+                self.faults.add(file, Some(line.number), error.to_string());
                 // Where it is the line of the anchor, that the journal doesn't reach the anchor isn't to be said too.
                 self.anchored |= self.anchor.is_some_and(|(seq, _)| self.expected == Some(seq));
                 self.gap();

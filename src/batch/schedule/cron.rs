@@ -33,17 +33,22 @@ pub struct Cron {
     zone: Tz,
 }
 
+/// What is wrong with a cron expression, and what is allowed; a fragment of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidCron(String);
+
 impl Cron {
     /// Reads five fields (minute, hour, day of the month, month, weekday), or `@daily` and its like. What has no next run
-    /// after `now` is refused. An error is a fragment of a sentence that says what is wrong, and what is allowed.
-    pub fn read(text: &str, timezone: &str, now: Timestamp) -> Result<Self, String> {
-        let zone = zone(timezone)?;
+    /// after `now` is refused.
+    pub fn read(text: &str, timezone: &str, now: Timestamp) -> Result<Self, InvalidCron> {
+        let zone = zone(timezone).map_err(|error| InvalidCron(error.to_string()))?;
         let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
-        let pattern = parse(&text)?;
+        let pattern = parse(&text).map_err(InvalidCron)?;
         let cron = Self { text, pattern, zone };
         match cron.after(now) {
             Some(_) => Ok(cron),
-            None => Err(format!("'{}' never comes: no day is like that", cron.text)),
+            None => Err(InvalidCron(format!("'{}' never comes: no day is like that", cron.text))),
         }
     }
 
@@ -216,12 +221,16 @@ mod tests {
             ("0 22 30 2 *", "'0 22 30 2 *' never comes: no day is like that".to_owned()),
             ("0 22 31 4,6 *", "'0 22 31 4,6 *' never comes: no day is like that".to_owned()),
         ] {
-            assert_eq!(Cron::read(text, "UTC", now()).map(|cron| cron.text().to_owned()), Err(expected), "{text}");
+            assert_eq!(
+                Cron::read(text, "UTC", now()).map(|cron| cron.text().to_owned()),
+                Err(InvalidCron(expected)),
+                "{text}"
+            );
         }
-        let reboot = Cron::read("@reboot", "UTC", now()).unwrap_err();
+        let reboot = Cron::read("@reboot", "UTC", now()).unwrap_err().to_string();
         assert!(reboot.starts_with("'@reboot' is not a cron expression: "), "{reboot}");
         let wrong = "there is no time zone 'Europe/Berln': did you mean Europe/Berlin?";
-        assert_eq!(Cron::read("@daily", "Europe/Berln", now()), Err(wrong.to_owned()));
+        assert_eq!(Cron::read("@daily", "Europe/Berln", now()), Err(InvalidCron(wrong.to_owned())));
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn span(text: &str) -> Result<WindowSpan, String> {
                 shown(text)
             ));
         }
-        names => zone(&names.join(" "))?,
+        names => zone(&names.join(" ")).map_err(|error| error.to_string())?,
     };
     Ok(WindowSpan { days, from, to, zone })
 }

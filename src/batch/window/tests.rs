@@ -8,7 +8,7 @@ fn at(text: &str) -> Timestamp {
 }
 
 fn read(text: &str) -> Result<String, String> {
-    Window::parse(text).map(|window| window.to_string())
+    Window::parse(text).map(|window| window.to_string()).map_err(|error| error.to_string())
 }
 
 #[test]

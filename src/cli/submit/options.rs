@@ -41,7 +41,7 @@ impl SubmitOptions {
             ));
         }
         Ok(Self {
-            name: read("--batch", args.batch.as_ref(), |name| checked_name(name).map(str::to_owned))?,
+            name: read("--batch", args.batch.as_ref(), owned_name)?,
             priority: read("--priority", args.priority.as_ref(), priority)?.unwrap_or_default(),
             run_after: read("--at", args.at.as_ref(), |text| local_time::at(text, now))?,
             window: read("--window", args.window.as_ref(), checked_window)?,
@@ -57,6 +57,10 @@ impl SubmitOptions {
     pub(super) fn is_wanted(&self, name: &str) -> bool {
         self.names.as_ref().is_none_or(|names| names.is_match(name))
     }
+}
+
+fn owned_name(name: &str) -> Result<String, String> {
+    checked_name(name).map(str::to_owned).map_err(|error| error.to_string())
 }
 
 /// The hours in which jobs may run, in their normal form.
