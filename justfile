@@ -20,9 +20,9 @@ test-postgres +words:
 scenarios word="":
     SCENARIO={{word}} cargo test --features failpoints --test it scenarios::
 
-# Take what scenarios and snapshots find as what they expect; read the diff afterwards
-update word="":
-    UPDATE=1 INSTA_UPDATE=always SCENARIO={{word}} cargo test --features failpoints --test it
+# Take what these tests find as what they expect, then read the diff: SCENARIO=rewind just update scenarios::
+update +tests:
+    UPDATE=1 INSTA_UPDATE=always cargo test --features failpoints --test it -- {{tests}}
 
 # Formatting and lints, as test.sh checks them
 lint:

@@ -2,10 +2,11 @@
 //! the binding words. Rules and no understanding: each verdict names its reason, so that a reader can judge it.
 
 use super::summary::{is_common, words};
-use super::worker::{Call, file};
+use super::worker::file;
 use super::{
     plan::AUDIT, prompt_view::PromptView, reading::RecordedSentence, state::ReadingState, statements::Strength,
 };
+use overnight_core::message::ToolCall;
 use regex::Regex;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, fmt::Write, sync::LazyLock};
@@ -32,7 +33,7 @@ pub(super) fn findings(
     view: &PromptView<'_>,
     state: &mut ReadingState,
     entries: &[RecordedSentence],
-) -> Result<Vec<Call>, Vec<Call>> {
+) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let policies = file(view, POLICIES)?;
     let rows: Vec<Value> = policies.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let row = |row: &Value| Some(said(row[4].as_str()?, Strength::named(row[3].as_str()?)?));

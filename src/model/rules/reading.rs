@@ -8,8 +8,8 @@ use super::prompt_view::{DocumentPlace, Passage, PromptView};
 use super::state::{ReadingState, in_words};
 use super::statements::{Strength, collapsed, statements};
 use super::summary::key_sentences;
-use super::worker::{Call, blocked, call, complete};
-use overnight_core::tokens::estimate;
+use super::worker::{blocked, call, complete};
+use overnight_core::{message::ToolCall, tokens::estimate};
 use serde_json::json;
 use std::{fmt::Write, ops::Range};
 
@@ -28,7 +28,7 @@ pub(super) struct RecordedSentence {
 }
 
 /// The next calls for a todo.
-pub(super) fn work(view: &PromptView<'_>, work: Work, segments: &[Segment]) -> Result<Vec<Call>, Vec<Call>> {
+pub(super) fn work(view: &PromptView<'_>, work: Work, segments: &[Segment]) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let mut state = ReadingState::recall(view)?;
     let before = state.clone();
     let (mut calls, mut needed) = (Vec::new(), Vec::new());
@@ -66,7 +66,7 @@ pub(super) fn work(view: &PromptView<'_>, work: Work, segments: &[Segment]) -> R
     Ok(calls)
 }
 
-fn read(name: &str, (unit, line): DocumentPlace, to: u64) -> Call {
+fn read(name: &str, (unit, line): DocumentPlace, to: u64) -> ToolCall {
     call("read_document", json!({"name": name, "from": unit, "to": to, "line": line}))
 }
 
@@ -77,7 +77,7 @@ fn piece(
     state: &mut ReadingState,
     work: Work,
     passage: &Passage<'_>,
-) -> Result<Vec<Call>, Vec<Call>> {
+) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let (is_beginning, name, mut section) = (state.next == (1, 1), state.document.clone(), state.section.clone());
     let (entries, next) = entries(&name, passage, work, &mut section);
     let mut calls = Vec::new();

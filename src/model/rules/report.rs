@@ -4,7 +4,8 @@ use super::compare::{GAPS, POLICIES};
 use super::plan::{AUDIT, EXTRACT, SUMMARISE, Task, sides};
 use super::prompt_view::{ListedDocument, PromptView};
 use super::state::{ReadingState, in_words};
-use super::worker::{Call, complete, documents, file, write};
+use super::worker::{complete, documents, file, write};
+use overnight_core::message::ToolCall;
 use std::fmt::Write;
 
 const HOW: &str = "## How this was made\n\nThis was made by rules, not by a language model, for texts in English. Sentences, \
@@ -17,7 +18,7 @@ const HOW: &str = "## How this was made\n\nThis was made by rules, not by a lang
     understanding; this shows how a job is done without one.\n";
 
 /// The result files, empty, and the memory that says so.
-pub(super) fn start(task: &'static Task) -> Vec<Call> {
+pub(super) fn start(task: &'static Task) -> Vec<ToolCall> {
     let files = match task {
         _ if *task == EXTRACT => vec![
             (task.records, "{\"requirements\": [\n]}\n"),
@@ -30,13 +31,13 @@ pub(super) fn start(task: &'static Task) -> Vec<Call> {
         _ => vec![(task.records, "{\"findings\": [\n]}\n"), (POLICIES, ""), (GAPS, ""), (task.report, "")],
     };
     let lines = files.iter().map(|(path, text)| ((*path).to_owned(), text.lines().count() as u64)).collect();
-    let mut calls: Vec<Call> = files.iter().map(|(path, text)| write(path, text)).collect();
+    let mut calls: Vec<ToolCall> = files.iter().map(|(path, text)| write(path, text)).collect();
     calls.extend([ReadingState { lines, ..ReadingState::default() }.save(), complete("the result files are there")]);
     calls
 }
 
 /// Ends the report, once.
-pub(super) fn work(view: &PromptView<'_>, task: &'static Task) -> Result<Vec<Call>, Vec<Call>> {
+pub(super) fn work(view: &PromptView<'_>, task: &'static Task) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let mut state = ReadingState::recall(view)?;
     if state.document == task.report {
         return Ok(vec![complete("the report is written")]);
@@ -59,7 +60,7 @@ pub(super) fn work(view: &PromptView<'_>, task: &'static Task) -> Result<Vec<Cal
 }
 
 /// What an audit found, the contradictions first; or the calls that show it.
-fn findings(view: &PromptView<'_>, documents: &[ListedDocument]) -> Result<String, Vec<Call>> {
+fn findings(view: &PromptView<'_>, documents: &[ListedDocument]) -> Result<String, Vec<ToolCall>> {
     let (standards, policies) = sides(documents);
     let mut text = "# Policies against standards\n".to_owned();
     for (side, documents) in [("Standards", standards), ("Policies", policies)] {

@@ -2,8 +2,8 @@
 //! run in part, so that a result file is further than the memory says; the number of its lines tells.
 
 use super::prompt_view::{DocumentPlace, PromptView};
-use super::worker::{Call, blocked, call, read, write};
-use overnight_core::job::state::MEMORY_FILE;
+use super::worker::{blocked, call, read, write};
+use overnight_core::{job::state::MEMORY_FILE, message::ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(super) struct ReadingState {
 
 impl ReadingState {
     /// The state, where it is in sight with the lengths of all files that grow; else what to call first.
-    pub(super) fn recall(view: &PromptView<'_>) -> Result<Self, Vec<Call>> {
+    pub(super) fn recall(view: &PromptView<'_>) -> Result<Self, Vec<ToolCall>> {
         let text = view.memory().ok_or_else(|| vec![read(MEMORY_FILE, 1)])?;
         let found = text.lines().find(|line| line.starts_with('{')).map(serde_json::from_str::<Self>);
         let Some(Ok(state)) = found else {
@@ -36,7 +36,8 @@ impl ReadingState {
             return Err(vec![blocked(&format!("{path} has fewer lines than were recorded in it"))]);
         }
         let unknown = state.lines.iter().filter(|one| length(one).is_none());
-        let counts: Vec<Call> = unknown.map(|(path, _)| call("read_file", json!({"path": path, "limit": 1}))).collect();
+        let counts: Vec<ToolCall> =
+            unknown.map(|(path, _)| call("read_file", json!({"path": path, "limit": 1}))).collect();
         if counts.is_empty() { Ok(state) } else { Err(counts) }
     }
 
@@ -46,19 +47,19 @@ impl ReadingState {
     }
 
     /// Adds lines to a file, with a call unless they are there already.
-    fn grow(&mut self, view: &PromptView<'_>, path: &str, lines: usize, call: Call) -> Option<Call> {
+    fn grow(&mut self, view: &PromptView<'_>, path: &str, lines: usize, call: ToolCall) -> Option<ToolCall> {
         let before = self.lines.get(path).copied().unwrap_or(0);
         self.lines.insert(path.to_owned(), before + lines as u64);
         (view.length(path, before) <= Some(before)).then_some(call)
     }
 
-    pub(super) fn append(&mut self, view: &PromptView<'_>, path: &str, text: &str) -> Option<Call> {
+    pub(super) fn append(&mut self, view: &PromptView<'_>, path: &str, text: &str) -> Option<ToolCall> {
         let append = call("append_file", json!({"path": path, "content": text}));
         if text.is_empty() { None } else { self.grow(view, path, text.lines().count(), append) }
     }
 
     /// Adds records to a file of the form `{"name": [\n…\n]}`, one a line: it is valid JSON at every step.
-    pub(super) fn record(&mut self, view: &PromptView<'_>, path: &str, records: &[Value]) -> Option<Call> {
+    pub(super) fn record(&mut self, view: &PromptView<'_>, path: &str, records: &[Value]) -> Option<ToolCall> {
         let text = records.iter().map(Value::to_string).collect::<Vec<_>>().join(",\n");
         let (old, new) = if self.entries == 0 { ("[\n]}", "[\n") } else { ("\n]}", ",\n") };
         let edit = call("edit_file", json!({"path": path, "old": old, "new": format!("{new}{text}\n]}}")}));
@@ -71,7 +72,7 @@ impl ReadingState {
         *self.of_document.entry(what.to_owned()).or_default() += 1;
     }
 
-    pub(super) fn save(&self) -> Call {
+    pub(super) fn save(&self) -> ToolCall {
         // A plain tree of strings and numbers; writing it can't fail.
         let state = serde_json::to_string(self).unwrap_or_default();
         write(MEMORY_FILE, &format!("# Memory\n\nRecorded so far: {}.\n\n{state}\n", in_words(&self.totals)))

@@ -10,12 +10,12 @@ use overnight_core::message::ToolCall;
 use serde_json::{Value, json};
 
 /// The calls of the next reply.
-pub(super) fn next(view: &PromptView<'_>) -> Vec<Call> {
+pub(super) fn next(view: &PromptView<'_>) -> Vec<ToolCall> {
     answer(view).unwrap_or_else(|needed| needed)
 }
 
 /// The same; an error are calls that are needed first.
-fn answer(view: &PromptView<'_>) -> Result<Vec<Call>, Vec<Call>> {
+fn answer(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     match &view.board {
         // What is recorded from here on would hide what is missing.
         Board::Todo(..) | Board::Finish if let Some(refusal) = view.refusal() => {
@@ -43,17 +43,17 @@ fn answer(view: &PromptView<'_>) -> Result<Vec<Call>, Vec<Call>> {
 }
 
 /// The documents, or the call that lists more of them.
-pub(super) fn documents(view: &PromptView<'_>) -> Result<Vec<ListedDocument>, Vec<Call>> {
+pub(super) fn documents(view: &PromptView<'_>) -> Result<Vec<ListedDocument>, Vec<ToolCall>> {
     let list = |from: u64| call("list_documents", json!({"from": from}));
     view.listing().map_err(|next| vec![next.map_or_else(|| too_long("the list of documents"), list)])
 }
 
 /// The text of a file that was read in this todo, or the call that reads on.
-pub(super) fn file(view: &PromptView<'_>, path: &str) -> Result<String, Vec<Call>> {
+pub(super) fn file(view: &PromptView<'_>, path: &str) -> Result<String, Vec<ToolCall>> {
     view.file(path).map_err(|next| vec![next.map_or_else(|| too_long(path), |line| read(path, line))])
 }
 
-fn too_long(what: &str) -> Call {
+fn too_long(what: &str) -> ToolCall {
     blocked(&format!(
         "{what} is too long for these rules to keep it in sight: divide the documents among several jobs \
          (submit --each makes a job of each)"
@@ -61,7 +61,7 @@ fn too_long(what: &str) -> Call {
 }
 
 /// Writes the plan once the task and the documents are in sight, and completes the todos of the bootstrap.
-fn new_plan(view: &PromptView<'_>, open: usize) -> Result<Vec<Call>, Vec<Call>> {
+fn new_plan(view: &PromptView<'_>, open: usize) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let (instructions, documents) = match (file(view, INSTRUCTIONS_FILE), documents(view)) {
         (Ok(instructions), Ok(documents)) => (instructions, documents),
         (one, other) => return Err(one.err().into_iter().chain(other.err()).flatten().collect()),
@@ -77,12 +77,12 @@ fn new_plan(view: &PromptView<'_>, open: usize) -> Result<Vec<Call>, Vec<Call>> 
 
 /// Completes a todo that asks for nothing new with a look at the plan: from another line each time, as a call that is
 /// repeated with the same result is taken for going in circles.
-fn looked(line: usize, outcome: &str) -> [Call; 2] {
+fn looked(line: usize, outcome: &str) -> [ToolCall; 2] {
     [call("read_file", json!({"path": PLAN_FILE, "offset": line})), complete(outcome)]
 }
 
 /// `job_complete`: what is missing is for its checks to say.
-fn finish(view: &PromptView<'_>) -> Result<Vec<Call>, Vec<Call>> {
+fn finish(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
     let state = ReadingState::recall(view)?;
     let (entries, totals) = (state.entries, in_words(&state.totals));
     let mut summary = format!("The offline rules read all readable text and recorded {entries} entries ({totals}).");
@@ -95,25 +95,23 @@ fn finish(view: &PromptView<'_>) -> Result<Vec<Call>, Vec<Call>> {
     Ok(vec![call("job_complete", end)])
 }
 
-pub(super) type Call = ToolCall;
-
-pub(super) fn call(name: &str, arguments: Value) -> Call {
+pub(super) fn call(name: &str, arguments: Value) -> ToolCall {
     ToolCall { id: String::new(), name: name.to_owned(), arguments }
 }
 
-pub(super) fn complete(outcome: &str) -> Call {
+pub(super) fn complete(outcome: &str) -> ToolCall {
     call("todo_complete", json!({"outcome": outcome}))
 }
 
 /// Ends the job for a reason that the rules can't mend.
-pub(super) fn blocked(reason: &str) -> Call {
+pub(super) fn blocked(reason: &str) -> ToolCall {
     call("job_complete", json!({"summary": reason, "deliverables": [], "confidence": 0.0, "status": "blocked"}))
 }
 
-pub(super) fn write(path: &str, content: &str) -> Call {
+pub(super) fn write(path: &str, content: &str) -> ToolCall {
     call("write_file", json!({"path": path, "content": content}))
 }
 
-pub(super) fn read(path: &str, line: u64) -> Call {
+pub(super) fn read(path: &str, line: u64) -> ToolCall {
     call("read_file", json!({"path": path, "offset": line}))
 }
