@@ -75,7 +75,7 @@ pub(super) fn heartbeat_observer(
         }
         // Whoever is told of it may be slow.
         others.spawn_blocking(move || {
-            failed.map_or_else(|| context.database_back(), |error| context.database_lost(&error))
+            failed.map_or_else(|| context.database_back(), |error| context.database_lost(&error));
         });
     }
 }
