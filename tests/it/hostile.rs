@@ -13,7 +13,7 @@ use overnight::{
 };
 use overnight_core::{
     job::{
-        call::{Call, ControlCall, PendingCall, Tool},
+        call::{ControlCall, ParsedCall, PendingCall, Tool},
         contract::{QuoteResult, check_deliverable, json_path::JsonPath},
         event::Event,
         instructions::{self, Instructions},
@@ -94,7 +94,7 @@ fn tool_arguments(bytes: &[u8]) {
     let value = serde_json::from_slice(bytes).unwrap_or_else(|_| Value::String(text(bytes)));
     for tool in Tool::all() {
         let said = ToolCall { id: String::new(), name: tool.name().to_owned(), arguments: value.clone() };
-        if let Call::Control(ControlCall::TodoWrite(items)) = PendingCall::new(said).call
+        if let ParsedCall::Control(ControlCall::TodoWrite(items)) = PendingCall::new(said).call
             && let Ok(todos) = TodoList::default().rewritten(&items, Timestamp::default())
         {
             let list = TodoList::new(todos, Timestamp::default());

@@ -3,7 +3,7 @@
 
 use overnight_core::{
     job::{
-        call::{Call, FileChange, PendingCall, ReadCall, WorkCall},
+        call::{FileChange, ParsedCall, PendingCall, ReadCall, WorkCall},
         contract::{QuoteResult, check_deliverable},
         digest::sha256,
         event::{
@@ -280,7 +280,7 @@ impl World {
             },
             Effect::Change(..) | Effect::Read { .. } | Effect::GenerateSummary => {
                 let PendingCall { said, call, .. } = self.job.calls.pending[0].clone();
-                let Call::Work(work) = call else { panic!("{call:?} is no work") };
+                let ParsedCall::Work(work) = call else { panic!("{call:?} is no work") };
                 let result = match self.fates.pop_front().unwrap_or(Fate::Well) {
                     Fate::Well | Fate::Unprepared => self.work(&said, &work),
                     Fate::Fails(letters) => ToolResult::plain(CallEnd::Failed, "no such luck. ".repeat(letters / 14)),

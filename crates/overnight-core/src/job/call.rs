@@ -24,12 +24,12 @@ pub struct PendingCall {
     /// None where no tool has this name.
     pub tool: Option<Tool>,
     /// What `said` asks for.
-    pub call: Call,
+    pub call: ParsedCall,
 }
 
 /// What a call asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Call {
+pub enum ParsedCall {
     /// The machine decides it alone.
     Control(ControlCall),
     /// It is done outside the machine.
@@ -130,12 +130,12 @@ pub enum FileChange {
 }
 
 impl PendingCall {
-    /// Reads a call that a reply has brought. Every call is something: what can't be read is [`Call::Invalid`].
+    /// Reads a call that a reply has brought. Every call is something: what can't be read is [`ParsedCall::Invalid`].
     pub fn new(said: ToolCall) -> Self {
         let tool = Tool::named(&said.name);
         let call = match tool {
-            Some(tool) => parsed(tool, &said.arguments).unwrap_or_else(|reason| Call::Invalid { reason }),
-            None => Call::Invalid { reason: unknown(&said.name) },
+            Some(tool) => parsed(tool, &said.arguments).unwrap_or_else(|reason| ParsedCall::Invalid { reason }),
+            None => ParsedCall::Invalid { reason: unknown(&said.name) },
         };
         Self { said, tool, call }
     }
@@ -156,9 +156,9 @@ impl FileChange {
     }
 }
 
-/// The error is the sentence of a [`Call::Invalid`].
-fn parsed(tool: Tool, said: &Value) -> Result<Call, String> {
-    let work = |work| Ok(Call::Work(work));
+/// The error is the sentence of a [`ParsedCall::Invalid`].
+fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
+    let work = |work| Ok(ParsedCall::Work(work));
     let control = match tool {
         Tool::ReadFile => return work(WorkCall::Read(ReadCall::ReadFile(read(tool, said)?))),
         Tool::ListFiles => return work(WorkCall::Read(ReadCall::ListFiles(read(tool, said)?))),
@@ -189,7 +189,7 @@ fn parsed(tool: Tool, said: &Value) -> Result<Call, String> {
         Tool::AddNote => ControlCall::AddNote(note(tool, said)?),
         Tool::JobComplete => completion(read(tool, said)?)?,
     };
-    Ok(Call::Control(control))
+    Ok(ParsedCall::Control(control))
 }
 
 fn note(tool: Tool, said: &Value) -> Result<String, String> {

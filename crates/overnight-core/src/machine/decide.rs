@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     job::{
-        call::{Call, ControlCall, Family, PendingCall, WorkCall},
+        call::{ControlCall, Family, ParsedCall, PendingCall, WorkCall},
         ending::Ending,
         event::{CallEnd, Event, PlanStep, PreparedWrite, SavedFile, StepEnd, ToolResult, Why},
         record::{HoldReason, JobStatus},
@@ -49,15 +49,15 @@ impl Job {
 
     fn effect_of_call(&self, PendingCall { said, call, .. }: &PendingCall) -> Effect {
         match call {
-            Call::Work(WorkCall::Read(read)) => Effect::Read { call: said.clone(), read: read.clone() },
-            Call::Work(WorkCall::GenerateWorkspaceSummary) => Effect::GenerateSummary,
-            Call::Work(WorkCall::Change(change)) => match &self.calls.prepared {
+            ParsedCall::Work(WorkCall::Read(read)) => Effect::Read { call: said.clone(), read: read.clone() },
+            ParsedCall::Work(WorkCall::GenerateWorkspaceSummary) => Effect::GenerateSummary,
+            ParsedCall::Work(WorkCall::Change(change)) => match &self.calls.prepared {
                 None => Effect::Prepare(change.clone()),
                 Some(prepared) => Effect::Change(change.clone(), prepared.clone()),
             },
             // The only control call that needs the outside is a completion to be checked.
-            Call::Control(ControlCall::JobComplete { completion, .. }) => Effect::Check(completion.clone()),
-            Call::Control(_) | Call::Invalid { .. } => Effect::Decide,
+            ParsedCall::Control(ControlCall::JobComplete { completion, .. }) => Effect::Check(completion.clone()),
+            ParsedCall::Control(_) | ParsedCall::Invalid { .. } => Effect::Decide,
         }
     }
 
@@ -93,24 +93,24 @@ impl Job {
         }
         match call {
             // Nothing is called done whose work is still to come.
-            Call::Control(_) | Call::Invalid { .. }
+            ParsedCall::Control(_) | ParsedCall::Invalid { .. }
                 if pending.family() == Some(Family::Control)
                     && let Some(name) = &self.calls.skipped =>
             {
                 let name = tokens::head(name, 20);
                 skipped(&format!("not run: {name} before it in this reply was not run; call both again"))
             }
-            Call::Control(_) | Call::Invalid { .. }
+            ParsedCall::Control(_) | ParsedCall::Invalid { .. }
                 if let Some(text) = tool.and_then(|tool| self.belongs_to_work(tool)) =>
             {
                 refused(&text)
             }
-            Call::Control(control) => self.control(said, control, at),
-            Call::Invalid { reason } => refused(reason),
-            Call::Work(_) if compact::is_full(self) => {
+            ParsedCall::Control(control) => self.control(said, control, at),
+            ParsedCall::Invalid { reason } => refused(reason),
+            ParsedCall::Work(_) if compact::is_full(self) => {
                 skipped("not run: the results of this reply fill the context already; call it again in the next reply")
             }
-            Call::Work(_) => None,
+            ParsedCall::Work(_) => None,
         }
     }
 
@@ -118,9 +118,9 @@ impl Job {
     fn refusal_after_unreadable(&self, pending: &PendingCall) -> Option<String> {
         let name = tokens::head(self.calls.unreadable.as_deref()?, 20);
         let changes = match (&pending.call, pending.family()?) {
-            (_, Family::Control) | (Call::Work(_), Family::Writing) => pending.said.arguments.is_object(),
+            (_, Family::Control) | (ParsedCall::Work(_), Family::Writing) => pending.said.arguments.is_object(),
             // What can't be run says so itself.
-            (Call::Control(_) | Call::Invalid { .. }, Family::Writing) | (_, Family::Reading) => false,
+            (ParsedCall::Control(_) | ParsedCall::Invalid { .. }, Family::Writing) | (_, Family::Reading) => false,
         };
         changes.then(|| {
             format!(

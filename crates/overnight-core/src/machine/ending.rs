@@ -6,7 +6,7 @@ use super::{
     planning,
 };
 use crate::job::{
-    call::{Call, ControlCall, PendingCall},
+    call::{ControlCall, ParsedCall, PendingCall},
     contract::Check,
     ending::Ending,
     event::{CallEnd, Event, Why},
@@ -94,8 +94,11 @@ impl Job {
         deliverables: Vec<Delivered>,
         quotes: Option<QuotePositions>,
     ) -> Vec<Event> {
-        let Some(PendingCall { said: call, call: Call::Control(ControlCall::JobComplete { completion, .. }), .. }) =
-            self.calls.pending.front()
+        let Some(PendingCall {
+            said: call,
+            call: ParsedCall::Control(ControlCall::JobComplete { completion, .. }),
+            ..
+        }) = self.calls.pending.front()
         else {
             return Vec::new();
         };
