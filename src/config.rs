@@ -1,4 +1,4 @@
-//! The configuration (SPEC: command line): flags over environment over `overnight.yaml` over defaults, each value with
+//! The configuration: flags over environment over `overnight.yaml` over defaults, each value with
 //! where it came from, so that `overnight doctor` can say why something is as it is.
 //!
 //! *Invariants*: nothing else in the crate reads the environment; a misspelt key or variable is an error, never ignored; a

@@ -1,4 +1,4 @@
-//! Checks every hash that a workspace holds. It needs no database and changes nothing, so it works on a copy (SPEC section 13).
+//! Checks every hash that a workspace holds. It needs no database and changes nothing, so it works on a copy.
 //!
 //! What holds what: each line's own checksum shows damage to it; the journal's chain holds every line but the last; the
 //! journal holds `job.yaml`, documents, assets, the task, what the model wrote, and each archive's manifest; a manifest holds

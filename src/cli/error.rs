@@ -2,7 +2,7 @@
 
 use crate::{config::ConfigError, runner::RunError, store::StoreError};
 
-/// Exit codes (SPEC: command line).
+/// Exit codes.
 pub mod exit {
     pub const COMPLETED: u8 = 0;
     pub const FAILED: u8 = 1;

@@ -1,4 +1,4 @@
-//! What all jobs of a process share of one model server: the circuit breaker and the limits (SPEC section 10).
+//! What all jobs of a process share of one model server: the circuit breaker and the limits.
 //!
 //! - `breaker`: whether the server answers; `rate_limits`: whether its limits let one more call through. Both are pure.
 //! - This file waits for them. There are two queues, each a fair lock of tokio: one for the limits, and one for a server that

@@ -100,7 +100,7 @@ pub struct RemoteConfig {
 /// Not derived: headers may hold secrets.
 impl fmt::Debug for RemoteConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Config");
+        let mut shown = f.debug_struct("RemoteConfig");
         shown.field("wire", &self.wire).field("provider", &self.provider).field("model", &self.model);
         shown.finish_non_exhaustive()
     }
@@ -129,7 +129,7 @@ pub struct RemoteModel {
 /// Not derived: headers hold secrets.
 impl fmt::Debug for RemoteModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Remote");
+        let mut shown = f.debug_struct("RemoteModel");
         shown.field("name", &self.name).field("address", &self.address).field("quirks", &self.quirks);
         shown.finish_non_exhaustive()
     }

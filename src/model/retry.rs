@@ -1,4 +1,4 @@
-//! When to try again (SPEC section 10, "Retry"). Pure: chance and time come from outside.
+//! When to try again. Pure: chance and time come from outside.
 //!
 //! The rule is "full jitter" of the AWS Architecture Blog's "Exponential Backoff And Jitter": the longest wait doubles
 //! with each attempt, and chance picks any wait up to it. Jobs that failed together so come back one by one, which of the

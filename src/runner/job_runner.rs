@@ -108,7 +108,7 @@ impl<'a> JobRunner<'a> {
             }
         }
         self.finish(opened).await?;
-        failpoint::hit("drive.rested");
+        failpoint::hit("runner.rested");
         if let Some(reason) = self.models.misconfigured.take() {
             return Err(RunError::Configuration(reason));
         }
@@ -126,7 +126,7 @@ impl<'a> JobRunner<'a> {
             opened.command(command)?;
         }
         run_blocking(|| input_check::check(opened))?;
-        failpoint::hit("drive.begun");
+        failpoint::hit("runner.begun");
         opened.write_derived()?;
         self.checkpoints.lags = !opened.is_recorded;
         self.save(opened).await?;

@@ -129,7 +129,7 @@ impl OpenJob {
         }
     }
 
-    /// [`Self::write_derived`] once a second at most: a person can't read faster.
+    /// [`Self::write_derived`] every few seconds at most: a person can't read faster.
     pub(super) fn refresh_derived(&mut self) -> Result<(), RunError> {
         if self.derived_at.is_none_or(|at| at.elapsed() >= DERIVED_EVERY) { self.write_derived() } else { Ok(()) }
     }

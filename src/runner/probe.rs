@@ -1,4 +1,4 @@
-//! A model behind HTTP tried with a few tiny calls (SPEC: `overnight doctor`): each line says what was found, and what to do
+//! A model behind HTTP tried with a few tiny calls: each line says what was found, and what to do
 //! where it isn't as it should be.
 
 use super::{

@@ -19,7 +19,7 @@ use overnight_core::{
 use std::time::{Duration, Instant};
 
 impl JobRunner<'_> {
-    /// Answers `ask`, the reading call `call`. `None`: the work is to stop, or the job's state is not what it was.
+    /// Performs `effect`, the reading call `call`. `None`: the work is to stop, or the job's state is not what it was.
     pub(super) async fn read(
         &mut self,
         opened: &mut OpenJob,

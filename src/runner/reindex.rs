@@ -1,4 +1,4 @@
-//! The database from the workspaces: `overnight reindex`. A workspace alone is enough (SPEC section 2), so a lost database
+//! The database from the workspaces: `overnight reindex`. A workspace alone is enough, so a lost database
 //! costs nothing but this walk.
 //!
 //! What is never done: a row that saw more than its journal holds is not overwritten, a journal that is broken is not

@@ -1,4 +1,4 @@
-//! The database: what is known of all jobs at their last checkpoints (SPEC: queue and database).
+//! The database: what is known of all jobs at their last checkpoints.
 //!
 //! Each trait is one thing that is asked of it: jobs, the queue, workers, batches, schedules. `sql` answers them all, once, in
 //! statements that both databases share but for a few fragments; `sqlite` and `postgres` know how to reach a database, and what

@@ -1,4 +1,4 @@
-//! The queue: batches of jobs that wait in the database for a worker (SPEC: queue and database).
+//! The queue: batches of jobs that wait in the database for a worker.
 //!
 //! Only jobs of a batch are in the queue. A job that `overnight run` started belongs to its person: no worker takes it up.
 //! What must hold in either database:

@@ -1,4 +1,4 @@
-//! Schedules: what is submitted by itself, and when next (SPEC: time windows and cron schedules).
+//! Schedules: what is submitted by itself, and when next.
 //!
 //! The database reads no cron expressions: who looks after schedules says when the next run is. What must hold in either database:
 //! - One of many begins a run: whoever moves `next_run` on from where all have seen it.

@@ -1,4 +1,4 @@
-//! The hash chain of the journal's lines (SPEC section 2): each line names its number and the SHA-256 of the line before,
+//! The hash chain of the journal's lines: each line names its number and the SHA-256 of the line before,
 //! and ends with a checksum of its own, so that damage to the newest line is seen too, which no line follows yet.
 //! Reading is the same for a runner that resumes and for an auditor that verifies; they differ in what they do at a break.
 

@@ -1,5 +1,5 @@
 //! The append-only record of all decisions: one JSON line each, hash-chained through the archives' files and the live
-//! one (SPEC section 2, "The journal"). What an event means isn't known here.
+//! one. What an event means isn't known here.
 //!
 //! A line is in the file when `append` returns, and on the disk when `sync` does: nothing outside may follow from it
 //! before. What a crash leaves behind, and how it is repaired:

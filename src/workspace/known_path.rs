@@ -1,6 +1,6 @@
 //! What lies behind a path: which of the workspace's known files or folders it is, by identity (device and inode), not
 //! by spelling, so that hard links, symbolic links and file systems without case don't hide a protected file; and
-//! whether the model may write it (SPEC section 2). Spelling, without regard to case, speaks only for what isn't there yet.
+//! whether the model may write it. Spelling, without regard to case, speaks only for what isn't there yet.
 
 use super::{
     error::WorkspaceError,

@@ -1,4 +1,4 @@
-//! One job's folder on disk (SPEC section 2): confined files, the journal and its chain, archives and their manifests,
+//! One job's folder on disk: confined files, the journal and its chain, archives and their manifests,
 //! the lock. It knows no event type and no tool; those who do pass in what is to be written.
 //!
 //! Invariants: nothing outside the folder is ever opened; no file but the live journal and `.lock` is ever written in

@@ -1,4 +1,4 @@
-//! Paths as a model writes them (SPEC section 2): refused here by how they are spelled, each with a sentence that names
+//! Paths as a model writes them: refused here by how they are spelled, each with a sentence that names
 //! the rule and what to do instead. What lies behind a path that passes is judged by [`super::known_path`], on disk.
 
 use super::files::TEMPORARY;

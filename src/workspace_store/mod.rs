@@ -1,4 +1,4 @@
-//! Workspaces in an object store (SPEC: many machines): what a job's folder holds at each checkpoint, so that any machine
+//! Workspaces in an object store: what a job's folder holds at each checkpoint, so that any machine
 //! can go on with the job from there.
 //!
 //! - `client`: the client of the store behind an address

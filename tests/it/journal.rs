@@ -1,4 +1,4 @@
-//! The journal as a crash, a bad disk or somebody's hand may leave it (SPEC 2: the journal): whatever was changed, what is
+//! The journal as a crash, a bad disk or somebody's hand may leave it: whatever was changed, what is
 //! read is a beginning of what was written. A torn end of the live file is cut off, and said; all else is a break that names its
 //! file, and nothing goes on.
 

@@ -30,7 +30,7 @@ const CRATES: [&str; 3] = ["src/", "crates/overnight-core/src/", "crates/overnig
 /// `mod.rs` files that hold functions, and why.
 const MOD_WITH_LOGIC: [(&str, &str); 2] = [
     ("src/cli/mod.rs", "the command line's table of commands and its entry"),
-    ("src/model/mod.rs", "the trait and the choice of a model by name"),
+    ("src/model/mod.rs", "the trait that every model implements"),
 ];
 /// Names of types that stand more than once, and why.
 const NAMESAKES: [(&str, &str); 0] = [];

@@ -1,4 +1,4 @@
-//! The circuit breaker of one model server (SPEC section 10). Pure: `now` is the time since the endpoint was made.
+//! The circuit breaker of one model server. Pure: `now` is the time since the endpoint was made.
 //!
 //! ```text
 //! Closed { failures } ──fifth failure running──▶ Open { probe: At(now + 1 s) }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-/// The longest wait: the time of one model call (SPEC section 3, "Limits").
+/// The longest wait: the time of one model call.
 const MOST: Duration = Duration::from_mins(10);
 
 /// The present timeout for the first byte from one model's server.

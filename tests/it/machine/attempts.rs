@@ -1,4 +1,4 @@
-//! Attempts at a turn that bring no reply (SPEC section 10), and the budget before each call.
+//! Attempts at a turn that bring no reply, and the budget before each call.
 
 use super::world::*;
 use overnight_core::{

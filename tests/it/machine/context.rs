@@ -1,4 +1,4 @@
-//! What the prompt costs and how it is kept small (SPEC: the context): folding, masking, folded turns, bounds.
+//! What the prompt costs and how it is kept small: folding, masking, folded turns, bounds.
 
 use super::world::*;
 use overnight_core::{

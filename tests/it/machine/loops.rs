@@ -1,4 +1,4 @@
-//! The two loops (SPEC: the state machine): bootstrap, planning, phases, review, and all ways out of a phase.
+//! The two loops: bootstrap, planning, phases, review, and all ways out of a phase.
 
 use super::world::*;
 use overnight_core::job::{

@@ -1,4 +1,4 @@
-//! The contract (SPEC: done means checked): what is checked in a deliverable before a job may be called completed.
+//! The contract: what is checked in a deliverable before a job may be called completed.
 //!
 //! Pure: content comes in as bytes, and whether a quote stands in a document is asked of the caller. Each check is a fact
 //! for the journal, and its detail is a sentence that a model can act on.

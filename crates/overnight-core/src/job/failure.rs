@@ -1,4 +1,4 @@
-//! Why one attempt to have a reply failed, and what helps (SPEC section 10, "Retry"). Every kind is in one table,
+//! Why one attempt to have a reply failed, and what helps. Every kind is in one table,
 //! [`FailureKind::remedy`]; who adds a kind has to say what helps.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Instructions (SPEC: instructions): what a job is asked to do, with which bounds, and what must be there at its end.
+//! Instructions: what a job is asked to do, with which bounds, and what must be there at its end.
 //!
 //! A file is YAML front matter and a task in Markdown. It is read once, when a job is submitted; what the job then carries
 //! is [`Instructions`], with schemas and agent prompts resolved, so that a job never depends on a file outside its
@@ -93,7 +93,7 @@ impl Default for PhaseBounds {
     }
 }
 
-/// How the prompt is kept small (SPEC: the context).
+/// How the prompt is kept small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContextSettings {

@@ -1,4 +1,4 @@
-//! The bounds of a job (SPEC: limits). A todo's or a phase's bound forces a re-plan, a job's bound holds the job.
+//! The bounds of a job. A todo's or a phase's bound forces a re-plan, a job's bound holds the job.
 
 use serde::{Deserialize, Serialize};
 

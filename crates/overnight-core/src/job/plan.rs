@@ -1,4 +1,4 @@
-//! The plan (`main_plan.md`, SPEC 4): Markdown with `# Execution Plan`, `## Phase N: Title` and steps as `- [ ] step`.
+//! The plan (`main_plan.md`): Markdown with `# Execution Plan`, `## Phase N: Title` and steps as `- [ ] step`.
 //!
 //! [`Plan::parse`] understands some more forms that models write, and brings them into the one form: first the headings, then
 //! the steps. So a plan's text always reads as itself: `parse(plan.text()) == plan`. What is no phase heading and no step is kept

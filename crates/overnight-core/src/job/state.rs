@@ -371,7 +371,7 @@ impl Job {
         u32::try_from(phases.len() - usize::from(reviews)).unwrap_or(u32::MAX)
     }
 
-    /// Phases that ended, the current one among them while it is archived and re-planned, and the running one.
+    /// Whether the current phase is still worked: its end is not among the past ones.
     pub fn is_phase_open(&self) -> bool {
         self.past
             .last()

@@ -1,4 +1,4 @@
-//! A todo and its fields (SPEC: todos).
+//! A todo and its fields.
 
 use super::time::Timestamp;
 use serde::{Deserialize, Serialize};

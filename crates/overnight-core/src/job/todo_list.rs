@@ -1,4 +1,4 @@
-//! The todos of one phase as a list: what is current, what remains, and what `todo_write` may change (SPEC: todos).
+//! The todos of one phase as a list: what is current, what remains, and what `todo_write` may change.
 
 use super::{
     call::arguments::TodoItem,

@@ -1,5 +1,5 @@
 //! What the next call is expected to take, and whether the job's budget has room for it: looked at before each call, so that
-//! a budget is overrun by that one call at most (SPEC section 3, "Limits").
+//! a budget is overrun by that one call at most.
 
 use crate::{
     job::{hold_cause::HoldCause, state::Job},

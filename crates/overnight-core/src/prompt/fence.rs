@@ -1,5 +1,5 @@
 //! The marks between which a document's text stands wherever a model is shown it: what stands there is material, never an
-//! instruction (SPEC: the context). A text can't end its own fence: the mark is a hash of the text, and sixteen digits of it
+//! instruction. A text can't end its own fence: the mark is a hash of the text, and sixteen digits of it
 //! can't be found in advance by whoever writes the text.
 
 use crate::job::digest::sha256;

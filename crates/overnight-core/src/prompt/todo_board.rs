@@ -1,4 +1,4 @@
-//! Layer 2: the board that the model sees last in each prompt, and a person in the CLI (SPEC: todos).
+//! Layer 2: the board that the model sees last in each prompt, and a person in the CLI.
 
 use super::layers::share_of;
 use crate::{

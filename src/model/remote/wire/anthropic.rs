@@ -154,7 +154,7 @@ fn system(prompt: &Prompt, quirks: &Quirks) -> Vec<Value> {
     blocks
 }
 
-/// Layer 4, the conversation, the board (see `context::compose`). Where marks are wanted, one stands behind layer 4 and one
+/// Layer 4, the conversation, the board (see `prompt::compose`). Where marks are wanted, one stands behind layer 4 and one
 /// behind the conversation: the board is another one each turn, and must not be in what is cached.
 fn messages(prompt: &Prompt, marks: bool) -> Value {
     let (board, before) = match prompt.messages.split_last() {

@@ -1,4 +1,4 @@
-//! The invariants: what must hold after each decision, whatever led to it. Each rule says where in the SPEC it stands.
+//! The invariants: what must hold after each decision, whatever led to it.
 
 use overnight_core::{
     job::{
@@ -55,7 +55,7 @@ impl Ledger {
         }
         let pending: Vec<&String> = after.calls.pending.iter().map(|call| &call.said.id).collect();
         let open: Vec<&String> = self.open_calls.iter().map(|(id, _)| id).collect();
-        assert_eq!(pending, open, "SPEC 3: every tool call gets exactly one result");
+        assert_eq!(pending, open, "every tool call gets exactly one result");
         todo_list(after);
         self.kept(before, after);
         planning(after);
@@ -63,7 +63,7 @@ impl Ledger {
         self.context(decision, after);
     }
 
-    /// SPEC 3: "Every tool call gets exactly one result, always", in the calls' order.
+    /// "Every tool call gets exactly one result, always", in the calls' order.
     fn calls(&mut self, event: &Event) {
         match event {
             Event::ModelReplied { calls, .. } => {
@@ -86,7 +86,7 @@ impl Ledger {
         }
     }
 
-    /// SPEC 2: an archive is never overwritten; SPEC 3: phases count up, an early end repeats its phase, and at most 3 in a
+    /// An archive is never overwritten; phases count up, an early end repeats its phase, and at most 3 in a
     /// row for one phase and 10 in a job are followed by another try.
     fn phases(&mut self, event: &Event) {
         match event {
@@ -124,7 +124,7 @@ impl Ledger {
         }
     }
 
-    /// SPEC 5: only an open todo is completed, and only once; a list that replaces another keeps all that is in it.
+    /// Only an open todo is completed, and only once; a list that replaces another keeps all that is in it.
     fn todos(before: &Job, event: &Event) {
         match event {
             Event::TodoCompleted { id, .. } => {
@@ -163,7 +163,7 @@ impl Ledger {
         }
     }
 
-    /// SPEC 9: never is less than the contract called `completed`; SPEC 3: an end owes nothing.
+    /// Never is less than the contract called `completed`; an end owes nothing.
     fn ends(&mut self, before: &Job, event: &Event) {
         match event {
             Event::Held { reason: HoldReason::Review, .. } => {
@@ -193,7 +193,7 @@ impl Ledger {
         }
     }
 
-    /// SPEC 6: the bounds of the context.
+    /// The bounds of the context.
     fn context(&mut self, decision: &Decision, after: &Job) {
         let budget = after.spec.budget_tokens;
         let part = share_of(budget, 2_000);
@@ -252,7 +252,7 @@ pub(crate) fn is_roomy(job: &Job) -> bool {
     (budget == 8_000 && local == budget) || standing + 2_500 < local / 2
 }
 
-/// SPEC 5: one `in_progress` at most, and exactly one while there is work; no empty and no duplicate content.
+/// One `in_progress` at most, and exactly one while there is work; no empty and no duplicate content.
 fn todo_list(job: &Job) {
     let todos = job.phase.todos.all();
     let running = todos.iter().filter(|todo| todo.status == TodoStatus::InProgress).count();
@@ -281,7 +281,7 @@ fn todo_list(job: &Job) {
     assert!(job.phase.kind != PhaseKind::Planned || job.phase.todos.counts().tasks() <= 22, "more than 22 tasks");
 }
 
-/// SPEC 3: a planning step has 4 tries, and at most 10 reading turns besides.
+/// A planning step has 4 tries, and at most 10 reading turns besides.
 fn planning(job: &Job) {
     if let Some(planning) = job.planning() {
         assert!(planning.tries <= PLANNING_TRIES, "{} tries", planning.tries);
@@ -290,7 +290,7 @@ fn planning(job: &Job) {
     }
 }
 
-/// SPEC 3: a job's limits hold it before the next model call, a phase's and a todo's re-plan it.
+/// A job's limits hold it before the next model call, a phase's and a todo's re-plan it.
 fn limits(before: &Job, decision: &Decision) {
     if !decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. })) {
         return;

@@ -303,7 +303,7 @@ fn edit(world: &mut World, path: &str, text: Option<String>) {
     }
 }
 
-/// SPEC 3: a job that is held or ended owes nothing, and no answer that comes late changes it; an end is left by nothing.
+/// A job that is held or ended owes nothing, and no answer that comes late changes it; an end is left by nothing.
 fn rests(world: &World) {
     let job = &world.job;
     if job.is_running() {

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(property(10))]
 
-    /// SPEC 3 and 6: the books agree after each decision, the stored facts give the same job and the same prompts, and a job
+    /// The books agree after each decision, the stored facts give the same job and the same prompts, and a job
     /// works towards an end within its limits or is held at them; it never waits for what doesn't come.
     #[test]
     fn any_night_keeps_the_rules(night in happenings(60), settings in settings()) {

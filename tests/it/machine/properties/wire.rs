@@ -14,7 +14,7 @@ use overnight_core::{
 use std::collections::BTreeMap;
 
 /// Every fact goes through its stored form, and the state that follows is the same: the same prompts, byte for byte, the
-/// same questions, the same state at the end (SPEC 2: the state is what the events say).
+/// same questions, the same state at the end.
 pub(crate) fn check(world: &World) {
     let mut job: Option<Job> = None;
     let mut wire = Wire::default();
@@ -82,11 +82,11 @@ impl Wire {
 
     fn asked(&mut self, job: &Job, prompt: Prompt) {
         let (tokens, budget) = (local_tokens(job), local_budget(job));
-        assert!(tokens <= budget, "SPEC 6: {tokens} of {budget} tokens in a prompt");
+        assert!(tokens <= budget, "{tokens} of {budget} tokens in a prompt");
         if is_roomy(job) {
-            assert!(tokens * 100 <= budget * 70, "SPEC 6: compaction is owed at 70 %, {tokens} of {budget} are sent");
+            assert!(tokens * 100 <= budget * 70, "compaction is owed at 70 %, {tokens} of {budget} are sent");
         }
-        // SPEC 6: layers 1, 2 and 3 are whole and where they belong.
+        // layers 1, 2 and 3 are whole and where they belong.
         assert_eq!(prompt.messages[0], Message::System { text: job.spec.system_prompt.clone() });
         assert_eq!(prompt.messages[1], Message::User { text: job.layer4.clone() });
         assert_eq!(prompt.messages.last(), Some(&Message::User { text: todo_board::render(job) }));
@@ -96,8 +96,8 @@ impl Wire {
             }
         }
         if let Some(last) = &self.last {
-            assert!(last.tools == prompt.tools, "SPEC 3: the tools never change during a job");
-            assert_eq!(last.messages[0], prompt.messages[0], "SPEC 6: the system prompt never changes");
+            assert!(last.tools == prompt.tools, "the tools never change during a job");
+            assert_eq!(last.messages[0], prompt.messages[0], "the system prompt never changes");
             if !self.compacted {
                 self.only_appended(last, &prompt);
             }
@@ -109,7 +109,7 @@ impl Wire {
         self.compacted = false;
     }
 
-    /// SPEC 6: layer 4 changes once a phase, layer 5 is append-only between compactions, but for results that are replaced
+    /// Layer 4 changes once a phase, layer 5 is append-only between compactions, but for results that are replaced
     /// by a line where a todo was finished or masking was owed, and oldest turns that went into layer 4.
     fn only_appended(&self, last: &Prompt, prompt: &Prompt) {
         let conversation = |prompt: &Prompt| prompt.messages[2..prompt.messages.len() - 1].to_vec();
@@ -131,7 +131,7 @@ impl Wire {
         }
     }
 
-    /// SPEC 6: what was replaced by a line can be had again, whole, as the line says.
+    /// What was replaced by a line can be had again, whole, as the line says.
     fn again(&self, job: &Job, call: &str, name: &str, text: &str) {
         let given = &self.results[call];
         if text == given.text {

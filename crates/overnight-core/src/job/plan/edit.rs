@@ -111,7 +111,7 @@ impl Plan {
         self.insert_after(u32::MAX, title, steps)
     }
 
-    /// The plan that the system writes where there is none (SPEC 3, fallbacks): phases as given, the first one current.
+    /// The plan that the system writes where there is none: phases as given, the first one current.
     /// More phases than a plan can hold are joined into the last; no phases become one.
     pub fn write(title_of_phases: &[(String, Vec<String>)], overview: &str) -> Self {
         let mut text = format!("{TITLE}\n\n## Overview\n\n{}\n", prose(overview));

@@ -1,4 +1,4 @@
-//! What a phase's title gives: the folder name of its archive (SPEC 2), and whether it means the review phase (SPEC 3).
+//! What a phase's title gives: the folder name of its archive, and whether it means the review phase.
 
 use super::heading;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
