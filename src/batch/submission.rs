@@ -101,7 +101,8 @@ fn label(documents: &[Document]) -> String {
 }
 
 /// What tells instructions from others: the hash of their text; where files beside it belong to them (schemas, agents'
-/// prompts), of the list of all, a line each as `sha256sum` prints them. A job that met another schema hasn't met this one.
+/// prompts), of the list of all, a line each as `sha256sum` prints them. So a document that was worked against
+/// another schema counts as not yet worked.
 pub fn instructions_hash(text: &str, instructions: &Instructions) -> String {
     let mut files = instructions.assets();
     let whole = sha256(text.as_bytes());

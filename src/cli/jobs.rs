@@ -17,8 +17,8 @@ use chrono::Local;
 use overnight_core::job::{
     id::JobId,
     record::{HoldReason, JobState, JobStatus},
-    rows::duration,
     time::Timestamp,
+    time::duration,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;

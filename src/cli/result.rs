@@ -13,8 +13,8 @@ use overnight_core::job::{
     ending::Ending,
     left_out::LeftOutFile,
     record::{Delivered, HoldReason, JobStatus},
-    rows::duration,
     state::Job,
+    time::duration,
     todo::TodoStatus,
 };
 use serde::Serialize;

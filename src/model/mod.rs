@@ -1,6 +1,6 @@
 //! The models that answer a prompt. Every model is handed the same prompt and nothing else.
 //!
-//! - `offline`: rules, embedded; `scripted`: replies from a file; `replay`: replies from a journal
+//! - `rules`: the embedded model `offline`; `scripted`: replies from a file; `replay`: replies from a journal
 //! - `remote`: models behind HTTP, in four wire formats
 //! - `endpoint`: what all jobs of a process share of one such server: its circuit breaker, its limits
 //! - `retry`: when to try again after a failed attempt

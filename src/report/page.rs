@@ -16,8 +16,8 @@ use overnight_core::job::{
     id::JobId,
     models,
     record::{HoldReason, JobStatus},
-    rows::duration,
     time::Timestamp,
+    time::duration,
 };
 
 /// A report, ready to be written in any format.

@@ -1,5 +1,5 @@
-//! The loop that drives a job. Facts are on the disk before their effects; checkpoints go to the database after todos,
-//! phases and endings.
+//! The loop that drives a job. Facts are on the disk before their effects; checkpoints go to the database after todos
+//! and phases, and when the job rests.
 
 use super::{
     Disposition, RunError, batch_budget::BatchBudget, checkpoints::Checkpoints, clock::now, input_check,

@@ -1,4 +1,4 @@
-//! One question of the machine, answered: the only place with side effects. Each is harmless to repeat: writes by
+//! An effect of the machine, performed; calls of the model and of reading tools are in `model_call` and `read_call`. Each is harmless to repeat: writes by
 //! temporary file and rename, archives made once, changes under the hashes in the journal.
 
 use super::{RunError, clock::now, contract_check, open_job::OpenJob};

@@ -42,7 +42,7 @@ pub trait Store: JobStore + QueueStore + WorkerStore + BatchStore + ScheduleStor
     /// Ends the use of it, so that no file is left beside it. Nothing can be asked afterwards.
     async fn close(&self) {}
 
-    /// The same database for a runtime of its own, within which this must be called: what others ask of their connections
-    /// keeps it from nothing.
+    /// The same database through a connection that nobody else uses, so that it never waits for theirs. Call it within the
+    /// runtime that will use it.
     fn with_own_connection(&self) -> Arc<dyn Store>;
 }

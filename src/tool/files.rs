@@ -7,7 +7,7 @@ use overnight_core::{
     job::{
         call::arguments::{ListFiles, ReadFile},
         event::{CallEnd, ToolResult},
-        rows::moment,
+        time::moment,
     },
     prompt::fence::{fenced, quoted},
     tokens::estimate,

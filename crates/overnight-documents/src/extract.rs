@@ -3,6 +3,7 @@
 
 use super::error::DocumentError;
 use super::extracted::{CollectedPages, Extracted};
+use super::file_kind;
 use super::format::{Format, MAX_BYTES, ending};
 use super::readers::{
     CsvReader, EpubReader, HtmlReader, InPieces, MailReader, PageSink, PdfReader, PlainReader, ReadFailure, Reader,
@@ -10,7 +11,6 @@ use super::readers::{
 };
 use super::refusal::Refusal;
 use super::units::Unit;
-use super::unsupported;
 
 impl Format {
     fn reader(self) -> &'static dyn Reader {
@@ -24,7 +24,7 @@ impl Format {
             Self::Slides => &SlidesReader,
             Self::Epub => &EpubReader,
             Self::Mail => &MailReader,
-            Self::Image | Self::Unread => &unsupported::ImageReader,
+            Self::Image | Self::Unread => &file_kind::ImageReader,
         }
     }
 
@@ -39,11 +39,11 @@ pub fn detect(name: &str, bytes: &[u8]) -> Result<Format, Refusal> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Refusal::TooLarge { bytes: bytes.len() as u64, limit: MAX_BYTES });
     }
-    let known = unsupported::known(bytes).map_err(|refusal| unsupported::refused_by_name(name, refusal));
+    let known = file_kind::known(bytes).map_err(|refusal| file_kind::refused_by_name(name, refusal));
     if let Some(format) = known? {
         return Ok(format);
     }
-    Ok(if unsupported::is_late_pdf(name, bytes) { Format::Pdf } else { format_of(name, bytes) })
+    Ok(if file_kind::is_late_pdf(name, bytes) { Format::Pdf } else { format_of(name, bytes) })
 }
 
 /// Tells `pages` what the document says. The unit is what it is counted in; none where `pages` wanted no more.
@@ -55,7 +55,7 @@ pub fn read(format: Format, name: &str, bytes: &[u8], pages: &mut dyn PageSink) 
     match format.reader().read(Source { name, bytes }, &mut InPieces(pages)) {
         Ok(unit) => Ok(Some(unit)),
         Err(ReadFailure::Stopped(_)) => Ok(None),
-        Err(ReadFailure::Refused(refusal)) => Err(unsupported::refused_by_name(name, refusal)),
+        Err(ReadFailure::Refused(refusal)) => Err(file_kind::refused_by_name(name, refusal)),
     }
 }
 
@@ -66,7 +66,7 @@ fn tell_first(format: Format, name: &str, bytes: &[u8], pages: &mut dyn PageSink
         return pages.gap("the file has 0 bytes");
     }
     let is_text = matches!(format, Format::Text | Format::Html | Format::Mail);
-    if is_text && unsupported::is_called_an_office_file(name) {
+    if is_text && file_kind::is_called_no_text(name) {
         let ending = ending(name).to_uppercase();
         pages.note(format!("it is no {ending}, as its name has it, and was read as {}", format.as_str()))?;
     }

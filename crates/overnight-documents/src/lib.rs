@@ -24,7 +24,7 @@
 //! - `discover`: which documents the given paths mean, and what they are called; `source_path`: one of them as a text;
 //!   `container`: documents inside files; `content`: the bytes of files
 //! - `format`: the formats; `extract`: what kind of document some bytes are, and who reads it; `zip_or_ole`: what a ZIP archive or
-//!   an OLE file says that it is; `unsupported`: the kinds that nobody reads
+//!   an OLE file says that it is; `file_kind`: what its first bytes say, and the kinds that nobody reads
 //! - `readers`: one for each kind; `refusal`: why a document isn't read
 //! - `encoding`: bytes → characters; `text`: characters → tidy lines; `extracted`: pages → the text that is kept
 //! - `units`: pages and lines of a text; `quotes`: where a quote stands in it; `headers_footers`: lines that run over pages
@@ -43,6 +43,7 @@ mod encoding;
 mod error;
 mod extract;
 mod extracted;
+mod file_kind;
 mod forbidden_names;
 mod format;
 mod gaps;
@@ -53,7 +54,6 @@ mod refusal;
 mod source_path;
 mod text;
 mod units;
-mod unsupported;
 mod zip_or_ole;
 
 pub use container::{Member, Members, members, take_all};

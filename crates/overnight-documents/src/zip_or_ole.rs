@@ -5,11 +5,11 @@ use std::io::Cursor;
 
 use memchr::memmem;
 
-use super::readers::package::Package;
-use super::unsupported::{
-    ARCHIVE, BINARY_EXCEL, ENCRYPTED, ENCRYPTED_BOOK, EPUB, EXCEL, OLD_OTHER, OLD_POWERPOINT, OLD_WORD, OPEN_OTHER,
-    OPEN_SLIDES, OPEN_TEXT, OUTLOOK, POWERPOINT, UnsupportedFormat, WORD,
+use super::file_kind::{
+    ARCHIVE, BINARY_EXCEL, ENCRYPTED, ENCRYPTED_BOOK, EPUB, EXCEL, FileKind, OLD_OTHER, OLD_POWERPOINT, OLD_WORD,
+    OPEN_OTHER, OPEN_SLIDES, OPEN_TEXT, OUTLOOK, POWERPOINT, WORD,
 };
+use super::readers::package::Package;
 
 /// How much of a part is looked at that says what the file is.
 const HEAD: u64 = 1 << 20;
@@ -20,7 +20,7 @@ const BOOK: &str = "META-INF/container.xml";
 const MAIN: [&str; 4] = ["word/document.xml", "xl/workbook.xml", "ppt/presentation.xml", "content.xml"];
 
 /// By the part that says so; by exact names where that part is damaged.
-pub(super) fn by_zip(bytes: &[u8]) -> UnsupportedFormat {
+pub(super) fn by_zip(bytes: &[u8]) -> FileKind {
     let Some(package) = Package::open(bytes) else { return ARCHIVE };
     let is_office = ["[Content_Types].xml", "mimetype"].iter().any(|name| package.has(name));
     if is_office && MAIN.iter().any(|name| package.is_locked(name)) {
@@ -79,7 +79,7 @@ pub(super) fn by_zip(bytes: &[u8]) -> UnsupportedFormat {
 }
 
 /// By the names of its streams.
-pub(super) fn by_ole(bytes: &[u8]) -> UnsupportedFormat {
+pub(super) fn by_ole(bytes: &[u8]) -> FileKind {
     let opened = cfb::CompoundFile::open(Cursor::new(bytes)).ok();
     let has = |name: &str| {
         if let Some(opened) = &opened {

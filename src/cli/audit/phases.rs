@@ -18,8 +18,8 @@ use overnight_core::job::{
     id::JobId,
     models::{ModelTurns, list_models},
     record::{HoldReason, JobStatus},
-    rows::duration,
     state::Job,
+    time::duration,
     todo::Todo,
 };
 use serde::Serialize;

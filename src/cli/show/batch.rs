@@ -15,8 +15,8 @@ use crate::{
 use overnight_core::job::{
     id::JobId,
     record::{JobState, JobStatus},
-    rows::duration,
     time::Timestamp,
+    time::duration,
 };
 use serde::Serialize;
 use std::fmt::Write;

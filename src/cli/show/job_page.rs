@@ -14,8 +14,8 @@ use overnight_core::{
     job::{
         left_out::LeftOutFile,
         models::list_models,
-        rows::duration,
         state::{Job, Progress},
+        time::duration,
     },
     prompt::todo_board,
 };

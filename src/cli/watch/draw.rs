@@ -12,7 +12,7 @@ use crate::{
     },
     runner::now,
 };
-use overnight_core::job::{id::JobId, record::JobStatus, rows::duration};
+use overnight_core::job::{id::JobId, record::JobStatus, time::duration};
 use std::{collections::BTreeMap, fmt::Write};
 
 /// The jobs as a table, and their batches below it. `room`: the terminal's width, where it is one.

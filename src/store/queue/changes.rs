@@ -19,8 +19,8 @@ impl ChangeWaiter {
         Self { number, heard }
     }
 
-    /// Waits until the number is another than at the end of the last call, at most `within`. False: it isn't. What was heard
-    /// is kept only at the end, so that a call which is cancelled has heard of nothing.
+    /// Waits until the number has changed since the last call that ended, at most `within`; false where it hasn't. A call
+    /// that is cancelled doesn't count as a last call.
     pub(in crate::store) async fn wait(&self, within: Duration) -> bool {
         let mut number = self.number.clone();
         let heard = self.heard.load(Ordering::Relaxed);

@@ -136,7 +136,8 @@ pub(super) const CHECKPOINT_RUNNING: &str = concat!(running!(), "; ", phases!(),
 /// The same, of a checkpoint without phases and todos.
 pub(super) const CHECKPOINT_RUNNING_JOB: &str = running!();
 
-/// Of any other, where its lease is still held, or where this same checkpoint freed it. A job of a group makes room.
+/// A checkpoint of a job that has any other status: written where its lease is still held, or where this same checkpoint freed
+/// the lease before. A job that rests makes room in its group.
 pub(super) const CHECKPOINT: &str = concat!(
     "update jobs set ",
     progress!(),

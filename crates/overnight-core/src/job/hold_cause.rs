@@ -1,6 +1,6 @@
 //! Why the machine itself holds a job, as data. The sentence that `Held` stores is made here and nowhere else.
 
-use super::{record::HoldReason, rows::duration};
+use super::{record::HoldReason, time::duration};
 use std::fmt;
 
 /// A bound that is reached, or a person who is waited for.

@@ -42,7 +42,7 @@ impl JobStatus {
         }
     }
 
-    /// An end is never left again.
+    /// An end is left only by `retry`, which begins the job again.
     pub fn is_end(self) -> bool {
         match self {
             Self::Queued | Self::Running | Self::Held => false,
@@ -73,7 +73,7 @@ pub enum HoldReason {
     Review,
     /// A person stopped it, or has to change something first.
     Paused,
-    /// The disk is full; of this no fact can be written.
+    /// The disk is full; the journal says so only where a short line still fits.
     Disk,
 }
 

@@ -56,3 +56,18 @@ impl<'de> Deserialize<'de> for Timestamp {
             .map_err(|error| D::Error::custom(format!("'{text}' is not a time: {error}")))
     }
 }
+
+/// Milliseconds as people read them: `1h 02m`, `3m 20s`, `4.2s`, `350ms`.
+pub fn duration(ms: u64) -> String {
+    match ms {
+        0..1_000 => format!("{ms}ms"),
+        1_000..60_000 => format!("{}.{}s", ms / 1_000, ms % 1_000 / 100),
+        60_000..3_600_000 => format!("{}m {:02}s", ms / 60_000, ms % 60_000 / 1_000),
+        3_600_000.. => format!("{}h {:02}m", ms / 3_600_000, ms % 3_600_000 / 60_000),
+    }
+}
+
+/// A moment to the second, as people read it.
+pub fn moment(at: Timestamp) -> String {
+    at.utc().format("%Y-%m-%d %H:%M:%S").to_string()
+}

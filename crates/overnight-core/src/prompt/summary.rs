@@ -2,11 +2,11 @@
 
 use super::todo_board;
 use crate::job::{
-    rows::moment,
     state::{
         INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, QUOTES_FILE, SUMMARY_FILE, Status, TODOS_FILE,
     },
     time::Timestamp,
+    time::moment,
     todo::TodoStatus,
 };
 use std::fmt::Write;

@@ -1,8 +1,8 @@
 //! Whether some bytes are a mail. Prose and source code may begin with a word and a colon; so a mail is what begins with
 //! nothing but header fields, some of which no one else writes.
 
+use crate::file_kind::OUTLOOK;
 use crate::format::ending;
-use crate::unsupported::OUTLOOK;
 use crate::zip_or_ole::by_ole;
 
 /// How much of a document is looked at.

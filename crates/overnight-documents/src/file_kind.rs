@@ -8,39 +8,38 @@ use super::units::Unit;
 use super::zip_or_ole::{by_ole, by_zip};
 
 /// A format: what it is called, and what a user can do.
-pub(super) type UnsupportedFormat = (&'static str, &'static str);
+pub(super) type FileKind = (&'static str, &'static str);
 
-const PDF: UnsupportedFormat = ("a PDF file", "open it in its own program and save it again");
+const PDF: FileKind = ("a PDF file", "open it in its own program and save it again");
 const OFFICE: &str = "save it as DOCX or PDF";
-pub(super) const WORD: UnsupportedFormat = ("a Word document", OFFICE);
-pub(super) const OLD_WORD: UnsupportedFormat = ("an old Word document (DOC)", OFFICE);
-pub(super) const OLD_POWERPOINT: UnsupportedFormat = ("an old PowerPoint presentation (PPT)", "save it as PPTX or PDF");
-pub(super) const OLD_OTHER: UnsupportedFormat =
+pub(super) const WORD: FileKind = ("a Word document", OFFICE);
+pub(super) const OLD_WORD: FileKind = ("an old Word document (DOC)", OFFICE);
+pub(super) const OLD_POWERPOINT: FileKind = ("an old PowerPoint presentation (PPT)", "save it as PPTX or PDF");
+pub(super) const OLD_OTHER: FileKind =
     ("a file of an old Office program", "save it as PDF in the program that made it, or leave it out");
-pub(super) const OUTLOOK: UnsupportedFormat = ("an Outlook message", "save it as EML or text");
-pub(super) const ENCRYPTED: UnsupportedFormat = ("an Office document", "remove the password");
-pub(super) const ENCRYPTED_BOOK: UnsupportedFormat = ("an EPUB book", "remove the password");
-pub(super) const EXCEL: UnsupportedFormat = ("an Excel workbook", "open it in its own program and save it again");
-pub(super) const POWERPOINT: UnsupportedFormat = ("a PowerPoint presentation", "save it as PDF");
-pub(super) const BINARY_EXCEL: UnsupportedFormat = ("a binary Excel workbook (XLSB)", "save it as XLSX");
-pub(super) const OPEN_TEXT: UnsupportedFormat = ("an OpenDocument text (ODT)", OFFICE);
-pub(super) const OPEN_SLIDES: UnsupportedFormat = ("an OpenDocument presentation (ODP)", "save it as PPTX or PDF");
-pub(super) const OPEN_OTHER: UnsupportedFormat = ("an OpenDocument file", "save it as PDF");
-const RTF: UnsupportedFormat = ("an RTF document", OFFICE);
-const KINDLE: UnsupportedFormat = ("a Kindle book (MOBI or AZW)", "convert it to EPUB");
-pub(super) const EPUB: UnsupportedFormat = ("an EPUB book", "open it in its own program and save it again");
-const MAIL: UnsupportedFormat = ("an e-mail", "save it as EML");
-pub(super) const ARCHIVE: UnsupportedFormat =
-    ("an archive", "unpack it and give the documents in it, or pack them as ZIP");
-const PACKED: UnsupportedFormat = ("a compressed file", "unpack it first");
-const IMAGE: UnsupportedFormat = ("an image", "give its text, for example from a text recognition program");
-const MEDIA: UnsupportedFormat = ("an audio or video file", "give a transcript");
-const PROGRAM: UnsupportedFormat = ("a program", "leave it out");
-const DATABASE: UnsupportedFormat = ("a database file", "export what matters as CSV or text");
-const POSTSCRIPT: UnsupportedFormat = ("a PostScript file", "convert it to text, for example with `ps2ascii`");
+pub(super) const OUTLOOK: FileKind = ("an Outlook message", "save it as EML or text");
+pub(super) const ENCRYPTED: FileKind = ("an Office document", "remove the password");
+pub(super) const ENCRYPTED_BOOK: FileKind = ("an EPUB book", "remove the password");
+pub(super) const EXCEL: FileKind = ("an Excel workbook", "open it in its own program and save it again");
+pub(super) const POWERPOINT: FileKind = ("a PowerPoint presentation", "save it as PDF");
+pub(super) const BINARY_EXCEL: FileKind = ("a binary Excel workbook (XLSB)", "save it as XLSX");
+pub(super) const OPEN_TEXT: FileKind = ("an OpenDocument text (ODT)", OFFICE);
+pub(super) const OPEN_SLIDES: FileKind = ("an OpenDocument presentation (ODP)", "save it as PPTX or PDF");
+pub(super) const OPEN_OTHER: FileKind = ("an OpenDocument file", "save it as PDF");
+const RTF: FileKind = ("an RTF document", OFFICE);
+const KINDLE: FileKind = ("a Kindle book (MOBI or AZW)", "convert it to EPUB");
+pub(super) const EPUB: FileKind = ("an EPUB book", "open it in its own program and save it again");
+const MAIL: FileKind = ("an e-mail", "save it as EML");
+pub(super) const ARCHIVE: FileKind = ("an archive", "unpack it and give the documents in it, or pack them as ZIP");
+const PACKED: FileKind = ("a compressed file", "unpack it first");
+const IMAGE: FileKind = ("an image", "give its text, for example from a text recognition program");
+const MEDIA: FileKind = ("an audio or video file", "give a transcript");
+const PROGRAM: FileKind = ("a program", "leave it out");
+const DATABASE: FileKind = ("a database file", "export what matters as CSV or text");
+const POSTSCRIPT: FileKind = ("a PostScript file", "convert it to text, for example with `ps2ascii`");
 
 /// First bytes, and what they mean.
-const MAGIC: &[(&[u8], UnsupportedFormat)] = &[
+const MAGIC: &[(&[u8], FileKind)] = &[
     (b"{\\rtf", RTF),
     (b"%!PS", POSTSCRIPT),
     (b"\x89PNG\r\n\x1a\n", IMAGE),
@@ -70,7 +69,7 @@ const MAGIC: &[(&[u8], UnsupportedFormat)] = &[
 ];
 
 /// Endings of names whose content shows nothing, or isn't what the name says.
-const ENDINGS: &[(&[&str], UnsupportedFormat)] = &[
+const ENDINGS: &[(&[&str], FileKind)] = &[
     (&["pdf"], PDF),
     (&["docx", "docm", "dotx"], WORD),
     (&["doc", "dot"], OLD_WORD),
@@ -93,7 +92,7 @@ const ENDINGS: &[(&[&str], UnsupportedFormat)] = &[
     (&["ps"], POSTSCRIPT),
 ];
 
-/// The format of an office that `bytes` begin as; an error where it is one that isn't read, and none where they may be text.
+/// The format that `bytes` begin as; an error where it is one that isn't read, and none where they may be text.
 pub(super) fn known(bytes: &[u8]) -> Result<Option<Format>, Refusal> {
     Ok(Some(match by_content(bytes) {
         None => return Ok(None),
@@ -137,12 +136,12 @@ pub(super) fn refused_by_name(name: &str, refusal: Refusal) -> Refusal {
 }
 
 /// Whether a document's name has one of these kinds' endings.
-fn is_called(name: &str, kinds: &[UnsupportedFormat]) -> bool {
+fn is_called(name: &str, kinds: &[FileKind]) -> bool {
     by_name(name).is_some_and(|kind| kinds.contains(&kind))
 }
 
 /// Whether a document's name has it that it is anything but a text.
-pub(super) fn is_called_an_office_file(name: &str) -> bool {
+pub(super) fn is_called_no_text(name: &str) -> bool {
     is_called(name, &[PDF, WORD, EXCEL, POWERPOINT, EPUB])
 }
 
@@ -154,7 +153,7 @@ pub(super) fn is_late_pdf(name: &str, bytes: &[u8]) -> bool {
     pdf_header(bytes).is_some_and(|at| memchr::memmem::find(bytes, b"endobj").is_some() && is_one(at))
 }
 
-fn unsupported((format, advice): UnsupportedFormat) -> Refusal {
+fn unsupported((format, advice): FileKind) -> Refusal {
     Refusal::Unsupported { format: format.to_owned(), advice: advice.to_owned() }
 }
 
@@ -171,12 +170,12 @@ impl Reader for ImageReader {
     }
 }
 
-fn by_name(name: &str) -> Option<UnsupportedFormat> {
+fn by_name(name: &str) -> Option<FileKind> {
     let ending = ending(name);
     ENDINGS.iter().find(|(endings, _)| endings.contains(&ending.as_str())).map(|&(_, kind)| kind)
 }
 
-fn by_content(bytes: &[u8]) -> Option<UnsupportedFormat> {
+fn by_content(bytes: &[u8]) -> Option<FileKind> {
     let at = |from: usize, what: &[u8]| bytes.get(from..).is_some_and(|rest| rest.starts_with(what));
     if bytes.starts_with(b"PK\x03\x04") {
         return Some(by_zip(bytes));
