@@ -34,7 +34,7 @@ create table workers (
     seen           timestamptz not null,
     stopping       boolean not null default false,
     -- Whether it can open a workspace that is in the workspace store: only such a worker is given such jobs.
-    has_depot      boolean not null default false
+    has_workspace_store boolean not null default false
 );
 
 create table schedules (
@@ -248,7 +248,7 @@ join jobs on jobs.id = phases.job;
 -- Tells all that listen that there may be something to do, where `jobs` is more than none, and returns `jobs`. A transaction
 -- that tells keeps all others that tell waiting until it is on the disk: so neither a claim nor a heartbeat nor the
 -- checkpoint of a job that goes on does, and each statement does once.
-create function overnight_tell(jobs bigint) returns bigint
+create function overnight_notify(jobs bigint) returns bigint
 language plpgsql as $$
 begin
     if jobs > 0 then
@@ -259,7 +259,7 @@ end
 $$;
 
 -- Of schedules, whoever changes them.
-create function overnight_tell_of_schedules() returns trigger
+create function overnight_notify_of_schedules() returns trigger
 language plpgsql as $$
 begin
     perform pg_notify('overnight', '');
@@ -267,7 +267,7 @@ begin
 end
 $$;
 create trigger schedules_changed after insert or update or delete on schedules
-    for each statement execute function overnight_tell_of_schedules();
+    for each statement execute function overnight_notify_of_schedules();
 
 -- Takes up to `most` jobs that may run now for a worker on `machine`; what is in the workspace store is left to workers that
 -- have one. One call is one transaction that waits for nothing
@@ -281,7 +281,7 @@ as $$
 declare
     moment     timestamptz := clock_timestamp();
     has_groups boolean;
-    has_store  boolean := exists (select 1 from workers where id = claimer and has_depot);
+    has_store  boolean := exists (select 1 from workers where id = claimer and has_workspace_store);
 begin
     update jobs set run_after = null
     where id in (

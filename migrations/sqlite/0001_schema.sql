@@ -35,7 +35,7 @@ create table workers (
     seen           text    not null,
     stopping       integer not null default 0 check (stopping in (0, 1)),
     -- Whether it can open a workspace that is in the workspace store: only such a worker is given such jobs.
-    has_depot      integer not null default 0 check (has_depot in (0, 1))
+    has_workspace_store integer not null default 0 check (has_workspace_store in (0, 1))
 ) strict;
 
 create table schedules (

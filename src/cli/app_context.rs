@@ -104,7 +104,7 @@ impl AppContext {
         }
         let path = self.workspace(&job)?;
         if self.only_reads {
-            return Ok(told_by_journal(job, &path));
+            return Ok(updated_from_journal(job, &path));
         }
         catch_up(self.store.as_ref(), job.id(), &path).await;
         let row = self.store.job(job.id()).await?.unwrap_or(job.row);
@@ -187,7 +187,7 @@ impl AppContext {
 }
 
 /// The job with the status of its journal, for commands that must not correct a row that differs.
-fn told_by_journal(mut job: DatabaseJob, path: &Path) -> DatabaseJob {
+fn updated_from_journal(mut job: DatabaseJob, path: &Path) -> DatabaseJob {
     if let Some(state) = state_by_journal(&job.row, path) {
         let id = job.id();
         out::note(&format!(

@@ -21,7 +21,7 @@ pub enum DocumentError {
         path: PathBuf,
     },
     /// The system won't let us have it.
-    #[error("{} can't be read ({source}): {}, or leave it out", path.display(), mended(source))]
+    #[error("{} can't be read ({source}): {}, or leave it out", path.display(), remedy(source))]
     Unreadable {
         /// The file or folder.
         path: PathBuf,
@@ -80,7 +80,7 @@ pub enum DocumentError {
 }
 
 /// What may help where the system won't let us have a file.
-fn mended(source: &std::io::Error) -> &'static str {
+fn remedy(source: &std::io::Error) -> &'static str {
     if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
         "it is a link that leads back to itself: name the file that is meant"
     } else {

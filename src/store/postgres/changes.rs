@@ -1,4 +1,4 @@
-//! Listens for notifications of changes (`overnight_tell` in `migrations/postgres/0001_schema.sql`), on a connection of its own,
+//! Listens for notifications of changes (`overnight_notify` in `migrations/postgres/0001_schema.sql`), on a connection of its own,
 //! opened when somebody first waits for a change.
 
 use crate::store::queue::ChangeWaiter;

@@ -6,7 +6,7 @@ use super::{
     CALL, Database,
     cached_connection::CachedConnection,
     rows,
-    statements::{CHECKPOINT, CHECKPOINT_OF_JOBS, TELL_OF_ROOM},
+    statements::{CHECKPOINT, CHECKPOINT_OF_JOBS, NOTIFY_OF_ROOM},
 };
 use crate::{
     failpoint,
@@ -182,7 +182,7 @@ async fn write(connection: &mut PgConnection, pending: &[PendingCheckpoint]) -> 
     let written: Vec<(DbId, bool)> = rows(&mut *connection, &SqlStatement::new(template, values)).await?;
     let make_room: Vec<Uuid> = written.iter().filter(|(_, makes_room)| *makes_room).map(|(id, _)| id.0).collect();
     if !make_room.is_empty() {
-        let _: Vec<()> = rows(connection, &SqlStatement::new(TELL_OF_ROOM, values![make_room])).await?;
+        let _: Vec<()> = rows(connection, &SqlStatement::new(NOTIFY_OF_ROOM, values![make_room])).await?;
     }
     Ok(written.into_iter().map(|(id, _)| id.0).collect())
 }

@@ -17,8 +17,11 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("then", ")"),
         // Others listen for whether there may be something to do; they are told where the statement has changed anything.
         ("notifying", "with changed as ("),
-        ("and_count", " returning 1) select overnight_tell(count(*)) from changed"),
-        ("and_rows", "), told as (select overnight_tell(count(*)) from changed) select changed.* from changed, told"),
+        ("and_count", " returning 1) select overnight_notify(count(*)) from changed"),
+        (
+            "and_rows",
+            "), notified as (select overnight_notify(count(*)) from changed) select changed.* from changed, notified",
+        ),
         ("in_list", "= any(?)"),
         ("json", "?::jsonb"),
         ("unindexed", "?"),
@@ -70,7 +73,7 @@ pub(super) const CHECKPOINT: &str = concat!(
 pub(super) const CHECKPOINT_OF_JOBS: &str = concat!(jobs!(), " select id, makes_room from written");
 
 /// Jobs of groups make room, for those that wait.
-pub(super) const TELL_OF_ROOM: &str = "select overnight_tell(count(*)) from jobs
+pub(super) const NOTIFY_OF_ROOM: &str = "select overnight_notify(count(*)) from jobs
      where id = any($1) and exists (
         select 1 from jobs as waits
         where status = 'queued' and run_after is null and batch is not null

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 const REGISTER_WORKER: &str =
-    "insert into workers (id, host, pid, has_depot, started, seen) values ($1, $2, $3, $4, {now}, {now})
+    "insert into workers (id, host, pid, has_workspace_store, started, seen) values ($1, $2, $3, $4, {now}, {now})
      on conflict (id) do update set seen = excluded.seen
      returning id";
 

@@ -88,7 +88,7 @@ pub(super) const CLAIM_NEXT: &str = concat!(
                 select waits.id from jobs as waits indexed by jobs_to_claim where ",
     waiting!(),
     " and coalesce(waits.group_key, '') = rooms.key and coalesce(waits.host, '') = machines.host
-                    and (waits.manifest is null or exists (select 1 from workers where id = $1 and has_depot))
+                    and (waits.manifest is null or exists (select 1 from workers where id = $1 and has_workspace_store))
                 order by waits.place_in_line, waits.id
                 limit $3)
             where rooms.room > 0

@@ -54,7 +54,7 @@ fn item(list: u8, level: u8, text: &str) -> String {
     p(&format!("<w:numPr><w:ilvl w:val=\"{level}\"/><w:numId w:val=\"{list}\"/></w:numPr>"), text)
 }
 
-fn told(extracted: &Extracted) -> (Unit, Vec<&str>, Vec<String>, Vec<&str>) {
+fn described(extracted: &Extracted) -> (Unit, Vec<&str>, Vec<String>, Vec<&str>) {
     let gaps = extracted.gaps.iter().map(ToString::to_string).collect();
     let notes = extracted.notes.iter().map(String::as_str).collect();
     (extracted.unit, extracted.text.split('\x0c').collect(), gaps, notes)
@@ -90,7 +90,7 @@ fn headings_lists_and_tables_are_blocks() {
     ];
     let text = "# The title\n\n# One\n\nFirst\n\n1. one\n  1.a) deeper\n  1.b) and so\n2. two\n- point\n7. from seven\n\n\
         | Name | Price |\n| --- | --- |\n| both |  |\n| a | 1 ｜ 2 |\n\nFramed\n\n#### Own level\n";
-    assert_eq!(told(&read(&body.concat(), &[])), (Unit::Line, vec![text], vec![], vec![]));
+    assert_eq!(described(&read(&body.concat(), &[])), (Unit::Line, vec![text], vec![], vec![]));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn pages_are_those_that_word_recorded() {
         <w:p><w:r><w:lastRenderedPageBreak/><w:t>Six</w:t></w:r></w:p><w:sectPr/>";
     let pages =
         vec!["One\n", "goes on.\n", "Three\n\n| a | b |\n| --- | --- |\n", "| c | d |\n\nFive\n\nand\n", "Six\n"];
-    assert_eq!(told(&read(body, &[])), (Unit::Page, pages, vec![], vec![]));
+    assert_eq!(described(&read(body, &[])), (Unit::Page, pages, vec![], vec![]));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn chapters_are_pages_where_no_breaks_are_recorded() {
     let body = [p("", "Before"), heading("A"), p("", "a"), p("<w:pStyle w:val=\"H2\"/>", "Aa"), heading("B")].concat();
     let notes = vec!["no page breaks are recorded in it: its pages are its chapters"];
     let pages = vec!["Before\n", "# A\n\na\n\n## Aa\n", "# B\n"];
-    assert_eq!(told(&read(&body, &[])), (Unit::Page, pages, vec![], notes));
+    assert_eq!(described(&read(&body, &[])), (Unit::Page, pages, vec![], notes));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn notes_stand_at_the_end_of_the_page_that_refers_to_them() {
     let endnotes = "<w:endnotes><w:endnote w:id=\"2\"><w:p><w:r><w:t>End</w:t></w:r></w:p></w:endnote></w:endnotes>";
     let more = [("word/footnotes.xml", footnotes), ("word/endnotes.xml", endnotes)];
     let pages = vec!["First[1], second[i].\n\n[1] Five\n\n[i] End\n", "Last[2]\n\n[2] Six\n"];
-    assert_eq!(told(&read(body, &more)), (Unit::Page, pages, vec![], vec![]));
+    assert_eq!(described(&read(body, &more)), (Unit::Page, pages, vec![], vec![]));
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn what_is_read_and_what_is_left_out() {
         "headers and footers were left out",
     ];
     let gaps = vec!["a chart on it, which isn't read".to_owned()];
-    assert_eq!(told(&read(body, &more)), (Unit::Line, vec![text], gaps, notes));
+    assert_eq!(described(&read(body, &more)), (Unit::Line, vec![text], gaps, notes));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_formula_is_written_such_that_it_is_read_in_one_way() {
 fn a_page_with_nothing_but_an_image_is_a_gap() {
     let body = "<w:p><w:r><w:drawing><a:blip/></w:drawing><w:br w:type=\"page\"/><w:t>text</w:t></w:r></w:p>";
     let gaps = vec!["page 1: nothing but an image on it".to_owned()];
-    assert_eq!(told(&read(body, &[])), (Unit::Page, vec!["", "text\n"], gaps, vec!["1 image was left out"]));
+    assert_eq!(described(&read(body, &[])), (Unit::Page, vec!["", "text\n"], gaps, vec!["1 image was left out"]));
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn what_stands_before_damage_is_kept() {
     };
     let cut = parts("<w:document><w:body><w:p><w:r><w:t>Whole</w:t></w:r></w:p><w:p><w:r><w:t>Ha");
     let gap = "cut off, because its part word/document.xml can't be read: it is cut off".to_owned();
-    assert_eq!(told(&extract("a.docx", &cut).unwrap()).2, [gap]);
+    assert_eq!(described(&extract("a.docx", &cut).unwrap()).2, [gap]);
     let nothing = parts("<!DOCTYPE x><w:document/>");
     assert_eq!(
         extract("a.docx", &nothing).unwrap_err().to_string(),

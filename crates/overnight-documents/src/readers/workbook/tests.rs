@@ -39,7 +39,7 @@ fn workbook(sheets: &[&str]) -> Vec<u8> {
     zip(&content)
 }
 
-fn told(extracted: &Extracted) -> (Vec<&str>, Vec<String>, Vec<&str>) {
+fn described(extracted: &Extracted) -> (Vec<&str>, Vec<String>, Vec<&str>) {
     let gaps = extracted.gaps.iter().map(ToString::to_string).collect();
     (extracted.text.split('\x0c').collect(), gaps, extracted.notes.iter().map(String::as_str).collect())
 }
@@ -56,7 +56,7 @@ fn a_sheet_is_a_page_and_cells_are_as_a_person_sees_them() {
     let third = "<worksheet><sheetData><row r=\"1\"><c r=\"A1\"><v>7</v></c></row><row";
     let extracted = extract("a.xlsx", &workbook(&[first, second, third])).unwrap();
     assert_eq!(
-        told(&extracted),
+        described(&extracted),
         (
             vec![
                 "# Prices\n\nA title\n\n| Name | rich | text |\n| --- | --- | --- |\n| 12.50% | 2024-03-01 | 1,234.50 € |\n\
@@ -89,7 +89,7 @@ fn sheets_that_are_too_many_are_told() {
         ("xl/worksheets/0.xml", cell),
     ];
     let extracted = extract("a.xlsx", &zip(&parts)).unwrap();
-    let (pages, gaps, _) = told(&extracted);
+    let (pages, gaps, _) = described(&extracted);
     assert_eq!((pages.len(), gaps), (10_000, vec!["page 10000: 2 sheets behind it, which are not read".to_owned()]));
 }
 
@@ -97,7 +97,7 @@ fn sheets_that_are_too_many_are_told() {
 fn a_part_of_no_bytes_is_a_gap() {
     let extracted = extract("a.xlsx", &workbook(&[""])).unwrap();
     assert_eq!(
-        told(&extracted).1,
+        described(&extracted).1,
         ["page 1: cut off, because its part xl/worksheets/0.xml can't be read: it is empty"]
     );
 }
@@ -140,7 +140,7 @@ fn the_text_of_a_box_stands_behind_the_cells() {
         ("xl/drawings/d.xml", &format!("<xdr:wsDr>{drawing}</xdr:wsDr>")),
     ];
     let extracted = extract("a.xlsx", &zip(&parts)).unwrap();
-    assert_eq!(told(&extracted).0, ["# S\n\n| 1 | 2 |\n| --- | --- |\n\nText box: Approved by the board\n"]);
+    assert_eq!(described(&extracted).0, ["# S\n\n| 1 | 2 |\n| --- | --- |\n\nText box: Approved by the board\n"]);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn ods_cells_are_shown_and_repeated_emptiness_is_passed_over() {
         <table:table table:name=\"Two\" table:style-name=\"h\"/></office:spreadsheet>";
     let extracted = extract("a.ods", &open(content)).unwrap();
     assert_eq!(
-        told(&extracted),
+        described(&extracted),
         (
             vec![
                 "# One\n\n| a | b c | b c |\n| --- | --- | --- |\n| 2024-02-03 | 50% | 14:30 |\n",
@@ -193,7 +193,7 @@ fn a_bomb_of_repeated_rows_is_bounded() {
         table:number-columns-repeated=\"3\"><text:p>boom</text:p></table:table-cell></table:table-row></table:table>";
     let extracted = extract("a.ods", &open(content)).unwrap();
     assert_eq!(extracted.text.matches("boom").count(), 3 * 100);
-    assert_eq!(told(&extracted).1, ["page 1: the same row hundreds of times, of which the first 100 were read"]);
+    assert_eq!(described(&extracted).1, ["page 1: the same row hundreds of times, of which the first 100 were read"]);
 }
 
 #[test]
