@@ -34,7 +34,7 @@ pub(crate) fn measure() {
     for (ending, make) in formats {
         let path = folder.path().join(format!("rules.{ending}"));
         std::fs::write(&path, make(PAGES)).unwrap();
-        let question = format!(r#"{{"ask":"read","name":"document.{ending}","after":0,"left_ms":60000}}"#);
+        let question = format!(r#"{{"request":"read","name":"document.{ending}","after":0,"left_ms":60000}}"#);
         let read = || {
             let mut reader = program(folder.path());
             let stdin = Stdio::from(File::open(&path).unwrap());
