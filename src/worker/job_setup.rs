@@ -31,8 +31,8 @@ pub struct JobSetup<'a> {
 }
 
 impl JobSetup<'_> {
-    /// Works on the job until it rests, with each report to `observer`. Gives the outcome, and
-    /// whether the budget of its batch is spent.
+    /// Works on the job until it rests, with each report to `observer`. Gives the outcome, and whether the
+    /// budget of its batch is spent.
     pub async fn work_on(
         self,
         opened: &mut OpenJob,

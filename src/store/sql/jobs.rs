@@ -5,7 +5,7 @@ use crate::store::{
     ControlSignal, JobFilter, JobRow, JobStore, StoreError,
     connect::LAST,
     row::{JobColumns, PhaseColumns, RowReader, TodoColumns, control_signal},
-    value::{DbId, NO_HEAD, ids_beginning, lease_ms, values},
+    value::{DbId, NO_HEAD, Value, ids_beginning, lease_ms, values},
 };
 use async_trait::async_trait;
 use overnight_core::job::{
@@ -105,20 +105,17 @@ fn job_list(filter: &JobFilter) -> SqlStatement {
     SqlStatement::new(query, given)
 }
 
+/// What a row has of a job from its beginning, in the order of [`CREATE`] and [`RESTORE`].
+fn first_columns(job: &NewJob) -> Vec<Value> {
+    values![job.id, job.created, &job.instructions, &job.instructions_sha256, &job.model, job.documents, &job.workspace]
+}
+
 #[async_trait]
 impl<E: Engine> JobStore for E {
     async fn create(&self, job: &NewJob) -> Result<(), StoreError> {
-        let values = values![
-            job.id,
-            job.created,
-            &job.instructions,
-            &job.instructions_sha256,
-            &job.model,
-            job.documents,
-            &job.workspace,
-            NO_HEAD
-        ];
-        self.take_effect(CREATE, values, Durability::Now).await.map(drop)
+        let mut row = first_columns(job);
+        row.push(NO_HEAD.into());
+        self.take_effect(CREATE, row, Durability::Now).await.map(drop)
     }
 
     async fn claim(&self, id: JobId, worker: Uuid, for_ms: u64) -> Result<u64, StoreError> {
@@ -139,18 +136,8 @@ impl<E: Engine> JobStore for E {
     }
 
     async fn restore(&self, job: &NewJob, checkpoint: &Checkpoint, lease: u64) -> Result<(), StoreError> {
-        let row = values![
-            job.id,
-            job.created,
-            &job.instructions,
-            &job.instructions_sha256,
-            &job.model,
-            job.documents,
-            &job.workspace,
-            checkpoint.state.status.name(),
-            &checkpoint.state.journal_head,
-            lease
-        ];
+        let mut row = first_columns(job);
+        row.extend(values![checkpoint.state.status.name(), &checkpoint.state.journal_head, lease]);
         let statements = vec![
             SqlStatement::new(RESTORE, row),
             SqlStatement::new("delete from todos where job = $1", values![job.id]),
