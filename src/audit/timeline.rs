@@ -7,7 +7,7 @@ use super::AuditError;
 use crate::workspace::{Workspace, chain, journal};
 use overnight_core::job::{
     coverage::Coverage,
-    event::{ChangedFile, Decision, Event, ShownPart, ToolResult},
+    event::{ChangedFile, Decision, Event, PlanningEnd, ShownPart, ToolResult},
     models::{Answered, ModelTurns},
     state::{Job, Phase, Spent},
     time::Timestamp,
@@ -207,10 +207,15 @@ impl TimelineBuilder {
                 part.files.insert(changed.path.clone(), changed.clone());
             }
             Event::NoteAdded { text } | Event::AccomplishmentAdded { text } => part.notes.push(text.clone()),
-            Event::StepEnded { step, end: overnight_core::job::event::StepEnd::FellBack } => {
-                part.warnings.push(format!("the model did not finish {step}; the system did"));
+            Event::PlanningEnded { memory_waived: true, .. } => {
+                part.warnings.push("workspace.md was owed, and not saved; the job went on without".to_owned());
             }
-            Event::TodosRefused { reason } => part.warnings.push(format!("todos refused: {reason}")),
+            Event::PlanningEnded { end: PlanningEnd::FellBack, .. } => {
+                part.warnings.push(
+                    "the model did not plan within its tries; the job went on with the plan there was".to_owned(),
+                );
+            }
+            Event::PlanningRefused { reason } => part.warnings.push(format!("not taken: {reason}")),
             Event::TodosWarned { warning } => part.warnings.push(warning.clone()),
             Event::CompletionRefused { checks } => {
                 let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
@@ -223,15 +228,20 @@ impl TimelineBuilder {
             | Event::ArchiveStored { .. }
             | Event::SummaryWritten { .. }
             | Event::FilesExamined { .. }
+            | Event::PlanRead { .. }
+            | Event::PlanSaved { .. }
             | Event::PlanSet { .. }
+            | Event::MemorySaved { .. }
+            | Event::FilesEdited { .. }
             | Event::FileWritten { .. }
-            | Event::StepEnded { .. }
+            | Event::PlanningEnded { .. }
             | Event::TodosWritten { .. }
             | Event::TodoCompleted { .. }
             | Event::TodoCompletionRefused { .. }
-            | Event::ContextMasked { .. }
-            | Event::TurnsFolded { .. }
-            | Event::ContextCompacted { .. }
+            | Event::EpochOpened { .. }
+            | Event::BoardShown { .. }
+            | Event::CompactionNotDue { .. }
+            | Event::ChecksMade { .. }
             | Event::AttemptFailed { .. }
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }

@@ -5,7 +5,7 @@ use crate::runner::RunReport;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use overnight_core::{
     job::{
-        event::{Decision, Event, PhaseKind, StepEnd},
+        event::{Decision, Event, PhaseKind, PlanningEnd},
         plan::PhaseState,
         state::{Job, Progress as Step},
         time::Timestamp,
@@ -182,7 +182,7 @@ fn fill(bar: &ProgressBar, done: u64, all: u64, text: &str) {
 fn current_work(job: &Job) -> String {
     match &job.progress {
         Step::Executing => out::one_line(job.phase.todos.current().map_or("", |todo| todo.active_form.as_str())),
-        Step::Planning(planning) => format!("Planning: {} ({} of 3)", planning.step, planning.step.place()),
+        Step::Planning(_) => "Planning".to_owned(),
         Step::Archiving { .. } => "Archiving the phase".to_owned(),
         Step::Summarising { .. } => "Writing the workspace summary".to_owned(),
         Step::Examining { .. } => "Reading the workspace again".to_owned(),
@@ -258,21 +258,20 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                 todo: Some(*id),
                 ..LogLine::mark(LogLevel::Warn, "todo_completion_refused", format!("  refused: {}", short(reason)))
             }),
-            Event::TodosRefused { reason } => {
-                lines.push(LogLine::mark(LogLevel::Warn, "todos_refused", format!("  refused: {}", short(reason))));
+            Event::PlanningRefused { reason } => {
+                let text = format!("  not taken: {}", short(reason));
+                lines.push(LogLine::mark(LogLevel::Warn, "planning_refused", text));
             }
             Event::CompletionRefused { checks } => {
                 let names: Vec<String> = checks.iter().map(|check| out::one_line(&check.name)).collect();
                 let text = format!("  job_complete refused, not met: {}", names.join("; "));
                 lines.push(LogLine::mark(LogLevel::Warn, "completion_refused", text));
             }
-            Event::StepEnded { step, end } => match end {
-                StepEnd::FellBack => {
-                    let text = format!("  {step}: not done by the model within its tries, done by the system");
-                    lines.push(LogLine::mark(LogLevel::Warn, "step_ended", text));
-                }
-                StepEnd::Saved | StepEnd::NoChange { .. } => {}
-            },
+            Event::PlanningEnded { end: PlanningEnd::FellBack, .. } => {
+                let text = "  planning: not done by the model within its tries; the job goes on with the plan there is";
+                lines.push(LogLine::mark(LogLevel::Warn, "planning_ended", text.to_owned()));
+            }
+            Event::PlanningEnded { end: PlanningEnd::Done, .. } => {}
             Event::TodosWarned { warning } => {
                 lines.push(LogLine::mark(LogLevel::Warn, "todos_warned", format!("  warning: {}", short(warning))));
             }
@@ -295,12 +294,17 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
             | Event::ArchiveStored { .. }
             | Event::SummaryWritten { .. }
             | Event::FilesExamined { .. }
+            | Event::PlanRead { .. }
+            | Event::PlanSaved { .. }
             | Event::PlanSet { .. }
+            | Event::MemorySaved { .. }
+            | Event::FilesEdited { .. }
             | Event::FileWritten { .. }
             | Event::TodosWritten { .. }
-            | Event::ContextMasked { .. }
-            | Event::TurnsFolded { .. }
-            | Event::ContextCompacted { .. }
+            | Event::EpochOpened { .. }
+            | Event::BoardShown { .. }
+            | Event::CompactionNotDue { .. }
+            | Event::ChecksMade { .. }
             | Event::ModelReplied { .. }
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }

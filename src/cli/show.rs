@@ -180,7 +180,7 @@ fn job_view<'t>(location: &'t JobLocation, timeline: &'t Timeline, interrupted: 
         left_out: &job.spec.left_out.first,
         coverage: job.coverage.total(&job.spec.documents),
         phase: &job.phase.title,
-        planning: job.planning().map(|planning| planning.step.name()),
+        planning: job.planning().map(|planning| planning.why.outcome()),
         phases: timeline.phases.iter().map(line).collect(),
         turns: totals.spent.turns,
         tokens_in: totals.spent.usage.input,

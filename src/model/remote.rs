@@ -34,7 +34,7 @@ use http::{HttpAttempt, ObservedResponse};
 use key::Secrets;
 use overnight_core::{
     message::{MOST_LEVELS, Message, Prompt, Reply, Usage, is_within},
-    prompt::compact::tools_tokens,
+    prompt::tools::tools_tokens,
     tokens::estimate,
 };
 use record::{AttemptRecord, Recorder};

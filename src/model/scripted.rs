@@ -15,7 +15,7 @@ use super::{Failure, Model, ModelError, Request};
 use async_trait::async_trait;
 use overnight_core::{
     message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
-    prompt::compact,
+    prompt::tools,
     tokens::estimate,
 };
 use serde::Deserialize;
@@ -170,7 +170,7 @@ pub(super) fn prompt_tokens(prompt: &Prompt) -> u64 {
             }
         })
         .sum();
-    compact::tools_tokens() + messages
+    tools::tools_tokens() + messages
 }
 
 #[cfg(test)]

@@ -189,17 +189,22 @@ impl JournalFacts {
             | Event::ArchiveStored { .. }
             | Event::SummaryWritten { .. }
             | Event::FilesExamined { .. }
+            | Event::PlanRead { .. }
+            | Event::PlanSaved { .. }
             | Event::PlanSet { .. }
+            | Event::MemorySaved { .. }
+            | Event::FilesEdited { .. }
             | Event::FileWritten { .. }
-            | Event::StepEnded { .. }
-            | Event::TodosRefused { .. }
+            | Event::PlanningRefused { .. }
+            | Event::PlanningEnded { .. }
             | Event::TodosWarned { .. }
             | Event::TodosWritten { .. }
             | Event::TodoCompleted { .. }
             | Event::TodoCompletionRefused { .. }
-            | Event::ContextMasked { .. }
-            | Event::TurnsFolded { .. }
-            | Event::ContextCompacted { .. }
+            | Event::EpochOpened { .. }
+            | Event::BoardShown { .. }
+            | Event::CompactionNotDue { .. }
+            | Event::ChecksMade { .. }
             | Event::ToolStarted { .. }
             | Event::ToolReturned { .. }
             | Event::AccomplishmentAdded { .. }

@@ -29,7 +29,11 @@ pub(super) struct ContractResult {
 }
 
 /// Every check of every deliverable, the files that are there, and where the quotes stand.
-pub(super) fn check(job: &Job, workspace: &Workspace, completion: &Completion) -> Result<ContractResult, RunError> {
+pub(super) fn check(
+    job: &Job,
+    workspace: &Workspace,
+    completion: Option<&Completion>,
+) -> Result<ContractResult, RunError> {
     let tokens: u64 = job.spec.documents.iter().map(|document| document.tokens).sum();
     let size = |path: &str| std::fs::metadata(workspace.path().join(path)).map_or(0, |known| known.len());
     let bytes: u64 = job.spec.instructions.deliverables.iter().map(|deliverable| size(&deliverable.path)).sum();
@@ -53,7 +57,7 @@ pub(super) fn check(job: &Job, workspace: &Workspace, completion: &Completion) -
             delivered.push(row(workspace, &deliverable.path)?);
         }
     }
-    for path in &completion.deliverables {
+    for path in completion.iter().flat_map(|completion| &completion.deliverables) {
         let named = ModelPath::parse(path).ok().filter(|path| path.as_str().starts_with("output/"));
         // A folder, a link that leads out, a pipe: nothing of that is a file, whoever put it there.
         let found = match &named {

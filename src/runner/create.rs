@@ -256,7 +256,7 @@ fn copy(
     let (bytes, mut extracted) = read(found, content, extractor)?;
     let copied = workspace.write(&format!("documents/{}", found.name), &bytes)?;
     drop(bytes);
-    let most = overnight_core::prompt::layers::share_of(budget_tokens, MOST_PAGE_TOKENS);
+    let most = overnight_core::prompt::todo_board::share_of(budget_tokens, MOST_PAGE_TOKENS);
     if extracted.unit == Unit::Page {
         let units = Units::new(extracted.unit, &extracted.text);
         let is_long = (1..=units.count()).filter_map(|page| units.get(page)).any(|page| estimate(page) > most);

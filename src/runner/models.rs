@@ -134,6 +134,7 @@ fn recorded(path: &Path) -> Result<Vec<Reply>, RunError> {
     journal::read(&workspace, |decision| {
         for event in decision.events {
             if let Event::ModelReplied { text, calls, usage, stop, model, carried, mended, .. } = event {
+                let calls = calls.into_iter().map(|call| call.said).collect();
                 replies.push(Reply { text, calls, usage, stop, model, carried, mended });
             }
         }

@@ -47,15 +47,18 @@ impl OpenJob {
                     let (prepared, saved) = self.planned.insert(planned).facts();
                     EffectResult::Prepared(prepared, saved)
                 }
-                Err(error) => EffectResult::Tool(unless_fatal(Err(error))?),
+                Err(error) => EffectResult::Tool(unless_fatal(Err(error))?, None),
             },
             Effect::Change(change, prepared) => {
-                EffectResult::Tool(unless_fatal(tool::write(&self.workspace, change, prepared, self.planned.take()))?)
+                match tool::write(&self.workspace, change, prepared, self.planned.take()) {
+                    Ok((result, saved)) => EffectResult::Tool(result, saved),
+                    Err(error) => EffectResult::Tool(unless_fatal(Err(error))?, None),
+                }
             }
             Effect::GenerateSummary => {
                 let hash = self.write_summary()?;
                 let text = format!("Wrote {SUMMARY_FILE} ({} bytes); read it with read_file.", hash.bytes);
-                EffectResult::Tool(ToolResult::plain(CallEnd::Done, text))
+                EffectResult::Tool(ToolResult::plain(CallEnd::Done, text), None)
             }
             Effect::Archive { folder, why } => {
                 let phase = &self.job.phase;
@@ -88,7 +91,7 @@ impl OpenJob {
             }
             Effect::Check(completion) => {
                 let contract_check::ContractResult { checks, deliverables, quotes } =
-                    contract_check::check(&self.job, &self.workspace, completion)?;
+                    contract_check::check(&self.job, &self.workspace, completion.as_ref())?;
                 failpoint::hit("contract.checked");
                 EffectResult::Checked { checks, deliverables, quotes }
             }
@@ -102,7 +105,8 @@ impl OpenJob {
         work: &ReadCall,
         read: Result<ToolResult, ToolError>,
     ) -> Result<EffectResult, RunError> {
-        unless_fatal(tool::bounded(&self.job.spec, &self.workspace, &call.id, work, read)).map(EffectResult::Tool)
+        unless_fatal(tool::bounded(&self.job.spec, &self.workspace, &call.id, work, read))
+            .map(|result| EffectResult::Tool(result, None))
     }
 
     fn write_summary(&self) -> Result<FileHash, RunError> {

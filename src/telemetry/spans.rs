@@ -12,6 +12,7 @@ use opentelemetry::{
 use opentelemetry_sdk::trace::SpanData;
 use overnight_core::{
     job::{
+        call::PendingCall,
         event::{CallEnd, Decision, Event},
         id::JobId,
         record::JobStatus,
@@ -19,7 +20,7 @@ use overnight_core::{
         time::Timestamp,
         todo_list::TodoList,
     },
-    message::{Stop, ToolCall},
+    message::Stop,
 };
 
 /// The conventions' word for any other value.
@@ -169,7 +170,7 @@ impl JobSpans {
                 span.fail(kind.name());
                 self.end(span, at);
             }
-            Event::ToolReturned { call, name, result } => self.tool_returned(call, name, result.end, at),
+            Event::ToolReturned { call, name, result, .. } => self.tool_returned(call, name, result.end, at),
             Event::TodoCompleted { id, unevidenced, .. } => {
                 if self.todo.as_ref().is_some_and(|(open, _)| open == id) {
                     if let Some((_, span)) = &mut self.todo
@@ -194,16 +195,21 @@ impl JobSpans {
             | Event::ArchiveStored { .. }
             | Event::SummaryWritten { .. }
             | Event::FilesExamined { .. }
+            | Event::PlanRead { .. }
+            | Event::PlanSaved { .. }
             | Event::PlanSet { .. }
+            | Event::MemorySaved { .. }
+            | Event::FilesEdited { .. }
             | Event::FileWritten { .. }
-            | Event::StepEnded { .. }
-            | Event::TodosRefused { .. }
+            | Event::PlanningRefused { .. }
+            | Event::PlanningEnded { .. }
             | Event::TodosWarned { .. }
             | Event::TodosWritten { .. }
             | Event::TodoCompletionRefused { .. }
-            | Event::ContextMasked { .. }
-            | Event::TurnsFolded { .. }
-            | Event::ContextCompacted { .. }
+            | Event::EpochOpened { .. }
+            | Event::BoardShown { .. }
+            | Event::CompactionNotDue { .. }
+            | Event::ChecksMade { .. }
             | Event::ToolStarted { .. }
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
@@ -346,7 +352,7 @@ fn provider(name: &str) -> (String, String) {
 }
 
 /// Why the model stopped, in the words that are common.
-fn finish_reason(stop: Stop, calls: &[ToolCall]) -> &'static str {
+fn finish_reason(stop: Stop, calls: &[PendingCall]) -> &'static str {
     match stop {
         Stop::Done if calls.is_empty() => "stop",
         Stop::Done => "tool_calls",

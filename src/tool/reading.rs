@@ -9,7 +9,7 @@ use overnight_core::{
         event::{CallEnd, ToolResult},
         spec::JobSpec,
     },
-    prompt::{compact::RESULT_TOKENS, layers::share_of},
+    prompt::compact::room,
 };
 
 /// Whether a call leaves everything as it is: not even its result is put aside.
@@ -56,7 +56,7 @@ pub fn bounded(
 
 /// Tokens of a result at most.
 fn most(spec: &JobSpec) -> u64 {
-    share_of(spec.budget_tokens, RESULT_TOKENS)
+    room(spec.budget_tokens, &spec.system_prompt) / 5
 }
 
 /// Makes what the model can correct a failed result; the rest stays an error.

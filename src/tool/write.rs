@@ -119,8 +119,11 @@ pub fn write(
     change: &FileChange,
     prepared: &PreparedWrite,
     planned: Option<PlannedChange>,
-) -> Result<ToolResult, ToolError> {
-    tell_model(make(workspace, change, prepared, planned))
+) -> Result<(ToolResult, Option<SavedFile>), ToolError> {
+    match make(workspace, change, prepared, planned) {
+        Ok(done) => Ok(done),
+        Err(error) => Ok((tell_model(Err(error))?, None)),
+    }
 }
 
 fn make(
@@ -128,7 +131,7 @@ fn make(
     change: &FileChange,
     prepared: &PreparedWrite,
     planned: Option<PlannedChange>,
-) -> Result<ToolResult, ToolError> {
+) -> Result<(ToolResult, Option<SavedFile>), ToolError> {
     let planned = match planned {
         Some(planned) if planned.prepared == *prepared => planned,
         Some(_) | None => plan_again(workspace, change, prepared)?,
@@ -146,11 +149,9 @@ fn make(
         FileChange::Edit(_) => "Edited",
     };
     let text = format!("{verb} {} ({bytes} bytes now).", resolved.path);
-    Ok(ToolResult {
-        saved: saved(resolved.known, &after),
-        changed: Some(ChangedFile { path: resolved.path, sha256: hash, bytes }),
-        ..ToolResult::plain(CallEnd::Done, text)
-    })
+    let saved = saved(resolved.known, &after);
+    let changed = Some(ChangedFile { path: resolved.path, sha256: hash, bytes });
+    Ok((ToolResult { changed, ..ToolResult::plain(CallEnd::Done, text) }, saved))
 }
 
 /// What is left to do of a change that another process prepared, before a crash.

@@ -148,10 +148,10 @@ impl ExpectedFiles {
                 _ => {}
             },
             Event::ModelReplied { calls, .. } => {
-                self.open_calls = calls.into_iter().map(|call| call.id).collect();
+                self.open_calls = calls.into_iter().map(|call| call.said.id).collect();
                 self.started.clear();
             }
-            Event::ToolStarted { call, prepared } => {
+            Event::ToolStarted { call, prepared, .. } => {
                 self.started.insert(call, prepared);
             }
             Event::ToolReturned { call, result, .. } => return self.on_returned(&call, result),
@@ -166,15 +166,20 @@ impl ExpectedFiles {
             | Event::PhaseEnded { .. }
             | Event::ArchiveStored { .. }
             | Event::SummaryWritten { .. }
-            | Event::StepEnded { .. }
-            | Event::TodosRefused { .. }
+            | Event::PlanRead { .. }
+            | Event::PlanSaved { .. }
+            | Event::MemorySaved { .. }
+            | Event::FilesEdited { .. }
+            | Event::PlanningRefused { .. }
+            | Event::PlanningEnded { .. }
             | Event::TodosWarned { .. }
             | Event::TodosWritten { .. }
             | Event::TodoCompleted { .. }
             | Event::TodoCompletionRefused { .. }
-            | Event::ContextMasked { .. }
-            | Event::TurnsFolded { .. }
-            | Event::ContextCompacted { .. }
+            | Event::EpochOpened { .. }
+            | Event::BoardShown { .. }
+            | Event::CompactionNotDue { .. }
+            | Event::ChecksMade { .. }
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
             | Event::CompletionRefused { .. }

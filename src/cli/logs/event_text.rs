@@ -5,7 +5,7 @@ use overnight_core::{
     job::{
         call::Tool,
         contract::Check,
-        event::{CallEnd, Event, StepEnd, ToolResult},
+        event::{BoardKind, CallEnd, EpochCause, Event, PlanningEnd, ToolResult},
         state::Job,
         todo::Todo,
     },
@@ -50,12 +50,18 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
         }
         Event::PlanSet { because, .. } => format!("plan changed by the system: {because}"),
         Event::FileWritten { path } => format!("{path} written"),
-        Event::StepEnded { step, end } => match end {
-            StepEnd::Saved => format!("planning: {step} done"),
-            StepEnd::NoChange { reason } => format!("planning: {step} done, no change: {reason}"),
-            StepEnd::FellBack => format!("fallback: the model did not finish {step}; the system did"),
-        },
-        Event::TodosRefused { reason } => format!("todos refused: {reason}"),
+        Event::PlanRead { .. } => "plan read from the disk".to_owned(),
+        Event::PlanSaved { phases, .. } => format!("plan saved: {}", counted(phases.len() as u64, "phase")),
+        Event::MemorySaved { .. } => "memory saved".to_owned(),
+        Event::FilesEdited { files, .. } => format!("edited by a person: {}", files.join(", ")),
+        Event::PlanningRefused { reason } => format!("not taken: {reason}"),
+        Event::PlanningEnded { end, memory_waived } => {
+            let end = match end {
+                PlanningEnd::Done => "planning done",
+                PlanningEnd::FellBack => "fallback: the model did not plan within its tries; the plan stands as it was",
+            };
+            format!("{end}{}", if *memory_waived { "; the memory was not saved" } else { "" })
+        }
         Event::TodosWarned { warning } => format!("warning: {warning}"),
         Event::TodosWritten { todos } => {
             let open = todos.iter().filter(|todo| todo.status.is_open()).count();
@@ -67,11 +73,21 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
             format!("{} completed{mark}{outcome}", todo(job, *id))
         }
         Event::TodoCompletionRefused { .. } => return None,
-        Event::ContextMasked { calls } => format!("context: {} masked", counted(calls.len() as u64, "tool result")),
-        Event::TurnsFolded { entries, .. } => format!("context: {} folded", counted(*entries as u64, "message")),
-        Event::ContextCompacted { .. } => "context compacted".to_owned(),
+        Event::EpochOpened { number, cause, tokens, .. } => {
+            format!("epoch {number} opened ({}): {tokens} tokens", cause_text(*cause))
+        }
+        Event::BoardShown { kind: BoardKind::Planning, .. } => "asked for planning".to_owned(),
+        Event::BoardShown { kind: BoardKind::Digest, .. } => "asked for a digest".to_owned(),
+        Event::BoardShown { kind: BoardKind::Todos, .. } => return None,
+        Event::CompactionNotDue { prompt_tokens, .. } => {
+            format!("the epoch goes on: the job fits in one piece (prompt of {prompt_tokens} tokens)")
+        }
+        Event::ChecksMade { checks } => {
+            let passed = checks.iter().filter(|check| check.passed).count();
+            format!("checks at the review's beginning: {passed} of {} pass", checks.len())
+        }
         Event::ModelReplied { text, calls, usage, stop, .. } => {
-            let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+            let names: Vec<&str> = calls.iter().map(|call| call.said.name.as_str()).collect();
             let calls = if names.is_empty() {
                 format!("no calls: {}", reply_text(text))
             } else {
@@ -113,16 +129,26 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
     })
 }
 
+fn cause_text(cause: EpochCause) -> &'static str {
+    match cause {
+        EpochCause::Begun => "the job begins",
+        EpochCause::PhaseEnded => "a phase has ended",
+        EpochCause::TodoEnded => "a todo has ended",
+        EpochCause::Full => "the prompt was full",
+        EpochCause::TooLong => "the prompt was too long for the model",
+        EpochCause::HistoryRefused => "the provider refused the history",
+        EpochCause::Feedback => "feedback",
+        EpochCause::ModelChanged => "another model",
+        EpochCause::ToolsChanged => "another version of the program",
+        EpochCause::FilesEdited => "files edited by a person",
+    }
+}
+
 /// Whether the call worked, and the fact that it made tells all of it.
 fn is_logged(name: &str, result: &ToolResult) -> bool {
     let tool = Tool::named(name).filter(|_| result.end == CallEnd::Done);
     tool.is_some_and(|tool| match tool {
-        Tool::TodoComplete
-        | Tool::TodoRewind
-        | Tool::ArchiveAndReset
-        | Tool::AddAccomplishment
-        | Tool::AddNote
-        | Tool::NoChange => true,
+        Tool::TodoComplete | Tool::TodoRewind | Tool::ArchiveAndReset | Tool::AddAccomplishment | Tool::AddNote => true,
         Tool::ReadFile
         | Tool::WriteFile
         | Tool::AppendFile

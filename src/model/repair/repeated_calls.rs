@@ -32,7 +32,7 @@ pub(super) fn without(calls: Vec<ToolCall>) -> (Vec<ToolCall>, Vec<String>) {
 fn changes_something(name: &str) -> bool {
     match Tool::named(name) {
         // One step's word may be the next one's too.
-        Some(Tool::TodoList | Tool::NoChange) | None => false,
+        Some(Tool::TodoList) | None => false,
         Some(tool) => match tool.family() {
             Family::Reading => false,
             Family::Writing | Family::Control => true,

@@ -1,25 +1,27 @@
 //! The prompt as the rules see it, and all that they know of its form: the board's marks, the fences of documents, numbered
 //! lines, the plan's marks, and how results begin. The other files depend on what is read here only.
 
-use overnight_core::job::event::PlanStep;
-use overnight_core::job::state::{LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE};
+use overnight_core::job::state::{LAST_REVIEW_TODO, MEMORY_FILE};
 use overnight_core::message::{Message, Prompt, ToolCall};
 use overnight_core::prompt::fence::quoted;
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 /// What the board asks for.
 pub(super) enum Board {
     /// The current todo, and how many are open with it.
     Todo(String, usize),
     Finish,
-    Planning(PlanStep),
+    /// The plan is to be written, and so many todos are done with it.
+    Bootstrap,
+    /// The first of the next phase's todos, and whether the memory is owed.
+    Planning(String, bool),
     /// Nothing that the rules have an answer to.
     Other,
 }
 
 /// A call that was made, and what came of it.
 struct Exchange<'a> {
-    call: &'a ToolCall,
+    call: Cow<'a, ToolCall>,
     result: &'a str,
 }
 
@@ -28,14 +30,13 @@ impl<'a> Exchange<'a> {
         self.call.name == tool && self.call.arguments[argument] == value
     }
 
-    fn path(&self) -> &'a str {
+    fn path(&self) -> &str {
         self.call.arguments["path"].as_str().unwrap_or_default()
     }
 
-    /// What the tool said, where it was run and its result was not folded.
+    /// What the tool said, where it was run.
     fn answer(&self) -> Option<&'a str> {
-        (!self.result.is_empty() && !self.result.starts_with("not run") && !self.result.starts_with('['))
-            .then_some(self.result)
+        (!self.result.is_empty() && !self.result.starts_with("not run")).then_some(self.result)
     }
 
     /// Whether it wrote to `path`, where it was answered.
@@ -100,8 +101,8 @@ fn joined<T>(parts: BTreeMap<u64, T>, all: Option<u64>, longest: usize) -> Resul
 /// All that a prompt shows.
 pub(super) struct PromptView<'a> {
     pub(super) board: Board,
-    /// It stands where things stand, or was written just now.
-    pub(super) has_plan: bool,
+    /// Where things stand.
+    opening: &'a str,
     /// Since the last compaction, oldest first.
     exchanges: Vec<Exchange<'a>>,
     /// Where those of the current todo begin.
@@ -110,23 +111,40 @@ pub(super) struct PromptView<'a> {
 
 impl<'a> PromptView<'a> {
     pub(super) fn of(prompt: &'a Prompt) -> Self {
-        let (mut results, mut told, mut calls) = (BTreeMap::new(), Vec::new(), Vec::new());
-        for message in &prompt.messages {
+        let opening = prompt.messages.iter().find_map(|message| match message {
+            Message::User { text } => Some(text.as_str()),
+            Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
+        });
+        let opening = opening.unwrap_or_default();
+        // The runner's own word stands behind a mark that the opening names.
+        let mark = opening.split_once("`[").and_then(|(_, rest)| rest.split_once('`')).map_or("", |(mark, _)| mark);
+        let mark = format!("\n[{mark}");
+        let (stands, first) = opening.rsplit_once(&*mark).unwrap_or((opening, ""));
+        let (mut results, mut words, mut calls) = (BTreeMap::new(), vec![first], Vec::new());
+        for message in prompt.messages.iter().skip(2) {
             match message {
-                Message::Tool { call, text, .. } => _ = results.insert(call.as_str(), text.as_str()),
-                Message::User { text } => told.push(text),
+                Message::Tool { call, text, .. } => {
+                    let (result, word) = text.rsplit_once(&*mark).unwrap_or((text, ""));
+                    words.push(word);
+                    results.insert(call.as_str(), result.trim_end_matches('\n'));
+                }
+                Message::User { text } => words.push(text),
                 Message::Assistant { calls: made, .. } => calls.extend(made),
                 Message::System { .. } => {}
             }
         }
-        let board = told.pop().map_or(Board::Other, |text| board(text));
+        let board = words.iter().rev().find(|word| word.contains(INSTRUCTION)).map_or(Board::Other, |text| board(text));
         let result = |call: &ToolCall| results.get(call.id.as_str()).copied().unwrap_or_default();
-        let exchanges: Vec<_> = calls.into_iter().map(|call| Exchange { call, result: result(call) }).collect();
+        let mut exchanges = carried_over(stands);
+        exchanges.extend(calls.into_iter().map(|call| Exchange { result: result(call), call: Cow::Borrowed(call) }));
         let is_end = |one: &Exchange<'_>| one.call.name == "todo_complete" && one.result.starts_with("Task ");
         let todo_from = exchanges.iter().rposition(is_end).map_or(0, |last| last + 1);
-        let has_plan = told.iter().any(|text| text.starts_with("## Phase ") || text.contains("\n## Phase "))
-            || exchanges.iter().any(|one| one.has_written(PLAN_FILE) == Some(true));
-        Self { board, has_plan, exchanges, todo_from }
+        Self { board, opening: stands, exchanges, todo_from }
+    }
+
+    /// The task, as it stands in the opening.
+    pub(super) fn task(&self) -> &'a str {
+        self.opening
     }
 
     /// Why a file lacks what was to be written there: the tool refused it, and nothing was written there since.
@@ -185,14 +203,6 @@ impl<'a> PromptView<'a> {
     /// The text of a file that was read in this todo; or the line at which to go on.
     pub(super) fn file(&self, path: &str) -> Result<String, Next> {
         self.file_from(path, self.todo_from)
-    }
-
-    /// The open steps of the current phase of a plan.
-    pub(super) fn next_steps(plan: &str) -> Vec<String> {
-        let is_heading = |line: &&str| line.starts_with("## Phase ");
-        let lines = plan.lines().skip_while(|line| !(is_heading(line) && line.contains("← CURRENT")));
-        let lines = lines.skip(1).take_while(|line| !is_heading(line));
-        lines.filter_map(|line| line.strip_prefix("- [ ] ")).map(str::to_owned).collect()
     }
 
     /// The list of documents, put together from its parts; or the place at which to go on.
@@ -275,11 +285,32 @@ fn show<'a>(name: &str, result: &'a str, (lines, last): &mut ShownLines<'a>) -> 
     Some((true, units))
 }
 
+/// How the last lines of every board begin.
+const INSTRUCTION: &str = "\nINSTRUCTION: ";
+
+/// Calls of the epoch before with their results, as the opening tells of them.
+fn carried_over(opening: &str) -> Vec<Exchange<'_>> {
+    let Some((_, results)) = opening.split_once("\n\n## Results of your last reply") else { return Vec::new() };
+    let exchange = |part| {
+        let (head, result): (&str, &str) = str::split_once(part, '\n')?;
+        let (name, arguments) = head.strip_suffix(')')?.split_once('(')?;
+        let arguments = serde_json::from_str(arguments).ok()?;
+        let call = Cow::Owned(ToolCall { id: String::new(), name: name.to_owned(), arguments });
+        Some(Exchange { call, result: result.trim_end_matches('\n') })
+    };
+    results.split("\n\n### ").skip(1).filter_map(exchange).collect()
+}
+
 fn board(text: &str) -> Board {
-    let steps = [PlanStep::UpdateMemory, PlanStep::UpdatePlan, PlanStep::CreateTodos];
-    let named = text.lines().find_map(|line| line.strip_prefix("Step: ")?.split(' ').next());
-    if let Some(step) = steps.into_iter().find(|step| named == Some(step.name())) {
-        return Board::Planning(step);
+    if let Some((_, planning)) = text.split_once("\nOwed: ") {
+        let first = planning
+            .rsplit_once("\nTodos")
+            .and_then(|(_, todos)| todos.lines().find_map(|line| line.strip_prefix("- ")));
+        let is_owed = planning.lines().next().is_some_and(|owed| owed.contains(MEMORY_FILE));
+        return Board::Planning(first.unwrap_or_default().to_owned(), is_owed);
+    }
+    if text.contains("\nPhase: Bootstrap\n") {
+        return Board::Bootstrap;
     }
     let current = text.lines().find_map(|line| line.strip_prefix("[>] ")?.split_once("      ← CURRENT"));
     let open = text.lines().filter(|line| line.starts_with("[>] ") || line.starts_with("[ ] ")).count();

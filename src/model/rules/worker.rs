@@ -4,8 +4,7 @@ use super::plan::{TodoKind, plan, step, task};
 use super::prompt_view::{Board, ListedDocument, PromptView};
 use super::state::{ReadingState, in_words};
 use super::{reading, report};
-use overnight_core::job::event::PlanStep;
-use overnight_core::job::state::{INSTRUCTIONS_FILE, PLAN_FILE};
+use overnight_core::job::state::{MEMORY_FILE, PLAN_FILE};
 use overnight_core::message::ToolCall;
 use serde_json::{Value, json};
 
@@ -21,24 +20,31 @@ fn answer(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
         Board::Todo(..) | Board::Finish if let Some(refusal) = view.refusal() => {
             Err(vec![blocked(&format!("a result file can't be written: {refusal}"))])
         }
-        Board::Todo(content, open) => match step(content) {
-            Some(TodoKind::Start(task)) => Ok(report::start(task)),
-            Some(TodoKind::Read(work, segments)) => reading::work(view, work, &segments),
-            Some(TodoKind::Report(task)) => report::work(view, task),
-            None if view.has_plan => Ok(looked(*open, "looked at").into()),
-            None => new_plan(view, *open),
-        },
+        Board::Todo(content, open) => todo(view, content, *open),
+        Board::Bootstrap => new_plan(view),
         Board::Finish => finish(view),
-        Board::Planning(PlanStep::UpdatePlan) if !view.has_plan => new_plan(view, 0),
-        Board::Planning(PlanStep::UpdateMemory | PlanStep::UpdatePlan) => {
-            Ok(vec![call("no_change", json!({"reason": "it holds"}))])
-        }
-        Board::Planning(PlanStep::CreateTodos) => {
-            let steps = PromptView::next_steps(&file(view, PLAN_FILE)?);
-            let todo = |step: &String| json!({"content": step, "active_form": format!("Working on: {step}")});
-            Ok(vec![call("todo_write", json!({"todos": steps.iter().map(todo).collect::<Vec<Value>>()}))])
+        Board::Planning(first, is_owed) => {
+            let mut calls = todo(view, first, 0).unwrap_or_else(|needed| needed);
+            if *is_owed && !calls.iter().any(|call| call.name == "write_file" && call.arguments["path"] == MEMORY_FILE)
+            {
+                calls.insert(
+                    0,
+                    call("append_file", json!({"path": MEMORY_FILE, "content": "\nThe next phase begins.\n"})),
+                );
+            }
+            Ok(calls)
         }
         Board::Other => Ok(Vec::new()),
+    }
+}
+
+/// What the todo `content` asks for; so many are open with it.
+fn todo(view: &PromptView<'_>, content: &str, open: usize) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+    match step(content) {
+        Some(TodoKind::Start(task)) => Ok(report::start(task)),
+        Some(TodoKind::Read(work, segments)) => reading::work(view, work, &segments),
+        Some(TodoKind::Report(task)) => report::work(view, task),
+        None => Ok(looked(open, "looked at").into()),
     }
 }
 
@@ -60,19 +66,14 @@ fn too_long(what: &str) -> ToolCall {
     ))
 }
 
-/// Writes the plan once the task and the documents are in sight, and completes the todos of the bootstrap.
-fn new_plan(view: &PromptView<'_>, open: usize) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
-    let (instructions, documents) = match (file(view, INSTRUCTIONS_FILE), documents(view)) {
-        (Ok(instructions), Ok(documents)) => (instructions, documents),
-        (one, other) => return Err(one.err().into_iter().chain(other.err()).flatten().collect()),
-    };
+/// Writes the plan once the documents are in sight: that ends the bootstrap.
+fn new_plan(view: &PromptView<'_>) -> Result<Vec<ToolCall>, Vec<ToolCall>> {
+    let documents = documents(view)?;
     if documents.iter().all(|document| document.units == 0) {
         return Err(vec![blocked("none of the documents has readable text")]);
     }
-    let task = task(&instructions).map_err(|reason| vec![blocked(&reason.to_string())])?;
-    let mut calls = vec![write(PLAN_FILE, &plan(task, &documents))];
-    calls.extend((1..=open).flat_map(|line| looked(line, "the plan is written, and each phase has its steps")));
-    Ok(calls)
+    let task = task(view.task()).map_err(|reason| vec![blocked(&reason.to_string())])?;
+    Ok(vec![write(PLAN_FILE, &plan(task, &documents))])
 }
 
 /// Completes a todo that asks for nothing new with a look at the plan: from another line each time, as a call that is

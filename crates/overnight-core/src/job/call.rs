@@ -1,5 +1,6 @@
 //! A call as the machine understands it. What the model said is read once, when its reply arrives: into what the machine
-//! decides by itself, what is done outside, or the reason why it can't be run. The journal keeps the call as it was said.
+//! decides by itself, what is done outside, or the reason why it can't be run. The journal keeps it as it was said and as it
+//! was understood.
 
 pub mod arguments;
 mod tool;
@@ -10,25 +11,29 @@ use arguments::{
     CompletionStatus, EditFile, JobComplete, ListDocuments, ListFiles, ReadDocument, ReadFile, ReasonArgument,
     SearchFiles, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind, TodoWrite, WriteFile, read,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use tool::{Family, Tool};
 
 /// Files that `job_complete` may name: each is looked at, and each that is missing is a failed check.
 const MOST_DELIVERABLES: usize = 1_000;
 
-/// A call that has no result yet: as the model said it, and as it is understood.
-#[derive(Clone, Debug, PartialEq)]
+/// A call of a reply: as the model said it, and as it is understood.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PendingCall {
     /// With the name and the arguments that the journal has.
     pub said: ToolCall,
     /// None where no tool has this name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<Tool>,
     /// What `said` asks for.
     pub call: ParsedCall,
 }
 
 /// What a call asks for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ParsedCall {
     /// The machine decides it alone.
     Control(ControlCall),
@@ -42,7 +47,8 @@ pub enum ParsedCall {
 }
 
 /// A call that only the state decides. Its texts are one line each, cleaned and bounded.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ControlCall {
     /// The open todos as one whole list; the list itself is checked against the one there is.
     TodoWrite(Vec<TodoItem>),
@@ -67,11 +73,6 @@ pub enum ControlCall {
     AddAccomplishment(String),
     /// A line for the summary's notes; never empty.
     AddNote(String),
-    /// The file of this planning step stays as it is.
-    NoChange {
-        /// Why; may be empty.
-        reason: String,
-    },
     /// All is done, or can't be done.
     JobComplete {
         /// Whether it claims success.
@@ -82,7 +83,8 @@ pub enum ControlCall {
 }
 
 /// Which todos `todo_list` shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TodoFilter {
     /// Every one, the cancelled ones too.
     All,
@@ -93,7 +95,8 @@ pub enum TodoFilter {
 }
 
 /// What a working tool is to do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkCall {
     /// It changes nothing, and can be given up at any time and made again.
     Read(ReadCall),
@@ -104,7 +107,8 @@ pub enum WorkCall {
 }
 
 /// What is to be read.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReadCall {
     /// Lines of a workspace file.
     ReadFile(ReadFile),
@@ -119,7 +123,8 @@ pub enum ReadCall {
 }
 
 /// A change of one file.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FileChange {
     /// The file is created or replaced.
     Whole(WriteFile),
@@ -184,7 +189,6 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
         Tool::ArchiveAndReset => {
             ControlCall::ArchiveAndReset { reason: clean_note(&read::<ReasonArgument>(tool, said)?.reason) }
         }
-        Tool::NoChange => ControlCall::NoChange { reason: clean_note(&read::<ReasonArgument>(tool, said)?.reason) },
         Tool::AddAccomplishment => ControlCall::AddAccomplishment(note(tool, said)?),
         Tool::AddNote => ControlCall::AddNote(note(tool, said)?),
         Tool::JobComplete => completion(read(tool, said)?)?,

@@ -31,8 +31,6 @@ pub struct Effort {
     failure: Option<ToolFailure>,
     /// A working tool was called since the todo began.
     pub worked: bool,
-    /// `todo_complete` was refused once for the lack of any work.
-    pub evidence_asked: bool,
     /// Turn and signature (call and result) of the latest calls.
     recent: VecDeque<(u64, u64)>,
     malformed: u32,
@@ -99,11 +97,10 @@ impl Effort {
         self.failure.as_ref().filter(|failure| !failure.told).map(|failure| failure.tool.as_str())
     }
 
-    /// `todo_complete` was refused: for the failure, where there is one, else for the lack of work.
+    /// `todo_complete` was refused for the failure: once is enough.
     pub(crate) fn on_completion_refused(&mut self) {
-        match &mut self.failure {
-            Some(failure) if !failure.told => failure.told = true,
-            Some(_) | None => self.evidence_asked = true,
+        if let Some(failure) = &mut self.failure {
+            failure.told = true;
         }
     }
 

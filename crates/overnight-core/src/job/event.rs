@@ -1,13 +1,13 @@
 //! The facts. An event says what happened, past tense; the journal stores them, and the state is what they say.
 
 use super::{
-    contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, pages::PageLines, record::HoldReason,
-    spec::JobSpec, time::Timestamp, todo::Todo,
+    call::PendingCall, contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, pages::PageLines,
+    plan::PlannedPhase, record::HoldReason, spec::JobSpec, time::Timestamp, todo::Todo,
 };
-use crate::message::{Stop, ToolCall, Usage};
+use crate::message::{Stop, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 /// One line of the journal, as the machine reads it: when, under which lease, and the facts.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,57 +127,52 @@ impl Why {
     }
 }
 
-/// The three steps in which the model plans.
+/// How planning came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PlanStep {
-    /// `workspace.md` is brought up to date.
-    UpdateMemory,
-    /// So is `main_plan.md`.
-    UpdatePlan,
-    /// The next phase gets its todos.
-    CreateTodos,
-}
-
-impl PlanStep {
-    /// As it is stored and shown.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::UpdateMemory => "update_memory",
-            Self::UpdatePlan => "update_plan",
-            Self::CreateTodos => "create_todos",
-        }
-    }
-
-    /// 1 to 3.
-    pub fn place(self) -> u32 {
-        match self {
-            Self::UpdateMemory => 1,
-            Self::UpdatePlan => 2,
-            Self::CreateTodos => 3,
-        }
-    }
-}
-
-impl fmt::Display for PlanStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// How a planning step came to its end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum StepEnd {
-    /// The file or the list was written.
-    Saved,
-    /// The model said that the file stays as it is.
-    NoChange {
-        /// In its words.
-        reason: String,
-    },
-    /// The model did not finish the step within its tries; the system did.
+pub enum PlanningEnd {
+    /// Nothing was owed any more.
+    Done,
+    /// What was owed did not come within its tries: the memory stays as it is, and so do the plan and its next todos.
     FellBack,
+}
+
+/// Why an epoch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EpochCause {
+    /// The job begins.
+    Begun,
+    /// A phase has ended, and the next one has its todos.
+    PhaseEnded,
+    /// A todo has ended, in a long conversation.
+    TodoEnded,
+    /// The prompt has grown to its share of the budget.
+    Full,
+    /// The provider says that the prompt is too long for it.
+    TooLong,
+    /// The provider refuses the history as one that was changed.
+    HistoryRefused,
+    /// A person sent the job back.
+    Feedback,
+    /// Another model goes on.
+    ModelChanged,
+    /// Another version of the program goes on, with other tools.
+    ToolsChanged,
+    /// A person has changed plan or memory.
+    FilesEdited,
+}
+
+/// What a board is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoardKind {
+    /// The todos are worked.
+    Todos,
+    /// The model plans.
+    Planning,
+    /// The model writes the digest of the past.
+    Digest,
 }
 
 /// How a tool call ended.
@@ -190,7 +185,7 @@ pub enum CallEnd {
     Failed,
     /// The machine said no: wrong step, bad arguments, a rule.
     Refused,
-    /// Left over when its phase had ended.
+    /// Not run, and neither a failure nor a fault: its step is over, or has not come yet.
     Skipped,
     /// Cut off by a crash, and not safe to repeat.
     Interrupted,
@@ -250,21 +245,17 @@ pub struct ToolResult {
     /// Where the whole result is, if `text` is not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spilled: Option<SpilledResult>,
-    /// The new text of `main_plan.md` or `workspace.md`, where the call wrote one of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub saved: Option<SavedFile>,
 }
 
 impl ToolResult {
     /// A result that is a text and nothing else.
     pub fn plain(end: CallEnd, text: impl Into<String>) -> Self {
-        Self { end, text: text.into(), shown: None, changed: None, spilled: None, saved: None }
+        Self { end, text: text.into(), shown: None, changed: None, spilled: None }
     }
 }
 
-/// A file of the model's own memory, as it was saved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "file", rename_all = "snake_case", deny_unknown_fields)]
+/// A file of the model's own memory, as a call saves it.
+#[derive(Clone, Debug, PartialEq)]
 pub enum SavedFile {
     /// `main_plan.md`.
     Plan {
@@ -306,9 +297,9 @@ pub struct ExaminedFiles {
     pub summary: String,
 }
 
-/// A fact.
+/// A fact. `conversation` names the history that it belongs to; 0 is the job's own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "a field is a key of the journal, named for what it holds")]
 pub enum Event {
     /// The first fact of every job.
@@ -339,38 +330,60 @@ pub enum Event {
     SummaryWritten { sha256: String },
     /// Planning begins from what stands on the disk.
     FilesExamined { files: ExaminedFiles },
+    /// The plan as it stands in `main_plan.md`, where a person has changed it.
+    PlanRead { text: String, phases: Vec<PlannedPhase> },
+    /// The plan as the model saved it, in the one form and with the marks that are the system's.
+    PlanSaved { text: String, phases: Vec<PlannedPhase> },
     /// The system changed the plan: ticks and marks, a cut phase, the plan that the model didn't write.
-    PlanSet { text: String, because: String },
+    PlanSet { text: String, phases: Vec<PlannedPhase>, because: String },
+    /// `workspace.md` was saved by the model.
+    MemorySaved { text: String },
+    /// A person has changed these files while the job was held; `memory` is what `workspace.md` holds now.
+    FilesEdited { files: Vec<String>, memory: Option<String> },
     /// A file that the machine asked to be written is on the disk.
     FileWritten { path: String },
-    /// A planning step is over.
-    StepEnded { step: PlanStep, end: StepEnd },
-    /// A proposed list had too few or too many todos.
-    TodosRefused { reason: String },
-    /// A list was taken though it is a little outside its bounds.
+    /// A plan, or the todos of the next phase, could not be taken.
+    PlanningRefused { reason: String },
+    /// Planning is over.
+    PlanningEnded { end: PlanningEnd, memory_waived: bool },
+    /// A plan or a list was taken though it is outside its bounds; the board says so.
     TodosWarned { warning: String },
     /// The running phase has another list.
     TodosWritten { todos: Vec<Todo> },
     /// The current todo is done, and the next one begins.
     TodoCompleted { id: u32, outcome: Option<String>, unevidenced: bool },
-    /// `todo_complete` came without work, or behind a failure.
+    /// `todo_complete` came behind a failure.
     TodoCompletionRefused { id: u32, reason: String },
-    /// Old results were replaced by a line each.
-    ContextMasked { calls: Vec<String> },
-    /// The oldest turns were replaced by a digest.
-    TurnsFolded { entries: usize, digest: String },
-    /// The conversation begins again behind a new layer 4.
-    ContextCompacted { layer4: String },
+    /// A new history begins, with this as its first message. `board` is its last part.
+    EpochOpened { conversation: u32, number: u32, cause: EpochCause, opening: Vec<String>, board: String, tokens: u64 },
+    /// The runner's own word behind the newest result: the board in full where it changed, and the line of the turn.
+    BoardShown {
+        conversation: u32,
+        kind: BoardKind,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        board: Option<String>,
+        line: String,
+        tokens: u64,
+    },
+    /// A phase has ended, and the history goes on: the job fits in one piece.
+    CompactionNotDue { prompt_tokens: u64, document_tokens: u64 },
+    /// The checks of the contract as they were at the review's beginning.
+    ChecksMade { checks: Vec<Check> },
     /// A turn: the model has answered.
     ModelReplied {
+        conversation: u32,
         turn: u64,
         text: String,
-        calls: Vec<ToolCall>,
+        /// As they were said and as they are understood.
+        calls: Vec<PendingCall>,
         usage: Usage,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
         stop: Stop,
         model: String,
+        /// Tokens of the prompt as counted here, and of the reply.
+        prompt_tokens: u64,
+        reply_tokens: u64,
         /// SHA-256 of the prompt as JSON: a prompt that is rebuilt later can be told from another.
         prompt_sha256: String,
         /// What goes back to the vendor with the reply.
@@ -392,9 +405,9 @@ pub enum Event {
         reason: String,
     },
     /// A change is about to be made.
-    ToolStarted { call: String, prepared: PreparedWrite },
+    ToolStarted { conversation: u32, call: String, prepared: PreparedWrite },
     /// A call has its one result.
-    ToolReturned { call: String, name: String, result: ToolResult },
+    ToolReturned { conversation: u32, call: String, name: String, result: ToolResult, tokens: u64 },
     /// The model recorded what it achieved.
     AccomplishmentAdded { text: String },
     /// The model recorded what it wants to remember.

@@ -99,8 +99,8 @@ impl Default for PhaseBounds {
 pub struct ContextSettings {
     /// Tokens that a prompt may have; at least [`MIN_BUDGET_TOKENS`].
     pub budget_tokens: u64,
-    /// When results leave the conversation.
-    pub fold: FoldPolicy,
+    /// When the history is begun anew.
+    pub compact: CompactionPolicy,
     /// Who writes the digest of the past.
     pub summary: SummaryBy,
 }
@@ -110,18 +110,18 @@ pub const MIN_BUDGET_TOKENS: u64 = 8_000;
 
 impl Default for ContextSettings {
     fn default() -> Self {
-        Self { budget_tokens: 100_000, fold: FoldPolicy::Todo, summary: SummaryBy::Digest }
+        Self { budget_tokens: 100_000, compact: CompactionPolicy::Auto, summary: SummaryBy::Digest }
     }
 }
 
-/// When tool results are replaced by one line each.
+/// When the history is begun anew at a phase's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FoldPolicy {
-    /// When the todo that they belong to is completed.
-    Todo,
-    /// Only when the budget runs short.
-    None,
+pub enum CompactionPolicy {
+    /// Unless the job fits in one piece.
+    Auto,
+    /// Always.
+    Always,
 }
 
 /// Who writes the digest of the past.

@@ -2,11 +2,11 @@
 
 pub mod call;
 pub mod contract;
-pub mod conversation;
 pub mod coverage;
 pub mod digest;
 pub mod effort;
 pub mod ending;
+pub mod epoch;
 pub mod event;
 pub mod failure;
 pub mod hold_cause;

@@ -29,6 +29,7 @@ mod tests;
 mod title;
 
 pub use error::PlanError;
+use serde::{Deserialize, Serialize};
 pub(crate) use title::is_final_review;
 pub use title::slug;
 
@@ -52,7 +53,8 @@ pub struct Plan {
 }
 
 /// One phase of the plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlannedPhase {
     /// From 1, without gaps: the phase's place in the plan.
     pub number: u32,
@@ -65,7 +67,8 @@ pub struct PlannedPhase {
 }
 
 /// One step of a phase.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlannedStep {
     /// Plain text on one line.
     pub text: String,
@@ -74,7 +77,8 @@ pub struct PlannedStep {
 }
 
 /// How far a phase is, as marked behind its title.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PhaseState {
     /// It has no mark.
     Open,
@@ -141,6 +145,16 @@ impl Plan {
             phases.push(PlannedPhase { number: named.number, title: named.title, steps, state: named.state });
         }
         Self { text: lines.join("\n") + "\n", phases, spans }
+    }
+
+    /// A plan as a fact says that it was read.
+    pub(crate) fn stored(text: &str, phases: &[PlannedPhase]) -> Self {
+        Self { text: text.to_owned(), phases: phases.to_vec(), spans: Vec::new() }
+    }
+
+    /// The same plan with the places of its phases, which only an edit needs.
+    fn spanned(&self) -> Self {
+        if self.spans.len() == self.phases.len() { self.clone() } else { self.reread(&self.lines()) }
     }
 
     /// The plan in its one form, as it goes to `main_plan.md`.

@@ -2,20 +2,22 @@
 
 use super::{
     call::PendingCall,
-    conversation::Conversation,
+    contract::Check,
     coverage::Coverage,
     effort::Effort,
     ending::Ending,
-    event::{PhaseKind, PlanStep, PreparedWrite, Why},
+    epoch::Epoch,
+    event::{EpochCause, PhaseKind, PreparedWrite, Why},
     limits::Limits,
     models::{Answered, ModelChoice},
     plan::Plan,
     record::HoldReason,
     spec::JobSpec,
     time::Timestamp,
+    todo::Todo,
     todo_list::TodoList,
 };
-use crate::message::{ToolCall, Usage};
+use crate::message::Usage;
 use std::{
     collections::{BTreeSet, VecDeque},
     sync::Arc,
@@ -52,10 +54,12 @@ pub struct Job {
     pub accomplishments: Vec<String>,
     /// Lines of the model's own, oldest first.
     pub notes: Vec<String>,
-    /// Layer 4.
-    pub layer4: String,
-    /// Layer 5.
-    pub conversation: Conversation,
+    /// What the model is shown: layer 4 is its opening, layer 5 what was said since.
+    pub epoch: Epoch,
+    /// Why the next prompt may begin a new epoch.
+    pub compaction: CompactionDue,
+    /// What was taken although it is outside its bounds, since the last board.
+    pub warnings: Vec<String>,
     /// What of the documents the model was shown.
     pub coverage: Coverage,
     /// Turns, tokens, money and time of the whole job.
@@ -106,17 +110,17 @@ pub enum Progress {
     },
     /// `workspace_summary.md` is to be written.
     Summarising {
-        /// Why the phase ended.
-        why: Why,
+        /// Why the phase ended; none: the job begins.
+        why: Option<Why>,
     },
     /// Plan, memory, instructions and summary are to be read from the disk.
     Examining {
-        /// Why there is planning.
-        why: Why,
+        /// Why the phase ended; none: the job begins.
+        why: Option<Why>,
     },
-    /// The model plans, in three steps.
+    /// The model plans, and nothing else is run until nothing is owed.
     Planning(Planning),
-    /// The new todos exist; the model writes the digest of the past (`context.summary: model`).
+    /// The todos exist; the model has been asked for the digest of the past (`context.summary: model`).
     Digesting,
     /// The end is decided and all is archived: the job ends, or is held for a person's review.
     Closing {
@@ -127,27 +131,69 @@ pub enum Progress {
     },
 }
 
-/// A planning step and what is left of its tries.
+/// What planning still owes, and what has been tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
-    /// The one that the model is at.
-    pub step: PlanStep,
     /// Why there is planning.
     pub why: Why,
-    /// Replies in this step that did not finish it: those that called no reading tool, and reading ones over their bound.
-    pub tries: u32,
-    /// Replies in this step that called a reading tool, up to their bound.
-    pub reads: u32,
-    /// Todo lists that were refused for their number.
-    pub refusals: u32,
+    /// `workspace.md` was not saved since the phase began.
+    pub owes_memory: bool,
+    /// The phase could not be worked as planned, and neither plan nor todos have been saved since.
+    pub owes_plan: bool,
+    /// Boards of planning that were shown.
+    pub asked: u32,
+    /// Plans and todos that were refused.
+    pub refused: u32,
+    /// One of them in the present reply.
+    pub is_refused_now: bool,
+    /// The next phase's todos, where the model has set them.
+    pub todos: Option<Vec<Todo>>,
     /// Spent on planning since the last phase ended: it counts to the phase that begins.
     pub spent: Spent,
 }
 
-/// Tries of a planning step.
+impl Planning {
+    /// Whether something is owed.
+    pub fn owes(&self) -> bool {
+        self.owes_memory || self.owes_plan
+    }
+
+    /// Whether the job goes on without what is owed, if this reply does not bring it.
+    pub fn is_last_try(&self) -> bool {
+        self.refused >= PLANNING_TRIES || (!self.is_refused_now && self.asked >= PLANNING_ASKED + self.refused)
+    }
+}
+
+/// Boards of planning after which the job goes on without what is owed.
+pub const PLANNING_ASKED: u32 = 2;
+/// Plans and todos of one planning that are refused at most; replies of the bootstrap that bring neither a plan nor coverage.
 pub const PLANNING_TRIES: u32 = 4;
-/// Reading turns of a planning step that cost no try.
-pub const PLANNING_READS: u32 = 10;
+/// Turns of the bootstrap.
+pub const BOOTSTRAP_TURNS: u64 = 15;
+
+/// What may end the epoch before the next prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CompactionDue {
+    /// It ends in any case.
+    pub forced: Option<EpochCause>,
+    /// A phase has begun since the epoch was last looked at.
+    pub phase_ended: bool,
+    /// So has a todo.
+    pub todo_ended: bool,
+}
+
+/// Whether `todo_complete` completes anything, behind a phase that began in the same reply: an outcome is for the todo that
+/// the model saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CompletionRule {
+    /// It does.
+    #[default]
+    Run,
+    /// Once something was worked for the new phase.
+    AfterWork,
+    /// Not in this reply.
+    Skip,
+}
 
 /// The calls of one reply.
 #[derive(Clone, Debug, Default)]
@@ -160,11 +206,17 @@ pub struct ReplyCalls {
     pub unreadable: Option<String>,
     /// The name of one for whose result there was no room.
     pub skipped: Option<String>,
+    /// A `todo_complete` was refused: those behind it would give their outcomes to other todos.
+    pub is_completion_refused: bool,
+    /// What `todo_complete` does.
+    pub completions: CompletionRule,
+    /// Something of a document was shown that had not been shown before.
+    pub has_shown_more: bool,
 }
 
 impl ReplyCalls {
-    pub(crate) fn of(calls: &[ToolCall]) -> Self {
-        Self { pending: calls.iter().cloned().map(PendingCall::new).collect(), ..Self::default() }
+    pub(crate) fn of(calls: &[PendingCall]) -> Self {
+        Self { pending: calls.iter().cloned().collect(), ..Self::default() }
     }
 }
 
@@ -211,6 +263,16 @@ pub struct Phase {
     pub files: BTreeSet<String>,
     /// Notes and accomplishments that were added in this phase.
     pub notes: Vec<String>,
+    /// The model has seen the plan as it is at the phase's beginning.
+    pub is_oriented: bool,
+    /// `workspace.md` was saved in this phase.
+    pub is_memory_saved: bool,
+    /// Replies that brought neither a plan nor anything new of the documents, of the bootstrap.
+    pub tries: u32,
+    /// Plans and todos that were refused for their bounds: the next is taken.
+    pub refused_for_bounds: u32,
+    /// The contract's checks at the beginning of a review.
+    pub checks: Option<Vec<Check>>,
 }
 
 /// A phase that is over.
@@ -332,7 +394,7 @@ impl Job {
         if let Status::Ended(ending) = &self.status { Some(ending) } else { None }
     }
 
-    /// The planning step, where it is at one.
+    /// What planning owes, where it is at it.
     pub fn planning(&self) -> Option<&Planning> {
         if let Progress::Planning(planning) = &self.progress { Some(planning) } else { None }
     }
@@ -350,6 +412,11 @@ impl Job {
         self.phase.kind == PhaseKind::Review
     }
 
+    /// Whether the phase is one that the plan has to come from.
+    pub fn is_bootstrap(&self) -> bool {
+        self.phase.kind == PhaseKind::Bootstrap
+    }
+
     /// Whether todos are worked.
     pub fn is_executing(&self) -> bool {
         self.progress == Progress::Executing
@@ -358,10 +425,20 @@ impl Job {
     /// The next planned phase: the first in the plan that isn't complete, unless it is the last and only reviews, which
     /// is what the system's own review is for.
     pub fn next_planned(&self) -> Option<&super::plan::PlannedPhase> {
-        let plan = self.plan.as_ref()?;
+        Self::next_phase(self.plan.as_ref()?)
+    }
+
+    /// The same of another plan.
+    pub(crate) fn next_phase(plan: &Plan) -> Option<&super::plan::PlannedPhase> {
         let current = plan.current()?;
         let is_last = plan.phases().last().is_some_and(|last| last.number == current.number);
         (!(is_last && super::plan::is_final_review(&current.title))).then_some(current)
+    }
+
+    /// The open steps of the next planned phase: its todos, unless the model sets others.
+    pub fn next_steps(&self) -> Vec<String> {
+        let steps = self.next_planned().map_or(&[][..], |phase| &phase.steps);
+        steps.iter().filter(|step| !step.done).map(|step| step.text.clone()).collect()
     }
 
     /// Phases in the plan, without a final review at its end.

@@ -2,25 +2,24 @@
 
 use crate::{
     job::{
-        call::Family,
-        conversation::Conversation,
+        call::{Family, PendingCall},
         coverage::Coverage,
         effort::Effort,
-        event::{CallEnd, Decision, Event, ExaminedFiles, PhaseKind, PlanStep, SavedFile, ToolResult, Why},
+        epoch::Epoch,
+        event::{BoardKind, CallEnd, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, ToolResult, Why},
         failure::Remedy,
-        instructions::{FoldPolicy, SummaryBy},
         models::Answered,
         plan::Plan,
         spec::JobSpec,
         state::{
-            Attempts, CompletionRefusals, EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE, PLANNING_READS,
-            PastPhase, Phase, Planning, Progress, ReplyCalls, Spent, Status, Totals,
+            Attempts, CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job,
+            PLAN_FILE, PastPhase, Phase, Planning, Progress, ReplyCalls, Spent, Status, Totals,
         },
         time::Timestamp,
+        todo::Todo,
         todo_list::TodoList,
     },
-    message::Usage,
-    prompt::{compact, layers},
+    message::ToolCall,
 };
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -57,8 +56,9 @@ impl Job {
             feedback: Vec::new(),
             accomplishments: Vec::new(),
             notes: Vec::new(),
-            layer4: layers::at_the_start(&spec),
-            conversation: Conversation::default(),
+            epoch: Epoch::default(),
+            compaction: CompactionDue::default(),
+            warnings: Vec::new(),
             coverage: Coverage::default(),
             totals: Totals::default(),
             attempts: Attempts::default(),
@@ -89,31 +89,42 @@ impl Job {
         self.last_at = self.last_at.max(at);
         self.answered.observe(event);
         match event {
-            Event::JobCreated { .. } | Event::TodosWarned { .. } => {}
+            Event::JobCreated { .. } => {}
             Event::Opened { .. } => self.attempts = Attempts::default(),
-            Event::ModelChosen { choice } => self.choice = choice.clone(),
+            Event::ModelChosen { choice } => {
+                self.choice = choice.clone();
+                self.compaction.forced = Some(EpochCause::ModelChanged);
+            }
             Event::PhaseStarted { number, attempt, kind, title, plan_phase, todos } => {
                 if *number != self.phase.number {
                     self.early_ends.in_a_row = 0;
                 }
                 let list = TodoList::new(todos.clone(), at);
+                self.calls.completions = match (kind, self.phase.kind, self.planning()) {
+                    (PhaseKind::Planned, PhaseKind::Planned | PhaseKind::Review, Some(Planning { asked: 0, .. })) => {
+                        CompletionRule::Skip
+                    }
+                    (PhaseKind::Planned, _, _) => CompletionRule::AfterWork,
+                    (PhaseKind::Bootstrap | PhaseKind::Review, _, _) => CompletionRule::Run,
+                };
                 self.phase = Phase::new(*number, *attempt, *kind, title, *plan_phase, list, at);
+                self.phase.is_oriented = self.calls.completions != CompletionRule::Skip;
                 if let Progress::Planning(planning) = &self.progress {
                     self.phase.spent = planning.spent;
                 }
-                self.progress = match (self.spec.instructions.context.summary, kind) {
-                    (SummaryBy::Model, PhaseKind::Planned) => Progress::Digesting,
-                    (SummaryBy::Model, PhaseKind::Bootstrap | PhaseKind::Review) | (SummaryBy::Digest, _) => {
-                        Progress::Executing
-                    }
+                self.progress = match kind {
+                    // The system does the first todos itself.
+                    PhaseKind::Bootstrap => Progress::Summarising { why: None },
+                    PhaseKind::Planned | PhaseKind::Review => Progress::Executing,
                 };
+                self.compaction.phase_ended = true;
             }
             Event::PhaseEnded { why, folder } => self.on_phase_ended(why, folder, at),
             Event::ArchiveStored { .. } => {
                 if let Progress::Archiving { why, ending, .. } = &mut self.progress {
                     self.progress = match ending.take() {
                         Some(ending) => Progress::Closing { ending, approved: false },
-                        None => Progress::Summarising { why: why.clone() },
+                        None => Progress::Summarising { why: Some(why.clone()) },
                     };
                 }
             }
@@ -123,71 +134,83 @@ impl Job {
                 }
             }
             Event::FilesExamined { files } => self.on_examined(files),
-            Event::PlanSet { text, .. } => {
-                self.plan = self.plan_of(text);
+            Event::PlanRead { text, phases } => self.plan = Some(Plan::stored(text, phases)),
+            Event::PlanSaved { text, phases } => {
+                self.plan = Some(Plan::stored(text, phases));
+                if let Progress::Planning(planning) = &mut self.progress {
+                    planning.owes_plan = false;
+                }
+            }
+            Event::PlanSet { text, phases, .. } => {
+                self.plan = Some(Plan::stored(text, phases));
                 self.writes.push_back(FileWrite { path: PLAN_FILE, text: text.clone() });
+            }
+            Event::MemorySaved { text } => {
+                self.memory = Some(text.clone());
+                self.phase.is_memory_saved = true;
+                if let Progress::Planning(planning) = &mut self.progress {
+                    planning.owes_memory = false;
+                }
+            }
+            Event::FilesEdited { memory, .. } => {
+                self.memory.clone_from(memory);
+                self.compaction.forced = Some(EpochCause::FilesEdited);
             }
             Event::FileWritten { .. } => {
                 self.writes.pop_front();
             }
-            Event::StepEnded { step, .. } => self.on_step_ended(*step),
-            Event::TodosRefused { .. } => {
+            Event::PlanningRefused { .. } => {
                 if let Progress::Planning(planning) = &mut self.progress {
-                    planning.refusals += 1;
-                }
-            }
-            Event::TodosWritten { todos } => {
-                let before = self.phase.todos.current().map(|todo| todo.id);
-                self.phase.todos = TodoList::new(todos.clone(), at);
-                if self.phase.todos.current().map(|todo| todo.id) == before {
-                    self.phase.effort.on_list_change();
+                    planning.refused += 1;
+                    planning.is_refused_now = true;
                 } else {
-                    self.phase.effort.on_todo_change();
+                    self.phase.refused_for_bounds += 1;
                 }
             }
+            // The phase's beginning follows in the same decision.
+            Event::PlanningEnded { .. } => {}
+            Event::TodosWarned { warning } => self.warnings.push(warning.clone()),
+            Event::TodosWritten { todos } => self.on_todos_written(todos, at),
             Event::TodoCompleted { id, outcome, unevidenced } => {
                 self.phase.todos.complete(*id, outcome.as_deref(), *unevidenced, at);
                 self.phase.effort.on_todo_change();
-                if self.spec.instructions.context.fold == FoldPolicy::Todo {
-                    self.conversation.on_todo_finished();
-                }
+                self.compaction.todo_ended = true;
             }
-            Event::TodoCompletionRefused { .. } => self.phase.effort.on_completion_refused(),
-            Event::ContextMasked { calls } => self.conversation.mask(calls),
-            Event::TurnsFolded { entries, digest } => {
-                self.conversation.drop_oldest(*entries);
-                self.layer4 = layers::with_folded_turns(&self.layer4, digest, self.spec.budget_tokens);
+            Event::TodoCompletionRefused { .. } => {
+                self.phase.effort.on_completion_refused();
+                self.calls.is_completion_refused = true;
             }
-            Event::ContextCompacted { layer4 } => {
-                self.layer4.clone_from(layer4);
-                self.conversation.clear();
-                if self.progress == Progress::Digesting {
-                    self.progress = Progress::Executing;
-                    // The digest called no tool, as it was asked to; the work on the first todo begins now.
-                    self.phase.effort.on_todo_change();
-                }
+            Event::EpochOpened { number, opening, board, tokens, .. } => {
+                self.epoch.open(*number, opening.concat(), board, *tokens);
+                self.compaction = CompactionDue::default();
+                self.on_shown(BoardKind::Todos);
             }
-            Event::ModelReplied { text, calls, usage, cost_usd, carried, .. } => {
+            Event::BoardShown { kind, board, line, tokens, .. } => {
+                self.epoch.push_board(line, board.as_deref(), *tokens);
+                self.compaction.todo_ended = false;
+                self.on_shown(*kind);
+            }
+            Event::CompactionNotDue { .. } => self.compaction.phase_ended = false,
+            Event::ChecksMade { checks } => self.phase.checks = Some(checks.clone()),
+            Event::ModelReplied { text, calls, usage, cost_usd, prompt_tokens, reply_tokens, carried, .. } => {
                 self.attempts = Attempts::default();
                 self.calls = ReplyCalls::of(calls);
-                self.totals.counted = Some((usage.input, compact::local_tokens(self)));
+                self.totals.counted = Some((usage.input, *prompt_tokens));
                 self.totals.spent.add(usage, *cost_usd);
                 if let Progress::Planning(planning) = &mut self.progress {
-                    let reads = self.calls.pending.iter().any(|call| call.family() == Some(Family::Reading));
-                    planning.on_reply(usage, *cost_usd, reads);
+                    planning.is_refused_now = false;
+                    planning.spent.add(usage, *cost_usd);
                 } else {
                     self.phase.spent.add(usage, *cost_usd);
                 }
-                for part in self.conversation.on_answered() {
-                    if self.coverage.add(&part) {
-                        self.phase.effort.on_change();
-                    }
-                }
-                self.conversation.push_reply(text, calls, carried.as_ref());
+                self.on_answered();
+                let said: Vec<ToolCall> = calls.iter().map(|call| call.said.clone()).collect();
+                self.epoch.push_reply(text, said, carried.as_ref(), *reply_tokens);
                 self.phase.effort.on_turn(calls.len());
+                self.phase.tries += 1;
             }
             Event::ToolStarted { prepared, .. } => self.calls.prepared = Some(prepared.clone()),
-            Event::ToolReturned { result, .. } => self.on_tool_returned(result),
+            Event::ToolReturned { result, tokens, .. } => self.on_tool_returned(result, *tokens),
             Event::AccomplishmentAdded { text } => {
                 self.accomplishments.push(text.clone());
                 self.phase.notes.push(text.clone());
@@ -225,7 +248,9 @@ impl Job {
                 self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: instructions.clone() });
                 self.early_ends = EarlyEnds::default();
                 self.refusals.counted = 0;
-                self.progress = Progress::Summarising { why: Why::Feedback { number: *number, text: text.clone() } };
+                self.compaction.forced = Some(EpochCause::Feedback);
+                let why = Why::Feedback { number: *number, text: text.clone() };
+                self.progress = Progress::Summarising { why: Some(why) };
             }
             Event::Approved => {
                 self.status = Status::Running;
@@ -258,7 +283,6 @@ impl Job {
         } else {
             self.early_ends.in_a_row = 0;
         }
-        self.calls = ReplyCalls::default();
         self.past.push(PastPhase { phase: self.phase.clone(), why: why.clone(), folder: folder.to_owned(), ended: at });
         let ending = self.decided_ending().cloned().map(Box::new);
         self.progress = Progress::Archiving { folder: folder.to_owned(), why: why.clone(), ending };
@@ -268,49 +292,88 @@ impl Job {
         let Progress::Examining { why } = &self.progress else {
             return;
         };
-        let why = why.clone();
-        if let Some(plan) = files.plan.as_deref().and_then(|text| self.plan_of(text)) {
-            self.plan = Some(plan);
-        }
+        self.progress = match why.clone() {
+            None => Progress::Executing,
+            Some(why) => Progress::Planning(Planning {
+                owes_memory: why == Why::PhaseDone
+                    && self.phase.kind == PhaseKind::Planned
+                    && !self.phase.is_memory_saved,
+                owes_plan: why != Why::PhaseDone,
+                asked: 0,
+                refused: 0,
+                is_refused_now: false,
+                todos: None,
+                spent: Spent::default(),
+                why,
+            }),
+        };
         self.memory.clone_from(&files.memory);
         self.instructions.clone_from(&files.instructions);
-        // Planning is shown the plan as the system has marked it, not as it was a moment before.
-        let mut shown = files.clone();
-        if let Some((plan, _)) = self.marked(files) {
-            shown.plan = Some(plan.text().to_owned());
-            self.plan = Some(plan);
-        }
-        self.conversation.push_user(layers::examined(&shown, self.spec.budget_tokens));
-        self.progress = Progress::Planning(Planning::new(why));
     }
 
-    /// The plan that `text` says; nobody reads again what the plan's own text says already.
-    fn plan_of(&self, text: &str) -> Option<Plan> {
-        match &self.plan {
-            Some(plan) if plan.text() == text => Some(plan.clone()),
-            Some(_) | None => Plan::parse(text).ok(),
-        }
-    }
-
-    fn on_step_ended(&mut self, step: PlanStep) {
-        let Progress::Planning(planning) = &mut self.progress else {
+    fn on_todos_written(&mut self, todos: &[Todo], at: Timestamp) {
+        if let Progress::Planning(planning) = &mut self.progress {
+            planning.owes_plan = false;
+            planning.todos = Some(todos.to_vec());
             return;
-        };
-        planning.tries = 0;
-        planning.reads = 0;
-        planning.step = match step {
-            PlanStep::UpdateMemory => PlanStep::UpdatePlan,
-            PlanStep::UpdatePlan | PlanStep::CreateTodos => PlanStep::CreateTodos,
-        };
+        }
+        let before = self.phase.todos.current().map(|todo| todo.id);
+        self.phase.todos = TodoList::new(todos.to_vec(), at);
+        if self.phase.todos.current().map(|todo| todo.id) == before {
+            self.phase.effort.on_list_change();
+        } else {
+            self.phase.effort.on_todo_change();
+        }
     }
 
-    fn on_tool_returned(&mut self, result: &ToolResult) {
+    /// The runner's word is said: what it told of is told.
+    fn on_shown(&mut self, kind: BoardKind) {
+        self.warnings.clear();
+        self.phase.is_oriented = true;
+        match (kind, &mut self.progress) {
+            (BoardKind::Digest, progress) => *progress = Progress::Digesting,
+            (_, Progress::Planning(planning)) => planning.asked += 1,
+            (_, progress @ Progress::Digesting) => {
+                *progress = Progress::Executing;
+                // The digest called no tool, as it was asked to; the work on the first todo begins now.
+                self.phase.effort.on_todo_change();
+            }
+            (BoardKind::Todos | BoardKind::Planning, _) => {}
+        }
+    }
+
+    /// The model has answered to all that the prompt showed.
+    fn on_answered(&mut self) {
+        let shown = match self.progress {
+            // The digest is of what was done before; the results behind it are still to be worked on.
+            Progress::Digesting => self.epoch.unanswered().iter().filter_map(|result| result.shown.clone()).collect(),
+            _ => self.epoch.on_answered(),
+        };
+        for part in shown {
+            if self.coverage.add(&part) {
+                self.phase.effort.on_change();
+            }
+        }
+    }
+
+    fn on_tool_returned(&mut self, result: &ToolResult, tokens: u64) {
         let Some(call) = self.calls.pending.pop_front() else {
             return;
         };
         let (said, family) = (&call.said, call.family());
         self.calls.prepared = None;
-        self.conversation.push_result(said, call.tool, result);
+        self.epoch.push_result(said, result, tokens);
+        if result.end == CallEnd::Done && is_work(&call) {
+            if self.calls.completions == CompletionRule::AfterWork {
+                self.calls.completions = CompletionRule::Run;
+            }
+        }
+        // To read what is new is no try of the bootstrap.
+        let is_new = |part| self.phase.kind == PhaseKind::Bootstrap && self.coverage.clone().add(part);
+        if !self.calls.has_shown_more && result.shown.as_ref().is_some_and(is_new) {
+            self.calls.has_shown_more = true;
+            self.phase.tries = self.phase.tries.saturating_sub(1);
+        }
         let effort = &mut self.phase.effort;
         match result.end {
             CallEnd::Done => {
@@ -343,11 +406,14 @@ impl Job {
             self.phase.files.insert(changed.path.clone());
             self.phase.effort.on_change();
         }
-        match &result.saved {
-            Some(SavedFile::Plan { text }) => self.plan = self.plan_of(text),
-            Some(SavedFile::Memory { text }) => self.memory = Some(text.clone()),
-            None => {}
-        }
+    }
+}
+
+/// Whether a call reads or changes something outside the todo list.
+fn is_work(call: &PendingCall) -> bool {
+    match call.family() {
+        Some(Family::Reading | Family::Writing) => true,
+        Some(Family::Control) | None => false,
     }
 }
 
@@ -356,21 +422,6 @@ fn signature(name: &str, arguments: &str, text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (name, arguments, text).hash(&mut hasher);
     hasher.finish()
-}
-
-impl Planning {
-    fn new(why: Why) -> Self {
-        Self { step: PlanStep::UpdateMemory, why, tries: 0, reads: 0, refusals: 0, spent: Spent::default() }
-    }
-
-    fn on_reply(&mut self, usage: &Usage, cost_usd: Option<f64>, reads: bool) {
-        self.spent.add(usage, cost_usd);
-        if reads && self.reads < PLANNING_READS {
-            self.reads += 1;
-        } else {
-            self.tries += 1;
-        }
-    }
 }
 
 impl Phase {
@@ -395,6 +446,11 @@ impl Phase {
             effort: Effort::default(),
             files: BTreeSet::new(),
             notes: Vec::new(),
+            is_oriented: true,
+            is_memory_saved: false,
+            tries: 0,
+            refused_for_bounds: 0,
+            checks: None,
         }
     }
 }

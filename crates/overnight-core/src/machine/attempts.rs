@@ -3,13 +3,13 @@
 use super::ending::held;
 use crate::{
     job::{
-        event::Event,
+        event::{EpochCause, Event},
         failure::{Failure, Remedy},
         hold_cause::HoldCause,
         record::{HoldReason, JobStatus},
         state::Job,
     },
-    prompt::compact,
+    prompt::{compact::room_of, opening},
 };
 
 /// Times that one turn's prompt may be too long for the model before the job is held: the first shortens it.
@@ -33,12 +33,19 @@ impl Job {
         }];
         match remedy {
             Remedy::Retry { .. } | Remedy::GiveUp => {}
-            Remedy::Compact if self.attempts.too_long == 0 => events.extend(compact::shorter(self)),
+            Remedy::Compact if self.attempts.too_long == 0 => events.extend(self.shorter()),
             // Some servers say so now and then for no reason: the same prompt may be taken the next time.
             Remedy::Compact if self.attempts.too_long < MOST_TOO_LONG => {}
             Remedy::Compact => events.push(held(&HoldCause::PromptTooLong { said: reason })),
             Remedy::Configure => events.push(Event::Held { reason: HoldReason::Paused, detail: reason }),
         }
         events
+    }
+
+    /// What makes the next prompt half as long, as far as an opening can give that: the provider's count says that it is too
+    /// long, whatever was counted here.
+    fn shorter(&self) -> Option<Event> {
+        let room = room_of(self).min(self.epoch.tokens());
+        Some(opening::event(self, EpochCause::TooLong, None, room))
     }
 }

@@ -5,18 +5,18 @@ use super::planning;
 use crate::{
     job::{
         call::{
-            ControlCall, Tool,
+            ControlCall,
             arguments::{CompletionStatus, TodoItem},
         },
         ending::{Completion, Ending},
-        event::{CallEnd, Event, PhaseKind, PlanStep, StepEnd, ToolResult, Why},
+        event::{CallEnd, Event, PhaseKind, ToolResult, Why},
         record::JobStatus,
-        state::{Job, LAST_REVIEW_TODO, Planning},
+        state::{Job, LAST_REVIEW_TODO},
         time::Timestamp,
         todo_list::MOST_TODOS,
     },
     message::ToolCall,
-    prompt::todo_board,
+    prompt::{compact::FRAME, todo_board},
     tokens::{estimate, head, tail},
 };
 
@@ -36,7 +36,6 @@ impl Job {
             }
             ControlCall::JobComplete { status, completion } => return self.job_complete(said, *status, completion),
             ControlCall::TodoWrite(items) => self.todo_write(said, items, at),
-            ControlCall::NoChange { reason } => self.no_change(said, reason),
             ControlCall::TodoComplete { outcome } => self.todo_complete(said, outcome.as_deref()),
             ControlCall::TodoRewind { issue } => {
                 let text = "The phase is archived with the issue; the plan will be reconsidered.";
@@ -47,25 +46,6 @@ impl Job {
                 self.end_phase(vec![returned(said, CallEnd::Done, text)], Why::Reset { reason: reason.clone() })
             }
         })
-    }
-
-    /// What the tools that end a todo or a phase say while none is worked.
-    pub(super) fn belongs_to_work(&self, tool: Tool) -> Option<String> {
-        let ends = matches!(tool, Tool::TodoComplete | Tool::TodoRewind | Tool::ArchiveAndReset);
-        (ends && !self.is_executing()).then(|| self.wrong_step(tool))
-    }
-
-    /// What a tool says that was called at the wrong step.
-    pub(super) fn wrong_step(&self, tool: Tool) -> String {
-        let name = tool.name();
-        if let Some(Planning { step, .. }) = self.planning() {
-            let expected = todo_board::expected(*step);
-            return format!("{name} does not belong to the step {step} ({} of 3); {expected}", step.place());
-        }
-        let task = self.phase.todos.current().map_or(0, |todo| self.phase.todos.number_of(todo.id));
-        format!(
-            "{name} belongs to planning, and the phase is being worked; go on with task {task}, or call todo_complete()"
-        )
     }
 
     fn todo_complete(&self, call: &ToolCall, outcome: Option<&str>) -> Vec<Event> {
@@ -79,15 +59,8 @@ impl Job {
             return vec![refusal(call, text)];
         }
         let effort = &self.phase.effort;
-        let objection = match effort.untold_failure() {
-            Some(tool) => Some(format!("{tool} failed: look at its result first, then go on with task {number}")),
-            None if !effort.worked && !effort.evidence_asked => Some(format!(
-                "no tool was called for task {number} '{}': do the work first, or call todo_complete() again if nothing is left to do",
-                todo.content
-            )),
-            None => None,
-        };
-        if let Some(reason) = objection {
+        if let Some(tool) = effort.untold_failure() {
+            let reason = format!("{tool} failed: look at its result first, then go on with task {number}");
             return vec![refusal(call, reason.clone()), Event::TodoCompletionRefused { id: todo.id, reason }];
         }
         let left = self.phase.todos.counts().remaining() - 1;
@@ -100,10 +73,8 @@ impl Job {
         if left == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
     }
 
-    /// The phase ends after `events`: what is left of the reply is skipped, then the archive is owed.
+    /// The phase ends after `events`: the archive is owed, and what is left of the reply comes after it.
     pub(super) fn end_phase(&self, mut events: Vec<Event>, why: Why) -> Vec<Event> {
-        let answered = answered(&events);
-        events.extend(self.skipped(answered, "not run: the phase has ended"));
         let suffix = why.folder_suffix(self.phase.attempt);
         let folder = format!("phase-{:02}-{}{suffix}", self.phase.number, crate::job::plan::slug(&self.phase.title));
         events.push(Event::PhaseEnded { why, folder });
@@ -115,42 +86,18 @@ impl Job {
         self.calls.pending.iter().skip(answered).map(|call| returned(&call.said, CallEnd::Skipped, text)).collect()
     }
 
-    fn no_change(&self, call: &ToolCall, reason: &str) -> Vec<Event> {
-        let Some(planning) = self.planning() else {
-            return vec![refusal(call, self.wrong_step(Tool::NoChange))];
-        };
-        let objection = match planning.step {
-            PlanStep::CreateTodos => Some(self.wrong_step(Tool::NoChange)),
-            PlanStep::UpdatePlan => planning::plan_must_change(self, planning),
-            PlanStep::UpdateMemory => None,
-        };
-        if let Some(text) = objection {
-            return vec![refusal(call, text)];
-        }
-        let file = match planning.step {
-            PlanStep::UpdateMemory => crate::job::state::MEMORY_FILE,
-            PlanStep::UpdatePlan | PlanStep::CreateTodos => crate::job::state::PLAN_FILE,
-        };
-        vec![
-            returned(call, CallEnd::Done, format!("{file} stays as it is.")),
-            Event::StepEnded { step: planning.step, end: StepEnd::NoChange { reason: reason.to_owned() } },
-        ]
-    }
-
     fn todo_write(&self, call: &ToolCall, items: &[TodoItem], at: Timestamp) -> Vec<Event> {
         if let Some(planning) = self.planning() {
-            return match planning.step {
-                PlanStep::CreateTodos => planning::create_todos(self, planning, call, items, at),
-                PlanStep::UpdateMemory | PlanStep::UpdatePlan => vec![refusal(call, self.wrong_step(Tool::TodoWrite))],
-            };
+            return planning::set_todos(self, planning, call, items, at);
         }
         match self.phase.kind {
             PhaseKind::Planned => {}
-            PhaseKind::Bootstrap | PhaseKind::Review => {
-                let text = format!(
-                    "the todos of the {} are set by the system; complete them, or call todo_rewind(issue) if they can't be done",
-                    self.phase.kind.name()
-                );
+            PhaseKind::Bootstrap => {
+                let text = "the todos of the bootstrap are set by the system, and those of a phase are the list items of the plan: save main_plan.md";
+                return vec![refusal(call, text)];
+            }
+            PhaseKind::Review => {
+                let text = "the todos of the review are set by the system; complete them, or add a phase to main_plan.md if there is more to do";
                 return vec![refusal(call, text)];
             }
         }
@@ -170,7 +117,7 @@ impl Job {
             return vec![refusal(call, text)];
         }
         let list = crate::job::todo_list::TodoList::new(todos.clone(), at);
-        let most = self.spec.instructions.phase.max_todos + planning::TOLERANCE;
+        let most = self.spec.instructions.phase.max_todos + planning::OVER;
         let tasks = u32::try_from(list.counts().tasks()).unwrap_or(u32::MAX);
         if tasks > most {
             let text = format!(
@@ -198,22 +145,31 @@ impl Job {
                 Some(self.end_job(events, ending, Why::Abandoned { reason }))
             }
             CompletionStatus::Complete if self.is_executing() && self.phase.kind == PhaseKind::Review => None,
-            CompletionStatus::Complete if self.planning().is_some() => refused(self.wrong_step(Tool::JobComplete)),
             CompletionStatus::Complete => refused(format!(
                 "the job is not in its review yet ({}); work the phases first, or call job_complete(status: \"blocked\") if it can't be done",
-                todo_board::place(self)
+                self.still_open()
             )),
         }
     }
 
+    /// What is open before the review, in a few words.
+    fn still_open(&self) -> String {
+        if self.planning().is_some() {
+            return "the next phase has not begun".to_owned();
+        }
+        let list = &self.phase.todos;
+        let numbers: Vec<String> = list.open().map(|todo| list.number_of(todo.id).to_string()).collect();
+        format!("phase {}: open tasks {}", todo_board::place(self), numbers.join(", "))
+    }
+
     /// The job ends after `events`: by way of the phase's archive, where a phase is open.
     pub(super) fn end_job(&self, mut events: Vec<Event>, ending: Ending, why: Why) -> Vec<Event> {
+        let answered = answered(&events);
+        events.extend(self.skipped(answered, "not run: the job has ended"));
         if self.is_phase_open() {
             events.push(Event::EndingDecided { ending: Box::new(ending) });
             return self.end_phase(events, why);
         }
-        let answered = answered(&events);
-        events.extend(self.skipped(answered, "not run: the job has ended"));
         events.push(Event::JobEnded { ending: Box::new(ending) });
         events
     }
@@ -251,10 +207,10 @@ pub(super) fn refusal(call: &ToolCall, reason: impl Into<String>) -> Event {
     returned(call, CallEnd::Refused, reason)
 }
 
-/// Bounds a result's text to `most` tokens. Working tools put what is too long into a file; this is for answers that repeat what the model
-/// itself said too much of.
+/// Bounds a result's text to `most` tokens. Working tools put what is too long into a file; this is for answers that repeat
+/// what the model itself said too much of.
 pub(super) fn bound_result(event: &mut Event, most: u64) {
-    let Event::ToolReturned { result, .. } = event else {
+    let Event::ToolReturned { result, tokens, .. } = event else {
         return;
     };
     // A page of a document is bounded where it is read.
@@ -263,8 +219,16 @@ pub(super) fn bound_result(event: &mut Event, most: u64) {
     }
     let (head, tail) = (head(&result.text, most / 2), tail(&result.text, most / 4));
     result.text = format!("{head}\n[… {} tokens in all, cut here …]\n{tail}", estimate(&result.text));
+    *tokens = result_tokens(&result.text);
+}
+
+/// Estimated tokens of a result in the history.
+pub(super) fn result_tokens(text: &str) -> u64 {
+    FRAME + estimate(text)
 }
 
 pub(super) fn returned(call: &ToolCall, end: CallEnd, text: impl Into<String>) -> Event {
-    Event::ToolReturned { call: call.id.clone(), name: call.name.clone(), result: ToolResult::plain(end, text) }
+    let result = ToolResult::plain(end, text);
+    let tokens = result_tokens(&result.text);
+    Event::ToolReturned { conversation: 0, call: call.id.clone(), name: call.name.clone(), result, tokens }
 }

@@ -4,24 +4,28 @@
 //! needed (`Effect::Decide`), the facts come from `owed` alone.
 
 use super::{
-    control::{refusal, returned},
+    control::{refusal, result_tokens, returned},
     effect::{Command, Effect, EffectResult},
     ending::held,
     planning,
 };
 use crate::{
     job::{
-        call::{ControlCall, Family, ParsedCall, PendingCall, WorkCall},
+        call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall},
         ending::Ending,
-        event::{CallEnd, Event, PlanStep, PreparedWrite, SavedFile, StepEnd, ToolResult, Why},
+        event::{BoardKind, CallEnd, EpochCause, Event, PlanningEnd, PreparedWrite, SavedFile, ToolResult, Why},
         record::{HoldReason, JobStatus},
-        state::{Job, PLANNING_TRIES, Planning, Progress, Status},
+        state::{BOOTSTRAP_TURNS, CompletionRule, Job, MEMORY_FILE, PLAN_FILE, PLANNING_TRIES, Progress, Status},
         time::Timestamp,
     },
     message::{Reply, Stop, ToolCall, readable},
-    prompt::{compact, layers, todo_board},
-    tokens,
+    prompt::{
+        compact::{self, Compaction, FRAME, room_of},
+        opening, todo_board,
+    },
+    tokens::{self, estimate},
 };
+use serde_json::Value;
 
 impl Job {
     /// The effect that is due now.
@@ -35,16 +39,25 @@ impl Job {
         if self.owed(self.last_at).is_some() {
             return Effect::Decide;
         }
-        if let Some(call) = self.calls.pending.front() {
-            return self.effect_of_call(call);
-        }
         match &self.progress {
-            Progress::Executing | Progress::Planning(_) | Progress::Digesting => Effect::Model,
-            Progress::Archiving { folder, why, .. } => Effect::Archive { folder: folder.clone(), why: why.clone() },
-            Progress::Summarising { .. } => Effect::Summary,
-            Progress::Examining { .. } => Effect::Examine,
-            Progress::Closing { .. } => Effect::Decide,
+            Progress::Archiving { folder, why, .. } => {
+                return Effect::Archive { folder: folder.clone(), why: why.clone() };
+            }
+            Progress::Summarising { .. } => return Effect::Summary,
+            Progress::Examining { .. } => return Effect::Examine,
+            Progress::Closing { .. } => return Effect::Decide,
+            Progress::Executing | Progress::Planning(_) | Progress::Digesting => {}
         }
+        match self.calls.pending.front() {
+            Some(call) => self.effect_of_call(call),
+            None if self.owes_checks() => Effect::Check(None),
+            None => Effect::Model,
+        }
+    }
+
+    /// Whether the review begins: the model is shown how every check stands.
+    fn owes_checks(&self) -> bool {
+        self.is_review() && self.is_executing() && self.phase.checks.is_none() && self.calls.pending.is_empty()
     }
 
     fn effect_of_call(&self, PendingCall { said, call, .. }: &PendingCall) -> Effect {
@@ -56,7 +69,7 @@ impl Job {
                 Some(prepared) => Effect::Change(change.clone(), prepared.clone()),
             },
             // The only control call that needs the outside is a completion to be checked.
-            ParsedCall::Control(ControlCall::JobComplete { completion, .. }) => Effect::Check(completion.clone()),
+            ParsedCall::Control(ControlCall::JobComplete { completion, .. }) => Effect::Check(Some(completion.clone())),
             ParsedCall::Control(_) | ParsedCall::Invalid { .. } => Effect::Decide,
         }
     }
@@ -67,8 +80,9 @@ impl Job {
             Progress::Summarising { .. } => return self.replan_limit(),
             Progress::Closing { ending, approved } => return Some(vec![self.close(ending, *approved)]),
             Progress::Archiving { .. } | Progress::Examining { .. } => return None,
-            Progress::Planning(planning) if planning.step == PlanStep::CreateTodos && self.next_planned().is_none() => {
-                return Some(planning::start_review(self, at));
+            // Nothing is asked where the plan is a moment old, or no phase is left.
+            Progress::Planning(planning) if planning.why == Why::PhaseDone && self.is_planning_needless() => {
+                return Some(planning::end(self, planning, PlanningEnd::Done, at));
             }
             Progress::Digesting if !self.calls.pending.is_empty() => {
                 return Some(self.skipped(0, "not run: only the digest was asked for"));
@@ -80,42 +94,91 @@ impl Job {
         }
         self.limit_reached()
             .map(|cause| vec![held(&cause)])
-            .or_else(|| self.forced_phase_end(at))
-            .or_else(|| compact::owed(self))
+            .or_else(|| self.forced_end(at))
+            .or_else(|| if self.owes_checks() { None } else { self.word_of_the_runner() })
+    }
+
+    fn is_planning_needless(&self) -> bool {
+        self.is_bootstrap() || self.next_planned().is_none()
     }
 
     fn owed_to_call(&self, pending: &PendingCall, at: Timestamp) -> Option<Vec<Event>> {
-        let PendingCall { said, tool, call } = pending;
+        let PendingCall { said, call, .. } = pending;
         let refused = |text: &str| Some(vec![refusal(said, text)]);
         let skipped = |text: &str| Some(vec![returned(said, CallEnd::Skipped, text)]);
         if let Some(text) = self.refusal_after_unreadable(pending) {
             return refused(&text);
         }
+        if let Some(events) = self.owed_while_planning(pending, at) {
+            return Some(events);
+        }
         match call {
             // Nothing is called done whose work is still to come.
-            ParsedCall::Control(_) | ParsedCall::Invalid { .. }
-                if pending.family() == Some(Family::Control)
-                    && let Some(name) = &self.calls.skipped =>
-            {
+            ParsedCall::Control(_) if let Some(name) = &self.calls.skipped => {
                 let name = tokens::head(name, 20);
                 skipped(&format!("not run: {name} before it in this reply was not run; call both again"))
             }
-            ParsedCall::Control(_) | ParsedCall::Invalid { .. }
-                if let Some(text) = tool.and_then(|tool| self.belongs_to_work(tool)) =>
-            {
-                refused(&text)
+            ParsedCall::Control(ControlCall::TodoComplete { .. }) if let Some(text) = self.completes_nothing() => {
+                skipped(&text)
             }
             ParsedCall::Control(control) => self.control(said, control, at),
             ParsedCall::Invalid { reason } => refused(reason),
-            ParsedCall::Work(_) if compact::is_full(self) => {
+            ParsedCall::Work(_) if self.is_reply_full() => {
                 skipped("not run: the results of this reply fill the context already; call it again in the next reply")
             }
             ParsedCall::Work(_) => None,
         }
     }
 
+    /// Whether the unanswered results leave no room for more in this reply.
+    fn is_reply_full(&self) -> bool {
+        self.epoch.unanswered_tokens() > room_of(self) * REPLY_PERCENT / 100
+    }
+
+    /// Why `todo_complete` completes nothing now, where the fault is not the model's: an outcome is for the todo that it saw.
+    fn completes_nothing(&self) -> Option<String> {
+        if self.is_bootstrap() {
+            let text = "not run: the bootstrap ends when main_plan.md is saved with a plan that can be read";
+            return Some(text.to_owned());
+        }
+        if self.calls.is_completion_refused {
+            return Some("not run: a todo_complete before it in this reply was refused".to_owned());
+        }
+        match self.calls.completions {
+            CompletionRule::Run => None,
+            CompletionRule::AfterWork | CompletionRule::Skip => Some(format!(
+                "not run: the phase '{}' has just begun, and nothing of its first task was worked yet",
+                self.phase.title
+            )),
+        }
+    }
+
+    /// What becomes of a call while there is planning; none: it is run.
+    fn owed_while_planning(&self, pending: &PendingCall, at: Timestamp) -> Option<Vec<Event>> {
+        let Progress::Planning(planning) = &self.progress else { return None };
+        let said = &pending.said;
+        let skipped = |text: String| Some(vec![returned(said, CallEnd::Skipped, text)]);
+        let owed = todo_board::owed(planning).unwrap_or("go on with the next phase's first task");
+        match &pending.call {
+            ParsedCall::Control(
+                ControlCall::TodoComplete { .. } | ControlCall::TodoRewind { .. } | ControlCall::ArchiveAndReset { .. },
+            ) => skipped(format!("not run: the phase has ended, and the next one has not begun; {owed}")),
+            ParsedCall::Control(_) | ParsedCall::Invalid { .. } => None,
+            ParsedCall::Work(WorkCall::Change(change)) if is_plan_or_memory(change) => None,
+            ParsedCall::Work(_) if planning.is_refused_now => {
+                skipped(format!("not run: the plan or the todos before it were not taken; {owed}"))
+            }
+            ParsedCall::Work(_) if !planning.owes() => Some(planning::end(self, planning, PlanningEnd::Done, at)),
+            ParsedCall::Work(_) if planning.is_last_try() => {
+                Some(planning::end(self, planning, PlanningEnd::FellBack, at))
+            }
+            ParsedCall::Work(_) => skipped(format!("not run: the phase has ended; first {owed}, then call it again")),
+        }
+    }
+
     /// Nothing is changed behind a call that could not be read: the reply was written in the belief that it would be run.
     fn refusal_after_unreadable(&self, pending: &PendingCall) -> Option<String> {
+        use crate::job::call::Family;
         let name = tokens::head(self.calls.unreadable.as_deref()?, 20);
         let changes = match (&pending.call, pending.family()?) {
             (_, Family::Control) | (ParsedCall::Work(_), Family::Writing) => pending.said.arguments.is_object(),
@@ -129,15 +192,27 @@ impl Job {
         })
     }
 
-    /// Ends what can't go on by itself: planning without success, stuck phases, and phases over their limits.
-    fn forced_phase_end(&self, at: Timestamp) -> Option<Vec<Event>> {
+    /// Ends what can't go on by itself, once all calls of the reply have their results: planning, the bootstrap, stuck
+    /// phases, and phases over their limits.
+    fn forced_end(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
-            Progress::Planning(planning) if planning.tries >= PLANNING_TRIES => {
-                Some(planning::fall_back(self, planning, at))
+            Progress::Planning(planning) if planning.asked == 0 => None,
+            Progress::Planning(planning) if !planning.owes() && !planning.is_refused_now => {
+                Some(planning::end(self, planning, PlanningEnd::Done, at))
+            }
+            Progress::Planning(planning) => {
+                planning.is_last_try().then(|| planning::end(self, planning, PlanningEnd::FellBack, at))
+            }
+            Progress::Executing if self.is_bootstrap() => {
+                let is_full = compact::owed(self) == Compaction::Due(EpochCause::Full);
+                let is_over = self.phase.tries >= PLANNING_TRIES || self.phase.spent.turns >= BOOTSTRAP_TURNS;
+                (is_full || is_over || self.phase.effort.stuck().is_some()).then(|| planning::plan_by_system(self))
             }
             Progress::Executing => {
                 let (effort, limits) = (&self.phase.effort, &self.limits);
-                let why = if effort.turns >= limits.turns_per_todo {
+                let why = if self.is_review() && self.next_planned().is_some() {
+                    Why::Reset { reason: "the plan has a new phase".to_owned() }
+                } else if effort.turns >= limits.turns_per_todo {
                     Why::LimitReached { detail: format!("{} turns on one todo", effort.turns) }
                 } else if self.phase.spent.turns >= limits.turns_per_phase {
                     Why::LimitReached { detail: format!("{} turns in one phase", self.phase.spent.turns) }
@@ -146,13 +221,53 @@ impl Job {
                 };
                 Some(self.end_phase(Vec::new(), why))
             }
-            Progress::Planning(_)
-            | Progress::Digesting
+            Progress::Digesting
             | Progress::Archiving { .. }
             | Progress::Summarising { .. }
             | Progress::Examining { .. }
             | Progress::Closing { .. } => None,
         }
+    }
+
+    /// What the model is told before it is asked: a new epoch where one is due, else the board behind the newest result.
+    fn word_of_the_runner(&self) -> Option<Vec<Event>> {
+        let kind = match &self.progress {
+            Progress::Planning(_) => BoardKind::Planning,
+            Progress::Executing
+            | Progress::Digesting
+            | Progress::Archiving { .. }
+            | Progress::Summarising { .. }
+            | Progress::Examining { .. }
+            | Progress::Closing { .. } => BoardKind::Todos,
+        };
+        if self.progress == Progress::Digesting {
+            let digest = self.epoch.last_reply().map(str::trim).filter(|text| !text.is_empty());
+            let event = || vec![opening::event(self, EpochCause::PhaseEnded, digest, room_of(self))];
+            return (!self.epoch.is_complete()).then(event);
+        }
+        match compact::owed(self) {
+            Compaction::Due(cause) => Some(vec![opening::event(self, cause, None, room_of(self))]),
+            Compaction::Digest => self.board(BoardKind::Digest, Some(todo_board::digest_request())),
+            Compaction::NotDue => {
+                let event = Event::CompactionNotDue {
+                    prompt_tokens: compact::local_tokens(self),
+                    document_tokens: compact::document_tokens(self),
+                };
+                Some(vec![event])
+            }
+            Compaction::None => self.board(kind, None),
+        }
+    }
+
+    /// The board behind the newest result, unless it stands there.
+    fn board(&self, kind: BoardKind, asked: Option<String>) -> Option<Vec<Event>> {
+        if self.epoch.is_complete() {
+            return None;
+        }
+        let board = asked.or_else(|| Some(todo_board::render(self)).filter(|board| self.epoch.board() != Some(board)));
+        let line = todo_board::status_line(self);
+        let tokens = FRAME + estimate(&line) + board.as_deref().map_or(0, estimate);
+        Some(vec![Event::BoardShown { conversation: 0, kind, board, line, tokens }])
     }
 
     /// The facts that a result means. `at` is when it came. A job that is held or has ended has no effect due, so a result
@@ -165,7 +280,7 @@ impl Job {
             EffectResult::Now
             | EffectResult::Reply { .. }
             | EffectResult::Prepared(..)
-            | EffectResult::Tool(_)
+            | EffectResult::Tool(..)
             | EffectResult::Archived { .. }
             | EffectResult::Summarised { .. }
             | EffectResult::Examined(_)
@@ -177,14 +292,14 @@ impl Job {
         }
         let mut events = self.facts(at, result);
         for event in &mut events {
-            crate::machine::control::bound_result(event, self.max_result_tokens());
+            crate::machine::control::bound_result(event, room_of(self) * REPLY_PERCENT / 100);
         }
         events
     }
 
-    /// The most tokens of a tool's result in the conversation: a larger result is kept whole in a file.
+    /// The most tokens of a control tool's answer.
     pub(super) fn max_result_tokens(&self) -> u64 {
-        layers::share_of(self.spec.budget_tokens, compact::RESULT_TOKENS)
+        room_of(self) * ANSWER_PERCENT / 100
     }
 
     fn facts(&self, at: Timestamp, result: EffectResult) -> Vec<Event> {
@@ -193,7 +308,7 @@ impl Job {
             EffectResult::Reply { reply, cost_usd, prompt_sha256 } => self.on_reply(reply, cost_usd, prompt_sha256),
             EffectResult::AttemptFailed { failure, wait_ms } => self.attempt_failed(failure, wait_ms),
             EffectResult::Prepared(prepared, saved) => self.on_prepared(prepared, saved.as_ref()),
-            EffectResult::Tool(result) => self.on_result(result),
+            EffectResult::Tool(result, saved) => self.on_result(result, saved),
             EffectResult::Archived { manifest_sha256 } => {
                 let Progress::Archiving { folder, .. } = &self.progress else { return Vec::new() };
                 vec![Event::ArchiveStored { folder: folder.clone(), manifest_sha256 }]
@@ -212,20 +327,25 @@ impl Job {
     fn on_reply(&self, reply: Reply, cost_usd: Option<f64>, prompt_sha256: String) -> Vec<Event> {
         let turn = self.totals.spent.turns + 1;
         // Calls get names of our own: providers leave them out, repeat them, or use letters that others refuse.
-        let calls: Vec<ToolCall> = (1..)
+        let calls: Vec<PendingCall> = (1..)
             .zip(reply.calls)
-            .map(|(place, call): (u32, ToolCall)| ToolCall {
-                id: format!("call_{turn}_{place}"),
-                name: call.name,
-                arguments: readable(call.arguments),
+            .map(|(place, call): (u32, ToolCall)| {
+                PendingCall::new(ToolCall {
+                    id: format!("call_{turn}_{place}"),
+                    name: call.name,
+                    arguments: readable(call.arguments),
+                })
             })
             .collect();
         let is_cut = reply.stop == Stop::Length;
-        let digest = reply.text.trim().to_owned();
+        let said: Vec<ToolCall> = calls.iter().map(|call| call.said.clone()).collect();
         let mut events = vec![Event::ModelReplied {
+            conversation: 0,
             turn,
+            reply_tokens: reply_tokens(&reply.text, &said, reply.carried.as_deref()),
+            prompt_tokens: compact::local_tokens(self),
             text: reply.text,
-            calls: calls.clone(),
+            calls,
             usage: reply.usage,
             cost_usd,
             stop: reply.stop,
@@ -236,66 +356,49 @@ impl Job {
         }];
         if is_cut {
             let text = "not run: the reply was cut at the token limit; do less in one reply";
-            events.extend(calls.iter().map(|call| returned(call, CallEnd::Refused, text)));
-        }
-        if self.progress == Progress::Digesting {
-            if !is_cut {
-                let text = "not run: only the digest was asked for";
-                events.extend(calls.iter().map(|call| returned(call, CallEnd::Skipped, text)));
-            }
-            let digest = (!digest.is_empty()).then_some(digest.as_str());
-            events.push(Event::ContextCompacted { layer4: layers::compacted(self, self.plan.as_ref(), digest) });
+            events.extend(said.iter().map(|call| returned(call, CallEnd::Refused, text)));
         }
         events
     }
 
-    /// A change is about to be made: the plan is checked first, and so is the step.
+    /// A change is about to be made: a plan is checked first.
     fn on_prepared(&self, prepared: PreparedWrite, saved: Option<&SavedFile>) -> Vec<Event> {
         let Some(PendingCall { said: call, .. }) = self.calls.pending.front() else {
             return Vec::new();
         };
-        if let Some(SavedFile::Plan { text }) = saved {
-            if let Some(Planning { step: PlanStep::UpdateMemory, .. }) = self.planning() {
-                let text = format!(
-                    "main_plan.md comes in the next step; this is update_memory (1 of 3): {}",
-                    todo_board::expected(PlanStep::UpdateMemory)
-                );
-                return vec![refusal(call, text)];
+        if let Some(SavedFile::Plan { text }) = saved
+            && let Err(fault) = self.check_plan(text)
+        {
+            let reason = format!("main_plan.md is not saved: {fault}");
+            let mut events = vec![refusal(call, &*reason)];
+            if self.planning().is_some() || fault.is_of_bounds() {
+                events.push(Event::PlanningRefused { reason });
             }
-            if let Err(fault) = self.check_plan(text) {
-                return vec![refusal(call, format!("main_plan.md is not saved: {fault}"))];
-            }
+            return events;
         }
-        vec![Event::ToolStarted { call: call.id.clone(), prepared }]
+        vec![Event::ToolStarted { conversation: 0, call: call.id.clone(), prepared }]
     }
 
-    fn on_result(&self, mut result: ToolResult) -> Vec<Event> {
+    fn on_result(&self, mut result: ToolResult, saved: Option<SavedFile>) -> Vec<Event> {
         let Some(PendingCall { said: call, .. }) = self.calls.pending.front() else {
             return Vec::new();
         };
-        let normalised = match &result.saved {
-            Some(SavedFile::Plan { text }) => self.read_plan(text).ok(),
-            Some(SavedFile::Memory { .. }) | None => None,
-        };
-        if let Some(plan) = &normalised {
-            use std::fmt::Write;
-            let _ = write!(result.text, " It is understood as a plan with {} phases.", plan.phases().len());
+        let is_done = result.end == CallEnd::Done;
+        let mut facts = Vec::new();
+        match saved.filter(|_| is_done) {
+            Some(SavedFile::Plan { text }) => facts = self.on_plan_saved(&text, &mut result.text),
+            Some(SavedFile::Memory { text }) => facts.push(Event::MemorySaved { text }),
+            None => {}
         }
-        let ended = match (&result.saved, self.planning().map(|planning| planning.step)) {
-            (Some(SavedFile::Memory { .. }), Some(PlanStep::UpdateMemory)) => Some(PlanStep::UpdateMemory),
-            (Some(SavedFile::Plan { .. }), Some(PlanStep::UpdatePlan)) => Some(PlanStep::UpdatePlan),
-            (Some(SavedFile::Memory { .. } | SavedFile::Plan { .. }) | None, _) => None,
-        };
-        let is_changed = match (&result.saved, &normalised) {
-            (Some(SavedFile::Plan { text }), Some(plan)) => plan.text() != text,
-            (Some(SavedFile::Plan { .. } | SavedFile::Memory { .. }) | None, _) => false,
-        };
-        let mut events = vec![Event::ToolReturned { call: call.id.clone(), name: call.name.clone(), result }];
-        if let Some(plan) = normalised.filter(|_| is_changed) {
-            events
-                .push(Event::PlanSet { text: plan.text().to_owned(), because: "put into the plan's form".to_owned() });
-        }
-        events.extend(ended.map(|step| Event::StepEnded { step, end: StepEnd::Saved }));
+        let tokens = result_tokens(&result.text);
+        let mut events = vec![Event::ToolReturned {
+            conversation: 0,
+            call: call.id.clone(),
+            name: call.name.clone(),
+            result,
+            tokens,
+        }];
+        events.extend(facts);
         events
     }
 
@@ -314,6 +417,7 @@ impl Job {
             | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
             | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
             (Command::Open { version, model, torn_bytes }, _) => vec![Event::Opened { version, model, torn_bytes }],
+            (Command::Edited { plan, memory }, _) => self.on_files_edited(plan, memory),
             (Command::Choose { choice }, _) => vec![Event::ModelChosen { choice }],
             (Command::Hold { .. }, Status::Held { reason, .. }) if *reason != HoldReason::Outage => Vec::new(),
             (Command::Hold { reason, detail }, _) => vec![Event::Held { reason, detail }],
@@ -326,6 +430,34 @@ impl Job {
             (Command::Approve | Command::Feedback { .. }, _) => Vec::new(),
             (Command::Cancel, _) => self.end_unfinished(JobStatus::Cancelled, "cancelled by a person".to_owned()),
             (Command::Fail { reason }, _) => self.end_unfinished(JobStatus::Failed, reason),
+        }
+    }
+}
+
+/// Percent of the room for the results of one reply, and for an answer of a control tool.
+const REPLY_PERCENT: u64 = 25;
+const ANSWER_PERCENT: u64 = 10;
+
+/// Whether a change is one that planning waits for.
+fn is_plan_or_memory(change: &FileChange) -> bool {
+    let path = change.path().trim().trim_start_matches("./");
+    path == PLAN_FILE || path == MEMORY_FILE
+}
+
+/// Estimated tokens of a reply in the history.
+fn reply_tokens(text: &str, calls: &[ToolCall], carried: Option<&Value>) -> u64 {
+    let of_call = |call: &ToolCall| FRAME + estimate(&call.name) + json_tokens(&call.arguments);
+    FRAME + estimate(text) + calls.iter().map(of_call).sum::<u64>() + carried.map_or(0, json_tokens)
+}
+
+/// Tokens of a JSON value without writing it out.
+fn json_tokens(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => 1 + estimate(text),
+        Value::Array(items) => 1 + items.iter().map(json_tokens).sum::<u64>(),
+        Value::Object(fields) => {
+            1 + fields.iter().map(|(key, inner)| 1 + estimate(key) + json_tokens(inner)).sum::<u64>()
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::{
         failure::Failure,
         limits::Limits,
         models::ModelChoice,
+        plan::Plan,
         record::{Delivered, HoldReason, QuotePositions},
         state::FileWrite,
     },
@@ -48,8 +49,8 @@ pub enum Effect {
     Examine,
     /// Put this file on the disk.
     Write(FileWrite),
-    /// Check the deliverables against the contract.
-    Check(Completion),
+    /// Check the deliverables against the contract, and those that this completion names besides.
+    Check(Option<Completion>),
     /// Held or ended.
     Nothing,
 }
@@ -77,8 +78,8 @@ pub enum EffectResult {
     },
     /// What the first pending call is going to do; with the new text where the file is the plan or the memory.
     Prepared(PreparedWrite, Option<SavedFile>),
-    /// What the first pending call gave back.
-    Tool(ToolResult),
+    /// What the first pending call gave back; with the new text where it changed the plan or the memory.
+    Tool(ToolResult, Option<SavedFile>),
     /// The archive is on the disk.
     Archived {
         /// Of its list of files.
@@ -122,6 +123,13 @@ pub enum Command {
     Choose {
         /// From the next call on.
         choice: ModelChoice,
+    },
+    /// A person has edited files while the job was held.
+    Edited {
+        /// The plan, where it is another one.
+        plan: Option<Plan>,
+        /// `workspace.md` as it is.
+        memory: Option<String>,
     },
     /// The job is to wait.
     Hold {

@@ -15,6 +15,7 @@ use crate::job::{
     record::{Delivered, JobStatus, QuotePositions},
     state::{EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, Job, LAST_REVIEW_TODO},
     time::Timestamp,
+    todo::TodoStatus,
 };
 
 /// `job_complete` is refused this many times; the next call ends the job as partial.
@@ -71,8 +72,18 @@ impl Job {
             .collect();
         let reason = format!("re-planned too often: {}", issues.join("; "));
         let open = self.past.last().map(|past| planning::cancelled(&past.phase.todos)).unwrap_or_default();
-        let ending = Ending::unchecked(JobStatus::Blocked, reason, open);
-        Some(vec![Event::JobEnded { ending: Box::new(ending) }])
+        // What is delivered is delivered, although the review did not come to its end.
+        let is_partial = self.is_review() && self.has_deliverable();
+        let status = if is_partial { JobStatus::Partial } else { JobStatus::Blocked };
+        let mut events = self.unanswered();
+        events.push(Event::JobEnded { ending: Box::new(Ending::unchecked(status, reason, open)) });
+        Some(events)
+    }
+
+    fn has_deliverable(&self) -> bool {
+        let files = self.past.iter().map(|past| &past.phase.files).chain([&self.phase.files]);
+        let written: Vec<_> = files.flatten().collect();
+        self.spec.instructions.deliverables.iter().any(|deliverable| written.contains(&&deliverable.path))
     }
 
     /// All is archived: the end, or the wait for a person.
@@ -100,7 +111,8 @@ impl Job {
             ..
         }) = self.calls.pending.front()
         else {
-            return Vec::new();
+            checks.push(self.coverage_check());
+            return vec![Event::ChecksMade { checks }];
         };
         let completion = completion.clone();
         checks.push(self.coverage_check());
@@ -121,11 +133,10 @@ impl Job {
                 open_todos: Vec::new(),
             };
             let mut events = vec![returned(call, CallEnd::Done, "Accepted: every check passed.")];
-            let last = self.phase.todos.open().find(|todo| todo.content == LAST_REVIEW_TODO);
-            events.extend(last.map(|todo| Event::TodoCompleted {
+            events.extend(self.phase.todos.open().map(|todo| Event::TodoCompleted {
                 id: todo.id,
-                outcome: Some("accepted".to_owned()),
-                unevidenced: false,
+                outcome: Some("accepted with job_complete".to_owned()),
+                unevidenced: todo.status == TodoStatus::Pending && todo.content != LAST_REVIEW_TODO,
             }));
             return self.end_job(events, ending, Why::PhaseDone);
         }

@@ -3,9 +3,9 @@
 
 use super::planning;
 use crate::job::{
-    event::{Event, ExaminedFiles, PlanStep, Why},
+    event::{Event, ExaminedFiles, Why},
     plan::{self, Plan, PlannedPhase},
-    state::{Job, Planning, Progress},
+    state::{Job, MEMORY_FILE, PLAN_FILE, Planning, Progress},
 };
 
 /// Why a plan that the model has written is not saved.
@@ -13,12 +13,24 @@ use crate::job::{
 pub(super) enum PlanFault {
     #[error(transparent)]
     Refused(#[from] plan::PlanError),
+    #[error("{0}")]
+    OutsideBounds(String),
     #[error("the feedback needs work; add at least one new phase")]
     NothingForFeedback,
     #[error(
         "phase {number} '{title}' is being worked; keep its number and title, or call todo_rewind(issue) if it can't be worked as planned"
     )]
     WorkedPhaseGone { number: u32, title: String },
+}
+
+impl PlanFault {
+    /// Whether the same plan would be taken the next time.
+    pub(super) fn is_of_bounds(&self) -> bool {
+        match self {
+            Self::OutsideBounds(_) => true,
+            Self::Refused(_) | Self::NothingForFeedback | Self::WorkedPhaseGone { .. } => false,
+        }
+    }
 }
 
 impl Job {
@@ -35,8 +47,14 @@ impl Job {
 
     pub(super) fn check_plan(&self, text: &str) -> Result<(), PlanFault> {
         let after = self.read_plan(text)?;
+        let refusals = self.planning().map_or(self.phase.refused_for_bounds, |planning| planning.refused);
+        if refusals == 0
+            && let Some(reason) = planning::outside_bounds(self, &after)
+        {
+            return Err(PlanFault::OutsideBounds(reason));
+        }
         match self.planning() {
-            Some(Planning { step: PlanStep::UpdatePlan, why: Why::Feedback { .. }, .. })
+            Some(Planning { why: Why::Feedback { .. }, .. })
                 if after.current().is_none_or(|phase| plan::is_final_review(&phase.title)) =>
             {
                 Err(PlanFault::NothingForFeedback)
@@ -59,10 +77,54 @@ impl Job {
         Err(PlanFault::WorkedPhaseGone { number, title: self.phase.title.clone() })
     }
 
+    /// A plan was saved by the model: `result` says how it is understood. In the bootstrap that is all that is asked for.
+    pub(super) fn on_plan_saved(&self, text: &str, result: &mut String) -> Vec<Event> {
+        let Ok(plan) = self.read_plan(text) else { return Vec::new() };
+        let phases = plan.phases().len();
+        result.push_str(&match phases {
+            1 => " It is understood as a plan with 1 phase.".to_owned(),
+            _ => format!(" It is understood as a plan with {phases} phases."),
+        });
+        let mut events = vec![Event::PlanSaved { text: plan.text().to_owned(), phases: plan.phases().to_vec() }];
+        if plan.text() != text {
+            events.push(planning::plan_set(&plan, "put into the plan's form".to_owned()));
+        }
+        events.extend(planning::outside_bounds(self, &plan).map(|warning| Event::TodosWarned { warning }));
+        if self.is_bootstrap() && self.is_executing() {
+            events.extend(planning::bootstrap_done(self, "saved", &plan));
+            return self.end_phase(events, Why::PhaseDone);
+        }
+        events
+    }
+
+    /// A person has edited files while the job was held.
+    pub(super) fn on_files_edited(&self, plan: Option<Plan>, memory: Option<String>) -> Vec<Event> {
+        let changed = [(plan.is_some(), PLAN_FILE), (memory != self.memory, MEMORY_FILE)];
+        let files: Vec<String> =
+            changed.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, file)| file.to_owned()).collect();
+        if files.is_empty() {
+            return Vec::new();
+        }
+        let mut events = vec![Event::FilesEdited { files, memory }];
+        events
+            .extend(plan.map(|plan| Event::PlanRead { text: plan.text().to_owned(), phases: plan.phases().to_vec() }));
+        events
+    }
+
     pub(super) fn on_files_examined(&self, files: ExaminedFiles) -> Vec<Event> {
         let marked = self.marked(&files);
+        let begins = matches!(self.progress, Progress::Examining { why: None });
         let mut events = vec![Event::FilesExamined { files }];
-        events.extend(marked.map(|(plan, because)| Event::PlanSet { text: plan.text().to_owned(), because }));
+        events.extend(marked.map(|(plan, because)| planning::plan_set(&plan, because)));
+        if begins {
+            // The summary is written, and the task and the documents stand in the opening.
+            let done = self.phase.todos.open().take(planning::SYSTEM_TODOS);
+            events.extend(done.map(|todo| Event::TodoCompleted {
+                id: todo.id,
+                outcome: Some("done by the system".to_owned()),
+                unevidenced: false,
+            }));
+        }
         events
     }
 
@@ -84,7 +146,7 @@ impl Job {
         let Progress::Examining { why } = &self.progress else {
             return None;
         };
-        let done = self.past.last().filter(|_| *why == Why::PhaseDone).and_then(|past| {
+        let done = self.past.last().filter(|_| *why == Some(Why::PhaseDone)).and_then(|past| {
             // A person may have moved the phase meanwhile; one that isn't there any more is nowhere marked.
             let number = past.phase.plan_phase?;
             let worked = |phase: &&PlannedPhase| phase.title == past.phase.title;

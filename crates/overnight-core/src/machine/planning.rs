@@ -1,13 +1,12 @@
-//! Planning: what each step expects, the todos that the model proposes, and what the system does when the model does not
-//! finish a step. A weak model can be slow or poor, but can't wedge the job.
+//! Planning: what it owes, the todos that the model proposes, and what the system does when the model does not plan. A weak
+//! model can be slow or poor, but can't wedge the job.
 
 use super::control::returned;
 use crate::{
     job::{
         call::arguments::TodoItem,
-        event::{CallEnd, Event, PhaseKind, PlanStep, StepEnd, Why},
-        instructions::SummaryBy,
-        plan::Plan,
+        event::{CallEnd, Event, PhaseKind, PlanningEnd, Why},
+        plan::{PhaseState, Plan, PlannedPhase, is_final_review},
         spec::JobSpec,
         state::{Job, LAST_REVIEW_TODO, Planning},
         time::Timestamp,
@@ -15,13 +14,14 @@ use crate::{
         todo_list::{TodoList, clean},
     },
     message::ToolCall,
-    prompt::{layers, todo_board},
+    prompt::{compact, todo_board},
 };
 
-/// How far outside its bounds a todo list may be and still pass with a warning: one under, two over.
-pub(super) const TOLERANCE: u32 = 2;
-/// A todo list outside the bounds is refused this many times.
-const REFUSALS: u32 = 2;
+/// How far outside its bounds a list may be and still pass with a warning: one under, two over.
+pub(super) const UNDER: u32 = 1;
+pub(super) const OVER: u32 = 2;
+/// Todos of the bootstrap that the system does itself.
+pub(super) const SYSTEM_TODOS: usize = 3;
 /// Documents of one phase in the plan that the system writes.
 const DOCUMENTS_A_PHASE: usize = 10;
 
@@ -37,76 +37,184 @@ pub fn bootstrap_todos(at: Timestamp) -> Vec<Todo> {
     TodoList::from_pairs(&pairs.map(|(content, active)| (content.to_owned(), active.to_owned())), at)
 }
 
-/// Why the plan can't stay as it is, where it can't.
-pub(super) fn plan_must_change(job: &Job, planning: &Planning) -> Option<String> {
-    if job.plan.is_none() {
-        return Some(
-            "there is no plan yet: write main_plan.md with phases (`## Phase 1: Title` and a task list under each)"
-                .to_owned(),
-        );
-    }
-    match &planning.why {
-        Why::Feedback { .. } if job.next_planned().is_none() => {
-            Some("the feedback needs work: add at least one new phase to main_plan.md".to_owned())
-        }
-        Why::Feedback { .. }
-        | Why::PhaseDone
-        | Why::Rewound { .. }
-        | Why::Stuck { .. }
-        | Why::LimitReached { .. }
-        | Why::Reset { .. }
-        | Why::Abandoned { .. } => None,
-    }
+/// A plan as a fact.
+pub(super) fn plan_set(plan: &Plan, because: String) -> Event {
+    Event::PlanSet { text: plan.text().to_owned(), phases: plan.phases().to_vec(), because }
 }
 
-/// `todo_write` in its planning step: the next phase begins, or the list is refused.
-pub(super) fn create_todos(
+/// The number of a phase's steps that its bounds are about, and what to do where it is outside of them: for a plan that is
+/// refused once, and then taken with a warning.
+pub(super) fn outside_bounds(job: &Job, plan: &Plan) -> Option<String> {
+    let bounds = job.spec.instructions.phase;
+    let phases = plan.phases();
+    let is_judged = |phase: &PlannedPhase| {
+        let is_worked = job.is_phase_open() && job.phase.plan_phase == Some(phase.number);
+        let is_merged = phase.number as usize == phases.len() && is_final_review(&phase.title);
+        phase.state != PhaseState::Complete && !is_worked && !is_merged
+    };
+    let named = |phase: &PlannedPhase| format!("phase {} '{}'", phase.number, phase.title);
+    for (at, phase) in phases.iter().enumerate().filter(|(_, phase)| is_judged(phase)) {
+        let steps = u32::try_from(phase.steps.len()).unwrap_or(u32::MAX);
+        let rule = format!("a phase has {} to {}", bounds.min_todos, bounds.max_todos);
+        if steps > bounds.max_todos + OVER {
+            let middle = phase.steps.len() / 2;
+            let text = phase.steps.get(middle.saturating_sub(1)).map_or("", |step| step.text.as_str());
+            return Some(format!(
+                "{} has {steps} steps, and {rule}: divide it, for example behind step {middle} ('{}')",
+                named(phase),
+                crate::tokens::head(text, 20)
+            ));
+        }
+        if !compact::fits(job) && steps + UNDER < bounds.min_todos {
+            let before = at.checked_sub(1).and_then(|before| phases.get(before)).filter(|phase| is_judged(phase));
+            let neighbours: Vec<String> =
+                before.into_iter().chain(phases.get(at + 1).filter(|phase| is_judged(phase))).map(named).collect();
+            let advice = if neighbours.is_empty() {
+                "divide its work into smaller steps".to_owned()
+            } else {
+                format!("merge it with {}", neighbours.join(" or "))
+            };
+            return Some(format!("{} has {steps} steps, and {rule}: {advice}", named(phase)));
+        }
+    }
+    None
+}
+
+/// `todo_write` while there is planning: the next phase's todos are set, or the list is refused.
+pub(super) fn set_todos(
     job: &Job,
     planning: &Planning,
     call: &ToolCall,
     items: &[TodoItem],
     at: Timestamp,
 ) -> Vec<Event> {
-    let refused = |reason: String| returned(call, CallEnd::Refused, reason);
+    let refused =
+        |reason: String| vec![returned(call, CallEnd::Refused, reason.clone()), Event::PlanningRefused { reason }];
     let todos = match TodoList::default().rewritten(items, at) {
         Ok(todos) => todos,
-        Err(wrong) => return vec![refused(wrong.to_string())],
+        Err(wrong) => return refused(wrong.to_string()),
     };
     let count = todos.iter().filter(|todo| todo.status.is_open()).count();
     if count == 0 {
-        let mut events = vec![refused("the list has no open todo; give the next phase's tasks".to_owned())];
-        // Beyond that the tries of the step are what ends it.
-        if planning.refusals < REFUSALS {
-            events.push(Event::TodosRefused { reason: "no open todo".to_owned() });
-        }
-        return events;
+        return refused("the list has no open todo; give the next phase's tasks".to_owned());
     }
     let bounds = job.spec.instructions.phase;
     let (min, max) = (job.fewest_todos() as usize, bounds.max_todos as usize);
-    let outside = count + 1 < min || count > max + TOLERANCE as usize;
-    if outside && planning.refusals < REFUSALS {
-        let reason = if count < min {
+    let is_short = !compact::fits(job) && count + (UNDER as usize) < min;
+    if planning.refused == 0 && (is_short || count > max + OVER as usize) {
+        return refused(if is_short {
             format!("{count} todos are too few: a phase has {min} to {max}; divide the work into smaller tasks")
         } else {
             format!("{count} todos are too many: a phase has {min} to {max}; keep the rest for the next phase")
-        };
-        return vec![refused(reason.clone()), Event::TodosRefused { reason }];
+        });
     }
-    let (kept, rest) = split(todos, max + if outside { 0 } else { TOLERANCE as usize });
-    let mut warnings = Vec::new();
-    if count < min {
-        warnings.push(format!("{count} todos, fewer than {min}"));
-    } else if count > max {
-        warnings.push(format!("{count} todos, more than {max}"));
-    }
-    let list = TodoList::new(kept.clone(), at);
+    let list = TodoList::new(todos.clone(), at);
     let text =
         format!("{}\n{}", todo_board::answer(&list, job.spec.budget_tokens), todo_board::counts_line(list.counts()));
-    let mut events = vec![returned(call, CallEnd::Done, text)];
-    events.extend(warnings.into_iter().map(|warning| Event::TodosWarned { warning }));
-    events.extend(job.skipped(1, "not run: planning is done, and a fresh todo list begins"));
-    events.extend(start_planned(job, kept, &rest, StepEnd::Saved));
+    let mut events = vec![returned(call, CallEnd::Done, text), Event::TodosWritten { todos }];
+    if !compact::fits(job) && count < min {
+        events.push(Event::TodosWarned { warning: format!("the list has {count} todos, fewer than {min}") });
+    } else if count > max {
+        events.push(Event::TodosWarned { warning: format!("the list has {count} todos, more than {max}") });
+    }
     events
+}
+
+/// Planning is over: the next phase begins, or the review.
+pub(super) fn end(job: &Job, planning: &Planning, end: PlanningEnd, at: Timestamp) -> Vec<Event> {
+    let memory_waived = planning.owes_memory && end == PlanningEnd::FellBack;
+    let mut events = vec![Event::PlanningEnded { end, memory_waived }];
+    let plan = plan_for(job, planning);
+    if job.plan.as_ref() != Some(&plan) {
+        events.push(plan_set(&plan, "the model did not write the plan within its tries".to_owned()));
+    }
+    match Job::next_phase(&plan) {
+        Some(next) => events.extend(start_planned(job, planning, &plan, next, at)),
+        None => events.push(start_review(job, at)),
+    }
+    events
+}
+
+/// The plan by which the job goes on: the one that there is, unless there is none, or feedback has found no place in it.
+fn plan_for(job: &Job, planning: &Planning) -> Plan {
+    let is_feedback = match &planning.why {
+        Why::Feedback { .. } => true,
+        Why::PhaseDone
+        | Why::Rewound { .. }
+        | Why::Stuck { .. }
+        | Why::LimitReached { .. }
+        | Why::Reset { .. }
+        | Why::Abandoned { .. } => false,
+    };
+    match &job.plan {
+        None => plan_of_the_system(&job.spec).mark_current(),
+        Some(plan) if is_feedback && Job::next_phase(plan).is_none() => {
+            plan.append_phase(&format!("Address feedback {}", job.feedback.len()), &feedback_steps(job)).mark_current()
+        }
+        Some(plan) => plan.clone(),
+    }
+}
+
+/// The planned phase `next` begins with the todos that the model has set, else with the steps of the plan; what is over the
+/// bound becomes a phase after it.
+fn start_planned(job: &Job, planning: &Planning, plan: &Plan, next: &PlannedPhase, at: Timestamp) -> Vec<Event> {
+    let todos = match &planning.todos {
+        Some(todos) => todos.clone(),
+        None => TodoList::from_pairs(&pairs_of(next), at),
+    };
+    let max = job.spec.instructions.phase.max_todos as usize;
+    let (todos, rest) = if todos.len() > max + OVER as usize { split(todos, max) } else { (todos, Vec::new()) };
+    let mut events = Vec::new();
+    if !rest.is_empty() {
+        let longer = plan.insert_after(next.number, &continued(&next.title), &rest).mark_current();
+        let because = format!("{} todos over the bound became a phase of their own", rest.len());
+        events.push(Event::TodosWarned { warning: because.clone() });
+        events.push(plan_set(&longer, because));
+    }
+    let (number, attempt) = job.next_number();
+    events.push(Event::PhaseStarted {
+        number,
+        attempt,
+        kind: PhaseKind::Planned,
+        title: next.title.clone(),
+        plan_phase: Some(next.number),
+        todos,
+    });
+    events
+}
+
+/// The open steps of a phase as todos; its title, where it has none.
+fn pairs_of(phase: &PlannedPhase) -> Vec<(String, String)> {
+    let mut seen = std::collections::HashSet::new();
+    let steps = phase.steps.iter().filter(|step| !step.done);
+    let mut pairs: Vec<(String, String)> = steps
+        .map(|step| crate::tokens::head(&clean(&step.text), 120).to_owned())
+        .filter(|content| !content.is_empty() && seen.insert(crate::job::todo_list::key(content)))
+        .map(|content| (content.clone(), active_form(&content)))
+        .collect();
+    if pairs.is_empty() {
+        pairs.push((phase.title.clone(), active_form(&phase.title)));
+    }
+    pairs
+}
+
+/// The model has written no plan in the bootstrap: the system does.
+pub(super) fn plan_by_system(job: &Job) -> Vec<Event> {
+    let plan = plan_of_the_system(&job.spec).mark_current();
+    let mut events = vec![plan_set(&plan, "the model did not write the plan within its tries".to_owned())];
+    events.extend(bootstrap_done(job, "by the system", &plan));
+    job.end_phase(events, Why::PhaseDone)
+}
+
+/// A plan ends the bootstrap: its open todos are completed with it.
+pub(super) fn bootstrap_done(job: &Job, outcome: &str, plan: &Plan) -> Vec<Event> {
+    let outcome = match plan.phases().len() {
+        1 => format!("{outcome}: 1 phase"),
+        phases => format!("{outcome}: {phases} phases"),
+    };
+    let completed =
+        |todo: &Todo| Event::TodoCompleted { id: todo.id, outcome: Some(outcome.clone()), unevidenced: false };
+    job.phase.todos.open().map(completed).collect()
 }
 
 /// The first `most` todos, and the texts of the rest.
@@ -115,38 +223,13 @@ fn split(mut todos: Vec<Todo>, most: usize) -> (Vec<Todo>, Vec<String>) {
     (todos, rest.into_iter().filter(|todo| todo.status.is_open()).map(|todo| todo.content).collect())
 }
 
-/// The next planned phase begins with `todos`; `rest` becomes a phase after it.
-fn start_planned(job: &Job, todos: Vec<Todo>, rest: &[String], end: StepEnd) -> Vec<Event> {
-    let mut events = vec![Event::StepEnded { step: PlanStep::CreateTodos, end }];
-    let planned = job.next_planned();
-    let (title, plan_phase) =
-        planned.map_or(("Work".to_owned(), None), |phase| (phase.title.clone(), Some(phase.number)));
-    let mut plan = job.plan.clone();
-    if !rest.is_empty()
-        && let (Some(current), Some(number)) = (&plan, plan_phase)
-    {
-        let longer = current.insert_after(number, &continued(&title), rest).mark_current();
-        events.push(Event::PlanSet {
-            text: longer.text().to_owned(),
-            because: format!("{} todos over the bound became a phase of their own", rest.len()),
-        });
-        plan = Some(longer);
-    }
-    let (number, attempt) = job.next_number();
-    events.push(Event::PhaseStarted { number, attempt, kind: PhaseKind::Planned, title, plan_phase, todos });
-    if job.spec.instructions.context.summary == SummaryBy::Digest {
-        events.push(Event::ContextCompacted { layer4: layers::compacted(job, plan.as_ref(), None) });
-    }
-    events
-}
-
 /// The title of the phase that takes what is over the bound of the one called `title`.
 pub(super) fn continued(title: &str) -> String {
     format!("{title} (continued)")
 }
 
 /// No phases are left: the review begins, with the todos that the system sets.
-pub(super) fn start_review(job: &Job, at: Timestamp) -> Vec<Event> {
+fn start_review(job: &Job, at: Timestamp) -> Event {
     let mut pairs: Vec<(String, String)> = job
         .spec
         .instructions
@@ -160,63 +243,13 @@ pub(super) fn start_review(job: &Job, at: Timestamp) -> Vec<Event> {
     pairs.retain(|(content, _)| seen.insert(crate::job::todo_list::key(content)));
     pairs.push((LAST_REVIEW_TODO.to_owned(), "Completing the job".to_owned()));
     let (number, attempt) = job.next_number();
-    let mut events = job.skipped(0, "not run: all phases are complete, and the review begins");
-    events.push(Event::PhaseStarted {
+    Event::PhaseStarted {
         number,
         attempt,
         kind: PhaseKind::Review,
         title: "Review".to_owned(),
         plan_phase: None,
         todos: TodoList::from_pairs(&pairs, at),
-    });
-    events.push(Event::ContextCompacted { layer4: layers::compacted(job, job.plan.as_ref(), None) });
-    events
-}
-
-/// What the system does for a step that the model did not finish.
-pub(super) fn fall_back(job: &Job, planning: &Planning, at: Timestamp) -> Vec<Event> {
-    match planning.step {
-        PlanStep::UpdateMemory => vec![Event::StepEnded { step: planning.step, end: StepEnd::FellBack }],
-        PlanStep::UpdatePlan => {
-            let mut events = Vec::new();
-            if plan_must_change(job, planning).is_some() {
-                let plan = match &job.plan {
-                    None => plan_of_the_system(&job.spec),
-                    Some(plan) => {
-                        plan.append_phase(&format!("Address feedback {}", job.feedback.len()), &feedback_steps(job))
-                    }
-                };
-                events.push(Event::PlanSet {
-                    text: plan.mark_current().text().to_owned(),
-                    because: "the model did not write the plan within its tries".to_owned(),
-                });
-            }
-            events.push(Event::StepEnded { step: planning.step, end: StepEnd::FellBack });
-            events
-        }
-        PlanStep::CreateTodos => {
-            let (title, steps) = job.next_planned().map_or(("Work".to_owned(), Vec::new()), |phase| {
-                (
-                    phase.title.clone(),
-                    phase.steps.iter().filter(|step| !step.done).map(|step| step.text.clone()).collect(),
-                )
-            });
-            let mut pairs: Vec<(String, String)> = Vec::new();
-            for content in steps.iter().map(|step| crate::tokens::head(&clean(step), 120).to_owned()) {
-                let is_new = pairs
-                    .iter()
-                    .all(|(other, _)| crate::job::todo_list::key(other) != crate::job::todo_list::key(&content));
-                if !content.is_empty() && is_new {
-                    pairs.push((content.clone(), active_form(&content)));
-                }
-            }
-            if pairs.is_empty() {
-                pairs.push((title.clone(), active_form(&title)));
-            }
-            let max = job.spec.instructions.phase.max_todos as usize;
-            let (kept, rest) = split(TodoList::from_pairs(&pairs, at), max);
-            start_planned(job, kept, &rest, StepEnd::FellBack)
-        }
     }
 }
 

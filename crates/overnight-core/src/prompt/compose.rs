@@ -1,7 +1,7 @@
-//! The prompt, made from facts alone. The order on the wire is for the provider's cache: tools and system prompt, the same
-//! for the whole job; layer 4, which changes once a phase; the conversation, append-only; the board last.
+//! The prompt: the tools, the system prompt, and the epoch's messages as they stand there. The order on the wire is for the
+//! provider's cache: what is the same for the whole job comes first, and nothing that was sent ever changes.
 
-use super::{todo_board, tools::tool_specs};
+use super::tools::tool_specs;
 use crate::{
     job::{digest::sha256, state::Job},
     message::{Message, Prompt},
@@ -9,11 +9,9 @@ use crate::{
 
 /// The prompt of the next model call.
 pub fn prompt(job: &Job) -> Prompt {
-    let mut messages = Vec::with_capacity(job.conversation.entries().len() + 3);
+    let mut messages = Vec::with_capacity(job.epoch.messages().len() + 1);
     messages.push(Message::System { text: job.spec.system_prompt.clone() });
-    messages.push(Message::User { text: job.layer4.clone() });
-    messages.extend(job.conversation.messages());
-    messages.push(Message::User { text: todo_board::render(job) });
+    messages.extend_from_slice(job.epoch.messages());
     Prompt { tools: tool_specs(), messages }
 }
 

@@ -1,9 +1,9 @@
-//! What the model is shown of a job: the layers, the board, the tools, and what keeps them small.
+//! What the model is shown of a job: the opening, the board, the tools, and what keeps them small.
 
 pub mod compact;
 pub mod compose;
 pub mod fence;
-pub mod layers;
+pub mod opening;
 pub mod summary;
 pub mod todo_board;
 pub mod tools;

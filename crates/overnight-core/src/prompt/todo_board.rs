@@ -1,11 +1,11 @@
 //! Layer 2: the board that the model sees last in each prompt, and a person in the CLI.
 
-use super::layers::share_of;
 use crate::{
     job::{
         call::TodoFilter,
-        event::{PhaseKind, PlanStep, Why},
-        state::{INSTRUCTIONS_FILE, Job, Planning, Progress, TODOS_FILE},
+        contract::Check,
+        event::{PhaseKind, Why},
+        state::{INSTRUCTIONS_FILE, Job, PLAN_FILE, Planning, Progress, TODOS_FILE},
         todo::{Todo, TodoStatus},
         todo_list::{TodoCounts, TodoList},
     },
@@ -19,9 +19,22 @@ const LIGHT: &str = "───────────────────�
 const LINE_TOKENS: (u64, u64) = (16, 40);
 /// Tokens of a current todo's context, of its criteria, and of the reason for planning, at the full budget.
 const DETAIL_TOKENS: u64 = 400;
+/// Tokens of the plan and of the next todos on the board of planning, and of the checks that fail on that of the review, at
+/// the full budget.
+const PLAN_TOKENS: u64 = 3_000;
+const CHECKS_TOKENS: u64 = 2_000;
+/// The budget to which these bounds belong.
+const FULL_BUDGET: u64 = 100_000;
+/// Deliverables in the line of a turn.
+const DELIVERABLES_SHOWN: usize = 4;
 /// Cancelled todos on the board, the latest; the rest is counted. Nothing is ever deleted from a list, so that a model that
 /// rewrites it again and again would fill its prompt with what it gave up.
 const CANCELLED_SHOWN: usize = 8;
+
+/// A bound of `tokens` at the full budget, in proportion to `budget`.
+pub fn share_of(budget: u64, tokens: u64) -> u64 {
+    tokens * budget.min(FULL_BUDGET) / FULL_BUDGET
+}
 
 /// How much of each todo is shown. The board is never trimmed, so it is bounded by construction.
 #[derive(Clone, Copy)]
@@ -45,17 +58,74 @@ impl Bounds {
     }
 }
 
-/// The board of the next prompt.
+/// The board of the next prompt, in full.
 pub fn render(job: &Job) -> String {
     match &job.progress {
         Progress::Planning(planning) => planning_board(job, planning),
-        Progress::Digesting => digest_board(),
         Progress::Executing
+        | Progress::Digesting
         | Progress::Archiving { .. }
         | Progress::Summarising { .. }
         | Progress::Examining { .. }
         | Progress::Closing { .. } => active_board(job),
     }
+}
+
+/// The request for a digest of the past, in place of a board.
+pub(crate) fn digest_request() -> String {
+    let text = include_str!("../../../../instructions/runner/digest.md").trim().replace("{{words}}", "1,000");
+    frame("DIGEST", &text, "Answer with the digest as text; call no tool")
+}
+
+/// The line that stands behind the newest result at each turn, with what the model is to be reminded of. It begins with the
+/// runner's mark: `[runner 3f9a1b2c · task 3 of 8 · turn 4 · notes.md 320 words · coverage 64 %]`.
+pub(crate) fn status_line(job: &Job) -> String {
+    let list = &job.phase.todos;
+    let place = match &job.progress {
+        Progress::Planning(_) => "planning".to_owned(),
+        Progress::Digesting
+        | Progress::Executing
+        | Progress::Archiving { .. }
+        | Progress::Summarising { .. }
+        | Progress::Examining { .. }
+        | Progress::Closing { .. } => {
+            let number = list.current().map_or(0, |todo| list.number_of(todo.id));
+            format!("task {number} of {}", list.all().len())
+        }
+    };
+    let mut facts = vec![super::opening::runner_mark(job), place, format!("turn {}", job.totals.spent.turns + 1)];
+    facts.extend(deliverables(job));
+    if !job.spec.documents.is_empty() {
+        facts.push(format!("coverage {:.0} %", job.coverage.total(&job.spec.documents) * 100.0));
+    }
+    let mut text = format!("[{}]", facts.join(" · "));
+    for reminder in reminders(job) {
+        let _ = write!(text, "\n<reminder>{reminder}</reminder>");
+    }
+    text
+}
+
+/// The state of each deliverable that was written, in a few words.
+fn deliverables(job: &Job) -> Vec<String> {
+    let is_written =
+        |path: &str| job.phase.files.contains(path) || job.past.iter().any(|past| past.phase.files.contains(path));
+    let paths = job.spec.instructions.deliverables.iter().map(|deliverable| deliverable.path.as_str());
+    paths
+        .filter(|path| is_written(path))
+        .take(DELIVERABLES_SHOWN)
+        .map(|path| format!("{} written", path.rsplit('/').next().unwrap_or(path)))
+        .collect()
+}
+
+/// The state of the contract: what of it is there, and what its last check said.
+pub(crate) fn contract(job: &Job, tokens: u64) -> String {
+    let written = deliverables(job);
+    let missing = job.spec.instructions.deliverables.len().saturating_sub(written.len());
+    let mut text = if written.is_empty() { "Nothing is written yet.".to_owned() } else { written.join("; ") };
+    if missing > 0 && !written.is_empty() {
+        let _ = write!(text, "; {missing} to be written");
+    }
+    bounded(&text, tokens, "check_deliverables()")
 }
 
 fn frame(heading: &str, body: &str, instruction: &str) -> String {
@@ -70,23 +140,45 @@ fn active_board(job: &Job) -> String {
         Some(todo) if job.is_review() && todo.content == crate::job::state::LAST_REVIEW_TODO => {
             "Call job_complete(summary, deliverables, confidence)".to_owned()
         }
+        Some(_) if job.is_bootstrap() => {
+            "Save main_plan.md: that completes both tasks. Reads may come in the same reply".to_owned()
+        }
         Some(todo) => format!("Complete task {}, then call todo_complete()", list.number_of(todo.id)),
     };
-    let body = format!("Phase: {}\n\n{}", place(job), tasks(list, Bounds::of(job.spec.budget_tokens)));
-    let board = frame("ACTIVE TODO LIST", &body, &instruction);
-    with_reminders(&reminders(job), board)
+    let mut body = format!("Phase: {}\n\n{}", place(job), tasks(list, Bounds::of(job.spec.budget_tokens)));
+    if !job.phase.is_oriented
+        && let Some(plan) = &job.plan
+    {
+        let plan = bounded(plan.text().trim(), share_of(job.spec.budget_tokens, PLAN_TOKENS), PLAN_FILE);
+        let _ = write!(body, "\n\n{}\n\n{plan}", include_str!("../../../../instructions/runner/next_phase.md").trim());
+    }
+    if let Some(checks) = &job.phase.checks {
+        let _ = write!(body, "\n\n{}", checks_told(checks, share_of(job.spec.budget_tokens, CHECKS_TOKENS)));
+    }
+    frame("ACTIVE TODO LIST", &body, &instruction)
 }
 
-fn with_reminders(reminders: &[String], board: String) -> String {
-    reminders.iter().rev().fold(board, |text, reminder| format!("<reminder>{reminder}</reminder>\n{text}"))
+/// How the checks of the contract stand: those that fail, each with its reason.
+pub(crate) fn checks_told(checks: &[Check], tokens: u64) -> String {
+    let failed: Vec<String> = checks
+        .iter()
+        .filter(|check| !check.passed)
+        .map(|check| format!("- {}: {}", check.name, check.detail))
+        .collect();
+    let passed = checks.len() - failed.len();
+    if failed.is_empty() {
+        return format!("Checks: all {passed} pass.");
+    }
+    let text = format!("Checks: {passed} of {} pass. These fail:\n{}", checks.len(), failed.join("\n"));
+    bounded(&text, tokens, "check_deliverables()")
 }
 
 fn reminders(job: &Job) -> Vec<String> {
-    let mut reminders = Vec::new();
-    if job.totals.spent.turns == 0 && job.phase.kind == PhaseKind::Bootstrap {
+    let mut reminders: Vec<String> = job.warnings.iter().map(|warning| sentence(warning)).collect();
+    if job.totals.spent.turns == 0 && job.is_bootstrap() {
         reminders.push(include_str!("../../../../instructions/runner/bootstrap.md").trim().to_owned());
     }
-    if job.phase.effort.silent {
+    if job.phase.effort.silent && job.progress == Progress::Executing {
         let number = job.phase.todos.current().map_or(0, |todo| job.phase.todos.number_of(todo.id));
         reminders.push(format!(
             "Your last reply called no tool. Continue with task {number}, or call todo_complete() if it is done."
@@ -207,42 +299,41 @@ pub fn listing(list: &TodoList, filter: TodoFilter, most: u64) -> String {
     if shown.is_empty() { counts } else { format!("{shown}\n{counts}") }
 }
 
-/// What a planning step waits for, in words for the model.
-pub fn expected(step: PlanStep) -> &'static str {
-    match step {
-        PlanStep::UpdateMemory => "save workspace.md (write_file, append_file or edit_file), or call no_change(reason)",
-        PlanStep::UpdatePlan => "save main_plan.md (write_file or edit_file), or call no_change(reason)",
-        PlanStep::CreateTodos => "call todo_write(todos) with the next phase's todos",
+/// What planning waits for, in words for the model; none: nothing is owed.
+pub fn owed(planning: &Planning) -> Option<&'static str> {
+    match (planning.owes_memory, planning.owes_plan) {
+        (true, true) => Some("save workspace.md, and a changed main_plan.md or todos (todo_write)"),
+        (true, false) => Some("save workspace.md (write_file, append_file or edit_file)"),
+        (false, true) => Some("save a changed main_plan.md, or set the todos with todo_write"),
+        (false, false) => None,
     }
 }
 
 fn planning_board(job: &Job, planning: &Planning) -> String {
-    let text = match planning.step {
-        PlanStep::UpdateMemory => include_str!("../../../../instructions/runner/update_memory.md").trim().to_owned(),
-        PlanStep::UpdatePlan => include_str!("../../../../instructions/runner/update_plan.md").trim().to_owned(),
-        PlanStep::CreateTodos => {
-            let bounds = job.spec.instructions.phase;
-            let title = job
-                .next_planned()
-                .map_or_else(String::new, |phase| format!("\"Phase {}: {}\"", phase.number, phase.title));
-            include_str!("../../../../instructions/runner/create_todos.md")
-                .trim()
-                .replace("{{title}}", &title)
-                .replace("{{min}}", &job.fewest_todos().to_string())
-                .replace("{{max}}", &bounds.max_todos.to_string())
-        }
+    let budget = job.spec.budget_tokens;
+    let plan = job.plan.as_ref().map_or("There is none yet.", |plan| plan.text().trim());
+    let next =
+        job.next_planned().map_or_else(String::new, |phase| format!(" of phase {} ({})", phase.number, phase.title));
+    let todos: Vec<String> = match &planning.todos {
+        Some(todos) => todos.iter().map(|todo| format!("- {}", cut(&todo.content, Bounds::of(budget).line))).collect(),
+        None => job.next_steps().iter().map(|step| format!("- {}", cut(step, Bounds::of(budget).line))).collect(),
     };
-    let mut body = format!("Step: {} ({} of 3)\n\n", planning.step, planning.step.place());
-    if let Some(because) = because(&planning.why, share_of(job.spec.budget_tokens, DETAIL_TOKENS)) {
-        let _ = write!(body, "{because}\n\n");
-    }
-    body.push_str(&text);
-    let instruction = sentence(expected(planning.step));
-    let mut reminders = Vec::new();
-    if planning.tries > 0 {
-        reminders.push(format!("The step {} is not done yet: {}.", planning.step, expected(planning.step)));
-    }
-    with_reminders(&reminders, frame("PLANNING", &body, &instruction))
+    let because =
+        because(&planning.why, share_of(budget, DETAIL_TOKENS)).map_or_else(String::new, |text| text + "\n\n");
+    let body = include_str!("../../../../instructions/runner/planning.md")
+        .trim()
+        .replace("{{because}}", &because)
+        .replace("{{next}}", &next)
+        .replace("{{todos}}", &bounded(&todos.join("\n"), share_of(budget, PLAN_TOKENS), PLAN_FILE))
+        .replace("{{owed}}", owed(planning).unwrap_or("nothing"))
+        // Last, so that nothing in the plan is taken for a place to be filled.
+        .replace("{{plan}}", &bounded(plan, share_of(budget, PLAN_TOKENS), PLAN_FILE));
+    let instruction = match owed(planning) {
+        Some(owed) => format!("{}, then go on with the first task, all in one reply", sentence(owed)),
+        None => "Change memory, plan or todos where they need it, and go on with the first task in the same reply"
+            .to_owned(),
+    };
+    frame("PLANNING", &body, &instruction)
 }
 
 /// Why there is planning, where it isn't simply that a phase is done.
@@ -259,11 +350,6 @@ fn because(why: &Why, most: u64) -> Option<String> {
             bounded(text, most, INSTRUCTIONS_FILE)
         )),
     }
-}
-
-fn digest_board() -> String {
-    let text = include_str!("../../../../instructions/runner/digest.md").trim().replace("{{words}}", "1,000");
-    frame("DIGEST", &text, "Answer with the digest as text; call no tool")
 }
 
 fn sentence(text: &str) -> String {

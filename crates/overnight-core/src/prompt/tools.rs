@@ -10,6 +10,7 @@ use crate::{
         },
     },
     message::ToolSpec,
+    tokens::estimate,
 };
 use std::sync::{Arc, LazyLock};
 
@@ -17,6 +18,17 @@ use std::sync::{Arc, LazyLock};
 pub fn tool_specs() -> Arc<[ToolSpec]> {
     static CATALOGUE: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| Tool::all().map(describe).collect());
     CATALOGUE.clone()
+}
+
+/// Tokens of the whole list.
+pub fn tools_tokens() -> u64 {
+    static TOKENS: LazyLock<u64> = LazyLock::new(|| {
+        tool_specs()
+            .iter()
+            .map(|tool| estimate(&tool.name) + estimate(&tool.description) + estimate(&tool.parameters.to_string()) + 8)
+            .sum()
+    });
+    *TOKENS
 }
 
 fn describe(tool: Tool) -> ToolSpec {
@@ -51,7 +63,6 @@ fn describe(tool: Tool) -> ToolSpec {
         Tool::GenerateWorkspaceSummary => ("Write workspace_summary.md afresh.", schema::<NoArguments>()),
         Tool::AddAccomplishment => ("Add a line to the summary's accomplishments.", schema::<TextArgument>()),
         Tool::AddNote => ("Add a line to the summary's notes.", schema::<TextArgument>()),
-        Tool::NoChange => ("In a planning step: this file stays as it is.", schema::<ReasonArgument>()),
         Tool::JobComplete => (
             "End the job. `complete` only in the review, checked against the deliverables; `blocked` at any time: it can't be done, with the reason in the summary.",
             schema::<JobComplete>(),

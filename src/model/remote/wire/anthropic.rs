@@ -154,25 +154,19 @@ fn system(prompt: &Prompt, quirks: &Quirks) -> Vec<Value> {
     blocks
 }
 
-/// Layer 4, the conversation, the board (see `prompt::compose`). Where marks are wanted, one stands behind layer 4 and one
-/// behind the conversation: the board is another one each turn, and must not be in what is cached.
+/// The epoch. Where marks are wanted, one stands behind the opening and one behind the newest message: all before it is as it
+/// was in the request before.
 fn messages(prompt: &Prompt, marks: bool) -> Value {
-    let (board, before) = match prompt.messages.split_last() {
-        Some((Message::User { text }, before)) => (said(text), before),
-        Some((Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. }, _)) | None => {
-            (None, prompt.messages.as_slice())
-        }
-    };
     let mut sides: Vec<RoleMessage> = Vec::new();
-    let mut is_layer4 = marks;
-    for message in before {
+    let mut is_opening = marks;
+    for message in &prompt.messages {
         match message {
             Message::System { .. } => {}
             Message::User { text } => {
                 let mut block = said(text);
-                if is_layer4 {
+                if is_opening {
                     mark(block.as_mut());
-                    is_layer4 = false;
+                    is_opening = false;
                 }
                 say(&mut sides, "user", block.into_iter().collect());
             }
@@ -183,11 +177,10 @@ fn messages(prompt: &Prompt, marks: bool) -> Value {
             Message::Tool { call, text, .. } => answer(&mut sides, call, text),
         }
     }
+    open(&mut sides);
     if marks {
         mark(sides.last_mut().and_then(|side| side.parts.last_mut()));
     }
-    say(&mut sides, "user", board.into_iter().collect());
-    open(&mut sides);
     sides.into_iter().map(|side| json!({ "role": side.role, "content": side.parts })).collect()
 }
 

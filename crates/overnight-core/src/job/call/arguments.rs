@@ -109,8 +109,10 @@ pub(crate) struct NoArguments {}
 pub struct ReadFile {
     pub path: String,
     /// First line, from 1
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// Number of lines
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
 }
 
@@ -132,7 +134,9 @@ pub struct EditFile {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListFiles {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glob: Option<String>,
 }
 
@@ -140,15 +144,19 @@ pub struct ListFiles {
 #[serde(deny_unknown_fields)]
 pub struct SearchFiles {
     pub pattern: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glob: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListDocuments {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glob: Option<String>,
     /// Place in the list, from 1
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<u64>,
 }
 
@@ -156,9 +164,12 @@ pub struct ListDocuments {
 #[serde(deny_unknown_fields)]
 pub struct ReadDocument {
     pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
     /// Line of page `from` to begin at
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
 }
 
@@ -179,12 +190,19 @@ pub struct TodoItem {
     #[serde(alias = "activeForm")]
     pub active_form: String,
     /// pending, in_progress or cancelled
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_criteria: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
 }
 
@@ -192,12 +210,14 @@ pub struct TodoItem {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TodoListArguments {
     /// pending, in_progress, completed, cancelled or all
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TodoComplete {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<String>,
 }
 
@@ -227,7 +247,9 @@ pub(crate) struct JobComplete {
     pub(crate) deliverables: Vec<String>,
     /// 0 to 1
     pub(crate) confidence: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) notes: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<CompletionStatus>,
 }
 

@@ -1,7 +1,10 @@
-//! The tools by name: who does each, and whether its answer can be had again.
+//! The tools by name, and who does each.
+
+use serde::{Deserialize, Serialize};
 
 /// Every tool, in the order in which the model sees them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "a variant is named as its tool; `describe` says what each does")]
 pub enum Tool {
     ReadFile,
@@ -20,7 +23,6 @@ pub enum Tool {
     GenerateWorkspaceSummary,
     AddAccomplishment,
     AddNote,
-    NoChange,
     JobComplete,
 }
 
@@ -36,7 +38,7 @@ pub enum Family {
 }
 
 /// In the order in which the model sees them, which is that of [`Tool`].
-const TOOLS: [(Tool, &str, Family); 18] = [
+const TOOLS: [(Tool, &str, Family); 17] = [
     (Tool::ReadFile, "read_file", Family::Reading),
     (Tool::WriteFile, "write_file", Family::Writing),
     (Tool::AppendFile, "append_file", Family::Writing),
@@ -53,7 +55,6 @@ const TOOLS: [(Tool, &str, Family); 18] = [
     (Tool::GenerateWorkspaceSummary, "generate_workspace_summary", Family::Reading),
     (Tool::AddAccomplishment, "add_accomplishment", Family::Control),
     (Tool::AddNote, "add_note", Family::Control),
-    (Tool::NoChange, "no_change", Family::Control),
     (Tool::JobComplete, "job_complete", Family::Control),
 ];
 
@@ -76,11 +77,6 @@ impl Tool {
     /// Who does it.
     pub fn family(self) -> Family {
         TOOLS[self as usize].2
-    }
-
-    /// The same call gives the same answer later, so a folded result needs no copy under `tool_results/`.
-    pub(crate) fn repeatable(self) -> bool {
-        matches!(self, Self::ReadFile | Self::ReadDocument | Self::ListFiles | Self::ListDocuments | Self::SearchFiles)
     }
 }
 

@@ -1,8 +1,8 @@
 //! From the text of an instructions file to [`Instructions`]: every key, its type, its range, its default.
 
 use super::{
-    Agent, ContextSettings, Deliverable, FoldPolicy, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds, Quotes,
-    ReadBeside, Review, SummaryBy, ToolSettings,
+    Agent, CompactionPolicy, ContextSettings, Deliverable, Instructions, MAX_BYTES, MIN_BUDGET_TOKENS, PhaseBounds,
+    Quotes, ReadBeside, Review, SummaryBy, ToolSettings,
 };
 use crate::{
     amount::shown,
@@ -140,13 +140,13 @@ fn phase(at: &YamlValue<'_>) -> Result<PhaseBounds, ValueError> {
 }
 
 fn context(at: &YamlValue<'_>) -> Result<ContextSettings, ValueError> {
-    let keys = at.table(&["budget_tokens", "fold", "summary"])?;
+    let keys = at.table(&["budget_tokens", "compact", "summary"])?;
     let default = ContextSettings::default();
     Ok(ContextSettings {
         budget_tokens: keys.get("budget_tokens").map_or(Ok(default.budget_tokens), |at| at.count(MIN_BUDGET_TOKENS))?,
-        fold: keys
-            .get("fold")
-            .map_or(Ok(default.fold), |at| at.word(&[("todo", FoldPolicy::Todo), ("none", FoldPolicy::None)]))?,
+        compact: keys.get("compact").map_or(Ok(default.compact), |at| {
+            at.word(&[("auto", CompactionPolicy::Auto), ("always", CompactionPolicy::Always)])
+        })?,
         summary: keys
             .get("summary")
             .map_or(Ok(default.summary), |at| at.word(&[("digest", SummaryBy::Digest), ("model", SummaryBy::Model)]))?,

@@ -51,9 +51,11 @@ impl Plan {
             phase.is_some_and(|phase| phase.state == PhaseState::Complete && key(&phase.title) == key(title))
         };
         let mut plan = self.with_states(|phase| match phase.state {
-            PhaseState::Complete if !worked(phase.number, &phase.title) => PhaseState::Open,
-            state @ (PhaseState::Open | PhaseState::Current | PhaseState::Complete) => state,
+            _ if worked(phase.number, &phase.title) => PhaseState::Complete,
+            PhaseState::Complete => PhaseState::Open,
+            state @ (PhaseState::Open | PhaseState::Current) => state,
         });
+        let before = &before.spanned();
         let (old, mut lines) = (before.lines(), plan.lines());
         let steps = |phase: &PlannedPhase| phase.steps.iter().map(|step| key(&step.text)).collect::<Vec<_>>();
         // From the last to the first, so that the spans before stay true; read again once, for a plan may have many phases.
@@ -82,20 +84,20 @@ impl Plan {
         let Some(last) = self.phases.len().checked_sub(1) else {
             return self.clone();
         };
-        let mut lines = self.lines();
+        let (spans, mut lines) = (self.spanned().spans, self.lines());
         let title = clean_title(title);
         let mut fresh: Vec<String> = clean_steps(steps);
         let at = if self.phases.len() >= MAX_PHASES {
             let host = place.min(last);
             fresh.insert(0, String::new());
-            self.spans[host].end
+            spans[host].end
         } else {
             let number = u32::try_from(place + 1).unwrap_or(u32::MAX);
             fresh.splice(0..0, [String::new(), heading::line(number, &title, PhaseState::Open), String::new()]);
-            for (phase, span) in self.phases.iter().zip(&self.spans).skip(place) {
+            for (phase, span) in self.phases.iter().zip(&spans).skip(place) {
                 lines[span.heading] = heading::line(phase.number + 1, &phase.title, phase.state);
             }
-            if place == 0 { self.spans[0].heading } else { self.spans[place - 1].end }
+            if place == 0 { spans[0].heading } else { spans[place - 1].end }
         };
         fresh.push(String::new());
         if at > 0 && lines[at - 1].trim().is_empty() {
@@ -143,7 +145,7 @@ impl Plan {
     /// Other marks behind titles and in boxes, and all else as it is.
     fn remarked(&self, mark: impl Fn(&mut PlannedPhase)) -> Self {
         let mut lines = self.lines();
-        for (phase, span) in self.phases.iter().zip(&self.spans) {
+        for (phase, span) in self.phases.iter().zip(&self.spanned().spans) {
             let mut marked = phase.clone();
             mark(&mut marked);
             lines[span.heading] = heading::line(phase.number, &phase.title, marked.state);
@@ -155,12 +157,12 @@ impl Plan {
         self.reread(&lines)
     }
 
-    fn lines(&self) -> Vec<String> {
+    pub(super) fn lines(&self) -> Vec<String> {
         self.text.lines().map(str::to_owned).collect()
     }
 
     /// A text in the one form, edited by whole lines, reads as a plan again; if it ever should not, nothing is changed.
-    fn reread(&self, lines: &[String]) -> Self {
+    pub(super) fn reread(&self, lines: &[String]) -> Self {
         Self::parse(&lines.join("\n")).unwrap_or_else(|_| self.clone())
     }
 }

@@ -1,0 +1,143 @@
+//! The epoch: one history that only grows. It begins with the opening, and each entry stays as it was sent until a compaction
+//! ends the epoch and opens the next one: vendors refuse a history in which anything earlier has changed, and their caches
+//! serve one that has not. Every text in it comes from an event.
+
+use super::event::{ShownPart, ToolResult};
+use crate::message::{Message, ToolCall};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The history since the last compaction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Epoch {
+    /// From 1; 0 before the first is opened.
+    pub number: u32,
+    messages: Vec<Message>,
+    tokens: u64,
+    opening_tokens: u64,
+    unanswered: Vec<UnansweredResult>,
+    board: Option<String>,
+    is_complete: bool,
+}
+
+/// A result that the model has not answered to yet. It is told of in the next opening, where the epoch ends before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnansweredResult {
+    /// The call's name: `call_12_1`.
+    pub call: String,
+    /// The tool, as the model named it.
+    pub name: String,
+    /// As the model gave them.
+    pub arguments: Value,
+    /// As the conversation has it.
+    pub text: String,
+    /// Estimated, of `text`.
+    pub tokens: u64,
+    /// The part of a document that stands in it.
+    pub shown: Option<ShownPart>,
+}
+
+impl Epoch {
+    /// In the order of the wire, without the system prompt. A last result to which no board was added yet is not what will
+    /// be sent.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Estimated tokens of all messages.
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// Estimated tokens of what was said since the opening.
+    pub fn conversation_tokens(&self) -> u64 {
+        self.tokens.saturating_sub(self.opening_tokens)
+    }
+
+    /// Whether the last message is the runner's, with the board: a model can answer to it.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// The board as it was last shown in full in this epoch.
+    pub fn board(&self) -> Option<&str> {
+        self.board.as_deref()
+    }
+
+    /// What the model said in the last reply, where nothing else came behind it but results.
+    pub fn last_reply(&self) -> Option<&str> {
+        self.messages.iter().rev().find_map(|message| match message {
+            Message::Assistant { text, .. } => Some(text.as_str()),
+            Message::System { .. } | Message::User { .. } | Message::Tool { .. } => None,
+        })
+    }
+
+    /// Results that the model has not answered to, oldest first.
+    pub fn unanswered(&self) -> &[UnansweredResult] {
+        &self.unanswered
+    }
+
+    /// Estimated tokens of those results.
+    pub fn unanswered_tokens(&self) -> u64 {
+        self.unanswered.iter().map(|result| result.tokens).sum()
+    }
+
+    /// A new history begins. Results without an answer stay so: their texts stand in `opening`.
+    pub(crate) fn open(&mut self, number: u32, opening: String, board: &str, tokens: u64) {
+        self.number = number;
+        self.messages = vec![Message::User { text: opening }];
+        (self.tokens, self.opening_tokens) = (tokens, tokens);
+        self.board = Some(board.to_owned());
+        self.is_complete = true;
+    }
+
+    /// The model has answered: gives the parts of documents that it was shown.
+    pub(crate) fn on_answered(&mut self) -> Vec<ShownPart> {
+        std::mem::take(&mut self.unanswered).into_iter().filter_map(|result| result.shown).collect()
+    }
+
+    /// What the model said and called.
+    pub(crate) fn push_reply(&mut self, text: &str, calls: Vec<ToolCall>, carried: Option<&Arc<Value>>, tokens: u64) {
+        // Some providers refuse a prompt with an empty message in it.
+        let text = if text.trim().is_empty() && calls.is_empty() { "(an empty reply)" } else { text };
+        self.messages.push(Message::Assistant { text: text.to_owned(), calls, carried: carried.cloned() });
+        self.tokens += tokens;
+        self.is_complete = false;
+    }
+
+    /// The result of a call.
+    pub(crate) fn push_result(&mut self, call: &ToolCall, result: &ToolResult, tokens: u64) {
+        self.messages.push(Message::Tool { call: call.id.clone(), name: call.name.clone(), text: result.text.clone() });
+        self.unanswered.push(UnansweredResult {
+            call: call.id.clone(),
+            name: call.name.clone(),
+            arguments: call.arguments.clone(),
+            text: result.text.clone(),
+            tokens,
+            shown: result.shown.clone(),
+        });
+        self.tokens += tokens;
+        self.is_complete = false;
+    }
+
+    /// The runner's own word, behind the newest result; a message of its own only behind a reply without calls.
+    /// `line` ends it, and begins with the mark by which it is known.
+    pub(crate) fn push_board(&mut self, line: &str, board: Option<&str>, tokens: u64) {
+        let parts: Vec<&str> = [Some(line), board].into_iter().flatten().collect();
+        let text = parts.join("\n");
+        match self.messages.last_mut() {
+            Some(Message::Tool { text: result, .. }) => {
+                result.push_str("\n\n");
+                result.push_str(&text);
+            }
+            Some(Message::System { .. } | Message::User { .. } | Message::Assistant { .. }) | None => {
+                self.messages.push(Message::User { text });
+            }
+        }
+        if let Some(board) = board {
+            self.board = Some(board.to_owned());
+        }
+        self.tokens += tokens;
+        self.is_complete = true;
+    }
+}

@@ -1,0 +1,283 @@
+//! The opening of an epoch: where things stand, made by the system from the files as they were read and saved, and from the
+//! facts. It is bounded by construction, however long the job: at most half of the room.
+
+use super::{compact::FRAME, todo_board};
+use crate::{
+    job::{
+        digest::sha256,
+        event::{EpochCause, Event},
+        plan::Plan,
+        state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PastPhase},
+        todo::TodoStatus,
+    },
+    message::Message,
+    tokens::{bounded, estimate, head, last_lines},
+};
+use std::fmt::Write;
+
+/// Percent of the room that an opening may fill.
+const OPENING_PERCENT: u64 = 50;
+/// Percent of the room for results that the model has not answered to; what one reply may bring, and a little for the lines
+/// of calls that were not run.
+const UNANSWERED_PERCENT: u64 = 28;
+/// Hundredths of the room for the task with the contract's state, for plan, memory and past each, and for the documents.
+const TASK_SHARE: u64 = 10;
+const FILE_SHARE: u64 = 4;
+const DOCUMENTS_SHARE: u64 = 2;
+const SHARES: u64 = TASK_SHARE + 3 * FILE_SHARE + DOCUMENTS_SHARE;
+/// Results of one reply that the words on the current todo tell of.
+const RESULTS_TOLD: usize = 3;
+
+/// The runner's mark in this job: the documents were there before the job was made, so that nothing in them can have it.
+pub fn runner_mark(job: &Job) -> String {
+    let hash = sha256(job.spec.id.to_string().as_bytes());
+    format!("runner {}", hash.get(..8).unwrap_or_default())
+}
+
+/// The event that opens the next epoch. `digest` are the model's own words on the past, where it was asked for them; the
+/// whole is at most half of `room`, in tokens.
+pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u64) -> Event {
+    let board = todo_board::render(job);
+    let last = format!("{}\n{board}", todo_board::status_line(job));
+    let mut parts =
+        vec![include_str!("../../../../instructions/runner/opening.md").trim().replace("{{mark}}", &runner_mark(job))];
+    let (results, most) = (unanswered(job, room * UNANSWERED_PERCENT / 100), room * OPENING_PERCENT / 100);
+    let taken: u64 = [parts[0].as_str(), &results, &last].iter().map(|part| estimate(part)).sum();
+    let left = most.saturating_sub(taken + SHARES * 2);
+    let unit = (room / 100).min(left / SHARES);
+    let plan = job.plan.as_ref().map_or("There is none yet.", Plan::text).trim();
+    let memory = job.memory.as_deref().unwrap_or("It does not exist yet.").trim();
+    let past = match digest {
+        Some(words) => bounded(words, FILE_SHARE * unit, "archive/"),
+        None => past(job, FILE_SHARE * unit),
+    };
+    let contract = todo_board::contract(job, TASK_SHARE * unit / 3);
+    parts.push(format!("\n\n## The task ({INSTRUCTIONS_FILE})\n"));
+    parts.push(task(job, (TASK_SHARE * unit).saturating_sub(estimate(&contract))));
+    parts.push(format!("\n\n## The contract so far\n{contract}\n\n## The documents\n"));
+    parts.push(documents(job, DOCUMENTS_SHARE * unit));
+    parts.push(format!("\n\n## The plan ({PLAN_FILE})\n"));
+    parts.push(bounded(plan, FILE_SHARE * unit, PLAN_FILE));
+    parts.push(format!("\n\n## The memory ({MEMORY_FILE})\n"));
+    parts.push(bounded(memory, FILE_SHARE * unit, MEMORY_FILE));
+    if !job.past.is_empty() || digest.is_some() {
+        parts.push(format!("\n\n## The past\n{past}"));
+    }
+    let used: u64 = parts.iter().map(|part| estimate(part)).sum();
+    let so_far = words_on(job.epoch.messages());
+    if !so_far.is_empty() && !matches!(cause, EpochCause::PhaseEnded | EpochCause::TodoEnded | EpochCause::Begun) {
+        let left = most.saturating_sub(used + estimate(&results) + estimate(&last) + 40);
+        parts.push(format!("\n\n## This task so far\n{}", last_lines(&so_far, left.min(unit * SHARES))));
+    }
+    parts.push(results);
+    parts.push("\n\n".to_owned());
+    let tokens = FRAME + parts.iter().map(|part| estimate(part)).sum::<u64>() + estimate(&last);
+    parts.push(last);
+    Event::EpochOpened { conversation: 0, number: job.epoch.number + 1, cause, opening: parts, board, tokens }
+}
+
+/// Results that the model has not answered to, whole; those beyond `tokens` are counted.
+fn unanswered(job: &Job, tokens: u64) -> String {
+    let mut text = String::new();
+    let (mut left, mut hidden) = (tokens, 0);
+    for result in job.epoch.unanswered() {
+        let arguments = bounded(&result.arguments.to_string(), 60, "the journal").replace('\n', " ");
+        let shown = format!("\n\n### {}({arguments})\n{}", result.name, result.text);
+        match left.checked_sub(estimate(&shown)) {
+            Some(rest) if hidden == 0 => {
+                left = rest;
+                text.push_str(&shown);
+            }
+            Some(_) | None => hidden += 1,
+        }
+    }
+    if text.is_empty() && hidden == 0 {
+        return text;
+    }
+    if hidden > 0 {
+        let _ = write!(text, "\n\nand {hidden} more results, for which there is no room: call again what you need");
+    }
+    format!("\n\n## Results of your last reply, which you have not answered to yet{text}")
+}
+
+/// The documents, a line each, as far as `tokens` go.
+fn documents(job: &Job, tokens: u64) -> String {
+    let lines: Vec<String> = job
+        .spec
+        .documents
+        .iter()
+        .map(|document| {
+            let units = if document.units == 1 { document.unit().to_owned() } else { format!("{}s", document.unit()) };
+            let read = job.coverage.share(document) * 100.0;
+            let gaps = match document.gaps.len() {
+                0 => String::new(),
+                1 => ", 1 part unreadable".to_owned(),
+                more => format!(", {more} parts unreadable"),
+            };
+            format!(
+                "- {} ({}, {} {units}, about {} tokens, {read:.0} % read{gaps})",
+                document.name, document.format, document.units, document.tokens
+            )
+        })
+        .collect();
+    let mut left = tokens.saturating_sub(24);
+    let fitting = lines
+        .iter()
+        .take_while(|line| {
+            let size = estimate(line) + 1;
+            let fits = size <= left;
+            left = left.saturating_sub(size);
+            fits
+        })
+        .count();
+    let mut text = lines[..fitting].join("\n");
+    if fitting < lines.len() {
+        let all: u64 = job.spec.documents.iter().map(|document| document.tokens).sum();
+        let _ = write!(
+            text,
+            "{}{} documents in all, about {all} tokens: list_documents() shows them",
+            if fitting == 0 { "" } else { "\n" },
+            lines.len()
+        );
+    }
+    text
+}
+
+/// What was done since the epoch began, a line for each reply and its first results.
+fn words_on(messages: &[Message]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut told = 0;
+    for message in messages {
+        match message {
+            Message::Assistant { text, calls, .. } => {
+                let calls: Vec<String> = calls
+                    .iter()
+                    .map(|call| {
+                        bounded(&format!("{}{}", call.name, call.arguments), 24, "the archive").replace('\n', " ")
+                    })
+                    .collect();
+                let said = head(text.trim(), 24).replace('\n', " ");
+                lines.push(format!("- {said} {}", calls.join("; ")));
+                told = 0;
+            }
+            Message::Tool { name, text, .. } if told < RESULTS_TOLD => {
+                let result = head(text.trim(), 24).replace('\n', " ");
+                lines.push(format!("  - {name}: {result}"));
+                told += 1;
+            }
+            Message::System { .. } | Message::User { .. } | Message::Tool { .. } => {}
+        }
+    }
+    lines.join("\n")
+}
+
+/// The task. Where it doesn't fit, its prose is cut first, then the deliverables; the feedback stays as whole as it can.
+fn task(job: &Job, tokens: u64) -> String {
+    let text = job.instructions.trim();
+    if estimate(text) <= tokens {
+        return text.to_owned();
+    }
+    let (text, feedback) = text.split_at(text.len() - feedback(job, text).len());
+    let (prose, deliverables) = text.split_at(text.rfind("\n## Deliverables\n").unwrap_or(text.len()));
+    let feedback = bounded(feedback, tokens / 2, INSTRUCTIONS_FILE);
+    let left = tokens.saturating_sub(estimate(&feedback));
+    let deliverables = bounded(deliverables, left * 3 / 4, INSTRUCTIONS_FILE);
+    let left = left.saturating_sub(estimate(&deliverables) + 2);
+    format!("{}{deliverables}{feedback}", bounded(prose, left, INSTRUCTIONS_FILE))
+}
+
+/// What people sent the job back with, at the end of `text`: told by the facts, because a task may have such a heading too.
+fn feedback<'t>(job: &Job, text: &'t str) -> &'t str {
+    let headed =
+        (1..).zip(&job.feedback).map(|(number, said): (usize, _)| format!("\n\n## Feedback {number}\n\n{said}"));
+    let added: String = headed.collect();
+    if text.ends_with(&added) { &text[text.len() - added.len()..] } else { "" }
+}
+
+/// A digest of the past from the journal: the issues of all early ends, the last phase in full, older ones in a line or two.
+fn past(job: &Job, tokens: u64) -> String {
+    let Some((last, older)) = job.past.split_last() else {
+        return "Nothing has been done yet.".to_owned();
+    };
+    // The issue of the last phase stands with it; one that a later attempt has worked out is settled.
+    let is_settled = |past: &PastPhase| {
+        job.past.iter().any(|later| later.phase.number == past.phase.number && !later.why.is_early_end())
+    };
+    let issues: Vec<String> = older
+        .iter()
+        .filter(|past| past.why.is_early_end() && !is_settled(past))
+        .filter_map(|past| {
+            let issue = past.why.issue()?;
+            Some(format!("- phase {} '{}' {}: {issue}", past.phase.number, past.phase.title, past.why.outcome()))
+        })
+        .collect();
+    let mut text = String::new();
+    if !issues.is_empty() {
+        text.push_str("Issues that are not settled:\n");
+        text.push_str(&newest_lines(&issues, tokens / 5));
+        text.push('\n');
+    }
+    text.push_str(&bounded(&full(last), tokens / 2, &format!("archive/{}/", last.folder)));
+    let older: Vec<String> = older.iter().map(short).collect();
+    if !older.is_empty() {
+        text.push_str("\n\nBefore that:\n");
+        let left = tokens.saturating_sub(estimate(&text) + 1);
+        text.push_str(&newest_lines(&older, left));
+    }
+    text
+}
+
+/// The newest of `lines` that fit, oldest first, with a word on how many are left out.
+fn newest_lines(lines: &[String], tokens: u64) -> String {
+    let mut left = tokens.saturating_sub(16);
+    let fitting = lines
+        .iter()
+        .rev()
+        .take_while(|line| {
+            let size = estimate(line) + 1;
+            let fits = size <= left;
+            left = left.saturating_sub(size);
+            fits
+        })
+        .count();
+    let cut = lines.len() - fitting;
+    let mut text = if cut > 0 { format!("- {cut} older ones: see archive/\n") } else { String::new() };
+    text.push_str(&lines[cut..].join("\n"));
+    text
+}
+
+fn full(past: &PastPhase) -> String {
+    let mut text = format!("Phase {} '{}' ({}):", past.phase.number, past.phase.title, past.why.outcome());
+    if let Some(issue) = past.why.issue() {
+        let _ = write!(text, " {issue}");
+    }
+    for todo in past.phase.todos.all() {
+        let _ = write!(text, "\n- {} [{}]", todo.content, todo.status);
+        if let Some(outcome) = &todo.outcome {
+            let _ = write!(text, ": {outcome}");
+        }
+    }
+    if !past.phase.files.is_empty() {
+        let files: Vec<&str> = past.phase.files.iter().map(String::as_str).take(30).collect();
+        let _ = write!(text, "\nFiles written: {}", files.join(", "));
+    }
+    for note in &past.phase.notes {
+        let _ = write!(text, "\nNote: {note}");
+    }
+    text
+}
+
+fn short(past: &PastPhase) -> String {
+    let counts = past.phase.todos.counts();
+    let completed = past.phase.todos.all().iter().rev().filter(|todo| todo.status == TodoStatus::Completed);
+    let last = completed.filter_map(|todo| todo.outcome.as_deref()).next().unwrap_or_default();
+    let line = format!(
+        "- phase {} '{}' {}: {} todos completed; {last}",
+        past.phase.number,
+        past.phase.title,
+        past.why.outcome(),
+        counts.completed
+    );
+    let shown = head(&line, 60);
+    if shown.len() < line.len() { format!("{shown}…") } else { line }
+}
