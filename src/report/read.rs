@@ -18,7 +18,6 @@ use overnight_core::job::{
     id::JobId,
     models::Answered,
     record::{Delivered, HoldReason, JobStatus},
-    spec::FORMAT,
     time::Timestamp,
 };
 use std::path::PathBuf;
@@ -166,9 +165,6 @@ impl JournalFacts {
         self.answered.observe(&event);
         match event {
             Event::JobCreated { spec, .. } => {
-                if spec.format != FORMAT {
-                    return Err(format!("its format is {}, and this version reads {FORMAT}", spec.format));
-                }
                 self.job = Some(spec.id);
                 self.not_read = spec.documents.iter().flat_map(NotRead::of).collect();
                 self.recognised = spec.documents.iter().flat_map(Recognised::of).collect();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 /// One call of a tool in a reply. `arguments` is a JSON object; a reply whose arguments could not be read as JSON
 /// carries the raw text as a JSON string, and the tool answers with an error that the model can act on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolCall {
     /// Unique in the job: `call_12_1`.
     pub id: String,

@@ -30,7 +30,7 @@ fn append(path: &Path, decisions: &[Value]) {
 }
 
 fn opened(version: &str) -> Value {
-    json!([{"type": "opened", "version": version, "model": "offline", "torn_bytes": null}])
+    json!([{"type": "opened", "version": version, "model": "offline", "tools_sha256": "", "torn_bytes": null}])
 }
 
 #[test]

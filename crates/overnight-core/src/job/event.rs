@@ -1,11 +1,11 @@
 //! The facts. An event says what happened, past tense; the journal stores them, and the state is what they say.
 
 use super::{
-    contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, pages::PageLines, record::HoldReason,
-    spec::JobSpec, time::Timestamp, todo::Todo,
+    contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, pages::PageLines, part::Part,
+    record::HoldReason, spec::JobSpec, time::Timestamp, todo::Todo,
 };
 use crate::message::{Stop, ToolCall, Usage};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::{fmt, sync::Arc};
 
@@ -41,11 +41,20 @@ impl PhaseKind {
     }
 }
 
+/// Reads a variant without fields: serde would pass over any that are there.
+fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoFields {}
+    NoFields::deserialize(deserializer).map(|NoFields {}| ())
+}
+
 /// Why a phase ended, or why there is planning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Why {
     /// All todos are completed or cancelled.
+    #[serde(deserialize_with = "no_fields")]
     PhaseDone,
     /// The model called `todo_rewind`.
     Rewound {
@@ -170,6 +179,7 @@ impl fmt::Display for PlanStep {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StepEnd {
     /// The file or the list was written.
+    #[serde(deserialize_with = "no_fields")]
     Saved,
     /// The model said that the file stays as it is.
     NoChange {
@@ -177,6 +187,7 @@ pub enum StepEnd {
         reason: String,
     },
     /// The model did not finish the step within its tries; the system did.
+    #[serde(deserialize_with = "no_fields")]
     FellBack,
 }
 
@@ -278,6 +289,15 @@ pub enum SavedFile {
     },
 }
 
+impl SavedFile {
+    /// The whole file.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Plan { text } | Self::Memory { text } => text,
+        }
+    }
+}
+
 /// What a writing call is about to do: hashes of the file before and after, so that a call that a crash cut off can be
 /// repeated safely. `before` is `None` where there is no file yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -296,27 +316,28 @@ pub struct PreparedWrite {
 pub struct ExaminedFiles {
     /// `main_plan.md`; none: there is no such file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan: Option<String>,
+    pub plan: Option<Part>,
     /// `workspace.md`; none: there is no such file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<String>,
+    pub memory: Option<Part>,
     /// `instructions.md`.
-    pub instructions: String,
+    pub instructions: Part,
     /// `workspace_summary.md`.
-    pub summary: String,
+    pub summary: Part,
 }
 
 /// A fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "a field is a key of the journal, named for what it holds")]
 pub enum Event {
-    /// The first fact of every job.
-    JobCreated { spec_sha256: String, spec: Box<JobSpec> },
+    /// The first fact of every job. `tools_sha256` is of the list of tools that the model is told of.
+    JobCreated { spec_sha256: String, spec: Box<JobSpec>, tools_sha256: String },
     /// A process took the job up; what lies between this line and the one before was not work.
     Opened {
         version: String,
         model: String,
+        tools_sha256: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         torn_bytes: Option<u64>,
     },
@@ -340,7 +361,7 @@ pub enum Event {
     /// Planning begins from what stands on the disk.
     FilesExamined { files: ExaminedFiles },
     /// The system changed the plan: ticks and marks, a cut phase, the plan that the model didn't write.
-    PlanSet { text: String, because: String },
+    PlanSet { text: Part, because: String },
     /// A file that the machine asked to be written is on the disk.
     FileWritten { path: String },
     /// A planning step is over.
@@ -360,7 +381,7 @@ pub enum Event {
     /// The oldest turns were replaced by a digest.
     TurnsFolded { entries: usize, digest: String },
     /// The conversation begins again behind a new layer 4.
-    ContextCompacted { layer4: String },
+    ContextCompacted { layer4: Part },
     /// A turn: the model has answered.
     ModelReplied {
         turn: u64,
@@ -408,8 +429,9 @@ pub enum Event {
     /// A person lets a held job go on.
     Resumed { limits: super::limits::Limits },
     /// A person sent a reviewed result back.
-    FeedbackGiven { number: u32, text: String, instructions: String },
+    FeedbackGiven { number: u32, text: String, instructions: Part },
     /// A person accepted a reviewed result.
+    #[serde(deserialize_with = "no_fields")]
     Approved,
     /// Nothing comes after it.
     JobEnded { ending: Box<Ending> },

@@ -31,10 +31,10 @@ use std::{
 impl Job {
     /// The job that its first decision describes; `None` if that decision does not begin a job.
     pub fn begin(first: &Decision) -> Option<Self> {
-        let (created @ Event::JobCreated { spec, .. }, rest) = first.events.split_first()? else {
+        let (created @ Event::JobCreated { spec, tools_sha256, .. }, rest) = first.events.split_first()? else {
             return None;
         };
-        let mut job = Self::new(Arc::new((**spec).clone()), first.at);
+        let mut job = Self::new(Arc::new((**spec).clone()), tools_sha256.clone(), first.at);
         job.answered.observe(created);
         for event in rest {
             job.apply(first.at, event);
@@ -42,12 +42,13 @@ impl Job {
         Some(job)
     }
 
-    fn new(spec: Arc<JobSpec>, at: Timestamp) -> Self {
+    fn new(spec: Arc<JobSpec>, tools_sha256: String, at: Timestamp) -> Self {
         Self {
             limits: spec.instructions.limits,
             choice: spec.choice(),
             answered: Answered::default(),
             status: Status::Running,
+            tools_sha256,
             progress: Progress::Executing,
             phase: Phase::new(0, 1, PhaseKind::Bootstrap, "Bootstrap", None, TodoList::default(), at),
             past: Vec::new(),
@@ -90,7 +91,10 @@ impl Job {
         self.answered.observe(event);
         match event {
             Event::JobCreated { .. } | Event::TodosWarned { .. } => {}
-            Event::Opened { .. } => self.attempts = Attempts::default(),
+            Event::Opened { tools_sha256, .. } => {
+                self.attempts = Attempts::default();
+                self.tools_sha256.clone_from(tools_sha256);
+            }
             Event::ModelChosen { choice } => self.choice = choice.clone(),
             Event::PhaseStarted { number, attempt, kind, title, plan_phase, todos } => {
                 if *number != self.phase.number {
@@ -124,8 +128,8 @@ impl Job {
             }
             Event::FilesExamined { files } => self.on_examined(files),
             Event::PlanSet { text, .. } => {
-                self.plan = self.plan_of(text);
-                self.writes.push_back(FileWrite { path: PLAN_FILE, text: text.clone() });
+                self.plan = self.plan_of(text.text());
+                self.writes.push_back(FileWrite { path: PLAN_FILE, text: text.text().to_owned() });
             }
             Event::FileWritten { .. } => {
                 self.writes.pop_front();
@@ -159,7 +163,7 @@ impl Job {
                 self.layer4 = layers::with_folded_turns(&self.layer4, digest, self.spec.budget_tokens);
             }
             Event::ContextCompacted { layer4 } => {
-                self.layer4.clone_from(layer4);
+                layer4.text().clone_into(&mut self.layer4);
                 self.conversation.clear();
                 if self.progress == Progress::Digesting {
                     self.progress = Progress::Executing;
@@ -221,8 +225,8 @@ impl Job {
             Event::FeedbackGiven { number, text, instructions } => {
                 self.status = Status::Running;
                 self.feedback.push(text.clone());
-                self.instructions.clone_from(instructions);
-                self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: instructions.clone() });
+                instructions.text().clone_into(&mut self.instructions);
+                self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: self.instructions.clone() });
                 self.early_ends = EarlyEnds::default();
                 self.refusals.counted = 0;
                 self.progress = Progress::Summarising { why: Why::Feedback { number: *number, text: text.clone() } };
@@ -269,15 +273,15 @@ impl Job {
             return;
         };
         let why = why.clone();
-        if let Some(plan) = files.plan.as_deref().and_then(|text| self.plan_of(text)) {
+        if let Some(plan) = files.plan.as_ref().and_then(|plan| self.plan_of(plan.text())) {
             self.plan = Some(plan);
         }
-        self.memory.clone_from(&files.memory);
-        self.instructions.clone_from(&files.instructions);
+        self.memory = files.memory.as_ref().map(|memory| memory.text().to_owned());
+        files.instructions.text().clone_into(&mut self.instructions);
         // Planning is shown the plan as the system has marked it, not as it was a moment before.
         let mut shown = files.clone();
         if let Some((plan, _)) = self.marked(files) {
-            shown.plan = Some(plan.text().to_owned());
+            shown.plan = Some(plan.text().into());
             self.plan = Some(plan);
         }
         self.conversation.push_user(layers::examined(&shown, self.spec.budget_tokens));

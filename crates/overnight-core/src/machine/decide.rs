@@ -19,7 +19,7 @@ use crate::{
         time::Timestamp,
     },
     message::{Reply, Stop, ToolCall, readable},
-    prompt::{compact, layers, todo_board},
+    prompt::{compact, layers, todo_board, tools::tools_sha256},
     tokens,
 };
 
@@ -244,7 +244,7 @@ impl Job {
                 events.extend(calls.iter().map(|call| returned(call, CallEnd::Skipped, text)));
             }
             let digest = (!digest.is_empty()).then_some(digest.as_str());
-            events.push(Event::ContextCompacted { layer4: layers::compacted(self, self.plan.as_ref(), digest) });
+            events.push(Event::ContextCompacted { layer4: layers::compacted(self, self.plan.as_ref(), digest).into() });
         }
         events
     }
@@ -293,7 +293,7 @@ impl Job {
         let mut events = vec![Event::ToolReturned { call: call.id.clone(), name: call.name.clone(), result }];
         if let Some(plan) = normalised.filter(|_| is_changed) {
             events
-                .push(Event::PlanSet { text: plan.text().to_owned(), because: "put into the plan's form".to_owned() });
+                .push(Event::PlanSet { text: plan.text().into(), because: "put into the plan's form".to_owned() });
         }
         events.extend(ended.map(|step| Event::StepEnded { step, end: StepEnd::Saved }));
         events
@@ -313,7 +313,9 @@ impl Job {
             (_, Status::Ended(_))
             | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
             | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
-            (Command::Open { version, model, torn_bytes }, _) => vec![Event::Opened { version, model, torn_bytes }],
+            (Command::Open { version, model, torn_bytes }, _) => {
+                vec![Event::Opened { version, model, tools_sha256: tools_sha256().to_owned(), torn_bytes }]
+            }
             (Command::Choose { choice }, _) => vec![Event::ModelChosen { choice }],
             (Command::Hold { .. }, Status::Held { reason, .. }) if *reason != HoldReason::Outage => Vec::new(),
             (Command::Hold { reason, detail }, _) => vec![Event::Held { reason, detail }],
@@ -321,7 +323,7 @@ impl Job {
             (Command::Approve, Status::Held { reason: HoldReason::Review, .. }) => vec![Event::Approved],
             (Command::Feedback { text, instructions }, Status::Held { reason: HoldReason::Review, .. }) => {
                 let number = u32::try_from(self.feedback.len()).unwrap_or(u32::MAX) + 1;
-                vec![Event::FeedbackGiven { number, text, instructions }]
+                vec![Event::FeedbackGiven { number, text, instructions: instructions.into() }]
             }
             (Command::Approve | Command::Feedback { .. }, _) => Vec::new(),
             (Command::Cancel, _) => self.end_unfinished(JobStatus::Cancelled, "cancelled by a person".to_owned()),

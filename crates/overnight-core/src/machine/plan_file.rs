@@ -4,6 +4,7 @@
 use super::planning;
 use crate::job::{
     event::{Event, ExaminedFiles, PlanStep, Why},
+    part::Part,
     plan::{self, Plan, PlannedPhase},
     state::{Job, Planning, Progress},
 };
@@ -62,14 +63,14 @@ impl Job {
     pub(super) fn on_files_examined(&self, files: ExaminedFiles) -> Vec<Event> {
         let marked = self.marked(&files);
         let mut events = vec![Event::FilesExamined { files }];
-        events.extend(marked.map(|(plan, because)| Event::PlanSet { text: plan.text().to_owned(), because }));
+        events.extend(marked.map(|(plan, because)| Event::PlanSet { text: plan.text().into(), because }));
         events
     }
 
     /// The system's own part of the plan: the examined one with ticks and marks of the phase that ended, and why it was
     /// changed; `None` where it stands so on the disk.
     pub(super) fn marked(&self, files: &ExaminedFiles) -> Option<(Plan, String)> {
-        let read = files.plan.as_deref().map(|text| match &self.plan {
+        let read = files.plan.as_ref().map(Part::text).map(|text| match &self.plan {
             // A plan's text reads as itself.
             Some(plan) if plan.text() == text => Ok(plan.clone()),
             Some(_) | None => Plan::parse(text),
@@ -99,6 +100,6 @@ impl Job {
             Some((number, unfinished)) => plan.complete_phase(number, &unfinished).mark_current(),
             None => plan.mark_current(),
         };
-        (files.plan.as_deref() != Some(marked.text())).then_some((marked, because))
+        (files.plan.as_ref().map(Part::text) != Some(marked.text())).then_some((marked, because))
     }
 }

@@ -127,7 +127,7 @@ fn start_planned(job: &Job, todos: Vec<Todo>, rest: &[String], end: StepEnd) -> 
     {
         let longer = current.insert_after(number, &continued(&title), rest).mark_current();
         events.push(Event::PlanSet {
-            text: longer.text().to_owned(),
+            text: longer.text().into(),
             because: format!("{} todos over the bound became a phase of their own", rest.len()),
         });
         plan = Some(longer);
@@ -135,7 +135,7 @@ fn start_planned(job: &Job, todos: Vec<Todo>, rest: &[String], end: StepEnd) -> 
     let (number, attempt) = job.next_number();
     events.push(Event::PhaseStarted { number, attempt, kind: PhaseKind::Planned, title, plan_phase, todos });
     if job.spec.instructions.context.summary == SummaryBy::Digest {
-        events.push(Event::ContextCompacted { layer4: layers::compacted(job, plan.as_ref(), None) });
+        events.push(Event::ContextCompacted { layer4: layers::compacted(job, plan.as_ref(), None).into() });
     }
     events
 }
@@ -169,7 +169,7 @@ pub(super) fn start_review(job: &Job, at: Timestamp) -> Vec<Event> {
         plan_phase: None,
         todos: TodoList::from_pairs(&pairs, at),
     });
-    events.push(Event::ContextCompacted { layer4: layers::compacted(job, job.plan.as_ref(), None) });
+    events.push(Event::ContextCompacted { layer4: layers::compacted(job, job.plan.as_ref(), None).into() });
     events
 }
 
@@ -187,7 +187,7 @@ pub(super) fn fall_back(job: &Job, planning: &Planning, at: Timestamp) -> Vec<Ev
                     }
                 };
                 events.push(Event::PlanSet {
-                    text: plan.mark_current().text().to_owned(),
+                    text: plan.mark_current().text().into(),
                     because: "the model did not write the plan within its tries".to_owned(),
                 });
             }

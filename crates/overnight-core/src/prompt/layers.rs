@@ -43,15 +43,15 @@ pub(crate) fn at_the_start(spec: &JobSpec) -> String {
 pub fn examined(files: &ExaminedFiles, budget: u64) -> String {
     let mut text = "The system has read these files from the disk just now.".to_owned();
     let named = [
-        (PLAN_FILE, files.plan.as_deref()),
-        (MEMORY_FILE, files.memory.as_deref()),
-        (INSTRUCTIONS_FILE, Some(files.instructions.as_str())),
-        (SUMMARY_FILE, Some(files.summary.as_str())),
+        (PLAN_FILE, files.plan.as_ref()),
+        (MEMORY_FILE, files.memory.as_ref()),
+        (INSTRUCTIONS_FILE, Some(&files.instructions)),
+        (SUMMARY_FILE, Some(&files.summary)),
     ];
     for (name, content) in named {
         match content {
             Some(content) => {
-                let _ = write!(text, "\n\n<file name=\"{name}\">\n{}\n</file>", part(content, budget, name));
+                let _ = write!(text, "\n\n<file name=\"{name}\">\n{}\n</file>", part(content.text(), budget, name));
             }
             None => {
                 let _ = write!(text, "\n\n{name} does not exist yet.");
