@@ -45,7 +45,14 @@ impl Tail {
     /// Begins at the journal's first line.
     pub fn open(path: &Path) -> Result<Self, AuditError> {
         let workspace = Workspace::open(path)?;
-        Ok(Self { workspace, position: ChainPosition::start(), parts: PartRegister::default(), first_seq: 0, offset: 0, lines: 0 })
+        Ok(Self {
+            workspace,
+            position: ChainPosition::start(),
+            parts: PartRegister::default(),
+            first_seq: 0,
+            offset: 0,
+            lines: 0,
+        })
     }
 
     /// Gives all whole lines since the last call, as bytes without the newline, and as decisions.

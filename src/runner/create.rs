@@ -180,7 +180,11 @@ fn fill(
     let hash = workspace.write(JOB_FILE, yaml.as_bytes())?;
     let mut journal = Journal::open::<Event>(workspace, |_| Ok(()))?;
     let events = [
-        Event::JobCreated { spec_sha256: hash.sha256, spec: Box::new(spec.clone()), tools_sha256: tools_sha256().to_owned() },
+        Event::JobCreated {
+            spec_sha256: hash.sha256,
+            spec: Box::new(spec.clone()),
+            tools_sha256: tools_sha256().to_owned(),
+        },
         Event::PhaseStarted {
             number: 0,
             attempt: 1,

@@ -65,11 +65,9 @@ impl JournalError {
         match self {
             Self::DiskFull { .. } => true,
             Self::Workspace(error) => error.is_disk_full(),
-            Self::Broken { .. }
-            | Self::OtherFormat { .. }
-            | Self::Append { .. }
-            | Self::Poisoned
-            | Self::Encode(_) => false,
+            Self::Broken { .. } | Self::OtherFormat { .. } | Self::Append { .. } | Self::Poisoned | Self::Encode(_) => {
+                false
+            }
         }
     }
 }

@@ -32,8 +32,11 @@ impl OtherFormat {
         let format = spec["format"].as_u64()?;
         let read = serde_json::from_value::<Event>(created.clone());
         let what = read.err().filter(|_| format == u64::from(FORMAT)).map(|error| error.to_string());
-        (format != u64::from(FORMAT) || what.is_some())
-            .then(|| Self { format, version: spec["version"].as_str().unwrap_or_default().to_owned(), what })
+        (format != u64::from(FORMAT) || what.is_some()).then(|| Self {
+            format,
+            version: spec["version"].as_str().unwrap_or_default().to_owned(),
+            what,
+        })
     }
 
     /// One sentence about the workspace in `folder`: which format it has, which is ours, and what to do.

@@ -151,7 +151,11 @@ impl World {
         let first = Decision {
             at,
             events: vec![
-                Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec.clone()), tools_sha256: String::new() },
+                Event::JobCreated {
+                    spec_sha256: sha256(b"job.yaml"),
+                    spec: Box::new(spec.clone()),
+                    tools_sha256: String::new(),
+                },
                 Event::PhaseStarted {
                     number: 0,
                     attempt: 1,

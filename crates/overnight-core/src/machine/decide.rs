@@ -292,8 +292,7 @@ impl Job {
         };
         let mut events = vec![Event::ToolReturned { call: call.id.clone(), name: call.name.clone(), result }];
         if let Some(plan) = normalised.filter(|_| is_changed) {
-            events
-                .push(Event::PlanSet { text: plan.text().into(), because: "put into the plan's form".to_owned() });
+            events.push(Event::PlanSet { text: plan.text().into(), because: "put into the plan's form".to_owned() });
         }
         events.extend(ended.map(|step| Event::StepEnded { step, end: StepEnd::Saved }));
         events
