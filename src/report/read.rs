@@ -140,7 +140,8 @@ fn read_journal(row: &JobRow, workspace: &Workspace) -> Result<JournalFacts, Str
             return Err(format!("it is not the line after line {seen} as the database saw it"));
         }
         journal.last = Some(line.at);
-        line.events.into_iter().try_for_each(|event| journal.on(event))
+        line.events.into_iter().for_each(|event| journal.on(event));
+        Ok(())
     })
     .map_err(|error: JournalError| error.to_string())?;
     let end = read.position;
@@ -161,7 +162,7 @@ fn read_journal(row: &JobRow, workspace: &Workspace) -> Result<JournalFacts, Str
 }
 
 impl JournalFacts {
-    fn on(&mut self, event: Event) -> Result<(), String> {
+    fn on(&mut self, event: Event) {
         self.answered.observe(&event);
         match event {
             Event::JobCreated { spec, .. } => {
@@ -205,7 +206,6 @@ impl JournalFacts {
             | Event::ModelChosen { .. }
             | Event::Approved => {}
         }
-        Ok(())
     }
 
     fn on_attempt(&mut self, kind: FailureKind, waited_ms: u64) {

@@ -132,8 +132,8 @@ fn line(event: &Event) -> String {
         Event::ArchiveStored { folder, .. } => format!("archived: {folder}"),
         Event::FilesExamined { files } => format!(
             "examined: plan {}, memory {}, instructions {}",
-            size(files.plan.as_ref().map(|plan| plan.text())),
-            size(files.memory.as_ref().map(|memory| memory.text())),
+            size(files.plan.as_ref().map(overnight_core::job::part::Part::text)),
+            size(files.memory.as_ref().map(overnight_core::job::part::Part::text)),
             size(Some(files.instructions.text()))
         ),
         Event::PlanSet { text, because } => format!("plan set: {because} ({})", size(Some(text.text()))),
