@@ -21,7 +21,8 @@ impl AuditError {
     /// Whether the question was wrong, rather than the record.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Workspace(_) | Self::Journal(_) => false,
+            Self::Workspace(_) => false,
+            Self::Journal(error) => matches!(error, JournalError::OtherFormat { .. }),
             Self::Empty { .. } | Self::NoPhase { .. } | Self::NoTurn { .. } => true,
         }
     }

@@ -3,10 +3,10 @@
 use super::AuditError;
 use crate::workspace::{
     Workspace, WorkspaceError,
-    chain::{self, ChainPosition, JournalLine, LIVE, LineReader},
+    chain::{self, ChainPosition, InvalidLine, JournalLine, LIVE, LineReader},
     journal::JournalError,
 };
-use overnight_core::job::event::Event;
+use overnight_core::job::{event::Event, part::PartRegister};
 use serde::Deserialize;
 use std::{
     fs::File,
@@ -33,6 +33,7 @@ fn first_seq(file: &File) -> Result<Option<u64>, AuditError> {
 pub struct Tail {
     workspace: Workspace,
     position: ChainPosition,
+    parts: PartRegister,
     /// The file that was read last, by the number of its first line: the live file keeps it when it becomes an archive's.
     first_seq: u64,
     /// Bytes and whole lines of it that were read.
@@ -44,7 +45,14 @@ impl Tail {
     /// Begins at the journal's first line.
     pub fn open(path: &Path) -> Result<Self, AuditError> {
         let workspace = Workspace::open(path)?;
-        Ok(Self { workspace, position: ChainPosition::start(), first_seq: 0, offset: 0, lines: 0 })
+        Ok(Self {
+            workspace,
+            position: ChainPosition::start(),
+            parts: PartRegister::default(),
+            first_seq: 0,
+            offset: 0,
+            lines: 0,
+        })
     }
 
     /// Gives all whole lines since the last call, as bytes without the newline, and as decisions.
@@ -88,10 +96,11 @@ impl Tail {
                 break;
             }
             self.lines += 1;
-            let decision = self.position.follow(line.bytes).map_err(|error| JournalError::Broken {
-                file: name.to_owned(),
-                line: self.lines,
-                what: error.to_string(),
+            let decision = self.position.follow(line.bytes, &mut self.parts).map_err(|error| match error {
+                InvalidLine::OtherFormat(format) => {
+                    JournalError::OtherFormat { folder: self.workspace.path().display().to_string(), format }
+                }
+                InvalidLine::Damaged(what) => JournalError::Broken { file: name.to_owned(), line: self.lines, what },
             })?;
             self.offset += line.bytes.len() as u64 + 1;
             each(line.bytes, decision);

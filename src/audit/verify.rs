@@ -79,6 +79,10 @@ pub fn verify(path: &Path, anchor: Option<(u64, &str)>) -> Result<Verified, Vec<
     faults.pruned = PruneRecord::read(&workspace);
     let archives = chain::archives(&workspace, &mut faults);
     let record = chain::read(&workspace, &archives, anchor, &mut faults);
+    if let Some((file, format)) = &record.other_format {
+        let what = format.sentence(&path.display().to_string());
+        return Err(vec![RecordFault { file: file.clone(), line: Some(1), what }]);
+    }
     let mut files = files::check_archives(&workspace, &archives, &record, &mut faults);
     files += files::check_inputs(&workspace, &record, &mut faults);
     files += files::check_root(&workspace, &record, &mut faults);

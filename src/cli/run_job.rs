@@ -134,6 +134,7 @@ pub(super) async fn open(app: &AppContext, row: &JobRow, path: &Path) -> Result<
         Err(RunError::Lock(error @ LockError::Held { .. })) => {
             Err(CliError::usage(format!("{error}: wait for it, or stop it with `overnight pause {id}`")))
         }
+        Err(error) if error.is_usage() => Err(error.into()),
         Err(error @ (RunError::Lock(_) | RunError::Workspace(_) | RunError::Journal(_))) => Err(CliError::failed(
             format!("job {id} can't be taken up: {error}; when that is mended, `overnight resume {id}` goes on"),
         )),

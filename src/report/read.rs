@@ -18,7 +18,6 @@ use overnight_core::job::{
     id::JobId,
     models::Answered,
     record::{Delivered, HoldReason, JobStatus},
-    spec::FORMAT,
     time::Timestamp,
 };
 use std::path::PathBuf;
@@ -141,7 +140,8 @@ fn read_journal(row: &JobRow, workspace: &Workspace) -> Result<JournalFacts, Str
             return Err(format!("it is not the line after line {seen} as the database saw it"));
         }
         journal.last = Some(line.at);
-        line.events.into_iter().try_for_each(|event| journal.on(event))
+        line.events.into_iter().for_each(|event| journal.on(event));
+        Ok(())
     })
     .map_err(|error: JournalError| error.to_string())?;
     let end = read.position;
@@ -162,13 +162,10 @@ fn read_journal(row: &JobRow, workspace: &Workspace) -> Result<JournalFacts, Str
 }
 
 impl JournalFacts {
-    fn on(&mut self, event: Event) -> Result<(), String> {
+    fn on(&mut self, event: Event) {
         self.answered.observe(&event);
         match event {
             Event::JobCreated { spec, .. } => {
-                if spec.format != FORMAT {
-                    return Err(format!("its format is {}, and this version reads {FORMAT}", spec.format));
-                }
                 self.job = Some(spec.id);
                 self.not_read = spec.documents.iter().flat_map(NotRead::of).collect();
                 self.recognised = spec.documents.iter().flat_map(Recognised::of).collect();
@@ -214,7 +211,6 @@ impl JournalFacts {
             | Event::ModelChosen { .. }
             | Event::Approved => {}
         }
-        Ok(())
     }
 
     fn on_attempt(&mut self, kind: FailureKind, waited_ms: u64) {

@@ -21,7 +21,7 @@ use overnight_core::{
         time::Timestamp,
     },
     machine::planning::bootstrap_todos,
-    prompt::compose::system_prompt,
+    prompt::{compose::system_prompt, tools::tools_sha256},
     tokens::estimate,
 };
 use overnight_documents::{AGAINST_GAPS, DocumentError, Extracted, FoundDocument, Gap, PageSpan, Unit, Units};
@@ -180,7 +180,11 @@ fn fill(
     let hash = workspace.write(JOB_FILE, yaml.as_bytes())?;
     let mut journal = Journal::open::<Event>(workspace, |_| Ok(()))?;
     let events = [
-        Event::JobCreated { spec_sha256: hash.sha256, spec: Box::new(spec.clone()) },
+        Event::JobCreated {
+            spec_sha256: hash.sha256,
+            spec: Box::new(spec.clone()),
+            tools_sha256: tools_sha256().to_owned(),
+        },
         Event::PhaseStarted {
             number: 0,
             attempt: 1,

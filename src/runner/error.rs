@@ -97,9 +97,11 @@ impl RunError {
             Self::WorkspaceStore(error) if error.retryable() => {
                 Disposition::Hold(HoldReason::Outage, Some(STORE_WAKES))
             }
-            Self::OtherVersion { .. } | Self::Configuration(_) | Self::Model(_) | Self::WorkspaceStore(_) => {
-                Disposition::Hold(HoldReason::Paused, None)
-            }
+            Self::OtherVersion { .. }
+            | Self::Journal(JournalError::OtherFormat { .. })
+            | Self::Configuration(_)
+            | Self::Model(_)
+            | Self::WorkspaceStore(_) => Disposition::Hold(HoldReason::Paused, None),
             Self::Workspace(_) | Self::Journal(_) | Self::Archive(_) | Self::Request(_) => Disposition::Repair,
             Self::Document(_) | Self::Instructions(_) | Self::Lock(_) | Self::NoDecision(_) => Disposition::FailAttempt,
         }
@@ -160,6 +162,7 @@ impl RunError {
                 | Self::Instructions(_)
                 | Self::Model(_)
                 | Self::OtherVersion { .. }
+                | Self::Journal(JournalError::OtherFormat { .. })
                 | Self::Configuration(_)
                 | Self::Request(_)
         )

@@ -24,7 +24,6 @@ use overnight_core::{
         id::JobId,
         record::{Checkpoint, JobState, JobStatus, NewJob},
         rows::CheckpointExtent,
-        spec::FORMAT,
         state::Job,
     },
     machine::effect::{Command, EffectResult},
@@ -86,11 +85,8 @@ impl ReplayedJournal {
             return Ok(());
         }
         self.job = Some(Job::begin(&decision).ok_or("the first line does not begin a job")?);
-        if let Some(Event::JobCreated { spec_sha256, spec }) = decision.events.first() {
+        if let Some(Event::JobCreated { spec_sha256, .. }) = decision.events.first() {
             self.spec_sha256.clone_from(spec_sha256);
-            if spec.format != FORMAT {
-                return Err(format!("its format is {}, and this version reads {FORMAT}", spec.format));
-            }
         }
         Ok(())
     }

@@ -7,7 +7,6 @@ use crate::workspace::{
     chain::{self, LIVE, LineReader},
     journal::JournalError,
 };
-use overnight_core::job::spec::FORMAT;
 use serde_json::Value;
 
 /// This program's version.
@@ -29,7 +28,6 @@ fn writer(workspace: &Workspace, file: &str, number: u64) -> Option<String> {
     let segments = chain::segments(workspace).ok()?;
     let names = segments.iter().map(chain::JournalSegment::journal).chain([LIVE.to_owned()]);
     let mut version: Option<String> = None;
-    let mut format = u64::from(FORMAT);
     for name in names {
         let mut lines = LineReader::new(workspace.stream(&name).ok()?.0);
         while let Some(line) = lines.next().ok()? {
@@ -41,18 +39,14 @@ fn writer(workspace: &Workspace, file: &str, number: u64) -> Option<String> {
             };
             for event in value["events"].as_array().into_iter().flatten() {
                 let said = match event["type"].as_str() {
-                    Some("job_created") => {
-                        format = event["spec"]["format"].as_u64().unwrap_or(format);
-                        &event["spec"]["version"]
-                    }
+                    Some("job_created") => &event["spec"]["version"],
                     Some("opened") => &event["version"],
                     Some(_) | None => continue,
                 };
                 version = said.as_str().map(str::to_owned).or(version);
             }
             if is_the_line {
-                let is_other = format != u64::from(FORMAT) || version.as_deref().is_some_and(|version| version != OWN);
-                return version.filter(|_| is_other);
+                return version.filter(|version| version != OWN);
             }
         }
     }

@@ -11,6 +11,7 @@ use overnight_core::{
     job::{
         call::ReadCall,
         event::{CallEnd, ExaminedFiles, ToolResult},
+        part::Part,
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, SUMMARY_FILE, TODOS_FILE},
     },
     machine::effect::{Effect, EffectResult},
@@ -78,10 +79,10 @@ impl OpenJob {
             }
             Effect::Summary => EffectResult::Summarised { sha256: self.write_summary()?.sha256 },
             Effect::Examine => EffectResult::Examined(ExaminedFiles {
-                plan: self.text_of(PLAN_FILE)?,
-                memory: self.text_of(MEMORY_FILE)?,
-                instructions: self.text_of(INSTRUCTIONS_FILE)?.unwrap_or_default(),
-                summary: self.text_of(SUMMARY_FILE)?.unwrap_or_default(),
+                plan: self.text_of(PLAN_FILE)?.map(Part::from),
+                memory: self.text_of(MEMORY_FILE)?.map(Part::from),
+                instructions: self.text_of(INSTRUCTIONS_FILE)?.unwrap_or_default().into(),
+                summary: self.text_of(SUMMARY_FILE)?.unwrap_or_default().into(),
             }),
             Effect::Write(write) => {
                 failpoint::hit("owed.write.before");

@@ -2,9 +2,12 @@
 //! and ends with a checksum of its own, so that damage to the newest line is seen too, which no line follows yet.
 //! Reading is the same for a runner that resumes and for an auditor that verifies; they differ in what they do at a break.
 
-use super::{error::WorkspaceError, files::Workspace};
+use super::{error::WorkspaceError, files::Workspace, other_format::OtherFormat};
 use overnight_core::job::{
     digest::{ZERO, sha256, sha256_twice},
+    event::Event,
+    part::{Fact, PartRegister},
+    spec::FORMAT,
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -63,17 +66,23 @@ pub(crate) fn parse<E: DeserializeOwned>(line: &[u8]) -> (String, Result<Journal
     let decision = match serde_json::from_slice::<JournalLine<E>>(line) {
         Err(error) => Err(reason(&error)),
         Ok(decision) if decision.sum.is_some() && !is_sealed() => {
-            Err(InvalidLine("this line was changed: its own checksum (sum) is another one".to_owned()))
+            Err(InvalidLine::Damaged("this line was changed: its own checksum (sum) is another one".to_owned()))
         }
         Ok(decision) => Ok(decision),
     };
     (head, decision)
 }
 
-/// What is wrong with a line of the journal; a fragment.
+/// Why a line of the journal can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidLine(String);
+pub enum InvalidLine {
+    /// It is not as it was written; a fragment.
+    #[error("{0}")]
+    Damaged(String),
+    /// It is the first one, and another version of the program wrote it.
+    #[error("it has format {}", .0.format)]
+    OtherFormat(OtherFormat),
+}
 
 /// A place in the chain: number and SHA-256 of a line; 0 and 64 zeros before the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,19 +96,35 @@ impl ChainPosition {
         Self { seq: 0, head: ZERO.to_owned() }
     }
 
-    /// Reads `line` as the one after this place and moves on to it; what is wrong with it, otherwise.
-    pub(crate) fn follow<E: DeserializeOwned>(&mut self, line: &[u8]) -> Result<JournalLine<E>, InvalidLine> {
-        let (head, decision) = parse::<E>(line);
-        let decision = decision?;
+    /// Reads `line` as the one after this place, puts its parts back from `parts`, and moves on to it; what is wrong with it,
+    /// otherwise.
+    pub(crate) fn follow<E: Fact>(
+        &mut self,
+        line: &[u8],
+        parts: &mut PartRegister,
+    ) -> Result<JournalLine<E>, InvalidLine> {
+        let (head, mut read) = parse::<E>(line);
+        let may_be_other = match &mut read {
+            Ok(decision) => match decision.events.first_mut().and_then(Fact::as_event) {
+                Some(Event::JobCreated { spec, .. }) => spec.format != FORMAT,
+                Some(_) | None => false,
+            },
+            Err(_) => self.seq == 0,
+        };
+        if may_be_other && let Some(other) = OtherFormat::of_line(line) {
+            return Err(InvalidLine::OtherFormat(other));
+        }
+        let mut decision = read?;
         if decision.seq != self.seq + 1 {
-            return Err(InvalidLine(format!("seq is {}, expected {}", decision.seq, self.seq + 1)));
+            return Err(InvalidLine::Damaged(format!("seq is {}, expected {}", decision.seq, self.seq + 1)));
         }
         if decision.prev != self.head {
-            return Err(InvalidLine(format!(
+            return Err(InvalidLine::Damaged(format!(
                 "prev is not the SHA-256 of the line before it: one of the two was changed (prev {}, line before {})",
                 decision.prev, self.head
             )));
         }
+        parts.resolve(decision.seq, &mut decision.events).map_err(|error| InvalidLine::Damaged(error.to_string()))?;
         *self = Self { seq: decision.seq, head };
         Ok(decision)
     }
@@ -109,7 +134,7 @@ impl ChainPosition {
 fn reason(error: &serde_json::Error) -> InvalidLine {
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
-    InvalidLine(format!("not a decision: {text} (column {})", error.column()))
+    InvalidLine::Damaged(format!("not a decision: {text} (column {})", error.column()))
 }
 
 /// One line as it stands in the file.

@@ -9,16 +9,21 @@
 //! - anything else that doesn't fit the chain is [`JournalError::Broken`], and nothing goes on.
 
 use super::{
-    chain::{self, ChainPosition, JournalLine, JournalSegment, LIVE, LineReader},
+    chain::{self, ChainPosition, InvalidLine, JournalLine, JournalSegment, LIVE, LineReader},
     error::{WorkspaceError, is_full},
     files::{self, Workspace},
     fsync,
+    other_format::OtherFormat,
     private::FILE_MODE,
 };
 use crate::failpoint;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
-use overnight_core::job::{digest::sha256, time::Timestamp};
-use serde::{Serialize, de::DeserializeOwned};
+use overnight_core::job::{
+    digest::sha256,
+    part::{Fact, PartRegister},
+    time::Timestamp,
+};
+use serde::Serialize;
 use std::{
     fs::File,
     io::{self, Seek, Write},
@@ -31,6 +36,9 @@ pub enum JournalError {
     /// `line` is from 1; 0 where it is about the whole file.
     #[error("the journal is broken at {file}{}: {what}", place(*line))]
     Broken { file: String, line: u64, what: String },
+    /// Nothing is wrong with the record; another version of the program made it.
+    #[error("{}", format.sentence(folder))]
+    OtherFormat { folder: String, format: OtherFormat },
     /// Nothing of the line is left in the file. Calls for a hold with reason `disk`.
     #[error("failed to append to the journal: the disk is full ({cause})")]
     DiskFull {
@@ -57,7 +65,9 @@ impl JournalError {
         match self {
             Self::DiskFull { .. } => true,
             Self::Workspace(error) => error.is_disk_full(),
-            Self::Broken { .. } | Self::Append { .. } | Self::Poisoned | Self::Encode(_) => false,
+            Self::Broken { .. } | Self::OtherFormat { .. } | Self::Append { .. } | Self::Poisoned | Self::Encode(_) => {
+                false
+            }
         }
     }
 }
@@ -77,6 +87,8 @@ pub struct Journal {
     synced: LineEnd,
     torn: Option<u64>,
     poisoned: bool,
+    /// The large texts of all lines, by hash.
+    parts: PartRegister,
 }
 
 /// A place behind a whole line of the live file.
@@ -88,7 +100,7 @@ struct LineEnd {
 }
 
 /// What a reading found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct JournalRead {
     /// The last whole line.
     pub position: ChainPosition,
@@ -100,6 +112,8 @@ pub struct JournalRead {
     len: u64,
     /// The newest archive holds the live file already.
     superseded: bool,
+    /// The large texts of all lines.
+    parts: PartRegister,
 }
 
 #[derive(Serialize)]
@@ -113,7 +127,7 @@ struct UnsealedLine<'a, E> {
 
 /// Reads all decisions in order and changes nothing, so it needs no lock; a job may be at work meanwhile. What `each`
 /// refuses is a break at that line.
-pub fn read<E: DeserializeOwned>(
+pub fn read<E: Fact>(
     workspace: &Workspace,
     each: impl FnMut(JournalLine<E>) -> Result<(), String>,
 ) -> Result<JournalRead, JournalError> {
@@ -126,13 +140,13 @@ pub fn read<E: DeserializeOwned>(
     read_all(workspace, live, each)
 }
 
-fn read_all<E: DeserializeOwned>(
+fn read_all<E: Fact>(
     workspace: &Workspace,
     live: Option<File>,
     mut each: impl FnMut(JournalLine<E>) -> Result<(), String>,
 ) -> Result<JournalRead, JournalError> {
     let segments = chain::segments(workspace)?;
-    let mut position = ChainPosition::start();
+    let (mut position, mut parts) = (ChainPosition::start(), PartRegister::default());
     for segment in &segments {
         let name = segment.journal();
         let file = match workspace.stream(&name) {
@@ -140,7 +154,7 @@ fn read_all<E: DeserializeOwned>(
             Err(error) if error.is_not_found() => return Err(broken(&name, 0, "the file is missing".into())),
             Err(error) => return Err(error.into()),
         };
-        let (len, torn) = read_file(&name, file, &mut position, &mut each)?;
+        let (len, torn) = read_file(workspace, &name, file, (&mut position, &mut parts), &mut each)?;
         if let Some(TornLines { line, what, .. }) = torn {
             return Err(broken(&name, line, what));
         }
@@ -151,15 +165,15 @@ fn read_all<E: DeserializeOwned>(
     let base = position.clone();
     let Some(live) = live else {
         if segments.is_empty() {
-            return Ok(JournalRead { position, torn: None, base, len: 0, superseded: false });
+            return Ok(JournalRead { position, torn: None, base, len: 0, superseded: false, parts });
         }
         return Err(broken(LIVE, 0, "the file is missing".into()));
     };
     if is_superseded(workspace, &live, segments.last())? {
-        return Ok(JournalRead { position, torn: None, base, len: 0, superseded: true });
+        return Ok(JournalRead { position, torn: None, base, len: 0, superseded: true, parts });
     }
-    let (len, torn) = read_file(LIVE, live, &mut position, &mut each)?;
-    Ok(JournalRead { position, torn: torn.map(|torn| torn.bytes), base, len, superseded: false })
+    let (len, torn) = read_file(workspace, LIVE, live, (&mut position, &mut parts), &mut each)?;
+    Ok(JournalRead { position, torn: torn.map(|torn| torn.bytes), base, len, superseded: false, parts })
 }
 
 fn is_superseded(workspace: &Workspace, live: &File, newest: Option<&JournalSegment>) -> Result<bool, JournalError> {
@@ -184,10 +198,11 @@ struct TornLines {
 }
 
 /// Reads one file on from `position`. Gives the bytes of its whole lines, and what is torn behind them.
-fn read_file<E: DeserializeOwned>(
+fn read_file<E: Fact>(
+    workspace: &Workspace,
     name: &str,
     file: File,
-    position: &mut ChainPosition,
+    (position, parts): (&mut ChainPosition, &mut PartRegister),
     each: &mut impl FnMut(JournalLine<E>) -> Result<(), String>,
 ) -> Result<(u64, Option<TornLines>), JournalError> {
     let failed = |error| WorkspaceError::from_io("read", name, error);
@@ -198,16 +213,19 @@ fn read_file<E: DeserializeOwned>(
         if !line.ended {
             return Ok((len, Some(TornLines { line: number, bytes, what: "the line has no end".to_owned() })));
         }
-        match position.follow(line.bytes).map_err(|error| error.to_string()) {
+        match position.follow(line.bytes, parts) {
             Ok(decision) => each(decision).map_err(|what| broken(name, number, what))?,
+            Err(InvalidLine::OtherFormat(format)) => {
+                return Err(JournalError::OtherFormat { folder: workspace.path().display().to_string(), format });
+            }
             // A power cut can keep a line's end and lose its middle, which then reads as zeros.
-            Err(what) if line.bytes.contains(&0) => {
+            Err(InvalidLine::Damaged(what)) if line.bytes.contains(&0) => {
                 return match rest_of_unsynced(&mut lines).map_err(failed)? {
                     Some(rest) => Ok((len, Some(TornLines { line: number, bytes: bytes + 1 + rest, what }))),
                     None => Err(broken(name, number, what)),
                 };
             }
-            Err(what) => return Err(broken(name, number, what)),
+            Err(InvalidLine::Damaged(what)) => return Err(broken(name, number, what)),
         }
         len += bytes + 1;
     }
@@ -244,7 +262,7 @@ impl Journal {
     /// Reads all decisions in order, repairs what a crash left (see the module), and stands ready to append. Only for
     /// who holds the lock. What `each` refuses is a break at that line. A workspace without archives may have no live
     /// file yet; it is made.
-    pub fn open<E: DeserializeOwned>(
+    pub fn open<E: Fact>(
         workspace: &Workspace,
         each: impl FnMut(JournalLine<E>) -> Result<(), String>,
     ) -> Result<Self, JournalError> {
@@ -267,17 +285,21 @@ impl Journal {
             live
         };
         let end = LineEnd { len: found.len, position: found.position };
-        Ok(Self { root, live, base: found.base, synced: end.clone(), written: end, torn: found.torn, poisoned: false })
+        Ok(Self {
+            root,
+            live,
+            base: found.base,
+            synced: end.clone(),
+            written: end,
+            torn: found.torn,
+            poisoned: false,
+            parts: found.parts.without_texts(),
+        })
     }
 
     /// Writes one decision, which goes to the disk with the next [`Self::sync`]. After an error nothing of it is in the
     /// file, or no further append is possible.
-    pub fn append<E: Serialize>(
-        &mut self,
-        at: Timestamp,
-        lease: u64,
-        events: &[E],
-    ) -> Result<AppendedLine, JournalError> {
+    pub fn append<E: Fact>(&mut self, at: Timestamp, lease: u64, events: &[E]) -> Result<AppendedLine, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);
         }
@@ -291,8 +313,10 @@ impl Journal {
         }
         let ChainPosition { seq, head: prev } = &self.written.position;
         let seq = seq + 1;
-        let mut line =
-            serde_json::to_vec(&UnsealedLine { seq, at, lease, prev, events }).map_err(JournalError::Encode)?;
+        let mut folded = events.to_vec();
+        self.parts.fold(&mut folded);
+        let unsealed = UnsealedLine { seq, at, lease, prev, events: &folded };
+        let mut line = serde_json::to_vec(&unsealed).map_err(JournalError::Encode)?;
         chain::seal(&mut line);
         let head = sha256(&line);
         line.push(b'\n');
@@ -303,6 +327,7 @@ impl Journal {
             return Err(append_error(cause));
         }
         failpoint::hit("journal.append.written");
+        self.parts.observe(seq, &mut folded);
         self.written = LineEnd { len: left + line.len() as u64, position: ChainPosition { seq, head: head.clone() } };
         if seq - self.synced.position.seq >= MOST_UNSYNCED {
             self.sync()?;

@@ -1,5 +1,6 @@
 //! One job's folder on disk: confined files, the journal and its chain, archives and their manifests,
-//! the lock. It knows no event type and no tool; those who do pass in what is to be written.
+//! the lock. It knows no tool, and of events only which texts in them are large, and who made the first one; those who know
+//! more pass in what is to be written.
 //!
 //! Invariants: nothing outside the folder is ever opened; no file but the live journal and `.lock` is ever written in
 //! place; an archive that exists is never written again.
@@ -16,6 +17,7 @@ pub mod journal;
 pub mod known_path;
 pub mod lock;
 pub mod model_path;
+pub mod other_format;
 mod placement;
 pub mod private;
 pub mod prune;

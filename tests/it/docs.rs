@@ -281,25 +281,38 @@ fn every_path_of_the_repository_that_is_named_is_there() {
     assert_eq!(faults, [""; 0]);
 }
 
-#[test]
-fn the_journals_events_are_described_with_their_fields() {
+/// The types of events with their fields, as the code has them.
+fn event_fields() -> Vec<(String, Vec<String>)> {
     let code = fs::read_to_string(root().join("crates/overnight-core/src/job/event.rs")).unwrap();
-    let page = fs::read_to_string(root().join("docs/src/journal-format.md")).unwrap();
     let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
     let events = code.split_once("pub enum Event {").unwrap().1.split_once("\n}").unwrap().0;
     let variant = Regex::new(r"(?ms)^    ([A-Z]\w+)(?: \{(.*?)\})?,$").unwrap();
     let (capital, field) = (Regex::new("(.)([A-Z])").unwrap(), Regex::new(r"(\w+): ").unwrap());
-    let mut faults = Vec::new();
-    for found in variant.captures_iter(events) {
+    let all = variant.captures_iter(events).map(|found| {
         let name = capital.replace_all(&found[1], "${1}_$2").to_lowercase();
+        let fields = found.get(2).map_or("", |fields| fields.as_str());
+        (name, field.captures_iter(fields).map(|field| field[1].to_owned()).collect())
+    });
+    let all: Vec<_> = all.collect();
+    assert!(all.len() > 25, "this looks for the wrong thing");
+    all
+}
+
+/// The types of events, as they are stored.
+pub(crate) fn event_types() -> Vec<String> {
+    event_fields().into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn the_journals_events_are_described_with_their_fields() {
+    let page = fs::read_to_string(root().join("docs/src/journal-format.md")).unwrap();
+    let mut faults = Vec::new();
+    for (name, fields) in event_fields() {
         let is_its = |row: &&str| row.split('|').nth(1).is_some_and(|cell| cell.contains(&format!("`{name}`")));
         let row = page.lines().find(is_its).unwrap_or_default();
-        let fields =
-            field.captures_iter(found.get(2).map_or("", |fields| fields.as_str())).map(|field| field[1].to_owned());
         faults.extend([name.clone()].into_iter().chain(fields).filter(|word| !row.contains(&format!("`{word}`"))));
     }
-    assert!(variant.find_iter(events).count() > 25, "this test looks for the wrong thing");
     assert_eq!(faults, [""; 0]);
 }
 

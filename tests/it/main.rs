@@ -10,6 +10,7 @@ mod docs;
 mod examples;
 mod extraction;
 mod faults;
+mod formats;
 mod group_commit;
 mod hostile;
 mod hostile_documents;

@@ -9,8 +9,9 @@ use crate::workspace::{
     chain::{self, ARCHIVE, ChainPosition, LIVE, LineReader, RawLine},
     error::WorkspaceError,
     files::Workspace,
+    other_format::OtherFormat,
 };
-use overnight_core::job::{digest::sha256, event::Event, state::PLAN_FILE};
+use overnight_core::job::{digest::sha256, event::Event, part::PartRegister, state::PLAN_FILE};
 use serde_json::Value;
 use std::fs::File;
 
@@ -46,6 +47,8 @@ pub(super) struct Chain {
     pub spans: Vec<Option<(u64, ChainPosition)>>,
     /// What was written in each archive's time.
     pub results: Vec<ResultHashes>,
+    /// The file of the first line, where another version of the program wrote it: nothing else is known then.
+    pub other_format: Option<(String, OtherFormat)>,
 }
 
 /// An `archive_stored` event of the journal.
@@ -135,7 +138,9 @@ pub(super) fn read(
             has_gap_since: false,
             spans: Vec::new(),
             results: Vec::new(),
+            other_format: None,
         },
+        parts: PartRegister::default(),
     };
     for archive in archives {
         let path = archive.path(LIVE);
@@ -195,6 +200,7 @@ struct ChainReader<'a> {
     /// The number that the file's first line gives itself.
     first: Option<u64>,
     record: Chain,
+    parts: PartRegister,
 }
 
 const CHANGED: &str = "this line was changed: the line after it holds another SHA-256";
@@ -303,7 +309,17 @@ impl ChainReader<'_> {
             }
         }
         self.record.end = ChainPosition { seq: decision.seq, head: hash };
-        for event in decision.events {
+        if decision.seq == 1 {
+            let other = decision.events.first().and_then(OtherFormat::of_event);
+            self.record.other_format = other.map(|other| (file.to_owned(), other));
+        }
+        let mut events: Vec<Event> =
+            decision.events.into_iter().filter_map(|event| self.read_event(file, line.number, event)).collect();
+        // Lines that are missing may hold what is named here.
+        if let (Err(unknown), false) = (self.parts.resolve(decision.seq, &mut events), self.record.has_gap) {
+            self.faults.add(file, Some(line.number), unknown.to_string());
+        }
+        for event in events {
             self.event(file, line.number, event);
         }
     }
@@ -315,29 +331,33 @@ impl ChainReader<'_> {
         }
     }
 
-    fn event(&mut self, file: &str, line: u64, event: Value) {
+    /// An event that tells of files, or that others name texts of.
+    fn read_event(&mut self, file: &str, line: u64, event: Value) -> Option<Event> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         if !concerns_files(&kind) {
-            return;
+            return None;
         }
         match serde_json::from_value(event) {
-            Ok(Event::ArchiveStored { folder, manifest_sha256: manifest }) => {
-                self.record.stored.push(ArchiveMention { file: file.to_owned(), line, folder, manifest });
-            }
-            Ok(event) => {
-                let strange = self.record.files.on(event);
-                // Lines that are missing may tell of the change.
-                if let (Some(path), false) = (strange, self.record.has_gap) {
-                    let what =
-                        format!("{path} was not as the journal knew it when this call began: someone else changed it");
-                    self.faults.add(file, Some(line), what);
-                }
-            }
+            Ok(event) => Some(event),
             Err(error) => {
                 self.faults.add(file, Some(line), format!("its {kind} can't be read: {error}"));
                 self.record.has_gap = true;
                 self.record.has_gap_since = true;
+                None
             }
+        }
+    }
+
+    fn event(&mut self, file: &str, line: u64, event: Event) {
+        if let Event::ArchiveStored { folder, manifest_sha256: manifest } = event {
+            self.record.stored.push(ArchiveMention { file: file.to_owned(), line, folder, manifest });
+            return;
+        }
+        let strange = self.record.files.on(event);
+        // Lines that are missing may tell of the change.
+        if let (Some(path), false) = (strange, self.record.has_gap) {
+            let what = format!("{path} was not as the journal knew it when this call began: someone else changed it");
+            self.faults.add(file, Some(line), what);
         }
     }
 

@@ -5,17 +5,24 @@ use overnight_core::job::{
     digest::sha256,
     ending::Ending,
     event::{CallEnd, Event, PreparedWrite, ToolResult},
+    part::Part,
     spec::JobSpec,
     state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, QUOTES_FILE},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The events that concern files. Others are skipped, so an event that this version doesn't know is no obstacle.
-const KINDS: [&str; 11] = [
+/// The events that concern files, and those that hold texts which others may name. Others are skipped, so an event that this
+/// version doesn't know is no obstacle.
+const KINDS: [&str; 16] = [
     "job_created",
     "archive_stored",
     "files_examined",
+    "plan_read",
+    "plan_saved",
     "plan_set",
+    "memory_saved",
+    "files_edited",
+    "epoch_opened",
     "file_written",
     "model_replied",
     "tool_started",
@@ -125,20 +132,21 @@ impl ExpectedFiles {
     /// Takes an event. `Some`: the path of a file that was not as the journal knew it when a call began to change it.
     pub(super) fn on(&mut self, event: Event) -> Option<String> {
         match event {
-            Event::JobCreated { spec_sha256, spec } => {
+            Event::JobCreated { spec_sha256, spec, .. } => {
                 if self.spec.is_none() {
                     self.task.set(Some(sha256(spec.instructions.task_text().as_bytes())));
                     self.spec = Some((spec_sha256, spec));
                 }
             }
             Event::FilesExamined { files } => {
-                let hash = |text: Option<String>| text.map(|text| sha256(text.as_bytes()));
-                self.plan.set(hash(files.plan));
-                self.memory.set(hash(files.memory));
+                self.plan.set(files.plan.as_ref().map(Part::sha256));
+                self.memory.set(files.memory.as_ref().map(Part::sha256));
             }
-            Event::PlanSet { text, .. } => self.plan.expect_write(sha256(text.as_bytes())),
+            Event::FilesEdited { memory, .. } => self.memory.set(memory.map(|text| text.sha256())),
+            Event::PlanRead { text, .. } => self.plan.set(Some(text.sha256())),
+            Event::PlanSet { text, .. } => self.plan.expect_write(text.sha256()),
             Event::FeedbackGiven { instructions, .. } => {
-                self.task.expect_write(sha256(instructions.as_bytes()));
+                self.task.expect_write(instructions.sha256());
                 // It is written anew at the next check, and told again at the next ending.
                 self.own.remove(QUOTES_FILE);
             }
@@ -166,10 +174,8 @@ impl ExpectedFiles {
             | Event::PhaseEnded { .. }
             | Event::ArchiveStored { .. }
             | Event::SummaryWritten { .. }
-            | Event::PlanRead { .. }
             | Event::PlanSaved { .. }
             | Event::MemorySaved { .. }
-            | Event::FilesEdited { .. }
             | Event::PlanningRefused { .. }
             | Event::PlanningEnded { .. }
             | Event::TodosWarned { .. }

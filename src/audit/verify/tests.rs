@@ -136,7 +136,8 @@ fn job() -> Job {
     workspace.write("main_plan.md", b"# Execution Plan\n").unwrap();
     let journal = Journal::open(&workspace, |_: JournalLine<Value>| Ok(())).unwrap();
     let mut job = Job { _folder: folder, workspace: workspace.install("job").unwrap(), journal };
-    let created = Event::JobCreated { spec_sha256: sha256(b"what was asked"), spec: Box::new(spec) };
+    let created =
+        Event::JobCreated { spec_sha256: sha256(b"what was asked"), spec: Box::new(spec), tools_sha256: String::new() };
     job.note(serde_json::to_value(created).unwrap());
     job.write("output/r.json", "{}");
     job.archive("phase-01-read.rewound-1");

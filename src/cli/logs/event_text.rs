@@ -26,7 +26,7 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
             counted(spec.documents.len() as u64, "document"),
             spec.model
         ),
-        Event::Opened { version, model, torn_bytes } => {
+        Event::Opened { version, model, torn_bytes, .. } => {
             let torn = torn_bytes.map(|bytes| format!("; {bytes} bytes of an unfinished line were cut off"));
             format!("opened by overnight {version} with model {model}{}", torn.unwrap_or_default())
         }

@@ -303,7 +303,7 @@ fn a_full_disk_leaves_whole_lines_and_the_journal_goes_on_when_there_is_room() {
     if let Some(path) = std::env::var_os(WHERE) {
         let workspace = Workspace::open(path.as_ref()).unwrap();
         let (mut journal, _) = open(&workspace).unwrap();
-        let mut append = |event: &Value| journal.append(at(), 1, &[event]);
+        let mut append = |event: &Value| journal.append(at(), 1, std::slice::from_ref(event));
         append(&event).unwrap();
         append(&event).unwrap();
         let whole = workspace.read(LIVE).unwrap();

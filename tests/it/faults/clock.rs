@@ -26,6 +26,11 @@ use overnight_core::{
 use serde_json::json;
 use std::path::Path;
 
+fn opened(version: &str, model: &str) -> Event {
+    let (version, model) = (version.to_owned(), model.to_owned());
+    Event::Opened { version, model, tools_sha256: String::new(), torn_bytes: None }
+}
+
 /// A line at `at`, written by a process whose clock said so.
 fn append(path: &Path, at: Timestamp, events: &[Event]) {
     let workspace = Workspace::open(path).unwrap();
@@ -80,9 +85,7 @@ async fn a_job_from_the_future_is_gone_on_with() {
         let path = dir.make();
         let outcome = dir.work(&*dir.store().await, &path, vec![]).await.unwrap();
         assert_eq!(outcome, JobOutcome::Held(HoldReason::Limit));
-        let opened =
-            Event::Opened { version: env!("CARGO_PKG_VERSION").to_owned(), model: "m".to_owned(), torn_bytes: None };
-        append(&path, moment(last), &[opened]);
+        append(&path, moment(last), &[opened(env!("CARGO_PKG_VERSION"), "m")]);
         goes_on(&dir, &path, moment(last)).await;
     }
 }
@@ -106,7 +109,7 @@ async fn the_last_moment_that_can_be_written_is_the_last() {
     let path = dir.make();
     dir.work(&*dir.store().await, &path, vec![]).await.unwrap();
     let last = moment("9999-12-31T23:59:59.999Z");
-    append(&path, last, &[Event::Opened { version: String::new(), model: String::new(), torn_bytes: None }]);
+    append(&path, last, &[opened("", "")]);
     let words = vec![Word::Resume { limits: Limits::default() }];
     let outcome = dir.work(&*dir.store().await, &path, words).await.unwrap();
     assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));

@@ -30,7 +30,7 @@ fn append(path: &Path, decisions: &[Value]) {
 }
 
 fn opened(version: &str) -> Value {
-    json!([{"type": "opened", "version": version, "model": "offline", "torn_bytes": null}])
+    json!([{"type": "opened", "version": version, "model": "offline", "tools_sha256": "", "torn_bytes": null}])
 }
 
 #[test]
@@ -84,31 +84,76 @@ fn a_line_that_this_version_can_not_have_written_is_a_break() {
     );
 }
 
+/// All that look at the workspace refuse it in one sentence; none of them ends the job or changes anything.
+fn refused(dir: &TestDir, made: &Path, said: &str) {
+    let ran = dir.run(&["reindex"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (1, "1 job: 1 broken\n", 1), "{ran:?}");
+    assert!(ran.stderr.contains(said), "{ran:?}");
+    let folder = made.to_str().unwrap();
+    for words in [&["show", folder][..], &["audit", folder], &["audit", "prompt", folder, "--turn", "1"]] {
+        let ran = dir.run(words);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{words:?}: {ran:?}");
+        assert_eq!(ran.stderr, format!("error: {said}\n"), "{words:?}");
+    }
+    let ran = dir.run(&["audit", "verify", folder]);
+    assert_eq!((ran.code, ran.stdout.matches(said).count()), (1, 1), "{ran:?}");
+    assert!(ran.stdout.contains("journal.jsonl line 1: "), "{ran:?}");
+}
+
+/// The first line's events, changed by `change`, as the only line of the workspace.
+fn with_first_line(dir: &TestDir, made: &Path, change: impl Fn(&mut Value)) {
+    let mut events = Vec::new();
+    journal::read::<Value>(&Workspace::open(made).unwrap(), |line| {
+        events = line.events;
+        Ok(())
+    })
+    .unwrap();
+    change(&mut events[0]);
+    dir.put(made.join("journal.jsonl"), "");
+    append(made, &[Value::Array(events)]);
+}
+
+#[test]
+fn a_workspace_of_an_earlier_development_version_is_named_and_resuming_leaves_it() {
+    let dir = TestDir::new();
+    let made = dir.make();
+    let id = made.file_name().unwrap().to_str().unwrap();
+    let ran = dir.run(&["reindex"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    with_first_line(&dir, &made, |created| {
+        created.as_object_mut().unwrap().remove("tools_sha256").unwrap();
+    });
+    let before = tree(&made);
+    let said = format!(
+        "the workspace {} has format 1 as it was in another development version (the journal's line 1: missing field `tools_sha256`), from overnight {OWN}, and overnight {OWN} reads format 1: work on it with the program that made it, or submit the job anew",
+        made.display()
+    );
+    refused(&dir, &made, &said);
+    for words in [&["resume", id][..], &["cancel", id], &["show", id]] {
+        let ran = dir.run(words);
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (2, "", 1), "{words:?}: {ran:?}");
+        assert!(ran.stderr.contains(&said), "{words:?}: {ran:?}");
+    }
+    assert_eq!(tree(&made), before);
+}
+
 #[test]
 fn a_job_of_another_format_is_named() {
     for (format, more) in [(2, Value::Null), (2, json!({"sandbox": "bwrap"})), (0, Value::Null)] {
         let dir = TestDir::new();
         let made = dir.make();
-        let workspace = Workspace::open(&made).unwrap();
-        let mut events = Vec::new();
-        journal::read::<Value>(&workspace, |line| {
-            events = line.events;
-            Ok(())
-        })
-        .unwrap();
-        let spec = events[0]["spec"].as_object_mut().unwrap();
-        spec["format"] = json!(format);
-        spec["version"] = json!("9.1.0");
-        spec.extend(more.as_object().cloned().unwrap_or_default());
-        dir.put(made.join("journal.jsonl"), "");
-        append(&made, &[Value::Array(events)]);
+        with_first_line(&dir, &made, |created| {
+            let spec = created["spec"].as_object_mut().unwrap();
+            spec["format"] = json!(format);
+            spec["version"] = json!("9.1.0");
+            spec.extend(more.as_object().cloned().unwrap_or_default());
+        });
         let before = tree(&dir.workspaces());
-        let ran = dir.run(&["reindex"]);
         let said = format!(
-            "journal.jsonl line 1 can't be read by overnight {OWN}: overnight 9.1.0 has worked on this job since ("
+            "the workspace {} has format {format}, from overnight 9.1.0, and overnight {OWN} reads format 1: work on it with the program that made it, or submit the job anew",
+            made.display()
         );
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, "1 job: 1 broken\n"));
-        assert!(ran.stderr.contains(&said) && ran.stderr.lines().count() == 1, "{ran:?}");
+        refused(&dir, &made, &said);
         assert_eq!(tree(&dir.workspaces()), before);
     }
     // `job.yaml` alone is not what a job goes by; one that says something else was changed.

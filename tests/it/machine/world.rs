@@ -14,6 +14,7 @@ use overnight_core::{
         id::JobId,
         instructions,
         left_out::LeftOut,
+        part::Part,
         record::{Delivered, HoldReason},
         spec::{DocumentEntry, FORMAT, JobSpec},
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, SUMMARY_FILE, Status},
@@ -150,7 +151,11 @@ impl World {
         let first = Decision {
             at,
             events: vec![
-                Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec.clone()) },
+                Event::JobCreated {
+                    spec_sha256: sha256(b"job.yaml"),
+                    spec: Box::new(spec.clone()),
+                    tools_sha256: String::new(),
+                },
                 Event::PhaseStarted {
                     number: 0,
                     attempt: 1,
@@ -294,10 +299,10 @@ impl World {
             }
             Effect::Summary => EffectResult::Summarised { sha256: self.write_summary() },
             Effect::Examine => EffectResult::Examined(ExaminedFiles {
-                plan: self.files.get(PLAN_FILE).cloned(),
-                memory: self.files.get(MEMORY_FILE).cloned(),
-                instructions: self.files[INSTRUCTIONS_FILE].clone(),
-                summary: self.files[SUMMARY_FILE].clone(),
+                plan: self.files.get(PLAN_FILE).cloned().map(Part::from),
+                memory: self.files.get(MEMORY_FILE).cloned().map(Part::from),
+                instructions: self.files[INSTRUCTIONS_FILE].clone().into(),
+                summary: self.files[SUMMARY_FILE].clone().into(),
             }),
             Effect::Write(write) => {
                 self.files.insert(write.path.to_owned(), write.text.clone());

@@ -132,11 +132,11 @@ fn line(event: &Event) -> String {
         Event::ArchiveStored { folder, .. } => format!("archived: {folder}"),
         Event::FilesExamined { files } => format!(
             "examined: plan {}, memory {}, instructions {}",
-            size(files.plan.as_deref()),
-            size(files.memory.as_deref()),
-            size(Some(&files.instructions))
+            size(files.plan.as_ref().map(overnight_core::job::part::Part::text)),
+            size(files.memory.as_ref().map(overnight_core::job::part::Part::text)),
+            size(Some(files.instructions.text()))
         ),
-        Event::PlanSet { text, because } => format!("plan set: {because} ({})", size(Some(text))),
+        Event::PlanSet { text, because } => format!("plan set: {because} ({})", size(Some(text.text()))),
         Event::FileWritten { path } => format!("written: {path}"),
         Event::TodosWritten { todos: list } => format!("todos written{}", todos(list)),
         Event::TodoCompleted { id, outcome, unevidenced } => {

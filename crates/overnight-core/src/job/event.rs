@@ -2,10 +2,10 @@
 
 use super::{
     call::PendingCall, contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, pages::PageLines,
-    plan::PlannedPhase, record::HoldReason, spec::JobSpec, time::Timestamp, todo::Todo,
+    part::Part, plan::PlannedPhase, record::HoldReason, spec::JobSpec, time::Timestamp, todo::Todo,
 };
 use crate::message::{Stop, Usage};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -41,11 +41,20 @@ impl PhaseKind {
     }
 }
 
+/// Reads a variant without fields: serde would pass over any that are there.
+fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoFields {}
+    NoFields::deserialize(deserializer).map(|NoFields {}| ())
+}
+
 /// Why a phase ended, or why there is planning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Why {
     /// All todos are completed or cancelled.
+    #[serde(deserialize_with = "no_fields")]
     PhaseDone,
     /// The model called `todo_rewind`.
     Rewound {
@@ -269,6 +278,15 @@ pub enum SavedFile {
     },
 }
 
+impl SavedFile {
+    /// The whole file.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Plan { text } | Self::Memory { text } => text,
+        }
+    }
+}
+
 /// What a writing call is about to do: hashes of the file before and after, so that a call that a crash cut off can be
 /// repeated safely. `before` is `None` where there is no file yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -287,14 +305,14 @@ pub struct PreparedWrite {
 pub struct ExaminedFiles {
     /// `main_plan.md`; none: there is no such file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan: Option<String>,
+    pub plan: Option<Part>,
     /// `workspace.md`; none: there is no such file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub memory: Option<String>,
+    pub memory: Option<Part>,
     /// `instructions.md`.
-    pub instructions: String,
+    pub instructions: Part,
     /// `workspace_summary.md`.
-    pub summary: String,
+    pub summary: Part,
 }
 
 /// A fact. `conversation` names the history that it belongs to; 0 is the job's own.
@@ -302,12 +320,13 @@ pub struct ExaminedFiles {
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 #[expect(missing_docs, reason = "a field is a key of the journal, named for what it holds")]
 pub enum Event {
-    /// The first fact of every job.
-    JobCreated { spec_sha256: String, spec: Box<JobSpec> },
+    /// The first fact of every job. `tools_sha256` is of the list of tools that the model is told of.
+    JobCreated { spec_sha256: String, spec: Box<JobSpec>, tools_sha256: String },
     /// A process took the job up; what lies between this line and the one before was not work.
     Opened {
         version: String,
         model: String,
+        tools_sha256: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         torn_bytes: Option<u64>,
     },
@@ -331,15 +350,15 @@ pub enum Event {
     /// Planning begins from what stands on the disk.
     FilesExamined { files: ExaminedFiles },
     /// The plan as it stands in `main_plan.md`, where a person has changed it.
-    PlanRead { text: String, phases: Vec<PlannedPhase> },
+    PlanRead { text: Part, phases: Vec<PlannedPhase> },
     /// The plan as the model saved it, in the one form and with the marks that are the system's.
-    PlanSaved { text: String, phases: Vec<PlannedPhase> },
+    PlanSaved { text: Part, phases: Vec<PlannedPhase> },
     /// The system changed the plan: ticks and marks, a cut phase, the plan that the model didn't write.
-    PlanSet { text: String, phases: Vec<PlannedPhase>, because: String },
+    PlanSet { text: Part, phases: Vec<PlannedPhase>, because: String },
     /// `workspace.md` was saved by the model.
-    MemorySaved { text: String },
+    MemorySaved { text: Part },
     /// A person has changed these files while the job was held; `memory` is what `workspace.md` holds now.
-    FilesEdited { files: Vec<String>, memory: Option<String> },
+    FilesEdited { files: Vec<String>, memory: Option<Part> },
     /// A file that the machine asked to be written is on the disk.
     FileWritten { path: String },
     /// A plan, or the todos of the next phase, could not be taken.
@@ -355,7 +374,7 @@ pub enum Event {
     /// `todo_complete` came behind a failure.
     TodoCompletionRefused { id: u32, reason: String },
     /// A new history begins, with this as its first message. `board` is its last part.
-    EpochOpened { conversation: u32, number: u32, cause: EpochCause, opening: Vec<String>, board: String, tokens: u64 },
+    EpochOpened { conversation: u32, number: u32, cause: EpochCause, opening: Vec<Part>, board: String, tokens: u64 },
     /// The runner's own word behind the newest result: the board in full where it changed, and the line of the turn.
     BoardShown {
         conversation: u32,
@@ -421,8 +440,9 @@ pub enum Event {
     /// A person lets a held job go on.
     Resumed { limits: super::limits::Limits },
     /// A person sent a reviewed result back.
-    FeedbackGiven { number: u32, text: String, instructions: String },
+    FeedbackGiven { number: u32, text: String, instructions: Part },
     /// A person accepted a reviewed result.
+    #[serde(deserialize_with = "no_fields")]
     Approved,
     /// Nothing comes after it.
     JobEnded { ending: Box<Ending> },

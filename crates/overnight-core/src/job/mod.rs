@@ -16,6 +16,7 @@ pub mod left_out;
 pub mod limits;
 pub mod models;
 pub mod pages;
+pub mod part;
 pub mod plan;
 pub mod ranges;
 pub mod record;

@@ -36,6 +36,8 @@ pub struct Job {
     pub answered: Answered,
     /// Whether it goes on.
     pub status: Status,
+    /// Of the list of tools that the model is told of, by the program that took the job up last.
+    pub tools_sha256: String,
     /// Where it is, while it goes on.
     pub progress: Progress,
     /// The current phase, or the last one while there is planning.

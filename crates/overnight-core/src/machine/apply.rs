@@ -9,6 +9,7 @@ use crate::{
         event::{BoardKind, CallEnd, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, ToolResult, Why},
         failure::Remedy,
         models::Answered,
+        part::Part,
         plan::Plan,
         spec::JobSpec,
         state::{
@@ -30,10 +31,10 @@ use std::{
 impl Job {
     /// The job that its first decision describes; `None` if that decision does not begin a job.
     pub fn begin(first: &Decision) -> Option<Self> {
-        let (created @ Event::JobCreated { spec, .. }, rest) = first.events.split_first()? else {
+        let (created @ Event::JobCreated { spec, tools_sha256, .. }, rest) = first.events.split_first()? else {
             return None;
         };
-        let mut job = Self::new(Arc::new((**spec).clone()), first.at);
+        let mut job = Self::new(Arc::new((**spec).clone()), tools_sha256.clone(), first.at);
         job.answered.observe(created);
         for event in rest {
             job.apply(first.at, event);
@@ -41,12 +42,13 @@ impl Job {
         Some(job)
     }
 
-    fn new(spec: Arc<JobSpec>, at: Timestamp) -> Self {
+    fn new(spec: Arc<JobSpec>, tools_sha256: String, at: Timestamp) -> Self {
         Self {
             limits: spec.instructions.limits,
             choice: spec.choice(),
             answered: Answered::default(),
             status: Status::Running,
+            tools_sha256,
             progress: Progress::Executing,
             phase: Phase::new(0, 1, PhaseKind::Bootstrap, "Bootstrap", None, TodoList::default(), at),
             past: Vec::new(),
@@ -90,7 +92,13 @@ impl Job {
         self.answered.observe(event);
         match event {
             Event::JobCreated { .. } => {}
-            Event::Opened { .. } => self.attempts = Attempts::default(),
+            Event::Opened { tools_sha256, .. } => {
+                self.attempts = Attempts::default();
+                if self.tools_sha256 != *tools_sha256 {
+                    self.tools_sha256.clone_from(tools_sha256);
+                    self.compaction.forced = Some(EpochCause::ToolsChanged);
+                }
+            }
             Event::ModelChosen { choice } => {
                 self.choice = choice.clone();
                 self.compaction.forced = Some(EpochCause::ModelChanged);
@@ -134,26 +142,26 @@ impl Job {
                 }
             }
             Event::FilesExamined { files } => self.on_examined(files),
-            Event::PlanRead { text, phases } => self.plan = Some(Plan::stored(text, phases)),
+            Event::PlanRead { text, phases } => self.plan = Some(Plan::stored(text.text(), phases)),
             Event::PlanSaved { text, phases } => {
-                self.plan = Some(Plan::stored(text, phases));
+                self.plan = Some(Plan::stored(text.text(), phases));
                 if let Progress::Planning(planning) = &mut self.progress {
                     planning.owes_plan = false;
                 }
             }
             Event::PlanSet { text, phases, .. } => {
-                self.plan = Some(Plan::stored(text, phases));
-                self.writes.push_back(FileWrite { path: PLAN_FILE, text: text.clone() });
+                self.plan = Some(Plan::stored(text.text(), phases));
+                self.writes.push_back(FileWrite { path: PLAN_FILE, text: text.text().to_owned() });
             }
             Event::MemorySaved { text } => {
-                self.memory = Some(text.clone());
+                self.memory = Some(text.text().to_owned());
                 self.phase.is_memory_saved = true;
                 if let Progress::Planning(planning) = &mut self.progress {
                     planning.owes_memory = false;
                 }
             }
             Event::FilesEdited { memory, .. } => {
-                self.memory.clone_from(memory);
+                self.memory = memory.as_ref().map(|memory| memory.text().to_owned());
                 self.compaction.forced = Some(EpochCause::FilesEdited);
             }
             Event::FileWritten { .. } => {
@@ -181,7 +189,8 @@ impl Job {
                 self.calls.is_completion_refused = true;
             }
             Event::EpochOpened { number, opening, board, tokens, .. } => {
-                self.epoch.open(*number, opening.concat(), board, *tokens);
+                let text = opening.iter().map(Part::text).collect();
+                self.epoch.open(*number, text, board, *tokens);
                 self.compaction = CompactionDue::default();
                 self.on_shown(BoardKind::Todos);
             }
@@ -244,8 +253,8 @@ impl Job {
             Event::FeedbackGiven { number, text, instructions } => {
                 self.status = Status::Running;
                 self.feedback.push(text.clone());
-                self.instructions.clone_from(instructions);
-                self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: instructions.clone() });
+                instructions.text().clone_into(&mut self.instructions);
+                self.writes.push_back(FileWrite { path: INSTRUCTIONS_FILE, text: self.instructions.clone() });
                 self.early_ends = EarlyEnds::default();
                 self.refusals.counted = 0;
                 self.compaction.forced = Some(EpochCause::Feedback);
@@ -307,8 +316,8 @@ impl Job {
                 why,
             }),
         };
-        self.memory.clone_from(&files.memory);
-        self.instructions.clone_from(&files.instructions);
+        self.memory = files.memory.as_ref().map(|memory| memory.text().to_owned());
+        files.instructions.text().clone_into(&mut self.instructions);
     }
 
     fn on_todos_written(&mut self, todos: &[Todo], at: Timestamp) {

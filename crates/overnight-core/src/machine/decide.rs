@@ -22,6 +22,7 @@ use crate::{
     prompt::{
         compact::{self, Compaction, FRAME, room_of},
         opening, todo_board,
+        tools::tools_sha256,
     },
     tokens::{self, estimate},
 };
@@ -387,7 +388,7 @@ impl Job {
         let mut facts = Vec::new();
         match saved.filter(|_| is_done) {
             Some(SavedFile::Plan { text }) => facts = self.on_plan_saved(&text, &mut result.text),
-            Some(SavedFile::Memory { text }) => facts.push(Event::MemorySaved { text }),
+            Some(SavedFile::Memory { text }) => facts.push(Event::MemorySaved { text: text.into() }),
             None => {}
         }
         let tokens = result_tokens(&result.text);
@@ -416,7 +417,9 @@ impl Job {
             (_, Status::Ended(_))
             | (Command::Hold { reason: HoldReason::Outage, .. }, Status::Held { .. })
             | (Command::Resume { .. }, Status::Held { reason: HoldReason::Review, .. }) => Vec::new(),
-            (Command::Open { version, model, torn_bytes }, _) => vec![Event::Opened { version, model, torn_bytes }],
+            (Command::Open { version, model, torn_bytes }, _) => {
+                vec![Event::Opened { version, model, tools_sha256: tools_sha256().to_owned(), torn_bytes }]
+            }
             (Command::Edited { plan, memory }, _) => self.on_files_edited(plan, memory),
             (Command::Choose { choice }, _) => vec![Event::ModelChosen { choice }],
             (Command::Hold { .. }, Status::Held { reason, .. }) if *reason != HoldReason::Outage => Vec::new(),
@@ -425,7 +428,7 @@ impl Job {
             (Command::Approve, Status::Held { reason: HoldReason::Review, .. }) => vec![Event::Approved],
             (Command::Feedback { text, instructions }, Status::Held { reason: HoldReason::Review, .. }) => {
                 let number = u32::try_from(self.feedback.len()).unwrap_or(u32::MAX) + 1;
-                vec![Event::FeedbackGiven { number, text, instructions }]
+                vec![Event::FeedbackGiven { number, text, instructions: instructions.into() }]
             }
             (Command::Approve | Command::Feedback { .. }, _) => Vec::new(),
             (Command::Cancel, _) => self.end_unfinished(JobStatus::Cancelled, "cancelled by a person".to_owned()),

@@ -7,7 +7,7 @@
 //!     job::{digest::sha256, event::{Decision, Event}, id::JobId, instructions, spec::{FORMAT, JobSpec}, state::Job, time::Timestamp},
 //!     machine::effect::{Effect, EffectResult},
 //!     message::{Reply, Stop, ToolCall, Usage},
-//!     prompt::compose,
+//!     prompt::{compose, tools::tools_sha256},
 //! };
 //!
 //! let text = "---\nname: notes\ndescription: Notes\ndeliverables:\n  - path: output/notes.md\n---\n\nWrite notes.\n";
@@ -29,7 +29,7 @@
 //!     left_out: Default::default(),
 //!     assets: Vec::new(),
 //! };
-//! let created = Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec) };
+//! let created = Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: tools_sha256().to_owned() };
 //! let mut job = Job::begin(&Decision { at, events: vec![created] }).ok_or("the first fact makes the job")?;
 //! assert_eq!(job.next(), Effect::Model);
 //!

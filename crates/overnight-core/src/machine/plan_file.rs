@@ -4,6 +4,7 @@
 use super::planning;
 use crate::job::{
     event::{Event, ExaminedFiles, Why},
+    part::Part,
     plan::{self, Plan, PlannedPhase},
     state::{Job, MEMORY_FILE, PLAN_FILE, Planning, Progress},
 };
@@ -85,7 +86,7 @@ impl Job {
             1 => " It is understood as a plan with 1 phase.".to_owned(),
             _ => format!(" It is understood as a plan with {phases} phases."),
         });
-        let mut events = vec![Event::PlanSaved { text: plan.text().to_owned(), phases: plan.phases().to_vec() }];
+        let mut events = vec![Event::PlanSaved { text: plan.text().into(), phases: plan.phases().to_vec() }];
         if plan.text() != text {
             events.push(planning::plan_set(&plan, "put into the plan's form".to_owned()));
         }
@@ -105,9 +106,9 @@ impl Job {
         if files.is_empty() {
             return Vec::new();
         }
-        let mut events = vec![Event::FilesEdited { files, memory }];
+        let mut events = vec![Event::FilesEdited { files, memory: memory.map(Part::from) }];
         events
-            .extend(plan.map(|plan| Event::PlanRead { text: plan.text().to_owned(), phases: plan.phases().to_vec() }));
+            .extend(plan.map(|plan| Event::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() }));
         events
     }
 
@@ -131,7 +132,7 @@ impl Job {
     /// The system's own part of the plan: the examined one with ticks and marks of the phase that ended, and why it was
     /// changed; `None` where it stands so on the disk.
     pub(super) fn marked(&self, files: &ExaminedFiles) -> Option<(Plan, String)> {
-        let read = files.plan.as_deref().map(|text| match &self.plan {
+        let read = files.plan.as_ref().map(Part::text).map(|text| match &self.plan {
             // A plan's text reads as itself.
             Some(plan) if plan.text() == text => Ok(plan.clone()),
             Some(_) | None => Plan::parse(text),
@@ -161,6 +162,6 @@ impl Job {
             Some((number, unfinished)) => plan.complete_phase(number, &unfinished).mark_current(),
             None => plan.mark_current(),
         };
-        (files.plan.as_deref() != Some(marked.text())).then_some((marked, because))
+        (files.plan.as_ref().map(Part::text) != Some(marked.text())).then_some((marked, because))
     }
 }

@@ -39,7 +39,7 @@ pub fn bootstrap_todos(at: Timestamp) -> Vec<Todo> {
 
 /// A plan as a fact.
 pub(super) fn plan_set(plan: &Plan, because: String) -> Event {
-    Event::PlanSet { text: plan.text().to_owned(), phases: plan.phases().to_vec(), because }
+    Event::PlanSet { text: plan.text().into(), phases: plan.phases().to_vec(), because }
 }
 
 /// The number of a phase's steps that its bounds are about, and what to do where it is outside of them: for a plan that is

@@ -6,6 +6,7 @@ use crate::{
     job::{
         digest::sha256,
         event::{EpochCause, Event},
+        part::Part,
         plan::Plan,
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PastPhase},
         todo::TodoStatus,
@@ -42,7 +43,8 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let mut parts =
         vec![include_str!("../../../../instructions/runner/opening.md").trim().replace("{{mark}}", &runner_mark(job))];
     let (results, most) = (unanswered(job, room * UNANSWERED_PERCENT / 100), room * OPENING_PERCENT / 100);
-    let taken: u64 = [parts[0].as_str(), &results, &last].iter().map(|part| estimate(part)).sum();
+    let of_results: u64 = results.iter().map(|part| estimate(part)).sum();
+    let taken = estimate(&parts[0]) + of_results + estimate(&last);
     let left = most.saturating_sub(taken + SHARES * 2);
     let unit = (room / 100).min(left / SHARES);
     let plan = job.plan.as_ref().map_or("There is none yet.", Plan::text).trim();
@@ -66,38 +68,38 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let used: u64 = parts.iter().map(|part| estimate(part)).sum();
     let so_far = words_on(job.epoch.messages());
     if !so_far.is_empty() && !matches!(cause, EpochCause::PhaseEnded | EpochCause::TodoEnded | EpochCause::Begun) {
-        let left = most.saturating_sub(used + estimate(&results) + estimate(&last) + 40);
+        let left = most.saturating_sub(used + of_results + estimate(&last) + 40);
         parts.push(format!("\n\n## This task so far\n{}", last_lines(&so_far, left.min(unit * SHARES))));
     }
-    parts.push(results);
+    parts.extend(results);
     parts.push("\n\n".to_owned());
     let tokens = FRAME + parts.iter().map(|part| estimate(part)).sum::<u64>() + estimate(&last);
     parts.push(last);
-    Event::EpochOpened { conversation: 0, number: job.epoch.number + 1, cause, opening: parts, board, tokens }
+    let opening = parts.into_iter().map(Part::from).collect();
+    Event::EpochOpened { conversation: 0, number: job.epoch.number + 1, cause, opening, board, tokens }
 }
 
-/// Results that the model has not answered to, whole; those beyond `tokens` are counted.
-fn unanswered(job: &Job, tokens: u64) -> String {
-    let mut text = String::new();
-    let (mut left, mut hidden) = (tokens, 0);
+/// Results that the model has not answered to, whole, each in a part of its own; those beyond `tokens` are counted.
+fn unanswered(job: &Job, tokens: u64) -> Vec<String> {
+    let (mut parts, mut left, mut hidden) = (Vec::new(), tokens, 0);
     for result in job.epoch.unanswered() {
         let arguments = bounded(&result.arguments.to_string(), 60, "the journal").replace('\n', " ");
-        let shown = format!("\n\n### {}({arguments})\n{}", result.name, result.text);
-        match left.checked_sub(estimate(&shown)) {
+        let head = format!("\n\n### {}({arguments})\n", result.name);
+        match left.checked_sub(estimate(&head) + estimate(&result.text)) {
             Some(rest) if hidden == 0 => {
                 left = rest;
-                text.push_str(&shown);
+                parts.extend([head, result.text.clone()]);
             }
             Some(_) | None => hidden += 1,
         }
     }
-    if text.is_empty() && hidden == 0 {
-        return text;
-    }
     if hidden > 0 {
-        let _ = write!(text, "\n\nand {hidden} more results, for which there is no room: call again what you need");
+        parts.push(format!("\n\nand {hidden} more results, for which there is no room: call again what you need"));
     }
-    format!("\n\n## Results of your last reply, which you have not answered to yet{text}")
+    if !parts.is_empty() {
+        parts.insert(0, "\n\n## Results of your last reply, which you have not answered to yet".to_owned());
+    }
+    parts
 }
 
 /// The documents, a line each, as far as `tokens` go.

@@ -2,12 +2,15 @@
 //! a changed list throws away the provider's prompt cache.
 
 use crate::{
-    job::call::{
-        Tool,
-        arguments::{
-            EditFile, JobComplete, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile, ReasonArgument,
-            SearchFiles, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, WriteFile, schema,
+    job::{
+        call::{
+            Tool,
+            arguments::{
+                EditFile, JobComplete, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile, ReasonArgument,
+                SearchFiles, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, WriteFile, schema,
+            },
         },
+        digest::sha256,
     },
     message::ToolSpec,
     tokens::estimate,
@@ -18,6 +21,15 @@ use std::sync::{Arc, LazyLock};
 pub fn tool_specs() -> Arc<[ToolSpec]> {
     static CATALOGUE: LazyLock<Arc<[ToolSpec]>> = LazyLock::new(|| Tool::all().map(describe).collect());
     CATALOGUE.clone()
+}
+
+/// The list's name: the SHA-256 of its specs as JSON.
+pub fn tools_sha256() -> &'static str {
+    static SHA256: LazyLock<String> = LazyLock::new(|| {
+        // A spec is a plain tree of strings; writing it can't fail.
+        sha256(&serde_json::to_vec(&*tool_specs()).unwrap_or_default())
+    });
+    &SHA256
 }
 
 /// Tokens of the whole list.

@@ -201,10 +201,10 @@ impl Ledger {
             match event {
                 // "Each of the four is bounded at 2,000 tokens by construction" (in proportion to the window).
                 Event::ContextCompacted { layer4 } => {
-                    for (name, text) in parts(layer4) {
+                    for (name, text) in parts(layer4.text()) {
                         assert!(estimate(text) <= part + 1, "{} tokens of {name}, {part} are allowed", estimate(text));
                     }
-                    self.layer4.clone_from(layer4);
+                    layer4.text().clone_into(&mut self.layer4);
                 }
                 // What is folded into layer 4 has a section of its own there, and takes nothing else away.
                 Event::TurnsFolded { .. } => {

@@ -286,7 +286,7 @@ fn job() -> Job {
     let title = "Bootstrap".to_owned();
     let todos = bootstrap_todos(at);
     let events = vec![
-        Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec) },
+        Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: String::new() },
         Event::PhaseStarted { number: 0, attempt: 1, kind: PhaseKind::Bootstrap, title, plan_phase: None, todos },
     ];
     Job::begin(&Decision { at, events }).unwrap()

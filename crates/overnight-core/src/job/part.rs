@@ -1,0 +1,250 @@
+//! The texts of messages and files in the journal. A large text that stands in an earlier line is named by its hash and
+//! that line's number, so that a journal grows with what is new. In memory a part is always its text: [`PartRegister`]
+//! folds the parts of a line before it is written, and resolves them when it is read.
+
+use super::{digest::sha256, event::Event};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use std::{collections::HashMap, sync::Arc};
+
+/// A text with at most so many bytes always stands in its own line.
+const MOST_REPEATED_BYTES: usize = 1_024;
+
+/// A text of a message, or of a file.
+///
+/// ```
+/// use overnight_core::job::part::Part;
+///
+/// let part = Part::from("Look.".to_owned());
+/// assert_eq!((part.text(), serde_json::to_string(&part)?), ("Look.", r#"{"text":"Look."}"#.to_owned()));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Part {
+    /// As it is.
+    Text(String),
+    /// Only in a line of the journal as it is written.
+    Stored {
+        /// Of the text.
+        sha256: String,
+        /// Number of the earlier line that the text stands in.
+        seq: u64,
+    },
+}
+
+impl Part {
+    /// The text; of a part that was not resolved, none.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Stored { .. } => "",
+        }
+    }
+
+    /// The SHA-256 of the text, which a part tells even where it was not resolved.
+    pub fn sha256(&self) -> String {
+        match self {
+            Self::Text(text) => sha256(text.as_bytes()),
+            Self::Stored { sha256, .. } => sha256.clone(),
+        }
+    }
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl From<String> for Part {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Part {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+/// What a line of the journal can be read as and written from.
+pub trait Fact: Clone + Serialize + DeserializeOwned {
+    /// The event whose parts are folded and resolved; `None`: it stays as it stands in the file.
+    fn as_event(&mut self) -> Option<&mut Event>;
+}
+
+impl Fact for Event {
+    fn as_event(&mut self) -> Option<&mut Event> {
+        Some(self)
+    }
+}
+
+/// A line without regard to what its events mean.
+impl Fact for Value {
+    fn as_event(&mut self) -> Option<&mut Event> {
+        None
+    }
+}
+
+impl Event {
+    /// All parts of it, in the order of its fields.
+    pub fn parts_mut(&mut self) -> Vec<&mut Part> {
+        match self {
+            Self::FilesExamined { files } => {
+                let mut parts: Vec<&mut Part> = [&mut files.plan, &mut files.memory].into_iter().flatten().collect();
+                parts.extend([&mut files.instructions, &mut files.summary]);
+                parts
+            }
+            Self::EpochOpened { opening, .. } => opening.iter_mut().collect(),
+            Self::FilesEdited { memory, .. } => memory.iter_mut().collect(),
+            Self::PlanRead { text: part, .. }
+            | Self::PlanSaved { text: part, .. }
+            | Self::PlanSet { text: part, .. }
+            | Self::MemorySaved { text: part }
+            | Self::FeedbackGiven { instructions: part, .. } => vec![part],
+            Self::JobCreated { .. }
+            | Self::Opened { .. }
+            | Self::ModelChosen { .. }
+            | Self::PhaseStarted { .. }
+            | Self::PhaseEnded { .. }
+            | Self::ArchiveStored { .. }
+            | Self::SummaryWritten { .. }
+            | Self::FileWritten { .. }
+            | Self::PlanningRefused { .. }
+            | Self::PlanningEnded { .. }
+            | Self::TodosWarned { .. }
+            | Self::TodosWritten { .. }
+            | Self::TodoCompleted { .. }
+            | Self::TodoCompletionRefused { .. }
+            | Self::BoardShown { .. }
+            | Self::CompactionNotDue { .. }
+            | Self::ChecksMade { .. }
+            | Self::ModelReplied { .. }
+            | Self::AttemptFailed { .. }
+            | Self::ToolStarted { .. }
+            | Self::ToolReturned { .. }
+            | Self::AccomplishmentAdded { .. }
+            | Self::NoteAdded { .. }
+            | Self::CompletionRefused { .. }
+            | Self::EndingDecided { .. }
+            | Self::Held { .. }
+            | Self::Resumed { .. }
+            | Self::Approved
+            | Self::JobEnded { .. } => Vec::new(),
+        }
+    }
+}
+
+/// A part names a text that no earlier line holds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it names a text of line {seq} with the SHA-256 {sha256}, and that line holds no such text")]
+pub struct UnknownPart {
+    /// As the part names it.
+    pub sha256: String,
+    /// As the part names it.
+    pub seq: u64,
+}
+
+/// The large texts of a journal's lines so far: parts, and results since the model's last reply. A reader keeps the texts; a writer needs their hashes only.
+#[derive(Clone, Debug, Default)]
+pub struct PartRegister {
+    /// By hash.
+    parts: HashMap<String, KnownText>,
+    /// Results since the model's last reply, by hash.
+    results: HashMap<String, KnownText>,
+    is_without_texts: bool,
+}
+
+#[derive(Clone, Debug)]
+struct KnownText {
+    seq: u64,
+    /// None where only hashes are kept.
+    text: Option<Arc<str>>,
+}
+
+impl PartRegister {
+    /// For who only writes from here on.
+    #[must_use]
+    pub fn without_texts(mut self) -> Self {
+        self.is_without_texts = true;
+        self.parts.values_mut().chain(self.results.values_mut()).for_each(|known| known.text = None);
+        self
+    }
+
+    /// Names the large texts that earlier lines hold by their hashes. Once the line is written, it is to be told with
+    /// [`Self::observe`].
+    pub fn fold<F: Fact>(&self, facts: &mut [F]) {
+        for part in parts_mut(facts) {
+            if let Part::Text(text) = part
+                && text.len() > MOST_REPEATED_BYTES
+            {
+                let sha256 = sha256(text.as_bytes());
+                if let Some(KnownText { seq, .. }) = self.known(&sha256) {
+                    *part = Part::Stored { sha256, seq: *seq };
+                }
+            }
+        }
+    }
+
+    /// Takes in line `seq` as it was written.
+    pub fn observe<F: Fact>(&mut self, seq: u64, facts: &mut [F]) {
+        // What is named again is a part from here on, also behind the next reply.
+        for part in parts_mut(facts) {
+            if let Part::Stored { sha256, .. } = part
+                && let Some(result) = self.results.get(sha256)
+            {
+                self.parts.entry(sha256.clone()).or_insert_with(|| result.clone());
+            }
+        }
+        let is_without_texts = self.is_without_texts;
+        let put = |texts: &mut HashMap<String, KnownText>, text: &str| {
+            if text.len() > MOST_REPEATED_BYTES {
+                let text_kept = || (!is_without_texts).then(|| Arc::from(text));
+                texts.entry(sha256(text.as_bytes())).or_insert_with(|| KnownText { seq, text: text_kept() });
+            }
+        };
+        for event in facts.iter_mut().filter_map(Fact::as_event) {
+            if let Event::ModelReplied { .. } = event {
+                self.results.clear();
+            }
+            if let Event::ToolReturned { result, .. } = event {
+                put(&mut self.results, &result.text);
+            }
+            event.parts_mut().into_iter().for_each(|part| put(&mut self.parts, part.text()));
+        }
+    }
+
+    /// Puts the texts back into line `seq` as it was read, and takes it in. An error names the first part without a text; all
+    /// others have theirs then, too.
+    pub fn resolve<F: Fact>(&mut self, seq: u64, facts: &mut [F]) -> Result<(), UnknownPart> {
+        let named = parts_mut(facts).filter_map(|part| match part {
+            Part::Text(_) => None,
+            Part::Stored { sha256, seq } => {
+                let known = self.known(sha256).filter(|known| known.seq == *seq);
+                Some(known.and_then(|known| known.text.clone()))
+            }
+        });
+        let mut texts = named.collect::<Vec<_>>().into_iter();
+        self.observe(seq, facts);
+        let mut unknown = None;
+        for part in parts_mut(facts) {
+            if let Part::Stored { sha256, seq } = part {
+                match texts.next().flatten() {
+                    Some(text) => *part = Part::from(&*text),
+                    None => unknown = unknown.or_else(|| Some(UnknownPart { sha256: sha256.clone(), seq: *seq })),
+                }
+            }
+        }
+        unknown.map_or(Ok(()), Err)
+    }
+
+    fn known(&self, sha256: &str) -> Option<&KnownText> {
+        self.parts.get(sha256).or_else(|| self.results.get(sha256))
+    }
+}
+
+fn parts_mut<F: Fact>(facts: &mut [F]) -> impl Iterator<Item = &mut Part> {
+    facts.iter_mut().filter_map(Fact::as_event).flat_map(Event::parts_mut)
+}
