@@ -2,7 +2,7 @@
 //! and phases, and when the job rests.
 
 use super::{
-    Disposition, RunError, batch_budget::BatchBudget, checkpoints::Checkpoints, clock::now, input_check,
+    Disposition, RunError, batch_budget::BatchBudget, checkpoints::Checkpoints, clock::now, edited_files, input_check,
     model_chain::ModelChain, open_job::OpenJob,
 };
 use crate::{
@@ -122,6 +122,9 @@ impl<'a> JobRunner<'a> {
     async fn begin(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
         // Making and opening the workspace may have taken longer than a lease.
         self.await_lease(opened).await?;
+        if let Some(edited) = run_blocking(|| edited_files::find(opened))? {
+            opened.command(edited)?;
+        }
         for command in std::mem::take(&mut self.commands) {
             opened.command(command)?;
         }

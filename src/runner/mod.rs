@@ -24,6 +24,7 @@ mod clock;
 mod contract_check;
 mod create;
 mod duplicates;
+mod edited_files;
 mod error;
 mod heartbeat;
 mod input_check;

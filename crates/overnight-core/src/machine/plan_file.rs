@@ -107,8 +107,10 @@ impl Job {
             return Vec::new();
         }
         let mut events = vec![Event::FilesEdited { files, memory: memory.map(Part::from) }];
-        events
-            .extend(plan.map(|plan| Event::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() }));
+        if let Some(plan) = plan {
+            events.push(Event::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() });
+            events.push(planning::plan_set(&plan.mark_current(), "edited by a person".to_owned()));
+        }
         events
     }
 
