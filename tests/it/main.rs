@@ -44,3 +44,4 @@ mod tidy;
 mod verify;
 mod worker;
 mod workspace_store;
+mod written_checks;

@@ -1,8 +1,15 @@
 //! The facts. An event says what happened, past tense; the journal stores them, and the state is what they say.
 
 use super::{
-    contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, pages::PageLines, record::HoldReason,
-    spec::JobSpec, time::Timestamp, todo::Todo,
+    contract::{Check, DeliverableState, records::RecordCount},
+    ending::Ending,
+    failure::FailureKind,
+    models::ModelChoice,
+    pages::PageLines,
+    record::HoldReason,
+    spec::JobSpec,
+    time::Timestamp,
+    todo::Todo,
 };
 use crate::message::{Stop, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
@@ -253,12 +260,15 @@ pub struct ToolResult {
     /// The new text of `main_plan.md` or `workspace.md`, where the call wrote one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<SavedFile>,
+    /// How deliverables stand that the call checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checked: Vec<DeliverableState>,
 }
 
 impl ToolResult {
     /// A result that is a text and nothing else.
     pub fn plain(end: CallEnd, text: impl Into<String>) -> Self {
-        Self { end, text: text.into(), shown: None, changed: None, spilled: None, saved: None }
+        Self { end, text: text.into(), shown: None, changed: None, spilled: None, saved: None, checked: Vec::new() }
     }
 }
 
@@ -288,6 +298,9 @@ pub struct PreparedWrite {
     pub before: Option<String>,
     /// SHA-256 of what is to be written.
     pub after: String,
+    /// Of `add_records`: what a repeated call can't tell any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<RecordCount>,
 }
 
 /// The files that planning reads, as they stood on the disk.

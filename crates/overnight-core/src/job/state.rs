@@ -2,6 +2,7 @@
 
 use super::{
     call::PendingCall,
+    contract::DeliverableState,
     conversation::Conversation,
     coverage::Coverage,
     effort::Effort,
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::message::{ToolCall, Usage};
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
@@ -58,6 +59,8 @@ pub struct Job {
     pub conversation: Conversation,
     /// What of the documents the model was shown.
     pub coverage: Coverage,
+    /// By path, as they stood when they were checked last.
+    pub deliverables: BTreeMap<String, DeliverableState>,
     /// Turns, tokens, money and time of the whole job.
     pub totals: Totals,
     /// At the present turn.

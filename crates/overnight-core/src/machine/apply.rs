@@ -23,7 +23,7 @@ use crate::{
     prompt::{compact, layers},
 };
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
@@ -60,6 +60,7 @@ impl Job {
             layer4: layers::at_the_start(&spec),
             conversation: Conversation::default(),
             coverage: Coverage::default(),
+            deliverables: BTreeMap::new(),
             totals: Totals::default(),
             attempts: Attempts::default(),
             calls: ReplyCalls::default(),
@@ -342,6 +343,9 @@ impl Job {
         if let Some(changed) = &result.changed {
             self.phase.files.insert(changed.path.clone());
             self.phase.effort.on_change();
+        }
+        for state in &result.checked {
+            self.deliverables.insert(state.path.clone(), state.clone());
         }
         match &result.saved {
             Some(SavedFile::Plan { text }) => self.plan = self.plan_of(text),

@@ -3,7 +3,7 @@
 use crate::{
     job::{
         call::{FileChange, ReadCall},
-        contract::Check,
+        contract::{Check, DeliverableState},
         ending::Completion,
         event::{ExaminedFiles, PreparedWrite, SavedFile, ToolResult, Why},
         failure::Failure,
@@ -48,8 +48,8 @@ pub enum Effect {
     Examine,
     /// Put this file on the disk.
     Write(FileWrite),
-    /// Check the deliverables against the contract.
-    Check(Completion),
+    /// Check the deliverables against the contract, and the files that a completion names.
+    Check(Option<Completion>),
     /// Held or ended.
     Nothing,
 }
@@ -97,6 +97,8 @@ pub enum EffectResult {
     Checked {
         /// All that could be made.
         checks: Vec<Check>,
+        /// How each deliverable stands by them.
+        states: Vec<DeliverableState>,
         /// The files that are there.
         deliverables: Vec<Delivered>,
         /// Where the quotes stand; none where there were none to check.
