@@ -3,12 +3,17 @@
 use super::{RunError, quote_positions::QuoteCheck};
 use crate::workspace::{ModelPath, Workspace};
 use overnight_core::job::{
-    contract::{Check, check_deliverable},
+    call::FileChange,
+    contract::{Check, CheckedDeliverable, DeliverableState, FindQuote, QuoteResult, check_deliverable},
     ending::Completion,
+    event::ToolResult,
     record::{Delivered, QuotePositions},
     state::Job,
 };
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError, TryLockError},
+    time::{Duration, Instant},
+};
 
 /// Bytes of the largest deliverable that is checked whole.
 const MOST_BYTES: u64 = 64 << 20;
@@ -24,23 +29,23 @@ static LARGE: Mutex<()> = Mutex::new(());
 #[derive(Debug)]
 pub(super) struct ContractResult {
     pub(super) checks: Vec<Check>,
+    pub(super) states: Vec<DeliverableState>,
     pub(super) deliverables: Vec<Delivered>,
     pub(super) quotes: Option<QuotePositions>,
 }
 
-/// Every check of every deliverable, the files that are there, and where the quotes stand.
+/// Every check of every deliverable, the files that are there, and where the quotes stand. Without a completion nothing is
+/// written.
 pub(super) fn check(
     job: &Job,
     workspace: &Workspace,
     completion: Option<&Completion>,
 ) -> Result<ContractResult, RunError> {
-    let tokens: u64 = job.spec.documents.iter().map(|document| document.tokens).sum();
-    let size = |path: &str| std::fs::metadata(workspace.path().join(path)).map_or(0, |known| known.len());
-    let bytes: u64 = job.spec.instructions.deliverables.iter().map(|deliverable| size(&deliverable.path)).sum();
-    let is_large = tokens > LARGE_TOKENS || bytes > LARGE_BYTES;
-    let _turn = is_large.then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+    let paths = job.spec.instructions.deliverables.iter().map(|deliverable| deliverable.path.as_str());
+    let _turn = is_large(job, workspace, paths).then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
     let mut quotes = QuoteCheck::new(job, workspace);
     let mut checks = Vec::new();
+    let mut states = Vec::new();
     let mut delivered = Vec::new();
     for deliverable in &job.spec.instructions.deliverables {
         let content = match workspace.read_at_most(&deliverable.path, MOST_BYTES) {
@@ -52,12 +57,17 @@ pub(super) fn check(
                 continue;
             }
         };
-        checks.extend(check_deliverable(deliverable, content.as_deref(), &mut |asked| quotes.find(asked)));
+        let checked = check_deliverable(deliverable, content.as_deref(), &mut |asked| quotes.find(asked));
+        states.push(checked.state());
+        checks.extend(checked.checks);
         if content.is_some() {
             delivered.push(row(workspace, &deliverable.path)?);
         }
     }
-    for path in completion.iter().flat_map(|completion| &completion.deliverables) {
+    let Some(completion) = completion else {
+        return Ok(ContractResult { checks, states, deliverables: delivered, quotes: None });
+    };
+    for path in &completion.deliverables {
         let named = ModelPath::parse(path).ok().filter(|path| path.as_str().starts_with("output/"));
         // A folder, a link that leads out, a pipe: nothing of that is a file, whoever put it there.
         let found = match &named {
@@ -74,7 +84,54 @@ pub(super) fn check(
             }),
         }
     }
-    Ok(ContractResult { checks, deliverables: delivered, quotes: quotes.write()? })
+    Ok(ContractResult { checks, states, deliverables: delivered, quotes: quotes.write()? })
+}
+
+/// The checks of the file that a call has written, where it is a deliverable. Quotes for which there is no time are named.
+pub(super) fn check_written(job: &Job, workspace: &Workspace, written: &ToolResult) -> Option<CheckedDeliverable> {
+    let changed = written.changed.as_ref()?;
+    let deliverable = job.spec.instructions.deliverables.iter().find(|known| known.path == changed.path)?;
+    let until = Instant::now() + Duration::from_millis(job.limits.tool_call_ms / 2);
+    let turn = is_large(job, workspace, [changed.path.as_str()].into_iter()).then(|| LARGE.try_lock());
+    let is_busy = matches!(turn, Some(Err(TryLockError::WouldBlock)));
+    let mut quotes = QuoteCheck::new(job, workspace);
+    // Somebody may have taken it away again; the contract's check will say so.
+    let Ok(content) = workspace.read_at_most(&changed.path, MOST_BYTES) else { return None };
+    Some(check_deliverable(deliverable, Some(&content), &mut |asked| {
+        if is_busy || Instant::now() > until { QuoteResult::NotLookedFor } else { quotes.find(asked) }
+    }))
+}
+
+/// Does what may have to look for the quotes of records. It is not bounded in time, but by the number of records, so that a
+/// call that is repeated after a crash comes to the same.
+pub(super) fn with_quotes<T>(
+    job: &Job,
+    workspace: &Workspace,
+    change: &FileChange,
+    work: impl FnOnce(FindQuote<'_>) -> T,
+) -> T {
+    let _turn = match change {
+        FileChange::Records(add) if is_large(job, workspace, [add.path.as_str()].into_iter()) => {
+            Some(LARGE.lock().unwrap_or_else(PoisonError::into_inner))
+        }
+        FileChange::Records(_) | FileChange::Whole(_) | FileChange::Append(_) | FileChange::Edit(_) => None,
+    };
+    let mut quotes = QuoteCheck::new(job, workspace);
+    work(&mut |asked| quotes.find(asked))
+}
+
+fn is_large<'p>(job: &Job, workspace: &Workspace, paths: impl Iterator<Item = &'p str>) -> bool {
+    let size = |path: &str| std::fs::metadata(workspace.path().join(path)).map_or(0, |known| known.len());
+    tokens(job) > LARGE_TOKENS || paths.map(size).sum::<u64>() > LARGE_BYTES
+}
+
+fn tokens(job: &Job) -> u64 {
+    job.spec.documents.iter().map(|document| document.tokens).sum()
+}
+
+/// Whether all documents may be gone through for one quote.
+pub(super) fn are_documents_few(job: &Job) -> bool {
+    tokens(job) <= LARGE_TOKENS
 }
 
 fn row(workspace: &Workspace, path: &str) -> Result<Delivered, RunError> {

@@ -35,7 +35,7 @@ const MOST_ATTEMPTS: u32 = 10;
 
 /// How a model call ended.
 pub(super) enum CallOutcome {
-    Replied(EffectResult),
+    Replied(Box<EffectResult>),
     Failed(Failure),
     /// The server turned out to be down while the call waited for its turn.
     Down,
@@ -65,13 +65,13 @@ impl JobRunner<'_> {
         }
         match self.call(opened, None).await? {
             CallOutcome::Replied(answer) => {
-                if let EffectResult::Reply { reply: Reply { stop: Stop::Refused, .. }, .. } = &answer {
+                if let EffectResult::Reply { reply: Reply { stop: Stop::Refused, .. }, .. } = *answer {
                     // The reply stands; who is asked next may think otherwise.
-                    self.decide(opened, answer).await?;
+                    self.decide(opened, *answer).await?;
                     self.fall_back(opened, "it withheld its reply").await?;
                     return Ok(None);
                 }
-                Ok(Some(answer))
+                Ok(Some(*answer))
             }
             CallOutcome::Failed(failure) => self.on_call_failed(opened, failure).await.map(|()| None),
             CallOutcome::Down => self.hold_for_outage(opened, "other jobs' calls failed").await.map(|()| None),
@@ -122,7 +122,7 @@ impl JobRunner<'_> {
                         Ok(Ok(reply)) => {
                             self.models.is_known = true;
                             let cost_usd = model.cost(&reply.usage);
-                            CallOutcome::Replied(EffectResult::Reply { reply, cost_usd, prompt_sha256 })
+                            CallOutcome::Replied(Box::new(EffectResult::Reply { reply, cost_usd, prompt_sha256 }))
                         }
                     });
                 }

@@ -43,18 +43,33 @@ impl OpenJob {
         self.prepare(effect)?;
         Ok(match effect {
             Effect::Decide | Effect::Model | Effect::Read { .. } | Effect::Nothing => EffectResult::Now,
-            Effect::Prepare(change) => match tool::prepare(&self.workspace, change) {
-                Ok(planned) => {
-                    let (prepared, saved) = self.planned.insert(planned).facts();
-                    EffectResult::Prepared(prepared, saved)
-                }
-                Err(error) => EffectResult::Tool(unless_fatal(Err(error))?, None),
-            },
-            Effect::Change(change, prepared) => {
-                match tool::write(&self.workspace, change, prepared, self.planned.take()) {
-                    Ok((result, saved)) => EffectResult::Tool(result, saved),
+            Effect::Prepare(change) => {
+                let (job, workspace) = (&self.job, &self.workspace);
+                let planned = contract_check::with_quotes(job, workspace, change, |find_quote| {
+                    tool::prepare(workspace, &job.spec, change, find_quote)
+                });
+                match planned {
+                    Ok(planned) => {
+                        let (prepared, saved) = self.planned.insert(planned).facts();
+                        EffectResult::Prepared(prepared, saved)
+                    }
                     Err(error) => EffectResult::Tool(unless_fatal(Err(error))?, None),
                 }
+            }
+            Effect::Change(change, prepared) => {
+                let (job, workspace, planned) = (&self.job, &self.workspace, self.planned.take());
+                let written = contract_check::with_quotes(job, workspace, change, |find_quote| {
+                    tool::write(workspace, &job.spec, change, prepared, planned, find_quote)
+                });
+                let (written, saved) = match written {
+                    Ok(written) => written,
+                    Err(error) => (unless_fatal(Err(error))?, None),
+                };
+                let written = match contract_check::check_written(job, workspace, &written) {
+                    Some(checked) => tool::with_checks(written, change, &checked),
+                    None => written,
+                };
+                EffectResult::Tool(written, saved)
             }
             Effect::GenerateSummary => {
                 let hash = self.write_summary()?;
@@ -91,10 +106,10 @@ impl OpenJob {
                 EffectResult::Written
             }
             Effect::Check(completion) => {
-                let contract_check::ContractResult { checks, deliverables, quotes } =
+                let contract_check::ContractResult { checks, states, deliverables, quotes } =
                     contract_check::check(&self.job, &self.workspace, completion.as_ref())?;
                 failpoint::hit("contract.checked");
-                EffectResult::Checked { checks, deliverables, quotes }
+                EffectResult::Checked { checks, states, deliverables, quotes }
             }
         })
     }

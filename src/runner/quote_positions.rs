@@ -2,15 +2,15 @@
 //! the workspace, one JSON object for each. The file follows from deliverables and documents alone, so that a check that is
 //! made again writes the same; an ending holds its hash.
 
-use super::RunError;
+use super::{RunError, contract_check};
 use crate::{tool::DocumentCache, workspace::Workspace};
 use overnight_core::job::{
-    contract::{QuoteQuery, QuoteResult},
+    contract::{NearestText, QuoteQuery, QuoteResult},
     record::QuotePositions,
     spec::DocumentEntry,
     state::{Job, QUOTES_FILE},
 };
-use overnight_documents::{QuoteIndex, QuotePlace, TextPosition};
+use overnight_documents::{NearestPassage, QuoteIndex, QuotePlace, TextPosition};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -105,22 +105,45 @@ impl<'j> QuoteCheck<'j> {
         match (result, place) {
             (QuoteStatus::Found, _) => QuoteResult::Found,
             (QuoteStatus::OnAnotherPage, Some(place)) => QuoteResult::NotOnPage { found_on: place.from.unit_number() },
-            (QuoteStatus::OnAnotherPage, None) | (QuoteStatus::NotFound, _) => QuoteResult::NotFound,
+            (QuoteStatus::OnAnotherPage, None) | (QuoteStatus::NotFound, _) => match document {
+                Some(document) if query.is_explained => self.explain(document, query.quote),
+                Some(_) | None => QuoteResult::NotFound { nearest: None },
+            },
             (QuoteStatus::NoSuchDocument, _) => QuoteResult::NoSuchDocument,
         }
     }
 
-    fn look_in(&mut self, document: &DocumentEntry, query: &QuoteQuery<'_>) -> (QuoteStatus, Option<QuotePlace>) {
+    /// Which other document has the quote, or what the one that was named has instead.
+    fn explain(&mut self, document: &DocumentEntry, quote: &str) -> QuoteResult {
+        let job = self.job;
+        if contract_check::are_documents_few(job) {
+            for other in job.spec.documents.iter().filter(|other| other.name != document.name) {
+                if let Some(place) = self.index(other).and_then(|index| index.find(quote, None)) {
+                    return QuoteResult::InOtherDocument { document: other.name.clone(), page: place.from.page };
+                }
+            }
+        }
+        let nearest = self.index(document).and_then(|index| index.nearest(quote)).map(|nearest| {
+            let NearestPassage { at, passage, quoted, word } = nearest;
+            let unit = if at.page.is_some() { "page" } else { "line" };
+            NearestText { place: format!("{unit} {}", at.unit_number()), passage, quoted, word }
+        });
+        QuoteResult::NotFound { nearest }
+    }
+
+    fn index(&mut self, document: &DocumentEntry) -> Option<&QuoteIndex> {
         if !self.indexes.contains_key(&document.name) {
-            let Ok(index) = DocumentCache::quotes(self.workspace, document) else {
-                return (QuoteStatus::NoSuchDocument, None);
-            };
+            let index = DocumentCache::quotes(self.workspace, document).ok()?;
             if self.indexes.values().map(QuoteIndex::bytes).sum::<usize>() + index.bytes() > KEPT_BYTES {
                 self.indexes.clear();
             }
             self.indexes.insert(document.name.clone(), index);
         }
-        let Some(index) = self.indexes.get(&document.name) else {
+        self.indexes.get(&document.name)
+    }
+
+    fn look_in(&mut self, document: &DocumentEntry, query: &QuoteQuery<'_>) -> (QuoteStatus, Option<QuotePlace>) {
+        let Some(index) = self.index(document) else {
             return (QuoteStatus::NoSuchDocument, None);
         };
         // A page can only be wrong where there are pages.

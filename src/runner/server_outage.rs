@@ -64,7 +64,7 @@ impl JobRunner<'_> {
             let reply = match wake {
                 WakeReason::Answers => None,
                 WakeReason::Probe(probe) => match self.call(opened, Some(probe)).await? {
-                    CallOutcome::Replied(reply) => Some(reply),
+                    CallOutcome::Replied(reply) => Some(*reply),
                     CallOutcome::Interrupted | CallOutcome::Down => continue,
                     CallOutcome::Failed(failure) => {
                         self.probe_failed(opened, failure).await?;

@@ -5,7 +5,7 @@
 //! - `documents`: `list_documents`, `read_document`
 //! - `files`: `read_file`, `list_files`
 //! - `search`: `search_files`
-//! - `write`: `write_file`, `append_file`, `edit_file`, made safe to repeat
+//! - `write`: `write_file`, `append_file`, `edit_file`, `add_records`, made safe to repeat
 //! - `spill`: results too large for the conversation
 
 mod document_cache;
@@ -20,4 +20,4 @@ mod write;
 pub use document_cache::DocumentCache;
 pub use error::ToolError;
 pub use reading::{bounded, leaves_no_trace, read, take_back};
-pub use write::{PlannedChange, prepare, write};
+pub use write::{PlannedChange, prepare, with_checks, write};

@@ -1,4 +1,4 @@
-//! `write_file`, `append_file`, `edit_file`. The hashes before and after are facts in the journal before the file is
+//! `write_file`, `append_file`, `edit_file`, `add_records`. The hashes before and after are facts in the journal before the file is
 //! touched, so that a change that a crash cut off is repeated once, and never made twice.
 
 use super::{
@@ -11,9 +11,14 @@ use crate::{
     workspace::{KnownPath, Workspace, known_path::ResolvedPath},
 };
 use overnight_core::job::{
-    call::FileChange,
+    call::{FileChange, arguments::AddRecords},
+    contract::{
+        CheckedDeliverable, FindQuote,
+        records::{AddedRecords, add_records},
+    },
     digest::sha256,
     event::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ToolResult},
+    spec::JobSpec,
 };
 
 /// A change worked out, with nothing written yet.
@@ -22,6 +27,7 @@ pub struct PlannedChange {
     resolved: ResolvedPath,
     prepared: PreparedWrite,
     after: String,
+    records: Option<AddedRecords>,
 }
 
 impl PlannedChange {
@@ -31,10 +37,15 @@ impl PlannedChange {
     }
 }
 
-/// What a change would do.
-pub fn prepare(workspace: &Workspace, change: &FileChange) -> Result<PlannedChange, ToolError> {
+/// What a change would do. Quotes of records are looked for by `find_quote`.
+pub fn prepare(
+    workspace: &Workspace,
+    spec: &JobSpec,
+    change: &FileChange,
+    find_quote: FindQuote<'_>,
+) -> Result<PlannedChange, ToolError> {
     let (resolved, before) = find(workspace, change)?;
-    plan(change, resolved, before)
+    plan(spec, change, resolved, before, find_quote)
 }
 
 fn saved(known: KnownPath, text: &str) -> Option<SavedFile> {
@@ -64,8 +75,15 @@ fn find(workspace: &Workspace, change: &FileChange) -> Result<(ResolvedPath, Opt
     }
 }
 
-fn plan(change: &FileChange, resolved: ResolvedPath, before: Option<Vec<u8>>) -> Result<PlannedChange, ToolError> {
+fn plan(
+    spec: &JobSpec,
+    change: &FileChange,
+    resolved: ResolvedPath,
+    before: Option<Vec<u8>>,
+    find_quote: FindQuote<'_>,
+) -> Result<PlannedChange, ToolError> {
     let hash = before.as_deref().map(sha256);
+    let mut records = None;
     let after = match change {
         FileChange::Whole(write) => write.content.clone(),
         FileChange::Append(write) => text_of(before, &resolved.path)? + &write.content,
@@ -95,6 +113,13 @@ fn plan(change: &FileChange, resolved: ResolvedPath, before: Option<Vec<u8>>) ->
                 }
             }
         }
+        FileChange::Records(add) => {
+            let added = added(spec, add, &resolved.path, before, find_quote)?;
+            if !added.is_any_there() {
+                return Err(ToolError::Tell(added.answer(&resolved.path, added.count)));
+            }
+            records.insert(added).text.clone()
+        }
     };
     if after.len() as u64 > MOST_BYTES {
         return Err(ToolError::Tell(format!(
@@ -103,8 +128,28 @@ fn plan(change: &FileChange, resolved: ResolvedPath, before: Option<Vec<u8>>) ->
             MOST_BYTES >> 20
         )));
     }
-    let prepared = PreparedWrite { before: hash, after: sha256(after.as_bytes()) };
-    Ok(PlannedChange { resolved, prepared, after })
+    let count = records.as_ref().map(|added| added.count);
+    let prepared = PreparedWrite { before: hash, after: sha256(after.as_bytes()), records: count };
+    Ok(PlannedChange { resolved, prepared, after, records })
+}
+
+fn added(
+    spec: &JobSpec,
+    add: &AddRecords,
+    path: &str,
+    before: Option<Vec<u8>>,
+    find_quote: FindQuote<'_>,
+) -> Result<AddedRecords, ToolError> {
+    let deliverables = &spec.instructions.deliverables;
+    let Some(deliverable) = deliverables.iter().find(|deliverable| deliverable.path == path) else {
+        let names: Vec<&str> = deliverables.iter().map(|deliverable| deliverable.path.as_str()).collect();
+        return Err(ToolError::Tell(format!(
+            "{path} is not a deliverable, and records are only added to one: {}",
+            names.join(", ")
+        )));
+    };
+    let text = before.map(|content| text_of(Some(content), path)).transpose()?;
+    add_records(deliverable, text.as_deref(), &add.records, add.list.as_deref(), find_quote).map_err(ToolError::Tell)
 }
 
 fn text_of(content: Option<Vec<u8>>, path: &str) -> Result<String, ToolError> {
@@ -116,11 +161,17 @@ fn text_of(content: Option<Vec<u8>>, path: &str) -> Result<String, ToolError> {
 /// called it.
 pub fn write(
     workspace: &Workspace,
+    spec: &JobSpec,
     change: &FileChange,
     prepared: &PreparedWrite,
     planned: Option<PlannedChange>,
+    find_quote: FindQuote<'_>,
 ) -> Result<(ToolResult, Option<SavedFile>), ToolError> {
-    match make(workspace, change, prepared, planned) {
+    let planned = match planned {
+        Some(planned) if planned.prepared == *prepared => Ok(planned),
+        Some(_) | None => plan_again(workspace, spec, change, prepared, find_quote),
+    };
+    match planned.and_then(|planned| make(workspace, change, prepared, planned)) {
         Ok(done) => Ok(done),
         Err(error) => Ok((tell_model(Err(error))?, None)),
     }
@@ -130,48 +181,76 @@ fn make(
     workspace: &Workspace,
     change: &FileChange,
     prepared: &PreparedWrite,
-    planned: Option<PlannedChange>,
+    planned: PlannedChange,
 ) -> Result<(ToolResult, Option<SavedFile>), ToolError> {
-    let planned = match planned {
-        Some(planned) if planned.prepared == *prepared => planned,
-        Some(_) | None => plan_again(workspace, change, prepared)?,
-    };
-    let PlannedChange { resolved, prepared: PreparedWrite { before, after: hash }, after } = planned;
+    let PlannedChange { resolved, prepared: PreparedWrite { before, after: hash, .. }, after, records } = planned;
     if before.as_ref() != Some(&hash) {
         failpoint::hit("tool.write.before");
         workspace.write(&resolved.path, after.as_bytes())?;
         failpoint::hit("tool.write.done");
     }
     let bytes = after.len() as u64;
-    let verb = match change {
-        FileChange::Whole(_) => "Wrote",
-        FileChange::Append(_) => "Appended to",
-        FileChange::Edit(_) => "Edited",
+    let text = match records {
+        Some(added) => added.answer(&resolved.path, prepared.records.unwrap_or(added.count)),
+        None => answer(change, &resolved.path, &format!("{bytes} bytes now")),
     };
-    let text = format!("{verb} {} ({bytes} bytes now).", resolved.path);
     let saved = saved(resolved.known, &after);
     let changed = Some(ChangedFile { path: resolved.path, sha256: hash, bytes });
     Ok((ToolResult { changed, ..ToolResult::plain(CallEnd::Done, text) }, saved))
 }
 
+/// What was done to the file, and how much of it there is.
+fn answer(change: &FileChange, path: &str, amount: &str) -> String {
+    let verb = match change {
+        FileChange::Whole(_) => "Wrote",
+        FileChange::Append(_) => "Appended to",
+        FileChange::Edit(_) => "Edited",
+        FileChange::Records(_) => "Added to",
+    };
+    format!("{verb} {path} ({amount}).")
+}
+
+/// Ends a change's result with what the checks of the file have found.
+pub fn with_checks(mut result: ToolResult, change: &FileChange, checked: &CheckedDeliverable) -> ToolResult {
+    let state = checked.state();
+    if let (Some(number), false) = (state.records, matches!(change, FileChange::Records(_))) {
+        let records = if number == 1 { "record" } else { "records" };
+        result.text = answer(change, &state.path, &format!("{number} {records}"));
+    }
+    let paragraph = checked.paragraph();
+    if !paragraph.is_empty() {
+        result.text.push(if result.text.contains('\n') { '\n' } else { ' ' });
+        result.text.push_str(&paragraph);
+    }
+    result.checked.push(state);
+    result
+}
+
 /// What is left to do of a change that another process prepared, before a crash.
 fn plan_again(
     workspace: &Workspace,
+    spec: &JobSpec,
     change: &FileChange,
     prepared: &PreparedWrite,
+    find_quote: FindQuote<'_>,
 ) -> Result<PlannedChange, ToolError> {
     let (resolved, current) = find(workspace, change)?;
     let hash = current.as_deref().map(sha256);
     if hash.as_deref() == Some(&prepared.after) {
+        let records = match change {
+            FileChange::Records(add) => Some(added(spec, add, &resolved.path, current.clone(), find_quote)?),
+            FileChange::Whole(_) | FileChange::Append(_) | FileChange::Edit(_) => None,
+        };
         let after = text_of(current, &resolved.path)?;
         return Ok(PlannedChange {
             resolved,
-            prepared: PreparedWrite { before: hash, after: prepared.after.clone() },
+            prepared: PreparedWrite { before: hash, ..prepared.clone() },
             after,
+            records,
         });
     }
     if hash == prepared.before {
-        return plan(change, resolved, current);
+        return plan(spec, change, resolved, current, find_quote);
     }
     Err(ToolError::Tell(format!("{} was changed by someone else meanwhile; read it and decide anew", resolved.path)))
 }

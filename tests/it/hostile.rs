@@ -118,7 +118,7 @@ fn deliverable(bytes: &[u8]) {
         let mut asked = 0_u32;
         check_deliverable(wanted, Some(bytes), &mut |quoted| {
             asked += 1;
-            if quoted.quote.len() > 3 { QuoteResult::NotFound } else { QuoteResult::Found }
+            if quoted.quote.len() > 3 { QuoteResult::NotFound { nearest: None } } else { QuoteResult::Found }
         });
     }
 }
@@ -127,7 +127,7 @@ fn document(name: &str, bytes: &[u8]) {
     let Ok(read) = extract(name, bytes) else { return };
     let index = QuoteIndex::new(Unit::Line, read.text.as_str());
     let quote: String = read.text.chars().filter(|letter| !letter.is_whitespace()).take(40).collect();
-    let _ = (index.find(&quote, Some(1)), index.find("aaaaaaaaaaaaab", None));
+    let _ = (index.find(&quote, Some(1)), index.nearest("aaaaaaaaaaaaab"), index.find("aaaaaaaaaaaaab", None));
 }
 
 /// Valid files of each kind, as far as the repository has them: what a changed file is made of.

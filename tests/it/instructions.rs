@@ -430,7 +430,7 @@ The job is accepted only when every check below holds; they are made by a progra
   {"required":["items"],"type":"object"}
   ```
 
-- Quotes: for each object at `$.items[*]`, `quote` must be copied word for word from the document named in `document` (white space may differ), and must stand on the page in `page` (null where the document has no pages). Where `quote` is null, nothing is checked.
+- Quotes: for each object at `$.items[*]`, `quote` must be copied word for word (white space may differ) from the document named in `document`, as list_documents names it, and must stand on the page in `page`, the N of the `[page N]` marks in its text (null where the document has no pages). Where `quote` is null, nothing is checked.
 
 ### `output/more/inline.json`
 
@@ -441,8 +441,8 @@ The job is accepted only when every check below holds; they are made by a progra
   {"items":{"minimum":2,"type":"integer"},"type":"array"}
   ```
 
-- Quotes: for each object at `$[*]`, `a` must be copied word for word from the document named in `b` (white space may differ). Where `a` is null, nothing is checked.
-- Quotes: for each object at `$.x[*].y[*]`, `c` must be copied word for word from the document named in `d` (white space may differ), and must stand on the page in `e` (null where the document has no pages). Where `c` is null, nothing is checked.
+- Quotes: for each object at `$[*]`, `a` must be copied word for word (white space may differ) from the document named in `b`, as list_documents names it. Where `a` is null, nothing is checked.
+- Quotes: for each object at `$.x[*].y[*]`, `c` must be copied word for word (white space may differ) from the document named in `d`, as list_documents names it, and must stand on the page in `e`, the N of the `[page N]` marks in its text (null where the document has no pages). Where `c` is null, nothing is checked.
 - Must have at least 150 words.
 - Must not contain "TODO", "to be decided" (upper or lower case).
 
@@ -520,7 +520,7 @@ fn failed(name: &str, path: &str, content: &serde_json::Value) -> Vec<String> {
     let deliverable = instructions.deliverables.iter().find(|d| d.path == path).unwrap();
     let found = |_: contract::QuoteQuery<'_>| contract::QuoteResult::Found;
     let checks = contract::check_deliverable(deliverable, Some(content.to_string().as_bytes()), &mut { found });
-    checks.into_iter().filter(|check| !check.passed).map(|check| check.detail).collect()
+    checks.checks.into_iter().filter(|check| !check.passed).map(|check| check.detail).collect()
 }
 
 #[test]
@@ -550,7 +550,7 @@ fn shipped_schemas_accept_what_their_texts_ask_for() {
     covered["policy_quote"] = json!("It must.");
     let proved = json!({ "findings": [missing, covered] });
     assert_eq!(failed("audit-policy", "output/findings.json", &proved), [""; 0]);
-    let expected = "At /findings/0/policy: this value is not of type \"string\". \
-        At /findings/0/policy_quote: this value is not of type \"string\".";
+    let expected = "$.findings[0].policy: this value is not of type \"string\". \
+        $.findings[0].policy_quote: this value is not of type \"string\".";
     assert_eq!(failed("audit-policy", "output/findings.json", &unproved), [expected]);
 }

@@ -45,3 +45,4 @@ mod tidy;
 mod verify;
 mod worker;
 mod workspace_store;
+mod written_checks;

@@ -153,6 +153,8 @@ fn is_logged(name: &str, result: &ToolResult) -> bool {
         | Tool::WriteFile
         | Tool::AppendFile
         | Tool::EditFile
+        | Tool::AddRecords
+        | Tool::CheckDeliverables
         | Tool::ListFiles
         | Tool::SearchFiles
         | Tool::ListDocuments

@@ -4,7 +4,7 @@
 use overnight_core::{
     job::{
         call::{FileChange, ParsedCall, PendingCall, ReadCall, WorkCall},
-        contract::{QuoteResult, check_deliverable},
+        contract::{QuoteQuery, QuoteResult, check_deliverable, records::add_records},
         digest::sha256,
         event::{
             CallEnd, ChangedFile, Decision, Event, ExaminedFiles, PhaseKind, PreparedWrite, SavedFile, ShownPart,
@@ -278,7 +278,7 @@ impl World {
             Effect::Prepare(change) => match self.after(change) {
                 Ok(after) => {
                     let before = self.files.get(change.path()).map(|text| sha256(text.as_bytes()));
-                    let prepared = PreparedWrite { before, after: sha256(after.as_bytes()) };
+                    let prepared = PreparedWrite { before, after: sha256(after.as_bytes()), records: None };
                     EffectResult::Prepared(prepared, saved(change.path(), &after))
                 }
                 Err(text) => EffectResult::Tool(ToolResult::plain(CallEnd::Failed, text)),
@@ -311,16 +311,19 @@ impl World {
             Effect::Check(_) => {
                 let mut deliverables = Vec::new();
                 let mut checks = Vec::new();
+                let mut states = Vec::new();
                 for wanted in &self.job.spec.instructions.deliverables {
                     let text = self.files.get(&wanted.path);
-                    checks.extend(check_deliverable(wanted, text.map(String::as_bytes), &mut |_| QuoteResult::Found));
+                    let checked = check_deliverable(wanted, text.map(String::as_bytes), &mut |_| QuoteResult::Found);
+                    states.push(checked.state());
+                    checks.extend(checked.checks);
                     deliverables.extend(text.map(|text| Delivered {
                         path: wanted.path.clone(),
                         sha256: sha256(text.as_bytes()),
                         bytes: text.len() as u64,
                     }));
                 }
-                EffectResult::Checked { checks, deliverables, quotes: None }
+                EffectResult::Checked { checks, states, deliverables, quotes: None }
             }
         }
     }
@@ -349,6 +352,13 @@ impl World {
                 Some(_) => Err(format!("old does not occur exactly once in {}", edit.path)),
                 None => Err(format!("{} does not exist; create it with write_file", edit.path)),
             },
+            FileChange::Records(add) => {
+                let deliverables = &self.job.spec.instructions.deliverables;
+                let wanted = deliverables.iter().find(|wanted| wanted.path == add.path).ok_or("no deliverable")?;
+                let current = before.map(String::as_str);
+                let mut found = |_: QuoteQuery<'_>| QuoteResult::Found;
+                add_records(wanted, current, &add.records, add.list.as_deref(), &mut found).map(|added| added.text)
+            }
         }
     }
 
@@ -369,6 +379,7 @@ impl World {
                     ..done(format!("{} {path} ({} bytes now).", call.name, after.len()))
                 }
             }
+            WorkCall::CheckDeliverables => done("checked".to_owned()),
             WorkCall::GenerateWorkspaceSummary => {
                 self.write_summary();
                 done(format!("Wrote {SUMMARY_FILE}; read it with read_file."))

@@ -5,11 +5,13 @@
 pub mod arguments;
 mod tool;
 
+use super::contract::records::MOST_RECORDS;
 use super::{ending::Completion, todo::TodoStatus, todo_list::clean_note};
 use crate::{message::ToolCall, tokens};
 use arguments::{
-    CompletionStatus, EditFile, JobComplete, ListDocuments, ListFiles, ReadDocument, ReadFile, ReasonArgument,
-    SearchFiles, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind, TodoWrite, WriteFile, read,
+    AddRecords, CompletionStatus, EditFile, JobComplete, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile,
+    ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind, TodoWrite,
+    WriteFile, read,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,6 +104,8 @@ pub enum WorkCall {
     Read(ReadCall),
     /// `workspace_summary.md`, written afresh.
     GenerateWorkspaceSummary,
+    /// Every check of the contract, as a completion would be checked; it changes nothing.
+    CheckDeliverables,
     /// The hashes before and after go into the journal first.
     Change(FileChange),
 }
@@ -132,6 +136,8 @@ pub enum FileChange {
     Append(WriteFile),
     /// One text in it is replaced by another.
     Edit(EditFile),
+    /// Records are added to a list in it.
+    Records(AddRecords),
 }
 
 impl PendingCall {
@@ -157,6 +163,7 @@ impl FileChange {
         match self {
             Self::Whole(write) | Self::Append(write) => &write.path,
             Self::Edit(edit) => &edit.path,
+            Self::Records(add) => &add.path,
         }
     }
 }
@@ -174,6 +181,11 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
         Tool::WriteFile => return work(WorkCall::Change(FileChange::Whole(read(tool, said)?))),
         Tool::AppendFile => return work(WorkCall::Change(FileChange::Append(read(tool, said)?))),
         Tool::EditFile => return work(WorkCall::Change(FileChange::Edit(read(tool, said)?))),
+        Tool::AddRecords => return work(WorkCall::Change(FileChange::Records(records(read(tool, said)?)?))),
+        Tool::CheckDeliverables => {
+            let NoArguments {} = read(tool, said)?;
+            return work(WorkCall::CheckDeliverables);
+        }
         Tool::TodoWrite => ControlCall::TodoWrite(read::<TodoWrite>(tool, said)?.todos),
         Tool::TodoList => ControlCall::TodoList(filter(read::<TodoListArguments>(tool, said)?.status.as_deref())?),
         Tool::TodoComplete => {
@@ -194,6 +206,16 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
         Tool::JobComplete => completion(read(tool, said)?)?,
     };
     Ok(ParsedCall::Control(control))
+}
+
+fn records(said: AddRecords) -> Result<AddRecords, String> {
+    match said.records.len() {
+        0 => Err("records is empty; give the records to add".to_owned()),
+        count if count > MOST_RECORDS => {
+            Err(format!("records has {count} items, and {MOST_RECORDS} is the most; send the rest in another call"))
+        }
+        _ => Ok(said),
+    }
 }
 
 fn note(tool: Tool, said: &Value) -> Result<String, String> {

@@ -1,8 +1,18 @@
 //! The facts. An event says what happened, past tense; the journal stores them, and the state is what they say.
 
 use super::{
-    call::PendingCall, contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, pages::PageLines,
-    part::Part, plan::PlannedPhase, record::HoldReason, spec::JobSpec, time::Timestamp, todo::Todo,
+    call::PendingCall,
+    contract::{Check, DeliverableState, records::RecordCount},
+    ending::Ending,
+    failure::FailureKind,
+    models::ModelChoice,
+    pages::PageLines,
+    part::Part,
+    plan::PlannedPhase,
+    record::HoldReason,
+    spec::JobSpec,
+    time::Timestamp,
+    todo::Todo,
 };
 use crate::message::{Stop, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -254,12 +264,15 @@ pub struct ToolResult {
     /// Where the whole result is, if `text` is not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spilled: Option<SpilledResult>,
+    /// How deliverables stand that the call checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checked: Vec<DeliverableState>,
 }
 
 impl ToolResult {
     /// A result that is a text and nothing else.
     pub fn plain(end: CallEnd, text: impl Into<String>) -> Self {
-        Self { end, text: text.into(), shown: None, changed: None, spilled: None }
+        Self { end, text: text.into(), shown: None, changed: None, spilled: None, checked: Vec::new() }
     }
 }
 
@@ -297,6 +310,9 @@ pub struct PreparedWrite {
     pub before: Option<String>,
     /// SHA-256 of what is to be written.
     pub after: String,
+    /// Of `add_records`: what a repeated call can't tell any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<RecordCount>,
 }
 
 /// The files that planning reads, as they stood on the disk.

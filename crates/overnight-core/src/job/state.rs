@@ -2,7 +2,7 @@
 
 use super::{
     call::PendingCall,
-    contract::Check,
+    contract::{Check, DeliverableState},
     coverage::Coverage,
     effort::Effort,
     ending::Ending,
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::message::Usage;
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
@@ -64,6 +64,8 @@ pub struct Job {
     pub warnings: Vec<String>,
     /// What of the documents the model was shown.
     pub coverage: Coverage,
+    /// By path, as they stood when they were checked last.
+    pub deliverables: BTreeMap<String, DeliverableState>,
     /// Turns, tokens, money and time of the whole job.
     pub totals: Totals,
     /// At the present turn.

@@ -23,7 +23,7 @@ use crate::{
     message::ToolCall,
 };
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
@@ -62,6 +62,7 @@ impl Job {
             compaction: CompactionDue::default(),
             warnings: Vec::new(),
             coverage: Coverage::default(),
+            deliverables: BTreeMap::new(),
             totals: Totals::default(),
             attempts: Attempts::default(),
             calls: ReplyCalls::default(),
@@ -414,6 +415,9 @@ impl Job {
         if let Some(changed) = &result.changed {
             self.phase.files.insert(changed.path.clone());
             self.phase.effort.on_change();
+        }
+        for state in &result.checked {
+            self.deliverables.insert(state.path.clone(), state.clone());
         }
     }
 }

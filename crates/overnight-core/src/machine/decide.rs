@@ -65,6 +65,7 @@ impl Job {
         match call {
             ParsedCall::Work(WorkCall::Read(read)) => Effect::Read { call: said.clone(), read: read.clone() },
             ParsedCall::Work(WorkCall::GenerateWorkspaceSummary) => Effect::GenerateSummary,
+            ParsedCall::Work(WorkCall::CheckDeliverables) => Effect::Check(None),
             ParsedCall::Work(WorkCall::Change(change)) => match &self.calls.prepared {
                 None => Effect::Prepare(change.clone()),
                 Some(prepared) => Effect::Change(change.clone(), prepared.clone()),
@@ -320,7 +321,14 @@ impl Job {
                 .writes
                 .front()
                 .map_or_else(Vec::new, |write| vec![Event::FileWritten { path: write.path.to_owned() }]),
-            EffectResult::Checked { checks, deliverables, quotes } => self.on_checked(checks, deliverables, quotes),
+            EffectResult::Checked { checks, states, deliverables, quotes } => {
+                let mut events = self.on_checked(checks, deliverables, quotes);
+                // The first result is that of the call for which the checks were made.
+                if let Some(Event::ToolReturned { result, .. }) = events.first_mut() {
+                    result.checked = states;
+                }
+                events
+            }
             EffectResult::Command(command) => self.on_command(command),
         }
     }

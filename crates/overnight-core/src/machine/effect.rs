@@ -3,7 +3,7 @@
 use crate::{
     job::{
         call::{FileChange, ReadCall},
-        contract::Check,
+        contract::{Check, DeliverableState},
         ending::Completion,
         event::{ExaminedFiles, PreparedWrite, SavedFile, ToolResult, Why},
         failure::Failure,
@@ -49,7 +49,7 @@ pub enum Effect {
     Examine,
     /// Put this file on the disk.
     Write(FileWrite),
-    /// Check the deliverables against the contract, and those that this completion names besides.
+    /// Check the deliverables against the contract, and the files that a completion names.
     Check(Option<Completion>),
     /// Held or ended.
     Nothing,
@@ -98,6 +98,8 @@ pub enum EffectResult {
     Checked {
         /// All that could be made.
         checks: Vec<Check>,
+        /// How each deliverable stands by them.
+        states: Vec<DeliverableState>,
         /// The files that are there.
         deliverables: Vec<Delivered>,
         /// Where the quotes stand; none where there were none to check.

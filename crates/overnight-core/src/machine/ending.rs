@@ -6,7 +6,7 @@ use super::{
     planning,
 };
 use crate::job::{
-    call::{ControlCall, ParsedCall, PendingCall},
+    call::{ControlCall, ParsedCall, PendingCall, WorkCall},
     contract::Check,
     ending::Ending,
     event::{CallEnd, Event, Why},
@@ -105,17 +105,18 @@ impl Job {
         deliverables: Vec<Delivered>,
         quotes: Option<QuotePositions>,
     ) -> Vec<Event> {
-        let Some(PendingCall {
-            said: call,
-            call: ParsedCall::Control(ControlCall::JobComplete { completion, .. }),
-            ..
-        }) = self.calls.pending.front()
-        else {
-            checks.push(self.coverage_check());
-            return vec![Event::ChecksMade { checks }];
-        };
-        let completion = completion.clone();
         checks.push(self.coverage_check());
+        let (call, completion) = match self.calls.pending.front() {
+            Some(PendingCall {
+                said, call: ParsedCall::Control(ControlCall::JobComplete { completion, .. }), ..
+            }) => (said, completion.clone()),
+            Some(PendingCall { said, call: ParsedCall::Work(WorkCall::CheckDeliverables), .. }) => {
+                return vec![returned(said, CallEnd::Done, listing(&checks))];
+            }
+            Some(_) => return Vec::new(),
+            // The review begins: nobody has asked for it but the board.
+            None => return vec![Event::ChecksMade { checks }],
+        };
         let failed: Vec<Check> = checks.iter().filter(|check| !check.passed).cloned().collect();
         let floor = self.spec.instructions.confidence_floor;
         let listed: Vec<String> = failed.iter().map(|check| format!("- {}: {}", check.name, check.detail)).collect();
@@ -182,4 +183,19 @@ impl Job {
         };
         Check { name: "coverage".to_owned(), passed: missing.is_empty(), detail }
     }
+}
+
+/// Checks that fail, one a line, and those that hold in one line.
+fn listing(checks: &[Check]) -> String {
+    let (passed, failed): (Vec<&Check>, Vec<&Check>) = checks.iter().partition(|check| check.passed);
+    let mut lines = match failed.len() {
+        0 => vec![format!("All {} checks hold.", checks.len())],
+        number => vec![format!("{number} of {} checks fail:", checks.len())],
+    };
+    lines.extend(failed.iter().map(|check| format!("- {}: {}", check.name, check.detail)));
+    if !passed.is_empty() {
+        let names: Vec<&str> = passed.iter().map(|check| check.name.as_str()).collect();
+        lines.push(format!("Passed: {}.", names.join("; ")));
+    }
+    lines.join("\n")
 }

@@ -6,8 +6,9 @@ use crate::{
         call::{
             Tool,
             arguments::{
-                EditFile, JobComplete, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile, ReasonArgument,
-                SearchFiles, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite, WriteFile, schema,
+                AddRecords, EditFile, JobComplete, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile,
+                ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite,
+                WriteFile, schema,
             },
         },
         digest::sha256,
@@ -49,6 +50,11 @@ fn describe(tool: Tool) -> ToolSpec {
         Tool::WriteFile => ("Create or replace a file.", schema::<WriteFile>()),
         Tool::AppendFile => ("Append to a file, creating it if needed.", schema::<WriteFile>()),
         Tool::EditFile => ("Replace text in a file; `old` must occur exactly once.", schema::<EditFile>()),
+        Tool::AddRecords => (
+            "Add records to a list of a JSON deliverable. Each is checked (schema, quote); bad ones come back, the others are written.",
+            schema::<AddRecords>(),
+        ),
+        Tool::CheckDeliverables => ("Make every check of job_complete now.", schema::<NoArguments>()),
         Tool::ListFiles => ("List workspace files with size and time.", schema::<ListFiles>()),
         Tool::SearchFiles => {
             ("Search files and the documents' text: a regular expression, or plain words.", schema::<SearchFiles>())

@@ -5,6 +5,7 @@ use super::super::units::Unit;
 use super::{
     bits::Bits,
     fold::{Fold, FoldedPiece},
+    nearest::{NearestPassage, nearest},
     needle::{Hay, Needle},
     word_boundary::Neighbours,
 };
@@ -212,7 +213,7 @@ impl QuoteIndex {
     fn look(&self, needle: &Needle, at: Option<u64>) -> Option<QuotePlace> {
         let hay = Hay { folded: &self.folded, hyphens: &self.hyphens };
         let most = needle.most();
-        let whole = |start, end| self.around(start).may_begin() && !self.hyphens.has(start) && self.may_end(end);
+        let whole = |start, end| self.begins_word(start) && self.may_end(end);
         let (start, end) = match (at, self.unit) {
             (None, Unit::Page | Unit::Line) => needle.find(hay, (0, self.folded.len()), &mut |s, e| whole(s, e)),
             (Some(page), Unit::Page) => {
@@ -282,8 +283,52 @@ impl QuoteIndex {
         Some((start, again.done()))
     }
 
+    /// The passage that is most like `quote`, which does not stand in the text; `None` where nothing is like it.
+    ///
+    /// ```
+    /// use overnight_documents::{QuoteIndex, Unit};
+    ///
+    /// let index = QuoteIndex::new(Unit::Line, "Fees\nThe fee is due within 30 days.");
+    /// let nearest = index.nearest("The fee is due within 14 days");
+    /// assert_eq!(nearest.map(|nearest| (nearest.at.line, nearest.word)), Some((2, "14".to_owned())));
+    /// ```
+    pub fn nearest(&self, quote: &str) -> Option<NearestPassage> {
+        // A sentence goes on behind a header.
+        nearest(self.flow.as_deref().unwrap_or(self), quote)
+    }
+
+    pub(super) fn folded(&self) -> &[u8] {
+        &self.folded
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether a hyphen at a line's end was left out before byte `at` of the folded text.
+    pub(super) fn has_hyphen(&self, at: usize) -> bool {
+        self.hyphens.has(at)
+    }
+
+    /// Whether a quote may begin at byte `at` of the folded text.
+    pub(super) fn begins_word(&self, at: usize) -> bool {
+        self.around(at).may_begin() && !self.hyphens.has(at)
+    }
+
+    /// Where byte `at` of the folded text stands, and at which byte of the text.
+    pub(super) fn place_of(&self, at: usize) -> (TextPosition, usize) {
+        let (line, found) = self.locate(at, false);
+        (self.position_in(line, found), found)
+    }
+
     /// Where the character stands that byte `at` of the folded text belongs to.
     fn position(&self, at: usize, is_last: bool) -> TextPosition {
+        let (line, found) = self.locate(at, is_last);
+        self.position_in(line, found)
+    }
+
+    /// The line and the byte of the text that byte `at` of the folded text belongs to.
+    fn locate(&self, at: usize, is_last: bool) -> (LineCursor, usize) {
         let mark = self.marks.partition_point(|mark| mark.folded as usize <= at).saturating_sub(1);
         let mut again = self.again(self.marks[mark]);
         let mut found = again.line.start;
@@ -306,8 +351,11 @@ impl QuoteIndex {
                 break;
             }
         }
-        let line = again.line;
-        let character = self.text[line.start..found].chars().count() as u64 + 1;
+        (again.line, found)
+    }
+
+    fn position_in(&self, line: LineCursor, at: usize) -> TextPosition {
+        let character = self.text[line.start..at].chars().count() as u64 + 1;
         let page = match self.unit {
             Unit::Page => Some(u64::from(line.page)),
             Unit::Line => None,

@@ -2,12 +2,14 @@
 //!
 //! - `fold`: a text as its reader sees it, without what differs from one extraction, or one keyboard, to the next
 //! - `index`: a whole text folded, searched for quotes, and the way back from there to page, line and character
+//! - `nearest`: the passage that is most like a quote that stands nowhere
 //! - `needle`: a quote folded, and where it stands in a folded text
 //! - `word_boundary`: whether a match cuts a word or a number at its ends
 
 mod bits;
 mod fold;
 mod index;
+mod nearest;
 mod needle;
 mod word_boundary;
 
@@ -15,3 +17,4 @@ mod word_boundary;
 mod tests;
 
 pub use index::{QuoteIndex, QuotePlace, TextPosition};
+pub use nearest::NearestPassage;

@@ -317,13 +317,13 @@ fn rests(world: &World) {
         EffectResult::Now,
         EffectResult::Reply { reply, cost_usd: None, prompt_sha256: String::new() },
         EffectResult::AttemptFailed { failure: Failure::new(FailureKind::Exhausted, "late"), wait_ms: 0 },
-        EffectResult::Prepared(PreparedWrite { before: None, after: String::new() }, None),
+        EffectResult::Prepared(PreparedWrite { before: None, after: String::new(), records: None }, None),
         EffectResult::Tool(ToolResult::plain(CallEnd::Done, "late")),
         EffectResult::Archived { manifest_sha256: String::new() },
         EffectResult::Summarised { sha256: String::new() },
         EffectResult::Examined(ExaminedFiles::default()),
         EffectResult::Written,
-        EffectResult::Checked { checks: Vec::new(), deliverables: Vec::new(), quotes: None },
+        EffectResult::Checked { checks: Vec::new(), states: Vec::new(), deliverables: Vec::new(), quotes: None },
     ] {
         // A job that is held because its server is down has the server probed.
         if job.is_out() && matches!(late, EffectResult::AttemptFailed { .. }) {

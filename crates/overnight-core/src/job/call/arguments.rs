@@ -133,6 +133,17 @@ pub struct EditFile {
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+pub struct AddRecords {
+    pub path: String,
+    /// At most 200
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
+    pub records: Vec<Value>,
+    /// JSON path of the list, where there are several
+    pub list: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ListFiles {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,

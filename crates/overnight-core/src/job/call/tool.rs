@@ -11,6 +11,8 @@ pub enum Tool {
     WriteFile,
     AppendFile,
     EditFile,
+    AddRecords,
+    CheckDeliverables,
     ListFiles,
     SearchFiles,
     ListDocuments,
@@ -38,11 +40,13 @@ pub enum Family {
 }
 
 /// In the order in which the model sees them, which is that of [`Tool`].
-const TOOLS: [(Tool, &str, Family); 17] = [
+const TOOLS: [(Tool, &str, Family); 19] = [
     (Tool::ReadFile, "read_file", Family::Reading),
     (Tool::WriteFile, "write_file", Family::Writing),
     (Tool::AppendFile, "append_file", Family::Writing),
     (Tool::EditFile, "edit_file", Family::Writing),
+    (Tool::AddRecords, "add_records", Family::Writing),
+    (Tool::CheckDeliverables, "check_deliverables", Family::Reading),
     (Tool::ListFiles, "list_files", Family::Reading),
     (Tool::SearchFiles, "search_files", Family::Reading),
     (Tool::ListDocuments, "list_documents", Family::Reading),

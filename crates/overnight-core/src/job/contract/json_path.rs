@@ -45,6 +45,32 @@ impl JsonPath {
         Ok(Self { steps })
     }
 
+    /// The keys that lead to the list of which the path takes each item; none where it takes none.
+    pub(super) fn keys_of_list(&self) -> Option<Vec<String>> {
+        let mut keys = Vec::new();
+        for step in &self.steps {
+            match step {
+                PathSegment::Key(key) => keys.push(key.clone()),
+                PathSegment::Index(_) => return None,
+                PathSegment::Each => return Some(keys),
+            }
+        }
+        None
+    }
+
+    /// A value that has `inner` where the path leads, and nothing else.
+    pub(super) fn around(&self, inner: Value) -> Value {
+        self.steps.iter().rev().fold(inner, |inner, step| match step {
+            PathSegment::Key(key) => Value::Object(serde_json::Map::from_iter([(key.clone(), inner)])),
+            PathSegment::Index(_) | PathSegment::Each => Value::Array(vec![inner]),
+        })
+    }
+
+    /// How many steps the path has.
+    pub(super) fn depth(&self) -> usize {
+        self.steps.len()
+    }
+
     /// Calls `visit` with each value that the path leads to and its place (`$.requirements[3]`), in the order of the file.
     /// Nothing is collected: a hostile file could have millions.
     pub fn each<'v>(&self, root: &'v Value, visit: &mut dyn FnMut(&str, &'v Value)) {

@@ -5,9 +5,9 @@ use crate::amount::shown;
 pub(super) fn check_words(text: &str, min: u64) -> Result<String, String> {
     let found = words(text);
     if found < min {
-        return Err(format!("It has {found} words; at least {min} are asked for. Write {} more.", min - found));
+        return Err(format!("{found} (at least {min}). Write {} more.", min - found));
     }
-    Ok(format!("It has {found} words."))
+    Ok(format!("{found} (at least {min})."))
 }
 
 /// Words as a person counts them: runs of letters and digits, joined by an apostrophe or hyphen, or within a number by a
@@ -64,7 +64,7 @@ pub(super) fn check_forbidden(text: &str, forbid: &[String]) -> Result<String, S
             ));
         }
     }
-    if found.is_empty() { Ok("No forbidden text.".to_owned()) } else { Err(found.join(" ")) }
+    if found.is_empty() { Ok("none.".to_owned()) } else { Err(found.join(" ")) }
 }
 
 /// Case ignored, any white space for a blank, and no letter or digit directly beside where the text begins or ends with one.

@@ -1,6 +1,7 @@
 //! A deliverable and its content in, all checks out.
 
 use super::{prose::words, *};
+use crate::job::instructions::Quotes;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -28,13 +29,22 @@ fn library(asked: QuoteQuery<'_>) -> QuoteResult {
     match (asked.document, asked.quote, asked.page) {
         ("a.pdf", "alpha beta", None | Some(3)) => QuoteResult::Found,
         ("a.pdf", "alpha beta", Some(_)) => QuoteResult::NotOnPage { found_on: 3 },
-        ("a.pdf", _, _) => QuoteResult::NotFound,
+        ("a.pdf", "alpha gamma", _) if asked.is_explained => QuoteResult::NotFound {
+            nearest: Some(NearestText {
+                place: "page 3".to_owned(),
+                passage: "…alpha beta…".to_owned(),
+                quoted: "alpha gamma".to_owned(),
+                word: "gamma".to_owned(),
+            }),
+        },
+        ("a.pdf", "of b", _) => QuoteResult::InOtherDocument { document: "b.md".to_owned(), page: None },
+        ("a.pdf", _, _) => QuoteResult::NotFound { nearest: None },
         (_, _, _) => QuoteResult::NoSuchDocument,
     }
 }
 
 fn check(d: &Deliverable, content: impl AsRef<[u8]>) -> Vec<Check> {
-    check_deliverable(d, Some(content.as_ref()), &mut library)
+    check_deliverable(d, Some(content.as_ref()), &mut library).checks
 }
 
 fn made(name: &str, passed: bool, detail: &str) -> Check {
@@ -44,7 +54,7 @@ fn made(name: &str, passed: bool, detail: &str) -> Check {
 #[test]
 fn missing_empty_and_unreadable_files_fail() {
     let d = deliverable();
-    let missing = check_deliverable(&d, None, &mut library);
+    let missing = check_deliverable(&d, None, &mut library).checks;
     assert_eq!(missing, [made("exists", false, "output/r.json does not exist. Write it.")]);
     for content in ["", " \n\t\u{a0}", "\u{feff}\n"] {
         let exists = made("exists", true, &format!("{} bytes.", content.len()));
@@ -78,16 +88,17 @@ fn schema_errors_are_spelled_out() {
         "properties": { "items": { "type": "array", "items": { "type": "integer", "minimum": 2 } } }
     });
     let d = Deliverable { schema: Some(schema), ..deliverable() };
-    assert_eq!(last(&d, r#"{"items": [2, 3]}"#), made("schema", true, "It matches its schema."));
+    assert_eq!(last(&d, r#"{"items": [2, 3]}"#), made("schema", true, "ok."));
     let expected =
-        "At /items/1: this value is not of type \"integer\". At /items/2: this value is less than the minimum of 2.";
+        "$.items[1]: this value is not of type \"integer\". $.items[2]: this value is less than the minimum of 2.";
     assert_eq!(last(&d, r#"{"items": [2, "x", 1]}"#), made("schema", false, expected));
-    let expected = "At the top: Additional properties are not allowed ('x' was unexpected). At the top: \"items\" is a required property.";
+    let expected =
+        "$: Additional properties are not allowed ('x' was unexpected). $: \"items\" is a required property.";
     assert_eq!(last(&d, r#"{"x": 1}"#), made("schema", false, expected));
-    let many = json!({ "items": vec![0; 8] }).to_string();
-    let five: Vec<String> =
-        (0..5).map(|n| format!("At /items/{n}: this value is less than the minimum of 2.")).collect();
-    assert_eq!(last(&d, many), made("schema", false, &format!("{} And 3 more.", five.join(" "))));
+    let many = json!({ "items": vec![0; 13] }).to_string();
+    let ten: Vec<String> =
+        (0..10).map(|n| format!("$.items[{n}]: this value is less than the minimum of 2.")).collect();
+    assert_eq!(last(&d, many), made("schema", false, &format!("{} And 3 more.", ten.join(" "))));
     let hostile = json!({ "items": vec![0; 200_000] }).to_string();
     assert!(last(&d, hostile).detail.ends_with("And more than 10000 others."));
 }
@@ -119,8 +130,8 @@ fn quotes_are_looked_up_one_by_one() {
         {"document": "a.pdf", "quote": "alpha beta"},
         {"document": null, "page": null, "quote": null},
     ]});
-    assert_eq!(last(&d, good.to_string()), made("quotes", true, "4 quotes, each found where it should stand."));
-    assert_eq!(last(&d, r#"{"r": []}"#), made("quotes", true, "0 quotes, each found where it should stand."));
+    assert_eq!(last(&d, good.to_string()), made("quotes", true, "4 of 4 found."));
+    assert_eq!(last(&d, r#"{"r": []}"#), made("quotes", true, "0 of 0 found."));
     let bad = json!({"r": [
         {"document": "a.pdf", "page": 4, "quote": "alpha beta"},
         {"document": "a.pdf", "page": 4, "quote": "one two three four five six seven eight nine"},
@@ -131,15 +142,45 @@ fn quotes_are_looked_up_one_by_one() {
         {"document": "a.pdf", "quote": " "},
         {"document": "a.pdf"},
         7,
+        {"document": "a.pdf", "quote": "alpha gamma"},
+        {"document": "a.pdf", "quote": "of b"},
+        7, 7,
     ]});
-    let expected = "8 of 9 quotes failed. \
-        $.r[0]: \"alpha beta\" is not on page 4 of a.pdf but on page 3. \
-        $.r[1]: \"one two three four five six seven eight…\" does not stand in a.pdf. Copy the words exactly as the document has them. \
+    let expected = "1 of 13 found. \
+        $.r[0] \"alpha beta\" is not on page 4 of a.pdf but on page 3. \
+        $.r[1] \"one two three four five six seven eight…\": nothing like it stands in a.pdf. \
         $.r[2]: there is no document 'b.pdf'. Use a name from list_documents. \
         $.r[3]: 'page' is not a page number. \
         $.r[5]: 'document' does not name a document. \
-        And 3 more.";
+        $.r[6]: 'quote' is empty. \
+        $.r[7] has no 'quote'. \
+        $.r[8] is not an object with a quote. \
+        $.r[9] \"alpha gamma\": nearest on page 3 of a.pdf: \"…alpha beta…\", differs at \"gamma\". \
+        $.r[10] \"of b\" does not stand in a.pdf but in b.md. \
+        And 2 more.";
     assert_eq!(last(&d, bad.to_string()), made("quotes", false, expected));
+}
+
+#[test]
+fn a_state_counts_and_a_paragraph_tells() {
+    let schema = json!({"type": "object", "properties": {"r": {"type": "array"}}});
+    let d = Deliverable { schema: Some(schema), quotes: vec![rule("$.r[*]")], min_words: Some(2), ..deliverable() };
+    let content = json!({"r": [
+        {"document": "a.pdf", "page": 3, "quote": "alpha beta"},
+        {"document": "a.pdf", "page": 3, "quote": "alpha gamma"},
+    ]});
+    let checked = check_deliverable(&d, Some(content.to_string().as_bytes()), &mut library);
+    let wrong =
+        "1 of 2 found. $.r[1] \"alpha gamma\": nearest on page 3 of a.pdf: \"…alpha beta…\", differs at \"gamma\".";
+    assert_eq!(checked.paragraph(), format!("Schema: ok. Quotes: {wrong} Words: 17 (at least 2)."));
+    let state = DeliverableState {
+        path: "output/r.json".to_owned(),
+        records: Some(2),
+        quotes: Some(QuoteCount { found: 1, all: 2 }),
+        failed: vec![made("quotes", false, wrong)],
+    };
+    assert_eq!(checked.state(), state);
+    assert_eq!(check_deliverable(&deliverable(), Some(b"x"), &mut library).paragraph(), "");
 }
 
 #[test]
@@ -149,14 +190,20 @@ fn each_rule_is_a_check_of_its_own() {
     let content =
         json!([{"document": "a.pdf", "page": 3, "quote": "alpha beta", "policy": "a.pdf", "policy_quote": "gamma"}]);
     let quotes = check(&d, content.to_string()).split_off(2);
-    let expected = "1 of 1 quotes failed. $[0]: \"gamma\" does not stand in a.pdf. Copy the words exactly as the document has them.";
+    let expected = "0 of 1 found. $[0] \"gamma\": nothing like it stands in a.pdf.";
     assert_eq!(
         quotes,
-        [
-            made("quotes (quote)", true, "1 quotes, each found where it should stand."),
-            made("quotes (policy_quote)", false, expected),
-        ]
+        [made("quotes (quote)", true, "1 of 1 found."), made("quotes (policy_quote)", false, expected),]
     );
+}
+
+#[test]
+fn null_is_only_spoken_of_where_the_schema_takes_it() {
+    let schema = json!({"type": "object", "properties": {"r": {"type": "array", "items": {"$ref": "#/$defs/one"}}},
+        "$defs": {"one": {"type": "object", "required": ["quote", "page"],
+            "properties": {"quote": {"type": "string"}, "page": {"type": ["integer", "null"]}}}}});
+    assert!(!takes_null(&schema, "$.r[*]", "quote"));
+    assert!(takes_null(&schema, "$.r[*]", "page") && takes_null(&schema, "$.r[*]", "other"));
 }
 
 #[test]
@@ -174,9 +221,9 @@ fn words_are_counted_as_people_do() {
         assert_eq!(words(text), expected, "{text}");
     }
     let d = Deliverable { min_words: Some(3), ..deliverable() };
-    let expected = "It has 2 words; at least 3 are asked for. Write 1 more.";
+    let expected = "2 (at least 3). Write 1 more.";
     assert_eq!(last(&d, "two words"), made("words", false, expected));
-    assert_eq!(last(&d, "now three words"), made("words", true, "It has 3 words."));
+    assert_eq!(last(&d, "now three words"), made("words", true, "3 (at least 3)."));
 }
 
 #[test]
@@ -184,7 +231,7 @@ fn forbidden_text_is_found_as_a_whole_word() {
     let forbid = ["TODO", "to be decided", "[insert", "(?i)", "é"].map(str::to_owned).to_vec();
     let d = Deliverable { forbid, ..deliverable() };
     let fine = "todos and mastodon, undecided: to be, decided. insert (i) éa";
-    assert_eq!(last(&d, fine), made("forbidden text", true, "No forbidden text."));
+    assert_eq!(last(&d, fine), made("forbidden text", true, "none."));
     let expected = "Line 2 has \"Todo\", which must not occur. Replace it. \
         Line 3 has \"To be decided\", which must not occur. Replace it. \
         Line 5 has \"[INSERT\", which must not occur. Replace it. \

@@ -2,6 +2,7 @@
 //! the beginning, so this text is made from the same data as the checks.
 
 use super::{Deliverable, Instructions, Quotes};
+use crate::job::contract;
 use std::fmt::Write;
 
 /// Bytes of compact JSON up to which a schema is shown where it applies; a larger one is named by its place.
@@ -57,6 +58,11 @@ impl Deliverable {
         Some(format!("assets/schemas/{}", self.path.strip_prefix("output/").unwrap_or(&self.path)))
     }
 
+    /// Whether the schema lets the value `key` of an object at `each` be null.
+    fn takes_null(&self, each: &str, key: &str) -> bool {
+        self.schema.as_ref().is_none_or(|schema| contract::takes_null(schema, each, key))
+    }
+
     fn describe(&self, text: &mut String) {
         if let (Some(schema), Some(place)) = (&self.schema, self.schema_asset()) {
             let compact = schema.to_string();
@@ -70,13 +76,21 @@ impl Deliverable {
         for Quotes { each, text: quote, document, page } in &self.quotes {
             let _ = write!(
                 text,
-                "- Quotes: for each object at `{each}`, `{quote}` must be copied word for word from the document named in \
-                 `{document}` (white space may differ)",
+                "- Quotes: for each object at `{each}`, `{quote}` must be copied word for word (white space may differ) from \
+                 the document named in `{document}`, as list_documents names it",
             );
             if let Some(page) = page {
-                let _ = write!(text, ", and must stand on the page in `{page}` (null where the document has no pages)");
+                let _ =
+                    write!(text, ", and must stand on the page in `{page}`, the N of the `[page N]` marks in its text");
+                if self.takes_null(each, page) {
+                    text.push_str(" (null where the document has no pages)");
+                }
             }
-            let _ = writeln!(text, ". Where `{quote}` is null, nothing is checked.");
+            text.push('.');
+            if self.takes_null(each, quote) {
+                let _ = write!(text, " Where `{quote}` is null, nothing is checked.");
+            }
+            text.push('\n');
         }
         if let Some(words) = self.min_words {
             let _ = writeln!(text, "- Must have at least {words} words.");

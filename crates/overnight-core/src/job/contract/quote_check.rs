@@ -1,0 +1,211 @@
+//! The checks of quotes: each must stand in the document that its record names. What a document has is asked of the caller.
+
+use super::{QuoteCount, SPELLED_OUT, clip, json_path::JsonPath};
+use crate::{amount::shown, job::instructions::Quotes};
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Whether a quote stands in a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QuoteResult {
+    /// On the page asked for, or anywhere if no page was asked for.
+    Found,
+    /// In the document, but on another page.
+    NotOnPage {
+        /// The first page that has it, from 1.
+        found_on: u64,
+    },
+    /// In another document of the job.
+    InOtherDocument {
+        /// Its name.
+        document: String,
+        /// The page, where that document has pages.
+        page: Option<u64>,
+    },
+    /// In no page of the document.
+    NotFound {
+        /// What the document has instead, if that was asked for and anything is like it.
+        nearest: Option<NearestText>,
+    },
+    /// The job has no document of that name.
+    NoSuchDocument,
+    /// The time of the call was over before.
+    NotLookedFor,
+}
+
+/// What a document has instead of a quote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NearestText {
+    /// `page 21`, or `line 300` where there are no pages.
+    pub place: String,
+    /// The document's text around the first difference, clipped.
+    pub passage: String,
+    /// The quote around it, clipped.
+    pub quoted: String,
+    /// The quote's first word, or other sign, that differs.
+    pub word: String,
+}
+
+/// A quote that is to be found in its document.
+#[derive(Clone, Copy, Debug)]
+pub struct QuoteQuery<'a> {
+    /// The deliverable that it stands in, and where there: `$.requirements[3]`.
+    pub deliverable: &'a str,
+    /// A path within the JSON.
+    pub item: &'a str,
+    /// The quote's key there.
+    pub key: &'a str,
+    /// As the deliverable has them.
+    pub document: &'a str,
+    /// The words, as they were copied.
+    pub quote: &'a str,
+    /// From 1; none: any page will do.
+    pub page: Option<u64>,
+    /// Whether to say what comes nearest, or which other document has it, where the quote isn't found.
+    pub is_explained: bool,
+}
+
+/// Looks for a quote.
+pub type FindQuote<'f> = &'f mut dyn FnMut(QuoteQuery<'_>) -> QuoteResult;
+
+pub(super) fn check_quotes(
+    deliverable: &str,
+    rule: &Quotes,
+    value: &Value,
+    find_quote: FindQuote<'_>,
+) -> (QuoteCount, Result<String, String>) {
+    let mut count = QuoteCount::default();
+    let mut spelled = Vec::new();
+    let visited = each_quote(deliverable, rule, value, &mut |_| true, find_quote, &mut |place, outcome| {
+        count.all += 1;
+        match outcome {
+            Ok(()) => count.found += 1,
+            Err(what) if spelled.len() < SPELLED_OUT => spelled.push(format!("{}{what}", clip(place, 100))),
+            Err(_) => {}
+        }
+    });
+    if let Err(why) = visited {
+        return (count, Err(why));
+    }
+    let mut detail = format!("{} of {} found.", count.found, count.all);
+    let wrong = count.all - count.found;
+    if wrong == 0 {
+        return (count, Ok(detail));
+    }
+    let _ = write!(detail, " {}", spelled.join(" "));
+    if wrong > SPELLED_OUT as u64 {
+        let _ = write!(detail, " And {} more.", wrong - SPELLED_OUT as u64);
+    }
+    (count, Err(detail))
+}
+
+/// Looks for each quote of `value` that there is, and tells `visit` its place and what is wrong: a sentence that follows the
+/// place directly. The first ones that `is_wanted` takes and that are not found are explained.
+pub(super) fn each_quote(
+    deliverable: &str,
+    rule: &Quotes,
+    value: &Value,
+    is_wanted: &mut dyn FnMut(&str) -> bool,
+    find_quote: FindQuote<'_>,
+    visit: &mut dyn FnMut(&str, Result<(), String>),
+) -> Result<(), String> {
+    let path = JsonPath::parse(&rule.each).map_err(|why| format!("The rule's path is '{}', {why}.", rule.each))?;
+    let mut explained = 0;
+    path.each(value, &mut |place, item| {
+        if !is_wanted(place) {
+            return;
+        }
+        let is_explained = explained < SPELLED_OUT;
+        let outcome = check_quote(deliverable, rule, (place, item), is_explained, find_quote);
+        explained += usize::from(matches!(outcome, Some(Err(_))));
+        if let Some(outcome) = outcome {
+            visit(place, outcome);
+        }
+    });
+    Ok(())
+}
+
+/// `None` where there is no quote to check.
+fn check_quote(
+    deliverable: &str,
+    rule: &Quotes,
+    (place, item): (&str, &Value),
+    is_explained: bool,
+    find_quote: FindQuote<'_>,
+) -> Option<Result<(), String>> {
+    let Value::Object(item) = item else {
+        return Some(Err(" is not an object with a quote.".to_owned()));
+    };
+    let quote = match item.get(&rule.text) {
+        None => return Some(Err(format!(" has no '{}'.", rule.text))),
+        Some(Value::Null) => return None,
+        Some(Value::String(quote)) => quote,
+        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            return Some(Err(format!(": '{}' is not text.", rule.text)));
+        }
+    };
+    if quote.trim().is_empty() {
+        return Some(Err(format!(": '{}' is empty.", rule.text)));
+    }
+    let Some(Value::String(document)) = item.get(&rule.document) else {
+        return Some(Err(format!(": '{}' does not name a document.", rule.document)));
+    };
+    let page = match rule.page.as_ref().and_then(|key| item.get(key)) {
+        None | Some(Value::Null) => None,
+        Some(page) => {
+            let Some(page) = whole(page) else {
+                let key = rule.page.as_deref().unwrap_or("page");
+                return Some(Err(format!(": '{key}' is not a page number.")));
+            };
+            Some(page)
+        }
+    };
+    let query = QuoteQuery { deliverable, item: place, key: &rule.text, document, quote, page, is_explained };
+    Some(match find_quote(query) {
+        QuoteResult::Found => Ok(()),
+        wrong => Err(said(&wrong, quote, document, page)),
+    })
+}
+
+fn said(result: &QuoteResult, quote: &str, document: &str, page: Option<u64>) -> String {
+    let words = first_words(quote);
+    let name = shown(document);
+    match result {
+        QuoteResult::Found => String::new(),
+        QuoteResult::NotOnPage { found_on } => {
+            let page = page.map_or_else(|| "the page given".to_owned(), |page| format!("page {page}"));
+            format!(" \"{words}\" is not on {page} of {name} but on page {found_on}.")
+        }
+        QuoteResult::InOtherDocument { document, page } => {
+            let page = page.map_or_else(String::new, |page| format!(" (page {page})"));
+            format!(" \"{words}\" does not stand in {name} but in {}{page}.", shown(document))
+        }
+        QuoteResult::NotFound { nearest: Some(NearestText { place, passage, quoted, word }) } => {
+            format!(" \"{quoted}\": nearest on {place} of {name}: \"{passage}\", differs at \"{}\".", shown(word))
+        }
+        QuoteResult::NotFound { nearest: None } => format!(" \"{words}\": nothing like it stands in {name}."),
+        QuoteResult::NotLookedFor => {
+            format!(" \"{words}\" was not looked for, the time of this call being over. Call check_deliverables().")
+        }
+        QuoteResult::NoSuchDocument => format!(": there is no document '{name}'. Use a name from list_documents."),
+    }
+}
+
+/// A page number; `4.0` is one too, for a model may write it so.
+fn whole(value: &Value) -> Option<u64> {
+    if let Some(number) = value.as_u64() {
+        return Some(number);
+    }
+    let number = value.as_f64()?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
+    ((0.0..1e15).contains(&number) && number.fract() == 0.0).then_some(number as u64)
+}
+
+fn first_words(text: &str) -> String {
+    let mut words = text.split_whitespace();
+    let mut first = words.by_ref().take(8).collect::<Vec<_>>().join(" ");
+    if words.next().is_some() {
+        first.push('…');
+    }
+    shown(&first)
+}
