@@ -16,6 +16,7 @@ use overnight_core::{
     machine::effect::{Effect, EffectResult},
     message::ToolCall,
     prompt::{
+        bounds::ResultBound,
         summary::{self, FileEntry},
         todo_board,
     },
@@ -100,9 +101,10 @@ impl OpenJob {
         &self,
         call: &ToolCall,
         work: &ReadCall,
+        bound: ResultBound,
         read: Result<ToolResult, ToolError>,
     ) -> Result<EffectResult, RunError> {
-        unless_fatal(tool::bounded(&self.job.spec, &self.workspace, &call.id, work, read)).map(EffectResult::Tool)
+        unless_fatal(tool::bounded(bound, &self.workspace, &call.id, work, read)).map(EffectResult::Tool)
     }
 
     fn write_summary(&self) -> Result<FileHash, RunError> {

@@ -15,7 +15,7 @@ use overnight_core::{
         coverage::Coverage,
         event::CallEnd,
     },
-    prompt::fence::fenced,
+    prompt::{bounds::ResultBound, fence::fenced},
 };
 use std::{fmt::Write, fs, path::PathBuf, sync::Arc};
 
@@ -44,9 +44,17 @@ impl TestDir {
         // Room for whole results.
         Arc::make_mut(&mut job.spec).budget_tokens = 10_000_000;
         let workspace = Workspace::open(&self.path).unwrap();
-        let wanted = SearchFiles { pattern: pattern.to_owned(), path: path.map(str::to_owned), glob: None };
+        let wanted =
+            SearchFiles { pattern: pattern.to_owned(), path: path.map(str::to_owned), glob: None, offset: None };
         let (working, coverage) = (ReadCall::SearchFiles(wanted), Coverage::default());
-        match read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working) {
+        match read(
+            &job.spec,
+            &coverage,
+            &workspace,
+            &mut DocumentCache::default(),
+            &working,
+            ResultBound::alone(100_000),
+        ) {
             Ok(found) => (found.end, found.text),
             Err(error) => (CallEnd::Failed, error.to_string()),
         }

@@ -19,7 +19,7 @@ use crate::{
         time::Timestamp,
     },
     message::{Reply, Stop, ToolCall, readable},
-    prompt::{compact, layers, todo_board},
+    prompt::{bounds, compact, layers, todo_board},
     tokens,
 };
 
@@ -177,12 +177,12 @@ impl Job {
         }
         let mut events = self.facts(at, result);
         for event in &mut events {
-            crate::machine::control::bound_result(event, self.max_result_tokens());
+            crate::machine::control::bound_result(event, bounds::reply_tokens(&self.spec));
         }
         events
     }
 
-    /// The most tokens of a tool's result in the conversation: a larger result is kept whole in a file.
+    /// The most tokens of a control tool's answer.
     pub(super) fn max_result_tokens(&self) -> u64 {
         layers::share_of(self.spec.budget_tokens, compact::RESULT_TOKENS)
     }

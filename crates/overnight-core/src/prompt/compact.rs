@@ -1,7 +1,7 @@
 //! When the context grows too large: old tool results are masked, then oldest turns folded into layer 4. After any
 //! compaction the prompt is under half of the budget.
 
-use super::{layers::share_of, todo_board, tools::tool_specs};
+use super::{bounds, layers::share_of, todo_board, tools::tool_specs};
 use crate::{
     job::{
         conversation::{Conversation, ConversationEntry},
@@ -19,15 +19,13 @@ const REST_PERCENT: u64 = 50;
 const SWEEP_PERCENT: u64 = 20;
 /// Newest results that masking leaves.
 const KEPT_RESULTS: usize = 3;
-/// Percent of the budget that the unseen results of one reply may fill.
-const UNSEEN_PERCENT: u64 = 30;
 /// Tokens of the words on folded turns, at the full budget.
 const FOLDED_TOKENS: u64 = 600;
 /// Results of a folded turn that the words tell of.
 const RESULTS_TOLD: usize = 3;
 /// Tokens of the heading over them, and some to spare.
 const FOLDED_FRAME: u64 = 32;
-/// Tokens of one tool result in the conversation, at the full budget: what is larger goes to `tool_results/`.
+/// Tokens of the answer of a control tool, at the full budget.
 pub const RESULT_TOKENS: u64 = 4_000;
 
 /// Tokens of the tool descriptions.
@@ -71,13 +69,12 @@ pub(crate) fn counted_tokens(job: &Job) -> u64 {
 /// Whether the unseen results of this reply leave no room for more: either they fill their share of the budget, or one more
 /// would not outlast a compaction, so that the model would never see it.
 pub fn is_full(job: &Job) -> bool {
-    let unseen = job.conversation.unseen_tokens();
-    if unseen == 0 {
+    if job.conversation.unseen_tokens() == 0 {
         return false;
     }
     let budget = as_local(job, job.spec.budget_tokens);
     let next = share_of(job.spec.budget_tokens, RESULT_TOKENS);
-    unseen > budget * UNSEEN_PERCENT / 100 || job.conversation.newest_turn_tokens() + next > room(job, budget)
+    bounds::is_full(job) || job.conversation.newest_turn_tokens() + next > room(job, budget)
 }
 
 /// Tokens of the conversation that a compaction can keep.

@@ -142,6 +142,9 @@ pub struct SearchFiles {
     pub pattern: String,
     pub path: Option<String>,
     pub glob: Option<String>,
+    /// Matches to pass over
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
