@@ -19,7 +19,7 @@ use overnight_core::{
         bounds::ResultBound,
         fence::{mark_of, quoted},
     },
-    tokens::estimate,
+    tokens::{estimate, quarters},
 };
 use std::fmt::Write;
 
@@ -81,7 +81,7 @@ fn part(
     (most, longest): (u64, u64),
 ) -> Result<Part, ToolError> {
     let mut part = Part { body: String::new(), last: from, lines: None };
-    let mut tokens = 0;
+    let mut spent = 0;
     for number in from..=to {
         let unit = text.range(number, number);
         let shown = if !document.paged {
@@ -97,8 +97,8 @@ fn part(
                 format!("{}\n{page}\n", heading_of(None))
             }
         };
-        tokens += estimate(&shown);
-        if tokens > most && number > from {
+        spent += quarters(&shown);
+        if spent.div_ceil(4) > most && number > from {
             break;
         }
         part.body.push_str(&shown);
@@ -222,11 +222,11 @@ fn part_of(
             document.name
         )));
     }
-    let mut tokens = PAGE_HEADING_TOKENS;
+    let mut spent = PAGE_HEADING_TOKENS * 4;
     let mut to = line - 1;
     for text in page.split('\n').skip(usize::try_from(line - 1).unwrap_or(usize::MAX)) {
-        tokens += estimate(text) + 1;
-        if tokens > most && to >= line {
+        spent += quarters(text) + 1;
+        if spent.div_ceil(4) > most && to >= line {
             break;
         }
         to += 1;

@@ -16,7 +16,7 @@ use overnight_core::{
         bounds::ResultBound,
         fence::{fenced, quoted},
     },
-    tokens::{estimate, head},
+    tokens::{estimate, head, quarters},
 };
 use std::fmt::Write;
 
@@ -34,24 +34,24 @@ const FRAME_TOKENS: u64 = 90;
 struct NumberedLines {
     body: String,
     last: u64,
-    tokens: u64,
     /// A line was too long to be shown whole.
     is_cut: bool,
 }
 
 /// The lines from `offset` to `to`, as many as `most` tokens hold, at least one.
 fn numbered(text: &str, (offset, to): (u64, u64), most: u64) -> NumberedLines {
-    let mut lines = NumberedLines { body: String::new(), last: offset, tokens: 0, is_cut: false };
+    let mut lines = NumberedLines { body: String::new(), last: offset, is_cut: false };
+    let mut spent = 0;
     let first = usize::try_from(offset - 1).unwrap_or(usize::MAX);
     for (number, line) in (offset..=to).zip(text.lines().skip(first)) {
         let shown = head(line, most.saturating_sub(8));
-        let tokens = estimate(shown) + 3;
-        if number > offset && lines.tokens + tokens > most {
+        let numbered = format!("{number}\t{shown}\n");
+        spent += quarters(&numbered);
+        if number > offset && spent.div_ceil(4) > most {
             break;
         }
         lines.is_cut |= shown.len() < line.len();
-        let _ = writeln!(lines.body, "{number}\t{shown}");
-        lines.tokens += tokens;
+        lines.body.push_str(&numbered);
         lines.last = number;
     }
     lines

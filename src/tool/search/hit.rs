@@ -179,9 +179,9 @@ mod tests {
             shown(&line, 0..line.len(), at..at + word.len())
         };
         let (begin, middle, end) = (of("word0 "), of("word500"), of("word999"));
-        assert!(begin.starts_with("word0 word1 ") && begin.ends_with(" word58…"), "{begin}");
+        assert!(begin.starts_with("word0 word1 ") && begin.ends_with(" word68…"), "{begin}");
         assert!(middle.starts_with("…word471 ") && middle.ends_with(" word529…"), "{middle}");
-        assert!(end.starts_with("…word940 ") && end.ends_with(" word998 word999"), "{end}");
+        assert!(end.starts_with("…word941 ") && end.ends_with(" word998 word999"), "{end}");
         assert_eq!(shown("a\nsecond line \n", 2..14, 2..8), "second line");
         assert_eq!(shown("a\nb", 0..3, 0..3), "a b");
         let long = "ü".repeat(2_000);

@@ -175,9 +175,12 @@ impl Job {
         if !is_heard {
             return Vec::new();
         }
+        // A working tool bounds what it gives by itself.
+        let is_of_tool = matches!(&result, EffectResult::Tool(_));
+        let most = if is_of_tool { bounds::reply_tokens(&self.spec) } else { self.max_result_tokens() };
         let mut events = self.facts(at, result);
         for event in &mut events {
-            crate::machine::control::bound_result(event, bounds::reply_tokens(&self.spec));
+            crate::machine::control::bound_result(event, most);
         }
         events
     }
