@@ -84,18 +84,14 @@ fn part(
     let mut spent = 0;
     for number in from..=to {
         let unit = text.range(number, number);
-        let shown = if !document.paged {
-            format!("{number}\t{unit}\n")
-        } else {
+        let shown = if document.paged {
             let page = unit.trim_end_matches('\n');
-            let heading_of = |lines| heading(document, number, lines);
-            if number == from {
-                part.lines = part_of(document, number, page, line, (most, longest))?;
-                let shown = part.lines.map_or(page, |lines| text_lines(page, lines.from, lines.to));
-                format!("{}\n{shown}\n", heading_of(part.lines))
-            } else {
-                format!("{}\n{page}\n", heading_of(None))
-            }
+            let lines = if number == from { part_of(document, number, page, line, (most, longest))? } else { None };
+            part.lines = part.lines.or(lines);
+            let shown = lines.map_or(page, |lines| text_lines(page, lines.from, lines.to));
+            format!("{}\n{shown}\n", heading(document, number, lines))
+        } else {
+            format!("{number}\t{unit}\n")
         };
         spent += quarters(&shown);
         if spent.div_ceil(4) > most && number > from {
@@ -132,7 +128,7 @@ pub(super) fn read(
     if estimate(&shown.body) > longest || shown.last < to || shown.cut().is_some() {
         shown = part(document, text, asked, (most, longest))?;
     }
-    let Part { ref body, last, lines } = shown;
+    let Part { body, last, lines } = &shown;
     if bound.is_crowded() {
         let first = text.range(from, from);
         // A page that one read can hold is not shown in pieces for the sake of what happened to stand before it.
@@ -144,39 +140,44 @@ pub(super) fn read(
     let mark = mark_of(&document.text_sha256);
     let mut result =
         format!("<document {mark} name={name} {unit}s=\"{from}-{last}\" of=\"{units}\">\n{body}</document {mark}>\n");
-    if shown.cut().is_some() || last < to {
-        let first = text.range(from, from);
-        let before = if line > 1 { estimate(text_lines(first, 1, line - 1)) } else { 0 };
-        let of = estimate(text.range(from, to)).saturating_sub(before);
-        let until = wanted.to.map(|_| format!(", \"to\": {to}")).unwrap_or_default();
-        let call = format!("Go on: read_document({{\"name\": {name}, \"from\": ");
-        let numbers = if document.paged { "" } else { NUMBERS };
-        let _ = match shown.cut() {
-            Some(cut) => {
-                let part = in_part(estimate(text_lines(first, cut.from, cut.to)), of, bound, numbers);
-                write!(
-                    result,
-                    "Lines {}-{} of the {} of page {from} {part}. {call}{from}{until}, \"line\": {}}})",
-                    cut.from,
-                    cut.to,
-                    cut.of,
-                    cut.to + 1
-                )
-            }
-            None => {
-                let part = in_part(estimate(text.range(from, last)).saturating_sub(before), of, bound, numbers);
-                let all = asked_for((from, to), units);
-                write!(result, "{} of {all} {part}. {call}{}{until}}})", span(unit, from, last), last + 1)
-            }
-        };
-    } else if last == units {
-        let _ = write!(result, "This is the end of the document.{}", beyond(document));
-    }
+    result.push_str(&rest(document, text, (wanted, asked), &shown, bound));
     result.truncate(result.trim_end_matches('\n').len());
     Ok(ToolResult {
-        shown: Some(ShownPart { document: document.name.clone(), from, to: last, lines }),
+        shown: Some(ShownPart { document: document.name.clone(), from, to: *last, lines: *lines }),
         ..ToolResult::plain(CallEnd::Done, result)
     })
+}
+
+/// What is said behind the text: how much was shown of what was asked for, why no more, and the call that goes on; or that
+/// the document ends here. Nothing where all is there that was asked for.
+fn rest(
+    document: &DocumentEntry,
+    text: &DocumentText,
+    (wanted, (from, to, line)): (&ReadDocument, (u64, u64, u64)),
+    shown: &Part,
+    bound: ResultBound,
+) -> String {
+    let last = shown.last;
+    let cut = shown.cut();
+    if cut.is_none() && last == to {
+        let is_end = last == document.units;
+        return if is_end { format!("This is the end of the document.{}", beyond(document)) } else { String::new() };
+    }
+    let first = text.range(from, from);
+    let before = if line > 1 { estimate(text_lines(first, 1, line - 1)) } else { 0 };
+    let (what, tokens, goes_on) = if let Some(cut) = cut {
+        let what = format!("Lines {}-{} of the {} of page {from}", cut.from, cut.to, cut.of);
+        (what, estimate(text_lines(first, cut.from, cut.to)), (from, Some(cut.to + 1)))
+    } else {
+        let what = format!("{} of {}", span(document.unit(), from, last), asked_for((from, to), document.units));
+        (what, estimate(text.range(from, last)).saturating_sub(before), (last + 1, None))
+    };
+    let of = estimate(text.range(from, to)).saturating_sub(before);
+    let part = in_part(tokens, of, bound, if document.paged { "" } else { NUMBERS });
+    let until = wanted.to.map(|_| format!(", \"to\": {to}")).unwrap_or_default();
+    let at = goes_on.1.map(|line| format!(", \"line\": {line}")).unwrap_or_default();
+    let name = quoted(&document.name);
+    format!("{what} {part}. Go on: read_document({{\"name\": {name}, \"from\": {}{until}{at}}})", goes_on.0)
 }
 
 /// `Page 3`, `Lines 4-9`.

@@ -31,7 +31,7 @@ struct TestDir {
 }
 
 impl TestDir {
-    fn new(documents: &[(&str, &str)], model: Arc<dyn Model>, budget_tokens: u64) -> Self {
+    fn new(documents: &[(&str, &str)], model: &Arc<dyn Model>, budget_tokens: u64) -> Self {
         let place = wait(Place::new());
         let folder = place.folder.path().join("docs");
         fs::create_dir_all(&folder).unwrap();
@@ -40,7 +40,7 @@ impl TestDir {
         }
         let (mut instructions, text) = shipped("extract-requirements");
         instructions.context.budget_tokens = budget_tokens;
-        let path = place.make(instructions, &text, &[folder], &model);
+        let path = place.make(instructions, &text, &[folder], model);
         Self { place, path }
     }
 
@@ -75,19 +75,23 @@ fn offline() -> Arc<dyn Model> {
 
 /// Eight pages of 400 tokens each, in lines of ten; no two pages begin or end alike.
 fn pages() -> String {
-    let page =
-        |page: u64| (1..=40).map(|line| format!("{:.<39}\n", format!("Page {page} has the line {line} "))).collect();
+    let page = |page: u64| {
+        (1..=40)
+            .map(|line| format!("{:.<39}\n", format!("Page {page} has the line {line} ")))
+            .collect::<Vec<_>>()
+            .concat()
+    };
     (1..=8).map(page).collect::<Vec<String>>().join("\x0c")
 }
 
 /// So many lines of ten tokens each.
 fn lines(count: u64) -> String {
-    (1..=count).map(|line| format!("The line {line:03} of this text has 10 tokens\n")).collect()
+    (1..=count).map(|line| format!("The line {line:03} of this text has 10 tokens\n")).collect::<Vec<_>>().concat()
 }
 
 #[test]
 fn a_document_that_fits_comes_whole_in_one_call() {
-    let dir = TestDir::new(&[("a.txt", &pages())], offline(), 100_000);
+    let dir = TestDir::new(&[("a.txt", &pages())], &offline(), 100_000);
     let job = load(&dir.path).unwrap().job;
     let call = ReadCall::ReadDocument(ReadDocument { name: "a.txt".to_owned(), from: None, to: None, line: None });
     let bound = ResultBound::of(&job, &call);
@@ -101,7 +105,7 @@ fn a_document_that_fits_comes_whole_in_one_call() {
 
 #[test]
 fn what_does_not_fit_says_how_much_was_shown_of_what_and_why() {
-    let dir = TestDir::new(&[("a.txt", &pages()), ("b.md", &lines(200))], offline(), 100_000);
+    let dir = TestDir::new(&[("a.txt", &pages()), ("b.md", &lines(200))], &offline(), 100_000);
     let bound = ResultBound::alone(1_500);
     assert_eq!(
         dir.said("a.txt", (0, 0, 0), bound),
@@ -133,7 +137,7 @@ fn what_does_not_fit_says_how_much_was_shown_of_what_and_why() {
 
 #[test]
 fn a_text_a_little_longer_than_its_share_is_given_whole() {
-    let dir = TestDir::new(&[("a.md", &lines(100)), ("b.txt", &pages())], offline(), 100_000);
+    let dir = TestDir::new(&[("a.md", &lines(100)), ("b.txt", &pages())], &offline(), 100_000);
     let (_, whole) = dir.document("a.md", (0, 0, 0), ResultBound::alone(10_000));
     let tokens = estimate(&whole) + 100;
     let share = tokens * 100 / 114;
@@ -157,7 +161,8 @@ fn a_text_a_little_longer_than_its_share_is_given_whole() {
         text
     };
     let whole = file(None, ResultBound::alone(10_000));
-    let numbered: String = (1..).zip(lines(100).lines()).map(|(number, line)| format!("{number}\t{line}\n")).collect();
+    let numbered =
+        (1..).zip(lines(100).lines()).map(|(number, line)| format!("{number}\t{line}\n")).collect::<Vec<_>>().concat();
     assert_eq!(whole, format!("output/notes.md (lines 1-100 of 100):\n{numbered}This is the end of the file."));
     assert_eq!(file(None, ResultBound::alone((estimate(&whole) + 250) * 100 / 114)), whole);
     let part = file(Some(60), ResultBound::alone(500));
@@ -172,7 +177,7 @@ fn a_text_a_little_longer_than_its_share_is_given_whole() {
 
 #[test]
 fn reads_of_one_reply_share_what_it_may_bring() {
-    let dir = TestDir::new(&[("a.txt", &pages())], offline(), 100_000);
+    let dir = TestDir::new(&[("a.txt", &pages())], &offline(), 100_000);
     let crowded = ResultBound { share: 5_000, left: 1_100 };
     assert_eq!(
         dir.said("a.txt", (0, 0, 0), crowded),
@@ -202,7 +207,7 @@ fn three_reads_in_one_reply() {
     ]});
     let model: Arc<dyn Model> = Arc::new(Scripted::parse("script.json", &script.to_string()).unwrap());
     let documents = [("a.md", long.as_str()), ("b.md", long.as_str()), ("c.md", long.as_str())];
-    let dir = TestDir::new(&documents, Arc::clone(&model), budget);
+    let dir = TestDir::new(&documents, &model, budget);
     let rested = wait(dir.place.resume(&dir.path, model, None));
     let room = room(&rested.job.spec);
     let results: Vec<(String, String)> = events(&rested.path)
@@ -234,11 +239,11 @@ fn a_list_names_the_pages_that_are_much_longer_than_the_others() {
     let long: String = (1..=10_u64)
         .map(|page| {
             let lines = if page == 4 { 2_000 } else { 100 };
-            (1..=lines).map(|line| format!("Page {page} has the line {line}.\n")).collect::<String>()
+            (1..=lines).map(|line| format!("Page {page} has the line {line}.\n")).collect::<Vec<_>>().concat()
         })
         .collect::<Vec<_>>()
         .join("\x0c");
-    let dir = TestDir::new(&[("a.txt", &long), ("b.txt", &pages())], offline(), 100_000);
+    let dir = TestDir::new(&[("a.txt", &long), ("b.txt", &pages())], &offline(), 100_000);
     let (end, text) = dir.read(&ReadCall::ListDocuments(ListDocuments::default()), ResultBound::alone(4_000));
     assert_eq!(end, CallEnd::Done);
     let rows: Vec<&str> = text.lines().skip(1).collect();
