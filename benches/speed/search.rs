@@ -10,10 +10,13 @@ use overnight::{
     tool::{DocumentCache, read},
     workspace::Workspace,
 };
-use overnight_core::job::{
-    call::{ReadCall, arguments::SearchFiles},
-    coverage::Coverage,
-    event::CallEnd,
+use overnight_core::{
+    job::{
+        call::{ReadCall, arguments::SearchFiles},
+        coverage::Coverage,
+        event::CallEnd,
+    },
+    prompt::bounds::ResultBound,
 };
 use std::{fmt::Write, path::Path};
 
@@ -102,12 +105,21 @@ pub(crate) fn measure() {
         let workspace = Workspace::open(&path).unwrap();
         table::plain("search: text of 500 documents", bytes as f64 / 1e6, "MB");
         for (what, pattern) in PATTERNS {
-            let wanted = SearchFiles { pattern: pattern.to_owned(), path: None, glob: None };
+            let wanted = SearchFiles { pattern: pattern.to_owned(), path: None, glob: None, offset: None };
             let working = ReadCall::SearchFiles(wanted);
             let coverage = Coverage::default();
             let times = (0..3).map(|_| {
-                let (told, wall, _) =
-                    timed(|| read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working).unwrap());
+                let (told, wall, _) = timed(|| {
+                    read(
+                        &job.spec,
+                        &coverage,
+                        &workspace,
+                        &mut DocumentCache::default(),
+                        &working,
+                        ResultBound::alone(100_000),
+                    )
+                    .unwrap()
+                });
                 assert_eq!(told.end, CallEnd::Done);
                 wall
             });

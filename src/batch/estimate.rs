@@ -7,8 +7,7 @@
 use crate::model::Model;
 use overnight_core::{
     message::Usage,
-    prompt::{compact::room, compose::system_prompt, tools::tools_tokens},
-    tokens::estimate,
+    prompt::{bounds::fixed_tokens, compose::system_prompt},
 };
 
 /// Turns before and after the work on documents: the plan, the report and the completion.
@@ -41,7 +40,8 @@ impl Estimate {
     /// One job over documents of so many `tokens` each; a prompt may have `budget` tokens.
     pub fn of_job(tokens: impl IntoIterator<Item = u64>, budget: u64) -> Self {
         let system = system_prompt();
-        let room = room(budget, &system).max(1);
+        let fixed = fixed_tokens(&system);
+        let room = budget.saturating_sub(fixed).max(1);
         let most = (room * PART_PERCENT / 100).max(1);
         let (mut text, mut parts) = (0_u64, 0_u64);
         for tokens in tokens {
@@ -52,7 +52,7 @@ impl Estimate {
         let planning = parts.div_ceil(PARTS_A_PHASE).saturating_mul(PLANNING_TURNS);
         let turns = parts.saturating_mul(TURNS_A_PART).saturating_add(planning).saturating_add(FRAME_TURNS);
         let talk = (text / 2).min(room * TALK_PERCENT / 100);
-        let prompt = tools_tokens() + estimate(&system) + room * OPENING_PERCENT / 100 + talk;
+        let prompt = fixed + room * OPENING_PERCENT / 100 + talk;
         Self {
             turns,
             input: turns.saturating_mul(prompt).saturating_add(text),

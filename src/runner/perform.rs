@@ -17,6 +17,7 @@ use overnight_core::{
     machine::effect::{Effect, EffectResult},
     message::ToolCall,
     prompt::{
+        bounds::ResultBound,
         summary::{self, FileEntry},
         todo_board,
     },
@@ -119,9 +120,10 @@ impl OpenJob {
         &self,
         call: &ToolCall,
         work: &ReadCall,
+        bound: ResultBound,
         read: Result<ToolResult, ToolError>,
     ) -> Result<EffectResult, RunError> {
-        unless_fatal(tool::bounded(&self.job.spec, &self.workspace, &call.id, work, read))
+        unless_fatal(tool::bounded(bound, &self.workspace, &call.id, work, read))
             .map(|result| EffectResult::Tool(result, None))
     }
 

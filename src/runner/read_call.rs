@@ -15,6 +15,7 @@ use overnight_core::{
     job::{call::ReadCall, coverage::Coverage},
     machine::effect::{Effect, EffectResult},
     message::ToolCall,
+    prompt::bounds::ResultBound,
 };
 use std::time::{Duration, Instant};
 
@@ -26,12 +27,13 @@ impl JobRunner<'_> {
         effect: &Effect,
         (call, work): (&ToolCall, &ReadCall),
     ) -> Result<Option<EffectResult>, RunError> {
+        let bound = ResultBound::of(&opened.job, work);
         let taken_back = run_blocking(|| {
             opened.prepare(effect)?;
             Ok::<_, RunError>(tool::take_back(&opened.workspace, &call.id, work))
         });
         if let Err(error) = taken_back? {
-            return opened.answer_read(call, work, Err(error)).map(Some);
+            return opened.answer_read(call, work, bound, Err(error)).map(Some);
         }
         let limit = Duration::from_millis(opened.job.limits.tool_call_ms);
         let until = Instant::now() + limit;
@@ -42,7 +44,7 @@ impl JobRunner<'_> {
             let coverage = if is_list { opened.job.coverage.clone() } else { Coverage::default() };
             let mut document_cache = std::mem::take(&mut opened.document_cache);
             tokio::task::spawn_blocking(move || {
-                let read = tool::read(&spec, &coverage, &workspace, &mut document_cache, &work);
+                let read = tool::read(&spec, &coverage, &workspace, &mut document_cache, &work, bound);
                 (read, document_cache)
             })
         };
@@ -74,6 +76,6 @@ impl JobRunner<'_> {
                 }
             }
         };
-        run_blocking(|| opened.answer_read(call, work, read)).map(Some)
+        run_blocking(|| opened.answer_read(call, work, bound, read)).map(Some)
     }
 }

@@ -1,6 +1,9 @@
 //! `read_file` and `list_files`.
 
-use super::ToolError;
+use super::{
+    ToolError,
+    reading::{in_part, later},
+};
 use crate::workspace::{Folder, KnownPath, ModelPath, Workspace};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use overnight_core::{
@@ -9,8 +12,11 @@ use overnight_core::{
         event::{CallEnd, ToolResult},
         time::moment,
     },
-    prompt::fence::{fenced, quoted},
-    tokens::estimate,
+    prompt::{
+        bounds::ResultBound,
+        fence::{fenced, quoted},
+    },
+    tokens::{estimate, head, quarters},
 };
 use std::fmt::Write;
 
@@ -21,12 +27,43 @@ const MOST_GLOB_BYTES: usize = 1_000;
 /// Files that a listing names; the rest is counted.
 const MOST_LISTED: usize = 200;
 
-/// Numbered lines from `offset` on, as many as `most` tokens hold.
-pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Result<ToolResult, ToolError> {
+/// Tokens of the lines around a file's text, beside its path.
+const FRAME_TOKENS: u64 = 90;
+
+/// Numbered lines of a file.
+struct NumberedLines {
+    body: String,
+    last: u64,
+    /// A line was too long to be shown whole.
+    is_cut: bool,
+}
+
+/// The lines from `offset` to `to`, as many as `most` tokens hold, at least one.
+fn numbered(text: &str, (offset, to): (u64, u64), most: u64) -> NumberedLines {
+    let mut lines = NumberedLines { body: String::new(), last: offset, is_cut: false };
+    let mut spent = 0;
+    let first = usize::try_from(offset - 1).unwrap_or(usize::MAX);
+    for (number, line) in (offset..=to).zip(text.lines().skip(first)) {
+        let shown = head(line, most.saturating_sub(8));
+        let numbered = format!("{number}\t{shown}\n");
+        spent += quarters(&numbered);
+        if number > offset && spent.div_ceil(4) > most {
+            break;
+        }
+        lines.is_cut |= shown.len() < line.len();
+        lines.body.push_str(&numbered);
+        lines.last = number;
+    }
+    lines
+}
+
+/// Numbered lines from `offset` on, as many as the bound allows.
+pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, bound: ResultBound) -> Result<ToolResult, ToolError> {
     let path = parse(&wanted.path)?;
     let resolved = workspace.resolve_for_read(&path)?;
     let text = workspace.read_text_at_most(&resolved.path, MOST_BYTES)?;
     let lines = text.lines().count() as u64;
+    let path = quoted(&resolved.path);
     if lines == 0 {
         return Ok(ToolResult::plain(CallEnd::Done, format!("{} is empty.", resolved.path)));
     }
@@ -35,35 +72,57 @@ pub(super) fn read(workspace: &Workspace, wanted: &ReadFile, most: u64) -> Resul
         return Err(ToolError::Tell(format!("{} has {lines} lines; ask for an earlier offset", resolved.path)));
     }
     let limit = wanted.limit.unwrap_or(u64::MAX).max(1);
-    let mut body = String::new();
-    let mut tokens = 40;
-    let mut last = offset;
-    let mut cut = false;
-    let first = usize::try_from(offset - 1).unwrap_or(usize::MAX);
-    for (number, line) in (offset..offset.saturating_add(limit)).zip(text.lines().skip(first)) {
-        let room = most.saturating_sub(tokens + 8);
-        let shown = overnight_core::tokens::head(line, most.saturating_sub(60));
-        if number > offset && estimate(shown) > room {
-            break;
-        }
-        cut |= shown.len() < line.len();
-        let _ = writeln!(body, "{number}\t{shown}");
-        tokens += estimate(shown) + 3;
-        last = number;
+    let to = offset.saturating_add(limit - 1).min(lines);
+    let frame = FRAME_TOKENS + 2 * estimate(&path);
+    let mut shown = numbered(&text, (offset, to), bound.most_whole().saturating_sub(frame));
+    if shown.last < to || shown.is_cut {
+        shown = numbered(&text, (offset, to), bound.most().saturating_sub(frame));
     }
+    if shown.is_cut && shown.last == offset && bound.is_crowded() {
+        let line = text.lines().nth(usize::try_from(offset - 1).unwrap_or(usize::MAX)).unwrap_or_default();
+        return Ok(later(&format!("line {offset}"), estimate(line), bound));
+    }
+    let mut body = shown.body;
+    let last = shown.last;
     if holds_documents(resolved.known) {
-        body = fenced(&format!("file={}", quoted(&resolved.path)), &body);
+        body = fenced(&format!("file={path}"), &body);
     }
     let mut result = format!("{} (lines {offset}-{last} of {lines}):\n{body}", resolved.path);
-    if cut {
+    if shown.is_cut {
         result.push_str("A line was too long to be shown whole; search_files finds text in it. ");
     }
-    if last < lines {
-        let _ = write!(result, "To go on: read_file(path: \"{}\", offset: {})", resolved.path, last + 1);
-    } else {
+    if last < to {
+        let all = text_lines(&text, offset, to);
+        let part = in_part(estimate(text_lines(&text, offset, last)), estimate(all), bound, NUMBERS);
+        let limit = wanted.limit.map(|_| format!(", \"limit\": {}", to - last)).unwrap_or_default();
+        let _ = write!(
+            result,
+            "Lines {offset}-{last} of {} {part}. Go on: read_file({{\"path\": {path}, \"offset\": {}{limit}}})",
+            asked_for((offset, to), lines),
+            last + 1
+        );
+    } else if last == lines {
         result.push_str("This is the end of the file.");
     }
+    result.truncate(result.trim_end_matches('\n').len());
     Ok(ToolResult::plain(CallEnd::Done, result))
+}
+
+/// What a bound on numbered lines holds besides their text.
+pub(super) const NUMBERS: &str = ", line numbers included";
+
+/// The whole that a part was shown of: `8`, or `the 4-9 asked for`, where these don't reach to the end of all `units`.
+pub(super) fn asked_for((from, to): (u64, u64), units: u64) -> String {
+    if to == units { units.to_string() } else { format!("the {from}-{to} asked for") }
+}
+
+/// These lines of a text, both included.
+pub(super) fn text_lines(text: &str, from: u64, to: u64) -> &str {
+    let mut ends = memchr::memchr_iter(b'\n', text.as_bytes());
+    let place = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
+    let start = if from == 1 { 0 } else { ends.nth(place(from - 2)).map_or(text.len(), |end| end + 1) };
+    let end = ends.nth(place(to - from)).unwrap_or(text.len());
+    text.get(start..end).unwrap_or_default()
 }
 
 /// Whether what is read there is text of documents: that of the documents themselves, or of long results that show it.

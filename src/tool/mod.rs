@@ -2,13 +2,14 @@
 //! for the model. What the model can correct is told to it; only what nobody in the job can correct is an error.
 //!
 //! - `document_cache`: the documents' text, kept in memory while it is read
-//! - `documents`: `list_documents`, `read_document`
+//! - `document_list`: `list_documents`; `documents`: `read_document`
 //! - `files`: `read_file`, `list_files`
 //! - `search`: `search_files`
 //! - `write`: `write_file`, `append_file`, `edit_file`, `add_records`, made safe to repeat
 //! - `spill`: results too large for the conversation
 
 mod document_cache;
+mod document_list;
 mod documents;
 mod error;
 mod files;

@@ -1,15 +1,16 @@
 //! Runs a call of a reading tool, and bounds its result.
 
-use super::{DocumentCache, ToolError, documents, files, search, spill};
+use super::{DocumentCache, ToolError, document_list, documents, files, search, spill};
 use crate::workspace::Workspace;
 use overnight_core::{
+    amount::grouped,
     job::{
         call::ReadCall,
         coverage::Coverage,
         event::{CallEnd, ToolResult},
         spec::JobSpec,
     },
-    prompt::compact::room,
+    prompt::bounds::ResultBound,
 };
 
 /// Whether a call leaves everything as it is: not even its result is put aside.
@@ -29,34 +30,58 @@ pub fn read(
     workspace: &Workspace,
     document_cache: &mut DocumentCache,
     work: &ReadCall,
+    bound: ResultBound,
 ) -> Result<ToolResult, ToolError> {
-    let most = most(spec);
     match work {
-        ReadCall::ReadFile(wanted) => files::read(workspace, wanted, most),
+        ReadCall::ReadFile(wanted) => files::read(workspace, wanted, bound),
         ReadCall::ListFiles(wanted) => files::list(workspace, wanted),
-        ReadCall::SearchFiles(wanted) => search::search(spec, workspace, wanted),
-        ReadCall::ListDocuments(wanted) => documents::list(spec, coverage, wanted, most),
-        ReadCall::ReadDocument(wanted) => documents::read(spec, workspace, document_cache, wanted, most),
+        ReadCall::SearchFiles(wanted) => search::search(spec, workspace, wanted, bound.most()),
+        ReadCall::ListDocuments(wanted) => {
+            document_list::list(spec, coverage, workspace, document_cache, wanted, bound.most())
+        }
+        ReadCall::ReadDocument(wanted) => documents::read(spec, workspace, document_cache, wanted, bound),
     }
 }
 
 /// The result of the reading call `call` as the conversation gets it: a long one is put aside. What the model can mend comes
 /// back as a failed result.
 pub fn bounded(
-    spec: &JobSpec,
+    bound: ResultBound,
     workspace: &Workspace,
     call: &str,
     work: &ReadCall,
     result: Result<ToolResult, ToolError>,
 ) -> Result<ToolResult, ToolError> {
     let result = tell_model(result)?;
-    // A document's part fits by itself, and goes on where it says.
-    if leaves_no_trace(work) { Ok(result) } else { spill::bounded(workspace, call, result, most(spec)) }
+    let most = match work {
+        // A document's part fits by itself, and goes on where it says.
+        ReadCall::ReadDocument(_) => return Ok(result),
+        ReadCall::ReadFile(_) => bound.most_whole(),
+        ReadCall::ListFiles(_) | ReadCall::SearchFiles(_) | ReadCall::ListDocuments(_) => bound.most(),
+    };
+    spill::bounded(workspace, call, result, most)
 }
 
-/// Tokens of a result at most.
-fn most(spec: &JobSpec) -> u64 {
-    room(spec.budget_tokens, &spec.system_prompt) / 5
+/// How much of a text is shown, in tokens, and why no more of it: `(4,812 of 11,900 tokens: one read shows at most 5,000)`.
+pub(super) fn in_part(shown: u64, of: u64, bound: ResultBound, numbers: &str) -> String {
+    let (shown, of, most) = (grouped(shown), grouped(of), grouped(bound.most()));
+    let why = if bound.is_crowded() {
+        format!("the results before it in this reply left room for {most}{numbers}")
+    } else {
+        format!("one read shows at most {most} in this context{numbers}")
+    };
+    format!("({shown} of {of} tokens: {why})")
+}
+
+/// Where the results before it in a reply leave less room than its least part needs, a read waits for the next reply.
+pub(super) fn later(part: &str, tokens: u64, bound: ResultBound) -> ToolResult {
+    let text = format!(
+        "not run: the results before it in this reply left room for {} tokens, and {part} has {}; call it again in the next \
+         reply",
+        grouped(bound.left),
+        grouped(tokens)
+    );
+    ToolResult::plain(CallEnd::Skipped, text)
 }
 
 /// Makes what the model can correct a failed result; the rest stays an error.

@@ -28,6 +28,7 @@ mod plans;
 mod postgres;
 mod queue;
 mod quoted;
+mod reads;
 mod remote;
 mod replies;
 mod report;

@@ -15,7 +15,7 @@ use overnight_core::{
         coverage::Coverage,
         event::CallEnd,
     },
-    prompt::fence::fenced,
+    prompt::{bounds::ResultBound, fence::fenced},
 };
 use std::{fmt::Write, fs, path::PathBuf, sync::Arc};
 
@@ -40,13 +40,16 @@ impl TestDir {
     }
 
     fn search(&self, pattern: &str, path: Option<&str>) -> (CallEnd, String) {
-        let mut job = load(&self.path).unwrap().job;
-        // Room for whole results.
-        Arc::make_mut(&mut job.spec).budget_tokens = 10_000_000;
+        self.search_from(pattern, path, None, 100_000)
+    }
+
+    fn search_from(&self, pattern: &str, path: Option<&str>, offset: Option<u64>, most: u64) -> (CallEnd, String) {
+        let job = load(&self.path).unwrap().job;
         let workspace = Workspace::open(&self.path).unwrap();
-        let wanted = SearchFiles { pattern: pattern.to_owned(), path: path.map(str::to_owned), glob: None };
+        let wanted = SearchFiles { pattern: pattern.to_owned(), path: path.map(str::to_owned), glob: None, offset };
         let (working, coverage) = (ReadCall::SearchFiles(wanted), Coverage::default());
-        match read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working) {
+        match read(&job.spec, &coverage, &workspace, &mut DocumentCache::default(), &working, ResultBound::alone(most))
+        {
             Ok(found) => (found.end, found.text),
             Err(error) => (CallEnd::Failed, error.to_string()),
         }
@@ -88,11 +91,18 @@ fn words_are_a_phrase_first_over_line_ends_too() {
     assert_eq!(dir.found("fee is due"), in_documents("1 matches:", over));
     let ligature = "a.txt page 2 line 2: No oﬃce fee, no fee at all.\n";
     assert_eq!(dir.found("office fee"), in_documents("1 matches:", ligature));
+    let over = "a.txt page 2 line 2: No oﬃce fee, no fee at all. The fee\n";
+    assert_eq!(dir.found("at all. the"), in_documents("1 matches:", over), "a sentence may have a full stop");
+    let line = "b.md:3: A late fee may be annual or monthly.\n";
     assert_eq!(
-        dir.found("at all. the"),
-        "No matches.",
-        "a dot is a sign of an expression, and that is looked for in lines"
+        dir.found("late f.. may"),
+        in_documents("1 matches:", line),
+        "what is nowhere a phrase may be an expression"
     );
+    assert_eq!(dir.found("late  fee|fee   is\\s+due"), "No matches.", "an expression is looked for in lines");
+    let over = "b.md:5: The office closes. In March it is due.\n";
+    assert_eq!(dir.found(r"closes\.\nIn"), in_documents("1 matches:", over), "unless it says otherwise");
+    assert_eq!(dir.found(r"(?is)CLOSES.*it is"), in_documents("1 matches:", over));
     assert_eq!(dir.found("due in march"), in_documents("1 matches:", "a.txt page 1 line 4: due in March.\n"));
 }
 
@@ -121,14 +131,87 @@ fn every_document_has_its_share_and_its_count() {
     let dir = TestDir::new(&[("a.md", &many), ("b.md", &many), ("c.md", "One pump.\n")]);
     let found = dir.found("pump");
     let lines: Vec<&str> = found.lines().collect();
-    assert_eq!(lines[0], "601 matches in 3 texts:");
+    assert_eq!(lines[0], "601 matches in 3 texts, 1 to 100 shown:");
     assert_eq!(lines[2], "a.md: 300 matches, the first 94 of them:");
     assert_eq!(lines[3], "a.md:1: line 1 has a pump");
     assert_eq!(lines[97], "b.md: 300 matches, the first 5 of them:");
     assert_eq!(lines[98..103], [1, 2, 3, 4, 5].map(|n| format!("b.md:{n}: line {n} has a pump")));
     assert_eq!(lines[103], "c.md:1: One pump.");
-    assert_eq!(lines[105..], ["and 501 more; narrow the pattern, the path or the glob"]);
+    assert_eq!(
+        lines[105..],
+        [
+            r#"Go on: search_files({"pattern": "pump", "path": "documents", "offset": 100}), or narrow the pattern, the path or the glob"#
+        ]
+    );
     assert_eq!(found, dir.found("pump"), "the same every time");
+}
+
+/// Goes on from offset to offset as the results say: the places named, in their order.
+fn all_places(dir: &TestDir, pattern: &str, most: u64, least: usize) -> Vec<String> {
+    let (mut offset, mut places, mut calls) = (None, Vec::new(), 0);
+    loop {
+        let (end, text) = dir.search_from(pattern, Some("documents"), offset, most);
+        assert_eq!(end, CallEnd::Done, "{text}");
+        assert!(overnight_core::tokens::estimate(&text) <= most, "{text}");
+        let names = ["a.md:", "b.md:", "c.md:"];
+        let hit = |line: &&str| names.iter().any(|name| line.starts_with(name)) && !line.contains(" matches, ");
+        places.extend(text.lines().filter(hit).map(|line| line.split(": ").next().unwrap().to_owned()));
+        calls += 1;
+        let Some((_, rest)) = text.rsplit_once("\"offset\": ") else { break };
+        offset = Some(rest.split('}').next().unwrap().parse().unwrap());
+        assert_eq!(offset, Some(places.len() as u64));
+    }
+    assert!(calls >= least, "{calls}");
+    places
+}
+
+#[test]
+fn offsets_reach_every_match_once() {
+    let mut many = String::new();
+    for number in 1..=300 {
+        writeln!(many, "line {number} has a pump").unwrap();
+    }
+    let dir = TestDir::new(&[("a.md", &many), ("b.md", &many), ("c.md", "One pump.\n")]);
+    let mut expected: Vec<String> =
+        ["a", "b"].iter().flat_map(|name| (1..=300).map(move |n| format!("{name}.md:{n}"))).collect();
+    expected.push("c.md:1".to_owned());
+    expected.sort();
+    for (pattern, most) in [("pump", 100_000), (r"pu.p", 700), ("a pump", 700)] {
+        let mut places = all_places(&dir, pattern, most, 7);
+        places.sort();
+        if pattern == "a pump" {
+            expected.pop();
+        }
+        assert_eq!(places, expected, "{pattern}");
+    }
+    // Passages, the best first.
+    let dir =
+        TestDir::new(&[("a.md", &many.replace("has a", "and a")), ("b.md", &many), ("c.md", "A line, a pump.\n")]);
+    let mut passages = all_places(&dir, "pump line has", 900, 3);
+    let count = passages.len();
+    passages.sort();
+    passages.dedup();
+    assert_eq!(passages.len(), count);
+    let (end, text) = dir.search_from("pump", Some("documents"), Some(601), 9_000);
+    assert_eq!((end, text.as_str()), (CallEnd::Failed, "there are only 601 matches; ask with an offset under 601"));
+    let (_, text) = dir.search_from("pump", Some("documents"), Some(200), 9_000);
+    let heads: Vec<&str> = text.lines().filter(|line| line.contains(" matches")).collect();
+    assert_eq!(heads, ["601 matches in 3 texts, 201 to 300 shown:", "a.md: 300 matches, 195 to 294 of them:"]);
+}
+
+#[test]
+fn a_long_line_is_shown_around_the_hit() {
+    let words: Vec<String> = (0..20_000).map(|n| format!("word{n}")).collect();
+    let dir = TestDir::new(&[("a.md", "Nothing.\n")]);
+    let workspace = Workspace::open(&dir.path).unwrap();
+    workspace.write("output/long.json", words.join(" ").as_bytes()).unwrap();
+    for pattern in ["word15000", "word15000 word15001", r"word15000\s+word15001"] {
+        let (_, text) = dir.search(pattern, Some("output/long.json"));
+        let (head, line) = text.split_once('\n').unwrap();
+        assert_eq!(head, "1 matches:");
+        assert!(line.starts_with("output/long.json:1: …word14") && line.ends_with('…'), "{line}");
+        assert!(line.contains(" word14999 word15000 word15001 ") && line.len() < 550, "{line}");
+    }
 }
 
 #[test]

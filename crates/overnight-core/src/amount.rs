@@ -39,6 +39,19 @@ pub fn duration_ms(text: &str) -> Result<u64, AmountError> {
     u64::try_from(duration.as_millis()).map_err(|_| wrong())
 }
 
+/// A number with a comma before each three digits: `11,900`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// `text` as it can stand in a one-line message: control characters as blanks, at most 60 characters.
 pub fn shown(text: &str) -> String {
     let mut short: String = text.chars().take(60).map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -52,6 +65,11 @@ pub fn shown(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn digits_stand_in_groups() {
+        assert_eq!([0, 999, 1_000, 11_900, 1_234_567].map(grouped), ["0", "999", "1,000", "11,900", "1,234,567"]);
+    }
 
     #[test]
     fn counts() {

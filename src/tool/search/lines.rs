@@ -1,10 +1,11 @@
 //! Lines that a regular expression matches, page by page: so a hit's page and line are counted by the searcher itself.
 
-use super::hit::{Hit, TextHits, shown};
+use super::hit::{Hit, Keep, Round, TextHits, shown};
+use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, SearcherBuilder, sinks::Lossy};
 use overnight_documents::Unit;
-use std::{io, time::Instant};
+use std::{io, ops::Range, time::Instant};
 
 /// Bytes of a text without pages that are searched at once, up to a line's end: between two, it is seen how late it is.
 const AT_ONCE: usize = 1 << 20;
@@ -23,15 +24,22 @@ pub(super) fn find(
     matcher: &RegexMatcher,
     text: &str,
     unit: Unit,
-    most: usize,
+    keep: Keep<'_, Round>,
     until: Instant,
-) -> Result<TextHits, LineSearchError> {
+) -> Result<TextHits<Round>, LineSearchError> {
     let mut searcher = SearcherBuilder::new().line_number(true).build();
-    let mut found = TextHits::default();
+    let (mut found, mut total) = (TextHits::default(), 0);
+    let mut in_part = |part: &str, page, before| {
+        search_part(&mut searcher, matcher, part, |number, line| {
+            let hit = || Hit { page, line: before + number, text: shown(line, 0..line.len(), place(matcher, line)) };
+            keep.add(&mut found, Round::of(total), hit);
+            total += 1;
+        })
+    };
     match unit {
         Unit::Page => {
             for (number, page) in (1..).zip(text.split('\x0c')) {
-                in_part(&mut searcher, matcher, page, (Some(number), 0), most, &mut found)?;
+                in_part(page, Some(number), 0)?;
                 late(until)?;
             }
         }
@@ -41,7 +49,7 @@ pub(super) fn find(
                 let end = memchr::memchr(b'\n', &rest.as_bytes()[AT_ONCE.min(rest.len())..])
                     .map_or(rest.len(), |end| AT_ONCE + end + 1);
                 let (part, after) = rest.split_at(end);
-                in_part(&mut searcher, matcher, part, (None, before), most, &mut found)?;
+                in_part(part, None, before)?;
                 before += memchr::memchr_iter(b'\n', part.as_bytes()).count() as u64;
                 rest = after;
                 late(until)?;
@@ -51,22 +59,22 @@ pub(super) fn find(
     Ok(found)
 }
 
-fn in_part(
+fn search_part(
     searcher: &mut Searcher,
     matcher: &RegexMatcher,
     part: &str,
-    (page, before): (Option<u64>, u64),
-    most: usize,
-    found: &mut TextHits,
+    mut hit: impl FnMut(u64, &str),
 ) -> io::Result<()> {
     let each = Lossy(|number, line| {
-        found.total += 1;
-        if found.hits.len() < most {
-            found.hits.push(Hit { page, line: before + number, text: shown(line) });
-        }
+        hit(number, line);
         Ok(true)
     });
     searcher.search_slice(matcher, part.as_bytes(), each)
+}
+
+/// Where in its line the match stands.
+fn place(matcher: &RegexMatcher, line: &str) -> Range<usize> {
+    matcher.find(line.as_bytes()).ok().flatten().map_or(0..0, |found| found.start()..found.end())
 }
 
 /// That it has become late.

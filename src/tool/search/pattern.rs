@@ -1,9 +1,10 @@
-//! A pattern as a model writes it: a regular expression, or words. Several words without a sign of regular expressions are
-//! a phrase first; capital letters in a pattern make case count.
+//! A pattern as a model writes it: a regular expression, or words. Several words are a phrase first, unless they have signs
+//! that only an expression has; capital letters in a pattern make case count.
 
 use crate::tool::ToolError;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use regex::bytes::{Regex, RegexBuilder};
+use std::fmt::Display;
 
 /// Bytes of a pattern.
 const MOST_BYTES: usize = 4_000;
@@ -15,50 +16,79 @@ pub(super) const MOST_WORDS: usize = 16;
 const LIGATURES: [(&str, &str); 7] =
     [("ffi", "ﬃ"), ("ffl", "ﬄ"), ("ff", "ﬀ"), ("fi", "ﬁ"), ("fl", "ﬂ"), ("st", "ﬆ|ﬅ"), ("'", "’|‘")];
 
-/// A parsed search pattern.
+/// One way to look for a pattern.
 #[derive(Debug)]
-pub(super) enum SearchPattern {
+pub(super) enum Search {
+    /// Lines that match.
     Lines(RegexMatcher),
-    Words(SearchWords),
+    /// What matches, over line ends too.
+    Spans(Regex),
+    /// Passages that hold the words.
+    Passages(SearchWords),
 }
 
-/// Several words: as a phrase, and each alone.
+/// Several words, each alone.
 #[derive(Debug)]
 pub(super) struct SearchWords {
-    pub(super) phrase: Regex,
     pub(super) each: Vec<Regex>,
     pub(super) plain: Vec<String>,
 }
 
-impl SearchPattern {
-    pub(super) fn read(pattern: &str) -> Result<Self, ToolError> {
-        if pattern.len() > MOST_BYTES {
-            return Err(ToolError::Tell(format!(
-                "the pattern has {} bytes; at most {MOST_BYTES} are searched for, and a few words are mostly enough",
-                pattern.len()
-            )));
-        }
-        let words: Vec<&str> = pattern.split_whitespace().collect();
-        if words.len() > 1 && !pattern.contains(['\\', '.', '+', '*', '?', '(', ')', '|', '[', ']', '{', '}', '^', '$'])
-        {
-            return SearchWords::new(&words).map(Self::Words).map_err(|error| refusal(&error.to_string()));
-        }
-        RegexMatcherBuilder::new()
-            .case_smart(true)
-            .line_terminator(Some(b'\n'))
-            .size_limit(MOST_COMPILED)
-            .build(pattern)
-            .map(Self::Lines)
-            .map_err(|error| refusal(&error.to_string()))
+/// The ways to look for `pattern`: the first one that finds something is the answer.
+pub(super) fn searches(pattern: &str) -> Result<Vec<Search>, ToolError> {
+    if pattern.len() > MOST_BYTES {
+        return Err(ToolError::Tell(format!(
+            "the pattern has {} bytes; at most {MOST_BYTES} are searched for, and a few words are mostly enough",
+            pattern.len()
+        )));
     }
+    let words: Vec<&str> = pattern.split_whitespace().collect();
+    let has_several = words.len() > 1;
+    let ignores_case = !words.iter().any(|word| word.chars().any(char::is_uppercase));
+    let build = |text: &str| {
+        let mut builder = RegexBuilder::new(text);
+        builder.case_insensitive(ignores_case).multi_line(true).size_limit(MOST_COMPILED).build()
+    };
+    let refused = |error: &dyn Display| refusal(&error.to_string());
+    let phrase = || {
+        let written: Vec<String> = words.iter().map(|word| written(word)).collect();
+        build(&written.join(r"\s+")).map(Search::Spans).map_err(|error| refused(&error))
+    };
+    let lines = || {
+        let mut builder = RegexMatcherBuilder::new();
+        builder.case_smart(true).line_terminator(Some(b'\n')).size_limit(MOST_COMPILED);
+        builder.build(pattern).map(Search::Lines)
+    };
+    if crosses_lines(pattern) {
+        return Ok(vec![build(pattern).map(Search::Spans).map_err(|error| refused(&error))?]);
+    }
+    // A sentence has signs of expressions too: what else it is comes after what it says.
+    if has_several && !pattern.contains(['\\', '+', '*', '|', '[', ']', '{', '}', '^', '$']) {
+        let mut searches = vec![phrase()?];
+        if pattern.contains(['.', '?', '(', ')']) {
+            searches.extend(lines().ok());
+        }
+        searches.push(SearchWords::new(&words, &build).map(Search::Passages).map_err(|error| refused(&error))?);
+        return Ok(searches);
+    }
+    let mut searches = vec![lines().map_err(|error| refused(&error))?];
+    if has_several {
+        searches.push(phrase()?);
+    }
+    Ok(searches)
+}
+
+/// Whether an expression speaks of line ends: it has `\n`, or the flag by which a dot matches them.
+fn crosses_lines(pattern: &str) -> bool {
+    let has_flag = |group: &str| {
+        let flags = group.split([':', ')']).next().unwrap_or_default();
+        flags.split('-').next().is_some_and(|on| on.contains('s') && on.chars().all(char::is_alphabetic))
+    };
+    pattern.contains("\\n") || pattern.split("(?").skip(1).any(has_flag)
 }
 
 impl SearchWords {
-    fn new(words: &[&str]) -> Result<Self, regex::Error> {
-        let ignores_case = !words.iter().any(|word| word.chars().any(char::is_uppercase));
-        let build =
-            |text: &str| RegexBuilder::new(text).case_insensitive(ignores_case).size_limit(MOST_COMPILED).build();
-        let written: Vec<String> = words.iter().map(|word| written(word)).collect();
+    fn new(words: &[&str], build: &dyn Fn(&str) -> Result<Regex, regex::Error>) -> Result<Self, regex::Error> {
         let mut plain: Vec<String> = Vec::new();
         for word in words {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -66,11 +96,7 @@ impl SearchWords {
                 plain.push(word.to_owned());
             }
         }
-        Ok(Self {
-            phrase: build(&written.join(r"\s+"))?,
-            each: plain.iter().map(|word| build(&self::written(word))).collect::<Result<_, _>>()?,
-            plain,
-        })
+        Ok(Self { each: plain.iter().map(|word| build(&written(word))).collect::<Result<_, _>>()?, plain })
     }
 }
 

@@ -1,61 +1,141 @@
 //! Formats hits for the model: grouped by document, text of documents between its fences.
 
 use super::{
-    hit::{Hit, TextHits},
-    run::{MOST_HITS, SearchedText},
+    hit::{Hit, Round},
+    run::SearchedText,
+    window::{Group, ShownHit},
+    words::PassageRank,
 };
-use overnight_core::prompt::fence::fenced;
-use std::fmt::Write;
+use overnight_core::{
+    job::call::arguments::SearchFiles,
+    prompt::fence::{fenced, quoted},
+    tokens::estimate,
+};
+use std::{collections::BTreeMap, fmt::Write};
 
-/// Hits that each text has shown before any has more.
-const AT_LEAST: usize = 5;
 /// Texts without a hit shown that are named.
 const MOST_NAMED: usize = 40;
+/// Tokens of a result's first line and its fences.
+const FRAME_TOKENS: u64 = 100;
+/// Tokens of the line over a text's hits, beside its name.
+const HEADING_TOKENS: u64 = 16;
+/// Bytes of a pattern that is repeated in the call that goes on.
+const MOST_REPEATED: usize = 400;
 
-/// Hits in the order of the texts, `found` being of one each.
-pub(super) fn listed(places: &[SearchedText], found: &[TextHits]) -> String {
-    let total: u64 = found.iter().map(|found| found.total).sum();
-    if total == 0 {
-        return "No matches.".to_owned();
+/// How many of `hits` a result of `most` tokens holds, at least one; and the tokens that are left.
+fn fitting<K>(places: &[SearchedText], hits: &[ShownHit<K>], most: u64, goes_on: &str) -> (usize, u64) {
+    let mut left = most.saturating_sub(FRAME_TOKENS + estimate(goes_on));
+    let mut named = vec![false; places.len()];
+    for (count, hit) in hits.iter().enumerate() {
+        let place = &places[hit.text];
+        let heading =
+            if std::mem::replace(&mut named[hit.text], true) { 0 } else { estimate(&place.name) + HEADING_TOKENS };
+        let tokens = estimate(&line(place, &hit.hit)) + 1 + heading;
+        if tokens > left && count > 0 {
+            return (count, left);
+        }
+        left = left.saturating_sub(tokens);
     }
-    let shares = shares(found);
-    let hitting = found.iter().filter(|found| found.total > 0).count();
-    let mut text =
-        if hitting > 1 { format!("{total} matches in {hitting} texts:\n") } else { format!("{total} matches:\n") };
+    (hits.len(), left)
+}
+
+/// Hits in the order of the texts. `hits` are those from the offset on, in the order in which they are counted.
+pub(super) fn listed(
+    wanted: &SearchFiles,
+    places: &[SearchedText],
+    most: u64,
+    groups: &[Group<Round>],
+    mut hits: Vec<ShownHit<Round>>,
+) -> String {
+    let mut totals: BTreeMap<usize, u64> = BTreeMap::new();
+    for group in groups {
+        *totals.entry(group.text).or_default() += group.total;
+    }
+    let total: u64 = totals.values().sum();
+    let (count, mut left) = fitting(places, &hits, most, &goes_on(wanted, total));
+    hits.truncate(count);
+    let hitting = if totals.len() > 1 { format!(" in {} texts", totals.len()) } else { String::new() };
+    let mut text = format!("{total} matches{hitting}{}:\n", part(wanted, count, total));
+    hits.sort_by_key(|hit| (hit.text, hit.kind, hit.number));
     let mut lines = Vec::new();
-    let mut unshown = Vec::new();
-    for ((place, found), share) in places.iter().zip(found).zip(shares) {
-        if share == 0 && found.total > 0 {
-            unshown.push((place, found.total));
-        } else if share > 0 {
-            if found.total > share as u64 {
-                let head = format!("{}: {} matches, the first {share} of them:", place.name, found.total);
-                lines.push((place.is_material, head));
+    for of_text in hits.chunk_by(|one, next| one.text == next.text) {
+        let (place, all) = (&places[of_text[0].text], totals.get(&of_text[0].text).copied().unwrap_or_default());
+        let before = match of_text[0].kind {
+            Round::First => of_text[0].number,
+            Round::Rest => of_text[0].number + Round::FIRST,
+        };
+        let shown = of_text.len() as u64;
+        if shown < all {
+            let these = if before == 0 {
+                format!("the first {shown}")
+            } else {
+                format!("{} to {}", before + 1, before + shown)
+            };
+            lines.push((place.is_material, format!("{}: {all} matches, {these} of them:", place.name)));
+        }
+        lines.extend(of_text.iter().map(|hit| (place.is_material, line(place, &hit.hit))));
+    }
+    if wanted.offset.unwrap_or(0) == 0 {
+        let unshown = totals.iter().filter(|(text, _)| !hits.iter().any(|hit| hit.text == **text));
+        for (text, total) in unshown.take(MOST_NAMED) {
+            let place = &places[*text];
+            let line = format!("{}: {total} matches, not shown", place.name);
+            let tokens = estimate(&line) + 1;
+            if tokens > left {
+                break;
             }
-            lines.extend(found.hits.iter().take(share).map(|hit| (place.is_material, line(place, hit))));
+            left -= tokens;
+            lines.push((place.is_material, line));
         }
     }
-    for (place, total) in unshown.iter().take(MOST_NAMED) {
-        lines.push((place.is_material, format!("{}: {total} matches, not shown", place.name)));
-    }
     write_lines(&mut text, &lines);
-    let shown: usize = self::shares(found).iter().sum();
-    if total > shown as u64 {
-        let _ = writeln!(text, "and {} more; narrow the pattern, the path or the glob", total - shown as u64);
-    }
+    write_end(&mut text, wanted, count, total, "narrow the pattern, the path or the glob");
     text.trim_end().to_owned()
 }
 
-/// Hits in the order of their rank, each with the number of its text; those of one text that follow each other are a group.
-pub(super) fn ranked(head: &str, places: &[SearchedText], hits: &[(usize, &Hit)], total: u64) -> String {
-    let mut text = head.to_owned();
+/// Hits in the order of their rank, those from the offset on.
+pub(super) fn ranked(
+    head: &str,
+    wanted: &SearchFiles,
+    places: &[SearchedText],
+    most: u64,
+    total: u64,
+    hits: &[ShownHit<PassageRank>],
+) -> String {
+    let (count, _) = fitting(places, hits, most.saturating_sub(estimate(head)), &goes_on(wanted, total));
+    let mut text = format!("{head}{}:\n", part(wanted, count, total));
     let lines: Vec<(bool, String)> =
-        hits.iter().map(|(number, hit)| (places[*number].is_material, line(&places[*number], hit))).collect();
+        hits[..count].iter().map(|hit| (places[hit.text].is_material, line(&places[hit.text], &hit.hit))).collect();
     write_lines(&mut text, &lines);
-    if total > hits.len() as u64 {
-        let _ = writeln!(text, "and {} more; use fewer or rarer words", total - hits.len() as u64);
-    }
+    write_end(&mut text, wanted, count, total, "use fewer or rarer words");
     text.trim_end().to_owned()
+}
+
+/// `, 101 to 200 shown`, where that is not all.
+fn part(wanted: &SearchFiles, count: usize, total: u64) -> String {
+    let offset = wanted.offset.unwrap_or(0);
+    let count = count as u64;
+    if count == total { String::new() } else { format!(", {} to {} shown", offset + 1, offset + count) }
+}
+
+fn write_end(text: &mut String, wanted: &SearchFiles, count: usize, total: u64, otherwise: &str) {
+    let end = wanted.offset.unwrap_or(0) + count as u64;
+    if end < total {
+        let _ = writeln!(text, "Go on: {}, or {otherwise}", goes_on(wanted, end));
+    }
+}
+
+/// The call that shows the matches behind `offset`.
+fn goes_on(wanted: &SearchFiles, offset: u64) -> String {
+    if wanted.pattern.len() > MOST_REPEATED {
+        return format!("the same search_files with \"offset\": {offset}");
+    }
+    let given = [("pattern", Some(&wanted.pattern)), ("path", wanted.path.as_ref()), ("glob", wanted.glob.as_ref())];
+    let given: String = given
+        .into_iter()
+        .filter_map(|(name, value)| value.map(|value| format!("\"{name}\": {}, ", quoted(value))))
+        .collect();
+    format!("search_files({{{given}\"offset\": {offset}}})")
 }
 
 fn write_lines(text: &mut String, lines: &[(bool, String)]) {
@@ -78,18 +158,4 @@ fn line(place: &SearchedText, hit: &Hit) -> String {
         None => format!("{}:{}: {}", place.name, hit.line, hit.text),
         Some(page) => format!("{} page {page} line {}: {}", place.name, hit.line, hit.text),
     }
-}
-
-/// How many hits of each text are shown: a few of each as long as there is room, then more of the first ones.
-fn shares(found: &[TextHits]) -> Vec<usize> {
-    let mut room = MOST_HITS;
-    let mut shares = vec![0; found.len()];
-    for most in [AT_LEAST, MOST_HITS] {
-        for (share, found) in shares.iter_mut().zip(found) {
-            let more = found.hits.len().min(most).saturating_sub(*share).min(room);
-            *share += more;
-            room -= more;
-        }
-    }
-    shares
 }

@@ -1,11 +1,12 @@
 //! Which texts are searched, on a few threads, and what words that are nowhere a phrase are searched as.
 
 use super::{
-    hit::Hit,
+    hit::{Keep, Round, TextHits},
     lines,
-    pattern::{SearchPattern, SearchWords},
-    phrase, results,
-    words::{self, PassageRank, Passages},
+    pattern::{Search, SearchWords, searches},
+    results, spans,
+    window::{self, Group, ShownHit},
+    words::{self, PassageRank},
 };
 use crate::{
     failpoint,
@@ -35,7 +36,7 @@ use std::{
 };
 
 /// Hits that a result shows; the rest is counted.
-pub(super) const MOST_HITS: usize = 100;
+pub(super) const MOST_HITS: u64 = 100;
 /// Threads that search.
 const MOST_THREADS: usize = 4;
 /// How long a search may take. One of plain words in a hundred megabytes takes less than a second.
@@ -54,35 +55,131 @@ pub(super) struct SearchedText {
     pub(super) is_material: bool,
 }
 
-/// Searches documents and files.
+/// Looks through one text.
+type Find<'f, K> = &'f (dyn Fn(&str, Unit, Keep<'_, K>) -> Result<TextHits<K>, ToolError> + Sync);
+
+/// One call.
+struct SearchRun<'r> {
+    workspace: &'r Workspace,
+    wanted: &'r SearchFiles,
+    places: Vec<SearchedText>,
+    /// Tokens of the result.
+    most: u64,
+    until: Instant,
+}
+
+/// Searches documents and files; the result has at most so many tokens.
 pub(in crate::tool) fn search(
     spec: &JobSpec,
     workspace: &Workspace,
     wanted: &SearchFiles,
+    most: u64,
 ) -> Result<ToolResult, ToolError> {
-    let looked_for = SearchPattern::read(&wanted.pattern)?;
-    let places = places(spec, workspace, wanted)?;
+    let searches = searches(&wanted.pattern)?;
     let until = Instant::now() + LONGEST;
-    let text = match &looked_for {
-        SearchPattern::Lines(matcher) => {
-            let found = each(workspace, &places, until, &|text, unit| {
-                lines::find(matcher, text, unit, MOST_HITS, until).map_err(failed)
-            })?;
-            results::listed(&places, &found)
+    let run = SearchRun { workspace, wanted, places: places(spec, workspace, wanted)?, most, until };
+    for search in &searches {
+        let found = match search {
+            Search::Lines(matcher) => {
+                run.listed(&|text, unit, keep| lines::find(matcher, text, unit, keep, until).map_err(failed))?
+            }
+            Search::Spans(expression) => {
+                run.listed(&|text, unit, keep| spans::find(expression, text, unit, keep, until).map_err(failed))?
+            }
+            Search::Passages(words) => run.by_words(words)?,
+        };
+        if let Some(text) = found {
+            return Ok(ToolResult::plain(CallEnd::Done, text));
         }
-        SearchPattern::Words(words) => {
-            let found =
-                each(workspace, &places, until, &|text, unit| Ok(phrase::find(&words.phrase, text, unit, MOST_HITS)))?;
-            if found.iter().any(|found| found.total > 0) {
-                results::listed(&places, &found)
-            } else {
-                let found =
-                    each(workspace, &places, until, &|text, unit| Ok(words::find(words, text, unit, MOST_HITS)))?;
-                by_words(words, &places, &found)
+    }
+    Ok(ToolResult::plain(CallEnd::Done, "No matches."))
+}
+
+impl SearchRun<'_> {
+    fn offset(&self) -> u64 {
+        self.wanted.offset.unwrap_or(0)
+    }
+
+    /// All texts, with the hits that are shown first; those further on are only counted.
+    fn count<K: Copy + Ord + Send + Sync>(&self, find: Find<'_, K>) -> Result<Vec<TextHits<K>>, ToolError> {
+        let keep = Keep::First(if self.offset() == 0 { MOST_HITS } else { 0 });
+        let all: Vec<&SearchedText> = self.places.iter().collect();
+        each(self.workspace, &all, self.until, &|_, text, unit| find(text, unit, keep))
+    }
+
+    /// The hits from the offset on, where the groups stand in their order.
+    fn hits<K: Copy + Ord + Send + Sync>(
+        &self,
+        groups: &[Group<K>],
+        counted: Vec<TextHits<K>>,
+        find: Find<'_, K>,
+    ) -> Result<Vec<ShownHit<K>>, ToolError> {
+        let (offset, total) = (self.offset(), groups.iter().map(|group| group.total).sum::<u64>());
+        if offset >= total {
+            return Err(ToolError::Tell(format!("there are only {total} matches; ask with an offset under {total}")));
+        }
+        let window = window::window(groups, offset);
+        if offset == 0 {
+            return Ok(window::hits(&window, &counted.into_iter().enumerate().collect()));
+        }
+        let (texts, ranges): (Vec<usize>, Vec<_>) = window::by_text(&window).into_iter().unzip();
+        let places: Vec<&SearchedText> = texts.iter().map(|text| &self.places[*text]).collect();
+        let found = each(self.workspace, &places, self.until, &|number, text, unit| {
+            find(text, unit, Keep::These(&ranges[number]))
+        })?;
+        Ok(window::hits(&window, &texts.into_iter().zip(found).collect()))
+    }
+
+    /// Hits in the order of the texts; `None` where nothing is found.
+    fn listed(&self, find: Find<'_, Round>) -> Result<Option<String>, ToolError> {
+        let counted = self.count(find)?;
+        let mut groups = window::groups(&counted);
+        if groups.is_empty() {
+            return Ok(None);
+        }
+        groups.sort_by_key(|group| (group.kind, group.text));
+        let hits = self.hits(&groups, counted, find)?;
+        Ok(Some(results::listed(self.wanted, &self.places, self.most, &groups, hits)))
+    }
+
+    /// Passages with all words, or with as many as any passage has, the best first; `None` where none has two.
+    fn by_words(&self, words: &SearchWords) -> Result<Option<String>, ToolError> {
+        let find = |text: &str, unit: Unit, keep: Keep<'_, PassageRank>| Ok(words::find(words, text, unit, keep));
+        let counted = self.count(&find)?;
+        let mut groups = window::groups(&counted);
+        let most = groups.iter().map(|group| group.kind.words.count_ones()).max().unwrap_or(0);
+        if most < 2 {
+            return Ok(None);
+        }
+        // In how many passages each word stands: the fewer, the more it says.
+        let mut passages = vec![0_u64; words.plain.len()];
+        for group in &groups {
+            for (number, sum) in passages.iter_mut().enumerate() {
+                *sum += if group.kind.words & (1 << number) == 0 { 0 } else { group.total };
             }
         }
-    };
-    Ok(ToolResult::plain(CallEnd::Done, text))
+        let rarity = |kind: &PassageRank| -> u64 {
+            let of = |(number, &sum): (usize, &u64)| {
+                if kind.words & (1 << number) == 0 { 0 } else { u64::from(sum.max(1).leading_zeros()) }
+            };
+            passages.iter().enumerate().map(of).sum()
+        };
+        // Those with one word less are worth a look where few have all.
+        let least = most.saturating_sub(1).max(2);
+        groups.retain(|group| group.kind.words.count_ones() >= least);
+        groups.sort_by_key(|Group { text, kind, .. }| {
+            (Reverse((kind.words.count_ones(), rarity(kind), kind.is_heading)), *text, *kind)
+        });
+        let hits = self.hits(&groups, counted, &find)?;
+        let total: u64 = groups.iter().map(|group| group.total).sum();
+        let passages = if total == 1 { "1 passage holds".to_owned() } else { format!("{total} passages hold") };
+        let or_less = if least < most { " or one less" } else { "" };
+        let head = format!(
+            "The words stand nowhere one after another; {passages} {most} of the {}{or_less}, the best first",
+            words.plain.len()
+        );
+        Ok(Some(results::ranked(&head, self.wanted, &self.places, self.most, total, &hits)))
+    }
 }
 
 fn failed(why: impl Display) -> ToolError {
@@ -147,9 +244,9 @@ fn is_below(name: &str, folder: &str) -> bool {
 /// What `look` finds in each text, in their order.
 fn each<T: Default + Send>(
     workspace: &Workspace,
-    places: &[SearchedText],
+    places: &[&SearchedText],
     until: Instant,
-    look: &(dyn Fn(&str, Unit) -> Result<T, ToolError> + Sync),
+    look: &(dyn Fn(usize, &str, Unit) -> Result<T, ToolError> + Sync),
 ) -> Result<Vec<T>, ToolError> {
     let next = AtomicUsize::new(0);
     let results: Mutex<BTreeMap<usize, Result<T, ToolError>>> = Mutex::new(BTreeMap::new());
@@ -160,7 +257,7 @@ fn each<T: Default + Send>(
             failpoint::misbehave("tool.search");
             let result = lines::late(until).map_err(failed).and_then(|()| {
                 match workspace.read_text_at_most(&place.path, MOST_BYTES) {
-                    Ok(text) => look(&text, place.unit),
+                    Ok(text) => look(number, &text, place.unit),
                     Err(error) if place.is_document => Err(error.into()),
                     // A file that isn't text, or is too large, has no lines to show.
                     Err(_) => Ok(T::default()),
@@ -177,50 +274,4 @@ fn each<T: Default + Send>(
         work();
     });
     results.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
-}
-
-/// Passages with all words, or with as many as any passage has, the best first.
-fn by_words(words: &SearchWords, places: &[SearchedText], found: &[Passages]) -> String {
-    let kinds = || found.iter().flat_map(|passages| &passages.0);
-    let most = kinds().map(|(kind, _)| kind.words.count_ones()).max().unwrap_or(0);
-    if most < 2 {
-        return results::listed(places, &[]);
-    }
-    // In how many passages each word stands: the fewer, the more it says.
-    let mut passages = vec![0_u64; words.plain.len()];
-    for (kind, (count, _)) in kinds() {
-        for (number, sum) in passages.iter_mut().enumerate() {
-            *sum += if kind.words & (1 << number) == 0 { 0 } else { *count };
-        }
-    }
-    let rarity = |kind: &PassageRank| -> u64 {
-        let of = |(number, &sum): (usize, &u64)| {
-            if kind.words & (1 << number) == 0 { 0 } else { u64::from(sum.max(1).leading_zeros()) }
-        };
-        passages.iter().enumerate().map(of).sum()
-    };
-    // Those with one word less are worth a look where few have all.
-    let least = most.saturating_sub(1).max(2);
-    let mut total = 0;
-    let mut ranked: Vec<(usize, &PassageRank, &Hit)> = Vec::new();
-    for (number, passages) in found.iter().enumerate() {
-        for (kind, (count, hits)) in &passages.0 {
-            if kind.words.count_ones() >= least {
-                total += count;
-                ranked.extend(hits.iter().map(|hit| (number, kind, hit)));
-            }
-        }
-    }
-    ranked.sort_by_key(|(number, kind, hit)| {
-        let rank = (kind.words.count_ones(), rarity(kind), kind.is_heading);
-        (Reverse(rank), *number, hit.page, hit.line)
-    });
-    ranked.truncate(MOST_HITS);
-    let passages = if total == 1 { "1 passage holds".to_owned() } else { format!("{total} passages hold") };
-    let or_less = if least < most { " or one less" } else { "" };
-    let head = format!(
-        "The words stand nowhere one after another; {passages} {most} of the {}{or_less}, the best first:\n",
-        words.plain.len()
-    );
-    results::ranked(&head, places, &ranked.iter().map(|(number, _, hit)| (*number, *hit)).collect::<Vec<_>>(), total)
 }

@@ -2,11 +2,10 @@
 //! first, then how rare these are, then whether it is a heading, then the order of the texts.
 
 use super::{
-    hit::{Hit, PositionCounter, line_end, line_start, shown},
+    hit::{Hit, Keep, PositionCounter, TextHits, line_end, line_start, shown},
     pattern::SearchWords,
 };
 use overnight_documents::Unit;
-use std::collections::BTreeMap;
 
 /// Lines of a passage.
 const MOST_LINES: usize = 8;
@@ -18,12 +17,8 @@ pub(super) struct PassageRank {
     pub(super) is_heading: bool,
 }
 
-/// The passages of one text: how many of each kind, and the first of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Passages(pub(super) BTreeMap<PassageRank, (u64, Vec<Hit>)>);
-
 /// All passages of `text` that hold two of the words or more; those with one are counted.
-pub(super) fn find(words: &SearchWords, text: &str, unit: Unit, most: usize) -> Passages {
+pub(super) fn find(words: &SearchWords, text: &str, unit: Unit, keep: Keep<'_, PassageRank>) -> TextHits<PassageRank> {
     let bytes = text.as_bytes();
     let mut places: Vec<(usize, u16)> = Vec::new();
     for (number, word) in words.each.iter().enumerate() {
@@ -38,7 +33,7 @@ pub(super) fn find(words: &SearchWords, text: &str, unit: Unit, most: usize) -> 
         }
     }
     places.sort_unstable();
-    let mut passages = Passages::default();
+    let mut passages = TextHits::default();
     let mut counter = PositionCounter::new(text, unit);
     let mut rest = places.as_slice();
     while let Some(&(first, _)) = rest.first() {
@@ -48,13 +43,12 @@ pub(super) fn find(words: &SearchWords, text: &str, unit: Unit, most: usize) -> 
             words: rest[..inside].iter().fold(0, |all, (_, word)| all | word),
             is_heading: bytes[start] == b'#',
         };
-        let (count, hits) = passages.0.entry(kind).or_default();
-        *count += 1;
-        if kind.words.count_ones() > 1 && hits.len() < most {
+        let keep = if kind.words.count_ones() > 1 { keep } else { Keep::First(0) };
+        keep.add(&mut passages, kind, || {
             let (page, line) = counter.place(first);
             let last = line_end(bytes, rest[inside - 1].0, unit);
-            hits.push(Hit { page, line, text: shown(&text[start..last]) });
-        }
+            Hit { page, line, text: shown(text, start..last, first..first) }
+        });
         rest = &rest[inside..];
     }
     passages

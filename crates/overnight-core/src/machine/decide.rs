@@ -20,7 +20,8 @@ use crate::{
     },
     message::{Reply, Stop, ToolCall, readable},
     prompt::{
-        compact::{self, Compaction, FRAME, room_of},
+        bounds,
+        compact::{self, Compaction, FRAME},
         opening, todo_board,
         tools::tools_sha256,
     },
@@ -125,16 +126,11 @@ impl Job {
             }
             ParsedCall::Control(control) => self.control(said, control, at),
             ParsedCall::Invalid { reason } => refused(reason),
-            ParsedCall::Work(_) if self.is_reply_full() => {
+            ParsedCall::Work(_) if bounds::is_full(self) => {
                 skipped("not run: the results of this reply fill the context already; call it again in the next reply")
             }
             ParsedCall::Work(_) => None,
         }
-    }
-
-    /// Whether the unanswered results leave no room for more in this reply.
-    fn is_reply_full(&self) -> bool {
-        self.epoch.unanswered_tokens() > room_of(self) * REPLY_PERCENT / 100
     }
 
     /// Why `todo_complete` completes nothing now, where the fault is not the model's: an outcome is for the todo that it saw.
@@ -244,11 +240,11 @@ impl Job {
         };
         if self.progress == Progress::Digesting {
             let digest = self.epoch.last_reply().map(str::trim).filter(|text| !text.is_empty());
-            let event = || vec![opening::event(self, EpochCause::PhaseEnded, digest, room_of(self))];
+            let event = || vec![opening::event(self, EpochCause::PhaseEnded, digest, bounds::room(&self.spec))];
             return (!self.epoch.is_complete()).then(event);
         }
         match compact::owed(self) {
-            Compaction::Due(cause) => Some(vec![opening::event(self, cause, None, room_of(self))]),
+            Compaction::Due(cause) => Some(vec![opening::event(self, cause, None, bounds::room(&self.spec))]),
             Compaction::Digest => self.board(BoardKind::Digest, Some(todo_board::digest_request())),
             Compaction::NotDue => {
                 let event = Event::CompactionNotDue {
@@ -292,16 +288,19 @@ impl Job {
         if !is_heard {
             return Vec::new();
         }
+        // A working tool bounds what it gives by itself.
+        let is_of_tool = matches!(&result, EffectResult::Tool(..));
+        let most = if is_of_tool { bounds::reply_tokens(&self.spec) } else { self.max_result_tokens() };
         let mut events = self.facts(at, result);
         for event in &mut events {
-            crate::machine::control::bound_result(event, room_of(self) * REPLY_PERCENT / 100);
+            crate::machine::control::bound_result(event, most);
         }
         events
     }
 
     /// The most tokens of a control tool's answer.
     pub(super) fn max_result_tokens(&self) -> u64 {
-        room_of(self) * ANSWER_PERCENT / 100
+        bounds::answer_tokens(&self.spec)
     }
 
     fn facts(&self, at: Timestamp, result: EffectResult) -> Vec<Event> {
@@ -444,10 +443,6 @@ impl Job {
         }
     }
 }
-
-/// Percent of the room for the results of one reply, and for an answer of a control tool.
-const REPLY_PERCENT: u64 = 25;
-const ANSWER_PERCENT: u64 = 10;
 
 /// Whether a change is one that planning waits for.
 fn is_plan_or_memory(change: &FileChange) -> bool {

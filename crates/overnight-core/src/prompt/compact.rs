@@ -1,13 +1,10 @@
 //! When an epoch ends: what the prompt comes to, what the budget has room for, and whether the job fits in one piece.
 
-use super::tools::tools_tokens;
-use crate::{
-    job::{
-        event::EpochCause,
-        instructions::{CompactionPolicy, SummaryBy},
-        state::Job,
-    },
-    tokens::estimate,
+use super::bounds::{fixed_tokens, room};
+use crate::job::{
+    event::EpochCause,
+    instructions::{CompactionPolicy, SummaryBy},
+    state::Job,
 };
 
 /// Percent of the budget at which an epoch ends.
@@ -22,21 +19,6 @@ const FITTING_PROMPT_PERCENT: u64 = 60;
 pub const LEAST_ROOM_TOKENS: u64 = 5_000;
 /// What a message costs beside its text, in tokens.
 pub(crate) const FRAME: u64 = 4;
-
-/// Tokens of what stands before every opening: the tools' descriptions and the system prompt.
-fn fixed_tokens(system_prompt: &str) -> u64 {
-    tools_tokens() + estimate(system_prompt) + FRAME
-}
-
-/// Tokens of the budget that are left beside the system prompt and the tools.
-pub fn room(budget: u64, system_prompt: &str) -> u64 {
-    budget.saturating_sub(fixed_tokens(system_prompt))
-}
-
-/// The room of a job.
-pub fn room_of(job: &Job) -> u64 {
-    room(job.spec.budget_tokens, &job.spec.system_prompt)
-}
 
 /// Estimated tokens of the next prompt, as counted here.
 pub fn local_tokens(job: &Job) -> u64 {
@@ -68,7 +50,7 @@ pub(crate) fn document_tokens(job: &Job) -> u64 {
 /// Whether the job's documents leave so much of the room that it needs no division: neither small phases nor compactions.
 pub fn fits(job: &Job) -> bool {
     match job.spec.instructions.context.compact {
-        CompactionPolicy::Auto => document_tokens(job) <= room_of(job) * FITTING_DOCUMENTS_PERCENT / 100,
+        CompactionPolicy::Auto => document_tokens(job) <= room(&job.spec) * FITTING_DOCUMENTS_PERCENT / 100,
         CompactionPolicy::Always => false,
     }
 }
@@ -107,7 +89,7 @@ pub(crate) fn owed(job: &Job) -> Compaction {
             false => Compaction::Due(EpochCause::PhaseEnded),
         };
     }
-    let is_long = job.epoch.conversation_tokens() > room_of(job) * LONG_PERCENT / 100;
+    let is_long = job.epoch.conversation_tokens() > room(&job.spec) * LONG_PERCENT / 100;
     if job.compaction.todo_ended && !fits && is_long && !job.is_bootstrap() {
         return Compaction::Due(EpochCause::TodoEnded);
     }

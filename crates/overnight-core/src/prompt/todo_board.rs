@@ -3,7 +3,7 @@
 use crate::{
     job::{
         call::TodoFilter,
-        contract::Check,
+        contract::{Check, DeliverableState},
         event::{PhaseKind, Why},
         state::{INSTRUCTIONS_FILE, Job, PLAN_FILE, Planning, Progress, TODOS_FILE},
         todo::{Todo, TodoStatus},
@@ -113,8 +113,24 @@ fn deliverables(job: &Job) -> Vec<String> {
     paths
         .filter(|path| is_written(path))
         .take(DELIVERABLES_SHOWN)
-        .map(|path| format!("{} written", path.rsplit('/').next().unwrap_or(path)))
+        .map(|path| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            job.deliverables.get(path).map_or_else(|| format!("{name} written"), |state| told(name, state))
+        })
         .collect()
+}
+
+/// `obligations.json 43 records, 42 of 43 quotes found, 1 check fails`.
+fn told(name: &str, state: &DeliverableState) -> String {
+    let mut facts = Vec::new();
+    facts.extend(state.records.map(|records| format!("{records} records")));
+    facts.extend(state.quotes.as_ref().map(|quotes| format!("{} of {} quotes found", quotes.found, quotes.all)));
+    facts.push(match state.failed.len() {
+        0 => "all its checks pass".to_owned(),
+        1 => "1 check fails".to_owned(),
+        more => format!("{more} checks fail"),
+    });
+    format!("{name} {}", facts.join(", "))
 }
 
 /// The state of the contract: what of it is there, and what its last check said.

@@ -46,7 +46,10 @@ pub fn tools_tokens() -> u64 {
 
 fn describe(tool: Tool) -> ToolSpec {
     let (description, parameters) = match tool {
-        Tool::ReadFile => ("Read a workspace file as numbered lines.", schema::<ReadFile>()),
+        Tool::ReadFile => (
+            "Read a workspace file as numbered lines: what fits a tenth of the context, and the call that continues.",
+            schema::<ReadFile>(),
+        ),
         Tool::WriteFile => ("Create or replace a file.", schema::<WriteFile>()),
         Tool::AppendFile => ("Append to a file, creating it if needed.", schema::<WriteFile>()),
         Tool::EditFile => ("Replace text in a file; `old` must occur exactly once.", schema::<EditFile>()),
@@ -56,14 +59,15 @@ fn describe(tool: Tool) -> ToolSpec {
         ),
         Tool::CheckDeliverables => ("Make every check of job_complete now.", schema::<NoArguments>()),
         Tool::ListFiles => ("List workspace files with size and time.", schema::<ListFiles>()),
-        Tool::SearchFiles => {
-            ("Search files and the documents' text: a regular expression, or plain words.", schema::<SearchFiles>())
-        }
+        Tool::SearchFiles => (
+            "Search files and the documents' text. Plain words are found over line ends too; a regular expression within a line, unless it has \\n or (?s).",
+            schema::<SearchFiles>(),
+        ),
         Tool::ListDocuments => {
             ("List the documents: type, length, tokens, share already read.", schema::<ListDocuments>())
         }
         Tool::ReadDocument => (
-            "Read a document from a page (or line, where there are no pages). Returns what fits and says how to go on.",
+            "Read a document, or pages of it (lines, where there are no pages). One that fits a fifth of the context comes whole; else what fits, and the call that continues. All results of a reply share a quarter.",
             schema::<ReadDocument>(),
         ),
         Tool::TodoWrite => (

@@ -1,0 +1,102 @@
+//! How many tokens the result of a call may have: a share of the *room*, which is the budget less the system prompt and the
+//! tools. The results of one reply come together in the next prompt, so that what is left of their common share bounds each.
+
+use super::tools::tools_tokens;
+use crate::{
+    job::{call::ReadCall, spec::JobSpec, state::Job},
+    tokens::estimate,
+};
+
+/// Percent of the room for all results of one reply, for one read of a document, and for one result of another tool.
+const REPLY_PERCENT: u64 = 25;
+const DOCUMENT_PERCENT: u64 = 20;
+const OTHER_PERCENT: u64 = 10;
+/// Percent of the room under which it isn't worth while to run one more call of a reply.
+const LEAST_PERCENT: u64 = 2;
+/// Percent of its share by which a text may be longer and is still given whole: a second call would cost more.
+const OVER_PERCENT: u64 = 15;
+
+/// The bound of one call's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultBound {
+    /// Tokens that a result of its kind may have.
+    pub share: u64,
+    /// Tokens that the results before it in the same reply leave.
+    pub left: u64,
+}
+
+impl ResultBound {
+    /// That of `call`, if it is made next.
+    pub fn of(job: &Job, call: &ReadCall) -> Self {
+        let percent = match call {
+            ReadCall::ReadDocument(_) => DOCUMENT_PERCENT,
+            ReadCall::ReadFile(_) | ReadCall::ListFiles(_) | ReadCall::SearchFiles(_) | ReadCall::ListDocuments(_) => {
+                OTHER_PERCENT
+            }
+        };
+        Self { share: room(&job.spec) * percent / 100, left: left(job) }
+    }
+
+    /// That of a call with nothing before it in its reply.
+    pub fn alone(share: u64) -> Self {
+        Self { share, left: u64::MAX }
+    }
+
+    /// Tokens of the result at most.
+    pub fn most(self) -> u64 {
+        self.share.min(self.left)
+    }
+
+    /// Tokens up to which a text is given whole.
+    pub fn most_whole(self) -> u64 {
+        (self.share + self.share * OVER_PERCENT / 100).min(self.left)
+    }
+
+    /// Whether it is the results before it that bound it.
+    pub fn is_crowded(self) -> bool {
+        self.left < self.share
+    }
+}
+
+/// Tokens of the budget that are left beside the system prompt and the tools.
+pub fn room(spec: &JobSpec) -> u64 {
+    spec.budget_tokens.saturating_sub(fixed_tokens(&spec.system_prompt))
+}
+
+/// Tokens of what stands before every opening: the tools' descriptions and the system prompt.
+pub fn fixed_tokens(system_prompt: &str) -> u64 {
+    tools_tokens() + estimate(system_prompt)
+}
+
+/// Tokens of one answer of a control tool.
+pub(crate) fn answer_tokens(spec: &JobSpec) -> u64 {
+    room(spec) * OTHER_PERCENT / 100
+}
+
+/// Tokens of all results of one reply.
+pub fn reply_tokens(spec: &JobSpec) -> u64 {
+    room(spec) * REPLY_PERCENT / 100
+}
+
+/// Tokens that the results of the newest reply leave for the next one of it.
+fn left(job: &Job) -> u64 {
+    reply_tokens(&job.spec).saturating_sub(job.epoch.unanswered_tokens())
+}
+
+/// Whether the results of the newest reply leave no room that is worth another call.
+pub fn is_full(job: &Job) -> bool {
+    job.epoch.unanswered_tokens() > 0 && left(job) < room(&job.spec) * LEAST_PERCENT / 100
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_before_it_bounds_a_result() {
+        let bounds = [u64::MAX, 1_100, 1_000, 999, 0].map(|left| ResultBound { share: 1_000, left });
+        assert_eq!(bounds.map(ResultBound::most), [1_000, 1_000, 1_000, 999, 0]);
+        assert_eq!(bounds.map(ResultBound::most_whole), [1_150, 1_100, 1_000, 999, 0]);
+        assert_eq!(bounds.map(ResultBound::is_crowded), [false, false, false, true, true]);
+    }
+}

@@ -1,0 +1,263 @@
+//! `list_documents`: how long the documents are, what of them can't be read, and the share that was read.
+
+use super::{
+    ToolError,
+    document_cache::DocumentCache,
+    files::{glob, matches},
+};
+use crate::workspace::Workspace;
+use overnight_core::{
+    amount::grouped,
+    job::{
+        call::arguments::ListDocuments,
+        coverage::Coverage,
+        event::{CallEnd, ToolResult},
+        spec::{DocumentEntry, JobSpec},
+    },
+    prompt::fence::quoted,
+    tokens::estimate,
+};
+use std::fmt::Write;
+
+/// Tokens of a list's first and last line.
+const LIST_FRAME_TOKENS: u64 = 60;
+
+/// Tokens of a document from which on it matters where its long pages are: less comes in one or two reads.
+const ONE_READ_TOKENS: u64 = 4_000;
+
+/// How many times as long as the usual a page is that is named as long.
+const LONG_PAGE: u64 = 2;
+
+/// Parts of one document that are named in the list; the rest is counted.
+pub(super) const MOST_PARTS: usize = 8;
+
+/// The documents with their lengths and the shares that were read, from a place on, as many as `most` tokens hold.
+pub(super) fn list(
+    spec: &JobSpec,
+    coverage: &Coverage,
+    workspace: &Workspace,
+    document_cache: &mut DocumentCache,
+    wanted: &ListDocuments,
+    most: u64,
+) -> Result<ToolResult, ToolError> {
+    let mut long_pages = |document: &DocumentEntry| {
+        if !document.paged || document.tokens <= ONE_READ_TOKENS {
+            return Ok(None);
+        }
+        let text = document_cache.text(workspace, document)?;
+        let pages: Vec<u64> = (1..=document.units).map(|page| estimate(text.range(page, page))).collect();
+        Ok(uneven(&pages))
+    };
+    listed(&spec.documents, coverage, wanted, most, &mut long_pages).map(|text| ToolResult::plain(CallEnd::Done, text))
+}
+
+/// `about 300 tokens a page, but over 600 on pages 3, 17-18, at most 4,100`: where pages differ much in length.
+fn uneven(pages: &[u64]) -> Option<String> {
+    let longest = pages.iter().copied().max()?;
+    let usual = pages.iter().sum::<u64>() / pages.len() as u64;
+    let bound = usual * LONG_PAGE;
+    if longest <= bound {
+        return None;
+    }
+    let long: Vec<u64> = (1..).zip(pages).filter(|(_, tokens)| **tokens > bound).map(|(page, _)| page).collect();
+    let spans: Vec<String> = long
+        .chunk_by(|page, next| page + 1 == *next)
+        .map(|span| match span {
+            [first, .., last] => format!("{first}-{last}"),
+            [] | [_] => span.iter().map(u64::to_string).collect(),
+        })
+        .collect();
+    let more = if spans.len() > MOST_PARTS { " and others" } else { "" };
+    Some(format!(
+        "about {} tokens a page, but over {} on page{} {}{more}, at most {}",
+        grouped(usual),
+        grouped(bound),
+        if long.len() == 1 { "" } else { "s" },
+        spans[..spans.len().min(MOST_PARTS)].join(", "),
+        grouped(longest)
+    ))
+}
+
+/// What is said of a document's long pages.
+type LongPages<'a> = &'a mut dyn FnMut(&DocumentEntry) -> Result<Option<String>, ToolError>;
+
+fn listed(
+    all: &[DocumentEntry],
+    coverage: &Coverage,
+    wanted: &ListDocuments,
+    most: u64,
+    long_pages: LongPages<'_>,
+) -> Result<String, ToolError> {
+    let glob = wanted.glob.as_deref().map(glob).transpose()?;
+    let fits = |document: &&DocumentEntry| {
+        matches(glob.as_ref(), &document.name) || matches(glob.as_ref(), &format!("documents/{}", document.name))
+    };
+    let documents: Vec<&DocumentEntry> = all.iter().filter(fits).collect();
+    let count = documents.len();
+    let tokens: u64 = documents.iter().map(|document| document.tokens).sum();
+    let of = if wanted.glob.is_some() { format!(" of {}", all.len()) } else { String::new() };
+    let first = usize::try_from(wanted.from.unwrap_or(1).max(1)).unwrap_or(usize::MAX);
+    if first > count && first > 1 {
+        return Err(ToolError::Tell(format!("the list ends at place {count}; ask for an earlier one")));
+    }
+    let mut lines = String::new();
+    let mut spent = LIST_FRAME_TOKENS;
+    let mut last = first - 1;
+    for document in &documents[last..] {
+        let line = line(coverage, document, long_pages(document)?);
+        spent += estimate(&line);
+        if spent > most && last >= first {
+            break;
+        }
+        lines.push_str(&line);
+        last += 1;
+    }
+    let part = if first > 1 || last < count { format!("; here {first} to {last}") } else { String::new() };
+    let mut text = format!("{count}{of} documents, about {tokens} tokens{part}:\n{lines}");
+    if last < count {
+        let glob = wanted.glob.as_deref().map(|glob| format!("\"glob\": {}, ", quoted(glob))).unwrap_or_default();
+        let _ = write!(text, "Go on: list_documents({{{glob}\"from\": {}}})", last + 1);
+    }
+    text.truncate(text.trim_end().len());
+    Ok(text)
+}
+
+/// `a.pdf (PDF, 12 pages, about 3400 tokens, 40 % read) [not read: pages 3-4: no text on it, probably a scan]`.
+fn line(coverage: &Coverage, document: &DocumentEntry, long_pages: Option<String>) -> String {
+    let mut line = format!(
+        "{} ({}, {} {}s, about {} tokens, {:.0} % read)",
+        document.name,
+        document.format,
+        document.units,
+        document.unit(),
+        document.tokens,
+        coverage.share(document) * 100.0
+    );
+    let recognised = document.recognised.iter().map(|pages| format!("{pages} recognised by OCR"));
+    let not_read = document.gaps.iter().map(|gap| format!("not read: {gap}"));
+    let mut parts: Vec<String> = not_read.chain(recognised).collect();
+    if parts.len() > MOST_PARTS {
+        let more = parts.len() - MOST_PARTS;
+        parts.truncate(MOST_PARTS);
+        parts.push(format!("{more} more such parts"));
+    }
+    parts.extend(document.notes.iter().cloned().chain(long_pages));
+    if !parts.is_empty() {
+        let _ = write!(line, " [{}]", parts.join("; "));
+    }
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use overnight_core::job::{
+        event::ShownPart,
+        pages::{PageRange, UnreadPart},
+    };
+
+    /// A document with gaps, pages of which were recognised.
+    pub(in crate::tool) fn document(name: &str) -> DocumentEntry {
+        let gap = |from, to, why: &str| UnreadPart { pages: Some(PageRange { from, to }), why: why.to_owned() };
+        DocumentEntry {
+            name: name.to_owned(),
+            sha256: String::new(),
+            bytes: 0,
+            format: "PDF".to_owned(),
+            paged: true,
+            units: 10,
+            tokens: 3_400,
+            text_sha256: String::new(),
+            reader: String::new(),
+            gaps: vec![gap(3, 4, "no text, probably a scan"), gap(9, 9, "damaged"), gap(11, 20, "cut off")],
+            unreadable: vec![PageRange { from: 3, to: 4 }],
+            recognised: vec![PageRange { from: 7, to: 9 }],
+            notes: vec!["a note".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_list_says_what_is_missing() {
+        let mut coverage = Coverage::default();
+        coverage.add(&ShownPart { document: "a.pdf".to_owned(), from: 1, to: 4, lines: None });
+        let plain = DocumentEntry {
+            gaps: Vec::new(),
+            unreadable: Vec::new(),
+            recognised: Vec::new(),
+            notes: Vec::new(),
+            ..document("b.pdf")
+        };
+        let text = listed(&[document("a.pdf"), plain], &coverage, &ListDocuments::default(), 4_000, &mut |document| {
+            Ok((document.name == "b.pdf").then(|| "a remark".to_owned()))
+        })
+        .unwrap();
+        assert_eq!(
+            text,
+            "2 documents, about 6800 tokens:\n\
+             a.pdf (PDF, 10 pages, about 3400 tokens, 25 % read) [not read: pages 3-4: no text, probably a scan; \
+             not read: page 9: damaged; not read: pages 11-20: cut off; pages 7-9 recognised by OCR; a note]\n\
+             b.pdf (PDF, 10 pages, about 3400 tokens, 0 % read) [a remark]"
+        );
+    }
+
+    #[test]
+    fn pages_that_are_much_longer_are_named() {
+        let of = |long: &[(u64, u64)]| {
+            let tokens = |page| long.iter().find(|(number, _)| *number == page).map_or(300, |(_, tokens)| *tokens);
+            uneven(&(1..=20).map(tokens).collect::<Vec<u64>>())
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[(7, 600)]), None);
+        assert_eq!(of(&[(7, 4_300)]).unwrap(), "about 500 tokens a page, but over 1,000 on page 7, at most 4,300");
+        assert_eq!(
+            of(&[(3, 1_300), (17, 2_300), (18, 1_600), (20, 900)]).unwrap(),
+            "about 545 tokens a page, but over 1,090 on pages 3, 17-18, at most 2,300"
+        );
+        assert_eq!(uneven(&[]), None);
+    }
+
+    #[test]
+    fn a_long_list_comes_in_parts() {
+        let documents: Vec<DocumentEntry> = (0..10_000)
+            .map(|n| DocumentEntry {
+                gaps: Vec::new(),
+                recognised: Vec::new(),
+                notes: Vec::new(),
+                ..document(&format!("in/{n:05}.pdf"))
+            })
+            .collect();
+        let list = |glob: Option<&str>, from| {
+            let wanted = ListDocuments { glob: glob.map(str::to_owned), from };
+            listed(&documents, &Coverage::default(), &wanted, 300, &mut |_| Ok(None)).map_err(|error| error.to_string())
+        };
+        let mut from = 1;
+        let mut names = 0;
+        while from <= 10_000 {
+            let text = list(None, Some(from)).unwrap();
+            assert!(estimate(&text) <= 300, "{text}");
+            let lines: Vec<&str> = text.lines().collect();
+            let next = names + lines.iter().filter(|line| line.starts_with("in/")).count();
+            assert_eq!(lines[0], format!("10000 documents, about 34000000 tokens; here {from} to {next}:"));
+            let end = if next < 10_000 {
+                format!("Go on: list_documents({{\"from\": {}}})", next + 1)
+            } else {
+                lines[lines.len() - 1].to_owned()
+            };
+            assert_eq!(lines[lines.len() - 1], end);
+            (names, from) = (next, next as u64 + 1);
+        }
+        assert_eq!(names, 10_000);
+        let some = list(Some("*/0000?.pdf"), Some(10)).unwrap();
+        assert_eq!(
+            some,
+            "10 of 10000 documents, about 34000 tokens; here 10 to 10:\nin/00009.pdf (PDF, 10 pages, about 3400 tokens, 0 % read)"
+        );
+        assert!(
+            list(Some("0????.pdf"), None).unwrap().ends_with("list_documents({\"glob\": \"0????.pdf\", \"from\": 17})"),
+            "{}",
+            list(Some("0????.pdf"), None).unwrap()
+        );
+        assert_eq!(list(None, Some(10_001)).unwrap_err(), "the list ends at place 10000; ask for an earlier one");
+    }
+}
