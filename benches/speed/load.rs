@@ -81,51 +81,25 @@ impl Load {
     }
 
     fn replies(self) -> Vec<Value> {
-        let done = || json!({"todo_complete": {}});
-        let read = |path: &str| json!({"read_file": {"path": path}});
-        let same = || json!({"no_change": {"reason": "it fits"}});
         let report = "output/report.md";
-        let mut replies = vec![
-            reply(&[
-                json!({"generate_workspace_summary": {}}),
-                done(),
-                read("workspace_summary.md"),
-                done(),
-                read("instructions.md"),
-                done(),
-            ]),
-            reply(&[
-                json!({"write_file": {"path": "main_plan.md", "content": self.plan()}}),
-                done(),
-                json!({"list_documents": {}}),
-                done(),
-            ]),
-        ];
+        let mut replies = vec![reply(&[json!({"write_file": {"path": "main_plan.md", "content": self.plan()}})])];
         for phase in 1..=self.phases {
-            replies.push(reply(&[
-                json!({"append_file": {"path": "workspace.md", "content": format!("- phase {phase} is about document {phase}\n")}}),
-                same(),
-                json!({"todo_write": {"todos": (1..=TODOS).map(|todo| json!({
-                    "content": format!("Read part {todo} of {} and note what it demands", document(phase)),
-                    "active_form": format!("Reading part {todo} of {}", document(phase)),
-                })).collect::<Vec<_>>()}}),
-            ]));
             for todo in 1..=TODOS {
                 let lines = RESULT_BYTES / LINE_BYTES;
                 let (from, to) = ((todo - 1) * lines + 1, todo * lines);
-                replies.push(reply(&[json!({"read_document": {"name": document(phase), "from": from, "to": to}})]));
+                let read = json!({"read_document": {"name": document(phase), "from": from, "to": to}});
+                // The memory is owed at the end of a phase, and comes with the first work of the next one.
+                let learned = format!("- phase {} is about document {}\n", phase - 1, phase - 1);
+                let memory = json!({"append_file": {"path": "workspace.md", "content": learned}});
+                replies.push(if phase > 1 && todo == 1 { reply(&[memory, read]) } else { reply(&[read]) });
                 replies.push(reply(&[self.note(phase, todo)]));
                 let outcome = format!("{lines} demands noted, {from} to {to}; none contradicts another");
                 replies.push(reply(&[json!({"todo_complete": {"outcome": outcome}})]));
             }
         }
-        replies.push(reply(&[same(), same()]));
         let words = "Every part of every document was read, and what it demands is noted beside this report.\n";
         replies.push(reply(&[
             json!({"write_file": {"path": report, "content": words}}),
-            done(),
-            read(report),
-            done(),
             json!({"job_complete": {"summary": "All was read.", "deliverables": [report], "confidence": 0.9}}),
         ]));
         replies
@@ -147,10 +121,10 @@ impl Load {
     fn plan(self) -> String {
         let mut plan = "# Execution Plan\n\n## Overview\n\nOne document a phase, then the report.\n".to_owned();
         for phase in 1..=self.phases {
-            let _ = write!(
-                plan,
-                "\n## Phase {phase}: Document {phase}\n\n- [ ] Read it part by part and note what it demands\n"
-            );
+            let _ = write!(plan, "\n## Phase {phase}: Document {phase}\n\n");
+            for todo in 1..=TODOS {
+                let _ = writeln!(plan, "- [ ] Read part {todo} of {} and note what it demands", document(phase));
+            }
         }
         plan
     }

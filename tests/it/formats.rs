@@ -180,11 +180,13 @@ fn large(text: &str) -> String {
 }
 
 fn plan_set(text: &str) -> Event {
-    Event::PlanSet { text: text.into(), because: "a test".to_owned() }
+    Event::PlanSet { text: text.into(), phases: Vec::new(), because: "a test".to_owned() }
 }
 
 fn returned(text: String) -> Event {
     Event::ToolReturned {
+        conversation: 0,
+        tokens: 0,
         call: "call_1_1".to_owned(),
         name: "read_file".to_owned(),
         result: ToolResult::plain(CallEnd::Done, text),

@@ -36,7 +36,11 @@ fn minimal() -> Instructions {
         model: None,
         fallback: Vec::new(),
         phase: PhaseBounds { min_todos: 5, max_todos: 20 },
-        context: ContextSettings { budget_tokens: 100_000, fold: FoldPolicy::Todo, summary: SummaryBy::Digest },
+        context: ContextSettings {
+            budget_tokens: 100_000,
+            compact: CompactionPolicy::Auto,
+            summary: SummaryBy::Digest,
+        },
         limits: Limits::default(),
         coverage: 1.0,
         confidence_floor: 0.5,
@@ -61,7 +65,7 @@ description: Uses every key
 model: offline
 fallback: ["openai:small", anthropic:large]
 phase: { min_todos: 3, max_todos: 7 }
-context: { budget_tokens: 32k, fold: none, summary: model }
+context: { budget_tokens: 32k, compact: always, summary: model }
 limits:
   turns: 5000
   turns_per_todo: 4
@@ -108,7 +112,11 @@ fn everything() -> Instructions {
         model: Some("offline".to_owned()),
         fallback: vec!["openai:small".to_owned(), "anthropic:large".to_owned()],
         phase: PhaseBounds { min_todos: 3, max_todos: 7 },
-        context: ContextSettings { budget_tokens: 32_000, fold: FoldPolicy::None, summary: SummaryBy::Model },
+        context: ContextSettings {
+            budget_tokens: 32_000,
+            compact: CompactionPolicy::Always,
+            summary: SummaryBy::Model,
+        },
         limits: Limits {
             turns_per_todo: 4,
             turns_per_phase: 50,
@@ -205,7 +213,7 @@ fn unknown_keys_are_refused_at_every_level() {
     refused_with("tools: { shel: true }", "5: unknown key 'shel' in 'tools'; did you mean 'shell'?");
     refused_with(
         "context: { colour: red }",
-        "5: unknown key 'colour' in 'context'; known here: budget_tokens, fold, summary",
+        "5: unknown key 'colour' in 'context'; known here: budget_tokens, compact, summary",
     );
     refused_with(
         "  - path: output/b.md\n    Forbid: []",
@@ -242,7 +250,7 @@ fn wrong_types_and_ranges_are_refused() {
         ("phase: { min_todos: 9, max_todos: 3 }", "'phase.min_todos' is 9, more than 'phase.max_todos', which is 3"),
         ("phase: { max_todos: 4294967296 }", "'phase.max_todos' must be at most 1000"),
         ("context: { budget_tokens: 7999 }", "'context.budget_tokens' must be at least 8000, not 7999"),
-        ("context: { fold: never }", "'context.fold' must be todo or none, not 'never'"),
+        ("context: { compact: never }", "'context.compact' must be auto or always, not 'never'"),
         ("limits: { turns: -3 }", "'limits.turns' must be a whole number such as 500k, 20M or 20000000, not -3"),
         (
             "limits: { tokens: 20MB }",

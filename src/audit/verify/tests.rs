@@ -41,7 +41,8 @@ impl Job {
     }
 
     fn returned(&mut self, result: ToolResult) {
-        let event = Event::ToolReturned { call: "c1".into(), name: "write_file".into(), result };
+        let event =
+            Event::ToolReturned { conversation: 0, call: "c1".into(), name: "write_file".into(), result, tokens: 0 };
         self.note(serde_json::to_value(event).unwrap());
     }
 

@@ -7,8 +7,8 @@ use overnight_core::{
         contract::{QuoteQuery, QuoteResult, check_deliverable, records::add_records},
         digest::sha256,
         event::{
-            CallEnd, ChangedFile, Decision, Event, ExaminedFiles, PhaseKind, PreparedWrite, SavedFile, ShownPart,
-            SpilledResult, StepEnd, ToolResult,
+            CallEnd, ChangedFile, Decision, Event, ExaminedFiles, PhaseKind, PlanningEnd, PreparedWrite, SavedFile,
+            ShownPart, SpilledResult, ToolResult,
         },
         failure::{Failure, FailureKind},
         id::JobId,
@@ -26,11 +26,10 @@ use overnight_core::{
     },
     message::{Message, Prompt, Reply, Stop, ToolCall, Usage},
     prompt::{
-        compact::RESULT_TOKENS,
-        compose,
-        layers::share_of,
+        bounds, compose,
         summary::{self, FileEntry},
         todo_board,
+        tools::tools_sha256,
     },
     tokens::{bounded, estimate},
 };
@@ -154,7 +153,7 @@ impl World {
                 Event::JobCreated {
                     spec_sha256: sha256(b"job.yaml"),
                     spec: Box::new(spec.clone()),
-                    tools_sha256: String::new(),
+                    tools_sha256: tools_sha256().to_owned(),
                 },
                 Event::PhaseStarted {
                     number: 0,
@@ -259,7 +258,7 @@ impl World {
 
     fn answer_model(&mut self, mut reply: Reply) -> EffectResult {
         let prompt = compose::prompt(&self.job);
-        check_calls_and_results(&prompt, &self.files);
+        check_calls_and_results(&prompt);
         let prompt_sha256 = compose::prompt_sha256(&prompt);
         self.prompts.push(prompt);
         self.clock_ms += CALL_MS;
@@ -273,7 +272,7 @@ impl World {
             Effect::Decide | Effect::Model | Effect::Nothing => EffectResult::Now,
             Effect::Prepare(_) if self.fates.front() == Some(&Fate::Unprepared) => {
                 self.fates.pop_front();
-                EffectResult::Tool(ToolResult::plain(CallEnd::Failed, "the file can't be opened"))
+                EffectResult::Tool(ToolResult::plain(CallEnd::Failed, "the file can't be opened"), None)
             }
             Effect::Prepare(change) => match self.after(change) {
                 Ok(after) => {
@@ -281,17 +280,19 @@ impl World {
                     let prepared = PreparedWrite { before, after: sha256(after.as_bytes()), records: None };
                     EffectResult::Prepared(prepared, saved(change.path(), &after))
                 }
-                Err(text) => EffectResult::Tool(ToolResult::plain(CallEnd::Failed, text)),
+                Err(text) => EffectResult::Tool(ToolResult::plain(CallEnd::Failed, text), None),
             },
             Effect::Change(..) | Effect::Read { .. } | Effect::GenerateSummary => {
                 let PendingCall { said, call, .. } = self.job.calls.pending[0].clone();
                 let ParsedCall::Work(work) = call else { panic!("{call:?} is no work") };
-                let result = match self.fates.pop_front().unwrap_or(Fate::Well) {
+                let (result, saved) = match self.fates.pop_front().unwrap_or(Fate::Well) {
                     Fate::Well | Fate::Unprepared => self.work(&said, &work),
-                    Fate::Fails(letters) => ToolResult::plain(CallEnd::Failed, "no such luck. ".repeat(letters / 14)),
-                    Fate::Interrupted => ToolResult::plain(CallEnd::Interrupted, "interrupted by a crash"),
+                    Fate::Fails(letters) => {
+                        (ToolResult::plain(CallEnd::Failed, "no such luck. ".repeat(letters / 14)), None)
+                    }
+                    Fate::Interrupted => (ToolResult::plain(CallEnd::Interrupted, "interrupted by a crash"), None),
                 };
-                EffectResult::Tool(self.spill(&said, result))
+                EffectResult::Tool(self.spill(&said, result), saved)
             }
             Effect::Archive { folder, .. } => {
                 self.files.insert(format!("archive/{folder}/todos.md"), todo_board::file(&self.job));
@@ -362,22 +363,17 @@ impl World {
         }
     }
 
-    fn work(&mut self, call: &ToolCall, work: &WorkCall) -> ToolResult {
+    fn work(&mut self, call: &ToolCall, work: &WorkCall) -> (ToolResult, Option<SavedFile>) {
         let done = |text: String| ToolResult::plain(CallEnd::Done, text);
-        match work {
+        let result = match work {
             WorkCall::Change(change) => {
                 let after = self.after(change).unwrap();
                 let path = change.path().to_owned();
                 self.files.insert(path.clone(), after.clone());
-                ToolResult {
-                    changed: Some(ChangedFile {
-                        path: path.clone(),
-                        sha256: sha256(after.as_bytes()),
-                        bytes: after.len() as u64,
-                    }),
-                    saved: saved(&path, &after),
-                    ..done(format!("{} {path} ({} bytes now).", call.name, after.len()))
-                }
+                let (bytes, saved) = (after.len() as u64, saved(&path, &after));
+                let text = format!("{} {path} ({bytes} bytes now).", call.name);
+                let changed = Some(ChangedFile { path, sha256: sha256(after.as_bytes()), bytes });
+                return (ToolResult { changed, ..done(text) }, saved);
             }
             WorkCall::CheckDeliverables => done("checked".to_owned()),
             WorkCall::GenerateWorkspaceSummary => {
@@ -410,12 +406,13 @@ impl World {
                 }
                 None => ToolResult::plain(CallEnd::Failed, format!("there is no document {}", wanted.name)),
             },
-        }
+        };
+        (result, None)
     }
 
     /// What is larger than a result may be goes to a file, whole.
     fn spill(&mut self, call: &ToolCall, result: ToolResult) -> ToolResult {
-        let most = share_of(self.job.spec.budget_tokens, RESULT_TOKENS);
+        let most = bounds::room(&self.job.spec) / 10;
         if result.shown.is_some() || estimate(&result.text) <= most {
             return result;
         }
@@ -488,23 +485,20 @@ impl World {
 
     // ── Ways to a place in the loops
 
-    /// Through bootstrap with `plan`, up to the first planning step.
+    /// Through bootstrap with `plan`, up to the first task of phase 1.
     pub(crate) fn bootstrapped(&mut self, plan: &str) -> &mut Self {
-        self.play([
-            say([call("generate_workspace_summary", json!({})), done("summary written")]),
-            say([read_file(SUMMARY_FILE), done("read"), read_file(INSTRUCTIONS_FILE), done("read")]),
-            say([write_file(PLAN_FILE, plan), done("planned"), read_file(PLAN_FILE), done("in phases")]),
-        ])
+        self.play([say([write_file(PLAN_FILE, plan)])])
     }
 
-    /// Up to the first task of phase 1.
+    /// Up to the first task of phase 1 of [`PLAN`].
     pub(crate) fn in_phase_one(&mut self) -> &mut Self {
-        self.bootstrapped(PLAN).play([plan_for(5)])
+        self.bootstrapped(PLAN)
     }
 
     /// The whole current phase, one task a reply, each with a file of its own.
     pub(crate) fn work_phase(&mut self) -> &mut Self {
-        while self.job.is_executing() && self.job.is_running() {
+        let number = self.job.phase.number;
+        while self.job.is_executing() && self.job.is_running() && self.job.phase.number == number {
             let task = self.job.phase.todos.current().unwrap().id;
             let path = format!("notes/{}-{task}.md", self.job.phase.number);
             self.play([say([write_file(&path, "checked"), done("checked it")])]);
@@ -514,51 +508,37 @@ impl World {
 
     /// Up to the first task of the review, with the deliverable written where `delivered`.
     pub(crate) fn in_review(&mut self, delivered: bool) -> &mut Self {
-        self.in_phase_one().work_phase().play([plan_for(5)]).work_phase();
         if delivered {
             self.files.insert("output/report.md".to_owned(), "All pumps ran well.".to_owned());
         }
-        self.play([say([no_change("nothing new"), no_change("it holds")])])
+        self.in_phase_one().work_phase().play([remembered()]).work_phase()
     }
 }
 
-/// Every call of a reply has exactly one result, right after it and in order; no result is without its call; and a result
-/// that was replaced by a line says truly how to have it again.
-fn check_calls_and_results(prompt: &Prompt, files: &BTreeMap<String, String>) {
+/// Every call of a reply has exactly one result, right after it and in order; no result is without its call; and the runner's
+/// word is a message of its own only at the beginning and behind a reply without calls.
+fn check_calls_and_results(prompt: &Prompt) {
     let mut open: VecDeque<&ToolCall> = VecDeque::new();
+    let mut is_behind_result = false;
     for message in &prompt.messages {
         match message {
-            Message::Tool { call, name, text } => {
+            Message::Tool { call, name, .. } => {
                 let asked = open.pop_front().expect("a result without its call");
                 assert_eq!((&asked.id, &asked.name), (call, name));
-                check_line(asked, text, files);
+                is_behind_result = true;
             }
-            Message::System { .. } | Message::User { .. } => assert!(open.is_empty(), "no result for {open:?}"),
+            Message::System { .. } | Message::User { .. } => {
+                assert!(open.is_empty(), "no result for {open:?}");
+                assert!(!is_behind_result, "a user message behind a result");
+            }
             Message::Assistant { calls, .. } => {
                 assert!(open.is_empty(), "no result for {open:?}");
                 open = calls.iter().collect();
+                is_behind_result = false;
             }
         }
     }
-}
-
-fn check_line(asked: &ToolCall, text: &str, files: &BTreeMap<String, String>) {
-    let Some((_, again)) = text
-        .strip_prefix(&format!("[{} result ", asked.name))
-        .filter(|rest| rest.starts_with("masked: ") || rest.starts_with("folded: "))
-        .and_then(|rest| rest.strip_suffix(']')?.split_once(" tokens; "))
-    else {
-        return;
-    };
-    if let Some(path) = again.strip_prefix("the whole is in ") {
-        assert!(files.contains_key(path), "{again}");
-    } else if let Some(arguments) = again.strip_prefix("call it again with ") {
-        let arguments = arguments.strip_suffix(" to see it").unwrap();
-        let cut = arguments.split("\n[cut here").next().unwrap();
-        assert!(asked.arguments.to_string().starts_with(cut), "{again}");
-    } else {
-        assert!(["todo_list() shows the todos", "it is kept in the journal only"].contains(&again), "{again}");
-    }
+    assert!(open.is_empty(), "no result for {open:?}");
 }
 
 fn saved(path: &str, text: &str) -> Option<SavedFile> {
@@ -570,7 +550,7 @@ fn saved(path: &str, text: &str) -> Option<SavedFile> {
 }
 
 /// Two phases to work and a review of the model's own, which merges into the system's.
-pub(crate) const PLAN: &str = "# Execution Plan\n\n## Overview\n\nFirst north, then south.\n\n## Phase 1: North station\n\n- [ ] Read north.md\n- [ ] Note its faults\n\n## Phase 2: South station\n\n- [ ] Read south.md\n- [ ] Note its faults\n\n## Phase 3: Final Review\n\n- [ ] Check everything\n";
+pub(crate) const PLAN: &str = "# Execution Plan\n\n## Overview\n\nFirst north, then south.\n\n## Phase 1: North station\n\n- [ ] Check pump 1\n- [ ] Check pump 2\n- [ ] Check pump 3\n- [ ] Check pump 4\n- [ ] Check pump 5\n\n## Phase 2: South station\n\n- [ ] Check pump 1\n- [ ] Check pump 2\n- [ ] Check pump 3\n- [ ] Check pump 4\n- [ ] Check pump 5\n\n## Phase 3: Final Review\n\n- [ ] Check everything\n";
 
 pub(crate) fn say(calls: impl IntoIterator<Item = ToolCall>) -> Reply {
     Reply {
@@ -604,10 +584,6 @@ pub(crate) fn write_file(path: &str, content: &str) -> ToolCall {
     call("write_file", json!({"path": path, "content": content}))
 }
 
-pub(crate) fn no_change(reason: &str) -> ToolCall {
-    call("no_change", json!({"reason": reason}))
-}
-
 pub(crate) fn todo_write(count: u32) -> ToolCall {
     let todos: Vec<Value> = (1..=count)
         .map(|place| json!({"content": format!("Check pump {place}"), "active_form": format!("Checking pump {place}")}))
@@ -615,9 +591,14 @@ pub(crate) fn todo_write(count: u32) -> ToolCall {
     call("todo_write", json!({ "todos": todos }))
 }
 
-/// Memory, plan and `count` todos in one reply.
+/// All that planning asks for.
+pub(crate) fn remembered() -> Reply {
+    say([write_file(MEMORY_FILE, "# Memory\n\nPumps matter.")])
+}
+
+/// Memory and `count` todos in one reply.
 pub(crate) fn plan_for(count: u32) -> Reply {
-    say([write_file(MEMORY_FILE, "# Memory\n\nPumps matter."), no_change("it holds"), todo_write(count)])
+    say([write_file(MEMORY_FILE, "# Memory\n\nPumps matter."), todo_write(count)])
 }
 
 pub(crate) fn job_complete(confidence: f64) -> ToolCall {
@@ -632,8 +613,8 @@ fn short(text: &str) -> String {
     if line.chars().count() > 160 { line.chars().take(160).collect::<String>() + "…" } else { line }
 }
 
-fn names(calls: &[ToolCall]) -> String {
-    let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+fn names(calls: &[PendingCall]) -> String {
+    let names: Vec<&str> = calls.iter().map(|call| call.said.name.as_str()).collect();
     if names.is_empty() { "no call".to_owned() } else { names.join(", ") }
 }
 
@@ -655,12 +636,18 @@ pub(crate) fn line(event: &Event) -> String {
         }
         Event::PlanSet { because, .. } => format!("plan set: {because}"),
         Event::FileWritten { path } => format!("file written: {path}"),
-        Event::StepEnded { step, end } => match end {
-            StepEnd::Saved => format!("step {step}: saved"),
-            StepEnd::NoChange { reason } => format!("step {step}: no change ({reason})"),
-            StepEnd::FellBack => format!("step {step}: fell back"),
-        },
-        Event::TodosRefused { reason } => format!("todos refused: {reason}"),
+        Event::PlanRead { phases, .. } => format!("plan read: {} phases", phases.len()),
+        Event::PlanSaved { phases, .. } => format!("plan saved: {} phases", phases.len()),
+        Event::MemorySaved { .. } => "memory saved".to_owned(),
+        Event::FilesEdited { files, .. } => format!("edited: {}", files.join(", ")),
+        Event::PlanningRefused { reason } => format!("planning refused: {reason}"),
+        Event::PlanningEnded { end, memory_waived } => {
+            let end = match end {
+                PlanningEnd::Done => "planning done",
+                PlanningEnd::FellBack => "planning fell back",
+            };
+            format!("{end}{}", if *memory_waived { ", memory waived" } else { "" })
+        }
         Event::TodosWarned { warning } => format!("todos warned: {warning}"),
         Event::TodosWritten { todos } => format!("todos written: {}", todos.len()),
         Event::TodoCompleted { id, outcome, unevidenced } => {
@@ -669,9 +656,14 @@ pub(crate) fn line(event: &Event) -> String {
         }
         Event::TodoCompletionRefused { id, .. } => format!("todo {id} not completed"),
         Event::AttemptFailed { turn, attempt, kind, .. } => format!("turn {turn}, attempt {attempt}: {kind}"),
-        Event::ContextMasked { calls } => format!("masked {}", calls.join(", ")),
-        Event::TurnsFolded { entries, .. } => format!("folded {entries} entries"),
-        Event::ContextCompacted { .. } => "context compacted".to_owned(),
+        Event::EpochOpened { number, cause, .. } => format!("epoch {number}: {cause:?}"),
+        Event::BoardShown { kind, board, .. } => {
+            format!("board {kind:?}{}", if board.is_some() { ", in full" } else { "" })
+        }
+        Event::CompactionNotDue { .. } => "compaction not due".to_owned(),
+        Event::ChecksMade { checks } => {
+            format!("checks made: {} of {} pass", checks.iter().filter(|check| check.passed).count(), checks.len())
+        }
         Event::ModelReplied { turn, calls, stop, .. } => match stop {
             Stop::Done => format!("turn {turn}: {}", names(calls)),
             Stop::Length => format!("turn {turn} (cut): {}", names(calls)),

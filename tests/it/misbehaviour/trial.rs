@@ -260,7 +260,7 @@ fn assert_sound(rest: &Rest, is_readable: bool) {
         match event {
             Event::ModelReplied { calls, .. } => {
                 assert!(owed.is_empty(), "no result for {owed:?}");
-                owed.extend(calls.iter().map(|call| call.id.as_str()));
+                owed.extend(calls.iter().map(|call| call.said.id.as_str()));
             }
             Event::ToolReturned { call, .. } => {
                 assert!(results.insert(call.clone()), "two results for {call}");

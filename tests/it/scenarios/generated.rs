@@ -129,7 +129,7 @@ fn written_in(events: &[&Event], path: &str, text: &str) -> Option<u64> {
         Event::ModelReplied { turn, calls, .. } => Some((*turn, calls)),
         _ => None,
     });
-    let mut writes = replies.flat_map(|(turn, calls)| calls.iter().map(move |call| (turn, &call.arguments)));
+    let mut writes = replies.flat_map(|(turn, calls)| calls.iter().map(move |call| (turn, &call.said.arguments)));
     let is_it = |given: &Value| {
         given["path"] == path && given["content"].as_str().is_some_and(|content| content.trim_end() == text.trim_end())
     };

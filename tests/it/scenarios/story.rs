@@ -136,7 +136,7 @@ fn line(event: &Event) -> String {
             size(files.memory.as_ref().map(overnight_core::job::part::Part::text)),
             size(Some(files.instructions.text()))
         ),
-        Event::PlanSet { text, because } => format!("plan set: {because} ({})", size(Some(text.text()))),
+        Event::PlanSet { text, because, .. } => format!("plan set: {because} ({})", size(Some(text.text()))),
         Event::FileWritten { path } => format!("written: {path}"),
         Event::TodosWritten { todos: list } => format!("todos written{}", todos(list)),
         Event::TodoCompleted { id, outcome, unevidenced } => {
@@ -144,8 +144,6 @@ fn line(event: &Event) -> String {
             format!("todo {id} completed{mark}: {}", outcome.as_deref().unwrap_or("-"))
         }
         Event::TodoCompletionRefused { id, reason } => format!("todo {id} not completed: {}", short(reason)),
-        Event::ContextMasked { calls } => format!("masked: {}", calls.join(", ")),
-        Event::TurnsFolded { entries, digest } => format!("folded: {entries} entries into\n{digest}"),
         Event::ModelReplied { text, calls, stop, .. } => {
             let cut = match stop {
                 Stop::Done => "",
@@ -153,10 +151,10 @@ fn line(event: &Event) -> String {
                 Stop::Refused => " (refused)",
             };
             let said = if text.is_empty() { String::new() } else { format!(" \"{}\"", short(text)) };
-            calls.iter().fold(format!("replied{cut}:{said}"), |line, made| format!("{line}\n{}", call(made)))
+            calls.iter().fold(format!("replied{cut}:{said}"), |line, made| format!("{line}\n{}", call(&made.said)))
         }
         Event::ToolStarted { call, .. } => format!("{call} begins"),
-        Event::ToolReturned { call, name, result } => {
+        Event::ToolReturned { call, name, result, .. } => {
             let mut text = format!("{call} {name} {:?}: {}", result.end, short(&result.text));
             if let Some(shown) = &result.shown {
                 let _ = write!(text, "\nshown: {} {}-{}", shown.document, shown.from, shown.to);

@@ -1,22 +1,7 @@
 //! Whole bodies as the Messages API wants them.
 
 use super::*;
-use overnight_core::{
-    job::{
-        call::Tool,
-        digest::sha256,
-        event::{CallEnd, Decision, Event, PhaseKind, ToolResult},
-        id::JobId,
-        instructions,
-        left_out::LeftOut,
-        spec::{FORMAT, JobSpec},
-        state::Job,
-        time::Timestamp,
-    },
-    machine::planning::bootstrap_todos,
-    message::ToolSpec,
-    prompt::compose,
-};
+use overnight_core::message::ToolSpec;
 use std::sync::Arc;
 
 fn sent(messages: Vec<Message>, tools: Vec<ToolSpec>, quirks: &Quirks) -> Value {
@@ -258,83 +243,37 @@ fn a_mark_never_stands_on_thinking_or_on_the_board() {
         marks(vec![system("S"), user("Layer 4."), user("Examined."), assistant("Said.", &[], None), user("Board.")]),
         ["Layer 4.", "Said."]
     );
-    // Not of the runner's making: no board.
     assert_eq!(marks(vec![user("Layer 4."), assistant("Said.", &[], None)]), ["Layer 4.", "Said."]);
 }
 
-fn job() -> Job {
-    let text = "---\nname: read\ndescription: A test\ndeliverables:\n  - path: output/r.json\n---\n\nRead.\n";
-    let instructions =
-        instructions::parse("read.md", text, &|_| Err(instructions::UnreadFile("nothing is there".into()))).unwrap();
-    let at = Timestamp::new(chrono::DateTime::from_timestamp_millis(1_795_212_000_000).unwrap());
-    let spec = JobSpec {
-        format: FORMAT,
-        id: JobId(uuid::Uuid::nil()),
-        created: at,
-        version: "0.1.0".into(),
-        model: "anthropic:claude-x".into(),
-        base_url: None,
-        api_key_env: None,
-        budget_tokens: 8000,
-        instructions_sha256: sha256(b""),
-        instructions,
-        system_prompt: compose::system_prompt(),
-        documents: Vec::new(),
-        left_out: LeftOut::default(),
-        assets: Vec::new(),
-    };
-    let title = "Bootstrap".to_owned();
-    let todos = bootstrap_todos(at);
-    let events = vec![
-        Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: String::new() },
-        Event::PhaseStarted { number: 0, attempt: 1, kind: PhaseKind::Bootstrap, title, plan_phase: None, todos },
-    ];
-    Job::begin(&Decision { at, events }).unwrap()
-}
-
-/// The wire's bytes up to the last mark, without the marks.
-fn prefix(job: &Job) -> (String, String) {
-    let prompt = compose::prompt(job);
+/// The wire's blocks, without the marks, and the places of those that are marked.
+fn blocks(messages: &[Message]) -> (Vec<Value>, Vec<usize>) {
+    let prompt = Prompt { tools: Arc::new([]), messages: messages.to_vec() };
     let mut body = body(&WireRequest { prompt: &prompt, model: "claude-x", quirks: &Quirks::default() });
-    let mut blocks = vec![body["tools"].clone(), body["system"].clone()];
+    let mut blocks = body["system"].as_array().unwrap().clone();
     for message in body["messages"].as_array_mut().unwrap() {
         blocks.append(message["content"].as_array_mut().unwrap());
     }
-    let marked: Vec<usize> = (0..blocks.len()).filter(|n| blocks[*n].get("cache_control").is_some()).collect();
-    let is_board = blocks.last().unwrap()["text"] == json!(overnight_core::prompt::todo_board::render(job));
-    // Behind layer 4 (which follows tools and system), and right before the board.
-    assert_eq!((marked.first(), marked.last(), is_board), (Some(&2), Some(&(blocks.len() - 2)), true));
-    let bytes = |end: usize| {
-        let plain = blocks[..=end].iter().cloned().map(|mut block| {
-            block.as_object_mut().map(|fields| fields.remove("cache_control"));
-            block.to_string()
-        });
-        plain.collect::<Vec<_>>().join("\n")
-    };
-    (bytes(2), bytes(blocks.len() - 2))
+    let marked = (0..blocks.len()).filter(|n| blocks[*n].get("cache_control").is_some()).collect();
+    blocks.iter_mut().filter_map(Value::as_object_mut).for_each(|block| _ = block.remove("cache_control"));
+    (blocks, marked)
 }
 
 #[test]
-fn each_turn_of_a_real_job_continues_what_the_turn_before_had_cached() {
-    let mut job = job();
-    job.layer4 = "# The task\n\nRead.".to_owned();
-    let (layer4, mut before) = prefix(&job);
-    assert_eq!(layer4, before, "nothing was said yet");
+fn each_turn_continues_what_the_turn_before_had_cached() {
+    let mut messages = vec![Message::System { text: "Work.".into() }, user("# Where things stand")];
+    let (mut before, marked) = blocks(&messages);
+    assert_eq!((before.len(), marked), (2, vec![0, 1]));
     for turn in 1..4_u32 {
-        if turn == 1 {
-            job.conversation.push_user("main_plan.md is as it was.".to_owned());
-        }
-        let call =
-            ToolCall { id: format!("call_{turn}_1"), name: "read_file".to_owned(), arguments: json!({"path": "a"}) };
-        let thinking = Arc::new(json!({"anthropic": [{"type": "thinking", "thinking": "t", "signature": "s"}]}));
-        let calls = if turn == 2 { Vec::new() } else { vec![call] };
-        job.conversation.push_reply("I read.", &calls, Some(&thinking));
-        for call in &calls {
-            job.conversation.push_result(call, Some(Tool::ReadFile), &ToolResult::plain(CallEnd::Done, "1  a"));
-        }
-        let (same, now) = prefix(&job);
-        assert_eq!(same, layer4);
-        assert!(now.starts_with(&before) && now.len() > before.len(), "{before}\n---\n{now}");
+        let id = format!("call_{turn}_1");
+        let thinking = json!({"anthropic": [{"type": "thinking", "thinking": "t", "signature": "s"}]});
+        let calls = [(id.as_str(), "read_file", json!({"path": "a"}))];
+        messages.push(assistant("I read.", if turn == 2 { &[] } else { &calls }, Some(thinking)));
+        messages.push(if turn == 2 { user("[runner · task 1]") } else { tool(&id, "1\ta\n\n[runner · task 1]") });
+        let (now, marked) = blocks(&messages);
+        // The system prompt, the opening, the newest message.
+        assert_eq!(marked, [0, 1, now.len() - 1]);
+        assert!(now.starts_with(&before) && now.len() > before.len());
         before = now;
     }
 }
