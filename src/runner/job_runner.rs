@@ -197,6 +197,9 @@ impl<'a> JobRunner<'a> {
         };
         opened.refresh_derived()?;
         (self.observer)(&opened.job, RunReport::Decided(&decision));
+        if decision.events.iter().any(|event| matches!(event, Event::PhaseStarted { .. })) {
+            self.return_to_first(opened)?;
+        }
         if opened.job.is_running() && decision.events.iter().any(is_checkpoint) {
             self.save(opened).await?;
         }

@@ -6,14 +6,18 @@ use super::{
     open_job::{self, OpenJob},
 };
 use crate::model::Model;
-use std::{collections::VecDeque, sync::Arc};
+use std::sync::Arc;
 
 /// A model with its fallbacks.
 #[derive(Debug)]
 pub(super) struct ModelChain {
     pub(super) current: Arc<dyn Model>,
+    /// The job's own; a fallback goes on for it until the phase ends.
+    first: Arc<dyn Model>,
     /// What is used when it is down or refuses, in this order.
-    fallbacks: VecDeque<Arc<dyn Model>>,
+    fallbacks: Vec<Arc<dyn Model>>,
+    /// How many of them were taken in this phase.
+    taken: usize,
     /// Its server is known to be where it is said to be: it has answered something, or somebody vouches for it.
     pub(super) is_known: bool,
     /// What a person must change before it can be used.
@@ -22,7 +26,14 @@ pub(super) struct ModelChain {
 
 impl ModelChain {
     pub(super) fn new(model: Arc<dyn Model>) -> Self {
-        Self { current: model, fallbacks: VecDeque::new(), is_known: false, misconfigured: None }
+        Self {
+            first: model.clone(),
+            current: model,
+            fallbacks: Vec::new(),
+            taken: 0,
+            is_known: false,
+            misconfigured: None,
+        }
     }
 }
 
@@ -30,7 +41,7 @@ impl JobRunner<'_> {
     /// Has other models go on, one after the other, when the one before is down or refuses.
     #[must_use]
     pub fn with_fallbacks(mut self, fallbacks: Vec<Arc<dyn Model>>) -> Self {
-        self.models.fallbacks = fallbacks.into();
+        self.models.fallbacks = fallbacks;
         self
     }
 
@@ -44,12 +55,24 @@ impl JobRunner<'_> {
     /// The next model takes over, where there is one.
     pub(super) async fn fall_back(&mut self, opened: &mut OpenJob, reason: &str) -> Result<bool, RunError> {
         let models = &mut self.models;
-        let Some(next) = models.fallbacks.pop_front() else { return Ok(false) };
+        let Some(next) = models.fallbacks.get(models.taken).cloned() else { return Ok(false) };
+        models.taken += 1;
         let text = format!("{} is left ({reason}); {} goes on", models.current.name(), next.name());
         let opening = open_job::opening(next.name(), None);
         (models.current, models.is_known) = (next, false);
         self.command(opened, opening).await?;
         (self.observer)(&opened.job, RunReport::Note(text));
         Ok(true)
+    }
+
+    /// A phase begins: the job's own model is tried again, where another has gone on for it.
+    pub(super) fn return_to_first(&mut self, opened: &mut OpenJob) -> Result<(), RunError> {
+        let models = &mut self.models;
+        if models.taken == 0 {
+            return Ok(());
+        }
+        (models.current, models.taken) = (models.first.clone(), 0);
+        let opening = open_job::opening(models.current.name(), None);
+        opened.command(opening).map(drop)
     }
 }

@@ -136,7 +136,6 @@ fn cause_text(cause: EpochCause) -> &'static str {
         EpochCause::TodoEnded => "a todo has ended",
         EpochCause::Full => "the prompt was full",
         EpochCause::TooLong => "the prompt was too long for the model",
-        EpochCause::HistoryRefused => "the provider refused the history",
         EpochCause::Feedback => "feedback",
         EpochCause::ModelChanged => "another model",
         EpochCause::ToolsChanged => "another version of the program",

@@ -170,8 +170,6 @@ pub enum EpochCause {
     Full,
     /// The provider says that the prompt is too long for it.
     TooLong,
-    /// The provider refuses the history as one that was changed.
-    HistoryRefused,
     /// A person sent the job back.
     Feedback,
     /// Another model goes on.

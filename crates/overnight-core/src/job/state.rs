@@ -32,6 +32,8 @@ pub struct Job {
     pub limits: Limits,
     /// As it began, or as a person chose since.
     pub choice: ModelChoice,
+    /// The model that the process in charge opened the job with.
+    pub opened_with: Option<String>,
     /// Who answered how many turns.
     pub answered: Answered,
     /// Whether it goes on.

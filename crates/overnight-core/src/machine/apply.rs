@@ -46,6 +46,7 @@ impl Job {
         Self {
             limits: spec.instructions.limits,
             choice: spec.choice(),
+            opened_with: None,
             answered: Answered::default(),
             status: Status::Running,
             tools_sha256,
@@ -93,7 +94,11 @@ impl Job {
         self.answered.observe(event);
         match event {
             Event::JobCreated { .. } => {}
-            Event::Opened { tools_sha256, .. } => {
+            Event::Opened { tools_sha256, model, .. } => {
+                let before = self.opened_with.replace(model.clone());
+                if before.is_some_and(|before| before != *model) {
+                    self.compaction.forced = Some(EpochCause::ModelChanged);
+                }
                 self.attempts = Attempts::default();
                 if self.tools_sha256 != *tools_sha256 {
                     self.tools_sha256.clone_from(tools_sha256);

@@ -73,6 +73,11 @@ pub(crate) fn answer_tokens(spec: &JobSpec) -> u64 {
     room(spec) * OTHER_PERCENT / 100
 }
 
+/// Tokens of one read of a document.
+pub(crate) fn document_tokens(room: u64) -> u64 {
+    room * DOCUMENT_PERCENT / 100
+}
+
 /// Tokens of all results of one reply.
 pub fn reply_tokens(spec: &JobSpec) -> u64 {
     room(spec) * REPLY_PERCENT / 100

@@ -192,7 +192,7 @@ pub(crate) fn checks_told(checks: &[Check], tokens: u64) -> String {
 fn reminders(job: &Job) -> Vec<String> {
     let mut reminders: Vec<String> = job.warnings.iter().map(|warning| sentence(warning)).collect();
     if job.totals.spent.turns == 0 && job.is_bootstrap() {
-        reminders.push(include_str!("../../../../instructions/runner/bootstrap.md").trim().to_owned());
+        reminders.push(begun(job));
     }
     if job.phase.effort.silent && job.progress == Progress::Executing {
         let number = job.phase.todos.current().map_or(0, |todo| job.phase.todos.number_of(todo.id));
@@ -202,6 +202,21 @@ fn reminders(job: &Job) -> Vec<String> {
     }
     reminders.extend(job.phase.effort.reminder());
     reminders
+}
+
+/// How the work goes, at the job's beginning.
+fn begun(job: &Job) -> String {
+    let bounds = job.spec.instructions.phase;
+    let steps = match super::compact::fits(job) {
+        true => "one phase is enough for it".to_owned(),
+        false => format!("a phase has {} to {} steps", bounds.min_todos, bounds.max_todos),
+    };
+    let room = super::bounds::room(&job.spec);
+    include_str!("../../../../instructions/runner/bootstrap.md")
+        .trim()
+        .replace("{{steps}}", &steps)
+        .replace("{{read}}", &crate::amount::grouped(super::bounds::document_tokens(room)))
+        .replace("{{reply}}", &crate::amount::grouped(super::bounds::reply_tokens(&job.spec)))
 }
 
 /// `Requirement Extraction (2 of 4)`.

@@ -44,51 +44,42 @@ pub fn tools_tokens() -> u64 {
     *TOKENS
 }
 
+/// A line for each tool: its name, a colon, what it does.
+const DESCRIPTIONS: &str = include_str!("../../../../instructions/runner/tools.md");
+
 fn describe(tool: Tool) -> ToolSpec {
-    let (description, parameters) = match tool {
-        Tool::ReadFile => (
-            "Read a workspace file as numbered lines: what fits a tenth of the context, and the call that continues.",
-            schema::<ReadFile>(),
-        ),
-        Tool::WriteFile => ("Create or replace a file.", schema::<WriteFile>()),
-        Tool::AppendFile => ("Append to a file, creating it if needed.", schema::<WriteFile>()),
-        Tool::EditFile => ("Replace text in a file; `old` must occur exactly once.", schema::<EditFile>()),
-        Tool::AddRecords => (
-            "Add records to a list of a JSON deliverable. Each is checked (schema, quote); bad ones come back, the others are written.",
-            schema::<AddRecords>(),
-        ),
-        Tool::CheckDeliverables => ("Make every check of job_complete now.", schema::<NoArguments>()),
-        Tool::ListFiles => ("List workspace files with size and time.", schema::<ListFiles>()),
-        Tool::SearchFiles => (
-            "Search files and the documents' text. Plain words are found over line ends too; a regular expression within a line, unless it has \\n or (?s).",
-            schema::<SearchFiles>(),
-        ),
-        Tool::ListDocuments => {
-            ("List the documents: type, length, tokens, share already read.", schema::<ListDocuments>())
-        }
-        Tool::ReadDocument => (
-            "Read a document, or pages of it (lines, where there are no pages). One that fits a fifth of the context comes whole; else what fits, and the call that continues. All results of a reply share a quarter.",
-            schema::<ReadDocument>(),
-        ),
-        Tool::TodoWrite => (
-            "Set the open todos as one whole list. Completed ones stay; cancel one with status cancelled and an outcome.",
-            schema::<TodoWrite>(),
-        ),
-        Tool::TodoList => ("Show the todos; by default what remains.", schema::<TodoListArguments>()),
-        Tool::TodoComplete => {
-            ("Complete the current todo; outcome: what was done or found, in a sentence.", schema::<TodoComplete>())
-        }
-        Tool::TodoRewind => {
-            ("The phase can't go on as planned: archive it with the issue and re-plan.", schema::<TodoRewind>())
-        }
-        Tool::ArchiveAndReset => ("Last resort: end this phase now and re-plan.", schema::<ReasonArgument>()),
-        Tool::GenerateWorkspaceSummary => ("Write workspace_summary.md afresh.", schema::<NoArguments>()),
-        Tool::AddAccomplishment => ("Add a line to the summary's accomplishments.", schema::<TextArgument>()),
-        Tool::AddNote => ("Add a line to the summary's notes.", schema::<TextArgument>()),
-        Tool::JobComplete => (
-            "End the job. `complete` only in the review, checked against the deliverables; `blocked` at any time: it can't be done, with the reason in the summary.",
-            schema::<JobComplete>(),
-        ),
+    let of = |line: &'static str| line.split_once(": ").filter(|(name, _)| *name == tool.name());
+    let description = DESCRIPTIONS.lines().find_map(of).map_or("", |(_, text)| text);
+    let parameters = match tool {
+        Tool::ReadFile => schema::<ReadFile>(),
+        Tool::WriteFile | Tool::AppendFile => schema::<WriteFile>(),
+        Tool::EditFile => schema::<EditFile>(),
+        Tool::AddRecords => schema::<AddRecords>(),
+        Tool::CheckDeliverables | Tool::GenerateWorkspaceSummary => schema::<NoArguments>(),
+        Tool::ListFiles => schema::<ListFiles>(),
+        Tool::SearchFiles => schema::<SearchFiles>(),
+        Tool::ListDocuments => schema::<ListDocuments>(),
+        Tool::ReadDocument => schema::<ReadDocument>(),
+        Tool::TodoWrite => schema::<TodoWrite>(),
+        Tool::TodoList => schema::<TodoListArguments>(),
+        Tool::TodoComplete => schema::<TodoComplete>(),
+        Tool::TodoRewind => schema::<TodoRewind>(),
+        Tool::ArchiveAndReset => schema::<ReasonArgument>(),
+        Tool::AddAccomplishment | Tool::AddNote => schema::<TextArgument>(),
+        Tool::JobComplete => schema::<JobComplete>(),
     };
     ToolSpec { name: tool.name().to_owned(), description: description.to_owned(), parameters }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_has_its_line() {
+        let named: Vec<&str> =
+            DESCRIPTIONS.lines().filter_map(|line| line.split_once(": ")).map(|(name, _)| name).collect();
+        assert_eq!(named, Tool::all().map(Tool::name).collect::<Vec<_>>());
+        assert!(tools_tokens() < 2_000, "{}", tools_tokens());
+    }
 }

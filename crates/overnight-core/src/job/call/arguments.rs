@@ -206,16 +206,22 @@ pub struct TodoItem {
     /// pending, in_progress or cancelled
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
+    /// Of a todo that is kept
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<u32>,
+    /// What to know for it; shown while it is worked
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// When it is done; shown with it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_criteria: Option<String>,
+    /// Of the instructions' agents, who should do it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
+    /// Place in the list, from 1
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
+    /// Of a cancelled one: why
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
 }
