@@ -34,7 +34,10 @@ pub(super) async fn answer(wire: &mut Wire, asking: &Asking, shared: &Shared) ->
         return refuse(wire, format, Refusal::Key, "API key not valid. Please pass a valid API key.").await;
     }
     let read = match serde_json::from_slice::<Value>(&asking.body) {
-        Ok(body) => format.read(asking, &body),
+        Ok(body) => format.read(asking, &body).and_then(|asked| {
+            let refused = shared.histories.lock().unwrap().check(&body, &asked.prompt);
+            refused.map_or(Ok(asked), Err)
+        }),
         Err(error) => Err(format!("We could not parse the JSON body of your request: {error}")),
     };
     let asked = match read {

@@ -4,7 +4,8 @@
 //!
 //! - `serve`: the server, its switch and its counters; `http`: requests read and responses written, by hand
 //! - `chaos`: what goes wrong, and how often; `answer`: one request answered, soundly or not
-//! - `format`: what the formats share; `openai`, `anthropic`, `gemini`, `ollama`; `cache`: what a vendor would have cached
+//! - `format`: what the formats share; `openai`, `anthropic`, `gemini`, `ollama`; `cache`: what a vendor would have cached;
+//!   `history`: what vendors refuse of one that was changed
 //!
 //! Benchmarks include this folder by its path: nothing here uses the tests around it.
 
@@ -18,6 +19,7 @@ mod chaos;
 mod check;
 mod format;
 mod gemini;
+mod history;
 mod http;
 mod ollama;
 mod openai;

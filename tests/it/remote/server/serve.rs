@@ -1,6 +1,6 @@
 //! The server: a thread with its own runtime, an address, a switch for outages, and counters.
 
-use super::{answer, cache::Cache, chaos::Chaos, format::Format, http::Wire};
+use super::{answer, cache::Cache, chaos::Chaos, format::Format, history::Histories, http::Wire};
 use async_trait::async_trait;
 use overnight::model::{Failure, Model, Request, rules::Offline};
 use overnight_core::message::{Reply, Usage};
@@ -82,6 +82,7 @@ pub(super) struct Shared {
     pub(super) chaos: Mutex<Chaos>,
     counts: Mutex<Counts>,
     pub(super) cache: Mutex<Cache>,
+    pub(super) histories: Mutex<Histories>,
     pub(super) replies: AtomicU64,
     pub(super) calls: AtomicU64,
 }
@@ -139,6 +140,7 @@ impl Server {
             setup,
             counts: Mutex::default(),
             cache: Mutex::default(),
+            histories: Mutex::default(),
             replies: AtomicU64::new(0),
             calls: AtomicU64::new(0),
         });

@@ -1,0 +1,50 @@
+//! What current vendors refuse of a history: one in which something earlier has changed, and a user's message behind a tool's
+//! result. Histories are told apart by their first message; one that does not begin as the runner's do is not looked at.
+
+use overnight_core::message::{Message, Prompt};
+use serde_json::Value;
+use std::collections::HashMap;
+
+const OPENING: &str = "# Where things stand";
+
+/// By its opening, each history as it was sent last.
+#[derive(Debug, Default)]
+pub(super) struct Histories {
+    last: HashMap<String, Vec<Value>>,
+}
+
+impl Histories {
+    /// Why a request of this body, read as `prompt`, is refused.
+    pub(super) fn check(&mut self, body: &Value, prompt: &Prompt) -> Option<String> {
+        let opening = prompt.messages.iter().find_map(|message| match message {
+            Message::User { text } => Some(text),
+            Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
+        })?;
+        if !opening.starts_with(OPENING) {
+            return None;
+        }
+        let follows =
+            prompt.messages.windows(2).any(|pair| matches!(pair, [Message::Tool { .. }, Message::User { .. }]));
+        if follows {
+            return Some("Unexpected role 'user' after role 'tool'".to_owned());
+        }
+        let sent = body.get("messages").or_else(|| body.get("contents"))?.as_array()?;
+        let sent: Vec<Value> = sent.iter().cloned().map(without_marks).collect();
+        let before = self.last.insert(opening.clone(), sent.clone()).unwrap_or_default();
+        let changed = (0..before.len()).find(|place| sent.get(*place) != before.get(*place))?;
+        Some(format!("message {changed} is bound to a different conversation: it was sent as {}", before[changed]))
+    }
+}
+
+/// A message without the marks for the cache, which may move.
+fn without_marks(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(fields) => {
+            fields.remove("cache_control");
+            fields.values_mut().for_each(|field| *field = without_marks(field.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_marks(item.take())),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    value
+}
