@@ -212,6 +212,10 @@ pub struct ReplyCalls {
     pub unreadable: Option<String>,
     /// The name of one for whose result there was no room.
     pub skipped: Option<String>,
+    /// The name of one that failed: what was claimed behind it was written in the belief that it would not.
+    pub failed: Option<String>,
+    /// A working call was done: it is the evidence for all that this reply completes.
+    pub has_worked: bool,
     /// A `todo_complete` was refused: those behind it would give their outcomes to other todos.
     pub is_completion_refused: bool,
     /// What `todo_complete` does.

@@ -378,7 +378,11 @@ impl Job {
         let (said, family) = (&call.said, call.family());
         self.calls.prepared = None;
         self.epoch.push_result(said, result, tokens);
+        if result.end == CallEnd::Failed {
+            self.calls.failed.get_or_insert_with(|| said.name.clone());
+        }
         if result.end == CallEnd::Done && is_work(&call) {
+            self.calls.has_worked = true;
             if self.calls.completions == CompletionRule::AfterWork {
                 self.calls.completions = CompletionRule::Run;
             }

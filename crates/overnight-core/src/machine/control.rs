@@ -68,7 +68,11 @@ impl Job {
         let text = format!("Task {number} '{}' marked complete. {left} {tasks} remaining.", todo.content);
         let events = vec![
             returned(call, CallEnd::Done, text),
-            Event::TodoCompleted { id: todo.id, outcome: outcome.map(str::to_owned), unevidenced: !effort.worked },
+            Event::TodoCompleted {
+                id: todo.id,
+                outcome: outcome.map(str::to_owned),
+                unevidenced: !effort.worked && !self.calls.has_worked,
+            },
         ];
         if left == 0 { self.end_phase(events, Why::PhaseDone) } else { events }
     }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     job::{
-        call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall},
+        call::{ControlCall, FileChange, ParsedCall, PendingCall, WorkCall, arguments::CompletionStatus},
         ending::Ending,
         event::{BoardKind, CallEnd, EpochCause, Event, PlanningEnd, PreparedWrite, SavedFile, ToolResult, Why},
         record::{HoldReason, JobStatus},
@@ -120,6 +120,11 @@ impl Job {
             ParsedCall::Control(_) if let Some(name) = &self.calls.skipped => {
                 let name = tokens::head(name, 20);
                 skipped(&format!("not run: {name} before it in this reply was not run; call both again"))
+            }
+            ParsedCall::Control(ControlCall::JobComplete { status: CompletionStatus::Complete, .. })
+                if let Some(name) = &self.calls.failed =>
+            {
+                skipped(&format!("not run: {name} before it in this reply failed; look at its result first"))
             }
             ParsedCall::Control(ControlCall::TodoComplete { .. }) if let Some(text) = self.completes_nothing() => {
                 skipped(&text)

@@ -96,7 +96,12 @@ pub(crate) fn status_line(job: &Job) -> String {
     let mut facts = vec![super::opening::runner_mark(job), place, format!("turn {}", job.totals.spent.turns + 1)];
     facts.extend(deliverables(job));
     if !job.spec.documents.is_empty() {
-        facts.push(format!("coverage {:.0} %", job.coverage.total(&job.spec.documents) * 100.0));
+        // With what stands above: the model answers to it next.
+        let mut coverage = job.coverage.clone();
+        for part in job.epoch.unanswered().iter().filter_map(|result| result.shown.as_ref()) {
+            coverage.add(part);
+        }
+        facts.push(format!("coverage {:.0} %", coverage.total(&job.spec.documents) * 100.0));
     }
     let mut text = format!("[{}]", facts.join(" · "));
     for reminder in reminders(job) {
@@ -208,7 +213,7 @@ fn reminders(job: &Job) -> Vec<String> {
 fn begun(job: &Job) -> String {
     let bounds = job.spec.instructions.phase;
     let steps = match super::compact::fits(job) {
-        true => "one phase is enough for it".to_owned(),
+        true => "one phase is enough for this job, with as few steps as it needs".to_owned(),
         false => format!("a phase has {} to {} steps", bounds.min_todos, bounds.max_todos),
     };
     let room = super::bounds::room(&job.spec);
@@ -254,12 +259,11 @@ fn tasks(list: &TodoList, bounds: Bounds) -> String {
             TodoStatus::InProgress => {
                 // The current task is shown whole, as far as the window allows.
                 let most = bounds.line.max(bounds.detail);
-                let _ = write!(
-                    text,
-                    "[>] {number}. {}      ← CURRENT: {}",
-                    bounded(&todo.content, most, TODOS_FILE),
-                    cut(&todo.active_form, bounds.line.max(bounds.detail / 2))
-                );
+                let _ = write!(text, "[>] {number}. {}      ← CURRENT", bounded(&todo.content, most, TODOS_FILE),);
+                // Made by the system of the content, it says nothing new.
+                if !todo.active_form.ends_with(&todo.content) {
+                    let _ = write!(text, ": {}", cut(&todo.active_form, bounds.line.max(bounds.detail / 2)));
+                }
                 detail(&mut text, "Context", todo.context.as_deref(), bounds);
                 detail(&mut text, "Done when", todo.completion_criteria.as_deref(), bounds);
             }
