@@ -1,3 +1,4 @@
+mod able_model;
 mod batches;
 mod chaos;
 mod cli_audit;

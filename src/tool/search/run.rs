@@ -189,7 +189,10 @@ fn failed(why: impl Display) -> ToolError {
 /// The documents in their order, then the files in theirs.
 fn places(spec: &JobSpec, workspace: &Workspace, wanted: &SearchFiles) -> Result<Vec<SearchedText>, ToolError> {
     let glob = wanted.glob.as_deref().map(glob).transpose()?;
-    let path = parse(wanted.path.as_deref().unwrap_or("."))?;
+    let given = wanted.path.as_deref().unwrap_or(".");
+    // A document is called by its name everywhere else.
+    let is_document = spec.document(given).is_some() && workspace.metadata(given).is_err();
+    let path = if is_document { parse(&format!("documents/{given}"))? } else { parse(given)? };
     let named = path.as_str();
     let is_document_path = named == "documents" || named.starts_with("documents/");
     let mut places = Vec::new();

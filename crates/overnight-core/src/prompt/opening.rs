@@ -5,7 +5,7 @@ use super::{compact::FRAME, todo_board};
 use crate::{
     job::{
         digest::sha256,
-        event::{EpochCause, Event},
+        event::{EpochCause, Event, PhaseKind},
         part::Part,
         plan::Plan,
         state::{INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PastPhase},
@@ -65,6 +65,10 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     if !job.past.is_empty() || digest.is_some() {
         parts.push(format!("\n\n## The past\n{past}"));
     }
+    let done = done_in_phase(job);
+    if !done.is_empty() {
+        parts.push(format!("\n\n## This phase so far\n{}", newest_lines(&done, FILE_SHARE * unit)));
+    }
     let used: u64 = parts.iter().map(|part| estimate(part)).sum();
     let so_far = words_on(job.epoch.messages());
     if !so_far.is_empty() && !matches!(cause, EpochCause::PhaseEnded | EpochCause::TodoEnded | EpochCause::Begun) {
@@ -77,6 +81,16 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     parts.push(last);
     let opening = parts.into_iter().map(Part::from).collect();
     Event::EpochOpened { conversation: 0, number: job.epoch.number + 1, cause, opening, board, tokens }
+}
+
+/// The completed todos of the phase that is worked, with their outcomes.
+fn done_in_phase(job: &Job) -> Vec<String> {
+    let completed = job.phase.todos.all().iter().filter(|todo| todo.status == TodoStatus::Completed);
+    let is_worked = job.is_phase_open() && !job.is_bootstrap();
+    completed
+        .filter(|_| is_worked)
+        .map(|todo| format!("- {}: {}", todo.content, todo.outcome.as_deref().unwrap_or("done")))
+        .collect()
 }
 
 /// Results that the model has not answered to, whole, each in a part of its own; those beyond `tokens` are counted.
@@ -111,13 +125,17 @@ fn documents(job: &Job, tokens: u64) -> String {
         .map(|document| {
             let units = if document.units == 1 { document.unit().to_owned() } else { format!("{}s", document.unit()) };
             let read = job.coverage.share(document) * 100.0;
+            let next = match job.coverage.gaps(document).first() {
+                Some((from, _)) if read > 0.0 => format!(", the rest from {} {from}", document.unit()),
+                Some(_) | None => String::new(),
+            };
             let gaps = match document.gaps.len() {
                 0 => String::new(),
                 1 => ", 1 part unreadable".to_owned(),
                 more => format!(", {more} parts unreadable"),
             };
             format!(
-                "- {} ({}, {} {units}, about {} tokens, {read:.0} % read{gaps})",
+                "- {} ({}, {} {units}, about {} tokens, {read:.0} % read{next}{gaps})",
                 document.name, document.format, document.units, document.tokens
             )
         })
@@ -249,6 +267,10 @@ fn newest_lines(lines: &[String], tokens: u64) -> String {
 }
 
 fn full(past: &PastPhase) -> String {
+    // Of the bootstrap there is nothing to know but the plan, which stands above.
+    if past.phase.kind == PhaseKind::Bootstrap && !past.why.is_early_end() {
+        return short(past);
+    }
     let mut text = format!("Phase {} '{}' ({}):", past.phase.number, past.phase.title, past.why.outcome());
     if let Some(issue) = past.why.issue() {
         let _ = write!(text, " {issue}");
