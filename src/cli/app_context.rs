@@ -62,6 +62,7 @@ impl AppContext {
     /// The same for a command that changes existing jobs: no database is created.
     pub(super) async fn of_jobs(settings: Settings) -> Result<Self, CliError> {
         let file = store::database_file(settings.database_url.value.reveal());
+        readable(&settings.workspaces.value)?;
         if file.is_some_and(|file| !file.exists()) && workspaces_in(&settings.workspaces.value) == 0 {
             return Err(CliError::usage(no_jobs_yet(&settings)));
         }
@@ -77,6 +78,9 @@ impl AppContext {
     /// The same; `None` if there is no database yet.
     pub(super) async fn read_any(settings: Settings) -> Result<Option<Self>, CliError> {
         let store = store::connect_to_read(settings.database_url.value.reveal()).await?;
+        if store.is_none() {
+            readable(&settings.workspaces.value)?;
+        }
         if let Some(store) = &store {
             let _ = OPENED.set(store.clone());
         }
@@ -209,6 +213,17 @@ pub(super) fn no_jobs_yet(settings: &Settings) -> String {
             counted(found as u64, "workspace"),
             out::one_line(&folder.display().to_string())
         ),
+    }
+}
+
+/// Refuses a folder of workspaces that is there and can't be read: nothing is known of its jobs then.
+fn readable(folder: &Path) -> Result<(), CliError> {
+    match std::fs::read_dir(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let folder = out::one_line(&folder.display().to_string());
+            Err(CliError::usage(format!("the workspaces in {folder} can't be read ({error}); see to its permissions")))
+        }
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

@@ -74,10 +74,13 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
     match (provider, rest) {
         ("offline", "") => Ok(Arc::new(Offline(table::lookup(name, options.models.as_ref()).price))),
         ("scripted", file) if !file.is_empty() => {
-            let text = std::fs::read_to_string(file).map_err(|error| ModelError::Script {
-                file: file.to_owned(),
-                what: format!("the script can't be read ({error}); check the path"),
-            })?;
+            let wrong = |what: String| ModelError::Script { file: file.to_owned(), what };
+            // A pipe would be waited for.
+            if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) {
+                return Err(wrong("it is no file; check the path".to_owned()).into());
+            }
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| wrong(format!("the script can't be read ({error}); check the path")))?;
             Ok(Arc::new(Scripted::parse(file, &text)?))
         }
         ("replay", job) if !job.is_empty() => {
