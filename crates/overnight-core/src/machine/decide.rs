@@ -199,7 +199,8 @@ impl Job {
     /// phases, and phases over their limits.
     fn forced_end(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
-            Progress::Planning(planning) if planning.asked == 0 => None,
+            // The board is to be answered first.
+            Progress::Planning(planning) if planning.asked == 0 || self.epoch.is_complete() => None,
             Progress::Planning(planning) if !planning.owes() && !planning.is_refused_now => {
                 Some(planning::end(self, planning, PlanningEnd::Done, at))
             }
