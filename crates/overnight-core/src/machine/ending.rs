@@ -8,6 +8,7 @@ use super::{
 use crate::job::{
     call::{ControlCall, ParsedCall, PendingCall, WorkCall},
     contract::Check,
+    coverage::Coverage,
     ending::Ending,
     event::{CallEnd, Event, Why},
     hold_cause::HoldCause,
@@ -104,7 +105,12 @@ impl Job {
         deliverables: Vec<Delivered>,
         quotes: Option<QuotePositions>,
     ) -> Vec<Event> {
-        checks.push(self.coverage_check());
+        let completes = matches!(
+            self.calls.pending.front(),
+            Some(PendingCall { call: ParsedCall::Control(ControlCall::JobComplete { .. }), .. })
+        );
+        // A completion is claimed before the results of its reply are seen; other checks are read together with them.
+        checks.push(self.coverage_check(&if completes { self.coverage.clone() } else { self.coverage_shown() }));
         let (call, completion) = match self.calls.pending.front() {
             Some(PendingCall {
                 said, call: ParsedCall::Control(ControlCall::JobComplete { completion, .. }), ..
@@ -166,12 +172,12 @@ impl Job {
         vec![refusal(call, text), Event::CompletionRefused { checks: failed }]
     }
 
-    fn coverage_check(&self) -> Check {
+    fn coverage_check(&self, coverage: &Coverage) -> Check {
         let wanted = self.spec.instructions.coverage;
         let missing: Vec<String> =
-            self.spec.documents.iter().filter_map(|document| self.coverage.missing(document, wanted)).collect();
+            self.spec.documents.iter().filter_map(|document| coverage.missing(document, wanted)).collect();
         let detail = if missing.is_empty() {
-            format!("{:.0} % of the documents' text was shown", self.coverage.total(&self.spec.documents) * 100.0)
+            format!("{:.0} % of the documents' text was shown", coverage.total(&self.spec.documents) * 100.0)
         } else {
             let more = missing.len().saturating_sub(MOST_NAMED);
             let rest = if more > 0 { format!("; and {more} more documents") } else { String::new() };

@@ -96,12 +96,7 @@ pub(crate) fn status_line(job: &Job) -> String {
     let mut facts = vec![super::opening::runner_mark(job), place, format!("turn {}", job.totals.spent.turns + 1)];
     facts.extend(deliverables(job));
     if !job.spec.documents.is_empty() {
-        // With what stands above: the model answers to it next.
-        let mut coverage = job.coverage.clone();
-        for part in job.epoch.unanswered().iter().filter_map(|result| result.shown.as_ref()) {
-            coverage.add(part);
-        }
-        facts.push(format!("coverage {:.0} %", coverage.total(&job.spec.documents) * 100.0));
+        facts.push(format!("coverage {:.0} %", job.coverage_shown().total(&job.spec.documents) * 100.0));
     }
     let mut text = format!("[{}]", facts.join(" · "));
     for reminder in reminders(job) {
@@ -205,7 +200,8 @@ fn reminders(job: &Job) -> Vec<String> {
             "Your last reply called no tool. Continue with task {number}, or call todo_complete() if it is done."
         ));
     }
-    reminders.extend(job.phase.effort.reminder());
+    // Of a phase that has ended, nothing is to be mended.
+    reminders.extend(job.phase.effort.reminder().filter(|_| job.progress == Progress::Executing));
     reminders
 }
 
