@@ -123,7 +123,7 @@ impl<'a> JobRunner<'a> {
         // Making and opening the workspace may have taken longer than a lease.
         self.await_lease(opened).await?;
         if let Some(edited) = run_blocking(|| edited_files::find(opened))? {
-            opened.command(edited)?;
+            self.command(opened, edited).await?;
         }
         for command in std::mem::take(&mut self.commands) {
             opened.command(command)?;
