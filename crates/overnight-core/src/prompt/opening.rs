@@ -118,14 +118,15 @@ fn unanswered(job: &Job, tokens: u64) -> Vec<String> {
 
 /// The documents, a line each, as far as `tokens` go.
 fn documents(job: &Job, tokens: u64) -> String {
+    let coverage = job.coverage_shown();
     let lines: Vec<String> = job
         .spec
         .documents
         .iter()
         .map(|document| {
             let units = if document.units == 1 { document.unit().to_owned() } else { format!("{}s", document.unit()) };
-            let read = job.coverage.share(document) * 100.0;
-            let next = match job.coverage.gaps(document).first() {
+            let read = coverage.share(document) * 100.0;
+            let next = match coverage.gaps(document).first() {
                 Some((from, _)) if read > 0.0 => format!(", the rest from {} {from}", document.unit()),
                 Some(_) | None => String::new(),
             };
