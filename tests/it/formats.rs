@@ -253,7 +253,7 @@ fn a_large_text_stands_once_and_comes_back() {
             "summary": text("short"),
         }}])
     );
-    let set = |part: Value| json!({"type": "plan_set", "text": part, "because": "a test"});
+    let set = |part: Value| json!({"type": "plan_set", "text": part, "phases": [], "because": "a test"});
     assert_eq!(written[5], json!([set(stored(result, 2)), set(text(&late))]));
     assert_eq!(written[6], json!([set(stored(late, 6)), set(stored(plan, 1))]));
 }

@@ -1,7 +1,7 @@
 //! A job that always goes the same way: a script of replies, with two planned phases, a rewind, and a report.
 
 pub(super) use crate::cli_run::reply;
-use crate::cli_run::{self, done, read, same, work, write};
+use crate::cli_run::{done, read, work, write};
 use serde_json::{Value, json};
 
 /// The task, with room for more front matter.
@@ -17,10 +17,10 @@ pub(super) const REPORT: &str = "The server must answer within two seconds.\n";
 const PLAN: &str = "# Execution Plan\n\n## Phase 1: Reading\n\n- [ ] Read both documents\n\n## Phase 2: Writing\n\n- [ ] Write the report\n";
 
 pub(super) fn bootstrap() -> [Value; 2] {
-    cli_run::bootstrap(PLAN)
+    [reply(&[json!({"read_document": {"name": "a.md"}})]), reply(&[write("main_plan.md", PLAN)])]
 }
 
-/// Memory, plan and todos in one reply.
+/// Memory and todos in one reply.
 pub(super) fn plan() -> Value {
     let todos: Vec<Value> = ["first", "second", "third", "fourth", "fifth"]
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn plan() -> Value {
             })
         })
         .collect();
-    reply(&[write("workspace.md", "# Memory\n"), same(), json!({"todo_write": {"todos": todos}})])
+    reply(&[write("workspace.md", "# Memory\n"), json!({"todo_write": {"todos": todos}})])
 }
 
 pub(super) fn complete(confidence: f64, status: &str) -> Value {
@@ -56,14 +56,8 @@ pub(super) fn whole(confidence: f64) -> Vec<Value> {
         work(json!({"list_documents": {}})),
         plan(),
         work(write("output/report.md", REPORT)),
-        reply(&[same(), same()]),
-        reply(&[
-            read("output/report.md"),
-            done(),
-            json!({"list_files": {"path": "output"}}),
-            done(),
-            complete(confidence, "complete"),
-        ]),
+        reply(&[read("output/report.md"), done()]),
+        reply(&[json!({"list_files": {"path": "output"}}), done(), complete(confidence, "complete")]),
     ]);
     replies
 }

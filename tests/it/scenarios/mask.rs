@@ -1,10 +1,11 @@
-//! Takes out of a text what differs from run to run: times, the job's id, hashes, numbers of the journal's lines where a
-//! process was started anew between them, and the order in which a summary lists files that were written at one time.
+//! Takes out of a text what differs from run to run: times, the job's id, the runner's mark, hashes, numbers of the journal's
+//! lines where a process was started anew between them, and the order in which a summary lists files that were written at
+//! one time.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use overnight::workspace::{Workspace, chain, journal};
-use overnight_core::job::event::Event;
+use overnight_core::job::{digest::sha256, event::Event};
 use regex::Regex;
 use std::{path::Path, sync::LazyLock};
 
@@ -71,7 +72,8 @@ impl Mask {
     }
 
     pub(crate) fn text(&self, text: &str) -> String {
-        let text = text.replace(&self.job, "<job>");
+        let mark = format!("runner {}", &sha256(self.job.as_bytes())[..8]);
+        let text = text.replace(&self.job, "<job>").replace(&mark, "runner <mark>");
         let text = TIME.replace_all(&text, "<time>");
         sorted_rows(&HASH.replace_all(&text, "<sha256>"))
     }

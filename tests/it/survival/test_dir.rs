@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use crate::{
-    cli_run::{done, reply, same, write},
+    cli_run::{done, read, reply, write},
     support::copy,
 };
 use serde_json::{Value, json};
@@ -36,6 +36,7 @@ deliverables:
   - path: output/report.md
     min_words: 3
 review: required
+context: { budget_tokens: 10000 }
 ---
 # Task
 
@@ -78,9 +79,9 @@ impl TestDir {
     pub(super) fn new() -> Self {
         let dir = Self::empty();
         dir.put("docs/rules.md", RULES);
-        // Long enough that what a search finds in it goes to a file.
-        let line = "The word stands here once more, and nothing else does, line after line. ".repeat(3);
-        dir.put("docs/long.md", &format!("{}\n", line.trim_end()).repeat(120));
+        // Longer than one read.
+        let line = "The word stands here once more, and nothing else does, line after line.\n";
+        dir.put("docs/long.md", &line.repeat(120));
         dir.put("small/rules.md", RULES);
         dir.put("task.md", TASK);
         dir.put("script.json", &json!({"version": 1, "replies": script()}).to_string());
@@ -211,13 +212,14 @@ fn document(name: &str) -> Value {
     json!({"read_document": {"name": name}})
 }
 
-/// Memory, plan and todos in one reply.
-fn plan_with(update: Value) -> Value {
+/// Memory and todos in one reply, behind `first`.
+fn plan(first: &[Value]) -> Value {
     let todos: Vec<Value> = ["first", "second", "third", "fourth", "fifth"]
         .iter()
         .map(|which| json!({"content": format!("Do the {which} part"), "active_form": format!("Doing the {which} part")}))
         .collect();
-    reply(&[append("workspace.md", "One more phase.\n"), update, json!({"todo_write": {"todos": todos}})])
+    let calls = [append("workspace.md", "One more phase.\n"), json!({"todo_write": {"todos": todos}})];
+    reply(&[first, &calls].concat())
 }
 
 /// One todo's work and its end.
@@ -230,27 +232,31 @@ fn script() -> Vec<Value> {
     let report = "output/report.md";
     let complete = json!({"job_complete": {"summary": "All was read.", "deliverables": [report], "confidence": 0.9}});
     let review = |replies: &mut Vec<Value>| {
-        replies.push(reply(&[same(), same()]));
-        let look = json!({"read_file": {"path": report}});
-        replies.push(reply(&[look, done(), json!({"list_files": {"path": "output"}}), done(), complete.clone()]));
+        replies.push(reply(&[
+            read(report),
+            done(),
+            json!({"list_files": {"path": "output"}}),
+            done(),
+            complete.clone(),
+        ]));
     };
     let mut replies = vec![
-        reply(&[
-            json!({"generate_workspace_summary": {}}),
-            json!({"todo_complete": {"outcome": "two documents"}}),
-            json!({"read_file": {"path": "workspace_summary.md"}}),
-            done(),
-            json!({"read_file": {"path": "instructions.md"}}),
-            done(),
-        ]),
-        reply(&[write("main_plan.md", PLAN), done(), json!({"read_file": {"path": "main_plan.md"}}), done()]),
-        plan_with(same()),
+        reply(&[json!({"generate_workspace_summary": {}}), read("workspace_summary.md"), read("instructions.md")]),
+        reply(&[write("main_plan.md", PLAN), read("main_plan.md")]),
+        plan(&[]),
         todo(document("rules.md")),
         reply(&[json!({"search_files": {"pattern": "word"}}), append("notes/log.md", "searched\n")]),
+        // With names so long that their list is too large for the conversation.
+        reply(
+            &(10..25)
+                .map(|number| append(&format!("notes/{}{number}.md", "long".repeat(60)), "\n"))
+                .collect::<Vec<_>>(),
+        ),
+        reply(&[json!({"list_files": {"path": "notes"}})]),
         reply(&[append("notes/log.md", "searched again\n"), done(), json!({"todo_rewind": {"issue": "too coarse"}})]),
-        plan_with(same()),
+        plan(&[]),
         reply(&[document("long.md"), json!({"read_document": {"name": "long.md", "from": 60}})]),
-        reply(&[json!({"read_document": {"name": "long.md", "from": 100}}), done()]),
+        reply(&[json!({"read_document": {"name": "long.md", "from": 71}}), done()]),
     ];
     // Two todos, each with work of its own: the same again and again would be stuck.
     let mut line = 0;
@@ -259,7 +265,7 @@ fn script() -> Vec<Value> {
         let read = |line: u64| json!({"read_document": {"name": "long.md", "from": line, "to": line}});
         reply(&[read(line), done(), read(line + 1), done()])
     };
-    replies.extend([dull(), dull(), plan_with(same())]);
+    replies.extend([dull(), dull(), plan(&[])]);
     replies.extend([
         todo(write(report, "# Report\n\nThe clerk signs.\n")),
         todo(append(report, "\nThe door is shut.\n")),
@@ -268,7 +274,7 @@ fn script() -> Vec<Value> {
     ]);
     review(&mut replies);
     replies.extend([
-        plan_with(write("main_plan.md", MENDED)),
+        plan(&[write("main_plan.md", MENDED)]),
         todo(append(report, "\nThe key is kept.\n")),
         dull(),
         dull(),
