@@ -115,7 +115,7 @@ impl Job {
                 }
                 let list = TodoList::new(todos.clone(), at);
                 self.calls.completions = match (kind, self.phase.kind, self.planning()) {
-                    (PhaseKind::Planned, PhaseKind::Planned | PhaseKind::Review, Some(Planning { asked: 0, .. })) => {
+                    (PhaseKind::Planned, PhaseKind::Planned | PhaseKind::Review, Some(Planning { replies: 0, .. })) => {
                         CompletionRule::Skip
                     }
                     (PhaseKind::Planned, _, _) => CompletionRule::AfterWork,
@@ -214,6 +214,7 @@ impl Job {
                 self.totals.spent.add(usage, *cost_usd);
                 if let Progress::Planning(planning) = &mut self.progress {
                     planning.is_refused_now = false;
+                    planning.replies += 1;
                     planning.spent.add(usage, *cost_usd);
                 } else {
                     self.phase.spent.add(usage, *cost_usd);
@@ -314,7 +315,7 @@ impl Job {
                     && self.phase.kind == PhaseKind::Planned
                     && !self.phase.is_memory_saved,
                 owes_plan: why != Why::PhaseDone,
-                asked: 0,
+                replies: 0,
                 refused: 0,
                 is_refused_now: false,
                 todos: None,
@@ -347,8 +348,7 @@ impl Job {
         self.phase.is_oriented = true;
         match (kind, &mut self.progress) {
             (BoardKind::Digest, progress) => *progress = Progress::Digesting,
-            (_, Progress::Planning(planning)) => planning.asked += 1,
-            (_, progress @ Progress::Digesting) => {
+            (BoardKind::Todos | BoardKind::Planning, progress @ Progress::Digesting) => {
                 *progress = Progress::Executing;
                 // The digest called no tool, as it was asked to; the work on the first todo begins now.
                 self.phase.effort.on_todo_change();

@@ -91,9 +91,6 @@ impl Job {
     }
 
     fn todo_write(&self, call: &ToolCall, items: &[TodoItem], at: Timestamp) -> Vec<Event> {
-        if let Some(planning) = self.planning() {
-            return planning::set_todos(self, planning, call, items, at);
-        }
         match self.phase.kind {
             PhaseKind::Planned => {}
             PhaseKind::Bootstrap => {

@@ -116,6 +116,9 @@ impl Job {
             return Some(events);
         }
         match call {
+            ParsedCall::Control(ControlCall::TodoComplete { .. }) if let Some(text) = self.completes_nothing() => {
+                skipped(&text)
+            }
             // Nothing is called done whose work is still to come.
             ParsedCall::Control(_) if let Some(name) = &self.calls.skipped => {
                 let name = tokens::head(name, 20);
@@ -125,9 +128,6 @@ impl Job {
                 if let Some(name) = &self.calls.failed =>
             {
                 skipped(&format!("not run: {name} before it in this reply failed; look at its result first"))
-            }
-            ParsedCall::Control(ControlCall::TodoComplete { .. }) if let Some(text) = self.completes_nothing() => {
-                skipped(&text)
             }
             ParsedCall::Control(control) => self.control(said, control, at),
             ParsedCall::Invalid { reason } => refused(reason),
@@ -147,13 +147,12 @@ impl Job {
         if self.calls.is_completion_refused {
             return Some("not run: a todo_complete before it in this reply was refused".to_owned());
         }
-        match self.calls.completions {
-            CompletionRule::Run => None,
-            CompletionRule::AfterWork | CompletionRule::Skip => Some(format!(
-                "not run: the phase '{}' has just begun, and nothing of its first task was worked yet",
-                self.phase.title
-            )),
-        }
+        let why = match self.calls.completions {
+            CompletionRule::Run => return None,
+            CompletionRule::AfterWork => "nothing of its first task was worked yet",
+            CompletionRule::Skip => "its todos were not shown yet",
+        };
+        Some(format!("not run: the phase '{}' has just begun, and {why}", self.phase.title))
     }
 
     /// What becomes of a call while there is planning; none: it is run.
@@ -166,11 +165,15 @@ impl Job {
             ParsedCall::Control(
                 ControlCall::TodoComplete { .. } | ControlCall::TodoRewind { .. } | ControlCall::ArchiveAndReset { .. },
             ) => skipped(format!("not run: the phase has ended, and the next one has not begun; {owed}")),
+            // Also behind a call that was skipped.
+            ParsedCall::Control(ControlCall::TodoWrite(items)) => {
+                Some(planning::set_todos(self, planning, said, items, at))
+            }
             ParsedCall::Control(_) | ParsedCall::Invalid { .. } => None,
             ParsedCall::Work(WorkCall::Change(change)) if is_plan_or_memory(change) => None,
-            ParsedCall::Work(_) if planning.is_refused_now => {
-                skipped(format!("not run: the plan or the todos before it were not taken; {owed}"))
-            }
+            ParsedCall::Work(_) if planning.is_refused_now => skipped(
+                "not run: the plan or the todos before it were not taken; mend them, and call it again".to_owned(),
+            ),
             ParsedCall::Work(_) if !planning.owes() => Some(planning::end(self, planning, PlanningEnd::Done, at)),
             ParsedCall::Work(_) if planning.is_last_try() => {
                 Some(planning::end(self, planning, PlanningEnd::FellBack, at))
@@ -199,8 +202,7 @@ impl Job {
     /// phases, and phases over their limits.
     fn forced_end(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
-            // The board is to be answered first.
-            Progress::Planning(planning) if planning.asked == 0 || self.epoch.is_complete() => None,
+            Progress::Planning(planning) if planning.replies == 0 => None,
             Progress::Planning(planning) if !planning.owes() && !planning.is_refused_now => {
                 Some(planning::end(self, planning, PlanningEnd::Done, at))
             }

@@ -149,7 +149,9 @@ fn plan_for(job: &Job, planning: &Planning) -> Plan {
     match &job.plan {
         None => plan_of_the_system(&job.spec).mark_current(),
         Some(plan) if is_feedback && Job::next_phase(plan).is_none() => {
-            plan.append_phase(&format!("Address feedback {}", job.feedback.len()), &feedback_steps(job)).mark_current()
+            // Behind what is complete, and before a final review.
+            plan.insert_after(0, &format!("Address feedback {}", job.feedback.len()), &feedback_steps(job))
+                .mark_current()
         }
         Some(plan) => plan.clone(),
     }

@@ -194,6 +194,11 @@ fn reminders(job: &Job) -> Vec<String> {
     if job.totals.spent.turns == 0 && job.is_bootstrap() {
         reminders.push(begun(job));
     }
+    if let Some(planning) = job.planning().filter(|planning| planning.replies > 0)
+        && let Some(owed) = owed(planning)
+    {
+        reminders.push(format!("The next phase has not begun: {owed}, and go on with its first task."));
+    }
     if job.phase.effort.silent && job.progress == Progress::Executing {
         let number = job.phase.todos.current().map_or(0, |todo| job.phase.todos.number_of(todo.id));
         reminders.push(format!(

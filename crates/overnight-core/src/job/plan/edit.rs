@@ -107,12 +107,6 @@ impl Plan {
         self.reread(&lines)
     }
 
-    /// Adds a phase behind the last.
-    #[must_use]
-    pub fn append_phase(&self, title: &str, steps: &[String]) -> Self {
-        self.insert_after(u32::MAX, title, steps)
-    }
-
     /// The plan that the system writes where there is none: phases as given, the first one current.
     /// More phases than a plan can hold are joined into the last; no phases become one.
     pub fn write(title_of_phases: &[(String, Vec<String>)], overview: &str) -> Self {

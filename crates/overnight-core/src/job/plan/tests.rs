@@ -69,7 +69,7 @@ fn an_inserted_phase_renumbers_the_unfinished_ones_behind_it() {
     );
     assert_eq!(more.text(), expected);
     assert_eq!(plan(PLAN).insert_after(0, "X", &[]).phases()[0].title, "Read", "completed phases keep their numbers");
-    let last = plan(PLAN).append_phase("Index", &strings(&["Sort"]));
+    let last = plan(PLAN).insert_after(u32::MAX, "Index", &strings(&["Sort"]));
     let expected = PLAN.replace("## Notes", "## Phase 4: Index\n\n- [ ] Sort\n\n## Notes");
     assert_eq!(last.text(), expected);
 }
@@ -323,7 +323,7 @@ proptest! {
         let Ok(plan) = Plan::parse(&text) else { return Ok(()) };
         let more = plan.insert_after(number, &title, &steps);
         prop_assert_eq!(more.phases().len(), plan.phases().len() + 1);
-        prop_assert_eq!(plan.append_phase(&title, &steps).phases().len(), plan.phases().len() + 1);
+        prop_assert_eq!(plan.insert_after(u32::MAX, &title, &steps).phases().len(), plan.phases().len() + 1);
         let done = plan.phases().iter().fold(plan.clone(), |plan, phase| plan.complete_phase(phase.number, &[]));
         prop_assert!(done.phases().iter().all(|phase| phase.state == PhaseState::Complete && phase.steps.iter().all(|step| step.done)));
         prop_assert_eq!(done.phases().len(), plan.phases().len());
