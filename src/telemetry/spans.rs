@@ -18,6 +18,7 @@ use overnight_core::{
         record::JobStatus,
         state::{Job, Phase, Spent},
         time::Timestamp,
+        todo::Todo,
         todo_list::TodoList,
     },
     message::Stop,
@@ -172,14 +173,15 @@ impl JobSpans {
             }
             Event::ToolReturned { call, name, result, .. } => self.tool_returned(call, name, result.end, at),
             Event::TodoCompleted { id, unevidenced, .. } => {
-                if self.todo.as_ref().is_some_and(|(open, _)| open == id) {
-                    if let Some((_, span)) = &mut self.todo
-                        && *unevidenced
-                    {
-                        span.set("overnight.todo.unevidenced", true);
-                    }
-                    self.end_todo(&job.phase.todos, at);
+                let open = self.todo.take_if(|(open, _)| open == id).map(|(_, span)| span);
+                let Some(todo) = job.phase.todos.all().iter().find(|todo| todo.id == *id) else { return };
+                // One that is completed together with another has a span without length.
+                let mut span = open.unwrap_or_else(|| self.todo_begins(todo, at));
+                if *unevidenced {
+                    span.set("overnight.todo.unevidenced", true);
                 }
+                span.text("overnight.todo.status", todo.status.name());
+                self.end(span, at);
             }
             Event::PhaseEnded { why, .. } => {
                 self.drop_turn(at);
@@ -258,10 +260,14 @@ impl JobSpans {
         }
         self.end_todo(&job.phase.todos, at);
         let Some(todo) = current else { return };
+        self.todo = Some((todo.id, self.todo_begins(todo, at)));
+    }
+
+    fn todo_begins(&mut self, todo: &Todo, at: Timestamp) -> SpanData {
         let mut span = self.open(&format!("todo {}", todo.id), self.phase_or_job(), at);
         span.count("overnight.todo.id", todo.id.into());
         span.text("overnight.todo.content", &todo.content);
-        self.todo = Some((todo.id, span));
+        span
     }
 
     /// `todos` is the list that the todo stands in.

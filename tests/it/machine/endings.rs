@@ -13,20 +13,6 @@ use overnight_core::{
 use serde_json::json;
 
 #[test]
-fn completion_is_refused_outside_the_review() {
-    let mut world = World::new();
-    world.play([say([job_complete(1.0)])]);
-    assert_eq!(
-        world.results(1),
-        [
-            "Refused: the job is not in its review yet (Bootstrap); work the phases first, or call job_complete(status: \"blocked\") if it can't be done"
-        ]
-    );
-    world.in_phase_one().play([say([job_complete(1.0)])]);
-    assert!(world.results(1)[0].contains("(North station (1 of 2))"), "{:?}", world.results(1));
-}
-
-#[test]
 fn the_fourth_call_with_failed_checks_ends_the_job_as_partial() {
     let mut world = World::new();
     world.in_review(false);
@@ -51,7 +37,7 @@ fn the_fourth_call_with_failed_checks_ends_the_job_as_partial() {
         world.results(2),
         [
             "Done: The job ends as partial; these checks failed:\n- output/report.md: exists: output/report.md does not exist. Write it.",
-            "Skipped: not run: the phase has ended"
+            "Skipped: not run: the job has ended"
         ]
     );
     // What was not done is not said to be done.
@@ -121,7 +107,7 @@ fn the_model_can_block_the_job_at_any_time() {
     snapshot("ends_blocked", &world.log());
     // While planning too, where no phase is open.
     let mut world = World::new();
-    world.bootstrapped(PLAN).play([say([blocked(), no_change("x")])]);
+    world.in_phase_one().work_phase().play([say([blocked(), read_file("x")])]);
     assert_eq!(world.status(), "blocked: The logs are encrypted.");
     assert_eq!(world.results(2), ["Done: The job ends as blocked.", "Skipped: not run: the job has ended"]);
 }
@@ -156,8 +142,6 @@ fn feedback_is_written_down_and_planned_for() {
     feedback(&mut world, "Name the pumps.");
     assert!(world.files[INSTRUCTIONS_FILE].ends_with("## Feedback 1\n\nName the pumps.\n"));
     assert_eq!((world.job.refusals.counted, world.job.early_ends.in_all), (0, 0), "the counts begin anew");
-    world.play([say([no_change("nothing"), no_change("it holds")])]);
-    assert_eq!(world.results(1), ["Refused: the feedback needs work: add at least one new phase to main_plan.md"]);
     world.play([say([write_file(PLAN_FILE, &world.files[PLAN_FILE].clone())])]);
     assert_eq!(
         world.results(1),
@@ -167,8 +151,7 @@ fn feedback_is_written_down_and_planned_for() {
         "## Phase 3: Final Review ← CURRENT",
         "## Phase 3: Name the pumps\n\n- [ ] Name them\n\n## Phase 4: Final Review",
     );
-    world.play([say([write_file(PLAN_FILE, &plan), todo_write(5)])]).work_phase();
-    world.play([say([no_change("x"), no_change("x")])]);
+    world.play([say([write_file(PLAN_FILE, &plan), write_file("notes/names.md", "A and B"), done("named")])]);
     assert_eq!(world.job.phase.title, "Review");
     world.play([say([job_complete(0.9)])]);
     assert!(world.is_held(HoldReason::Review), "{}", world.status());
@@ -183,30 +166,28 @@ fn feedback_that_the_model_does_not_plan_for_gets_a_phase_from_the_system() {
     let mut world = World::with("review: required\n");
     world.in_review(true).play([say([job_complete(0.9)])]);
     feedback(&mut world, "Name the pumps.");
-    world.play((0..12).map(|_| say([])));
-    assert!(world.job.is_executing());
+    world.play([say([]), say([])]);
+    assert_eq!(world.job.phase.title, "Address feedback 1");
     assert!(world.files[PLAN_FILE].contains("Address feedback 1"), "{}", world.files[PLAN_FILE]);
-    world.play([]);
-    assert_ne!(world.job.phase.title, "Review");
 }
 
 #[test]
 fn the_limits_of_a_job_hold_it_and_more_lets_it_go_on() {
     // Turns.
     let mut spec = spec("", &[]);
-    spec.instructions.limits.turns = 5;
+    spec.instructions.limits.turns = 2;
     let mut world = World::of(spec.clone());
     world.in_phase_one().play([say([read_file(INSTRUCTIONS_FILE)])]);
-    assert_eq!(world.status(), "held limit: 5 turns are used; resume with --turns N for more");
+    assert_eq!(world.status(), "held limit: 2 turns are used; resume with --turns N for more");
     let mut limits = world.job.limits;
     assert_eq!(world.command(Command::Resume { limits }), 1);
     world.play([]);
     assert!(world.is_held(HoldReason::Limit), "without more it is held again");
-    limits.turns = 7;
+    limits.turns = 4;
     world.command(Command::Resume { limits });
     world.play([say([done("x")]), say([read_file(INSTRUCTIONS_FILE)]), say([])]);
-    assert_eq!(world.job.totals.spent.turns, 7);
-    assert_eq!(world.status(), "held limit: 7 turns are used; resume with --turns N for more");
+    assert_eq!(world.job.totals.spent.turns, 4);
+    assert_eq!(world.status(), "held limit: 4 turns are used; resume with --turns N for more");
     // Tokens.
     spec.instructions.limits = overnight_core::job::limits::Limits { tokens: Some(9_000), ..Default::default() };
     let mut world = World::of(spec.clone());

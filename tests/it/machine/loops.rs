@@ -4,17 +4,17 @@ use super::world::*;
 use overnight_core::job::{
     event::Event,
     failure::{Failure, FailureKind},
-    state::PLAN_FILE,
+    state::{MEMORY_FILE, PLAN_FILE},
 };
 use serde_json::json;
+use std::fmt::Write;
 
 #[test]
 fn a_job_goes_from_bootstrap_over_two_phases_and_a_review_to_completed() {
     let mut world = World::new();
     world.in_phase_one().work_phase().play([plan_for(5)]).work_phase();
-    world.play([say([write_file("output/report.md", "All pumps ran well."), no_change("nothing new")])]);
-    world.play([say([no_change("it holds")])]);
     world.play([
+        say([write_file("output/report.md", "All pumps ran well.")]),
         say([read_file("output/report.md"), done("it stands there")]),
         say([read_file("output/report.md"), done("written")]),
         say([job_complete(0.9)]),
@@ -25,21 +25,20 @@ fn a_job_goes_from_bootstrap_over_two_phases_and_a_review_to_completed() {
     assert_eq!(folders, ["phase-00-bootstrap", "phase-01-north-station", "phase-02-south-station", "phase-03-review"]);
     assert_eq!(
         world.files[PLAN_FILE],
-        "# Execution Plan\n\n## Overview\n\nFirst north, then south.\n\n## Phase 1: North station ✓ COMPLETE\n\n- [x] Read north.md\n- [x] Note its faults\n\n## Phase 2: South station ✓ COMPLETE\n\n- [x] Read south.md\n- [x] Note its faults\n\n## Phase 3: Final Review ← CURRENT\n\n- [ ] Check everything\n"
+        "# Execution Plan\n\n## Overview\n\nFirst north, then south.\n\n## Phase 1: North station ✓ COMPLETE\n\n- [x] Check pump 1\n- [x] Check pump 2\n- [x] Check pump 3\n- [x] Check pump 4\n- [x] Check pump 5\n\n## Phase 2: South station ✓ COMPLETE\n\n- [x] Check pump 1\n- [x] Check pump 2\n- [x] Check pump 3\n- [x] Check pump 4\n- [x] Check pump 5\n\n## Phase 3: Final Review ← CURRENT\n\n- [ ] Check everything\n"
     );
 }
 
 #[test]
-fn memory_plan_and_todos_in_one_reply_cost_one_call() {
+fn memory_todos_and_the_first_work_of_the_next_phase_come_in_one_reply() {
     let mut world = World::new();
-    world.bootstrapped(PLAN).skip_log();
-    let turns = world.job.totals.spent.turns;
-    world.play([plan_for(5)]);
-    assert_eq!(world.job.totals.spent.turns, turns + 1);
-    assert!(world.job.is_executing());
+    world.in_phase_one().work_phase().skip_log();
+    let mut reply = plan_for(5);
+    reply.calls.extend([done("too early"), write_file("notes/south.md", "sound"), done("it runs")]);
+    world.play([reply]);
     assert_eq!(
         world.log(),
-        "turn 4: write_file, no_change, todo_write\n  started\n  write_file Done: write_file workspace.md (23 bytes now).\nstep update_memory: saved\n  no_change Done: main_plan.md stays as it is.\nstep update_plan: no change (it holds)\n  todo_write Done: [>] 1. Check pump 1      ← CURRENT: Checking pump 1 / [ ] 2. Check pump 2 / [ ] 3. Check pump 3 / [ ] 4. Check pump 4 / [ ] 5. Check pump 5 /  / Progress: 0/5 t…\nstep create_todos: saved\nPHASE 1.1 planned 'North station': 5 todos\ncontext compacted\n"
+        "turn 7: write_file, todo_write, todo_complete, write_file, todo_complete\n  started\n  write_file Done: write_file workspace.md (23 bytes now).\nmemory saved\n  todo_write Done: [>] 1. Check pump 1      ← CURRENT: Checking pump 1 / [ ] 2. Check pump 2 / [ ] 3. Check pump 3 / [ ] 4. Check pump 4 / [ ] 5. Check pump 5 /  / Progress: 0/5 t…\ntodos written: 5\n  todo_complete Skipped: not run: the phase has ended, and the next one has not begun; go on with the next phase's first task\nplanning done\nPHASE 2.1 planned 'South station': 5 todos\n  started\n  write_file Done: write_file notes/south.md (5 bytes now).\n  todo_complete Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining.\ntodo 1 completed: it runs\ncompaction not due\nboard Todos, in full\n"
     );
 }
 
@@ -51,29 +50,22 @@ fn the_board_follows_the_work() {
     snapshot("board_executing", &world.board());
 }
 
+/// Each call has its result: what can be done is done, and nothing is called done that the model has not seen.
 #[test]
-fn what_is_left_of_a_reply_after_its_phase_ended_is_skipped() {
-    let mut world = World::new();
-    world.in_phase_one();
-    for _ in 0..4 {
-        world.play([say([read_file("instructions.md"), done("fine")])]);
+fn a_reply_runs_on_over_the_end_of_a_phase() {
+    let behind = || [done("fine"), read_file("instructions.md"), done("again")];
+    let mut text = String::new();
+    for (memory, first) in [("owed", "notes/a.md"), ("saved", MEMORY_FILE)] {
+        let mut world = World::new();
+        world.in_phase_one().play((0..4).map(|_| say([done("fine")]))).skip_log();
+        world.play([say([write_file(first, "x")].into_iter().chain(behind()))]);
+        let _ = writeln!(text, "memory {memory}:\n{}\n{}\n", world.log(), world.word());
     }
-    world.play([say([
-        read_file("instructions.md"),
-        done("fine"),
-        read_file("instructions.md"),
-        done("again"),
-        call("fly", json!({})),
-    ])]);
-    assert_eq!(
-        world.results(4),
-        [
-            "Done: Task 5 'Check pump 5' marked complete. 0 tasks remaining.",
-            "Skipped: not run: the phase has ended",
-            "Skipped: not run: the phase has ended",
-            "Skipped: not run: the phase has ended"
-        ]
-    );
+    let mut world = World::new();
+    world.in_phase_one().work_phase().play([remembered()]).play((0..4).map(|_| say([done("fine")]))).skip_log();
+    world.play([say(behind().into_iter().chain([job_complete(0.9)]))]);
+    let _ = writeln!(text, "the last phase:\n{}\n{}", world.log(), world.word());
+    snapshot("reply_over_phase_end", &text);
 }
 
 #[test]
@@ -115,7 +107,7 @@ fn archive_and_reset_ends_the_phase() {
     world.play([say([call("archive_and_reset", json!({"reason": "lost the thread"}))])]);
     assert_eq!(
         world.log(),
-        "turn 5: archive_and_reset\n  archive_and_reset Done: The phase is archived; planning begins anew.\nPHASE ENDED reset (lost the thread) -> phase-01-north-station.replanned-1\narchived phase-01-north-station.replanned-1\nsummary written\nexamined (plan: true, memory: true)\n"
+        "turn 2: archive_and_reset\n  archive_and_reset Done: The phase is archived; planning begins anew.\nPHASE ENDED reset (lost the thread) -> phase-01-north-station.replanned-1\narchived phase-01-north-station.replanned-1\nsummary written\nexamined (plan: true, memory: false)\nboard Planning, in full\n"
     );
     assert!(world.board().contains("The phase was reset. The reason: lost the thread"), "{}", world.board());
 }
@@ -126,15 +118,15 @@ fn the_same_call_with_the_same_result_is_reminded_of_and_then_stuck() {
         let mut world = World::new();
         world.in_phase_one();
         world.play((0..2).map(|_| say([repeated.clone()])));
-        assert!(!world.board().contains("<reminder>"), "{}", world.board());
+        assert!(!world.word().contains("<reminder>"), "{}", world.word());
         world.play([say([repeated.clone()])]);
         assert!(
-            world.board().starts_with(
-                "<reminder>You made the same call with the same result 3 times running. Do something else.</reminder>\n"
+            world.word().contains(
+                "]\n<reminder>You made the same call with the same result 3 times running. Do something else.</reminder>"
             ),
             "{}: {}",
             repeated.name,
-            world.board()
+            world.word()
         );
         world.play([say([repeated.clone()])]);
         assert!(world.job.is_executing());
@@ -182,7 +174,7 @@ fn three_malformed_calls_running_are_stuck() {
     assert_eq!(
         world.results(1),
         [
-            "Refused: the arguments of write_file are not a JSON object; call it again with content (string), path (string)"
+            "Refused: the arguments of write_file are not a JSON object; call it again with path (string), content (string)"
         ]
     );
     world.play([torn(2), say([read_file("instructions.md")]), torn(3), torn(4)]);
@@ -237,7 +229,7 @@ fn more_than_ten_early_ends_block_the_job() {
     let phases: Vec<String> =
         (1..=8).map(|phase| format!("## Phase {phase}: Part {phase}\n\n- [ ] Do it\n\n")).collect();
     let mut world = World::new();
-    world.bootstrapped(&format!("# Execution Plan\n\n{}", phases.concat())).play([plan_for(5)]);
+    world.bootstrapped(&format!("# Execution Plan\n\n{}", phases.concat()));
     let mut early = 0;
     while world.status() == "running" {
         for _ in 0..2 {
@@ -267,7 +259,7 @@ fn a_reply_cut_at_the_token_limit_runs_nothing() {
     world.play([reply]);
     assert_eq!(
         world.log(),
-        "turn 5 (cut): write_file, todo_complete\n  write_file Refused: not run: the reply was cut at the token limit; do less in one reply\n  todo_complete Refused: not run: the reply was cut at the token limit; do less in one reply\n"
+        "turn 2 (cut): write_file, todo_complete\n  write_file Refused: not run: the reply was cut at the token limit; do less in one reply\n  todo_complete Refused: not run: the reply was cut at the token limit; do less in one reply\nboard Todos\n"
     );
     assert!(!world.files.contains_key("output/report.md"));
 }
@@ -296,14 +288,14 @@ fn a_reply_without_a_call_is_reminded_of_the_task() {
     let mut world = World::new();
     world.in_phase_one().play([say([read_file("instructions.md"), done("fine")]), say([])]);
     assert!(
-        world.board().starts_with(
-            "<reminder>Your last reply called no tool. Continue with task 2, or call todo_complete() if it is done.</reminder>\n"
+        world.word().contains(
+            "]\n<reminder>Your last reply called no tool. Continue with task 2, or call todo_complete() if it is done.</reminder>"
         ),
         "{}",
-        world.board()
+        world.word()
     );
     world.play([say([read_file("instructions.md")])]);
-    assert!(!world.board().contains("<reminder>"), "{}", world.board());
+    assert!(!world.word().contains("<reminder>"), "{}", world.word());
 }
 
 #[test]
@@ -313,7 +305,7 @@ fn turns_without_a_todo_change_are_reminded_of_every_ten() {
     let mut reminded = Vec::new();
     for turn in 1..=34_u64 {
         world.play([say([write_file(&format!("notes/{turn}.md"), "x")])]);
-        if world.board().contains("turns without a change of the todo list") {
+        if world.word().contains("turns without a change of the todo list") {
             reminded.push(turn);
         }
     }

@@ -7,13 +7,13 @@
     reason = "what the tests share fails as a test does"
 )]
 
-// mod attempts;
+mod attempts;
 // mod context;
-// mod endings;
-// mod loops;
-// mod planning;
-// mod prompts;
+mod endings;
+mod loops;
+mod planning;
+mod prompts;
 // mod properties;
-// mod spans;
-// mod todos;
+mod spans;
+mod todos;
 pub(crate) mod world;

@@ -1,7 +1,7 @@
 //! What stands in every prompt. The prompts of each kind of step are in `tests/scenarios`, of the turns that `prompts` names.
 
 use super::world::*;
-use overnight_core::prompt::{compose, layers};
+use overnight_core::{job::state::INSTRUCTIONS_FILE, prompt::compose};
 
 #[test]
 fn tools_and_system_prompt() {
@@ -15,13 +15,13 @@ fn tools_and_system_prompt() {
 
 #[test]
 fn a_task_that_has_a_heading_like_feedback_is_not_cut_there() {
-    let world = World::new();
-    let mut job = world.job.clone();
+    let mut world = World::new();
     let said = "Name the pumps.";
     let long = "Count each of them. ".repeat(20_000);
-    job.instructions = format!("# Task\n\n## Feedback of customers\n\n{long}\n\n## Feedback 1\n\n{said}\n");
-    job.feedback.push(said.to_owned());
-    let text = layers::compacted(&job, None, None);
+    let task = format!("# Task\n\n## Feedback of customers\n\n{long}\n\n## Feedback 1\n\n{said}\n");
+    world.files.insert(INSTRUCTIONS_FILE.to_owned(), task);
+    world.job.feedback.push(said.to_owned());
+    let text = world.play([]).prompt();
     assert!(
         text.contains("## Feedback of customers\n\nCount each") && text.contains("## Feedback 1\n\nName the pumps.")
     );

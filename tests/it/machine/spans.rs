@@ -1,10 +1,6 @@
 //! The spans of whole jobs, in a world where time is passed in: every name, parent, time and attribute.
 
-use super::{
-    properties::night::{happenings, play, settings},
-    world::*,
-};
-use crate::support::property;
+use super::world::*;
 use opentelemetry::{
     Array, Value,
     trace::{SpanId, SpanKind, Status},
@@ -19,7 +15,6 @@ use overnight_core::{
     },
     machine::effect::{Command, Effect, EffectResult},
 };
-use proptest::prelude::*;
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write,
@@ -153,12 +148,7 @@ fn a_whole_job() {
     let mut world = World::new();
     world.cost_usd = Some(0.25);
     let mut watched = Watched::new(world);
-    watched.play([
-        say([call("generate_workspace_summary", serde_json::json!({})), done("summary written")]),
-        say([read_file("workspace_summary.md"), done("read"), read_file("instructions.md"), done("read")]),
-        say([write_file("main_plan.md", PLAN), done("planned"), read_file("main_plan.md"), done("in phases")]),
-        plan_for(5),
-    ]);
+    watched.play([say([read_document("south.md", 1, 9), write_file("main_plan.md", PLAN)])]);
     // An attempt fails, a tool fails, a tool is unknown.
     watched.fails(FailureKind::Overloaded, Some(529), 1_500).fails(FailureKind::Stalled, None, 2_500);
     watched.play([say([read_file("nothing.md"), call("fly", serde_json::json!({})), read_document("north.md", 1, 4)])]);
@@ -181,7 +171,6 @@ fn a_whole_job() {
     watched.play([say([call("todo_rewind", serde_json::json!({"issue": "the secret pump is missing"}))])]);
     watched.play([plan_for(5)]);
     watched.play([say((0..5).flat_map(|id| [write_file(&format!("south/{id}.md"), "checked"), done("ok")]))]);
-    watched.play([say([no_change("nothing new"), no_change("it holds")])]);
     watched.play([say([
         write_file("output/report.md", "All pumps ran well."),
         done("verified"),
@@ -199,7 +188,7 @@ fn a_whole_job() {
 #[test]
 fn a_call_that_nobody_waits_for() {
     let mut watched = Watched::new(World::new());
-    watched.on(&RunReport::Calling);
+    watched.play([]).on(&RunReport::Calling);
     watched.world.wait_ms(700);
     watched.command(Command::Cancel).leave();
     snapshot("spans_cancelled", &watched.tree());
@@ -208,7 +197,7 @@ fn a_call_that_nobody_waits_for() {
 #[test]
 fn a_model_with_nothing_more_to_say_and_one_whose_server_is_down() {
     let mut watched = Watched::new(World::new());
-    watched.fails(FailureKind::Unreachable, None, 0);
+    watched.play([]).fails(FailureKind::Unreachable, None, 0);
     let outage =
         || Command::Hold { reason: overnight_core::job::record::HoldReason::Outage, detail: "it is down".to_owned() };
     // Probed while it is held; then it answers.
@@ -226,76 +215,4 @@ fn a_model_with_nothing_more_to_say_and_one_whose_server_is_down() {
     watched.fails(FailureKind::Exhausted, None, 0);
     watched.play([]).leave();
     snapshot("spans_given_up", &watched.tree());
-}
-
-/// The spans of a job that is over, told again from its decisions; a new process begins with each opening.
-fn told_again(decisions: &[Decision]) -> Vec<SpanData> {
-    let mut job = Job::begin(&decisions[0]).unwrap();
-    let mut spans = JobSpans::begin(&job, "ollama:tiny", job.last_at);
-    let mut begun = job.last_at;
-    let mut finished = Vec::new();
-    for decision in &decisions[1..] {
-        // No two processes take a job up in the same moment.
-        let is_opening = decision.events.iter().any(|event| matches!(event, Event::Opened { .. }));
-        if is_opening && decision.at > begun {
-            begun = decision.at;
-            finished.extend(spans.finish(&job, false, job.last_at));
-            // The words that a process begins with are not reported.
-            job.apply_all(decision);
-            spans = JobSpans::begin(&job, "ollama:tiny", begun);
-            continue;
-        }
-        if decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. })) {
-            let now = job.last_at;
-            finished.extend(spans.on(&job, &RunReport::Calling, || now));
-        }
-        job.apply_all(decision);
-        finished.extend(spans.on(&job, &RunReport::Decided(decision), || unreachable!()));
-    }
-    finished.extend(spans.finish(&job, false, job.last_at));
-    finished
-}
-
-fn has(span: &SpanData, name: &str, value: &'static str) -> bool {
-    span.attributes.iter().any(|known| known.key.as_str() == name && known.value == Value::from(value))
-}
-
-proptest! {
-    #![proptest_config(property(10))]
-
-    /// Whatever happens in a night: each fact that has a span has one, within what it belongs to.
-    #[test]
-    fn any_night_is_told_whole(night in happenings(60), settings in settings()) {
-        let world = play(&settings, &night);
-        let spans = told_again(&world.decisions);
-        let known: HashMap<SpanId, &SpanData> = spans.iter().map(|span| (span.span_context.span_id(), span)).collect();
-        prop_assert_eq!(known.len(), spans.len());
-        for span in &spans {
-            prop_assert!(span.start_time <= span.end_time);
-            if span.parent_span_id == SpanId::INVALID {
-                prop_assert_eq!(&span.name, "invoke_agent audit-stations");
-            } else {
-                let parent = known[&span.parent_span_id];
-                prop_assert!(parent.start_time <= span.start_time, "{:?} in {:?}", span, parent);
-            }
-        }
-        let named = |what: &str| spans.iter().filter(|span| span.name.starts_with(what)).count();
-        let replies = spans.iter().filter(|span| span.name.starts_with("chat ") && !matches!(span.status, Status::Error { .. })).count();
-        prop_assert_eq!(replies, world.count(|event| matches!(event, Event::ModelReplied { .. })));
-        prop_assert_eq!(
-            named("execute_tool "),
-            world.count(|event| matches!(event, Event::ToolReturned { result, .. } if result.end != CallEnd::Skipped))
-        );
-        prop_assert_eq!(
-            spans.iter().filter(|span| has(span, "overnight.todo.status", "completed")).count(),
-            world.count(|event| matches!(event, Event::TodoCompleted { .. }))
-        );
-        prop_assert_eq!(
-            spans
-                .iter()
-                .filter(|span| span.name.starts_with("phase") && !has(span, "overnight.phase.outcome", "unfinished"))
-                .count(),
-            world.count(|event| matches!(event, Event::PhaseEnded { .. }))
-        );
-    }
 }

@@ -11,16 +11,17 @@ fn failing() -> overnight_core::message::ToolCall {
 #[test]
 fn completion_is_refused_once_after_each_failure() {
     let mut world = World::new();
-    world.in_phase_one().play([say([failing(), done("x")])]);
+    world.in_phase_one().play([say([failing(), done("x"), done("y")])]);
     assert_eq!(
-        world.results(2),
+        world.results(3),
         [
             "Failed: none.md does not exist; create it with write_file",
-            "Refused: edit_file failed: look at its result first, then go on with task 1"
+            "Refused: edit_file failed: look at its result first, then go on with task 1",
+            "Skipped: not run: a todo_complete before it in this reply was refused"
         ]
     );
     // A new failure is refused anew; the same one is not.
-    world.play([say([failing(), done("x"), done("x")])]);
+    world.play([say([failing(), done("x")]), say([done("x")])]);
     assert_eq!(
         world.results(2),
         [
@@ -60,20 +61,14 @@ fn nothing_is_changed_behind_a_call_that_could_not_be_read() {
 }
 
 #[test]
-fn completion_without_work_is_refused_once_and_then_unevidenced() {
+fn completion_by_a_reply_without_work_is_marked() {
     let mut world = World::new();
-    world.in_phase_one().skip_log().play([say([call("todo_list", json!({})), done("x"), done("x")])]);
-    assert_eq!(
-        world.log().lines().skip(2).collect::<Vec<_>>(),
-        [
-            "  todo_complete Refused: no tool was called for task 1 'Check pump 1': do the work first, or call todo_complete() again if nothing is left to do",
-            "todo 1 not completed",
-            "  todo_complete Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining.",
-            "todo 1 completed unevidenced: x",
-        ]
-    );
-    world.play([say([done("x")])]);
-    assert!(world.results(1)[0].starts_with("Refused: no tool was called for task 2"), "once per todo");
+    world.in_phase_one().play([
+        say([read_file("instructions.md"), done("x"), done("y")]),
+        say([call("todo_list", json!({})), done("z")]),
+    ]);
+    let marks: Vec<bool> = world.job.phase.todos.all().iter().map(|todo| todo.unevidenced).collect();
+    assert_eq!(marks, [false, false, true, false, false]);
 }
 
 #[test]
@@ -140,7 +135,7 @@ fn a_list_in_which_nothing_is_open_ends_the_phase() {
         .collect();
     world.skip_log().play([say([call("todo_write", json!({ "todos": items })), done("x")])]);
     let log = world.log();
-    assert!(log.contains("  todo_complete Skipped: not run: the phase has ended\nPHASE ENDED done"), "{log}");
+    assert!(log.contains("PHASE ENDED done"), "{log}");
 }
 
 #[test]
@@ -150,7 +145,7 @@ fn the_todos_of_the_system_are_not_rewritten() {
     assert_eq!(
         world.results(1),
         [
-            "Refused: the todos of the bootstrap are set by the system; complete them, or call todo_rewind(issue) if they can't be done"
+            "Refused: the todos of the bootstrap are set by the system, and those of a phase are the list items of the plan: save main_plan.md"
         ]
     );
 }

@@ -446,6 +446,15 @@ impl World {
         todo_board::render(&self.job)
     }
 
+    /// What the runner itself says last in the next prompt.
+    pub(crate) fn word(&self) -> &str {
+        let (Message::System { text }
+        | Message::User { text }
+        | Message::Assistant { text, .. }
+        | Message::Tool { text, .. }) = self.job.epoch.messages().last().unwrap();
+        &text[text.rfind("[runner ").unwrap()..]
+    }
+
     /// The texts of the last `count` results.
     pub(crate) fn results(&self, count: usize) -> Vec<String> {
         let all: Vec<&ToolResult> = self

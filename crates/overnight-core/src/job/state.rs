@@ -146,8 +146,8 @@ pub struct Planning {
     pub owes_memory: bool,
     /// The phase could not be worked as planned, and neither plan nor todos have been saved since.
     pub owes_plan: bool,
-    /// Replies to the board of planning.
-    pub replies: u32,
+    /// Boards of planning that were answered.
+    pub asked: u32,
     /// Plans and todos that were refused.
     pub refused: u32,
     /// One of them in the present reply.
@@ -166,12 +166,12 @@ impl Planning {
 
     /// Whether the job goes on without what is owed, if this reply does not bring it.
     pub fn is_last_try(&self) -> bool {
-        self.refused >= PLANNING_TRIES || (!self.is_refused_now && self.replies >= PLANNING_REPLIES + self.refused)
+        self.refused >= PLANNING_TRIES || (!self.is_refused_now && self.asked >= PLANNING_ASKED + self.refused)
     }
 }
 
-/// Replies to the board of planning after which the job goes on without what is owed.
-pub const PLANNING_REPLIES: u32 = 2;
+/// Boards of planning after which the job goes on without what is owed.
+pub const PLANNING_ASKED: u32 = 2;
 /// Plans and todos of one planning that are refused at most; replies of the bootstrap that bring neither a plan nor coverage.
 pub const PLANNING_TRIES: u32 = 4;
 /// Turns of the bootstrap.
@@ -210,7 +210,7 @@ pub struct ReplyCalls {
     pub prepared: Option<PreparedWrite>,
     /// The name of one that could not be read: no such tool, or arguments that are no JSON object.
     pub unreadable: Option<String>,
-    /// The name of one for whose result there was no room.
+    /// The name of a working call that was not run.
     pub skipped: Option<String>,
     /// The name of one that failed: what was claimed behind it was written in the belief that it would not.
     pub failed: Option<String>,

@@ -115,7 +115,7 @@ impl Job {
                 }
                 let list = TodoList::new(todos.clone(), at);
                 self.calls.completions = match (kind, self.phase.kind, self.planning()) {
-                    (PhaseKind::Planned, PhaseKind::Planned | PhaseKind::Review, Some(Planning { replies: 0, .. })) => {
+                    (PhaseKind::Planned, PhaseKind::Planned | PhaseKind::Review, Some(Planning { asked: 0, .. })) => {
                         CompletionRule::Skip
                     }
                     (PhaseKind::Planned, _, _) => CompletionRule::AfterWork,
@@ -213,8 +213,8 @@ impl Job {
                 self.totals.counted = Some((usage.input, *prompt_tokens));
                 self.totals.spent.add(usage, *cost_usd);
                 if let Progress::Planning(planning) = &mut self.progress {
+                    planning.asked += 1;
                     planning.is_refused_now = false;
-                    planning.replies += 1;
                     planning.spent.add(usage, *cost_usd);
                 } else {
                     self.phase.spent.add(usage, *cost_usd);
@@ -315,7 +315,7 @@ impl Job {
                     && self.phase.kind == PhaseKind::Planned
                     && !self.phase.is_memory_saved,
                 owes_plan: why != Why::PhaseDone,
-                replies: 0,
+                asked: 0,
                 refused: 0,
                 is_refused_now: false,
                 todos: None,
@@ -348,7 +348,7 @@ impl Job {
         self.phase.is_oriented = true;
         match (kind, &mut self.progress) {
             (BoardKind::Digest, progress) => *progress = Progress::Digesting,
-            (BoardKind::Todos | BoardKind::Planning, progress @ Progress::Digesting) => {
+            (_, progress @ Progress::Digesting) => {
                 *progress = Progress::Executing;
                 // The digest called no tool, as it was asked to; the work on the first todo begins now.
                 self.phase.effort.on_todo_change();
@@ -411,10 +411,10 @@ impl Job {
                     effort.on_malformed();
                 }
             }
-            CallEnd::Skipped => {
+            CallEnd::Skipped if is_work(&call) => {
                 self.calls.skipped.get_or_insert_with(|| said.name.clone());
             }
-            CallEnd::Interrupted => {}
+            CallEnd::Skipped | CallEnd::Interrupted => {}
         }
         match result.end {
             CallEnd::Done | CallEnd::Failed | CallEnd::Refused => effort

@@ -202,7 +202,7 @@ impl Job {
     /// phases, and phases over their limits.
     fn forced_end(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
-            Progress::Planning(planning) if planning.replies == 0 => None,
+            Progress::Planning(planning) if planning.asked == 0 => None,
             Progress::Planning(planning) if !planning.owes() && !planning.is_refused_now => {
                 Some(planning::end(self, planning, PlanningEnd::Done, at))
             }

@@ -194,7 +194,7 @@ fn reminders(job: &Job) -> Vec<String> {
     if job.totals.spent.turns == 0 && job.is_bootstrap() {
         reminders.push(begun(job));
     }
-    if let Some(planning) = job.planning().filter(|planning| planning.replies > 0)
+    if let Some(planning) = job.planning().filter(|planning| planning.asked > 0)
         && let Some(owed) = owed(planning)
     {
         reminders.push(format!("The next phase has not begun: {owed}, and go on with its first task."));
