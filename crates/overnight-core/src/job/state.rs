@@ -146,7 +146,7 @@ pub struct Planning {
     pub owes_memory: bool,
     /// The phase could not be worked as planned, and neither plan nor todos have been saved since.
     pub owes_plan: bool,
-    /// Boards of planning that were shown.
+    /// Boards of planning that were answered.
     pub asked: u32,
     /// Plans and todos that were refused.
     pub refused: u32,

@@ -213,6 +213,7 @@ impl Job {
                 self.totals.counted = Some((usage.input, *prompt_tokens));
                 self.totals.spent.add(usage, *cost_usd);
                 if let Progress::Planning(planning) = &mut self.progress {
+                    planning.asked += 1;
                     planning.is_refused_now = false;
                     planning.spent.add(usage, *cost_usd);
                 } else {
@@ -347,7 +348,6 @@ impl Job {
         self.phase.is_oriented = true;
         match (kind, &mut self.progress) {
             (BoardKind::Digest, progress) => *progress = Progress::Digesting,
-            (_, Progress::Planning(planning)) => planning.asked += 1,
             (_, progress @ Progress::Digesting) => {
                 *progress = Progress::Executing;
                 // The digest called no tool, as it was asked to; the work on the first todo begins now.
