@@ -1,8 +1,8 @@
-//! What the prompt costs and how it is kept small: folding, masking, folded turns, bounds.
+//! What the prompt costs and how it is kept small: the bounds of results and boards, and where an epoch ends.
 
 use super::world::*;
 use overnight_core::{
-    job::event::Event,
+    job::event::{EpochCause, Event},
     prompt::{compact::local_tokens, compose, tools::tool_specs},
 };
 use serde_json::json;
@@ -15,49 +15,32 @@ fn the_fixed_part_is_small() {
     assert!(tokens < 2_600, "{tokens} tokens");
 }
 
+/// A history that has grown to its share of the budget is begun anew, with what the model has not answered to.
 #[test]
-fn a_finished_todo_is_folded_once_its_results_were_seen() {
-    for (front, folded) in [("", true), ("context: { fold: none }\n", false)] {
-        let mut world = World::with(front);
-        world.page_letters = 4_000;
-        world.in_phase_one();
-        world.play([say([read_document("north.md", 1, 10), read_file("instructions.md"), done("sound")])]);
-        // Not seen yet: it stands in full.
-        assert!(world.prompt().contains("<document 982d9e3e"));
-        world.play([say([read_document("north.md", 11, 20)])]);
-        let prompt = world.prompt();
-        let line = "[tool read_document]\n[read_document result folded: 1018 tokens; call it again with {\"from\":1,\"name\":\"north.md\",\"to\":10} to see it]\n";
-        assert_eq!(prompt.contains(line), folded, "{prompt}");
-        assert!(prompt.contains("[tool read_file]\n# Audit the stations"), "small results stay");
-        assert!(prompt.contains("lines=\"11-20\">\nThe pump"), "the current todo's stay");
-    }
-}
-
-#[test]
-fn a_full_context_is_masked_and_then_folded() {
-    let mut spec = spec("context: { budget_tokens: 20000 }\n", &[("north.md", 4_000)]);
+fn a_full_context_opens_the_next_epoch() {
+    let mut spec = spec("context: { budget_tokens: 20000 }\n", &[("north.md", 60)]);
     spec.instructions.limits.turns_per_todo = 400;
     let mut world = World::of(spec);
     world.page_letters = 3_000;
     world.in_phase_one();
-    let (mut masked, mut folded, mut most) = (0, 0, 0);
-    for turn in 0..120_u64 {
+    let mut most = 0;
+    for turn in 0..60_u64 {
         let mut reply = say([read_document("north.md", 1 + turn, 1 + turn)]);
         reply.text = format!("Part {turn} is sound. {}", "And more. ".repeat(20));
+        let epochs = world.job.epoch.number;
         world.play([reply]);
         most = most.max(local_tokens(&world.job));
-        let now = (
-            world.count(|event| matches!(event, Event::ContextMasked { .. })),
-            world.count(|event| matches!(event, Event::TurnsFolded { .. })),
-        );
-        if now != (masked, folded) {
-            assert!(local_tokens(&world.job) < 10_000, "turn {turn}");
-            (masked, folded) = now;
+        if world.job.epoch.number > epochs {
+            let prompt = world.prompt();
+            assert_eq!(compose::prompt(&world.job).messages.len(), 2);
+            assert!(local_tokens(&world.job) < 8_000, "turn {turn}");
+            assert!(prompt.contains(&format!("lines=\"{0}-{0}\">\nThe pump", turn + 1)), "{prompt}");
+            assert!(prompt.contains("\n## This task so far\n"), "{prompt}");
         }
     }
-    assert!(masked > 2 && folded > 1, "{masked} {folded}");
-    assert!(most <= 14_000, "{most}");
-    assert!(world.job.layer4.contains("\n## Earlier in this phase\n"));
+    let full = world.count(|event| matches!(event, Event::EpochOpened { cause: EpochCause::Full, .. }));
+    assert!((3..12).contains(&full), "{full}");
+    assert!((12_000..=14_000).contains(&most), "{most}");
 }
 
 #[test]
@@ -119,19 +102,19 @@ fn the_board_is_bounded_however_much_stands_in_the_list() {
 
 #[test]
 fn the_model_writes_the_digest_where_it_is_asked_to() {
-    let mut world = World::with("context: { summary: model }\n");
+    let mut world = World::with("context: { summary: model, compact: always }\n");
     world.in_phase_one();
     let mut reply = say([read_file("instructions.md")]);
     reply.text = "North has two pumps.".to_owned();
     world.skip_log().play([reply]);
     assert_eq!(
         world.log(),
-        "turn 5: read_file\n  read_file Skipped: not run: only the digest was asked for\ncontext compacted\n"
+        "turn 2: read_file\n  read_file Skipped: not run: only the digest was asked for\nepoch 2: PhaseEnded\n"
     );
-    assert!(world.job.layer4.ends_with("## The past\nNorth has two pumps."), "{}", world.job.layer4);
-    assert!(!world.board().contains("<reminder>"), "{}", world.board());
+    assert!(world.prompt().contains("\n## The past\nNorth has two pumps."), "{}", world.prompt());
+    assert!(!world.prompt().contains("<reminder>"), "{}", world.prompt());
     // Without calls, as asked, there is nothing to remind of either.
-    let mut world = World::with("context: { summary: model }\n");
+    let mut world = World::with("context: { summary: model, compact: always }\n");
     world.in_phase_one().play([say([])]);
-    assert!(!world.board().contains("<reminder>"), "{}", world.board());
+    assert!(!world.prompt().contains("<reminder>"), "{}", world.prompt());
 }

@@ -8,12 +8,12 @@
 )]
 
 mod attempts;
-// mod context;
+mod context;
 mod endings;
 mod loops;
 mod planning;
 mod prompts;
-// mod properties;
+mod properties;
 mod spans;
 mod todos;
 pub(crate) mod world;

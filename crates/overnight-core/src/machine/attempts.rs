@@ -9,7 +9,7 @@ use crate::{
         record::{HoldReason, JobStatus},
         state::Job,
     },
-    prompt::{bounds::room, opening},
+    prompt::{compact::counted_room, opening},
 };
 
 /// Times that one turn's prompt may be too long for the model before the job is held: the first shortens it.
@@ -45,7 +45,7 @@ impl Job {
     /// What makes the next prompt half as long, as far as an opening can give that: the provider's count says that it is too
     /// long, whatever was counted here.
     fn shorter(&self) -> Option<Event> {
-        let room = room(&self.spec).min(self.epoch.tokens());
+        let room = counted_room(self).min(self.epoch.tokens());
         Some(opening::event(self, EpochCause::TooLong, None, room))
     }
 }

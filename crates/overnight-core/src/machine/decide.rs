@@ -246,14 +246,15 @@ impl Job {
             | Progress::Examining { .. }
             | Progress::Closing { .. } => BoardKind::Todos,
         };
+        let is_said = self.epoch.is_complete();
+        let opening = |cause, digest| Some(vec![opening::event(self, cause, digest, compact::counted_room(self))]);
         if self.progress == Progress::Digesting {
-            let digest = self.epoch.last_reply().map(str::trim).filter(|text| !text.is_empty());
-            let event = || vec![opening::event(self, EpochCause::PhaseEnded, digest, bounds::room(&self.spec))];
-            return (!self.epoch.is_complete()).then(event);
+            let digest = self.epoch.last_reply().map(str::trim).filter(|text| !is_said && !text.is_empty());
+            let cause = self.compaction.forced.or((!is_said).then_some(EpochCause::PhaseEnded));
+            return cause.and_then(|cause| opening(cause, digest));
         }
         match compact::owed(self) {
-            Compaction::Due(cause) => Some(vec![opening::event(self, cause, None, bounds::room(&self.spec))]),
-            Compaction::Digest => self.board(BoardKind::Digest, Some(todo_board::digest_request())),
+            Compaction::Due(cause) => opening(cause, None),
             Compaction::NotDue => {
                 let event = Event::CompactionNotDue {
                     prompt_tokens: compact::local_tokens(self),
@@ -261,19 +262,24 @@ impl Job {
                 };
                 Some(vec![event])
             }
-            Compaction::None => self.board(kind, None),
+            Compaction::None | Compaction::Digest if is_said => None,
+            due @ (Compaction::None | Compaction::Digest) => {
+                let (board, tokens) = self.board(kind, due == Compaction::Digest);
+                if compact::has_room(self, tokens) { Some(vec![board]) } else { opening(EpochCause::Full, None) }
+            }
         }
     }
 
-    /// The board behind the newest result, unless it stands there.
-    fn board(&self, kind: BoardKind, asked: Option<String>) -> Option<Vec<Event>> {
-        if self.epoch.is_complete() {
-            return None;
-        }
-        let board = asked.or_else(|| Some(todo_board::render(self)).filter(|board| self.epoch.board() != Some(board)));
+    /// The board behind the newest result, in full unless it stands in the epoch, or the request for a digest; and its tokens.
+    fn board(&self, kind: BoardKind, is_digest: bool) -> (Event, u64) {
+        let (kind, board) = if is_digest {
+            (BoardKind::Digest, Some(todo_board::digest_request()))
+        } else {
+            (kind, Some(todo_board::render(self)).filter(|board| self.epoch.board() != Some(board)))
+        };
         let line = todo_board::status_line(self);
         let tokens = FRAME + estimate(&line) + board.as_deref().map_or(0, estimate);
-        Some(vec![Event::BoardShown { conversation: 0, kind, board, line, tokens }])
+        (Event::BoardShown { conversation: 0, kind, board, line, tokens }, tokens)
     }
 
     /// The facts that a result means. `at` is when it came. A job that is held or has ended has no effect due, so a result

@@ -116,8 +116,12 @@ impl Job {
 
     pub(super) fn on_files_examined(&self, files: ExaminedFiles) -> Vec<Event> {
         let marked = self.marked(&files);
+        // What a person has left on the disk is the plan from here on, also where the system has nothing to mark in it.
+        let read = files.plan.as_ref().and_then(|text| Plan::parse(text.text()).ok());
+        let edited = read.filter(|plan| self.plan.as_ref().map(Plan::text) != Some(plan.text()));
         let begins = matches!(self.progress, Progress::Examining { why: None });
         let mut events = vec![Event::FilesExamined { files }];
+        events.extend(edited.map(|plan| Event::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() }));
         events.extend(marked.map(|(plan, because)| planning::plan_set(&plan, because)));
         if begins {
             // The summary is written, and the task and the documents stand in the opening.

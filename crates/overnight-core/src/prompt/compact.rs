@@ -42,6 +42,17 @@ pub(crate) fn counted_tokens(job: &Job) -> u64 {
     counted(job).map_or(tokens, |(counted, local)| tokens * counted / local.max(1))
 }
 
+/// The room as the provider counts it, where it counts more than is estimated here: an opening has to fit there too.
+pub(crate) fn counted_room(job: &Job) -> u64 {
+    as_local(job, job.spec.budget_tokens).saturating_sub(fixed_tokens(&job.spec.system_prompt)).min(room(&job.spec))
+}
+
+/// Whether the epoch can take `more` tokens before it is full. With nothing in it but the opening it is as small as it gets.
+pub(crate) fn has_room(job: &Job, more: u64) -> bool {
+    let most = as_local(job, job.spec.budget_tokens) * FULL_PERCENT / 100;
+    job.epoch.conversation_tokens() == 0 || local_tokens(job) + more <= most
+}
+
 /// Estimated tokens of all documents' text.
 pub(crate) fn document_tokens(job: &Job) -> u64 {
     job.spec.documents.iter().map(|document| document.tokens).sum()
@@ -76,10 +87,14 @@ pub(crate) fn owed(job: &Job) -> Compaction {
     if let Some(cause) = job.compaction.forced {
         return Compaction::Due(cause);
     }
-    let (tokens, budget) = (local_tokens(job), as_local(job, job.spec.budget_tokens));
-    if tokens > budget * FULL_PERCENT / 100 {
+    if !has_room(job, 0) {
         return Compaction::Due(EpochCause::Full);
     }
+    // A phase that ended in the reply in which it began is planned on first.
+    if !job.is_executing() {
+        return Compaction::None;
+    }
+    let (tokens, budget) = (local_tokens(job), as_local(job, job.spec.budget_tokens));
     let fits = fits(job);
     if job.compaction.phase_ended {
         let asks = job.spec.instructions.context.summary == SummaryBy::Model && !job.is_review();

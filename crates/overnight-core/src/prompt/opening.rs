@@ -1,7 +1,7 @@
 //! The opening of an epoch: where things stand, made by the system from the files as they were read and saved, and from the
 //! facts. It is bounded by construction, however long the job: at most half of the room.
 
-use super::{compact::FRAME, todo_board};
+use super::{bounds, compact::FRAME, todo_board};
 use crate::{
     job::{
         digest::sha256,
@@ -26,6 +26,8 @@ const TASK_SHARE: u64 = 10;
 const FILE_SHARE: u64 = 4;
 const DOCUMENTS_SHARE: u64 = 2;
 const SHARES: u64 = TASK_SHARE + 3 * FILE_SHARE + DOCUMENTS_SHARE;
+/// Tokens of the headings, and of the words that say where the whole is, in an opening with no room for more.
+const LEAST_TOKENS: u64 = 240;
 /// Results of one reply that the words on the current todo tell of.
 const RESULTS_TOLD: usize = 3;
 
@@ -42,10 +44,13 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let last = format!("{}\n{board}", todo_board::status_line(job));
     let mut parts =
         vec![include_str!("../../../../instructions/runner/opening.md").trim().replace("{{mark}}", &runner_mark(job))];
-    let (results, most) = (unanswered(job, room * UNANSWERED_PERCENT / 100), room * OPENING_PERCENT / 100);
+    let most = room * OPENING_PERCENT / 100;
+    let own = estimate(&parts[0]) + estimate(&last);
+    let for_results = most.saturating_sub(own + LEAST_TOKENS).min(bounds::room(&job.spec) * UNANSWERED_PERCENT / 100);
+    let results = unanswered(job, for_results);
     let of_results: u64 = results.iter().map(|part| estimate(part)).sum();
-    let taken = estimate(&parts[0]) + of_results + estimate(&last);
-    let left = most.saturating_sub(taken + SHARES * 2);
+    let taken = own + of_results;
+    let left = most.saturating_sub(taken + LEAST_TOKENS);
     let unit = (room / 100).min(left / SHARES);
     let plan = job.plan.as_ref().map_or("There is none yet.", Plan::text).trim();
     let memory = job.memory.as_deref().unwrap_or("It does not exist yet.").trim();

@@ -2,34 +2,54 @@
 
 use overnight_core::{
     job::{
-        event::{CallEnd, Decision, Event, PhaseKind, Why},
+        event::{BoardKind, Decision, EpochCause, Event, PhaseKind, Why},
         instructions::Review,
+        plan::Plan,
         record::{HoldReason, JobStatus},
-        state::{Job, PLANNING_READS, PLANNING_TRIES, Progress, Status},
+        state::{BOOTSTRAP_TURNS, Job, PLANNING_ASKED, PLANNING_TRIES, Progress, Status},
         todo::{Todo, TodoStatus},
         todo_list::key,
     },
+    message::Message,
     prompt::{
-        compact::{RESULT_TOKENS, local_tokens, tools_tokens},
-        layers::share_of,
+        bounds::{fixed_tokens, room},
+        compact::local_tokens,
+        todo_board,
     },
     tokens::estimate,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+
+/// Decisions between two replies without anything from outside, at most: a few for each call, the end of a phase with
+/// each of them, and a little for what comes before the next prompt.
+const DECISIONS_A_CALL: usize = 16;
+const DECISIONS_A_TURN: usize = 40;
+/// How much more than its share a result may have: its frame, and the words that say it was cut.
+const SLACK: u64 = 64;
+/// Tokens of the smallest opening: its own words, headings and a board, however short what they are about.
+const LEAST_OPENING: u64 = 1_800;
 
 /// What the accountant remembers from decision to decision.
 #[derive(Default)]
 pub(crate) struct Ledger {
     /// Calls without a result, in order: id and name.
     open_calls: VecDeque<(String, String)>,
+    /// Texts of results that the model has not answered to.
+    unanswered: Vec<String>,
     folders: BTreeSet<String>,
     /// Phase, attempt and id of each completed todo, with the todo as it was then.
     completed: BTreeMap<(u32, u32, u32), Todo>,
     /// Number, attempt and end of the last phase.
     last_phase: Option<(u32, u32, PhaseKind, Option<Why>)>,
+    /// The folder of a phase that has ended and is not archived yet.
+    unarchived: Option<String>,
     early: EarlyEnds,
-    /// Layer 4 as it was at the job's or the phase's begin.
-    layer4: String,
+    turns: u64,
+    epochs: u32,
+    /// Calls of the newest reply, and decisions since.
+    since: (usize, usize),
+    /// Replies to the present planning.
+    planned: u32,
     reviewed: bool,
     approved: bool,
 }
@@ -43,43 +63,50 @@ struct EarlyEnds {
 
 impl Ledger {
     pub(crate) fn book(&mut self, before: &Job, decision: &Decision, after: &Job) {
-        if self.layer4.is_empty() {
-            self.layer4.clone_from(&before.layer4);
-        }
         assert!(before.ended().is_none(), "an end is an end, and this was decided after it: {:?}", decision.events);
         for event in &decision.events {
-            self.calls(event);
+            self.calls(before, event);
             self.phases(event);
             Self::todos(before, event);
             self.ends(before, event);
+            self.epochs(before, event);
         }
         let pending: Vec<&String> = after.calls.pending.iter().map(|call| &call.said.id).collect();
         let open: Vec<&String> = self.open_calls.iter().map(|(id, _)| id).collect();
         assert_eq!(pending, open, "every tool call gets exactly one result");
         todo_list(after);
         self.kept(before, after);
-        planning(after);
+        self.goes_on(before, decision, after);
         limits(before, decision);
-        self.context(decision, after);
     }
 
-    /// "Every tool call gets exactly one result, always", in the calls' order.
-    fn calls(&mut self, event: &Event) {
+    /// "Every tool call gets exactly one result, always", in the calls' order; no turn comes twice.
+    fn calls(&mut self, before: &Job, event: &Event) {
         match event {
-            Event::ModelReplied { calls, .. } => {
+            Event::ModelReplied { calls, turn, .. } => {
                 assert!(self.open_calls.is_empty(), "the model is asked while calls wait: {:?}", self.open_calls);
-                self.open_calls = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
-                let ids: HashSet<&String> = calls.iter().map(|call| &call.id).collect();
+                self.turns += 1;
+                assert_eq!(*turn, self.turns);
+                self.open_calls = calls.iter().map(|call| (call.said.id.clone(), call.said.name.clone())).collect();
+                let ids: HashSet<&str> = calls.iter().map(|call| call.said.id.as_str()).collect();
                 assert_eq!(ids.len(), calls.len(), "two calls of one name");
+                // The digest is of what was done before, and answers to no result.
+                if before.progress != Progress::Digesting {
+                    self.unanswered.clear();
+                }
             }
-            Event::ToolReturned { call, name, .. } => {
+            Event::ToolReturned { call, name, result, .. } => {
                 let asked = self.open_calls.pop_front();
                 assert_eq!(asked.as_ref(), Some(&(call.clone(), name.clone())), "a result without its call");
+                let share = room(&before.spec) * if result.shown.is_some() { 20 } else { 10 } / 100;
+                let tokens = estimate(&result.text);
+                assert!(tokens <= share + SLACK, "{name} gave {tokens} tokens, {share} are allowed");
+                self.unanswered.push(result.text.clone());
             }
             Event::ToolStarted { call, .. } => {
                 assert_eq!(self.open_calls.front().map(|(id, _)| id), Some(call), "another call was begun");
             }
-            Event::PhaseStarted { .. } | Event::PhaseEnded { .. } | Event::JobEnded { .. } => {
+            Event::JobEnded { .. } | Event::EpochOpened { .. } | Event::BoardShown { .. } => {
                 assert!(self.open_calls.is_empty(), "no result for {:?} at {event:?}", self.open_calls);
             }
             _ => {}
@@ -103,9 +130,14 @@ impl Ledger {
                 assert!((*number, *attempt) == expected || self.last_phase.is_none(), "phase {number}.{attempt}");
                 assert!(self.early.in_a_row <= 3 && self.early.in_all <= 10, "re-planned too often");
                 assert!(todos.iter().any(|todo| todo.status.is_open()), "a phase without work");
+                assert_eq!(self.unarchived, None, "a phase begins before the last one is archived");
                 self.last_phase = Some((*number, *attempt, *kind, None));
             }
+            Event::ArchiveStored { folder, .. } => {
+                assert_eq!(self.unarchived.take().as_ref(), Some(folder), "archived without an end");
+            }
             Event::PhaseEnded { why, folder } => {
+                assert_eq!(self.unarchived.replace(folder.clone()), None, "a phase is over and not archived");
                 assert!(self.folders.insert(folder.clone()), "{folder} is archived twice");
                 let (number, attempt, kind, _) = self.last_phase.take().unwrap_or((0, 1, PhaseKind::Bootstrap, None));
                 assert!(folder.starts_with(&format!("phase-{number:02}-")), "{folder} for phase {number}");
@@ -131,7 +163,8 @@ impl Ledger {
                 let todo = before.phase.todos.all().iter().find(|todo| todo.id == *id).expect("no such todo");
                 assert!(todo.status.is_open(), "todo {id} is {} and was completed", todo.status);
             }
-            Event::TodosWritten { todos } => {
+            // Those of planning are the next phase's.
+            Event::TodosWritten { todos } if before.planning().is_none() => {
                 for old in before.phase.todos.all() {
                     let new = todos.iter().find(|todo| todo.id == old.id);
                     let new = new.unwrap_or_else(|| panic!("todo {} '{}' was deleted", old.id, old.content));
@@ -193,49 +226,74 @@ impl Ledger {
         }
     }
 
-    /// The bounds of the context.
-    fn context(&mut self, decision: &Decision, after: &Job) {
-        let budget = after.spec.budget_tokens;
-        let part = share_of(budget, 2_000);
-        for event in &decision.events {
-            match event {
-                // "Each of the four is bounded at 2,000 tokens by construction" (in proportion to the window).
-                Event::ContextCompacted { layer4 } => {
-                    for (name, text) in parts(layer4.text()) {
-                        assert!(estimate(text) <= part + 1, "{} tokens of {name}, {part} are allowed", estimate(text));
-                    }
-                    layer4.text().clone_into(&mut self.layer4);
-                }
-                // What is folded into layer 4 has a section of its own there, and takes nothing else away.
-                Event::TurnsFolded { .. } => {
-                    let earlier = after.layer4.strip_prefix(&self.layer4);
-                    assert!(earlier.is_some(), "folding has cut layer 4:\n{}", after.layer4);
-                    assert!(
-                        earlier.is_none_or(|text| estimate(text) <= part + 16),
-                        "the folded part is over its bound"
+    /// Epochs count up; an opening is bounded, holds all that the model has not answered to, or says how much it leaves out;
+    /// a board is shown in full only where it has changed.
+    fn epochs(&mut self, before: &Job, event: &Event) {
+        match event {
+            Event::EpochOpened { number, cause, opening, board, tokens, .. } => {
+                self.epochs += 1;
+                assert_eq!(*number, self.epochs, "epochs are counted without a gap");
+                assert_eq!(*cause == EpochCause::Begun, self.epochs == 1);
+                let texts: Vec<&str> = opening.iter().map(|part| part.text()).collect();
+                let most = room(&before.spec) / 2;
+                let size = estimate(&texts.concat());
+                assert!(size <= most, "{size} tokens in an opening, {most} are allowed:\n{}", texts.concat());
+                assert!(*tokens >= size, "{tokens} counted for {size}");
+                assert!(texts.last().is_some_and(|last| last.ends_with(board)), "the board is not the last word");
+                let mut places = texts.iter();
+                let whole = self.unanswered.iter().take_while(|text| places.any(|part| part == text)).count();
+                let left_out = self.unanswered.len() - whole;
+                let counted =
+                    texts.iter().any(|part| part.contains(&format!("and {left_out} more results, for which")));
+                assert_eq!(counted, left_out > 0, "{whole} of {} results:\n{}", self.unanswered.len(), texts.concat());
+            }
+            Event::BoardShown { board, kind, .. } => {
+                let stands = before.epoch.board();
+                assert_ne!(board.as_deref(), stands, "the board stands in the epoch already, or there is none");
+                let is_digest = *kind == BoardKind::Digest;
+                assert!(is_digest || board.as_deref().or(stands) == Some(&*todo_board::render(before)), "an old board");
+            }
+            _ => {}
+        }
+    }
+
+    /// What is owed between two replies comes to an end, and so does planning; what is sent has room.
+    fn goes_on(&mut self, before: &Job, decision: &Decision, after: &Job) {
+        self.since.1 += 1;
+        match &decision.events[..] {
+            [Event::FilesExamined { files }, ..] => {
+                let titles = |plan: &Plan| plan.phases().iter().map(|phase| phase.title.clone()).collect::<Vec<_>>();
+                if let Some(Ok(plan)) = files.plan.as_ref().map(|text| Plan::parse(text.text())) {
+                    assert_eq!(
+                        after.plan.as_ref().map(titles),
+                        Some(titles(&plan)),
+                        "the plan is what stands on the disk"
                     );
                 }
-                // "A tool result over 4,000 tokens goes to tool_results/ whole": none is larger, a page of a document included.
-                Event::ToolReturned { name, result, .. } => {
-                    let most = share_of(budget, RESULT_TOKENS) + 64;
-                    let tokens = estimate(&result.text);
-                    assert!(tokens <= most, "{name} gave {tokens} tokens, {most} are allowed");
-                    assert!(result.end != CallEnd::Refused || result.saved.is_none(), "refused, and saved");
-                }
-                _ => {}
             }
-        }
-        let is_compaction = |event: &Event| {
-            matches!(event, Event::ContextMasked { .. } | Event::TurnsFolded { .. } | Event::ContextCompacted { .. })
-        };
-        if decision.events.iter().any(is_compaction) {
-            let (tokens, budget) = (local_tokens(after), local_budget(after));
-            // "After any compaction the prompt is under 50 % of the budget": wherever the protected layers leave that room.
-            assert!(tokens < budget, "{tokens} of {budget} tokens after a compaction");
-            if is_roomy(after) {
-                assert!(tokens * 2 < budget, "{tokens} of {budget} tokens after a compaction");
+            [Event::ModelReplied { calls, .. }, ..] => {
+                self.since = (calls.len(), 0);
+                self.planned += u32::from(before.planning().is_some());
             }
+            [
+                Event::Held { .. }
+                | Event::Resumed { .. }
+                | Event::Opened { .. }
+                | Event::AttemptFailed { .. }
+                | Event::ModelChosen { .. }
+                | Event::FilesEdited { .. }
+                | Event::FeedbackGiven { .. }
+                | Event::Approved,
+                ..,
+            ] => self.since.1 = 0,
+            _ => {}
         }
+        if after.planning().is_none() {
+            self.planned = 0;
+        }
+        let most = DECISIONS_A_TURN + DECISIONS_A_CALL * self.since.0;
+        assert!(self.since.1 <= most, "{} decisions since the last reply", self.since.1);
+        assert!(self.planned <= PLANNING_ASKED + PLANNING_TRIES, "{} replies to one planning", self.planned);
     }
 }
 
@@ -245,11 +303,23 @@ pub(crate) fn local_budget(job: &Job) -> u64 {
     job.totals.counted.map_or(budget, |(counted, local)| budget * local / counted)
 }
 
-/// Whether tools, system prompt, board and layer 4 at their largest fit into half of the budget.
-pub(crate) fn is_roomy(job: &Job) -> bool {
-    let (budget, local) = (job.spec.budget_tokens, local_budget(job));
-    let standing = tools_tokens() + estimate(&job.spec.system_prompt) + share_of(budget, 2_000) * 5;
-    (budget == 8_000 && local == budget) || standing + 2_500 < local / 2
+/// A prompt that is about to be sent has room: an opening with nothing behind it in half of what there is, any other
+/// prompt in 70 % of the budget, as the provider counts. Nothing of it is left uncounted.
+pub(crate) fn has_room(job: &Job) {
+    let (tokens, budget) = (local_tokens(job), local_budget(job));
+    if job.epoch.conversation_tokens() > 0 {
+        assert!(tokens * 100 <= budget * 70, "an epoch ends at 70 %, {tokens} of {budget} are sent");
+    } else {
+        let fixed = fixed_tokens(&job.spec.system_prompt);
+        let most = fixed + (budget.saturating_sub(fixed) / 2).max(LEAST_OPENING);
+        assert!(tokens <= most, "{tokens} of {budget} tokens in an opening");
+    }
+    let said = |message: &Message| match message {
+        Message::System { text } | Message::User { text } | Message::Tool { text, .. } => estimate(text),
+        Message::Assistant { text, .. } => estimate(text),
+    };
+    let said: u64 = job.epoch.messages().iter().map(said).sum();
+    assert!(said <= job.epoch.tokens(), "{said} tokens are said, {} counted", job.epoch.tokens());
 }
 
 /// One `in_progress` at most, and exactly one while there is work; no empty and no duplicate content.
@@ -261,6 +331,7 @@ fn todo_list(job: &Job) {
         Progress::Executing | Progress::Digesting => {
             assert_eq!(running, 1, "todos in progress while the phase is worked");
         }
+        Progress::Summarising { why: None } | Progress::Examining { why: None } => assert_eq!(open, 5, "the bootstrap"),
         Progress::Archiving { .. }
         | Progress::Summarising { .. }
         | Progress::Examining { .. }
@@ -278,16 +349,8 @@ fn todo_list(job: &Job) {
             assert!(contents.insert(key(&todo.content)), "'{}' is twice in the list", todo.content);
         }
     }
-    assert!(job.phase.kind != PhaseKind::Planned || job.phase.todos.counts().tasks() <= 22, "more than 22 tasks");
-}
-
-/// A planning step has 4 tries, and at most 10 reading turns besides.
-fn planning(job: &Job) {
-    if let Some(planning) = job.planning() {
-        assert!(planning.tries <= PLANNING_TRIES, "{} tries", planning.tries);
-        assert!(planning.reads <= PLANNING_READS, "{} reading turns", planning.reads);
-        assert!(planning.refusals <= 2, "{} refusals of a todo list", planning.refusals);
-    }
+    let most = job.spec.instructions.phase.max_todos as usize + 2;
+    assert!(job.phase.kind != PhaseKind::Planned || job.phase.todos.counts().tasks() <= most, "more than {most} tasks");
 }
 
 /// A job's limits hold it before the next model call, a phase's and a todo's re-plan it.
@@ -301,27 +364,10 @@ fn limits(before: &Job, decision: &Decision) {
     assert!(limits.tokens.is_none_or(|most| spent.tokens() < most));
     assert!(limits.cost_usd.is_none_or(|most| spent.cost_usd < most));
     assert!(limits.wall_clock_ms.is_none_or(|most| before.totals.worked_ms < most));
-    if before.progress == Progress::Executing {
+    if before.is_bootstrap() {
+        assert!(before.phase.spent.turns < BOOTSTRAP_TURNS, "{} turns in the bootstrap", before.phase.spent.turns);
+    } else if before.progress == Progress::Executing {
         assert!(before.phase.spent.turns < limits.turns_per_phase, "{} turns in the phase", before.phase.spent.turns);
         assert!(before.phase.effort.turns < limits.turns_per_todo, "{} turns on a todo", before.phase.effort.turns);
     }
-}
-
-/// The four parts of layer 4 by name.
-fn parts(layer4: &str) -> Vec<(&'static str, &str)> {
-    const HEADINGS: [&str; 4] = [
-        "## The task (instructions.md)\n",
-        "## The plan (main_plan.md)\n",
-        "## The memory (workspace.md)\n",
-        "## The past\n",
-    ];
-    let starts: Vec<usize> = HEADINGS.iter().map(|heading| layer4.find(heading).expect("a part of layer 4")).collect();
-    HEADINGS
-        .iter()
-        .enumerate()
-        .map(|(place, heading)| {
-            let end = starts.get(place + 1).copied().unwrap_or(layer4.len());
-            (*heading, layer4[starts[place] + heading.len()..end].trim_end())
-        })
-        .collect()
 }

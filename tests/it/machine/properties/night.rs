@@ -9,13 +9,16 @@ use overnight_core::{
     job::{
         event::{CallEnd, ExaminedFiles, PreparedWrite, ToolResult},
         failure::{Failure, FailureKind},
-        instructions::{FoldPolicy, Review, SummaryBy},
+        instructions::{CompactionPolicy, Review, SummaryBy},
         limits::Limits,
+        models::ModelChoice,
+        plan::Plan,
         record::HoldReason,
         state::{INSTRUCTIONS_FILE, MEMORY_FILE, PLAN_FILE, Status},
     },
     machine::effect::{Command, Effect, EffectResult},
     message::{Reply, Stop},
+    prompt::bounds,
 };
 use proptest::prelude::*;
 
@@ -36,6 +39,8 @@ pub(crate) enum What {
     Cancel,
     Fail,
     ModelFails,
+    TooLong,
+    Choose,
     Open(Option<u64>),
     EditPlan(Option<u8>),
     EditMemory(Option<usize>),
@@ -46,10 +51,10 @@ pub(crate) enum What {
 pub(crate) struct Settings {
     budget: u64,
     counted_percent: u64,
-    fold: bool,
+    always: bool,
     by_model: bool,
     reviewed: bool,
-    /// Size of a page in percent of what a result may have.
+    /// Size of a page in percent of what a read may have.
     page_percent: u64,
     cost_usd: Option<f64>,
     limits: Limits,
@@ -77,6 +82,8 @@ fn what() -> impl Strategy<Value = What> {
         1 => Just(What::Cancel),
         1 => Just(What::Fail),
         1 => Just(What::ModelFails),
+        3 => Just(What::TooLong),
+        2 => Just(What::Choose),
         8 => proptest::option::of(1_u64..400).prop_map(What::Open),
         6 => proptest::option::weighted(0.9, 0_u8..11).prop_map(What::EditPlan),
         6 => proptest::option::weighted(0.9, 0_usize..40_000).prop_map(What::EditMemory),
@@ -131,7 +138,7 @@ pub(crate) fn settings() -> impl Strategy<Value = Settings> {
         .prop_map(
             |(
                 (budget, counted_percent),
-                (fold, by_model, reviewed),
+                (always, by_model, reviewed),
                 page_percent,
                 cost_usd,
                 limits,
@@ -141,7 +148,7 @@ pub(crate) fn settings() -> impl Strategy<Value = Settings> {
                 Settings {
                     budget,
                     counted_percent,
-                    fold,
+                    always,
                     by_model,
                     reviewed,
                     page_percent,
@@ -158,16 +165,17 @@ impl Settings {
     pub(crate) fn world(&self) -> World {
         let mut spec = spec("", &[("north.md", 40), ("south.md", 60)]);
         spec.budget_tokens = self.budget;
-        spec.instructions.context.fold = if self.fold { FoldPolicy::Todo } else { FoldPolicy::None };
+        spec.instructions.context.compact = if self.always { CompactionPolicy::Always } else { CompactionPolicy::Auto };
         spec.instructions.context.summary = if self.by_model { SummaryBy::Model } else { SummaryBy::Digest };
         spec.instructions.review = if self.reviewed { Review::Required } else { Review::None };
         spec.instructions.limits = self.limits;
         (spec.instructions.phase.min_todos, spec.instructions.phase.max_todos) = self.bounds;
         spec.instructions.body.push_str(&"Look at every pump twice. ".repeat(self.task_letters / 26));
+        let read = bounds::room(&spec) * 20 / 100;
         let mut world = World::of(spec);
         world.counted_percent = self.counted_percent;
         world.cost_usd = self.cost_usd;
-        world.page_letters = usize::try_from(self.budget.min(100_000) * 4 / 100 * 4 * self.page_percent / 100).unwrap();
+        world.page_letters = usize::try_from(read * 4 * self.page_percent / 100).unwrap();
         let mut ledger = Ledger::default();
         world.invariant = Some(Box::new(move |before, decision, after| ledger.book(before, decision, after)));
         world
@@ -246,8 +254,20 @@ impl What {
                 }
                 return;
             }
+            Self::TooLong => {
+                world.play([]);
+                if world.job.next() == Effect::Model {
+                    let failure = Failure::new(FailureKind::ContextLength, "the prompt is too long");
+                    world.answer_with(EffectResult::AttemptFailed { failure, wait_ms: 0 });
+                }
+                return;
+            }
+            Self::Choose => Command::Choose {
+                choice: ModelChoice { model: "scripted:other".to_owned(), base_url: None, api_key_env: None },
+            },
             Self::Hold(reason) => Command::Hold { reason: *reason, detail: "so".to_owned() },
             Self::Resume(more) => {
+                tell_edits(world);
                 let (limits, spent) = (world.job.limits, world.job.totals.spent);
                 Command::Resume {
                     limits: Limits {
@@ -270,6 +290,7 @@ impl What {
             Self::Cancel => Command::Cancel,
             Self::Fail => Command::Fail { reason: "no attempt is left".to_owned() },
             Self::Open(torn_bytes) => {
+                tell_edits(world);
                 Command::Open { version: "0.1.0".to_owned(), model: "scripted".to_owned(), torn_bytes: *torn_bytes }
             }
         };
@@ -283,10 +304,13 @@ impl What {
             Self::Hold(reason) => was_running || (is_out && *reason != HoldReason::Outage),
             Self::Approve | Self::Feedback(_) => in_review,
             Self::Resume(_) => !in_review,
-            Self::Open(_) | Self::Cancel | Self::Fail => true,
-            Self::Say(..) | Self::EditPlan(_) | Self::EditMemory(_) | Self::Wait(_) | Self::ModelFails => {
-                unreachable!()
-            }
+            Self::Open(_) | Self::Choose | Self::Cancel | Self::Fail => true,
+            Self::Say(..)
+            | Self::EditPlan(_)
+            | Self::EditMemory(_)
+            | Self::Wait(_)
+            | Self::ModelFails
+            | Self::TooLong => unreachable!(),
         };
         assert_eq!(facts > 0, counts, "{self:?}");
     }
@@ -300,6 +324,35 @@ fn edit(world: &mut World, path: &str, text: Option<String>) {
     match text {
         Some(text) => drop(world.files.insert(path.to_owned(), text)),
         None => drop(world.files.remove(path)),
+    }
+}
+
+/// What a person has edited is told when the job is taken up; a plan that can't be read is put back first.
+fn tell_edits(world: &mut World) {
+    let job = &world.job;
+    if job.ended().is_some() || job.calls.prepared.is_some() || !job.writes.is_empty() {
+        return;
+    }
+    let memory = world.files.get(MEMORY_FILE).cloned();
+    let read = world.files.get(PLAN_FILE).map(|text| Plan::parse(text));
+    let plan = match (&job.plan, read) {
+        (Some(known), None | Some(Err(_))) => {
+            let text = known.text().to_owned();
+            world.files.insert(PLAN_FILE.to_owned(), text);
+            None
+        }
+        (None, None) => None,
+        (None, Some(Err(_))) => {
+            world.files.remove(PLAN_FILE);
+            None
+        }
+        (known, Some(Ok(plan))) => {
+            let is_same = known.as_ref().map(Plan::text) == world.files.get(PLAN_FILE).map(String::as_str);
+            (!is_same).then_some(plan)
+        }
+    };
+    if plan.is_some() || memory != world.job.memory {
+        world.command(Command::Edited { plan, memory });
     }
 }
 
@@ -318,7 +371,7 @@ fn rests(world: &World) {
         EffectResult::Reply { reply, cost_usd: None, prompt_sha256: String::new() },
         EffectResult::AttemptFailed { failure: Failure::new(FailureKind::Exhausted, "late"), wait_ms: 0 },
         EffectResult::Prepared(PreparedWrite { before: None, after: String::new(), records: None }, None),
-        EffectResult::Tool(ToolResult::plain(CallEnd::Done, "late")),
+        EffectResult::Tool(ToolResult::plain(CallEnd::Done, "late"), None),
         EffectResult::Archived { manifest_sha256: String::new() },
         EffectResult::Summarised { sha256: String::new() },
         EffectResult::Examined(ExaminedFiles::default()),
@@ -339,6 +392,7 @@ fn rests(world: &World) {
             Command::Resume { limits: job.limits },
             Command::Hold { reason: HoldReason::Paused, detail: String::new() },
             Command::Feedback { text: String::new(), instructions: String::new() },
+            Command::Edited { plan: None, memory: Some("late".to_owned()) },
             Command::Open { version: String::new(), model: String::new(), torn_bytes: None },
         ] {
             assert_eq!(job.decide(at, EffectResult::Command(command.clone())), [], "{command:?} after the end");

@@ -1,15 +1,16 @@
 //! What random nights have found, as plain cases.
 
+use super::replies::plan_text;
 use crate::machine::world::*;
 use overnight_core::{
     job::{
-        event::{Decision, Event},
+        event::{Decision, EpochCause, Event},
         record::HoldReason,
-        state::{Job, MEMORY_FILE},
+        state::{Job, MEMORY_FILE, PLAN_FILE},
     },
-    machine::effect::{Command, EffectResult},
+    machine::effect::{Command, Effect, EffectResult},
     message::Reply,
-    prompt::{compact::RESULT_TOKENS, compose, layers::share_of},
+    prompt::{bounds::room, compose},
     tokens::estimate,
 };
 use serde_json::{Value, json};
@@ -47,7 +48,7 @@ fn an_answer_that_comes_when_nothing_is_owed_means_nothing() {
 #[test]
 fn no_result_of_the_machine_is_larger_than_a_result_may_be() {
     let mut world = World::with("context: { budget_tokens: 20000 }\n");
-    let most = share_of(20_000, RESULT_TOKENS);
+    let most = room(&world.job.spec) / 10;
     let long = "Check the pump and its valve again. ".repeat(300);
     let todos: Vec<Value> = (0..20)
         .map(|place| json!({"content": format!("Check {place} {}", &long[..400]), "active_form": "Checking"}))
@@ -111,17 +112,43 @@ fn an_end_answers_the_calls_that_wait() {
     }
 }
 
+/// The board of planning is there to be answered, whether or not something is owed.
 #[test]
-fn folding_adds_to_layer_4_and_takes_nothing_away() {
-    let mut world = World::with("context: { budget_tokens: 16000 }\n");
-    let memory = format!("# Memory\n\n## Earlier in this phase\n{}", "Pump 7 is loud.\n".repeat(40));
-    world.bootstrapped(PLAN).play([say([write_file(MEMORY_FILE, &memory), no_change("it holds"), todo_write(5)])]);
-    let before = world.job.layer4.clone();
-    world.page_letters = 2_000;
-    for turn in 0..30 {
-        let letters = "word ".repeat(300);
-        world.play([Reply { text: letters, ..say([read_document("north.md", turn, turn + 1)]) }]);
-    }
-    assert!(world.count(|event| matches!(event, Event::TurnsFolded { .. })) > 1);
-    assert!(world.job.layer4.starts_with(&before), "{}", world.job.layer4);
+fn planning_waits_for_a_reply_to_its_board() {
+    let mut world = World::new();
+    let completions = (1..=5).map(|place| done(&format!("{place} checked")));
+    let work = [write_file(MEMORY_FILE, "Pumps matter.")];
+    world.in_phase_one().play([say(work.into_iter().chain(completions))]);
+    assert!(world.job.planning().is_some() && world.prompt().contains("PLANNING"), "{}", world.prompt());
+    world.play([say([todo_write(6), write_file("notes/south.md", "x"), done("pump 1")])]);
+    assert_eq!((world.job.phase.number, world.job.phase.todos.counts().completed), (2, 1));
+    assert_eq!(world.job.phase.todos.all().len(), 6);
+}
+
+/// A phase may end in the reply in which it began: planning comes before the digest and before any compaction.
+#[test]
+fn a_phase_that_ends_where_it_began_is_planned_on_first() {
+    let mut world = World::with("context: { summary: model, compact: always }\n");
+    world.play([say([write_file(PLAN_FILE, PLAN), call("todo_rewind", json!({"issue": "no"}))])]);
+    assert!(world.job.planning().is_some() && world.prompt().contains("PLANNING"), "{}", world.prompt());
+}
+
+/// Where a server counts far more than is estimated here, an opening is all that fits: it is sent, not opened anew for ever.
+#[test]
+fn an_opening_is_sent_however_much_the_provider_counts() {
+    let mut world = World::with("context: { budget_tokens: 8000 }\n");
+    world.counted_percent = 350;
+    world.in_phase_one().play((1..5).map(|line| say([read_document("north.md", line, line)])));
+    assert_eq!(world.job.next(), Effect::Model);
+    assert_eq!(world.count(|event| matches!(event, Event::EpochOpened { cause: EpochCause::Full, .. })), 5);
+}
+
+/// A plan that a person has put on the disk counts, although it needs no mark of the system: else its phases come for ever.
+#[test]
+fn a_plan_that_was_edited_to_its_end_leads_to_the_review() {
+    let mut world = World::new();
+    world.in_phase_one();
+    world.files.insert(PLAN_FILE.to_owned(), plan_text(5));
+    world.play([say((1..=5).map(|place| done(&format!("{place} checked"))))]);
+    assert!(world.job.is_review(), "{}", world.log());
 }

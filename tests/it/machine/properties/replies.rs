@@ -2,10 +2,7 @@
 
 use crate::machine::world::*;
 use overnight_core::{
-    job::{
-        event::PlanStep,
-        state::{Job, LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE, Progress},
-    },
+    job::state::{Job, LAST_REVIEW_TODO, MEMORY_FILE, PLAN_FILE, Progress},
     message::{Reply, Stop, ToolCall},
 };
 use proptest::prelude::*;
@@ -35,7 +32,8 @@ pub(crate) enum Call {
     TodoList(&'static str),
     Rewind(usize),
     Reset,
-    NoChange,
+    Records,
+    Check,
     Plan(u8),
     Memory(usize),
     Complete(f64),
@@ -107,7 +105,8 @@ impl Call {
             Self::TodoList(status) => call("todo_list", json!({"status": status})),
             Self::Rewind(letters) => call("todo_rewind", json!({"issue": format!("no {}", text(*letters))})),
             Self::Reset => call("archive_and_reset", json!({"reason": "lost"})),
-            Self::NoChange => no_change("none"),
+            Self::Records => call("add_records", json!({"path": "output/report.md", "records": [{"a": 1}]})),
+            Self::Check => call("check_deliverables", json!({})),
             Self::Plan(kind) => write_file(PLAN_FILE, &plan_text(*kind)),
             Self::Memory(letters) => {
                 write_file(MEMORY_FILE, &format!("# Memory\n\n## Earlier in this phase\n{}", text(*letters)))
@@ -122,45 +121,52 @@ impl Call {
     }
 }
 
-/// What a model that understands its step does there.
+/// What a model that understands its step does there: all that is owed, and work behind it.
 fn able(job: &Job, count: u32, letters: usize) -> Vec<ToolCall> {
     let turn = job.totals.spent.turns;
+    let memory = || write_file(MEMORY_FILE, &format!("# Memory of turn {turn}\n\n{}", text(letters)));
+    let work = if turn.is_multiple_of(2) {
+        read_document("north.md", turn % 40 + 1, turn % 40 + 3)
+    } else {
+        write_file(&format!("notes/turn-{turn}.md"), &text(letters))
+    };
     match &job.progress {
         Progress::Planning(planning) => {
-            let memory = write_file(MEMORY_FILE, &format!("# Memory of turn {turn}\n\n{}", text(letters)));
-            let plan = match (&job.plan, job.next_planned()) {
-                // Feedback needs a new phase.
-                (Some(plan), None) if !job.feedback.is_empty() => {
-                    let next = plan.phases().iter().map(|phase| phase.number).max().unwrap_or(0) + 1;
-                    write_file(
-                        PLAN_FILE,
-                        &format!("{}\n## Phase {next}: Mend of turn {turn}\n\n- [ ] mend\n", plan.text()),
-                    )
-                }
-                (Some(_), _) => no_change("it holds"),
-                (None, _) => write_file(PLAN_FILE, PLAN),
-            };
-            let todos = todo_write(count.clamp(5, 20));
-            match planning.step {
-                PlanStep::UpdateMemory => vec![memory, plan, todos],
-                PlanStep::UpdatePlan => vec![plan, todos],
-                PlanStep::CreateTodos => vec![todos],
+            let mut calls = Vec::new();
+            if planning.owes_memory {
+                calls.push(memory());
             }
+            match (&job.plan, job.next_planned()) {
+                // Feedback needs a new phase.
+                (Some(plan), None) => {
+                    let next = plan.phases().iter().map(|phase| phase.number).max().unwrap_or(0) + 1;
+                    let text = format!("{}\n## Phase {next}: Mend of turn {turn}\n\n- [ ] mend\n", plan.text());
+                    calls.push(write_file(PLAN_FILE, &text));
+                }
+                (Some(_), Some(_)) if planning.owes_plan || count % 3 == 0 => {
+                    calls.push(todo_write(count.clamp(5, 20)))
+                }
+                (Some(_), Some(_)) | (None, _) => {}
+            }
+            calls.push(work);
+            calls
         }
         Progress::Executing => {
-            let current = job.phase.todos.current().map_or("", |todo| todo.content.as_str());
-            if current == LAST_REVIEW_TODO {
+            let todos = &job.phase.todos;
+            if todos.current().is_some_and(|todo| todo.content == LAST_REVIEW_TODO) {
                 return vec![write_file("output/report.md", "All pumps ran well."), job_complete(0.9)];
             }
-            if current.contains("main_plan.md") && job.plan.is_none() {
-                return vec![write_file(PLAN_FILE, PLAN), done("planned")];
+            if job.is_bootstrap() {
+                return vec![read_document("south.md", 1, 9), write_file(PLAN_FILE, PLAN), work];
             }
-            let work = if turn.is_multiple_of(2) {
-                read_document("north.md", turn % 40 + 1, turn % 40 + 3)
-            } else {
-                write_file(&format!("notes/turn-{turn}.md"), &text(letters))
-            };
-            vec![work, done(&format!("turn {turn}"))]
+            let mut calls = vec![work, done(&format!("turn {turn}"))];
+            if count % 2 == 0 {
+                // The whole phase in one reply, with what it owes and the next one's first work.
+                calls.insert(1, memory());
+                calls.extend(todos.open().skip(1).map(|todo| done(&format!("{} checked", todo.id))));
+                calls.push(read_document("south.md", turn % 60 + 1, turn % 60 + 2));
+            }
+            calls
         }
         Progress::Archiving { .. }
         | Progress::Summarising { .. }
@@ -238,7 +244,8 @@ fn any_call() -> impl Strategy<Value = Call> {
         3 => prop_oneof![Just("all"), Just("cancelled"), Just("none")].prop_map(Call::TodoList),
         2 => (0_usize..9_000).prop_map(Call::Rewind),
         1 => Just(Call::Reset),
-        15 => Just(Call::NoChange),
+        5 => Just(Call::Records),
+        10 => Just(Call::Check),
         10 => (0_u8..11).prop_map(Call::Plan),
         10 => (0_usize..12_000).prop_map(Call::Memory),
         8 => (0.0..1.1).prop_map(Call::Complete),
