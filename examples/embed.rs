@@ -25,7 +25,6 @@ use std::{error::Error, fs, path::Path, sync::Arc};
 const INSTRUCTIONS: &str = "---
 name: pumps
 description: What happened to the pumps
-phase: { min_todos: 1 }
 finale: []
 deliverables:
   - path: output/report.md
@@ -55,43 +54,21 @@ impl Model for Clerk {
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         let calls = match request.turn {
-            // The bootstrap: its five todos, of which one is the plan.
+            // The plan ends the bootstrap, and its first task is begun in the same reply.
             1 => vec![
-                call("generate_workspace_summary", json!({})),
-                call("todo_complete", json!({})),
-                call("read_file", json!({ "path": "workspace_summary.md" })),
-                call("todo_complete", json!({})),
-                call("read_file", json!({ "path": "instructions.md" })),
-                call("todo_complete", json!({})),
                 call("write_file", json!({ "path": "main_plan.md", "content": PLAN })),
-                call("todo_complete", json!({})),
-                call("read_file", json!({ "path": "main_plan.md" })),
-                call("todo_complete", json!({})),
-            ],
-            // Planning: memory, plan, todos.
-            2 => vec![
-                call("write_file", json!({ "path": "workspace.md", "content": "north.md is a log of pumps.\n" })),
-                call("no_change", json!({ "reason": "the plan holds" })),
-                call(
-                    "todo_write",
-                    json!({ "todos": [{ "content": "Write the report", "active_form": "Writing the report" }] }),
-                ),
-            ],
-            // The work.
-            3 => vec![
                 call("read_document", json!({ "name": "north.md" })),
+            ],
+            // The work: with the last task done, the review begins.
+            2 => vec![
+                call("todo_complete", json!({ "outcome": "a log of two pumps" })),
                 call("write_file", json!({ "path": "output/report.md", "content": "Pump 1 ran, pump 2 failed.\n" })),
                 call("todo_complete", json!({ "outcome": "the report is written" })),
+                call(
+                    "job_complete",
+                    json!({ "summary": "One report.", "deliverables": ["output/report.md"], "confidence": 0.9 }),
+                ),
             ],
-            // No phase is left: memory and plan stay, and the review begins.
-            4 => vec![
-                call("no_change", json!({ "reason": "nothing new" })),
-                call("no_change", json!({ "reason": "all is done" })),
-            ],
-            5 => vec![call(
-                "job_complete",
-                json!({ "summary": "One report.", "deliverables": ["output/report.md"], "confidence": 0.9 }),
-            )],
             _ => return Err(Failure::new(FailureKind::Exhausted, "the clerk has no more to say")),
         };
         Ok(Reply {

@@ -92,7 +92,10 @@ impl ProgressDisplay {
         LogLine::step("taken_up", text).say(job, None);
         let has_bars = console::Term::stderr().is_term() && !out::is_json();
         let shown = if has_bars { Self::Bars(Box::new(Bars::new(job))) } else { Self::Lines };
-        if let (Self::Lines, Step::Executing) = (&shown, &job.progress) {
+        // The bootstrap begins with what the system does by itself.
+        let is_begun =
+            matches!(job.progress, Step::Executing | Step::Summarising { why: None } | Step::Examining { why: None });
+        if is_begun && matches!(shown, Self::Lines) {
             LogLine::step("phase_started", phase_begins(job)).say(job, None);
         }
         shown

@@ -57,7 +57,7 @@ fn beyond(document: &DocumentEntry) -> String {
 }
 
 /// What is shown of a document.
-struct Part {
+struct ReadText {
     body: String,
     /// The last page or line.
     last: u64,
@@ -65,7 +65,7 @@ struct Part {
     lines: Option<PageLines>,
 }
 
-impl Part {
+impl ReadText {
     /// The lines of its only page, where the page goes on behind them.
     fn cut(&self) -> Option<PageLines> {
         self.lines.filter(|lines| lines.to < lines.of)
@@ -79,8 +79,8 @@ fn part(
     text: &DocumentText,
     (from, to, line): (u64, u64, u64),
     (most, longest): (u64, u64),
-) -> Result<Part, ToolError> {
-    let mut part = Part { body: String::new(), last: from, lines: None };
+) -> Result<ReadText, ToolError> {
+    let mut part = ReadText { body: String::new(), last: from, lines: None };
     let mut spent = 0;
     for number in from..=to {
         let unit = text.range(number, number);
@@ -128,7 +128,7 @@ pub(super) fn read(
     if estimate(&shown.body) > longest || shown.last < to || shown.cut().is_some() {
         shown = part(document, text, asked, (most, longest))?;
     }
-    let Part { body, last, lines } = &shown;
+    let ReadText { body, last, lines } = &shown;
     if bound.is_crowded() {
         let first = text.range(from, from);
         // A page that one read can hold is not shown in pieces for the sake of what happened to stand before it.
@@ -154,7 +154,7 @@ fn rest(
     document: &DocumentEntry,
     text: &DocumentText,
     (wanted, (from, to, line)): (&ReadDocument, (u64, u64, u64)),
-    shown: &Part,
+    shown: &ReadText,
     bound: ResultBound,
 ) -> String {
     let last = shown.last;

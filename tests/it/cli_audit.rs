@@ -1,5 +1,5 @@
-//! What a person and an auditor see of a job: the real program on a job made by a scripted model, which plans, is rewound,
-//! plans again, works, and is reviewed. Whole outputs are compared with times, ids and hashes replaced; `UPDATE=1` rewrites
+//! What a person and an auditor see of a job: the real program on a job made by a scripted model, which plans, works, is
+//! rewound, plans again, works on, and is reviewed. Whole outputs are compared with times, ids and hashes replaced; `UPDATE=1` rewrites
 //! what is expected.
 #![expect(clippy::unwrap_used, reason = "helpers of tests: what can't be had fails the test")]
 
@@ -131,7 +131,7 @@ fn a_finished_job_is_told_whole() {
 
 #[test]
 fn a_held_job_shows_its_board_and_what_can_be_done() {
-    let dir = TestDir::with_job(&["--turns", "8"]);
+    let dir = TestDir::with_job(&["--turns", "4"]);
     check("jobs-held.txt", &dir.says(0, &["jobs", "--status", "held"]));
     check("show-held.txt", &dir.says(0, &["show", "last"]));
     check("audit-held.txt", &dir.says(0, &["audit", "last"]));
@@ -178,7 +178,7 @@ fn each_turns_prompt_is_made_anew_byte_for_byte() {
         let events = line["events"].as_array().unwrap().iter();
         recorded.extend(events.filter_map(|event| event["prompt_sha256"].as_str().map(str::to_owned)));
     }
-    assert_eq!(recorded.len(), 18);
+    assert_eq!(recorded.len(), 9);
     for (turn, recorded) in (1..).zip(recorded) {
         let turn: usize = turn;
         let prompt = dir.json(&["audit", "prompt", "last", "--turn", &turn.to_string(), "--json"]);
@@ -186,11 +186,11 @@ fn each_turns_prompt_is_made_anew_byte_for_byte() {
         let text: String = messages.iter().map(|message| serde_json::to_string(message).unwrap() + "\n").collect();
         assert_eq!(sha256(text.as_bytes()), recorded, "turn {turn}");
     }
-    let text = dir.says(0, &["audit", "prompt", "last", "--turn", "8"]);
+    let text = dir.says(0, &["audit", "prompt", "last", "--turn", "2"]);
     assert!(text.starts_with("tools: read_file, write_file, "), "{text}");
-    assert!(text.contains("\n──── 3 of 5: assistant ────\n[call_7_1] read_document {\"name\":\"a.md\"}\n"), "{text}");
-    assert!(text.contains("\n──── 4 of 5: result of [call_7_1] read_document ────\n"), "{text}");
-    let with_tools = dir.says(0, &["audit", "prompt", "last", "--turn", "8", "--tools"]);
+    assert!(text.contains("\n──── 3 of 5: assistant ────\n[call_1_1] write_file {\"path\":"), "{text}");
+    assert!(text.contains("\n──── 5 of 5: result of [call_1_2] read_document ────\n"), "{text}");
+    let with_tools = dir.says(0, &["audit", "prompt", "last", "--turn", "2", "--tools"]);
     assert!(with_tools.contains("\n──── tool job_complete ────\n"), "{with_tools}");
 }
 
@@ -198,8 +198,8 @@ fn each_turns_prompt_is_made_anew_byte_for_byte() {
 fn numbers_that_are_not_there_are_answered_with_those_that_are() {
     let dir = TestDir::with_job(&[]);
     for (words, sentence) in [
-        (["audit", "prompt", "last", "--turn", "19"].as_slice(), "there is no turn 19: the job has turns 1 to 18"),
-        (&["audit", "prompt", "last", "--turn", "0"], "there is no turn 0: the job has turns 1 to 18"),
+        (["audit", "prompt", "last", "--turn", "10"].as_slice(), "there is no turn 10: the job has turns 1 to 9"),
+        (&["audit", "prompt", "last", "--turn", "0"], "there is no turn 0: the job has turns 1 to 9"),
         (&["audit", "last", "--phase", "3"], "there is no phase 3: the job has phases 0 to 2"),
         (&["logs", "last", "--phase", "3"], "there is no phase 3: the job has phases 0 to 2"),
         (&["show", "./nowhere"], "there is no workspace folder at ./nowhere"),
@@ -320,7 +320,7 @@ fn sha256sum_alone_confirms_the_chain() {
 
 #[test]
 fn a_followed_log_ends_with_the_job_and_misses_nothing() {
-    let dir = TestDir::with_job(&["--turns", "8"]);
+    let dir = TestDir::with_job(&["--turns", "4"]);
     let follow =
         |words: &[&str]| -> Child { dir.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap() };
     let text = follow(&["logs", "last", "--follow"]);
@@ -337,7 +337,7 @@ fn a_followed_log_ends_with_the_job_and_misses_nothing() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let dir = TestDir::with_job(&[]);
-    for words in [["logs", "last"].as_slice(), &["audit", "prompt", "last", "--turn", "18"], &["jobs"]] {
+    for words in [["logs", "last"].as_slice(), &["audit", "prompt", "last", "--turn", "9"], &["jobs"]] {
         let mut child = dir.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();

@@ -42,22 +42,6 @@ finale: ["Read the report once more"]
 Write a report.
 "#;
 
-const PLAN: &str = "\
-# Execution Plan
-
-## Overview
-
-Read, then write.
-
-## Phase 1: Reading
-
-- [ ] Read both documents
-
-## Phase 2: Writing
-
-- [ ] Write the report
-";
-
 /// A folder to work in, with two documents and a task.
 pub(crate) struct TestDir(TempDir);
 
@@ -163,32 +147,24 @@ pub(crate) fn done() -> Value {
     json!({"todo_complete": {}})
 }
 
-pub(crate) fn same() -> Value {
-    json!({"no_change": {"reason": "it fits"}})
+/// A plan whose phases have five steps each.
+fn plan(titles: &[&str]) -> String {
+    let steps =
+        ["first", "second", "third", "fourth", "fifth"].map(|which| format!("- [ ] Do the {which} part\n")).concat();
+    let phases = (1..).zip(titles).map(|(number, title): (u32, _)| format!("\n## Phase {number}: {title}\n\n{steps}"));
+    format!("# Execution Plan\n\n## Overview\n\nRead, then write.\n{}", phases.collect::<String>())
 }
 
-/// The whole bootstrap in two turns.
-pub(crate) fn bootstrap(plan: &str) -> [Value; 2] {
-    [
-        reply(&[
-            json!({"generate_workspace_summary": {}}),
-            json!({"todo_complete": {"outcome": "two documents"}}),
-            read("workspace_summary.md"),
-            done(),
-            read("instructions.md"),
-            done(),
-        ]),
-        reply(&[write("main_plan.md", plan), done(), read("main_plan.md"), done()]),
-    ]
+/// The bootstrap: a plan with these phases.
+fn bootstrap(titles: &[&str]) -> Value {
+    reply(&[write("main_plan.md", &plan(titles))])
 }
 
-/// Memory, plan and todos in one reply.
-fn plan_with(update: Value) -> Value {
-    let todos: Vec<Value> = ["first", "second", "third", "fourth", "fifth"]
-        .iter()
-        .map(|which| json!({"content": format!("Do the {which} part"), "active_form": format!("Doing the {which} part")}))
-        .collect();
-    reply(&[write("workspace.md", "# Memory\n"), update, json!({"todo_write": {"todos": todos}})])
+/// A phase has ended: memory, `update`, and the work of the next one.
+fn next(update: &[Value], first: Value) -> Value {
+    let mut calls = [&[write("workspace.md", "# Memory\n")], update].concat();
+    calls.extend(work(first)["calls"].as_array().unwrap().iter().cloned());
+    reply(&calls)
 }
 
 /// Five todos, each with its work.
@@ -212,19 +188,15 @@ fn complete(deliverable: &str) -> Value {
     json!({"job_complete": {"summary": "Both were read.\nOne MUST.", "deliverables": [deliverable], "confidence": 0.9}})
 }
 
-/// A whole job with two planned phases: eight turns.
+/// A whole job with two planned phases: four turns.
 pub(crate) fn whole_job() -> Vec<Value> {
     let report = "output/report.md";
-    let mut replies = bootstrap(PLAN).to_vec();
-    replies.extend([
-        plan_with(same()),
+    vec![
+        bootstrap(&["Reading", "Writing"]),
         work(json!({"list_documents": {}})),
-        plan_with(same()),
-        work(write(report, "The server must answer within two seconds.\n")),
-        reply(&[same(), same()]),
+        next(&[], write(report, "The server must answer within two seconds.\n")),
         reply(&[read(report), done(), json!({"list_files": {"path": "output"}}), done(), complete(report)]),
-    ]);
-    replies
+    ]
 }
 
 pub(crate) const RUN: [&str; 6] = ["run", "./task.md", "--documents", "docs", "--model", "scripted:script.json"];
@@ -246,7 +218,7 @@ fn a_job_is_completed() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let id = ran.stdout.lines().next().unwrap().strip_prefix("job ").unwrap().split_once(':').unwrap().0;
     let worked = ran.stdout.lines().find(|line| line.starts_with("worked: ")).unwrap();
-    assert!(worked.starts_with("worked: 4 phases, 18 todos, 8 turns, "), "{worked}");
+    assert!(worked.starts_with("worked: 4 phases, 18 todos, 4 turns, "), "{worked}");
     let expected = format!(
         "job {id}: completed\n\
          deliverable: workspaces/{id}/output/report.md (43 bytes)\n\
@@ -261,23 +233,23 @@ fn a_job_is_completed() {
     let stderr = format!(
         "job {id}: task, 2 documents, model scripted:script.json\n\
          phase 0: Bootstrap, 5 todos\n\
-         \x20 [1/5] Generate the workspace summary with generate_workspace_summary(): two documents\n\
-         \x20 [2/5] Read workspace_summary.md\n\
-         \x20 [3/5] Read instructions.md\n\
-         \x20 [4/5] Write the plan to main_plan.md\n\
-         \x20 [5/5] Divide the plan into phases of 5-20 steps\n\
-         phase 0 done: Bootstrap, 5 of 5 todos, 2 turns\n\
+         \x20 [1/5] Generate the workspace summary with generate_workspace_summary(): done by the system\n\
+         \x20 [2/5] Read workspace_summary.md: done by the system\n\
+         \x20 [3/5] Read instructions.md: done by the system\n\
+         \x20 [4/5] Write the plan to main_plan.md: saved: 2 phases\n\
+         \x20 [5/5] Divide the plan into phases of 5-20 steps: saved: 2 phases\n\
+         phase 0 done: Bootstrap, 5 of 5 todos, 1 turn\n\
          phase 1: Reading (1 of 2), 5 todos\n\
          {PARTS}\
-         phase 1 done: Reading, 5 of 5 todos, 2 turns\n\
+         phase 1 done: Reading, 5 of 5 todos, 1 turn\n\
          phase 2: Writing (2 of 2), 5 todos\n\
          {PARTS}\
-         phase 2 done: Writing, 5 of 5 todos, 2 turns\n\
+         phase 2 done: Writing, 5 of 5 todos, 1 turn\n\
          phase 3: Review, 3 todos\n\
          \x20 [1/3] Verify all deliverables\n\
          \x20 [2/3] Generate summary report\n\
-         \x20 [3/3] Call job_complete(): accepted\n\
-         phase 3 done: Review, 3 of 3 todos, 2 turns\n"
+         \x20 [3/3] Call job_complete(): accepted with job_complete\n\
+         phase 3 done: Review, 3 of 3 todos, 1 turn\n"
     );
     assert_eq!(ran.stderr, stderr);
     assert_eq!(dir.read(format!("workspaces/{id}/output/report.md")), "The server must answer within two seconds.\n");
@@ -317,7 +289,7 @@ fn the_result_is_one_json_object() {
             passed("output/report.md: words", "7 (at least 3)."),
             passed("coverage", "100 % of the documents' text was shown"),
         ],
-        "phases": 4, "todos": 18, "turns": 8,
+        "phases": 4, "todos": 18, "turns": 4,
         "tokens_in": "…", "tokens_out": "…", "tokens_cached": 0, "cost_usd": 0.0, "worked_ms": "…",
     });
     assert_eq!(steady(result), expected);
@@ -396,24 +368,18 @@ fn a_review_is_left_by_feedback_or_approval() {
     let dir = TestDir::new();
     dir.put("task.md", REVIEWED_TASK);
     let report = "output/report.json";
-    let one = "# Execution Plan\n\n## Phase 1: Work\n\n- [ ] Write the report\n";
-    let two = "# Execution Plan\n\n## Phase 1: Work ✓ COMPLETE\n\n- [x] Write the report\n\n## Phase 2: Mend\n\n- [ ] Mend the title\n";
-    let mut replies = bootstrap(one).to_vec();
-    replies.extend([
-        plan_with(same()),
+    let replies = [
+        bootstrap(&["Work"]),
         work(write(report, r#"{"title": "A"}"#)),
-        reply(&[same(), same()]),
         reply(&[read(report), done(), complete(report)]),
-        plan_with(write("main_plan.md", two)),
-        work(write(report, r#"{"title": "A better one"}"#)),
-        reply(&[same(), same()]),
+        next(&[write("main_plan.md", &plan(&["Work", "Mend"]))], write(report, r#"{"title": "A better one"}"#)),
         reply(&[read(report), done(), complete(report)]),
-    ]);
+    ];
     dir.script("script.json", &replies);
     let (code, result) = dir.result(&RUN);
     let id = result["id"].as_str().unwrap();
     let state = |result: &Value| (result["status"].clone(), result["hold_reason"].clone(), result["turns"].clone());
-    assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(6))));
+    assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(3))));
     assert_eq!(result["deliverables"][0]["bytes"], json!(14));
     let resumed = dir.run(&["resume", "last"]);
     assert_eq!(
@@ -439,11 +405,11 @@ fn a_review_is_left_by_feedback_or_approval() {
     assert_eq!(row(), (json!("held"), json!("review")));
     assert_eq!(dir.run(&["resume", "last"]).code, 4);
     let (code, result) = dir.result(&["feedback", id, "The title says nothing."]);
-    assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(10))));
+    assert_eq!((code, state(&result)), (4, (json!("held"), json!("review"), json!(5))));
     let instructions = dir.read(format!("workspaces/{id}/instructions.md"));
     assert!(instructions.ends_with("\n\n## Feedback 1\n\nThe title says nothing.\n"), "{instructions}");
     let (code, result) = dir.result(&["approve", &id[..13]]);
-    assert_eq!((code, state(&result)), (0, (json!("completed"), Value::Null, json!(10))));
+    assert_eq!((code, state(&result)), (0, (json!("completed"), Value::Null, json!(5))));
     assert_eq!(dir.read(format!("workspaces/{id}/{report}")), r#"{"title": "A better one"}"#);
     for arguments in [&["approve", "last"][..], &["feedback", "last", "More."]] {
         let ran = dir.run(arguments);
@@ -457,50 +423,57 @@ fn a_limit_holds_a_job_until_it_is_raised() {
     let dir = TestDir::new();
     dir.script("script.json", &whole_job());
     let state = |result: &Value| (result["status"].clone(), result["reason"].clone(), result["turns"].clone());
-    let held = (json!("held"), json!("3 turns are used; resume with --turns N for more"), json!(3));
-    let (code, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let held = (json!("held"), json!("2 turns are used; resume with --turns N for more"), json!(2));
+    let (code, result) = dir.result(&[&RUN[..], &["--turns", "2"]].concat());
     assert_eq!((code, state(&result)), (4, held.clone()));
     let (code, result) = dir.result(&["resume", "last"]);
     assert_eq!((code, state(&result)), (4, held));
     let (code, result) = dir.result(&["resume", "last", "--turns", "100"]);
-    assert_eq!((code, state(&result)), (0, (json!("completed"), Value::Null, json!(8))));
+    assert_eq!((code, state(&result)), (0, (json!("completed"), Value::Null, json!(4))));
 }
 
 #[test]
 fn a_job_that_cannot_be_done_says_why() {
     let dir = TestDir::new();
-    let mut replies = bootstrap(PLAN).to_vec();
     let blocked = json!({"summary": "The documents are not contracts.", "deliverables": [], "confidence": 1, "status": "blocked"});
-    replies.extend([plan_with(same()), reply(&[json!({"todo_rewind": {"issue": "b.md is\nmissing"}})])]);
-    replies.extend([plan_with(same()), reply(&[json!({ "job_complete": blocked })])]);
+    let todos: Vec<Value> =
+        (1..=5).map(|part| json!({"content": format!("Do {part}"), "active_form": "Doing it"})).collect();
+    let replies = [
+        bootstrap(&["Reading", "Writing"]),
+        reply(&[json!({"todo_rewind": {"issue": "b.md is\nmissing"}})]),
+        reply(&[
+            write("workspace.md", "# Memory\n"),
+            json!({"todo_write": {"todos": todos}}),
+            json!({"list_documents": {}}),
+            json!({ "job_complete": blocked }),
+        ]),
+    ];
     dir.script("script.json", &replies);
     let ran = dir.run(&RUN);
     assert_eq!(ran.code, 3);
     let early: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("ended early")).collect();
     let expected = [
-        "phase 1 ended early (rewound: b.md is missing): Reading, 0 of 5 todos, 2 turns",
-        "phase 1 ended early (abandoned: The documents are not contracts.): Reading, 0 of 5 todos, 2 turns",
+        "phase 1 ended early (rewound: b.md is missing): Reading, 0 of 5 todos, 1 turn",
+        "phase 1 ended early (abandoned: The documents are not contracts.): Reading, 0 of 5 todos, 1 turn",
     ];
     assert_eq!(early, expected);
     assert!(ran.stdout.lines().next().unwrap().ends_with(": blocked"), "{ran:?}");
     assert!(ran.stdout.contains("summary:\n  The documents are not contracts.\n"), "{ran:?}");
 
-    dir.script("script.json", &bootstrap(PLAN)[..1]);
+    dir.script("script.json", &[bootstrap(&["Reading"])]);
     let (code, result) = dir.result(&RUN);
     let reason =
         "the script script.json has 1 replies and was asked for reply 2: add replies, or end the job in the script";
     assert_eq!((code, &result["status"], &result["reason"]), (1, &json!("failed"), &json!(reason)));
 }
 
-/// A job whose bootstrap takes long: each of its first three todos gets `turns` turns.
+/// A job whose first phase takes long: each of its first three todos gets `turns` turns.
 fn long_job(turns: u64) -> Vec<Value> {
     let append = json!({"append_file": {"path": "notes/log.md", "content": "again\n"}});
-    let dawdle = json!({"calls": [append], "times": turns});
-    let mut replies = vec![];
-    for _ in 0..3 {
-        replies.extend([dawdle.clone(), reply(&[done()])]);
-    }
-    replies.extend(whole_job().split_off(1));
+    let mut replies = whole_job();
+    let rest = replies[1]["calls"].as_array().unwrap()[6..].to_vec();
+    let slow = (0..3).flat_map(|_| [json!({"calls": [append], "times": turns}), reply(&[done()])]);
+    replies.splice(1..2, slow.chain([reply(&rest)]));
     replies
 }
 
@@ -516,7 +489,7 @@ fn an_interrupted_job_is_held_and_resumed() {
         assert_eq!(child.wait().unwrap().code(), Some(130));
     }
     let (code, result) = dir.result(&["resume", "last"]);
-    assert_eq!((code, &result["status"], &result["turns"]), (0, &json!("completed"), &json!(3 * 16 + 7)));
+    assert_eq!((code, &result["status"], &result["turns"]), (0, &json!("completed"), &json!(3 * 16 + 4)));
 }
 
 #[test]
@@ -527,7 +500,7 @@ fn a_killed_job_is_resumed() {
     child.kill().unwrap();
     child.wait().unwrap();
     let (code, result) = dir.result(&["resume", "last"]);
-    assert_eq!((code, &result["status"], &result["turns"]), (0, &json!("completed"), &json!(3 * 16 + 7)));
+    assert_eq!((code, &result["status"], &result["turns"]), (0, &json!("completed"), &json!(3 * 16 + 4)));
 }
 
 #[test]
@@ -556,10 +529,10 @@ fn a_running_job_is_held_and_cancelled_by_who_works_on_it() {
 fn a_held_job_is_cancelled_here() {
     let dir = TestDir::new();
     dir.script("script.json", &whole_job());
-    let (_, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let (_, result) = dir.result(&[&RUN[..], &["--turns", "2"]].concat());
     let id = result["id"].as_str().unwrap();
     let paused = dir.run(&["pause", id]);
-    let reason = "3 turns are used; resume with --turns N for more";
+    let reason = "2 turns are used; resume with --turns N for more";
     assert_eq!((paused.code, paused.stderr), (2, format!("error: job {id} is held already (limit): {reason}\n")));
     let stdout = format!("job {id} is cancelled; what it made stays in its workspace\n");
     assert_eq!(dir.run(&["cancel", id]), Ran { code: 0, stdout, stderr: String::new() });
@@ -574,7 +547,7 @@ fn a_held_job_is_cancelled_here() {
 fn a_journal_cut_below_what_the_database_saw_ends_the_job_as_failed() {
     let dir = TestDir::new();
     dir.script("script.json", &whole_job());
-    let (_, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let (_, result) = dir.result(&[&RUN[..], &["--turns", "2"]].concat());
     let id = result["id"].as_str().unwrap();
     let journal = format!("workspaces/{id}/journal.jsonl");
     let lines = dir.read(&journal);
@@ -592,7 +565,7 @@ fn a_journal_cut_below_what_the_database_saw_ends_the_job_as_failed() {
 fn changed_inputs_are_no_longer_worked() {
     let dir = TestDir::new();
     dir.script("script.json", &whole_job());
-    let (_, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let (_, result) = dir.result(&[&RUN[..], &["--turns", "2"]].concat());
     let id = result["id"].as_str().unwrap();
     for file in
         ["documents/a.md", "documents/.text/a.md.txt", "instructions.md", "job.yaml", "assets/prompts/system.md"]
@@ -617,7 +590,7 @@ fn changed_inputs_are_no_longer_worked() {
 fn a_broken_journal_ends_the_job_as_failed() {
     let dir = TestDir::new();
     dir.script("script.json", &whole_job());
-    let (_, result) = dir.result(&[&RUN[..], &["--turns", "3"]].concat());
+    let (_, result) = dir.result(&[&RUN[..], &["--turns", "2"]].concat());
     let id = result["id"].as_str().unwrap();
     let journal = format!("workspaces/{id}/journal.jsonl");
     dir.put(&journal, dir.read(&journal).replacen("Reading", "Writing", 1));

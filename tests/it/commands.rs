@@ -15,7 +15,7 @@ fn ran(code: i32, stdout: &str, stderr: &str) -> Ran {
     Ran { code, stdout: stdout.to_owned(), stderr: stderr.to_owned() }
 }
 
-/// With a job that was held after three turns.
+/// With a job that was held after two turns.
 fn with_job(more: &[&str]) -> TestDir {
     let dir = TestDir::new();
     dir.script("script.json", &whole_job());
@@ -111,7 +111,7 @@ fn how_a_job_ended_is_in_the_log_for_programs() {
 
 #[test]
 fn a_row_that_is_behind_is_told_and_left_as_it_is() {
-    let dir = with_job(&["--turns", "3"]);
+    let dir = with_job(&["--turns", "2"]);
     let id = std::fs::read_dir(dir.path().join("workspaces")).unwrap().map(Result::unwrap);
     let id = id.map(|entry| entry.file_name().into_string().unwrap()).find(|name| name.len() == 36).unwrap();
     // As a process that died between the hold and its row leaves it.

@@ -24,7 +24,7 @@ fn a_deliverable_that_someone_else_changed_stays_named_when_the_job_went_on() {
     for (turns, expected) in [
         (
             "9",
-            "archive/phase-01-extract-requirements-1-of-1/journal.jsonl line 47: output/requirements.json was not as the \
+            "archive/phase-01-extract-requirements-1-of-1/journal.jsonl line 88: output/requirements.json was not as the \
              journal knew it when this call began: someone else changed it\n",
         ),
         (

@@ -435,7 +435,7 @@ The job is accepted only when every check below holds; they are made by a progra
 - Must be JSON that matches this JSON Schema:
 
   ```json
-  {"required":["items"],"type":"object"}
+  {"type":"object","required":["items"]}
   ```
 
 - Quotes: for each object at `$.items[*]`, `quote` must be copied word for word (white space may differ) from the document named in `document`, as list_documents names it, and must stand on the page in `page`, the N of the `[page N]` marks in its text (null where the document has no pages). Where `quote` is null, nothing is checked.
@@ -446,7 +446,7 @@ The job is accepted only when every check below holds; they are made by a progra
 - Must be JSON that matches this JSON Schema:
 
   ```json
-  {"items":{"minimum":2,"type":"integer"},"type":"array"}
+  {"type":"array","items":{"type":"integer","minimum":2}}
   ```
 
 - Quotes: for each object at `$[*]`, `a` must be copied word for word (white space may differ) from the document named in `b`, as list_documents names it. Where `a` is null, nothing is checked.

@@ -119,7 +119,7 @@ fn a_tool_call_ends_with_its_time() {
     let task = std::fs::read_to_string(dir.path().join("task.md")).unwrap();
     dir.put("task.md", task.replace("description:", "limits: { tool_call: 400ms }\ndescription:"));
     let mut replies = whole_job();
-    replies.insert(3, json!({"calls": [{"search_files": {"pattern": "server"}}]}));
+    replies.insert(1, json!({"calls": [{"search_files": {"pattern": "server"}}]}));
     dir.script("script.json", &replies);
     let run = ["run", "./task.md", "--documents", "docs", "--model", "scripted:script.json", "--quiet"];
     let ran = dir.run_with(&[("FAILPOINTS", "tool.search=return(loop)")], &run);

@@ -223,7 +223,7 @@ fn three_reads_in_one_reply() {
     assert!(
         first.contains(&format!(": one read shows at most {most} in this context, line numbers included). Go on: "))
     );
-    let left = room / 4 - estimate(first);
+    let left = room / 4 - estimate(first) - 4;
     let most = overnight_core::amount::grouped(left);
     assert!(
         second.contains(&format!(": the results before it in this reply left room for {most}, line numbers included)")),

@@ -338,7 +338,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     ]);
     let (told, estimate): (Vec<&str>, Vec<&str>) =
         ran.stdout.split_inclusive('\n').partition(|line| !line.starts_with("estimate: "));
-    assert!(estimate[0].starts_with("estimate: 39 turns, ") && estimate[0].ends_with(" for 26 tokens of text\n"));
+    assert!(estimate[0].starts_with("estimate: 21 turns, ") && estimate[0].ends_with(" for 26 tokens of text\n"));
     assert_eq!(
         (ran.code, told.concat().as_str(), ran.stderr.as_str()),
         (

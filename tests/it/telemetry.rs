@@ -153,27 +153,24 @@ fn a_collector_gets_the_spans_of_the_work() {
     assert_eq!(
         counted,
         [
-            "8 chat script.json",
-            "1 execute_tool generate_workspace_summary",
+            "4 chat script.json",
             "1 execute_tool job_complete",
             "3 execute_tool list_documents",
             "3 execute_tool list_files",
-            "4 execute_tool no_change",
             "4 execute_tool read_document",
-            "4 execute_tool read_file",
-            "17 execute_tool todo_complete",
-            "2 execute_tool todo_write",
-            "4 execute_tool write_file",
+            "1 execute_tool read_file",
+            "12 execute_tool todo_complete",
+            "3 execute_tool write_file",
             "1 invoke_agent task",
             "1 phase 0",
             "1 phase 1",
             "1 phase 2",
             "1 phase 3",
-            "4 todo 1",
-            "4 todo 2",
-            "4 todo 3",
+            "3 todo 1",
+            "3 todo 2",
+            "3 todo 3",
             "3 todo 4",
-            "3 todo 5",
+            "2 todo 5",
         ]
     );
 }
@@ -317,8 +314,8 @@ fn lines_of_json_tell_what_lines_of_text_tell() {
             first,
             json!({
                 "at": "…", "level": "info", "job": "ID", "event": "todo_completed",
-                "message": "[3/5] Read instructions.md",
-                "phase": 0, "attempt": 1, "todo": 3, "turn": 1, "tokens": "…", "cost": 0.0,
+                "message": "[3/5] Read instructions.md: done by the system",
+                "phase": 0, "attempt": 1, "todo": 3, "turn": 0, "tokens": "…", "cost": 0.0,
             })
         );
     }

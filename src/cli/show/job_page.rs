@@ -11,12 +11,7 @@ use crate::{
     },
 };
 use overnight_core::{
-    job::{
-        left_out::LeftOutFile,
-        models::list_models,
-        state::{Job, Progress},
-        time::duration,
-    },
+    job::{left_out::LeftOutFile, models::list_models, state::Job, time::duration},
     prompt::todo_board,
 };
 use overnight_documents::AGAINST_GAPS;
@@ -87,15 +82,7 @@ impl JobView<'_> {
             text.push_str(&self.result());
         } else if let Some(job) = job {
             let planning = self.planning.map(|step| format!("\n  then planning: {step}")).unwrap_or_default();
-            let heading = match &job.progress {
-                Progress::Executing => "Now",
-                Progress::Archiving { .. }
-                | Progress::Summarising { .. }
-                | Progress::Examining { .. }
-                | Progress::Planning(_)
-                | Progress::Digesting
-                | Progress::Closing { .. } => "Last",
-            };
+            let heading = if job.is_phase_open() { "Now" } else { "Last" };
             let board = format!("{}\n\n{}", todo_board::place(job), todo_board::plain(&job.phase.todos));
             let _ = write!(text, "\n{heading}\n{}{planning}\n", indented(&board));
         }

@@ -83,8 +83,10 @@ pub(super) struct ListedDocument {
     pub(super) remarks: String,
 }
 
-/// Parts of a list or of a file that a prompt can hold together: each has at most four hundredths of it.
-const MOST_PARTS: u64 = 12;
+/// Parts of a list or of a file that a prompt can hold together: each has at most a tenth of its room.
+const MOST_PARTS: u64 = 5;
+/// Parts of a list that one reply asks for: together they have at most a quarter of the room.
+const PARTS_A_REPLY: usize = 2;
 
 /// Where a list or a file goes on; none: it is longer than a prompt can hold.
 pub(super) type Next = Option<u64>;
@@ -205,8 +207,8 @@ impl<'a> PromptView<'a> {
         self.file_from(path, self.todo_from)
     }
 
-    /// The list of documents, put together from its parts; or the place at which to go on.
-    pub(super) fn listing(&self) -> Result<Vec<ListedDocument>, Next> {
+    /// The list of documents, put together from its parts; or the places at which to go on, none where it is too long.
+    pub(super) fn listing(&self) -> Result<Vec<ListedDocument>, Vec<u64>> {
         let (mut documents, mut all, mut longest) = (BTreeMap::new(), None, 1);
         for part in self.exchanges.iter().filter(|one| one.call.name == "list_documents").filter_map(Exchange::answer) {
             let number = |text: &str| text.split(' ').next().and_then(|number| number.parse::<u64>().ok());
@@ -215,7 +217,8 @@ impl<'a> PromptView<'a> {
             (all, longest) = (number(part), longest.max(listed.len()));
             documents.extend((from..).zip(listed));
         }
-        joined(documents, all, longest)
+        let places = |next: u64| (next..=all.unwrap_or(next)).step_by(longest).take(PARTS_A_REPLY).collect();
+        joined(documents, all, longest).map_err(|next| next.map_or_else(Vec::new, places))
     }
 
     /// What is in sight of the document `name` from a place to the end of page or line `to`.

@@ -50,8 +50,10 @@ fn todo(view: &PromptView<'_>, content: &str, open: usize) -> Result<Vec<ToolCal
 
 /// The documents, or the call that lists more of them.
 pub(super) fn documents(view: &PromptView<'_>) -> Result<Vec<ListedDocument>, Vec<ToolCall>> {
-    let list = |from: u64| call("list_documents", json!({"from": from}));
-    view.listing().map_err(|next| vec![next.map_or_else(|| too_long("the list of documents"), list)])
+    view.listing().map_err(|places| match places.as_slice() {
+        [] => vec![too_long("the list of documents")],
+        places => places.iter().map(|from| call("list_documents", json!({"from": from}))).collect(),
+    })
 }
 
 /// The text of a file that was read in this todo, or the call that reads on.

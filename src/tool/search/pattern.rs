@@ -18,7 +18,7 @@ const LIGATURES: [(&str, &str); 7] =
 
 /// One way to look for a pattern.
 #[derive(Debug)]
-pub(super) enum Search {
+pub(super) enum TextSearch {
     /// Lines that match.
     Lines(RegexMatcher),
     /// What matches, over line ends too.
@@ -35,7 +35,7 @@ pub(super) struct SearchWords {
 }
 
 /// The ways to look for `pattern`: the first one that finds something is the answer.
-pub(super) fn searches(pattern: &str) -> Result<Vec<Search>, ToolError> {
+pub(super) fn searches(pattern: &str) -> Result<Vec<TextSearch>, ToolError> {
     if pattern.len() > MOST_BYTES {
         return Err(ToolError::Tell(format!(
             "the pattern has {} bytes; at most {MOST_BYTES} are searched for, and a few words are mostly enough",
@@ -52,15 +52,15 @@ pub(super) fn searches(pattern: &str) -> Result<Vec<Search>, ToolError> {
     let refused = |error: &dyn Display| refusal(&error.to_string());
     let phrase = || {
         let written: Vec<String> = words.iter().map(|word| written(word)).collect();
-        build(&written.join(r"\s+")).map(Search::Spans).map_err(|error| refused(&error))
+        build(&written.join(r"\s+")).map(TextSearch::Spans).map_err(|error| refused(&error))
     };
     let lines = || {
         let mut builder = RegexMatcherBuilder::new();
         builder.case_smart(true).line_terminator(Some(b'\n')).size_limit(MOST_COMPILED);
-        builder.build(pattern).map(Search::Lines)
+        builder.build(pattern).map(TextSearch::Lines)
     };
     if crosses_lines(pattern) {
-        return Ok(vec![build(pattern).map(Search::Spans).map_err(|error| refused(&error))?]);
+        return Ok(vec![build(pattern).map(TextSearch::Spans).map_err(|error| refused(&error))?]);
     }
     // A sentence has signs of expressions too: what else it is comes after what it says.
     if has_several && !pattern.contains(['\\', '+', '*', '|', '[', ']', '{', '}', '^', '$']) {
@@ -68,7 +68,7 @@ pub(super) fn searches(pattern: &str) -> Result<Vec<Search>, ToolError> {
         if pattern.contains(['.', '?', '(', ')']) {
             searches.extend(lines().ok());
         }
-        searches.push(SearchWords::new(&words, &build).map(Search::Passages).map_err(|error| refused(&error))?);
+        searches.push(SearchWords::new(&words, &build).map(TextSearch::Passages).map_err(|error| refused(&error))?);
         return Ok(searches);
     }
     let mut searches = vec![lines().map_err(|error| refused(&error))?];

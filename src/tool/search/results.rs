@@ -3,7 +3,7 @@
 use super::{
     hit::{Hit, Round},
     run::SearchedText,
-    window::{Group, ShownHit},
+    window::{GroupInText, ShownHit},
     words::PassageRank,
 };
 use overnight_core::{
@@ -44,7 +44,7 @@ pub(super) fn listed(
     wanted: &SearchFiles,
     places: &[SearchedText],
     most: u64,
-    groups: &[Group<Round>],
+    groups: &[GroupInText<Round>],
     mut hits: Vec<ShownHit<Round>>,
 ) -> String {
     let mut totals: BTreeMap<usize, u64> = BTreeMap::new();

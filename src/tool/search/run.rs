@@ -3,9 +3,9 @@
 use super::{
     hit::{Keep, Round, TextHits},
     lines,
-    pattern::{Search, SearchWords, searches},
+    pattern::{SearchWords, TextSearch, searches},
     results, spans,
-    window::{self, Group, ShownHit},
+    window::{self, GroupInText, ShownHit},
     words::{self, PassageRank},
 };
 use crate::{
@@ -80,13 +80,13 @@ pub(in crate::tool) fn search(
     let run = SearchRun { workspace, wanted, places: places(spec, workspace, wanted)?, most, until };
     for search in &searches {
         let found = match search {
-            Search::Lines(matcher) => {
+            TextSearch::Lines(matcher) => {
                 run.listed(&|text, unit, keep| lines::find(matcher, text, unit, keep, until).map_err(failed))?
             }
-            Search::Spans(expression) => {
+            TextSearch::Spans(expression) => {
                 run.listed(&|text, unit, keep| spans::find(expression, text, unit, keep, until).map_err(failed))?
             }
-            Search::Passages(words) => run.by_words(words)?,
+            TextSearch::Passages(words) => run.by_words(words)?,
         };
         if let Some(text) = found {
             return Ok(ToolResult::plain(CallEnd::Done, text));
@@ -110,7 +110,7 @@ impl SearchRun<'_> {
     /// The hits from the offset on, where the groups stand in their order.
     fn hits<K: Copy + Ord + Send + Sync>(
         &self,
-        groups: &[Group<K>],
+        groups: &[GroupInText<K>],
         counted: Vec<TextHits<K>>,
         find: Find<'_, K>,
     ) -> Result<Vec<ShownHit<K>>, ToolError> {
@@ -167,7 +167,7 @@ impl SearchRun<'_> {
         // Those with one word less are worth a look where few have all.
         let least = most.saturating_sub(1).max(2);
         groups.retain(|group| group.kind.words.count_ones() >= least);
-        groups.sort_by_key(|Group { text, kind, .. }| {
+        groups.sort_by_key(|GroupInText { text, kind, .. }| {
             (Reverse((kind.words.count_ones(), rarity(kind), kind.is_heading)), *text, *kind)
         });
         let hits = self.hits(&groups, counted, &find)?;

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 /// The hits of one kind in one text, of which there are `total`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Group<K> {
+pub(super) struct GroupInText<K> {
     pub(super) text: usize,
     pub(super) kind: K,
     pub(super) total: u64,
@@ -25,15 +25,15 @@ pub(super) struct ShownHit<K> {
 }
 
 /// All groups, in no order.
-pub(super) fn groups<K: Copy>(found: &[TextHits<K>]) -> Vec<Group<K>> {
+pub(super) fn groups<K: Copy>(found: &[TextHits<K>]) -> Vec<GroupInText<K>> {
     let of = |(text, hits): (usize, &TextHits<K>)| {
-        hits.iter().map(|(kind, group)| Group { text, kind: *kind, total: group.total }).collect::<Vec<_>>()
+        hits.iter().map(|(kind, group)| GroupInText { text, kind: *kind, total: group.total }).collect::<Vec<_>>()
     };
     found.iter().enumerate().flat_map(of).collect()
 }
 
 /// The hits of each group that lie in the window which begins behind `offset` hits.
-pub(super) fn window<K: Copy>(groups: &[Group<K>], offset: u64) -> Vec<(Group<K>, Range<u64>)> {
+pub(super) fn window<K: Copy>(groups: &[GroupInText<K>], offset: u64) -> Vec<(GroupInText<K>, Range<u64>)> {
     let end = offset.saturating_add(MOST_HITS);
     let mut before = 0;
     let mut window = Vec::new();
@@ -49,7 +49,9 @@ pub(super) fn window<K: Copy>(groups: &[Group<K>], offset: u64) -> Vec<(Group<K>
 }
 
 /// What of each text lies in the window.
-pub(super) fn by_text<K: Copy + Ord>(window: &[(Group<K>, Range<u64>)]) -> BTreeMap<usize, BTreeMap<K, Range<u64>>> {
+pub(super) fn by_text<K: Copy + Ord>(
+    window: &[(GroupInText<K>, Range<u64>)],
+) -> BTreeMap<usize, BTreeMap<K, Range<u64>>> {
     let mut texts: BTreeMap<usize, BTreeMap<K, Range<u64>>> = BTreeMap::new();
     for (group, range) in window {
         texts.entry(group.text).or_default().insert(group.kind, range.clone());
@@ -59,11 +61,11 @@ pub(super) fn by_text<K: Copy + Ord>(window: &[(Group<K>, Range<u64>)]) -> BTree
 
 /// The hits of the window, in their order. Those must have been kept.
 pub(super) fn hits<K: Copy + Ord>(
-    window: &[(Group<K>, Range<u64>)],
+    window: &[(GroupInText<K>, Range<u64>)],
     found: &BTreeMap<usize, TextHits<K>>,
 ) -> Vec<ShownHit<K>> {
     let mut shown = Vec::new();
-    for (Group { text, kind, .. }, range) in window {
+    for (GroupInText { text, kind, .. }, range) in window {
         let Some(kept) = found.get(text).and_then(|hits| hits.get(kind)) else { continue };
         let numbered = (kept.first..).zip(&kept.hits).filter(|(number, _)| range.contains(number));
         shown.extend(numbered.map(|(number, hit)| ShownHit { text: *text, kind: *kind, number, hit: hit.clone() }));

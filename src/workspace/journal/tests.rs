@@ -46,7 +46,7 @@ fn lines_are_written_as_the_contract_says() {
     let second = journal.append::<Value>(at(), 4, &[]).unwrap();
     let sealed = |line: String| format!(r#"{line},"sum":"{}"}}"#, &sha256(line.as_bytes())[..16]);
     let line = sealed(format!(
-        r#"{{"seq":1,"at":"2026-11-21T03:14:07.123Z","lease":3,"prev":"{}","events":[{{"id":1,"type":"todo_completed"}}]"#,
+        r#"{{"seq":1,"at":"2026-11-21T03:14:07.123Z","lease":3,"prev":"{}","events":[{{"type":"todo_completed","id":1}}]"#,
         "0".repeat(64)
     ));
     let next = sealed(format!(

@@ -222,7 +222,7 @@ fn only_the_failed_of_a_batch_are_queued_again() {
 fn a_job_of_no_batch_is_told_what_to_do_instead() {
     let dir = crate::cli_run::TestDir::new();
     dir.script("script.json", &whole_job());
-    let held = dir.run_with(&[], &[&crate::cli_run::RUN[..], &["--turns", "3", "--quiet", "--json"]].concat());
+    let held = dir.run_with(&[], &[&crate::cli_run::RUN[..], &["--turns", "2", "--quiet", "--json"]].concat());
     let name = serde_json::from_str::<serde_json::Value>(&held.stdout).unwrap()["id"].as_str().unwrap().to_owned();
     let refused = dir.run_with(&[], &["retry", "last"]);
     assert_eq!(

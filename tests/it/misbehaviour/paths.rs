@@ -1,7 +1,7 @@
 //! Paths that lead out, that are spelled to hide what they name, or that no file can have; and links that somebody plants.
 
 use super::trial::{
-    SECRET, TASK, Trial, blocked, bootstrap, complete, plan, read, reply, same, text, until_review, work, write,
+    PLAN, SECRET, TASK, Trial, blocked, bootstrap, complete, read, reply, text, until_review, work, write,
 };
 use overnight_core::{
     job::{
@@ -244,8 +244,12 @@ fn links_planted_while_the_job_runs_lead_nowhere() {
         let trial = Trial::planted();
         let rest = meet(&trial, name, &trial.outside(target));
         assert_eq!(rest.end(), expected, "{name}");
+        // What the system has put back in its place meanwhile is read as any file.
+        let own = ["todos.md", "progress.md", "workspace_summary.md"].map(|own| format!("{own} (lines 1-"));
+        let is_own = |text: &str| own.iter().any(|own| text.starts_with(own));
+        let told = rest.told(2).into_iter().take(13);
         let opened: Vec<(CallEnd, String)> =
-            rest.told(2).into_iter().take(13).filter(|(end, _)| *end != CallEnd::Failed).collect();
+            told.filter(|(end, text)| *end != CallEnd::Failed && !is_own(text)).collect();
         let nothing = vec![(CallEnd::Done, "No matches.".to_owned()); opened.len()];
         assert_eq!(opened, nothing, "{name}");
         assert_nothing_came_in(&rest.path);
@@ -296,7 +300,7 @@ fn links_within_the_workspace_hide_nothing_that_is_protected() {
             "Failed 'output/hard.md' can't be written: documents/ hold",
             "Failed 'output/hard.md' can't be written: documents/ hold",
             "Failed 'output/lock' is the runner's own and can't be rea",
-            "Done journal.jsonl (lines 1-9 of 9):\n1\t{\"seq\":1,\"at\":\"2",
+            "Done journal.jsonl (lines 1-13 of 13):\n1\t{\"seq\":1,\"at\":",
             "Failed failed to follow 'output/loop': Too many levels of",
             "Failed 'output/binary' is not UTF-8 text",
             "Failed output/binary is not text; write a new file with w",
@@ -331,7 +335,7 @@ fn deliverables_that_are_links_or_folders_are_not_delivered() {
         });
         assert_eq!(
             rest.end(),
-            "partial after 10 turns: unmet after 3 refusals: output/report.md: readable; output/report.md: named as a deliverable"
+            "partial after 7 turns: unmet after 3 refusals: output/report.md: readable; output/report.md: named as a deliverable"
         );
         assert_nothing_came_in(&rest.path);
     }
@@ -340,12 +344,14 @@ fn deliverables_that_are_links_or_folders_are_not_delivered() {
 #[test]
 fn what_a_person_plants_while_the_job_is_held_leads_nowhere_either() {
     let trial = Trial::with_task(&TASK.replace("coverage: 0.0", "coverage: 0.0\nlimits: { turns: 2 }"));
-    let rest = trial.play(&[bootstrap(super::trial::PLAN), plan()]);
+    let list = || json!({"list_documents": {}});
+    let rest = trial.play(&[bootstrap(PLAN), reply(&[list()])]);
     assert!(matches!(rest.job.status, Status::Held { .. }), "{}", rest.end());
     fs::create_dir_all(rest.path.join("output")).unwrap();
     symlink(trial.outside("folder"), rest.path.join("output/folder")).unwrap();
     let limits = overnight_core::job::limits::Limits { turns: 100, ..rest.job.limits };
-    let replies = [bootstrap(""), plan(), reply(&every_tool("output/folder/deep.md")), work(same()), blocked()];
+    // A script goes on behind the turns that were played.
+    let replies = [text(""), text(""), reply(&every_tool("output/folder/deep.md")), work(list()), blocked()];
     let trial = Trial { is_planted: true, ..trial };
     let rest = trial.resume(&rest.path, &replies, Some(Command::Resume { limits }));
     assert_eq!(rest.end(), "blocked after 5 turns: It can't be done.");

@@ -15,7 +15,7 @@ fn arguments_nested_too_deeply_leave_the_journal_readable() {
     let replies = [reply(&[json!({"read_file": nested(60)}), json!({"read_file": nested(121)})]), blocked()];
     let trial = Trial::new();
     let rest = trial.play(&replies);
-    let usage = "call it again with limit? (integer), offset? (integer), path (string)";
+    let usage = "call it again with path (string), offset? (integer), limit? (integer)";
     assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
     let told = rest.told(1);
     assert!(told[0].1.starts_with("unknown field `a`"), "{told:?}");
@@ -35,7 +35,6 @@ fn what_a_model_says_too_much_of_is_not_repeated_to_it() {
         json!({"list_files": {"glob": long}}),
         json!({"todo_list": {"status": long}}),
         json!({"edit_file": {"path": "a", "old": long, "new": long}}),
-        json!({"no_change": {"reason": long}}),
         json!({"job_complete": {"summary": long, "deliverables": [long], "confidence": long}}),
         json!({"todo_write": {"todos": [{"content": long, "active_form": long}]}}),
     ];
@@ -45,9 +44,9 @@ fn what_a_model_says_too_much_of_is_not_repeated_to_it() {
         assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
         let [(end, text)] = &rest.told(1)[..] else { panic!("not one result") };
         assert!(matches!(end, CallEnd::Refused | CallEnd::Failed), "{end:?} {text}");
-        assert!(estimate(text) < 4_000 && text.contains(' '), "{} bytes: {text}", text.len());
-        // What was said stands once in the journal, what was answered hardly counts.
-        assert!(rest.journal_bytes() < 3_100_000, "{} bytes of journal", rest.journal_bytes());
+        assert!(estimate(text) < 10_000 && text.contains(' '), "{} bytes: {text}", text.len());
+        // The journal has what was said, and what it was understood as; what was answered hardly counts.
+        assert!(rest.journal_bytes() < 4_100_000, "{} bytes of journal", rest.journal_bytes());
     }
 }
 
@@ -58,14 +57,12 @@ fn a_call_of_ten_megabytes_is_done_and_does_not_fill_the_prompt() {
     let trial = Trial::new();
     let rest = trial.play(&replies);
     assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
-    assert_eq!(rest.ends(1), [CallEnd::Done, CallEnd::Skipped]);
+    assert_eq!(rest.ends(1), [CallEnd::Done; 2]);
     assert_eq!(rest.read("output/long.md").len(), content.len());
-    // The turn is folded away, and still the model is told how it came out.
-    let prompt = overnight_core::prompt::compose::prompt_sha256(&rest.prompts[1]);
-    assert_eq!(prompt.len(), 64);
-    let standing = super::trial::text_of(&rest.prompts[1].messages[1]);
-    assert!(standing.contains("Wrote output/long.md (9984000 bytes now)."), "{standing}");
-    assert!(standing.contains("not run"), "{standing}");
+    // The epoch has ended with it, and still the model is told how it came out.
+    let opening = super::trial::text_of(&rest.prompts[1].messages[1]);
+    assert!(opening.contains("Wrote output/long.md (9984000 bytes now)."), "{opening}");
+    assert!(opening.contains("output/long.md (lines 1-"), "{opening}");
 }
 
 #[test]
@@ -86,7 +83,7 @@ fn a_thousand_calls_in_one_reply_have_a_thousand_results() {
 
 #[test]
 fn todos_rewritten_without_end_do_not_pile_up() {
-    use super::trial::{PLAN, bootstrap, plan};
+    use super::trial::{PLAN, bootstrap};
     let write = |round: usize| {
         let todos: Vec<Value> = (0..20)
             .map(|place| {
@@ -98,44 +95,47 @@ fn todos_rewritten_without_end_do_not_pile_up() {
     };
     let rounds: Vec<Value> = (0..100).map(write).collect();
     let trial = Trial::new();
-    let rest = trial.play(&[bootstrap(PLAN), plan(), reply(&rounds), blocked()]);
-    assert_eq!(rest.end(), "blocked after 4 turns: It can't be done.");
-    let told = rest.told(3);
+    let rest = trial.play(&[bootstrap(PLAN), reply(&rounds), blocked()]);
+    assert_eq!(rest.end(), "blocked after 3 turns: It can't be done.");
+    let told = rest.told(2);
     let done = told.iter().filter(|(end, _)| *end == CallEnd::Done).count();
     assert_eq!(
         told[done].1,
         "the list has been rewritten so often that it would hold 305 todos, most of them cancelled; complete what is open, or call todo_rewind(issue)"
     );
     assert_eq!(rest.job.past[1].phase.todos.all().len(), 285);
-    assert!(rest.journal_bytes() < 35_000_000, "{} bytes of journal", rest.journal_bytes());
+    assert!(rest.journal_bytes() < 50_000_000, "{} bytes of journal", rest.journal_bytes());
 }
 
 #[test]
 fn a_memory_of_five_megabytes_is_a_file_and_no_prompt() {
-    use super::trial::{PLAN, bootstrap, same, todos};
-    let trial = Trial::new();
+    use super::trial::{PLAN, bootstrap, text_of, work};
+    let task = super::trial::TASK.replace("coverage: 0.0", "coverage: 0.0\ncontext: { compact: always }");
+    let trial = Trial::with_task(&task);
     let memory = "What was found, over and over again.\n".repeat(140_000);
-    let replies = [bootstrap(PLAN), reply(&[write("workspace.md", &memory)]), reply(&[same(), todos(5)]), blocked()];
+    let list = || json!({"list_documents": {}});
+    let replies = [bootstrap(PLAN), work(list()), reply(&[write("workspace.md", &memory), list()]), blocked()];
     let rest = trial.play(&replies);
     assert_eq!(rest.end(), "blocked after 4 turns: It can't be done.");
     assert_eq!(rest.read("workspace.md").len(), memory.len());
-    let standing = super::trial::text_of(&rest.prompts[3].messages[1]);
-    assert!(standing.contains("[cut here; the whole is in workspace.md]") && estimate(standing) < 8_500, "{standing}");
+    let opening = text_of(&rest.prompts[3].messages[1]);
+    assert!(opening.contains("[cut here; the whole is in workspace.md]") && estimate(opening) < 8_500, "{opening}");
 }
 
 /// A bound so wide that a slow machine holds it, and a blow-up doesn't: each phase's end reads the plan some times.
 #[test]
 fn a_plan_of_two_hundred_phases_is_worked_in_time() {
-    use super::trial::{bootstrap, plan_of, same, todos, work};
+    use super::trial::{bootstrap, plan_of};
     let trial = Trial::new();
     let mut replies = vec![bootstrap(&plan_of(200))];
-    let save = json!({"append_file": {"path": "main_plan.md", "content": "Onwards.\n"}});
-    for _ in 0..12 {
-        replies.extend([reply(&[same(), save.clone(), todos(5)]), work(json!({"list_documents": {}}))]);
-    }
+    let calls =
+        ["main_plan.md", "workspace.md"].map(|path| json!({"append_file": {"path": path, "content": "Onwards.\n"}}));
+    let work =
+        || reply(&[calls[0].clone(), calls[1].clone(), json!({"list_documents": {}}), json!({"todo_complete": {}})]);
+    replies.extend((0..12).map(|_| work()));
     replies.push(blocked());
     let rest = trial.play(&replies);
-    assert_eq!(rest.end(), "blocked after 26 turns: It can't be done.");
+    assert_eq!(rest.end(), "blocked after 14 turns: It can't be done.");
     assert_eq!(rest.job.past.len(), 13);
     assert!(rest.journal_bytes() < 5_000_000, "{} bytes of journal", rest.journal_bytes());
 }

@@ -56,11 +56,19 @@ Read, then write.
 
 ## Phase 1: Reading
 
-- [ ] Read both documents
+- [ ] Do part 1
+- [ ] Do part 2
+- [ ] Do part 3
+- [ ] Do part 4
+- [ ] Do part 5
 
 ## Phase 2: Writing
 
-- [ ] Write the report
+- [ ] Do part 1
+- [ ] Do part 2
+- [ ] Do part 3
+- [ ] Do part 4
+- [ ] Do part 5
 ";
 
 /// Everything that one trial needs to know before it begins.
@@ -373,24 +381,9 @@ pub(super) fn done() -> Value {
     json!({"todo_complete": {}})
 }
 
-pub(super) fn same() -> Value {
-    json!({"no_change": {"reason": "it fits"}})
-}
-
 /// The whole bootstrap in one turn.
 pub(super) fn bootstrap(plan: &str) -> Value {
-    reply(&[
-        json!({"generate_workspace_summary": {}}),
-        done(),
-        read("workspace_summary.md"),
-        done(),
-        read("instructions.md"),
-        done(),
-        write("main_plan.md", plan),
-        done(),
-        read("main_plan.md"),
-        done(),
-    ])
+    reply(&[write("main_plan.md", plan)])
 }
 
 pub(super) fn todos(count: usize) -> Value {
@@ -400,30 +393,32 @@ pub(super) fn todos(count: usize) -> Value {
     json!({"todo_write": {"todos": todos}})
 }
 
-/// Memory, plan and five todos in one turn.
-pub(super) fn plan() -> Value {
-    reply(&[same(), same(), todos(5)])
+/// Five todos done; the first with `first` as its work.
+fn worked(first: Value) -> Vec<Value> {
+    let list = || json!({"list_documents": {}});
+    vec![first, done(), list(), done(), list(), done(), list(), done(), list(), done()]
 }
 
-/// Five todos done in one turn; the first with `first` as its work.
+/// The same as a turn.
 pub(super) fn work(first: Value) -> Value {
-    let list = || json!({"list_documents": {}});
-    reply(&[first, done(), list(), done(), list(), done(), list(), done(), list(), done()])
+    reply(&worked(first))
+}
+
+/// Behind a phase's end: memory, and the five todos of the next.
+pub(super) fn next(first: Value) -> Value {
+    reply(&[vec![write("workspace.md", "# Memory\n")], worked(first)].concat())
 }
 
 pub(super) fn complete(confidence: &Value, deliverables: &Value) -> Value {
     json!({"job_complete": {"summary": "It is done.", "deliverables": deliverables, "confidence": confidence}})
 }
 
-/// A job up to its review, in six turns; the next turn is the review's first.
+/// A job up to its review, in three turns; the next turn is the review's first.
 pub(super) fn until_review() -> Vec<Value> {
     vec![
         bootstrap(PLAN),
-        plan(),
         work(json!({"list_documents": {}})),
-        plan(),
-        work(write("output/report.md", "The server must answer.\n")),
-        reply(&[same(), same()]),
+        next(write("output/report.md", "The server must answer.\n")),
     ]
 }
 

@@ -100,9 +100,9 @@ impl Night {
         // 0: as it should be.
         night.run(0, "task", "", &script, &[]);
         // 1, 2: held for the same reason; 3: held, and then cancelled.
+        night.run(4, "task", "", &script, &["--turns", "2"]);
+        night.run(4, "task", "", &script, &["--turns", "2"]);
         night.run(4, "task", "", &script, &["--turns", "3"]);
-        night.run(4, "task", "", &script, &["--turns", "3"]);
-        night.run(4, "task", "", &script, &["--turns", "4"]);
         night.says(0, &["cancel", "last"]);
         // 4: blocked, with a name and a reason that nobody should trust.
         night.run(3, "'=task|<b>x</b>`'", "", &whole_job_with("a.md", &blocked), &[]);
@@ -113,7 +113,7 @@ impl Night {
         let last = lazy.pop().unwrap();
         let call = last["calls"].as_array().unwrap().last().unwrap().clone();
         lazy.push(last);
-        lazy.extend((0..3).map(|_| json!({"calls": [call]})));
+        lazy.extend((0..4).map(|_| json!({"calls": [call]})));
         night.run(3, "partial", "", &lazy, &[]);
         night.run(3, "unsure", "confidence_floor: 0.6\n", &whole_job_with("a.md", &json!({"confidence": 0.5})), &[]);
         // 8: completed, not too sure, with notes; its workspace is gone. 9: with a deliverable that was changed.
@@ -122,7 +122,7 @@ impl Night {
         night.run(0, "changed", "", &script, &[]);
         // 10: failed; the script says too little. 11: held, and its journal is broken.
         night.run(1, "failed", "", &script[..2], &[]);
-        night.run(4, "broken", "", &script, &["--turns", "3"]);
+        night.run(4, "broken", "", &script, &["--turns", "2"]);
         // 12: priced, with a prompt that was too long once; 13: a key that was refused, then the process died.
         let paid = |fails, is_known| Paid {
             script: scripted(&script),
@@ -131,7 +131,7 @@ impl Night {
             is_known,
         };
         night.drive("paid", paid(FailureKind::ContextLength, true), None);
-        night.drive("unpriced", paid(FailureKind::KeyRefused, false), Some(6));
+        night.drive("unpriced", paid(FailureKind::KeyRefused, false), Some(3));
         let rows = night.rows();
         night.ids = rows.iter().map(|row| row.job.id).collect();
         fs::remove_dir_all(night.workspace(night.gone())).unwrap();
@@ -296,7 +296,7 @@ fn whole_job_with(deliverable: &str, said: &Value) -> Vec<Value> {
     arguments.extend(said.as_object().unwrap().clone());
     if deliverable == "none" {
         // Nothing is written, and nothing shown.
-        replies = serde_json::from_str(&Value::from(replies).to_string().replace("\"write_file\":{\"content\":\"The server must answer within two seconds.\\n\",\"path\":\"output/report.md\"}", "\"list_files\":{}")).unwrap();
+        replies = serde_json::from_str(&Value::from(replies).to_string().replace("\"write_file\":{\"path\":\"output/report.md\",\"content\":\"The server must answer within two seconds.\\n\"}", "\"list_files\":{}")).unwrap();
     }
     replies
 }

@@ -16,6 +16,7 @@ use crate::job::{
     record::{Delivered, JobStatus, QuotePositions},
     state::{EARLY_ENDS_IN_A_ROW, EARLY_ENDS_IN_ALL, Job},
     time::Timestamp,
+    todo::TodoStatus,
 };
 
 /// `job_complete` is refused this many times; the next call ends the job as partial.
@@ -71,7 +72,11 @@ impl Job {
             .map(|(text, times)| if times == 1 { text } else { format!("{text} ({times} times)") })
             .collect();
         let reason = format!("re-planned too often: {}", issues.join("; "));
-        let open = self.past.last().map(|past| planning::cancelled(&past.phase.todos)).unwrap_or_default();
+        let open = self
+            .past
+            .last()
+            .map(|past| planning::contents(&past.phase.todos, TodoStatus::Cancelled))
+            .unwrap_or_default();
         // What is delivered is delivered, although the review did not come to its end.
         let is_partial = self.is_review() && self.has_deliverable();
         let status = if is_partial { JobStatus::Partial } else { JobStatus::Blocked };

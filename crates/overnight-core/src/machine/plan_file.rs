@@ -7,6 +7,7 @@ use crate::job::{
     part::Part,
     plan::{self, Plan, PlannedPhase},
     state::{Job, MEMORY_FILE, PLAN_FILE, Planning, Progress},
+    todo::TodoStatus,
 };
 
 /// Why a plan that the model has written is not saved.
@@ -147,26 +148,31 @@ impl Job {
             Some(Err(error)) => {
                 format!("main_plan.md could not be read as a plan ({error}); the last good one stays")
             }
-            Some(Ok(_)) | None => "ticks and marks of the finished phase".to_owned(),
+            Some(Ok(_)) | None => "ticks and marks of the phase that has ended".to_owned(),
         };
         let plan = read.and_then(Result::ok).or_else(|| self.plan.clone())?;
         let Progress::Examining { why } = &self.progress else {
             return None;
         };
-        let done = self.past.last().filter(|_| *why == Some(Why::PhaseDone)).and_then(|past| {
+        let worked = why.as_ref().zip(self.past.last()).and_then(|(why, past)| {
             // A person may have moved the phase meanwhile; one that isn't there any more is nowhere marked.
             let number = past.phase.plan_phase?;
             let worked = |phase: &&PlannedPhase| phase.title == past.phase.title;
             let same = plan.phases().iter().filter(worked).min_by_key(|phase| phase.number.abs_diff(number))?;
-            let mut unfinished = planning::cancelled(&past.phase.todos);
-            // What was over the bound was put off to the phase behind it, and is not done yet.
-            let rest = plan.phases().iter().filter(|phase| phase.title == planning::continued(&same.title));
-            unfinished.extend(rest.flat_map(|phase| &phase.steps).map(|step| step.text.clone()));
-            Some((same.number, unfinished))
+            Some((why, &past.phase.todos, same))
         });
-        let marked = match done {
-            Some((number, unfinished)) => plan.complete_phase(number, &unfinished).mark_current(),
-            None => plan.mark_current(),
+        let marked = match worked {
+            Some((Why::PhaseDone, todos, same)) => {
+                let mut unfinished = planning::contents(todos, TodoStatus::Cancelled);
+                // What was over the bound was put off to the phase behind it, and is not done yet.
+                let rest = plan.phases().iter().filter(|phase| phase.title == planning::continued(&same.title));
+                unfinished.extend(rest.flat_map(|phase| &phase.steps).map(|step| step.text.clone()));
+                plan.complete_phase(same.number, &unfinished).mark_current()
+            }
+            Some((why, todos, same)) if why.is_early_end() => {
+                plan.tick(same.number, &planning::contents(todos, TodoStatus::Completed)).mark_current()
+            }
+            Some(_) | None => plan.mark_current(),
         };
         (files.plan.as_ref().map(Part::text) != Some(marked.text())).then_some((marked, because))
     }

@@ -296,7 +296,7 @@ pub(super) fn active_form(content: &str) -> String {
     crate::tokens::head(&format!("Working on: {content}"), 120).to_owned()
 }
 
-/// The todos of a phase that were cancelled, so that their steps stay unticked.
-pub(super) fn cancelled(todos: &TodoList) -> Vec<String> {
-    todos.all().iter().filter(|todo| todo.status == TodoStatus::Cancelled).map(|todo| todo.content.clone()).collect()
+/// What the todos of a phase with this status are about.
+pub(super) fn contents(todos: &TodoList, status: TodoStatus) -> Vec<String> {
+    todos.all().iter().filter(|todo| todo.status == status).map(|todo| todo.content.clone()).collect()
 }

@@ -25,6 +25,17 @@ impl Plan {
         })
     }
 
+    /// Ticks the steps of a phase that match an entry of `done`: what was completed before its early end stays so.
+    #[must_use]
+    pub fn tick(&self, number: u32, done: &[String]) -> Self {
+        let done: Vec<String> = done.iter().map(|text| key(text)).collect();
+        self.remarked(|phase| {
+            for step in phase.steps.iter_mut().filter(|_| phase.number == number) {
+                step.done |= done.contains(&key(&step.text));
+            }
+        })
+    }
+
     /// Marks the first phase that isn't complete `← CURRENT`, and no other.
     #[must_use]
     pub fn mark_current(&self) -> Self {

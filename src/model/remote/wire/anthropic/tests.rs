@@ -90,8 +90,8 @@ fn a_whole_conversation_with_its_marks() {
                     ]},
                     {"role": "user", "content": [
                         {"type": "tool_result", "tool_use_id": "call_1_1", "content": "A"},
-                        {"type": "tool_result", "tool_use_id": "call_1_2", "cache_control": {"type": "ephemeral"}},
-                        {"type": "text", "text": "The board."},
+                        {"type": "tool_result", "tool_use_id": "call_1_2"},
+                        {"type": "text", "text": "The board.", "cache_control": {"type": "ephemeral"}},
                     ]},
                 ],
                 "tools": [{
@@ -219,15 +219,14 @@ fn thinking_between_calls_goes_back_where_it_stood_unless_they_were_mended() {
     assert_eq!(content(&[call("a"), call("b")]), json!([thought(1), said, used("a"), thought(2), used("b")]));
     assert_eq!(content(&[call("a")]), json!([thought(1), thought(2), said, used("a")]));
     // A message that ends with thinking is refused.
-    let carried = json!({"anthropic": [thought(1), said, thought(2)]});
+    let carried = json!({"anthropic": [thought(1), said.clone(), thought(2)]});
     let messages = vec![user("U"), assistant("I look. ", &[], Some(carried)), user("Board.")];
-    let marked = json!({"type": "text", "text": "I look. ", "cache_control": {"type": "ephemeral"}});
     let body = sent(messages, Vec::new(), &Quirks::default());
-    assert_eq!(body["messages"][1]["content"], json!([thought(1), marked]));
+    assert_eq!(body["messages"][1]["content"], json!([thought(1), said]));
 }
 
 #[test]
-fn a_mark_never_stands_on_thinking_or_on_the_board() {
+fn the_opening_and_the_newest_entry_are_marked() {
     let marks = |messages| {
         let body = sent(messages, Vec::new(), &Quirks::default());
         let blocks =
@@ -237,11 +236,11 @@ fn a_mark_never_stands_on_thinking_or_on_the_board() {
             .map(|block| block["text"].clone())
             .collect::<Vec<_>>()
     };
-    assert_eq!(marks(vec![system("S"), user("Only one.")]), Vec::<Value>::new());
-    assert_eq!(marks(vec![system("S"), user("Layer 4."), user("Board.")]), ["Layer 4."]);
+    assert_eq!(marks(vec![system("S"), user("Only one.")]), ["Only one."]);
+    assert_eq!(marks(vec![system("S"), user("Layer 4."), user("Board.")]), ["Layer 4.", "Board."]);
     assert_eq!(
         marks(vec![system("S"), user("Layer 4."), user("Examined."), assistant("Said.", &[], None), user("Board.")]),
-        ["Layer 4.", "Said."]
+        ["Layer 4.", "Board."]
     );
     assert_eq!(marks(vec![user("Layer 4."), assistant("Said.", &[], None)]), ["Layer 4.", "Said."]);
 }

@@ -79,7 +79,7 @@ fn a_whole_conversation_with_parts_as_they_came() {
                         {"functionCall": {"name": "read_file", "args": {"path": "b"}}},
                     ]},
                     {"role": "user", "parts": [
-                        {"functionResponse": {"id": "fc1", "name": "Read_File", "response": {"result": "A"}}},
+                        {"functionResponse": {"name": "Read_File", "response": {"result": "A"}, "id": "fc1"}},
                         {"functionResponse": {"name": "read_file", "response": {"result": "B"}}},
                         {"text": "The board."},
                     ]},

@@ -163,11 +163,11 @@ fn a_prompt_becomes_a_body() {
         "messages": [
             { "role": "system", "content": "s" },
             { "role": "user", "content": "u" },
-            { "role": "assistant", "content": "", "thinking": "t", "tool_calls": [
+            { "role": "assistant", "content": "", "tool_calls": [
                 { "id": "a", "function": { "name": "f", "arguments": { "x": 1 } } },
                 { "id": "b", "function": { "name": "f", "arguments": { "unreadable": "{torn" } } },
                 { "id": "c", "function": { "name": "f", "arguments": { "unreadable": "[1]" } } },
-            ] },
+            ], "thinking": "t" },
             { "role": "tool", "tool_call_id": "a", "tool_name": "f", "content": "ok" },
         ],
         "tools": [{ "type": "function", "function": { "name": "f", "description": "F.", "parameters": { "type": "object" } } }],

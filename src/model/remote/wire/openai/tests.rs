@@ -235,7 +235,7 @@ fn a_whole_body_is_read_though_a_stream_was_asked_for() {
     });
     let expected = RawReply {
         text: "Hm.".to_owned(),
-        calls: vec![call("a", "f", r#"{"a":2,"b":1}"#), call("", "g", "{torn")],
+        calls: vec![call("a", "f", r#"{"b":1,"a":2}"#), call("", "g", "{torn")],
         usage: Some(Usage { input: 3, cached: 3, ..Usage::default() }),
         stop: Some(Stop::Done),
         model: "m".to_owned(),
