@@ -1,6 +1,10 @@
 //! The spans of whole jobs, in a world where time is passed in: every name, parent, time and attribute.
 
-use super::world::*;
+use super::{
+    properties::night::{happenings, play, settings},
+    world::*,
+};
+use crate::support::property;
 use opentelemetry::{
     Array, Value,
     trace::{SpanId, SpanKind, Status},
@@ -15,6 +19,7 @@ use overnight_core::{
     },
     machine::effect::{Command, Effect, EffectResult},
 };
+use proptest::prelude::*;
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write,
@@ -215,4 +220,76 @@ fn a_model_with_nothing_more_to_say_and_one_whose_server_is_down() {
     watched.fails(FailureKind::Exhausted, None, 0);
     watched.play([]).leave();
     snapshot("spans_given_up", &watched.tree());
+}
+
+/// The spans of a job that is over, told again from its decisions; a new process begins with each opening.
+fn told_again(decisions: &[Decision]) -> Vec<SpanData> {
+    let mut job = Job::begin(&decisions[0]).unwrap();
+    let mut spans = JobSpans::begin(&job, "ollama:tiny", job.last_at);
+    let mut begun = job.last_at;
+    let mut finished = Vec::new();
+    for decision in &decisions[1..] {
+        // No two processes take a job up in the same moment.
+        let is_opening = decision.events.iter().any(|event| matches!(event, Event::Opened { .. }));
+        if is_opening && decision.at > begun {
+            begun = decision.at;
+            finished.extend(spans.finish(&job, false, job.last_at));
+            // The words that a process begins with are not reported.
+            job.apply_all(decision);
+            spans = JobSpans::begin(&job, "ollama:tiny", begun);
+            continue;
+        }
+        if decision.events.iter().any(|event| matches!(event, Event::ModelReplied { .. })) {
+            let now = job.last_at;
+            finished.extend(spans.on(&job, &RunReport::Calling, || now));
+        }
+        job.apply_all(decision);
+        finished.extend(spans.on(&job, &RunReport::Decided(decision), || unreachable!()));
+    }
+    finished.extend(spans.finish(&job, false, job.last_at));
+    finished
+}
+
+fn has(span: &SpanData, name: &str, value: &'static str) -> bool {
+    span.attributes.iter().any(|known| known.key.as_str() == name && known.value == Value::from(value))
+}
+
+proptest! {
+    #![proptest_config(property(10))]
+
+    /// Whatever happens in a night: each fact that has a span has one, within what it belongs to.
+    #[test]
+    fn any_night_is_told_whole(night in happenings(60), settings in settings()) {
+        let world = play(&settings, &night);
+        let spans = told_again(&world.decisions);
+        let known: HashMap<SpanId, &SpanData> = spans.iter().map(|span| (span.span_context.span_id(), span)).collect();
+        prop_assert_eq!(known.len(), spans.len());
+        for span in &spans {
+            prop_assert!(span.start_time <= span.end_time);
+            if span.parent_span_id == SpanId::INVALID {
+                prop_assert_eq!(&span.name, "invoke_agent audit-stations");
+            } else {
+                let parent = known[&span.parent_span_id];
+                prop_assert!(parent.start_time <= span.start_time, "{:?} in {:?}", span, parent);
+            }
+        }
+        let named = |what: &str| spans.iter().filter(|span| span.name.starts_with(what)).count();
+        let replies = spans.iter().filter(|span| span.name.starts_with("chat ") && !matches!(span.status, Status::Error { .. })).count();
+        prop_assert_eq!(replies, world.count(|event| matches!(event, Event::ModelReplied { .. })));
+        prop_assert_eq!(
+            named("execute_tool "),
+            world.count(|event| matches!(event, Event::ToolReturned { result, .. } if result.end != CallEnd::Skipped))
+        );
+        prop_assert_eq!(
+            spans.iter().filter(|span| has(span, "overnight.todo.status", "completed")).count(),
+            world.count(|event| matches!(event, Event::TodoCompleted { .. }))
+        );
+        prop_assert_eq!(
+            spans
+                .iter()
+                .filter(|span| span.name.starts_with("phase") && !has(span, "overnight.phase.outcome", "unfinished"))
+                .count(),
+            world.count(|event| matches!(event, Event::PhaseEnded { .. }))
+        );
+    }
 }
