@@ -274,7 +274,6 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                 let text = "  planning: not done by the model within its tries; the job goes on with the plan there is";
                 lines.push(LogLine::mark(LogLevel::Warn, "planning_ended", text.to_owned()));
             }
-            Event::PlanningEnded { end: PlanningEnd::Done, .. } => {}
             Event::TodosWarned { warning } => {
                 lines.push(LogLine::mark(LogLevel::Warn, "todos_warned", format!("  warning: {}", short(warning))));
             }
@@ -293,6 +292,7 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                 lines.push(LogLine::mark(LogLevel::Warn, "attempt_failed", text));
             }
             Event::JobCreated { .. }
+            | Event::PlanningEnded { end: PlanningEnd::Done, .. }
             | Event::Opened { .. }
             | Event::ArchiveStored { .. }
             | Event::SummaryWritten { .. }

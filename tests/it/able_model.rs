@@ -1,6 +1,6 @@
 //! What an able model does: a whole job in three replies, and replies that reach over what they could not foresee.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
 
 use crate::{
     cli_run::{TestDir, reply, write},

@@ -72,13 +72,12 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
             let outcome = outcome.as_ref().map(|outcome| format!(": {outcome}")).unwrap_or_default();
             format!("{} completed{mark}{outcome}", todo(job, *id))
         }
-        Event::TodoCompletionRefused { .. } => return None,
         Event::EpochOpened { number, cause, tokens, .. } => {
             format!("epoch {number} opened ({}): {tokens} tokens", cause_text(*cause))
         }
         Event::BoardShown { kind: BoardKind::Planning, .. } => "asked for planning".to_owned(),
         Event::BoardShown { kind: BoardKind::Digest, .. } => "asked for a digest".to_owned(),
-        Event::BoardShown { kind: BoardKind::Todos, .. } => return None,
+        Event::TodoCompletionRefused { .. } | Event::BoardShown { kind: BoardKind::Todos, .. } => return None,
         Event::CompactionNotDue { prompt_tokens, .. } => {
             format!("the epoch goes on: the job fits in one piece (prompt of {prompt_tokens} tokens)")
         }

@@ -93,7 +93,8 @@ impl Job {
         self.last_at = self.last_at.max(at);
         self.answered.observe(event);
         match event {
-            Event::JobCreated { .. } => {}
+            // The phase's beginning follows the end of planning in the same decision.
+            Event::JobCreated { .. } | Event::PlanningEnded { .. } => {}
             Event::Opened { tools_sha256, model, .. } => {
                 let before = self.opened_with.replace(model.clone());
                 if before.is_some_and(|before| before != *model) {
@@ -181,8 +182,6 @@ impl Job {
                     self.phase.refused_for_bounds += 1;
                 }
             }
-            // The phase's beginning follows in the same decision.
-            Event::PlanningEnded { .. } => {}
             Event::TodosWarned { warning } => self.warnings.push(warning.clone()),
             Event::TodosWritten { todos } => self.on_todos_written(todos, at),
             Event::TodoCompleted { id, outcome, unevidenced } => {

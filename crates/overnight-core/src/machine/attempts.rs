@@ -33,7 +33,7 @@ impl Job {
         }];
         match remedy {
             Remedy::Retry { .. } | Remedy::GiveUp => {}
-            Remedy::Compact if self.attempts.too_long == 0 => events.extend(self.shorter()),
+            Remedy::Compact if self.attempts.too_long == 0 => events.push(self.shorter()),
             // Some servers say so now and then for no reason: the same prompt may be taken the next time.
             Remedy::Compact if self.attempts.too_long < MOST_TOO_LONG => {}
             Remedy::Compact => events.push(held(&HoldCause::PromptTooLong { said: reason })),
@@ -44,8 +44,8 @@ impl Job {
 
     /// What makes the next prompt half as long, as far as an opening can give that: the provider's count says that it is too
     /// long, whatever was counted here.
-    fn shorter(&self) -> Option<Event> {
+    fn shorter(&self) -> Event {
         let room = counted_room(self).min(self.epoch.tokens());
-        Some(opening::event(self, EpochCause::TooLong, None, room))
+        opening::event(self, EpochCause::TooLong, None, room)
     }
 }

@@ -9,6 +9,7 @@ use crate::job::{
     state::{Job, MEMORY_FILE, PLAN_FILE, Planning, Progress},
     todo::TodoStatus,
 };
+use std::fmt::Write;
 
 /// Why a plan that the model has written is not saved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -83,10 +84,9 @@ impl Job {
     pub(super) fn on_plan_saved(&self, text: &str, result: &mut String) -> Vec<Event> {
         let Ok(plan) = self.read_plan(text) else { return Vec::new() };
         let phases = plan.phases().len();
-        result.push_str(&match phases {
-            1 => " It is understood as a plan with 1 phase.".to_owned(),
-            _ => format!(" It is understood as a plan with {phases} phases."),
-        });
+        let ending = if phases == 1 { "" } else { "s" };
+        // Writing to a string can't fail.
+        let _ = write!(result, " It is understood as a plan with {phases} phase{ending}.");
         let mut events = vec![Event::PlanSaved { text: plan.text().into(), phases: plan.phases().to_vec() }];
         if plan.text() != text {
             events.push(planning::plan_set(&plan, "put into the plan's form".to_owned()));

@@ -299,8 +299,8 @@ fn full(past: &PastPhase) -> String {
 
 fn short(past: &PastPhase) -> String {
     let counts = past.phase.todos.counts();
-    let completed = past.phase.todos.all().iter().rev().filter(|todo| todo.status == TodoStatus::Completed);
-    let last = completed.filter_map(|todo| todo.outcome.as_deref()).next().unwrap_or_default();
+    let mut completed = past.phase.todos.all().iter().rev().filter(|todo| todo.status == TodoStatus::Completed);
+    let last = completed.find_map(|todo| todo.outcome.as_deref()).unwrap_or_default();
     let line = format!(
         "- phase {} '{}' {}: {} todos completed; {last}",
         past.phase.number,

@@ -213,9 +213,10 @@ fn reminders(job: &Job) -> Vec<String> {
 /// How the work goes, at the job's beginning.
 fn begun(job: &Job) -> String {
     let bounds = job.spec.instructions.phase;
-    let steps = match super::compact::fits(job) {
-        true => "one phase is enough for this job, with as few steps as it needs".to_owned(),
-        false => format!("a phase has {} to {} steps", bounds.min_todos, bounds.max_todos),
+    let steps = if super::compact::fits(job) {
+        "one phase is enough for this job, with as few steps as it needs".to_owned()
+    } else {
+        format!("a phase has {} to {} steps", bounds.min_todos, bounds.max_todos)
     };
     let room = super::bounds::room(&job.spec);
     include_str!("../../../../instructions/runner/bootstrap.md")
@@ -260,7 +261,7 @@ fn tasks(list: &TodoList, bounds: Bounds) -> String {
             TodoStatus::InProgress => {
                 // The current task is shown whole, as far as the window allows.
                 let most = bounds.line.max(bounds.detail);
-                let _ = write!(text, "[>] {number}. {}      ← CURRENT", bounded(&todo.content, most, TODOS_FILE),);
+                let _ = write!(text, "[>] {number}. {}      ← CURRENT", bounded(&todo.content, most, TODOS_FILE));
                 // Made by the system of the content, it says nothing new.
                 if !todo.active_form.ends_with(&todo.content) {
                     let _ = write!(text, ": {}", cut(&todo.active_form, bounds.line.max(bounds.detail / 2)));

@@ -234,7 +234,7 @@ impl Ledger {
                 self.epochs += 1;
                 assert_eq!(*number, self.epochs, "epochs are counted without a gap");
                 assert_eq!(*cause == EpochCause::Begun, self.epochs == 1);
-                let texts: Vec<&str> = opening.iter().map(|part| part.text()).collect();
+                let texts: Vec<&str> = opening.iter().map(overnight_core::job::part::Part::text).collect();
                 let most = room(&before.spec) / 2;
                 let size = estimate(&texts.concat());
                 assert!(size <= most, "{size} tokens in an opening, {most} are allowed:\n{}", texts.concat());
@@ -315,8 +315,10 @@ pub(crate) fn has_room(job: &Job) {
         assert!(tokens <= most, "{tokens} of {budget} tokens in an opening");
     }
     let said = |message: &Message| match message {
-        Message::System { text } | Message::User { text } | Message::Tool { text, .. } => estimate(text),
-        Message::Assistant { text, .. } => estimate(text),
+        Message::System { text }
+        | Message::User { text }
+        | Message::Tool { text, .. }
+        | Message::Assistant { text, .. } => estimate(text),
     };
     let said: u64 = job.epoch.messages().iter().map(said).sum();
     assert!(said <= job.epoch.tokens(), "{said} tokens are said, {} counted", job.epoch.tokens());

@@ -143,8 +143,8 @@ fn able(job: &Job, count: u32, letters: usize) -> Vec<ToolCall> {
                     let text = format!("{}\n## Phase {next}: Mend of turn {turn}\n\n- [ ] mend\n", plan.text());
                     calls.push(write_file(PLAN_FILE, &text));
                 }
-                (Some(_), Some(_)) if planning.owes_plan || count % 3 == 0 => {
-                    calls.push(todo_write(count.clamp(5, 20)))
+                (Some(_), Some(_)) if planning.owes_plan || count.is_multiple_of(3) => {
+                    calls.push(todo_write(count.clamp(5, 20)));
                 }
                 (Some(_), Some(_)) | (None, _) => {}
             }
@@ -160,7 +160,7 @@ fn able(job: &Job, count: u32, letters: usize) -> Vec<ToolCall> {
                 return vec![read_document("south.md", 1, 9), write_file(PLAN_FILE, PLAN), work];
             }
             let mut calls = vec![work, done(&format!("turn {turn}"))];
-            if count % 2 == 0 {
+            if count.is_multiple_of(2) {
                 // The whole phase in one reply, with what it owes and the next one's first work.
                 calls.insert(1, memory());
                 calls.extend(todos.open().skip(1).map(|todo| done(&format!("{} checked", todo.id))));
