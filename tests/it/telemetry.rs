@@ -166,11 +166,11 @@ fn a_collector_gets_the_spans_of_the_work() {
             "1 phase 1",
             "1 phase 2",
             "1 phase 3",
-            "3 todo 1",
-            "3 todo 2",
-            "3 todo 3",
+            "4 todo 1",
+            "4 todo 2",
+            "4 todo 3",
             "3 todo 4",
-            "2 todo 5",
+            "3 todo 5",
         ]
     );
 }

@@ -166,11 +166,11 @@ fn calls_after_the_last_todo_wait_for_what_is_owed() {
     let ends = rest.ends(2);
     assert_eq!((&ends[..10], &ends[10..]), (&[Done; 10][..], &[Skipped, Skipped, Skipped, Skipped, Skipped][..]));
     assert!(!rest.path.join("output/late.md").exists());
-    // With the memory saved, the next phase is worked; what was not seen of it is not completed.
+    // With the memory saved, the next phase is worked; what was not seen of it is not completed, and holds nothing back.
     let memory = vec![write("workspace.md", "# Memory\n")];
     let rest = trial.play(&[bootstrap(PLAN), reply(&[memory, first, late()].concat()), blocked()]);
     let ends = rest.ends(2);
-    assert_eq!((&ends[..11], &ends[11..]), (&[Done; 11][..], &[Done, Skipped, Done, Skipped, Skipped][..]));
+    assert_eq!((&ends[..11], &ends[11..]), (&[Done; 11][..], &[Done, Skipped, Done, Done, Refused][..]));
     assert!(rest.path.join("output/late.md").exists());
 }
 

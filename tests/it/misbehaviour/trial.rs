@@ -17,7 +17,7 @@ use overnight_core::{
     },
     machine::effect::Command,
     message::{Message, Prompt},
-    prompt::{compact::local_tokens, compose},
+    prompt::compose,
 };
 use serde_json::{Value, json};
 use std::{
@@ -216,7 +216,8 @@ impl Trial {
                 decisions.push(decision.clone());
             }
             RunReport::Calling => {
-                let (tokens, budget) = (local_tokens(job), job.spec.budget_tokens);
+                // As the provider would count it.
+                let (tokens, budget) = (job.expected_call().input, job.spec.budget_tokens);
                 assert!(tokens <= budget * 70 / 100, "a prompt of {tokens} tokens with a budget of {budget}");
                 prompts.push(compose::prompt(job));
             }

@@ -1,18 +1,9 @@
 //! The facts. An event says what happened, past tense; the journal stores them, and the state is what they say.
 
+pub use super::tool_result::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ShownPart, SpilledResult, ToolResult};
 use super::{
-    call::PendingCall,
-    contract::{Check, DeliverableState, records::RecordCount},
-    ending::Ending,
-    failure::FailureKind,
-    models::ModelChoice,
-    pages::PageLines,
-    part::Part,
-    plan::PlannedPhase,
-    record::HoldReason,
-    spec::JobSpec,
-    time::Timestamp,
-    todo::Todo,
+    call::PendingCall, contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, part::Part,
+    plan::PlannedPhase, record::HoldReason, spec::JobSpec, time::Timestamp, todo::Todo,
 };
 use crate::message::{Stop, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -190,127 +181,6 @@ pub enum BoardKind {
     Planning,
     /// The model writes the digest of the past.
     Digest,
-}
-
-/// How a tool call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallEnd {
-    /// It was done.
-    Done,
-    /// The tool tried and could not.
-    Failed,
-    /// The machine said no: wrong step, bad arguments, a rule.
-    Refused,
-    /// Not run, and neither a failure nor a fault: its step is over, or has not come yet.
-    Skipped,
-    /// Cut off by a crash, and not safe to repeat.
-    Interrupted,
-}
-
-/// A part of a document that a result showed, in pages or lines, both ends included.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ShownPart {
-    /// The document's name in the job.
-    pub document: String,
-    /// From 1.
-    pub from: u64,
-    /// The last one.
-    pub to: u64,
-    /// Of page `from` these lines only: the whole of it is longer than a result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lines: Option<PageLines>,
-}
-
-/// A file as it is after a change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ChangedFile {
-    /// Relative to the workspace.
-    pub path: String,
-    /// Of the whole file.
-    pub sha256: String,
-    /// Of the whole file.
-    pub bytes: u64,
-}
-
-/// A result too large for the conversation, kept whole in a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SpilledResult {
-    /// Relative to the workspace, under `tool_results/`.
-    pub path: String,
-    /// Of the whole result.
-    pub sha256: String,
-}
-
-/// What a tool gave back. `text` is what the conversation gets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ToolResult {
-    /// Whether it was done.
-    pub end: CallEnd,
-    /// At most as long as one result may be.
-    pub text: String,
-    /// The part of a document that stands in `text`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<ShownPart>,
-    /// The file that the call wrote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed: Option<ChangedFile>,
-    /// Where the whole result is, if `text` is not all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spilled: Option<SpilledResult>,
-    /// How deliverables stand that the call checked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub checked: Vec<DeliverableState>,
-}
-
-impl ToolResult {
-    /// A result that is a text and nothing else.
-    pub fn plain(end: CallEnd, text: impl Into<String>) -> Self {
-        Self { end, text: text.into(), shown: None, changed: None, spilled: None, checked: Vec::new() }
-    }
-}
-
-/// A file of the model's own memory, as a call saves it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SavedFile {
-    /// `main_plan.md`.
-    Plan {
-        /// The whole file.
-        text: String,
-    },
-    /// `workspace.md`.
-    Memory {
-        /// The whole file.
-        text: String,
-    },
-}
-
-impl SavedFile {
-    /// The whole file.
-    pub fn text(&self) -> &str {
-        match self {
-            Self::Plan { text } | Self::Memory { text } => text,
-        }
-    }
-}
-
-/// What a writing call is about to do: hashes of the file before and after, so that a call that a crash cut off can be
-/// repeated safely. `before` is `None` where there is no file yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PreparedWrite {
-    /// SHA-256; none: there was no file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<String>,
-    /// SHA-256 of what is to be written.
-    pub after: String,
-    /// Of `add_records`: what a repeated call can't tell any more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub records: Option<RecordCount>,
 }
 
 /// The files that planning reads, as they stood on the disk.

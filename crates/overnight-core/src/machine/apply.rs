@@ -2,11 +2,10 @@
 
 use crate::{
     job::{
-        call::{Family, PendingCall},
         coverage::Coverage,
         effort::Effort,
         epoch::Epoch,
-        event::{BoardKind, CallEnd, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, ToolResult, Why},
+        event::{BoardKind, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, Why},
         failure::Remedy,
         models::Answered,
         part::Part,
@@ -24,7 +23,6 @@ use crate::{
 };
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
 
@@ -369,80 +367,6 @@ impl Job {
             }
         }
     }
-
-    fn on_tool_returned(&mut self, result: &ToolResult, tokens: u64) {
-        let Some(call) = self.calls.pending.pop_front() else {
-            return;
-        };
-        let (said, family) = (&call.said, call.family());
-        self.calls.prepared = None;
-        self.epoch.push_result(said, result, tokens);
-        if result.end == CallEnd::Failed {
-            self.calls.failed.get_or_insert_with(|| said.name.clone());
-        }
-        if result.end == CallEnd::Done && is_work(&call) {
-            self.calls.has_worked = true;
-            if self.calls.completions == CompletionRule::AfterWork {
-                self.calls.completions = CompletionRule::Run;
-            }
-        }
-        // To read what is new is no try of the bootstrap.
-        let is_new = |part| self.phase.kind == PhaseKind::Bootstrap && self.coverage.clone().add(part);
-        if !self.calls.has_shown_more && result.shown.as_ref().is_some_and(is_new) {
-            self.calls.has_shown_more = true;
-            self.phase.tries = self.phase.tries.saturating_sub(1);
-        }
-        let effort = &mut self.phase.effort;
-        match result.end {
-            CallEnd::Done => {
-                effort.on_readable();
-                if family != Some(Family::Control) {
-                    effort.on_worked();
-                }
-            }
-            CallEnd::Failed => effort.on_failed(&said.name),
-            CallEnd::Refused => {
-                let is_unreadable = family != Some(Family::Control) && !said.arguments.is_object();
-                if family.is_none() || is_unreadable {
-                    self.calls.unreadable.get_or_insert_with(|| said.name.clone());
-                }
-                if !said.arguments.is_object() {
-                    effort.on_malformed();
-                }
-            }
-            CallEnd::Skipped if is_work(&call) => {
-                self.calls.skipped.get_or_insert_with(|| said.name.clone());
-            }
-            CallEnd::Skipped | CallEnd::Interrupted => {}
-        }
-        match result.end {
-            CallEnd::Done | CallEnd::Failed | CallEnd::Refused => effort
-                .on_call(self.totals.spent.turns, signature(&said.name, &said.arguments.to_string(), &result.text)),
-            CallEnd::Skipped | CallEnd::Interrupted => {}
-        }
-        if let Some(changed) = &result.changed {
-            self.phase.files.insert(changed.path.clone());
-            self.phase.effort.on_change();
-        }
-        for state in &result.checked {
-            self.deliverables.insert(state.path.clone(), state.clone());
-        }
-    }
-}
-
-/// Whether a call reads or changes something outside the todo list.
-fn is_work(call: &PendingCall) -> bool {
-    match call.family() {
-        Some(Family::Reading | Family::Writing) => true,
-        Some(Family::Control) | None => false,
-    }
-}
-
-/// Tells calls with the same result from others.
-fn signature(name: &str, arguments: &str, text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (name, arguments, text).hash(&mut hasher);
-    hasher.finish()
 }
 
 impl Phase {

@@ -31,6 +31,11 @@
 //! };
 //! let created = Event::JobCreated { spec_sha256: sha256(b"job.yaml"), spec: Box::new(spec), tools_sha256: tools_sha256().to_owned() };
 //! let mut job = Job::begin(&Decision { at, events: vec![created] }).ok_or("the first fact makes the job")?;
+//!
+//! // The machine opens the history that the model is shown: it asks for nothing but the time.
+//! assert_eq!(job.next(), Effect::Decide);
+//! let events = job.decide(at, EffectResult::Now);
+//! job.apply_all(&Decision { at, events });
 //! assert_eq!(job.next(), Effect::Model);
 //!
 //! // A model would answer to `compose::prompt(&job)`; here it takes a note.
@@ -47,20 +52,23 @@
 //! let events = job.decide(at, EffectResult::Reply { reply, cost_usd: None, prompt_sha256: sha256(b"prompt") });
 //! job.apply_all(&Decision { at, events });
 //!
-//! // The machine decides a note alone: it asks for nothing but the time.
-//! assert_eq!(job.next(), Effect::Decide);
-//! let events = job.decide(at, EffectResult::Now);
-//! job.apply_all(&Decision { at, events });
+//! // It decides a note alone, and puts the board behind its result.
+//! while job.next() == Effect::Decide {
+//!     let events = job.decide(at, EffectResult::Now);
+//!     job.apply_all(&Decision { at, events });
+//! }
 //! assert_eq!((job.notes.as_slice(), job.next()), (["It is dark.".to_owned()].as_slice(), Effect::Model));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod apply;
+mod apply_result;
 mod attempts;
 mod budget;
 mod control;
 mod decide;
 pub mod effect;
 mod ending;
+mod next_prompt;
 mod plan_file;
 pub mod planning;

@@ -1,0 +1,62 @@
+//! What the model is told before it is asked: the opening of a new epoch, or the board behind the newest result.
+
+use crate::{
+    job::{
+        event::{BoardKind, EpochCause, Event},
+        state::{Job, Progress},
+    },
+    prompt::{
+        compact::{self, Compaction, FRAME},
+        opening, todo_board,
+    },
+    tokens::estimate,
+};
+
+impl Job {
+    /// What the model is told before it is asked: a new epoch where one is due, else the board behind the newest result.
+    pub(super) fn word_of_the_runner(&self) -> Option<Vec<Event>> {
+        let kind = match &self.progress {
+            Progress::Planning(_) => BoardKind::Planning,
+            Progress::Executing
+            | Progress::Digesting
+            | Progress::Archiving { .. }
+            | Progress::Summarising { .. }
+            | Progress::Examining { .. }
+            | Progress::Closing { .. } => BoardKind::Todos,
+        };
+        let is_said = self.epoch.is_complete();
+        let opening = |cause, digest| Some(vec![opening::event(self, cause, digest, compact::counted_room(self))]);
+        if self.progress == Progress::Digesting {
+            let digest = self.epoch.last_reply().map(str::trim).filter(|text| !is_said && !text.is_empty());
+            let cause = self.compaction.forced.or((!is_said).then_some(EpochCause::PhaseEnded));
+            return cause.and_then(|cause| opening(cause, digest));
+        }
+        match compact::owed(self) {
+            Compaction::Due(cause) => opening(cause, None),
+            Compaction::NotDue => {
+                let event = Event::CompactionNotDue {
+                    prompt_tokens: compact::local_tokens(self),
+                    document_tokens: compact::document_tokens(self),
+                };
+                Some(vec![event])
+            }
+            Compaction::None | Compaction::Digest if is_said => None,
+            due @ (Compaction::None | Compaction::Digest) => {
+                let (board, tokens) = self.board(kind, due == Compaction::Digest);
+                if compact::has_room(self, tokens) { Some(vec![board]) } else { opening(EpochCause::Full, None) }
+            }
+        }
+    }
+
+    /// The board behind the newest result, in full unless it stands in the epoch, or the request for a digest; and its tokens.
+    fn board(&self, kind: BoardKind, is_digest: bool) -> (Event, u64) {
+        let (kind, board) = if is_digest {
+            (BoardKind::Digest, Some(todo_board::digest_request()))
+        } else {
+            (kind, Some(todo_board::render(self)).filter(|board| self.epoch.board() != Some(board)))
+        };
+        let line = todo_board::status_line(self);
+        let tokens = FRAME + estimate(&line) + board.as_deref().map_or(0, estimate);
+        (Event::BoardShown { conversation: 0, kind, board, line, tokens }, tokens)
+    }
+}
