@@ -1,7 +1,5 @@
 //! What an able model does: a whole job in three replies, and replies that reach over what they could not foresee.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
-
 use crate::{
     cli_run::{TestDir, reply, write},
     machine::world::{World, done, job_complete, read_file, remembered, say, write_file},
