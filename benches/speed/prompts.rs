@@ -19,12 +19,18 @@ use overnight_core::{
     message::{Message, Prompt, Reply, Usage},
     prompt::{compose, tools::tool_specs},
 };
-use std::sync::{Arc, Mutex};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+};
 
 /// Of 8 phases, and of more.
 const PEAK: (f64, f64) = (30_000.0, 36_000.0);
 const COST: f64 = 550_000.0;
 const FIXED: f64 = 2_500.0;
+const JOURNAL: f64 = 2.5;
+/// Phases up to which the one conversation is counted too.
+const MOST_PLAIN: usize = 64;
 /// What a token in a repeated prefix costs.
 const CACHED: f64 = 0.1;
 const BYTES_A_TOKEN: f64 = 4.0;
@@ -82,6 +88,10 @@ impl Model for Counting {
 struct Baseline {
     messages: Vec<Message>,
     sums: Sums,
+    /// Bytes of all replies and results.
+    said: usize,
+    /// Its prompts are counted: they grow with the square of the phases.
+    counts: bool,
 }
 
 impl Baseline {
@@ -93,7 +103,11 @@ impl Baseline {
         for event in &decision.events {
             match event {
                 Event::ModelReplied { text, calls, .. } => {
-                    self.sums.add(&Prompt { tools: tool_specs(), messages: self.messages.clone() });
+                    self.said += text.len()
+                        + calls.iter().map(|call| serde_json::to_vec(&call.said).unwrap().len()).sum::<usize>();
+                    if self.counts {
+                        self.sums.add(&Prompt { tools: tool_specs(), messages: self.messages.clone() });
+                    }
                     self.messages.push(Message::Assistant {
                         text: text.clone(),
                         calls: calls.iter().map(|call| call.said.clone()).collect(),
@@ -101,6 +115,7 @@ impl Baseline {
                     });
                 }
                 Event::ToolReturned { call, name, result, .. } => {
+                    self.said += result.text.len();
                     let (call, name, text) = (call.clone(), name.clone(), result.text.clone());
                     self.messages.push(Message::Tool { call, name, text });
                 }
@@ -115,7 +130,7 @@ pub(crate) fn measure() {
     let fixed = serde_json::to_vec(&fixed).unwrap().len() as f64 / BYTES_A_TOKEN;
     table::limited("fixed part of a prompt: tools and system prompt", fixed, FIXED, "tokens");
     for (phases, notes) in [(8, Notes::Appended), (8, Notes::Added), (64, Notes::Appended), (128, Notes::Appended)] {
-        let (ours, plain) = both(Load { phases, notes });
+        let (ours, plain, journal) = both(Load { phases, notes });
         let name = format!(
             "{phases} phases, notes {}",
             match notes {
@@ -132,23 +147,31 @@ pub(crate) fn measure() {
             table::plain(format!("all prompts, {name}"), ours.total, "tokens");
             table::plain(format!("cost, {name}"), ours.cost, "tokens");
         }
+        table::limited(format!("journal, {name}"), journal, JOURNAL, "× replies and results");
+        if phases > MOST_PLAIN {
+            continue;
+        }
         table::plain(format!("one conversation: peak prompt, {name}"), plain.peak, "tokens");
         table::plain(format!("one conversation: all prompts, {name}"), plain.total, "tokens");
         table::plain(format!("one conversation: cost, {name}"), plain.cost, "tokens");
     }
 }
 
-/// The sums of a job of the load, and of the baseline.
-fn both(load: Load) -> (Sums, Sums) {
+/// The sums of a job of the load, and of the baseline; and the bytes of the job's journal, in those of replies and results.
+fn both(load: Load) -> (Sums, Sums, f64) {
     wait(async {
         let place = Place::in_memory().await;
         load.put(place.path());
         let model = Arc::new(Counting { model: model(load), sums: Mutex::default() });
         let path = place.create("", &*model);
-        let mut baseline = Baseline { messages: Vec::new(), sums: Sums::default() };
+        let mut baseline =
+            Baseline { messages: Vec::new(), sums: Sums::default(), said: 0, counts: load.phases <= MOST_PLAIN };
         let outcome = place.work(&path, model.clone(), &mut |job, decision| baseline.hear(job, decision)).await;
         assert_eq!(outcome, JobOutcome::Ended(JobStatus::Completed));
         let ours = model.sums.lock().unwrap().clone();
-        (ours, baseline.sums)
+        let archives = std::fs::read_dir(path.join("archive")).unwrap().map(|entry| entry.unwrap().path());
+        let size = |folder: PathBuf| std::fs::metadata(folder.join("journal.jsonl")).map_or(0, |file| file.len());
+        let journal: u64 = archives.chain([path.clone()]).map(size).sum();
+        (ours, baseline.sums, journal as f64 / baseline.said as f64)
     })
 }

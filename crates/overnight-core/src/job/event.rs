@@ -257,8 +257,8 @@ pub enum Event {
     TodoCompleted { id: u32, outcome: Option<String>, unevidenced: bool },
     /// `todo_complete` came behind a failure.
     TodoCompletionRefused { id: u32, reason: String },
-    /// A new history begins, with this as its first message. `board` is its last part.
-    EpochOpened { conversation: u32, number: u32, cause: EpochCause, opening: Vec<Part>, board: String, tokens: u64 },
+    /// A new history begins, with this as its first message; its last part is the board.
+    EpochOpened { conversation: u32, number: u32, cause: EpochCause, opening: Vec<Part>, tokens: u64 },
     /// The runner's own word behind the newest result: the board in full where it changed, and the line of the turn.
     BoardShown {
         conversation: u32,

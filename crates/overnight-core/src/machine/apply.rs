@@ -191,8 +191,9 @@ impl Job {
                 self.phase.effort.on_completion_refused();
                 self.calls.is_completion_refused = true;
             }
-            Event::EpochOpened { number, opening, board, tokens, .. } => {
+            Event::EpochOpened { number, opening, tokens, .. } => {
                 let text = opening.iter().map(Part::text).collect();
+                let board = opening.last().map_or("", Part::text);
                 self.epoch.open(*number, text, board, *tokens);
                 self.compaction = CompactionDue::default();
                 self.on_shown(BoardKind::Todos);

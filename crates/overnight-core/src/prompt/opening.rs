@@ -81,11 +81,10 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
         parts.push(format!("\n\n## This task so far\n{}", last_lines(&so_far, left.min(unit * SHARES))));
     }
     parts.extend(results);
-    parts.push("\n\n".to_owned());
-    let tokens = FRAME + parts.iter().map(|part| estimate(part)).sum::<u64>() + estimate(&last);
-    parts.push(last);
+    let tokens = FRAME + parts.iter().map(|part| estimate(part)).sum::<u64>() + 1 + estimate(&last);
+    parts.extend([format!("\n\n{}\n", todo_board::status_line(job)), board]);
     let opening = parts.into_iter().map(Part::from).collect();
-    Event::EpochOpened { conversation: 0, number: job.epoch.number + 1, cause, opening, board, tokens }
+    Event::EpochOpened { conversation: 0, number: job.epoch.number + 1, cause, opening, tokens }
 }
 
 /// The completed todos of the phase that is worked, with their outcomes.
