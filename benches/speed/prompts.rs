@@ -147,7 +147,12 @@ pub(crate) fn measure() {
             table::plain(format!("all prompts, {name}"), ours.total, "tokens");
             table::plain(format!("cost, {name}"), ours.cost, "tokens");
         }
-        table::limited(format!("journal, {name}"), journal, JOURNAL, "× replies and results");
+        let (what, unit) = (format!("journal, {name}"), "× replies and results");
+        match notes {
+            Notes::Appended if phases == 8 => table::limited(what, journal, JOURNAL, unit),
+            // Notes that the runner keeps stand in each phase's summary again.
+            Notes::Appended | Notes::Added => table::plain(what, journal, unit),
+        }
         if phases > MOST_PLAIN {
             continue;
         }
