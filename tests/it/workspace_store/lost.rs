@@ -33,7 +33,7 @@ impl Night {
             Err(error) => error.kind() == std::io::ErrorKind::NotFound && !left_folder,
         };
         let mut removed = std::fs::remove_dir(self.folder());
-        for _ in 0..100 {
+        for _ in 0..600 {
             if is_gone(&removed) {
                 break;
             }
@@ -133,7 +133,9 @@ fn another_store_at_the_same_place_is_an_outage() {
     let mut worker = night.on_its_way();
     night.unmount(true);
     let other = json!({"format": 1, "id": "019ab3c0-1234-7000-8000-000000000001"}).to_string();
-    std::fs::write(night.folder().join(MARKER), &other).unwrap();
+    // At once, as another store would stand there: a marker that is being written is no marker.
+    std::fs::write(night.dir.path().join("marker"), &other).unwrap();
+    std::fs::rename(night.dir.path().join("marker"), night.folder().join(MARKER)).unwrap();
     let expected = format!(
         "the workspace store {} is not the workspace store that it was: is the right one mounted?",
         night.address
