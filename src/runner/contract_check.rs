@@ -122,16 +122,12 @@ pub(super) fn with_quotes<T>(
 
 fn is_large<'p>(job: &Job, workspace: &Workspace, paths: impl Iterator<Item = &'p str>) -> bool {
     let size = |path: &str| std::fs::metadata(workspace.path().join(path)).map_or(0, |known| known.len());
-    tokens(job) > LARGE_TOKENS || paths.map(size).sum::<u64>() > LARGE_BYTES
-}
-
-fn tokens(job: &Job) -> u64 {
-    job.spec.documents.iter().map(|document| document.tokens).sum()
+    job.spec.document_tokens() > LARGE_TOKENS || paths.map(size).sum::<u64>() > LARGE_BYTES
 }
 
 /// Whether all documents may be gone through for one quote.
 pub(super) fn are_documents_few(job: &Job) -> bool {
-    tokens(job) <= LARGE_TOKENS
+    job.spec.document_tokens() <= LARGE_TOKENS
 }
 
 fn row(workspace: &Workspace, path: &str) -> Result<Delivered, RunError> {

@@ -116,6 +116,11 @@ impl JobSpec {
         ModelChoice { model: self.model.clone(), base_url, api_key_env }
     }
 
+    /// Estimated tokens of all documents' text.
+    pub fn document_tokens(&self) -> u64 {
+        self.documents.iter().map(|document| document.tokens).sum()
+    }
+
     /// The document of that name.
     pub fn document(&self, name: &str) -> Option<&DocumentEntry> {
         // Sorted by whoever made the job; a file that says otherwise is searched from its beginning.

@@ -16,7 +16,7 @@ use crate::{
         todo_list::MOST_TODOS,
     },
     message::ToolCall,
-    prompt::{compact::FRAME, todo_board},
+    prompt::{bounds, compact::FRAME, todo_board},
     tokens::{estimate, head, tail},
 };
 
@@ -25,7 +25,7 @@ impl Job {
     pub(super) fn control(&self, said: &ToolCall, call: &ControlCall, at: Timestamp) -> Option<Vec<Event>> {
         Some(match call {
             ControlCall::TodoList(filter) => {
-                let listing = todo_board::listing(&self.phase.todos, *filter, self.max_result_tokens());
+                let listing = todo_board::listing(&self.phase.todos, *filter, bounds::answer_tokens(&self.spec));
                 vec![returned(said, CallEnd::Done, listing)]
             }
             ControlCall::AddAccomplishment(text) => {

@@ -38,7 +38,8 @@ impl Job {
         if let Some(write) = self.writes.front() {
             return Effect::Write(write.clone());
         }
-        if self.owed(self.last_at).is_some() {
+        // Whether the runner has a word to say is known before it is composed.
+        if self.owed(self.last_at).is_some() || self.owes_word() {
             return Effect::Decide;
         }
         match &self.progress {
@@ -77,7 +78,7 @@ impl Job {
         }
     }
 
-    /// The facts that follow from the state alone, where some do.
+    /// The facts that follow from the state alone, where some do; but for the word that comes before a model call.
     fn owed(&self, at: Timestamp) -> Option<Vec<Event>> {
         match &self.progress {
             Progress::Summarising { .. } => return self.replan_limit(),
@@ -95,10 +96,19 @@ impl Job {
         if let Some(call) = self.calls.pending.front() {
             return self.owed_to_call(call, at);
         }
-        self.limit_reached()
-            .map(|cause| vec![held(&cause)])
-            .or_else(|| self.forced_end(at))
-            .or_else(|| if self.owes_checks() { None } else { self.word_of_the_runner() })
+        self.limit_reached().map(|cause| vec![held(&cause)]).or_else(|| self.forced_end(at))
+    }
+
+    /// Whether a model call is due that the runner's word comes before.
+    fn owes_word(&self) -> bool {
+        let is_between_replies = match &self.progress {
+            Progress::Planning(_) | Progress::Executing | Progress::Digesting => self.calls.pending.is_empty(),
+            Progress::Archiving { .. }
+            | Progress::Summarising { .. }
+            | Progress::Examining { .. }
+            | Progress::Closing { .. } => false,
+        };
+        is_between_replies && !self.owes_checks() && self.has_word()
     }
 
     fn is_planning_needless(&self) -> bool {
@@ -257,7 +267,7 @@ impl Job {
         }
         // A working tool bounds what it gives by itself.
         let is_of_tool = matches!(&result, EffectResult::Tool(..));
-        let most = if is_of_tool { bounds::reply_tokens(&self.spec) } else { self.max_result_tokens() };
+        let most = if is_of_tool { bounds::reply_tokens(&self.spec) } else { bounds::answer_tokens(&self.spec) };
         let mut events = self.facts(at, result);
         for event in &mut events {
             crate::machine::control::bound_result(event, most);
@@ -265,14 +275,13 @@ impl Job {
         events
     }
 
-    /// The most tokens of a control tool's answer.
-    pub(super) fn max_result_tokens(&self) -> u64 {
-        bounds::answer_tokens(&self.spec)
-    }
-
     fn facts(&self, at: Timestamp, result: EffectResult) -> Vec<Event> {
         match result {
-            EffectResult::Now => self.owed(at).unwrap_or_default(),
+            EffectResult::Now => match self.owed(at) {
+                Some(events) => events,
+                None if self.owes_word() => vec![self.word_of_the_runner()],
+                None => Vec::new(),
+            },
             EffectResult::Reply { reply, cost_usd, prompt_sha256 } => self.on_reply(reply, cost_usd, prompt_sha256),
             EffectResult::AttemptFailed { failure, wait_ms } => self.attempt_failed(failure, wait_ms),
             EffectResult::Prepared(prepared, saved) => self.on_prepared(prepared, saved.as_ref()),

@@ -13,8 +13,22 @@ use crate::{
 };
 
 impl Job {
+    /// Whether something is to be told: the opening of an epoch that is due, or the board, where it is not said yet.
+    pub(super) fn has_word(&self) -> bool {
+        if !self.epoch.is_complete() {
+            return true;
+        }
+        if self.progress == Progress::Digesting {
+            return self.compaction.forced.is_some();
+        }
+        match compact::owed(self) {
+            Compaction::Due(_) | Compaction::NotDue => true,
+            Compaction::None | Compaction::Digest => false,
+        }
+    }
+
     /// What the model is told before it is asked: a new epoch where one is due, else the board behind the newest result.
-    pub(super) fn word_of_the_runner(&self) -> Option<Vec<Event>> {
+    pub(super) fn word_of_the_runner(&self) -> Event {
         let kind = match &self.progress {
             Progress::Planning(_) => BoardKind::Planning,
             Progress::Executing
@@ -24,26 +38,21 @@ impl Job {
             | Progress::Examining { .. }
             | Progress::Closing { .. } => BoardKind::Todos,
         };
-        let is_said = self.epoch.is_complete();
-        let opening = |cause, digest| Some(vec![opening::event(self, cause, digest, compact::counted_room(self))]);
+        let opening = |cause, digest| opening::event(self, cause, digest, compact::counted_room(self));
         if self.progress == Progress::Digesting {
-            let digest = self.epoch.last_reply().map(str::trim).filter(|text| !is_said && !text.is_empty());
-            let cause = self.compaction.forced.or((!is_said).then_some(EpochCause::PhaseEnded));
-            return cause.and_then(|cause| opening(cause, digest));
+            let is_answered = !self.epoch.is_complete();
+            let digest = self.epoch.last_reply().map(str::trim).filter(|text| is_answered && !text.is_empty());
+            return opening(self.compaction.forced.unwrap_or(EpochCause::PhaseEnded), digest);
         }
         match compact::owed(self) {
             Compaction::Due(cause) => opening(cause, None),
-            Compaction::NotDue => {
-                let event = Event::CompactionNotDue {
-                    prompt_tokens: compact::local_tokens(self),
-                    document_tokens: compact::document_tokens(self),
-                };
-                Some(vec![event])
-            }
-            Compaction::None | Compaction::Digest if is_said => None,
+            Compaction::NotDue => Event::CompactionNotDue {
+                prompt_tokens: compact::local_tokens(self),
+                document_tokens: self.spec.document_tokens(),
+            },
             due @ (Compaction::None | Compaction::Digest) => {
                 let (board, tokens) = self.board(kind, due == Compaction::Digest);
-                if compact::has_room(self, tokens) { Some(vec![board]) } else { opening(EpochCause::Full, None) }
+                if compact::has_room(self, tokens) { board } else { opening(EpochCause::Full, None) }
             }
         }
     }

@@ -109,7 +109,7 @@ impl Job {
         }
         let mut events = vec![Event::FilesEdited { files, memory: memory.map(Part::from) }];
         if let Some(plan) = plan {
-            events.push(Event::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() });
+            events.push(planning::plan_read(&plan));
             events.push(planning::plan_set(&plan.mark_current(), "edited by a person".to_owned()));
         }
         events
@@ -118,11 +118,12 @@ impl Job {
     pub(super) fn on_files_examined(&self, files: ExaminedFiles) -> Vec<Event> {
         let marked = self.marked(&files);
         // What a person has left on the disk is the plan from here on, also where the system has nothing to mark in it.
-        let read = files.plan.as_ref().and_then(|text| Plan::parse(text.text()).ok());
-        let edited = read.filter(|plan| self.plan.as_ref().map(Plan::text) != Some(plan.text()));
+        let known = self.plan.as_ref().map(Plan::text);
+        let other = files.plan.as_ref().map(Part::text).filter(|text| known != Some(*text));
+        let edited = other.and_then(|text| Plan::parse(text).ok()).filter(|plan| known != Some(plan.text()));
         let begins = matches!(self.progress, Progress::Examining { why: None });
         let mut events = vec![Event::FilesExamined { files }];
-        events.extend(edited.map(|plan| Event::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() }));
+        events.extend(edited.as_ref().map(planning::plan_read));
         events.extend(marked.map(|(plan, because)| planning::plan_set(&plan, because)));
         if begins {
             // The summary is written, and the task and the documents stand in the opening.

@@ -42,6 +42,11 @@ pub(super) fn plan_set(plan: &Plan, because: String) -> Event {
     Event::PlanSet { text: plan.text().into(), phases: plan.phases().to_vec(), because }
 }
 
+/// The plan that a person has left on the disk, as a fact.
+pub(super) fn plan_read(plan: &Plan) -> Event {
+    Event::PlanRead { text: plan.text().into(), phases: plan.phases().to_vec() }
+}
+
 /// The number of a phase's steps that its bounds are about, and what to do where it is outside of them: for a plan that is
 /// refused once, and then taken with a warning.
 pub(super) fn outside_bounds(job: &Job, plan: &Plan) -> Option<String> {

@@ -15,8 +15,6 @@ const LONG_PERCENT: u64 = 30;
 /// may have.
 const FITTING_DOCUMENTS_PERCENT: u64 = 40;
 const FITTING_PROMPT_PERCENT: u64 = 60;
-/// The least room, in tokens: with less, a job is refused at its beginning.
-pub const LEAST_ROOM_TOKENS: u64 = 5_000;
 /// What a message costs beside its text, in tokens.
 pub(crate) const FRAME: u64 = 4;
 
@@ -53,15 +51,10 @@ pub(crate) fn has_room(job: &Job, more: u64) -> bool {
     job.epoch.conversation_tokens() == 0 || local_tokens(job) + more <= most
 }
 
-/// Estimated tokens of all documents' text.
-pub(crate) fn document_tokens(job: &Job) -> u64 {
-    job.spec.documents.iter().map(|document| document.tokens).sum()
-}
-
 /// Whether the job's documents leave so much of the room that it needs no division: neither small phases nor compactions.
 pub fn fits(job: &Job) -> bool {
     match job.spec.instructions.context.compact {
-        CompactionPolicy::Auto => document_tokens(job) <= room(&job.spec) * FITTING_DOCUMENTS_PERCENT / 100,
+        CompactionPolicy::Auto => job.spec.document_tokens() <= room(&job.spec) * FITTING_DOCUMENTS_PERCENT / 100,
         CompactionPolicy::Always => false,
     }
 }

@@ -41,11 +41,12 @@ pub fn runner_mark(job: &Job) -> String {
 /// whole is at most half of `room`, in tokens.
 pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u64) -> Event {
     let board = todo_board::render(job);
-    let last = format!("{}\n{board}", todo_board::status_line(job));
+    let line = todo_board::status_line(job);
     let mut parts =
         vec![include_str!("../../../../instructions/runner/opening.md").trim().replace("{{mark}}", &runner_mark(job))];
     let most = room * OPENING_PERCENT / 100;
-    let own = estimate(&parts[0]) + estimate(&last);
+    let of_last = estimate(&format!("{line}\n{board}"));
+    let own = estimate(&parts[0]) + of_last;
     let for_results = most.saturating_sub(own + LEAST_TOKENS).min(bounds::room(&job.spec) * UNANSWERED_PERCENT / 100);
     let results = unanswered(job, for_results);
     let of_results: u64 = results.iter().map(|part| estimate(part)).sum();
@@ -77,12 +78,12 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let used: u64 = parts.iter().map(|part| estimate(part)).sum();
     let so_far = words_on(job.epoch.messages());
     if !so_far.is_empty() && !matches!(cause, EpochCause::PhaseEnded | EpochCause::TodoEnded | EpochCause::Begun) {
-        let left = most.saturating_sub(used + of_results + estimate(&last) + 40);
+        let left = most.saturating_sub(used + of_results + of_last + 40);
         parts.push(format!("\n\n## This task so far\n{}", last_lines(&so_far, left.min(unit * SHARES))));
     }
     parts.extend(results);
-    let tokens = FRAME + parts.iter().map(|part| estimate(part)).sum::<u64>() + 1 + estimate(&last);
-    parts.extend([format!("\n\n{}\n", todo_board::status_line(job)), board]);
+    let tokens = FRAME + parts.iter().map(|part| estimate(part)).sum::<u64>() + 1 + of_last;
+    parts.extend([format!("\n\n{line}\n"), board]);
     let opening = parts.into_iter().map(Part::from).collect();
     Event::EpochOpened { conversation: 0, number: job.epoch.number + 1, cause, opening, tokens }
 }
@@ -145,19 +146,10 @@ fn documents(job: &Job, tokens: u64) -> String {
             )
         })
         .collect();
-    let mut left = tokens.saturating_sub(24);
-    let fitting = lines
-        .iter()
-        .take_while(|line| {
-            let size = estimate(line) + 1;
-            let fits = size <= left;
-            left = left.saturating_sub(size);
-            fits
-        })
-        .count();
+    let fitting = count_fitting(lines.iter(), tokens.saturating_sub(24));
     let mut text = lines[..fitting].join("\n");
     if fitting < lines.len() {
-        let all: u64 = job.spec.documents.iter().map(|document| document.tokens).sum();
+        let all = job.spec.document_tokens();
         let _ = write!(
             text,
             "{}{} documents in all, about {all} tokens: list_documents() shows them",
@@ -254,21 +246,23 @@ fn past(job: &Job, tokens: u64) -> String {
 
 /// The newest of `lines` that fit, oldest first, with a word on how many are left out.
 fn newest_lines(lines: &[String], tokens: u64) -> String {
-    let mut left = tokens.saturating_sub(16);
-    let fitting = lines
-        .iter()
-        .rev()
-        .take_while(|line| {
-            let size = estimate(line) + 1;
-            let fits = size <= left;
-            left = left.saturating_sub(size);
-            fits
-        })
-        .count();
-    let cut = lines.len() - fitting;
+    let cut = lines.len() - count_fitting(lines.iter().rev(), tokens.saturating_sub(16));
     let mut text = if cut > 0 { format!("- {cut} older ones: see archive/\n") } else { String::new() };
     text.push_str(&lines[cut..].join("\n"));
     text
+}
+
+/// How many of the first lines fit in so many tokens, each with its line end.
+fn count_fitting<'l>(lines: impl Iterator<Item = &'l String>, tokens: u64) -> usize {
+    let mut left = tokens;
+    let fits = |line: &&String| match left.checked_sub(estimate(line) + 1) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    lines.take_while(fits).count()
 }
 
 fn full(past: &PastPhase) -> String {
