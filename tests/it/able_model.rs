@@ -3,6 +3,7 @@
 use crate::{
     cli_run::{TestDir, reply, write},
     machine::world::{World, done, job_complete, read_file, remembered, say, write_file},
+    support::events,
 };
 use overnight_core::job::state::MEMORY_FILE;
 use serde_json::{Value, json};
@@ -74,8 +75,7 @@ fn three_replies_are_a_job_with_all_that_belongs_to_it() {
         dir.run_with(&[], &["run", "task.md", "--documents", "rules", "--model", "scripted:script.json", "--quiet"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
 
-    let mut folders = std::fs::read_dir(dir.path().join("workspaces")).unwrap().map(|entry| entry.unwrap().path());
-    let workspace = folders.find(|path| path.is_dir()).unwrap();
+    let workspace = dir.workspace();
     let mut archives: Vec<String> = std::fs::read_dir(workspace.join("archive"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -88,13 +88,8 @@ fn three_replies_are_a_job_with_all_that_belongs_to_it() {
             assert!(workspace.join("archive").join(archive).join(file).is_file(), "{archive}/{file}");
         }
     }
-    let journal: String = archives
-        .iter()
-        .map(|archive| std::fs::read_to_string(workspace.join("archive").join(archive).join("journal.jsonl")).unwrap())
-        .collect();
-    let told: Vec<String> = journal
-        .lines()
-        .flat_map(|line| serde_json::from_str::<Value>(line).unwrap()["events"].as_array().unwrap().clone())
+    let told: Vec<String> = events(&workspace)
+        .into_iter()
         .filter(|event| event["type"] == "tool_returned" && event["name"] == "add_records")
         .map(|event| event["result"]["text"].as_str().unwrap().to_owned())
         .collect();

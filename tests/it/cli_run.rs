@@ -1,13 +1,13 @@
 //! The program as a person uses it: run, resume, review, cancel, with what they print and their exit codes. The model is a
 //! script, so that every run goes the same way.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by it")]
 
 use crate::support::wait;
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
 };
@@ -128,6 +128,12 @@ impl TestDir {
         let folder = std::fs::read_dir(self.0.path().join("workspaces"));
         let names = folder.into_iter().flatten().map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| !name.starts_with("overnight.db")).collect()
+    }
+
+    /// The workspace of the only job.
+    pub(crate) fn workspace(&self) -> PathBuf {
+        let [name] = &self.workspaces()[..] else { panic!("{:?}", self.workspaces()) };
+        self.0.path().join("workspaces").join(name)
     }
 }
 

@@ -3,7 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::cli_run::{Ran, TestDir, reply, write};
+use crate::{
+    cli_run::{Ran, TestDir, reply, write},
+    support::events,
+};
 use serde_json::{Value, json};
 
 /// One turn, then the job is held.
@@ -49,17 +52,10 @@ fn dir(calls: &[Value]) -> TestDir {
 
 const RUN: [&str; 7] = ["run", "task.md", "--documents", "docs", "--model", "scripted:script.json", "--quiet"];
 
-fn workspace(dir: &TestDir) -> std::path::PathBuf {
-    let mut folders = std::fs::read_dir(dir.path().join("workspaces")).unwrap().map(|entry| entry.unwrap().path());
-    folders.find(|path| path.is_dir()).unwrap()
-}
-
 /// How each call ended, what it was told, and what it found in deliverables.
 fn results(dir: &TestDir) -> Vec<(String, String, Value)> {
-    let journal = std::fs::read_to_string(workspace(dir).join("journal.jsonl")).unwrap();
-    let lines = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let events = lines.flat_map(|line| line["events"].as_array().unwrap().clone());
-    events
+    events(&dir.workspace())
+        .into_iter()
         .filter(|event| event["type"] == "tool_returned")
         .map(|event| {
             let text = |key: &str| event["result"][key].as_str().unwrap().to_owned();
@@ -139,7 +135,7 @@ fn each_write_answers_with_the_checks_of_its_file() {
     let expected: Vec<(String, String, Value)> =
         expected.into_iter().map(|(end, text, checked)| (end.to_owned(), text.to_owned(), checked)).collect();
     assert_eq!(results(&dir), expected);
-    assert!(!workspace(&dir).join("quotes.jsonl").exists(), "looking changes nothing");
+    assert!(!dir.workspace().join("quotes.jsonl").exists(), "looking changes nothing");
 }
 
 #[test]
@@ -155,7 +151,7 @@ fn a_crash_adds_no_record_twice_and_loses_none() {
         told[1].1.starts_with("Added 1 record to $.records of output/list.json (2 now, 1 was there already). Schema"),
         "{told:?}"
     );
-    let file = std::fs::read_to_string(workspace(&whole).join("output/list.json")).unwrap();
+    let file = std::fs::read_to_string(whole.workspace().join("output/list.json")).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&file).unwrap()["records"].as_array().unwrap().len(), 2);
     for point in ["tool.write.before", "tool.write.done"] {
         for times in ["", "1*off->"] {
@@ -165,7 +161,7 @@ fn a_crash_adds_no_record_twice_and_loses_none() {
             held(&dir.run_with(&[], &["resume", "last", "--quiet"]));
             assert_eq!(results(&dir), told, "{point} {times}");
             assert_eq!(
-                std::fs::read_to_string(workspace(&dir).join("output/list.json")).unwrap(),
+                std::fs::read_to_string(dir.workspace().join("output/list.json")).unwrap(),
                 file,
                 "{point} {times}"
             );
