@@ -12,9 +12,9 @@ use std::path::Path;
 
 const LIMIT_MS: f64 = 200.0;
 const LINES: usize = 5_000;
-/// Some 2.3 lines a turn.
-const TURNS: usize = 2_200;
-const PHASES: usize = 90;
+/// Some 3.6 lines a turn.
+const TURNS: usize = 1_400;
+const PHASES: usize = 60;
 const RUNS: usize = 9;
 
 pub(crate) fn measure() {
