@@ -84,22 +84,13 @@ impl Uploader {
         let mut manifest = WorkspaceManifest::new(self.id, end.lease, end.seq, end.head);
         let found = run_blocking(|| files(workspace))?;
         let mut uploads = JoinSet::new();
-        let mut sent = HashSet::new();
-        for (path, stamp) in found {
-            let known = self
-                .known_files
-                .get(&path)
-                .filter(|file| file.stamp == stamp && file.blocks.iter().all(|it| self.has_block(it)));
-            let blocks = match known {
-                Some(file) => file.blocks.clone(),
-                None => self.upload_file(workspace, &path, stamp, &mut uploads, &mut sent).await?,
-            };
-            self.known_files.insert(path.clone(), KnownFile { stamp, blocks: blocks.clone() });
-            manifest.files.insert(path, blocks);
-        }
+        let uploaded = self.upload_files(workspace, found, &mut manifest, &mut uploads).await;
+        // After an error too, each is waited for: one that is cut off can't take back what it left where the store was.
+        let mut ended = Ok(());
         while !uploads.is_empty() {
-            self.join_upload(&mut uploads).await?;
+            ended = ended.and(self.join_upload(&mut uploads).await);
         }
+        uploaded.and(ended)?;
         failpoint::hit("workspace_store.blocks");
         let (key, text) = manifest.render();
         if self.current.as_ref() == Some(&key) {
@@ -115,6 +106,31 @@ impl Uploader {
         self.current = Some(key);
         self.known_files.retain(|path, _| manifest.files.contains_key(path));
         self.recent.retain(|hash, at| !self.held.contains(hash) && at.elapsed() < TRUSTED);
+        Ok(())
+    }
+
+    /// Uploads the files that the store may not have, and enters all of them into the manifest. Some uploads may still be
+    /// on their way at the end.
+    async fn upload_files(
+        &mut self,
+        workspace: &Workspace,
+        found: BTreeMap<String, FileStamp>,
+        manifest: &mut WorkspaceManifest,
+        uploads: &mut JoinSet<Result<String, WorkspaceStoreError>>,
+    ) -> Result<(), WorkspaceStoreError> {
+        let mut sent = HashSet::new();
+        for (path, stamp) in found {
+            let known = self
+                .known_files
+                .get(&path)
+                .filter(|file| file.stamp == stamp && file.blocks.iter().all(|it| self.has_block(it)));
+            let blocks = match known {
+                Some(file) => file.blocks.clone(),
+                None => self.upload_file(workspace, &path, stamp, uploads, &mut sent).await?,
+            };
+            self.known_files.insert(path.clone(), KnownFile { stamp, blocks: blocks.clone() });
+            manifest.files.insert(path, blocks);
+        }
         Ok(())
     }
 
