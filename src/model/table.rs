@@ -31,6 +31,20 @@ pub struct Price {
     /// Input written to the provider's cache; `None`: as `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_written: Option<f64>,
+    /// What a long prompt costs more; `None`: every prompt costs the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<LongPrompt>,
+}
+
+/// How many times the price holds where a prompt has more than so many tokens.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LongPrompt {
+    /// Tokens of the prompt, cached ones included.
+    pub above: u64,
+    /// For all of the input, cached or not.
+    pub input_times: f64,
+    pub output_times: f64,
 }
 
 impl Price {
@@ -38,11 +52,27 @@ impl Price {
     #[expect(clippy::cast_precision_loss, reason = "no call has so many tokens that it matters")]
     pub fn cost(&self, usage: &Usage) -> f64 {
         let plain = usage.input.saturating_sub(usage.cached).saturating_sub(usage.cache_written);
-        let millionths = plain as f64 * self.input
+        let input = plain as f64 * self.input
             + usage.cached as f64 * self.cached.unwrap_or(self.input)
-            + usage.cache_written as f64 * self.cache_written.unwrap_or(self.input)
-            + usage.output as f64 * self.output;
-        millionths / 1_000_000.0
+            + usage.cache_written as f64 * self.cache_written.unwrap_or(self.input);
+        let output = usage.output as f64 * self.output;
+        let (input_times, output_times) = match self.long {
+            Some(long) if usage.input > long.above => (long.input_times, long.output_times),
+            Some(_) | None => (1.0, 1.0),
+        };
+        (input * input_times + output * output_times) / 1_000_000.0
+    }
+
+    /// The price of a tier that costs `share` of this one.
+    #[must_use]
+    pub fn times(&self, share: f64) -> Self {
+        Self {
+            input: self.input * share,
+            output: self.output * share,
+            cached: self.cached.map(|usd| usd * share),
+            cache_written: self.cache_written.map(|usd| usd * share),
+            ..self.clone()
+        }
     }
 }
 
@@ -50,6 +80,12 @@ impl Price {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quirks {
+    /// Which of OpenAI's endpoints the model is asked at.
+    pub api: Api,
+    /// How much the model may reason; `None`: the server is not told.
+    pub reasoning: Option<Reasoning>,
+    /// The share of the price that the tier `flex` costs; `None`: the provider has no such tier for this model.
+    pub flex: Option<f64>,
     /// Tokens of prompt and reply together.
     pub window_tokens: u64,
     /// Tokens of one reply, at most.
@@ -83,9 +119,34 @@ pub enum ToolChoice {
     Required,
 }
 
+/// OpenAI's two endpoints that answer a conversation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// Chat Completions, which compatible servers speak.
+    #[default]
+    Chat,
+    /// Responses, which OpenAI's own models want since GPT-5.
+    Responses,
+}
+
+/// How much a model may reason before it answers.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reasoning {
+    /// The provider's words for it, from least to most.
+    pub levels: Vec<String>,
+    /// One of `levels`, sent with every call; `None`: the provider's own default holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
 impl Default for Quirks {
     fn default() -> Self {
         Self {
+            api: Api::Chat,
+            reasoning: None,
+            flex: None,
             window_tokens: 128_000,
             output_tokens: 8_192,
             tool_choice: ToolChoice::Unset,
@@ -117,6 +178,9 @@ struct TableEntry {
 /// [`Quirks`] of which each may be left unsaid.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct PartialQuirks {
+    api: Option<Api>,
+    reasoning: Option<Reasoning>,
+    flex: Option<f64>,
     window_tokens: Option<u64>,
     output_tokens: Option<u64>,
     tool_choice: Option<ToolChoice>,
@@ -181,6 +245,9 @@ impl PartialQuirks {
         put(self.streams, &mut quirks.streams);
         put(self.stop, &mut quirks.stop);
         put(self.cache_marks, &mut quirks.cache_marks);
+        put(self.api, &mut quirks.api);
+        quirks.reasoning = self.reasoning.or(quirks.reasoning.take());
+        quirks.flex = self.flex.or(quirks.flex);
         quirks.parallel_calls = self.parallel_calls.or(quirks.parallel_calls);
         quirks.repairs = self.repairs.or(quirks.repairs);
         quirks.output_field = self.output_field.or(quirks.output_field.take());

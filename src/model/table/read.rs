@@ -1,6 +1,6 @@
 //! Reads the table, with the line of every mistake.
 
-use super::{PartialQuirks, Price, TableEntry, ToolChoice};
+use super::{Api, LongPrompt, PartialQuirks, Price, Reasoning, TableEntry, ToolChoice};
 use globset::GlobBuilder;
 use overnight_core::yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue};
 use serde_json::{Map, Value};
@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 const MOST_LETTERS: usize = 200;
 /// USD per million tokens.
 const MOST_PRICE: f64 = 1_000_000.0;
+/// How many times the usual price a long prompt may cost.
+const MOST_TIMES: f64 = 100.0;
 /// The model without a server: it may be given a price, to rehearse what a night may cost. Nothing else can be said of it.
 const OFFLINE: &str = "offline";
 /// Fewer tokens are no window and no reply to work with.
@@ -32,6 +34,9 @@ pub(super) fn entries(text: &str) -> Result<Vec<TableEntry>, YamlError> {
 fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
     let table = at.table(&[
         "match",
+        "api",
+        "reasoning",
+        "flex",
         "window_tokens",
         "output_tokens",
         "tool_choice",
@@ -65,6 +70,9 @@ fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
         None => Map::new(),
     };
     let says = PartialQuirks {
+        api: table.get("api").map(|at| at.word(&[("chat", Api::Chat), ("responses", Api::Responses)])).transpose()?,
+        reasoning: table.get("reasoning").map(reasoning).transpose()?,
+        flex: table.get("flex").map(|at| at.number(0.0, 1.0)).transpose()?,
         window_tokens: tokens("window_tokens")?,
         output_tokens: tokens("output_tokens")?,
         tool_choice: table.get("tool_choice").map(|at| at.word(&words)).transpose()?,
@@ -94,8 +102,34 @@ fn text(at: &YamlValue<'_>) -> Result<String, ValueError> {
     }
 }
 
+fn reasoning(at: &YamlValue<'_>) -> Result<Reasoning, ValueError> {
+    let table = at.table(&["levels", "default"])?;
+    let levels_at = table.required("levels")?;
+    let levels: Vec<String> = levels_at.list()?.iter().map(text).collect::<Result<_, _>>()?;
+    let default = match table.get("default") {
+        Some(at) => {
+            let level = text(at)?;
+            if !levels.contains(&level) {
+                return Err(at.wrong(format!("must be one of the levels: {}", levels.join(", "))));
+            }
+            Some(level)
+        }
+        None => None,
+    };
+    Ok(Reasoning { levels, default })
+}
+
+fn long_prompt(at: &YamlValue<'_>) -> Result<LongPrompt, ValueError> {
+    let table = at.table(&["above", "input_times", "output_times"])?;
+    Ok(LongPrompt {
+        above: table.required("above")?.count(1)?,
+        input_times: table.required("input_times")?.number(0.0, MOST_TIMES)?,
+        output_times: table.required("output_times")?.number(0.0, MOST_TIMES)?,
+    })
+}
+
 fn price(at: &YamlValue<'_>) -> Result<Price, ValueError> {
-    let table = at.table(&["dated", "input", "output", "cached", "cache_written"])?;
+    let table = at.table(&["dated", "input", "output", "cached", "cache_written", "long"])?;
     let dated_at = table.required("dated")?;
     let dated = dated_at.line(MOST_LETTERS)?;
     if chrono::NaiveDate::parse_from_str(&dated, "%Y-%m-%d").is_err() {
@@ -108,6 +142,7 @@ fn price(at: &YamlValue<'_>) -> Result<Price, ValueError> {
         output: usd(table.required("output")?)?,
         cached: table.get("cached").map(usd).transpose()?,
         cache_written: table.get("cache_written").map(usd).transpose()?,
+        long: table.get("long").map(long_prompt).transpose()?,
     })
 }
 

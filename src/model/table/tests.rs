@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 #[expect(clippy::unnecessary_wraps, reason = "some of the models in the table below have no price")]
 fn price(input: f64, output: f64, cached: f64, cache_written: Option<f64>) -> Option<Price> {
-    Some(Price { dated: "2026-01-24".to_owned(), input, output, cached: Some(cached), cache_written })
+    Some(Price { dated: "2026-01-24".to_owned(), input, output, cached: Some(cached), cache_written, long: None })
 }
 
 #[test]
@@ -72,7 +72,9 @@ models:
             output: 2.5,
             cached: None,
             cache_written: None,
+            long: None,
         }),
+        ..Quirks::default()
     };
     assert_eq!(lookup("openai:gpt-4o", Some(&table)), expected);
 }
@@ -81,16 +83,19 @@ models:
 fn a_call_costs_what_its_tokens_cost() {
     let usage = Usage { input: 1_000_000, output: 100_000, cached: 600_000, cache_written: 200_000, reasoning: 50_000 };
     let cost = |cached, cache_written| {
-        Price { dated: String::new(), input: 3.0, output: 15.0, cached, cache_written }.cost(&usage)
+        Price { dated: String::new(), input: 3.0, output: 15.0, cached, cache_written, long: None }.cost(&usage)
     };
     let near = |cost: f64, expected: f64| (cost - expected).abs() < 1e-9;
     assert!(near(cost(None, None), 4.5));
     assert!(near(cost(Some(0.3), Some(3.75)), 0.6 + 0.18 + 0.75 + 1.5));
     // A count that makes no sense costs no less than nothing.
     let odd = Usage { input: 1, cached: 5, ..Usage::default() };
-    assert!(
-        Price { dated: String::new(), input: 1.0, output: 1.0, cached: None, cache_written: None }.cost(&odd) > 0.0
-    );
+    let plain = Price { dated: String::new(), input: 1.0, output: 1.0, cached: None, cache_written: None, long: None };
+    assert!(plain.cost(&odd) > 0.0);
+    // A prompt above the bound costs more as a whole.
+    let long = Some(LongPrompt { above: 1_000, input_times: 2.0, output_times: 1.5 });
+    let cost = |input| Price { long, ..plain.clone() }.cost(&Usage { input, output: 1_000, ..Usage::default() });
+    assert!(near(cost(1_000), 0.002) && near(cost(1_001), 0.002_002 + 0.0015));
 }
 
 #[test]
