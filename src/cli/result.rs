@@ -8,6 +8,7 @@ use crate::{
     report::facts::{NotRead, Recognised},
     runner::JobOutcome,
 };
+use overnight_core::amount::percent;
 use overnight_core::job::{
     contract::Check,
     ending::Ending,
@@ -165,7 +166,7 @@ impl<'j> ResultView<'j> {
         for check in self.checks.iter().filter(|check| !check.passed) {
             let _ = writeln!(text, "  not met: {}: {}", out::one_line(&check.name), out::one_line(&check.detail));
         }
-        let _ = writeln!(text, "coverage: {} %", percent(self.coverage));
+        let _ = writeln!(text, "coverage: {}", percent(self.coverage));
         for part in self.not_read.iter().take(MOST_NOT_READ) {
             let NotRead { document, why, .. } = part;
             let told =
@@ -215,11 +216,6 @@ impl<'j> ResultView<'j> {
         let _ = writeln!(text, "more: overnight show {}, overnight audit {}", self.id, self.id);
         text
     }
-}
-
-/// Whole percent, rounded down: 100 is only said of all.
-fn percent(share: f64) -> String {
-    format!("{:.0}", (share * 100.0).floor())
 }
 
 /// A path as it is shortest from here: relative where it lies below the current folder.

@@ -10,8 +10,9 @@ use super::{
     count::{Report, tokens},
     facts::{JobFacts, JobStanding},
     spread::Spread,
-    words::{counted, one_line, percent, short, usd},
+    words::{counted, one_line, short, usd},
 };
+use overnight_core::amount::percent;
 use overnight_core::job::{
     id::JobId,
     models,

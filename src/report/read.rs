@@ -209,6 +209,7 @@ impl JournalFacts {
             | Event::CompletionRefused { .. }
             | Event::Resumed { .. }
             | Event::ModelChosen { .. }
+            | Event::TierChanged { .. }
             | Event::Approved => {}
         }
     }

@@ -29,12 +29,6 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Whole percent of a share, rounded down: 100 is only said of all.
-pub fn percent(share: f64) -> String {
-    // 0.29 times 100 is a little less than 29 in binary fractions.
-    format!("{:.0} %", (share * 100.0 + 1e-9).floor())
-}
-
 /// USD to the hundredth of a cent.
 pub fn usd(amount: f64) -> String {
     format!("{amount:.4}")
@@ -49,7 +43,6 @@ mod tests {
         assert_eq!(one_line(" a\n\n|b\u{1b}[31m\u{202e}c\u{feff}\t d\r"), "a |b [31mc d");
         assert_eq!(short(&"x".repeat(300)), "x".repeat(300));
         assert_eq!(short(&format!("{}é", "x".repeat(300))), format!("{}…", "x".repeat(300)));
-        assert_eq!([percent(0.999), percent(1.0), percent(0.29)], ["99 %", "100 %", "29 %"].map(str::to_owned));
         assert_eq!(counted(1, "job") + &counted(0, "job"), "1 job0 jobs");
     }
 }

@@ -61,10 +61,21 @@ pub fn shown(text: &str) -> String {
     short
 }
 
+/// A share from 0 to 1 as whole percent, never more than was reached: `99 %` of 0.999.
+pub fn percent(share: f64) -> String {
+    // 0.29 times 100 is a little less than 29 in binary fractions.
+    format!("{:.0} %", (share * 100.0 + 1e-9).floor())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_hundred_percent_is_only_said_of_all() {
+        assert_eq!([percent(0.999), percent(1.0), percent(0.29)], ["99 %", "100 %", "29 %"].map(str::to_owned));
+    }
 
     #[test]
     fn digits_stand_in_groups() {

@@ -11,6 +11,7 @@ use crate::{
     },
 };
 use overnight_core::{
+    amount::percent,
     job::{left_out::LeftOutFile, models::list_models, state::Job, time::duration},
     prompt::todo_board,
 };
@@ -45,7 +46,7 @@ impl JobView<'_> {
             let shown = if document.units == 0 {
                 "nothing to show".to_owned()
             } else {
-                format!("{} % shown", percent(document.coverage))
+                format!("{} shown", percent(document.coverage))
             };
             let _ = writeln!(
                 text,
@@ -173,9 +174,4 @@ fn indented(text: &str) -> String {
         .map(|line| if line.is_empty() { String::new() } else { format!("  {line}") })
         .collect();
     lines.join("\n")
-}
-
-/// Whole percent, rounded down: 100 is only said of all.
-fn percent(share: f64) -> String {
-    format!("{:.0}", (share * 100.0).floor())
 }

@@ -38,7 +38,7 @@ fn memory_todos_and_the_first_work_of_the_next_phase_come_in_one_reply() {
     world.play([reply]);
     assert_eq!(
         world.log(),
-        "turn 7: write_file, todo_write, todo_complete, write_file, todo_complete\n  started\n  write_file Done: write_file workspace.md (23 bytes now).\nmemory saved\n  todo_write Done: [>] 1. Check pump 1      ← CURRENT: Checking pump 1 / [ ] 2. Check pump 2 / [ ] 3. Check pump 3 / [ ] 4. Check pump 4 / [ ] 5. Check pump 5 /  / Progress: 0/5 t…\ntodos written: 5\n  todo_complete Skipped: not run: the phase has ended, and the next one has not begun; go on with the next phase's first task\nplanning done\nPHASE 2.1 planned 'South station': 5 todos\n  started\n  write_file Done: write_file notes/south.md (5 bytes now).\n  todo_complete Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining.\ntodo 1 completed: it runs\ncompaction not due\nboard Todos, in full\n"
+        "turn 7: write_file, todo_write, todo_complete, write_file, todo_complete\n  started\n  write_file Done: write_file workspace.md (23 bytes now).\nmemory saved\n  todo_write Done: [>] 1. Check pump 1      ← CURRENT: Checking pump 1 / [ ] 2. Check pump 2 / [ ] 3. Check pump 3 / [ ] 4. Check pump 4 / [ ] 5. Check pump 5 /  / Progress: 0/5 t…\ntodos written: 5\n  todo_complete Skipped: not run: nothing is completed behind a phase's end; look at the plan, and complete the next phase's tasks in your next reply\nplanning done\nPHASE 2.1 planned 'South station': 5 todos\n  started\n  write_file Done: write_file notes/south.md (5 bytes now).\n  todo_complete Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining.\ntodo 1 completed: it runs\ncompaction not due\nboard Todos, in full\n"
     );
 }
 

@@ -45,7 +45,7 @@ fn memory_that_is_asked_for_twice_in_vain_is_waived() {
     assert_eq!(world.job.memory, None);
     assert_eq!(
         world.log(),
-        "turn 7: read_file\n  read_file Skipped: not run: the phase has ended; first save workspace.md (write_file, append_file or edit_file), then call it again\nboard Planning\nturn 8: todo_complete, write_file, todo_complete\n  todo_complete Skipped: not run: the phase has ended, and the next one has not begun; save workspace.md (write_file, append_file or edit_file)\nplanning fell back, memory waived\nPHASE 2.1 planned 'South station': 5 todos\n  started\n  write_file Done: write_file notes/south.md (5 bytes now).\n  todo_complete Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining.\ntodo 1 completed: it runs\ncompaction not due\nboard Todos, in full\n"
+        "turn 7: read_file\n  read_file Skipped: not run: the phase has ended; first save workspace.md (write_file, append_file or edit_file), then call it again\nboard Planning\nturn 8: todo_complete, write_file, todo_complete\n  todo_complete Skipped: not run: nothing is completed behind a phase's end; save workspace.md (write_file, append_file or edit_file)\nplanning fell back, memory waived\nPHASE 2.1 planned 'South station': 5 todos\n  started\n  write_file Done: write_file notes/south.md (5 bytes now).\n  todo_complete Done: Task 1 'Check pump 1' marked complete. 4 tasks remaining.\ntodo 1 completed: it runs\ncompaction not due\nboard Todos, in full\n"
     );
 }
 

@@ -147,7 +147,7 @@ impl Job {
             }
             CompletionStatus::Complete if self.is_executing() && self.phase.kind == PhaseKind::Review => None,
             CompletionStatus::Complete => refused(format!(
-                "the job is not in its review yet ({}); work the phases first, or call job_complete(status: \"blocked\") if it can't be done",
+                "the job is not in its review yet ({}); send it again with the completion of the last todo, or, only if the job can't be done, with status \"blocked\"",
                 self.still_open()
             )),
         }

@@ -5,6 +5,7 @@ use super::{
     control::{refusal, returned},
     planning,
 };
+use crate::amount::percent;
 use crate::job::{
     call::{ControlCall, ParsedCall, PendingCall, WorkCall},
     contract::Check,
@@ -182,7 +183,7 @@ impl Job {
         let missing: Vec<String> =
             self.spec.documents.iter().filter_map(|document| coverage.missing(document, wanted)).collect();
         let detail = if missing.is_empty() {
-            format!("{:.0} % of the documents' text was shown", coverage.total(&self.spec.documents) * 100.0)
+            format!("{} of the documents' text was shown", percent(coverage.total(&self.spec.documents)))
         } else {
             let more = missing.len().saturating_sub(MOST_NAMED);
             let rest = if more > 0 { format!("; and {more} more documents") } else { String::new() };

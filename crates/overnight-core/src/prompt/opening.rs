@@ -3,6 +3,7 @@
 
 use super::{bounds, compact::FRAME, todo_board};
 use crate::{
+    amount::percent,
     job::{
         digest::sha256,
         event::{EpochCause, Event, PhaseKind},
@@ -130,7 +131,7 @@ fn documents(job: &Job, tokens: u64) -> String {
         .iter()
         .map(|document| {
             let units = if document.units == 1 { document.unit().to_owned() } else { format!("{}s", document.unit()) };
-            let read = coverage.share(document) * 100.0;
+            let read = coverage.share(document);
             let next = match coverage.gaps(document).first() {
                 Some((from, _)) if read > 0.0 => format!(", the rest from {} {from}", document.unit()),
                 Some(_) | None => String::new(),
@@ -141,8 +142,12 @@ fn documents(job: &Job, tokens: u64) -> String {
                 more => format!(", {more} parts unreadable"),
             };
             format!(
-                "- {} ({}, {} {units}, about {} tokens, {read:.0} % read{next}{gaps})",
-                document.name, document.format, document.units, document.tokens
+                "- {} ({}, {} {units}, about {} tokens, {} read{next}{gaps})",
+                document.name,
+                document.format,
+                document.units,
+                document.tokens,
+                percent(read)
             )
         })
         .collect();

@@ -1,6 +1,7 @@
 //! Files that the system writes from the state: `workspace_summary.md` and `progress.md`.
 
 use super::todo_board;
+use crate::amount::percent;
 use crate::job::{
     state::{
         INSTRUCTIONS_FILE, Job, MEMORY_FILE, PLAN_FILE, PROGRESS_FILE, QUOTES_FILE, SUMMARY_FILE, Status, TODOS_FILE,
@@ -97,9 +98,9 @@ fn current_state(job: &Job) -> String {
     let _ = writeln!(text, "- todos done in earlier phases: {done}");
     let _ = writeln!(
         text,
-        "- documents: {}, {:.0} % of their text shown",
+        "- documents: {}, {} of their text shown",
         job.spec.documents.len(),
-        job.coverage.total(&job.spec.documents) * 100.0
+        percent(job.coverage.total(&job.spec.documents))
     );
     let issues: Vec<String> = job
         .past

@@ -1,6 +1,7 @@
 //! Layer 2: the board that the model sees last in each prompt, and a person in the CLI.
 
 use crate::{
+    amount::percent,
     job::{
         call::TodoFilter,
         contract::{Check, DeliverableState},
@@ -96,7 +97,7 @@ pub(crate) fn status_line(job: &Job) -> String {
     let mut facts = vec![super::opening::runner_mark(job), place, format!("turn {}", job.totals.spent.turns + 1)];
     facts.extend(deliverables(job));
     if !job.spec.documents.is_empty() {
-        facts.push(format!("coverage {:.0} %", job.coverage_shown().total(&job.spec.documents) * 100.0));
+        facts.push(format!("coverage {}", percent(job.coverage_shown().total(&job.spec.documents))));
     }
     let mut text = format!("[{}]", facts.join(" · "));
     for reminder in reminders(job) {
@@ -216,7 +217,10 @@ fn begun(job: &Job) -> String {
     let steps = if super::compact::fits(job) {
         "one phase is enough for this job, with as few steps as it needs".to_owned()
     } else {
-        format!("a phase has {} to {} steps", bounds.min_todos, bounds.max_todos)
+        format!(
+            "a phase has {} to {} steps; behind its end a reply is needed to look at the plan, so plan no more phases than you need",
+            bounds.min_todos, bounds.max_todos
+        )
     };
     let room = super::bounds::room(&job.spec);
     include_str!("../../../../instructions/runner/bootstrap.md")
