@@ -7,10 +7,13 @@
 //! the current folder.
 
 use crate::{extraction::OcrMode, model::remote::Key, telemetry::TraceTarget};
-use overnight_core::{amount::shown, job::instructions::MIN_BUDGET_TOKENS};
+use overnight_core::{
+    amount::shown,
+    job::{instructions::MIN_BUDGET_TOKENS, models::Tier},
+};
 use sources::{
     API_KEY_ENV, BASE_URL, BUDGET_TOKENS, CACHE_MIB, COST_USD, DATABASE_URL, IDLE_TIMEOUT, INSTRUCTIONS, InvalidValue,
-    LOG_FORMAT, MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, SettingSources, TOKENS,
+    LOG_FORMAT, MODEL, MODELS_FILE, OCR, PARALLEL_CALLS, REQUESTS_PER_MINUTE, SettingSources, TIER, TOKENS,
     TOKENS_PER_MINUTE, TURNS, WALL_CLOCK, WORKSPACE_STORE, WORKSPACES, at_least, duration, folder, line, server, usd,
     variable, workspace_store,
 };
@@ -51,6 +54,7 @@ pub struct Flags {
     pub workspace_store: Option<String>,
     pub instructions: Option<String>,
     pub model: Option<String>,
+    pub tier: Option<String>,
     pub budget_tokens: Option<String>,
     pub turns: Option<String>,
     /// USD.
@@ -184,6 +188,8 @@ pub struct Settings {
     pub instructions: Setting<PathBuf>,
     /// `provider:name`
     pub model: Setting<Option<String>>,
+    /// At which the model is asked; none: as the instructions say.
+    pub tier: Setting<Option<Tier>>,
     pub budget_tokens: Setting<Option<u64>>,
     /// Limits of a job.
     pub turns: Setting<Option<u64>>,
@@ -293,6 +299,9 @@ impl Settings {
                 .setting(&INSTRUCTIONS, "instructions", folder)?
                 .resolved_in(root, &base_folder::below),
             model: sources.optional(&MODEL, line)?.resolved_in(root, &base_folder::script_below),
+            tier: sources.optional(&TIER, |text| {
+                Tier::parse(text).ok_or_else(|| InvalidValue::new("must be standard or flex"))
+            })?,
             budget_tokens: sources.optional(&BUDGET_TOKENS, |text| at_least(MIN_BUDGET_TOKENS, text))?,
             turns: sources.optional(&TURNS, |text| at_least(1, text))?,
             cost_usd: sources.optional(&COST_USD, usd)?,
@@ -342,6 +351,7 @@ impl Settings {
             (WORKSPACE_STORE.name, optional(&self.workspace_store, Clone::clone), self.workspace_store.origin.clone()),
             (INSTRUCTIONS.name, self.instructions.value.display().to_string(), self.instructions.origin.clone()),
             (MODEL.name, optional(&self.model, Clone::clone), self.model.origin.clone()),
+            (TIER.name, optional(&self.tier, |tier| tier.name().to_owned()), self.tier.origin.clone()),
             (BUDGET_TOKENS.name, optional(&self.budget_tokens, u64::to_string), self.budget_tokens.origin.clone()),
             (TURNS.name, optional(&self.turns, u64::to_string), self.turns.origin.clone()),
             (COST_USD.name, optional(&self.cost_usd, f64::to_string), self.cost_usd.origin.clone()),

@@ -250,6 +250,7 @@ impl TimelineBuilder {
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }
             | Event::ModelChosen { .. }
+            | Event::TierChanged { .. }
             | Event::Approved
             | Event::JobEnded { .. } => {}
         }

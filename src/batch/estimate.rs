@@ -71,7 +71,11 @@ impl Estimate {
 
     /// USD, without what a provider's prompt cache would save; `None` where the price isn't known.
     pub fn cost(&self, model: &dyn Model) -> Option<f64> {
-        model.cost(&Usage { input: self.input, output: self.output, ..Usage::default() })
+        // Turn by turn: a price may be another one for a long prompt.
+        let turns = self.turns.max(1);
+        let turn = Usage { input: self.input / turns, output: self.output / turns, ..Usage::default() };
+        #[expect(clippy::cast_precision_loss, reason = "no job has so many turns that it matters")]
+        model.cost(&turn).map(|cost| cost * turns as f64)
     }
 }
 

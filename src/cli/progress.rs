@@ -291,6 +291,10 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
                 let text = format!("  attempt {attempt} failed: {}{then}", short(reason));
                 lines.push(LogLine::mark(LogLevel::Warn, "attempt_failed", text));
             }
+            Event::TierChanged { tier, reason } => {
+                let text = format!("  the {} tier from here on: {}", tier.name(), short(reason));
+                lines.push(LogLine::mark(LogLevel::Info, "tier_changed", text));
+            }
             Event::JobCreated { .. }
             | Event::PlanningEnded { end: PlanningEnd::Done, .. }
             | Event::Opened { .. }

@@ -103,7 +103,7 @@ pub(super) async fn run(flags: Flags, args: &ResumeArgs) -> Result<u8, CliError>
     }
     let (limits, are_new) = limits(opened.job.limits, &app.settings);
     let target = Target::of(&opened, &app.settings)?;
-    let models = server::open_all(&app, &target, &opened.job.spec.instructions.fallback).await?;
+    let models = server::open_all(&app, &target, &opened.job.spec.instructions).await?;
     let mut words = target.commands(&models, &opened);
     if are_new || !opened.job.is_running() {
         words.push(Command::Resume { limits });

@@ -53,7 +53,7 @@ pub(super) struct FeedbackArgs {
 /// The result is accepted: the job ends.
 pub(super) async fn approve(app: &AppContext, args: &ApproveArgs) -> Result<u8, CliError> {
     let (mut opened, path) = reviewed(app, &args.job).await?;
-    let models = server::open_all(app, &Target::new(ANY_MODEL, &app.settings), &[]).await?;
+    let models = server::only(server::open(app, &Target::new(ANY_MODEL, &app.settings)).await?);
     let words = vec![opened.opening(&opened.job.choice.model), Command::Approve];
     run_job::run_job(app, &mut opened, &path, models, words, args.show).await
 }
@@ -64,7 +64,7 @@ pub(super) async fn feedback(app: &AppContext, args: &FeedbackArgs) -> Result<u8
     let (mut opened, path) = reviewed(app, &args.job).await?;
     let instructions = with_feedback(&path, &opened.job, &text)?;
     let target = Target::of(&opened, &app.settings)?;
-    let models = server::open_all(app, &target, &opened.job.spec.instructions.fallback).await?;
+    let models = server::open_all(app, &target, &opened.job.spec.instructions).await?;
     let mut words = target.commands(&models, &opened);
     words.push(Command::Feedback { text, instructions });
     run_job::run_job(app, &mut opened, &path, models, words, args.show).await

@@ -9,7 +9,7 @@ use crate::{
     runner::{NewJobRequest, OpenJob, RunError, create},
     workspace::lock::LockError,
 };
-use overnight_core::job::instructions::Instructions;
+use overnight_core::job::{instructions::Instructions, models::Tier};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -20,6 +20,8 @@ pub(super) const DEFAULT_MODEL: &str = "offline";
 /// How often, and at which interval, the lock of a new job is tried while another command holds it for a moment.
 const LOCK_TRIES: usize = 20;
 const LOCK_RETRY_AFTER: Duration = Duration::from_millis(50);
+/// How long one model call may take at the tier `flex`.
+const FLEX_CALL_MS: u64 = 20 * 60_000;
 /// The most left-out files that are named one by one.
 const MOST_LEFT_OUT: usize = 10;
 
@@ -59,6 +61,9 @@ pub(super) struct LimitArgs {
     /// Who does the work: offline, openai:NAME, anthropic:NAME, gemini:NAME, ollama:NAME, scripted:FILE or replay:JOB
     #[arg(long, short)]
     model: Option<String>,
+    /// When the model answers: standard, or flex (when its provider has room, for less)
+    #[arg(long, value_name = "TIER")]
+    tier: Option<String>,
     /// Model calls of the whole job
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Limits")]
     turns: Option<String>,
@@ -103,6 +108,7 @@ impl LimitArgs {
     pub(super) fn add_to(&self, flags: Flags) -> Flags {
         Flags {
             model: self.model.clone(),
+            tier: self.tier.clone(),
             turns: self.turns.clone(),
             cost: self.cost.clone(),
             wall_clock: self.wall_clock.clone(),
@@ -127,7 +133,7 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     // Before the new job exists: only the newest workspaces are looked at.
     app.adopt().await;
     let target = server::Target::new(name.as_deref().unwrap_or(DEFAULT_MODEL), &app.settings);
-    let models = server::open_all(&app, &target, &instructions.fallback).await?;
+    let models = server::open_all(&app, &target, &instructions).await?;
     let table = server::models_text(&app.settings)?;
     let extractor = super::documents::extractor(&app.settings)?;
     let request = NewJobRequest {
@@ -199,6 +205,10 @@ pub(super) fn with_limits(mut instructions: Instructions, settings: &Settings) -
     limits.tokens = settings.tokens.value.or(limits.tokens);
     limits.cost_usd = settings.cost_usd.value.or(limits.cost_usd);
     limits.wall_clock_ms = settings.wall_clock_ms.value.or(limits.wall_clock_ms);
+    instructions.tier = settings.tier.value.unwrap_or(instructions.tier);
+    if instructions.tier == Tier::Flex {
+        limits.model_call_ms = limits.model_call_ms.max(FLEX_CALL_MS);
+    }
     let context = &mut instructions.context;
     context.budget_tokens = settings.budget_tokens.value.unwrap_or(context.budget_tokens);
     instructions

@@ -7,13 +7,16 @@ use crate::{
         Model,
         endpoint::RateLimits,
         remote::{Key, Timeouts, wire_of},
-        table::ModelTable,
+        table::{Api, ModelTable},
     },
     runner::{MODELS_ASSET, ModelOptions, OpenJob, ProbeResult, open_model, probe},
     worker::JobModels,
 };
 use overnight_core::{
-    job::models::{ModelChoice, provider},
+    job::{
+        instructions::Instructions,
+        models::{ModelChoice, Tier, provider},
+    },
     machine::effect::Command,
     message::Usage,
 };
@@ -91,12 +94,17 @@ pub(super) struct Target {
     pub(super) is_theirs: bool,
     /// Whether the model is never called, so that no key is needed.
     pub(super) is_never_called: bool,
+    /// The tier at which it is asked, where its provider has it.
+    pub(super) tier: Tier,
+    /// Whether it works on many jobs that begin alike.
+    pub(super) is_wave: bool,
 }
 
 impl Target {
     /// The target of `choice`.
     pub(super) fn for_choice(choice: ModelChoice, models: Option<String>) -> Self {
-        Self { choice, models, is_theirs: true, is_never_called: false }
+        let tier = Tier::Standard;
+        Self { choice, models, is_theirs: true, is_never_called: false, tier, is_wave: false }
     }
 
     /// The model `name`, at the server of the settings. A key of lower precedence than the server was meant for another server.
@@ -120,7 +128,7 @@ impl Target {
         let (job, before) = (&opened.job, &opened.job.choice);
         let models = if typed_value(&settings.models_file).is_some() { None } else { opened.models() };
         let model = typed_value(&settings.model).unwrap_or(&before.model).clone();
-        let remote = |name: &str| wire_of(name).is_some();
+        let remote = |name: &str| wire_of(name, Api::Chat).is_some();
         // The providers whose own servers have received, or were to receive, the job's documents.
         let mut own: Vec<&str> = job.answered.servers.iter().map(String::as_str).collect();
         own.extend(before.base_url.is_none().then(|| provider(&before.model)));
@@ -152,6 +160,11 @@ impl Target {
             words.push(Command::Choose { choice: self.choice.clone() });
         }
         words
+    }
+
+    /// The tier that was typed now, else that of the job.
+    fn at_tier(&self, settings: &Settings, instructions: &Instructions) -> Self {
+        Self { tier: typed_value(&settings.tier).copied().unwrap_or(instructions.tier), ..self.clone() }
     }
 
     /// The target of a fallback: at the same server if one was named, else at its provider's own.
@@ -187,10 +200,15 @@ pub(super) async fn open(app: &AppContext, target: &Target) -> Result<Arc<dyn Mo
 }
 
 /// Opens a model, and those that go on when it is down or refuses.
-pub(super) async fn open_all(app: &AppContext, target: &Target, fallback: &[String]) -> Result<JobModels, CliError> {
+pub(super) async fn open_all(
+    app: &AppContext,
+    target: &Target,
+    instructions: &Instructions,
+) -> Result<JobModels, CliError> {
+    let target = &target.at_tier(&app.settings, instructions);
     let first = open(app, target).await?;
     let mut others = Vec::new();
-    for name in fallback {
+    for name in &instructions.fallback {
         let model = open(app, &target.fallback(name)).await;
         others.push(model.map_err(|error| fallback_error(name, &error))?);
     }
@@ -201,12 +219,18 @@ pub(super) async fn open_all(app: &AppContext, target: &Target, fallback: &[Stri
 pub(super) fn all_without_jobs(
     settings: &Settings,
     target: &Target,
-    fallback: &[String],
+    instructions: &Instructions,
 ) -> Result<JobModels, CliError> {
+    let target = &target.at_tier(settings, instructions);
     let first = without_jobs(settings, target)?;
     let open =
         |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| fallback_error(name, &error));
-    Ok(JobModels { first, others: fallback.iter().map(open).collect::<Result<_, _>>()? })
+    Ok(JobModels { first, others: instructions.fallback.iter().map(open).collect::<Result<_, _>>()? })
+}
+
+/// A job's only model.
+pub(super) fn only(first: Arc<dyn Model>) -> JobModels {
+    JobModels { first, others: Vec::new() }
 }
 
 fn fallback_error(name: &str, error: &CliError) -> CliError {
@@ -255,6 +279,8 @@ fn options<'a>(
             parallel_calls: settings.parallel_calls.value,
         },
         timeouts: timeouts(settings),
+        tier: target.tier,
+        is_wave: target.is_wave,
     })
 }
 

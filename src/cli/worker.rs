@@ -161,7 +161,7 @@ impl Supply for ModelSupply {
         let (base_url, api_key_env) = (settings.base_url.clone(), settings.api_key_env.clone());
         let target =
             Target::for_choice(ModelChoice { model: name.to_owned(), base_url, api_key_env }, settings.models.clone());
-        let models = server::open_all(&self.app, &target, &settings.instructions.fallback).await;
+        let models = server::open_all(&self.app, &Target { is_wave: true, ..target }, &settings.instructions).await;
         models.map_err(|error| error.message)
     }
 

@@ -42,6 +42,7 @@ pub(super) const WORKSPACES: SettingKey =
 pub(super) const INSTRUCTIONS: SettingKey =
     SettingKey { name: "instructions", flag: "--instructions", given: |p| p.instructions.as_ref() };
 pub(super) const MODEL: SettingKey = SettingKey { name: "model", flag: "--model", given: |p| p.model.as_ref() };
+pub(super) const TIER: SettingKey = SettingKey { name: "tier", flag: "--tier", given: |p| p.tier.as_ref() };
 pub(super) const BUDGET_TOKENS: SettingKey =
     SettingKey { name: "budget_tokens", flag: "--budget-tokens", given: |p| p.budget_tokens.as_ref() };
 pub(super) const TURNS: SettingKey = SettingKey { name: "turns", flag: "--turns", given: |p| p.turns.as_ref() };
@@ -66,12 +67,13 @@ pub(super) const CACHE_MIB: SettingKey = unflagged("documents.cache_mib");
 pub(super) const LOG_FORMAT: SettingKey =
     SettingKey { name: "log_format", flag: "--log-format", given: |p| p.log_format.as_ref() };
 
-const KEYS: [&SettingKey; 20] = [
+const KEYS: [&SettingKey; 21] = [
     &DATABASE_URL,
     &WORKSPACES,
     &WORKSPACE_STORE,
     &INSTRUCTIONS,
     &MODEL,
+    &TIER,
     &BUDGET_TOKENS,
     &TURNS,
     &COST_USD,

@@ -265,7 +265,11 @@ impl Permit {
         self.endpoint.change(|shared, now| {
             match failure.kind.remedy() {
                 Remedy::Retry { is_outage: true } => shared.breaker.failed(self.call, now),
-                Remedy::Retry { is_outage: false } | Remedy::Compact | Remedy::Configure | Remedy::GiveUp => {
+                Remedy::Retry { is_outage: false }
+                | Remedy::Compact
+                | Remedy::Reopen
+                | Remedy::Configure
+                | Remedy::GiveUp => {
                     shared.breaker.undecided(self.call, now);
                 }
             }

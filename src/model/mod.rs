@@ -22,7 +22,10 @@ pub use overnight_core::job::failure::{Failure, FailureKind, Remedy};
 
 use async_trait::async_trait;
 use endpoint::Endpoint;
-use overnight_core::message::{Prompt, Reply, Usage};
+use overnight_core::{
+    job::models::Tier,
+    message::{Prompt, Reply, Usage},
+};
 use std::sync::{Arc, atomic::AtomicU64};
 
 /// One call of a model.
@@ -55,6 +58,16 @@ pub trait Model: Send + Sync + std::fmt::Debug {
     /// Tokens that a reply has at most; `None` where nothing bounds it.
     fn most_output(&self) -> Option<u64> {
         None
+    }
+
+    /// The same model at the standard tier, where this one is asked at the tier `flex`.
+    fn standard_tier(&self) -> Option<Arc<dyn Model>> {
+        None
+    }
+
+    /// The tier at which it is asked.
+    fn tier(&self) -> Tier {
+        if self.standard_tier().is_some() { Tier::Flex } else { Tier::Standard }
     }
 
     /// USD of one call; `None` where the price isn't known.

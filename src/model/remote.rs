@@ -24,7 +24,7 @@ use super::{
     endpoint::{Endpoint, RateLimits},
     repair::{RepairedReply, repair_reply},
     scripted::prompt_tokens,
-    table::Quirks,
+    table::{Api, Quirks},
 };
 use adaptive_timeout::AdaptiveTimeout;
 use address::Address;
@@ -44,15 +44,17 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 use tokio::time::Instant;
 use wire::{
     OutgoingRequest, RawReply, Wire, WireRequest, anthropic::Anthropic, gemini::Gemini, ollama::Ollama, openai::OpenAi,
+    responses::Responses,
 };
 
-/// The wire format of a provider.
-pub fn wire_of(provider: &str) -> Option<Arc<dyn Wire>> {
-    Some(match provider {
-        "openai" => Arc::new(OpenAi),
-        "anthropic" => Arc::new(Anthropic),
-        "gemini" => Arc::new(Gemini),
-        "ollama" => Arc::new(Ollama),
+/// The wire format in which a provider's model is asked.
+pub fn wire_of(provider: &str, api: Api) -> Option<Arc<dyn Wire>> {
+    Some(match (provider, api) {
+        ("openai", Api::Chat) => Arc::new(OpenAi),
+        ("openai", Api::Responses) => Arc::new(Responses),
+        ("anthropic", _) => Arc::new(Anthropic),
+        ("gemini", _) => Arc::new(Gemini),
+        ("ollama", _) => Arc::new(Ollama),
         _ => return None,
     })
 }
@@ -93,6 +95,8 @@ pub struct RemoteConfig {
     pub quirks: Quirks,
     pub endpoint: Arc<Endpoint>,
     pub timeouts: Timeouts,
+    /// The same model at the standard tier, where this one is at the tier `flex`.
+    pub standard: Option<Arc<RemoteModel>>,
     /// Where attempts are recorded.
     pub record: Option<PathBuf>,
 }
@@ -123,6 +127,7 @@ pub struct RemoteModel {
     endpoint: Arc<Endpoint>,
     timeouts: Timeouts,
     adaptive_timeout: AdaptiveTimeout,
+    standard: Option<Arc<RemoteModel>>,
     recorder: Option<Recorder>,
 }
 
@@ -181,6 +186,7 @@ impl RemoteModel {
             endpoint: config.endpoint,
             timeouts: config.timeouts,
             adaptive_timeout: AdaptiveTimeout::new(config.timeouts.first_byte),
+            standard: config.standard,
             recorder: config.record.as_deref().map(Recorder::new).transpose()?,
         })
     }
@@ -244,6 +250,14 @@ impl RemoteModel {
         (outcome, note)
     }
 
+    /// That the tier `flex` has no room says nothing of the server.
+    fn at_this_tier(&self, failure: Failure) -> Failure {
+        match failure.kind {
+            FailureKind::Overloaded if self.standard.is_some() => Failure { kind: FailureKind::RateLimited, ..failure },
+            _ => failure,
+        }
+    }
+
     fn build(
         &self,
         url: &str,
@@ -296,7 +310,7 @@ impl Model for RemoteModel {
 
     async fn reply(&self, request: Request<'_>) -> Result<Reply, Failure> {
         let (outcome, note) = self.attempt(&request).await;
-        let mut heard = outcome?;
+        let mut heard = outcome.map_err(|failure| self.at_this_tier(failure))?;
         let Some(stop) = heard.stop else {
             let what = "ended its reply before it was complete";
             return Err(self.error_messages().failure(FailureKind::BrokenStream, None, what));
@@ -334,6 +348,10 @@ impl Model for RemoteModel {
         Some(&self.endpoint)
     }
 
+    fn standard_tier(&self) -> Option<Arc<dyn Model>> {
+        self.standard.clone().map(|standard| standard as Arc<dyn Model>)
+    }
+
     fn cost(&self, usage: &Usage) -> Option<f64> {
         self.quirks.price.as_ref().map(|price| price.cost(usage))
     }
@@ -353,8 +371,8 @@ mod tests {
             ("gemini:gemini-2.5-pro", "https://generativelanguage.googleapis.com/v1beta/", false),
             ("ollama:tiny", "http://localhost:11434", true),
         ] {
-            let wire = wire_of(name.split(':').next().unwrap()).unwrap();
             let quirks = crate::model::table::lookup(name, None);
+            let wire = wire_of(name.split(':').next().unwrap(), quirks.api).unwrap();
             assert_eq!(repairs(&quirks, wire.as_ref(), &Address::parse(url).unwrap()), expected, "{name} at {url}");
         }
     }

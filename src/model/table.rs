@@ -47,6 +47,9 @@ pub struct LongPrompt {
     pub output_times: f64,
 }
 
+/// How many times the price of input it costs to have it kept for an hour. Source: Anthropic's page on prompt caching.
+const HOUR_TIMES: f64 = 2.0;
+
 impl Price {
     /// USD of one call.
     #[expect(clippy::cast_precision_loss, reason = "no call has so many tokens that it matters")]
@@ -61,6 +64,12 @@ impl Price {
             Some(_) | None => (1.0, 1.0),
         };
         (input * input_times + output * output_times) / 1_000_000.0
+    }
+
+    /// The price where the provider's cache keeps everything for an hour.
+    #[must_use]
+    pub fn with_long_cache(self) -> Self {
+        Self { cache_written: self.cache_written.map(|_| self.input * HOUR_TIMES), ..self }
     }
 
     /// The price of a tier that costs `share` of this one.
@@ -83,7 +92,7 @@ pub struct Quirks {
     /// Which of OpenAI's endpoints the model is asked at.
     pub api: Api,
     /// How much the model may reason; `None`: the server is not told.
-    pub reasoning: Option<Reasoning>,
+    pub reasoning: Option<ReasoningLevels>,
     /// The share of the price that the tier `flex` costs; `None`: the provider has no such tier for this model.
     pub flex: Option<f64>,
     /// Tokens of prompt and reply together.
@@ -101,12 +110,34 @@ pub struct Quirks {
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// A tool call is cut off by this text: for servers that go on for ever.
     pub stop: Vec<String>,
-    /// Mark the ends of the stable prefix and of the conversation for the provider's prompt cache (Anthropic).
-    pub cache_marks: bool,
+    /// Mark the ends of the stable prefix and of the conversation for the provider's prompt cache; `None`: as is usual in
+    /// the wire format (Anthropic marks, OpenAI doesn't).
+    pub cache_marks: Option<bool>,
+    /// What the provider's cache is asked to keep for an hour: not said in a table, it follows from how a job is worked.
+    pub long_cache: LongCache,
     /// Whether malformed replies are repaired (`model::repair`); `None`: only for servers other than the vendor's own.
     pub repairs: Option<bool>,
     /// USD per million tokens; `None`: not known.
     pub price: Option<Price>,
+}
+
+/// What a provider's prompt cache is asked to keep for an hour instead of minutes, at a higher price.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LongCache {
+    #[default]
+    Nothing,
+    /// The system prompt, which all jobs of a wave share.
+    System,
+    /// The conversation too: its calls may wait for minutes.
+    All,
+}
+
+impl Quirks {
+    /// The level of reasoning that is asked for with every call.
+    pub fn reasoning_level(&self) -> Option<&str> {
+        self.reasoning.as_ref()?.default.as_deref()
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -133,7 +164,7 @@ pub enum Api {
 /// How much a model may reason before it answers.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reasoning {
+pub struct ReasoningLevels {
     /// The provider's words for it, from least to most.
     pub levels: Vec<String>,
     /// One of `levels`, sent with every call; `None`: the provider's own default holds.
@@ -155,7 +186,8 @@ impl Default for Quirks {
             output_field: None,
             extra: serde_json::Map::new(),
             stop: Vec::new(),
-            cache_marks: true,
+            cache_marks: None,
+            long_cache: LongCache::Nothing,
             repairs: None,
             price: None,
         }
@@ -179,7 +211,7 @@ struct TableEntry {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct PartialQuirks {
     api: Option<Api>,
-    reasoning: Option<Reasoning>,
+    reasoning: Option<ReasoningLevels>,
     flex: Option<f64>,
     window_tokens: Option<u64>,
     output_tokens: Option<u64>,
@@ -244,7 +276,7 @@ impl PartialQuirks {
         put(self.tool_choice, &mut quirks.tool_choice);
         put(self.streams, &mut quirks.streams);
         put(self.stop, &mut quirks.stop);
-        put(self.cache_marks, &mut quirks.cache_marks);
+        quirks.cache_marks = self.cache_marks.or(quirks.cache_marks);
         put(self.api, &mut quirks.api);
         quirks.reasoning = self.reasoning.or(quirks.reasoning.take());
         quirks.flex = self.flex.or(quirks.flex);

@@ -46,7 +46,7 @@ impl ActiveJobs {
     pub fn add(&self, id: JobId, lease: u64, worker: Uuid, claimed: Instant, times: WorkerTimes) -> LeaseHandle {
         let held = Arc::new(AtomicU64::new(lease));
         let (sender, status) =
-            watch::channel(LeaseStatus { renewed: claimed, request: None, is_lost: false, failed: None });
+            watch::channel(LeaseStatus { renewed: claimed, request: None, closes: None, is_lost: false, failed: None });
         let job = ActiveJob { held: held.clone(), status: sender, window: None, is_waiting: false };
         self.jobs().insert(id, job);
         LeaseHandle { id, worker, times, number: lease, claimed, status, held, alone: None }
@@ -140,7 +140,15 @@ impl ActiveJobs {
     /// Has jobs held whose window has closed, each until its window opens again.
     pub(super) fn check_windows(&self, own: Option<&Window>, now: Timestamp) {
         for job in self.jobs().values() {
-            let closed = [own, job.window.as_ref()].into_iter().flatten().filter(|window| !window.is_open(now));
+            let windows = || [own, job.window.as_ref()].into_iter().flatten();
+            job.status.send_if_modified(|status| {
+                if status.closes.is_some_and(|closes| closes > now) {
+                    return false;
+                }
+                status.closes = windows().filter_map(|window| window.closes_after(now)).min();
+                false
+            });
+            let closed = windows().filter(|window| !window.is_open(now));
             let opens = closed.map(|window| window.opens_after(now)).max();
             let is_wished = matches!(job.status.borrow().request, Some(StopRequest::Signal(_)));
             if !is_wished {

@@ -128,6 +128,9 @@ impl<'a> JobRunner<'a> {
         for command in std::mem::take(&mut self.commands) {
             opened.command(command)?;
         }
+        if opened.job.is_running() {
+            self.tell_tier(opened, "the model is asked at this tier").await?;
+        }
         run_blocking(|| input_check::check(opened))?;
         failpoint::hit("runner.begun");
         opened.write_derived()?;

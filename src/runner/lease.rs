@@ -78,6 +78,8 @@ pub struct LeaseStatus {
     /// When the renewal of the lease was sent that the database took last.
     pub renewed: Instant,
     pub request: Option<StopRequest>,
+    /// When its time window closes next; none where it has none, or has one that never closes.
+    pub closes: Option<Timestamp>,
     /// Another process has the job: write nothing more.
     pub is_lost: bool,
     /// When the last heartbeat was sent and what came back, if it failed and nobody else reports that.

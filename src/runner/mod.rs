@@ -7,7 +7,8 @@
 //! - `job_runner`: ask, perform, decide, append, apply
 //! - `checkpoints`: what the workspace store and the database hear of it
 //! - `lease`: the lease of a job, and what is asked of a running job; `heartbeat` keeps the leases of all `active_jobs`
-//! - `model_call`: one model call, with its retries; `model_chain`: the model and its fallbacks; `server_outage`: its server is down
+//! - `model_call`: one model call, with its retries; `model_chain`: the model and its fallbacks; `flex_tier`: its tier;
+//!   `server_outage`: its server is down
 //! - `batch_budget`: its part of the budget that its batch's jobs have together
 //! - `read_call`: a reading call, which may take long
 //! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand; `models`: a model from its name
@@ -26,6 +27,7 @@ mod create;
 mod duplicates;
 mod edited_files;
 mod error;
+mod flex_tier;
 mod heartbeat;
 mod input_check;
 mod job_runner;

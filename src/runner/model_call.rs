@@ -18,13 +18,13 @@ use crate::{
     },
 };
 use overnight_core::{
-    job::record::HoldReason,
+    job::{models::Tier, record::HoldReason},
     machine::effect::{Command, EffectResult},
     message::{Prompt, Reply, Stop},
     prompt::compose,
 };
 use std::{
-    sync::atomic::AtomicU64,
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -48,6 +48,10 @@ impl JobRunner<'_> {
     /// itself: its turn has not happened.
     pub(super) async fn turn(&mut self, opened: &mut OpenJob) -> Result<Option<EffectResult>, RunError> {
         opened.journal.sync()?;
+        self.flex_is_asked(opened);
+        if let Some(reason) = self.flex_is_over(opened) {
+            self.leave_flex(opened, reason).await?;
+        }
         let expected = opened.job.expected_call();
         let own =
             opened.job.has_budget().then(|| opened.job.over_budget(&expected, self.models.current.cost(&expected)));
@@ -121,6 +125,7 @@ impl JobRunner<'_> {
                         Ok(Err(failure)) => CallOutcome::Failed(failure),
                         Ok(Ok(reply)) => {
                             self.models.is_known = true;
+                            self.flex_has_answered();
                             let cost_usd = model.cost(&reply.usage);
                             CallOutcome::Replied(Box::new(EffectResult::Reply { reply, cost_usd, prompt_sha256 }))
                         }
@@ -132,7 +137,8 @@ impl JobRunner<'_> {
                     if opened.job.is_running() {
                         self.check_signals(opened).await?;
                         self.check_time(opened).await?;
-                        if !opened.job.is_running() {
+                        let is_waiting = received.load(Ordering::Relaxed) == 0;
+                        if !opened.job.is_running() || (is_waiting && self.flex_is_over(opened).is_some()) {
                             return Ok(CallOutcome::Interrupted);
                         }
                     }
@@ -158,13 +164,17 @@ impl JobRunner<'_> {
         match remedy {
             Remedy::Retry { .. } => {
                 let is_down = self.models.current.endpoint().is_some_and(|endpoint| endpoint.is_down());
-                if is_down || attempts.failed + 1 >= MOST_ATTEMPTS {
+                // That the tier has no room is no outage: it is asked on.
+                let is_full = failure.kind == FailureKind::RateLimited && self.models.current.tier() == Tier::Flex;
+                if is_down || (attempts.failed + 1 >= MOST_ATTEMPTS && !is_full) {
                     let reason = failure.reason.clone();
                     self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms: 0 }).await?;
                     return self.hold_for_outage(opened, &reason).await;
                 }
                 self.retry_after_wait(opened, failure, attempts.failed + 1).await
             }
+            // The next request is another one.
+            Remedy::Reopen => self.retry_after_wait(opened, failure, 0).await,
             // The first makes the prompt shorter at once.
             Remedy::Compact => self.retry_after_wait(opened, failure, attempts.too_long).await,
             Remedy::Configure => {

@@ -2,10 +2,12 @@
 
 use super::{
     RunError,
+    flex_tier::FlexWait,
     job_runner::{JobRunner, RunReport},
     open_job::{self, OpenJob},
 };
 use crate::model::Model;
+use overnight_core::machine::effect::Command;
 use std::sync::Arc;
 
 /// A model with its fallbacks.
@@ -20,6 +22,8 @@ pub(super) struct ModelChain {
     taken: usize,
     /// Its server is known to be where it is said to be: it has answered something, or somebody vouches for it.
     pub(super) is_known: bool,
+    /// Since when the tier `flex` has answered nothing, and how much time there was at the beginning.
+    pub(super) flex: FlexWait,
     /// What a person must change before it can be used.
     pub(super) misconfigured: Option<String>,
 }
@@ -32,6 +36,7 @@ impl ModelChain {
             fallbacks: Vec::new(),
             taken: 0,
             is_known: false,
+            flex: FlexWait::default(),
             misconfigured: None,
         }
     }
@@ -61,6 +66,7 @@ impl JobRunner<'_> {
         let opening = open_job::opening(next.name(), None);
         (models.current, models.is_known) = (next, false);
         self.command(opened, opening).await?;
+        self.tell_tier(opened, reason).await?;
         (self.observer)(&opened.job, RunReport::Note(text));
         Ok(true)
     }
@@ -73,6 +79,8 @@ impl JobRunner<'_> {
         }
         (models.current, models.taken) = (models.first.clone(), 0);
         let opening = open_job::opening(models.current.name(), None);
-        opened.command(opening).map(drop)
+        let (tier, reason) = (models.current.tier(), format!("{} goes on", models.current.name()));
+        opened.command(opening)?;
+        opened.command(Command::ChangeTier { tier, reason }).map(drop)
     }
 }

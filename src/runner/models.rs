@@ -10,15 +10,19 @@ use crate::{
         replay::Replay,
         rules::Offline,
         scripted::Scripted,
-        table::{self, ModelTable, Quirks},
+        table::{self, LongCache, ModelTable, Price, Quirks},
     },
     workspace::{Workspace, journal},
 };
-use overnight_core::{job::event::Event, message::Reply};
+use overnight_core::{
+    job::{event::Event, models::Tier},
+    message::Reply,
+};
 use std::{
     fmt,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 /// What a model is opened with.
@@ -42,6 +46,22 @@ pub struct ModelOptions<'a> {
     pub models: Option<ModelTable>,
     pub pace: RateLimits,
     pub timeouts: Timeouts,
+    /// The tier that is asked for; a provider that has none is asked at its usual one.
+    pub tier: Tier,
+    /// Whether the model works on many jobs that begin alike.
+    pub is_wave: bool,
+}
+
+impl ModelOptions<'_> {
+    /// What the provider's cache is asked to keep for an hour: calls at the tier `flex` may wait for longer than a cache
+    /// usually keeps what it has, and the jobs of a wave begin one after the other.
+    fn long_cache(&self) -> LongCache {
+        match (self.tier, self.is_wave) {
+            (Tier::Flex, _) => LongCache::All,
+            (Tier::Standard, true) => LongCache::System,
+            (Tier::Standard, false) => LongCache::Nothing,
+        }
+    }
 }
 
 impl Default for ModelOptions<'_> {
@@ -57,6 +77,8 @@ impl Default for ModelOptions<'_> {
             models: None,
             pace: RateLimits::default(),
             timeouts: Timeouts::default(),
+            tier: Tier::Standard,
+            is_wave: false,
         }
     }
 }
@@ -87,13 +109,13 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
             let path = (options.find_job)(job).map_err(RunError::Request)?;
             Ok(Arc::new(Replay::new(job.to_owned(), recorded(&path)?)))
         }
-        (provider, model) if !model.is_empty() => match remote::wire_of(provider) {
-            Some(wire) => {
-                let quirks = table::lookup(name, options.models.as_ref());
-                Ok(Arc::new(open_remote(provider, model, wire, quirks, options)?))
+        (provider, model) if !model.is_empty() => {
+            let quirks = table::lookup(name, options.models.as_ref());
+            match remote::wire_of(provider, quirks.api) {
+                Some(wire) => Ok(Arc::new(open_remote(provider, model, wire, quirks, options)?)),
+                None => Err(ModelError::Unknown { name: name.to_owned() }.into()),
             }
-            None => Err(ModelError::Unknown { name: name.to_owned() }.into()),
-        },
+        }
         _ => Err(ModelError::Unknown { name: name.to_owned() }.into()),
     }
 }
@@ -115,20 +137,39 @@ pub(super) fn open_remote(
         return Err(ModelError::NoKey { variable: variable.to_owned() });
     }
     let endpoint = remote::shared_endpoint(&base_url, key.as_ref(), options.pace)?;
-    RemoteModel::new(remote::RemoteConfig {
-        wire,
-        provider: provider.to_owned(),
-        model: model.to_owned(),
-        base_url,
-        key,
-        key_variable: variable.unwrap_or("a variable").to_owned(),
-        headers: options.headers.clone(),
-        quirks,
-        endpoint,
-        timeouts: options.timeouts,
-        record: options.record.clone(),
-    })
+    let open = |quirks: Quirks, timeouts: Timeouts, standard: Option<Arc<RemoteModel>>| {
+        RemoteModel::new(remote::RemoteConfig {
+            wire: wire.clone(),
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            base_url: base_url.clone(),
+            key: key.clone(),
+            key_variable: variable.unwrap_or("a variable").to_owned(),
+            headers: options.headers.clone(),
+            quirks,
+            endpoint: endpoint.clone(),
+            timeouts,
+            standard,
+            record: options.record.clone(),
+        })
+    };
+    let mut quirks = Quirks { long_cache: options.long_cache(), ..quirks };
+    if quirks.long_cache == LongCache::All && wire.marks_cache() {
+        quirks.price = quirks.price.map(Price::with_long_cache);
+    }
+    let standard = open(quirks.clone(), options.timeouts, None)?;
+    match (options.tier, quirks.flex.zip(wire.flex())) {
+        (Tier::Flex, Some((share, (field, value)))) => {
+            let mut quirks = Quirks { price: quirks.price.map(|price| price.times(share)), ..quirks };
+            quirks.extra.insert(field.to_owned(), value.into());
+            open(quirks, Timeouts { first_byte: FLEX_WAIT, ..options.timeouts }, Some(Arc::new(standard)))
+        }
+        (Tier::Flex | Tier::Standard, _) => Ok(standard),
+    }
 }
+
+/// How long a call may wait at the tier `flex`. Source: OpenAI's guide to flex processing.
+const FLEX_WAIT: Duration = Duration::from_mins(15);
 
 /// The replies in a job's journal, in the order of their turns.
 fn recorded(path: &Path) -> Result<Vec<Reply>, RunError> {

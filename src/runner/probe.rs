@@ -42,7 +42,8 @@ fn probed(name: &'static str, found: Result<String, String>) -> ProbeResult {
 /// Calls the model called `name`. Of a model within the program nothing is tried.
 pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeResult>, RunError> {
     let (provider, model) = name.split_once(':').unwrap_or((name, ""));
-    let Some(wire) = remote::wire_of(provider) else {
+    let known = table::known(name, options.models.as_ref());
+    let Some(wire) = remote::wire_of(provider, known.quirks.api) else {
         open_model(name, options)?;
         return Ok(Vec::new());
     };
@@ -50,7 +51,6 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeRe
     let (first_byte, idle, whole) =
         (timeouts.first_byte.min(CALL_TIMEOUT), timeouts.idle.min(CALL_TIMEOUT), CALL_TIMEOUT * 2);
     let options = ModelOptions { timeouts: Timeouts { first_byte, idle, whole }, ..options.clone() };
-    let known = table::known(name, options.models.as_ref());
     let trial = ModelTrial { provider, model, wire, options };
     let mut lines = Vec::new();
     let first = trial.call(known.quirks.clone(), ASK_ONE_CALL).await?;
@@ -133,7 +133,11 @@ fn reached(first: &Result<Reply, Failure>) -> Vec<ProbeResult> {
         }
         FailureKind::NotFound => vec![ok(server, "it answers"), failed(model)],
         // Whether for the way the tools were asked for, or for another reason, the calls to come tell.
-        FailureKind::ContextLength | FailureKind::BadRequest | FailureKind::Server | FailureKind::Malformed => {
+        FailureKind::ContextLength
+        | FailureKind::BadRequest
+        | FailureKind::HistoryRefused
+        | FailureKind::Server
+        | FailureKind::Malformed => {
             vec![ok(server, "it answers")]
         }
     }

@@ -220,6 +220,7 @@ impl JobSpans {
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }
             | Event::ModelChosen { .. }
+            | Event::TierChanged { .. }
             | Event::Approved => {}
         }
     }

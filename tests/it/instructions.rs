@@ -2,7 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use overnight_core::job::{contract, instructions::*, limits::Limits};
+use overnight_core::job::{
+    contract,
+    instructions::*,
+    limits::Limits,
+    models::{ModelRoles, Tier},
+};
 use proptest::prelude::*;
 use serde_json::json;
 use std::{collections::BTreeMap, fmt::Write};
@@ -34,6 +39,8 @@ fn minimal() -> Instructions {
         name: "x".to_owned(),
         description: String::new(),
         model: None,
+        models: ModelRoles::default(),
+        tier: Tier::Standard,
         fallback: Vec::new(),
         phase: PhaseBounds { min_todos: 5, max_todos: 20 },
         context: ContextSettings {
@@ -63,6 +70,8 @@ const EVERYTHING: &str = r#"---
 name: everything
 description: Uses every key
 model: offline
+models: { second_reader: "anthropic:large", verify: "openai:small", helpers: offline }
+tier: flex
 fallback: ["openai:small", anthropic:large]
 phase: { min_todos: 3, max_todos: 7 }
 context: { budget_tokens: 32k, compact: always, summary: model }
@@ -110,6 +119,12 @@ fn everything() -> Instructions {
         name: "everything".to_owned(),
         description: "Uses every key".to_owned(),
         model: Some("offline".to_owned()),
+        models: ModelRoles {
+            second_reader: Some("anthropic:large".to_owned()),
+            verify: Some("openai:small".to_owned()),
+            helpers: Some("offline".to_owned()),
+        },
+        tier: Tier::Flex,
         fallback: vec!["openai:small".to_owned(), "anthropic:large".to_owned()],
         phase: PhaseBounds { min_todos: 3, max_todos: 7 },
         context: ContextSettings {
@@ -229,7 +244,7 @@ fn unknown_keys_are_refused_at_every_level() {
     );
     refused_with(
         "<<: { model: x }",
-        "5: unknown key '<<'; known here: name, description, model, fallback, phase, context, limits, coverage, confidence_floor, deliverables, review, finale, agents, tools",
+        "5: unknown key '<<'; known here: name, description, model, models, tier, fallback, phase, context, limits, coverage, confidence_floor, deliverables, review, finale, agents, tools",
     );
 }
 
@@ -243,6 +258,8 @@ fn wrong_types_and_ranges_are_refused() {
         ("model: 4", "'model' must be text (put it in quotes), not 4"),
         ("model: [a]", "'model' must be text, not a list"),
         ("model: ' '", "'model' must not be empty"),
+        ("models: { read: a }", "unknown key 'read' in 'models'; known here: work, second_reader, verify, helpers"),
+        ("tier: cheap", "'tier' must be standard or flex, not 'cheap'"),
         ("fallback: openai:x", "'fallback' must be a list, not 'openai:x'"),
         ("fallback: [a, {}]", "'fallback[1]' must be text, not a mapping"),
         ("phase: 5", "'phase' must be a mapping (key: value), not 5"),

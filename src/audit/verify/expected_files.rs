@@ -192,6 +192,7 @@ impl ExpectedFiles {
             | Event::Held { .. }
             | Event::Resumed { .. }
             | Event::ModelChosen { .. }
+            | Event::TierChanged { .. }
             | Event::Approved => {}
         }
         None

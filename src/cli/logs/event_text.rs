@@ -115,6 +115,7 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
         Event::Held { reason, detail } => format!("held ({reason}): {detail}"),
         Event::Resumed { .. } => "resumed".to_owned(),
         Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
+        Event::TierChanged { tier, reason } => format!("the {} tier from here on: {reason}", tier.name()),
         Event::ModelChosen { choice } => format!(
             "a person chose the model {} at {}",
             choice.model,
@@ -134,6 +135,7 @@ fn cause_text(cause: EpochCause) -> &'static str {
         EpochCause::PhaseEnded => "a phase has ended",
         EpochCause::TodoEnded => "a todo has ended",
         EpochCause::Full => "the prompt was full",
+        EpochCause::HistoryRefused => "the provider refused its own reasoning with the history",
         EpochCause::TooLong => "the prompt was too long for the model",
         EpochCause::Feedback => "feedback",
         EpochCause::ModelChanged => "another model",

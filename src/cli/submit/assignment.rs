@@ -43,8 +43,8 @@ impl Assignment {
         let target = Target::new(with_absolute_path(name.as_deref().unwrap_or(DEFAULT_MODEL)), settings);
         let target = Target { is_never_called: app.is_none(), ..target };
         let models = match app {
-            Some(app) => server::open_all(app, &target, &instructions.fallback).await?,
-            None => server::all_without_jobs(settings, &target, &instructions.fallback)?,
+            Some(app) => server::open_all(app, &target, &instructions).await?,
+            None => server::all_without_jobs(settings, &target, &instructions)?,
         };
         let window = models.first.window_tokens();
         let budget_tokens = instructions.context.budget_tokens.min(window);

@@ -39,6 +39,11 @@ impl ErrorMessages<'_> {
                 format!("{url} doesn't take what it was sent for the model '{model}' ({said})")
             }
             FailureKind::ContextLength => format!("the prompt doesn't fit in the model '{model}' at {url} ({said})"),
+            FailureKind::HistoryRefused => {
+                format!(
+                    "{url} does not take back the reasoning of this conversation ({said}): check that nothing between here and there changes requests"
+                )
+            }
             FailureKind::RateLimited => format!("{url} asks for a pause ({said})"),
             FailureKind::Overloaded => format!("{url} is overloaded ({said})"),
             FailureKind::Server

@@ -12,6 +12,7 @@ mod fields;
 pub mod gemini;
 pub mod ollama;
 pub mod openai;
+pub mod responses;
 
 use crate::model::{Failure, FailureKind, table::Quirks};
 use overnight_core::message::{Prompt, Stop, Usage};
@@ -99,7 +100,7 @@ pub trait Decode: Send {
 
 /// One vendor's format.
 pub trait Wire: Send + Sync + std::fmt::Debug {
-    /// `openai`, `anthropic`, `gemini`, `ollama`.
+    /// `openai`, `responses`, `anthropic`, `gemini`, `ollama`.
     fn name(&self) -> &'static str;
 
     /// Where the vendor's own servers are; with a trailing `/`.
@@ -112,6 +113,16 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
     fn key_header(&self, key: &str) -> (&'static str, String);
 
     fn framing(&self) -> Framing;
+
+    /// The body's field that asks for the cheap and slow tier, and what it is set to; `None` where the vendor has none.
+    fn flex(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
+    /// Whether what the cache is to keep is marked, with the time for which it is kept, unless a table says otherwise.
+    fn marks_cache(&self) -> bool {
+        false
+    }
 
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest;
 

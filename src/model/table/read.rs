@@ -1,6 +1,6 @@
 //! Reads the table, with the line of every mistake.
 
-use super::{Api, LongPrompt, PartialQuirks, Price, Reasoning, TableEntry, ToolChoice};
+use super::{Api, LongPrompt, PartialQuirks, Price, ReasoningLevels, TableEntry, ToolChoice};
 use globset::GlobBuilder;
 use overnight_core::yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue};
 use serde_json::{Map, Value};
@@ -102,7 +102,7 @@ fn text(at: &YamlValue<'_>) -> Result<String, ValueError> {
     }
 }
 
-fn reasoning(at: &YamlValue<'_>) -> Result<Reasoning, ValueError> {
+fn reasoning(at: &YamlValue<'_>) -> Result<ReasoningLevels, ValueError> {
     let table = at.table(&["levels", "default"])?;
     let levels_at = table.required("levels")?;
     let levels: Vec<String> = levels_at.list()?.iter().map(text).collect::<Result<_, _>>()?;
@@ -116,7 +116,7 @@ fn reasoning(at: &YamlValue<'_>) -> Result<Reasoning, ValueError> {
         }
         None => None,
     };
-    Ok(Reasoning { levels, default })
+    Ok(ReasoningLevels { levels, default })
 }
 
 fn long_prompt(at: &YamlValue<'_>) -> Result<LongPrompt, ValueError> {

@@ -64,7 +64,7 @@ models:
         output_field: None,
         extra: serde_json::from_str(r#"{"seed": 8, "nested": {"list": [1.5, null, true, "x"]}}"#).unwrap(),
         stop: vec!["\n}".to_owned()],
-        cache_marks: false,
+        cache_marks: Some(false),
         repairs: Some(false),
         price: Some(Price {
             dated: "2026-11-22".to_owned(),

@@ -8,9 +8,11 @@ use overnight_core::{
         record::HoldReason,
     },
     machine::effect::{Command, EffectResult},
-    message::Usage,
-    prompt::compact::local_tokens,
+    message::{Reply, Usage},
+    prompt::{compact::local_tokens, compose},
 };
+use serde_json::json;
+use std::sync::Arc;
 
 fn failure(kind: FailureKind) -> EffectResult {
     EffectResult::AttemptFailed { failure: Failure::new(kind, "the server says so").with_status(500), wait_ms: 250 }
@@ -75,6 +77,32 @@ fn a_small_result_that_the_model_has_not_seen_outlasts_a_prompt_that_is_too_long
     let prompt = world.prompt();
     let seen = [1, 2, 3].map(|page| prompt.contains(&format!("lines=\"{page}-{page}\">\nThe pump ran")));
     assert_eq!((world.job.epoch.number, seen), (2, [false, false, true]), "{prompt}");
+}
+
+/// What goes back to the vendor beside the texts.
+fn sent_back(world: &World) -> String {
+    serde_json::to_string(&compose::prompt(&world.job)).unwrap()
+}
+
+#[test]
+fn a_history_that_is_refused_for_its_reasoning_is_begun_anew() {
+    let mut world = World::new();
+    let thinking = |path: &str, thought: &str| {
+        let carried = Some(Arc::new(json!({"anthropic": [{"type": "thinking", "signature": thought}]})));
+        Reply { carried, ..say([write_file(path, "x")]) }
+    };
+    world.in_phase_one().play([thinking("notes/a.md", "seal-1"), thinking("notes/b.md", "seal-2")]);
+    let sent = |world: &World| ["seal-1", "seal-2", "seal-3"].map(|thought| sent_back(world).contains(thought));
+    assert_eq!(sent(&world), [true, true, false]);
+    world.answer_with(failure(FailureKind::HistoryRefused));
+    assert_eq!((sent(&world), world.job.epoch.number, world.job.is_running()), ([false; 3], 2, true));
+    world.play([thinking("notes/c.md", "seal-3")]);
+    assert_eq!(sent(&world), [false, false, true]);
+    for is_running in [true, false] {
+        world.answer_with(failure(FailureKind::HistoryRefused));
+        assert_eq!((sent(&world), world.job.is_running()), ([false; 3], is_running));
+    }
+    assert_eq!(world.job.job_status().1, Some(HoldReason::Paused));
 }
 
 #[test]

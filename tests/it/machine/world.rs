@@ -688,6 +688,7 @@ pub(crate) fn line(event: &Event) -> String {
         Event::Resumed { .. } => "resumed".to_owned(),
         Event::FeedbackGiven { number, text, .. } => format!("feedback {number}: {text}"),
         Event::ModelChosen { choice } => format!("model {}", choice.model),
+        Event::TierChanged { tier, .. } => format!("tier {}", tier.name()),
         Event::Approved => "approved".to_owned(),
         Event::JobEnded { ending } => {
             format!("JOB ENDED {}: {}", ending.status, ending.reason.as_deref().unwrap_or("-"))

@@ -7,7 +7,7 @@ use overnight::model::{
     Failure, FailureKind, Model, Request,
     endpoint::RateLimits,
     remote::{self, Key, RemoteConfig, RemoteModel, Timeouts},
-    table::Quirks,
+    table::{Api, Quirks},
 };
 use overnight_core::message::{Message, Prompt, Reply, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ fn whole_request(taken: &[u8]) -> Option<(String, Value)> {
 fn open(wire: &str, url: &str, timeouts: Timeouts, record: Option<&Path>) -> RemoteModel {
     let key = Key::new(KEY);
     RemoteModel::new(RemoteConfig {
-        wire: remote::wire_of(wire).unwrap(),
+        wire: remote::wire_of(wire, Api::Chat).unwrap(),
         provider: wire.to_owned(),
         model: "org/small:1".to_owned(),
         base_url: url.to_owned(),
@@ -135,6 +135,7 @@ fn open(wire: &str, url: &str, timeouts: Timeouts, record: Option<&Path>) -> Rem
         quirks: Quirks::default(),
         endpoint: remote::shared_endpoint(url, key.as_ref(), RateLimits::default()).unwrap(),
         timeouts,
+        standard: None,
         record: record.map(Path::to_owned),
     })
     .unwrap()

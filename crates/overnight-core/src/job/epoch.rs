@@ -105,6 +105,11 @@ impl Epoch {
         self.is_complete = false;
     }
 
+    /// Whether a reply's reasoning goes back with it.
+    pub(crate) fn has_reasoning(&self) -> bool {
+        self.messages.iter().any(|message| matches!(message, Message::Assistant { carried: Some(_), .. }))
+    }
+
     /// The result of a call.
     pub(crate) fn push_result(&mut self, call: &ToolCall, result: &ToolResult, tokens: u64) {
         self.messages.push(Message::Tool { call: call.id.clone(), name: call.name.clone(), text: result.text.clone() });

@@ -2,8 +2,17 @@
 
 pub use super::tool_result::{CallEnd, ChangedFile, PreparedWrite, SavedFile, ShownPart, SpilledResult, ToolResult};
 use super::{
-    call::PendingCall, contract::Check, ending::Ending, failure::FailureKind, models::ModelChoice, part::Part,
-    plan::PlannedPhase, record::HoldReason, spec::JobSpec, time::Timestamp, todo::Todo,
+    call::PendingCall,
+    contract::Check,
+    ending::Ending,
+    failure::FailureKind,
+    models::{ModelChoice, Tier},
+    part::Part,
+    plan::PlannedPhase,
+    record::HoldReason,
+    spec::JobSpec,
+    time::Timestamp,
+    todo::Todo,
 };
 use crate::message::{Stop, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -161,6 +170,8 @@ pub enum EpochCause {
     Full,
     /// The provider says that the prompt is too long for it.
     TooLong,
+    /// The provider refused its own reasoning with the history.
+    HistoryRefused,
     /// A person sent the job back.
     Feedback,
     /// Another model goes on.
@@ -216,6 +227,8 @@ pub enum Event {
     },
     /// A person named another model or server: it is called from here on.
     ModelChosen { choice: ModelChoice },
+    /// The model is asked at another tier from here on.
+    TierChanged { tier: Tier, reason: String },
     /// Work begins on a new list of todos.
     PhaseStarted {
         number: u32,

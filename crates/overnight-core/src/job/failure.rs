@@ -28,6 +28,8 @@ pub enum FailureKind {
     Malformed,
     /// The prompt doesn't fit in the model's window.
     ContextLength,
+    /// The provider doesn't take back its reasoning with this history: it says that it belongs to another one.
+    HistoryRefused,
     /// 401, 403: no key, a wrong one, or one without this right.
     KeyRefused,
     /// 404: no such model, or no such address.
@@ -50,6 +52,8 @@ pub enum Remedy {
     },
     /// A shorter prompt.
     Compact,
+    /// A new history, with nothing of the reasoning in it.
+    Reopen,
     /// A person must change key, name or address; the job waits for that.
     Configure,
     /// Nothing: the job ends as failed.
@@ -71,6 +75,7 @@ impl FailureKind {
             | Self::BrokenStream
             | Self::Malformed => Remedy::Retry { is_outage: true },
             Self::ContextLength => Remedy::Compact,
+            Self::HistoryRefused => Remedy::Reopen,
             Self::KeyRefused | Self::NotFound | Self::QuotaUsed | Self::BadRequest => Remedy::Configure,
             Self::Exhausted => Remedy::GiveUp,
         }
@@ -89,6 +94,7 @@ impl FailureKind {
             Self::BrokenStream => "broken_stream",
             Self::Malformed => "malformed",
             Self::ContextLength => "context_length",
+            Self::HistoryRefused => "history_refused",
             Self::KeyRefused => "key_refused",
             Self::NotFound => "not_found",
             Self::QuotaUsed => "quota_used",

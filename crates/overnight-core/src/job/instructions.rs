@@ -26,6 +26,9 @@ impl Instructions {
     pub fn not_acted_on(&self) -> Vec<&'static str> {
         let keys = [
             ("agents", !self.agents.is_empty()),
+            ("models.second_reader", self.models.second_reader.is_some()),
+            ("models.verify", self.models.verify.is_some()),
+            ("models.helpers", self.models.helpers.is_some()),
             ("tools.shell", self.tools.shell),
             ("tools.mcp", !self.tools.mcp.is_empty()),
         ];
@@ -33,7 +36,10 @@ impl Instructions {
     }
 }
 
-use super::limits::Limits;
+use super::{
+    limits::Limits,
+    models::{ModelRoles, Tier},
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -51,6 +57,12 @@ pub struct Instructions {
     /// `provider:name`; a flag or the configuration overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Models for other work than the main one.
+    #[serde(default, skip_serializing_if = "ModelRoles::is_empty")]
+    pub models: ModelRoles,
+    /// The tier at which models are asked, where their provider has it.
+    #[serde(default, skip_serializing_if = "Tier::is_standard")]
+    pub tier: Tier,
     /// Models to use, in this order, when the first one is down or refuses.
     pub fallback: Vec<String>,
     /// Bounds on each planned phase.

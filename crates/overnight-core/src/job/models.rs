@@ -25,6 +25,60 @@ impl ModelChoice {
     }
 }
 
+/// How soon and how dearly a provider answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// As usual.
+    #[default]
+    Standard,
+    /// When the provider has room, for less.
+    Flex,
+}
+
+impl Tier {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Flex => "flex",
+        }
+    }
+
+    /// Read from its name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Standard, Self::Flex].into_iter().find(|tier| tier.name() == name)
+    }
+
+    /// For fields that are left out where nothing is special.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    pub fn is_standard(&self) -> bool {
+        *self == Self::Standard
+    }
+}
+
+/// Which models work on a job beside the one that does the work; none: that one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelRoles {
+    /// Reads the documents a second time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_reader: Option<String>,
+    /// Judges the deliverables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verify: Option<String>,
+    /// Does what is delegated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub helpers: Option<String>,
+}
+
+impl ModelRoles {
+    /// Whether the one model does everything.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// `openai` of `openai:gpt-4.1`.
 pub fn provider(model: &str) -> &str {
     model.split(':').next().unwrap_or_default()
@@ -37,6 +91,8 @@ pub struct ModelTurns {
     pub model: String,
     /// The name under which the server answered, where that is another.
     pub answered_as: Option<String>,
+    /// At which it was asked.
+    pub tier: Tier,
     /// At least 1.
     pub turns: u64,
 }
@@ -46,6 +102,8 @@ pub struct ModelTurns {
 pub struct Answered {
     asked: String,
     base_url: Option<String>,
+    /// At which the model is asked now.
+    pub tier: Tier,
     /// In the order in which they first answered.
     pub models: Vec<ModelTurns>,
     /// As [`ModelChoice::server`] names them.
@@ -62,14 +120,16 @@ impl Answered {
             self.base_url.clone_from(&choice.base_url);
         } else if let Event::Opened { model, .. } = event {
             self.asked.clone_from(model);
+        } else if let Event::TierChanged { tier, .. } = event {
+            self.tier = *tier;
         } else if let Event::ModelReplied { model, .. } = event {
             self.servers.insert(self.base_url.as_deref().unwrap_or_else(|| provider(&self.asked)).to_owned());
             let is_asked = *model == self.asked || self.asked.split_once(':').is_some_and(|(_, name)| name == model);
             let answered_as = (!is_asked).then(|| model.clone());
-            let same = |one: &&mut ModelTurns| one.model == self.asked && one.answered_as == answered_as;
-            match self.models.iter_mut().find(same) {
-                Some(one) => one.turns += 1,
-                None => self.models.push(ModelTurns { model: self.asked.clone(), answered_as, turns: 1 }),
+            let one = ModelTurns { model: self.asked.clone(), answered_as, tier: self.tier, turns: 1 };
+            match self.models.iter_mut().find(|other| ModelTurns { turns: 1, ..(*other).clone() } == one) {
+                Some(same) => same.turns += 1,
+                None => self.models.push(one),
             }
         }
     }
@@ -77,15 +137,17 @@ impl Answered {
     /// The same choice of model with no turns counted: for the next part of the journal.
     #[must_use]
     pub fn without_turns(&self) -> Self {
-        Self { asked: self.asked.clone(), base_url: self.base_url.clone(), ..Self::default() }
+        Self { asked: self.asked.clone(), base_url: self.base_url.clone(), tier: self.tier, ..Self::default() }
     }
 }
 
 impl fmt::Display for ModelTurns {
-    /// `openai:gpt-4.1 (12 turns, answered as gpt-4.1-2025-04-14)`.
+    /// `openai:gpt-5.4 (12 turns at the flex tier, answered as gpt-5.4-2026-03-05)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let answered_as = self.answered_as.as_ref().map(|name| format!(", answered as {name}")).unwrap_or_default();
-        write!(f, "{} ({} {}{answered_as})", self.model, self.turns, if self.turns == 1 { "turn" } else { "turns" })
+        let turns = if self.turns == 1 { "turn" } else { "turns" };
+        let tier = if self.tier.is_standard() { "" } else { " at the flex tier" };
+        write!(f, "{} ({} {turns}{tier}{answered_as})", self.model, self.turns)
     }
 }
 

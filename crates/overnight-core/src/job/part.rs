@@ -107,6 +107,7 @@ impl Event {
             Self::JobCreated { .. }
             | Self::Opened { .. }
             | Self::ModelChosen { .. }
+            | Self::TierChanged { .. }
             | Self::PhaseStarted { .. }
             | Self::PhaseEnded { .. }
             | Self::ArchiveStored { .. }

@@ -92,7 +92,8 @@ impl Job {
         self.answered.observe(event);
         match event {
             // The phase's beginning follows the end of planning in the same decision.
-            Event::JobCreated { .. } | Event::PlanningEnded { .. } => {}
+            // Which tier is asked, `answered` knows.
+            Event::JobCreated { .. } | Event::PlanningEnded { .. } | Event::TierChanged { .. } => {}
             Event::Opened { tools_sha256, model, .. } => {
                 let before = self.opened_with.replace(model.clone());
                 if before.is_some_and(|before| before != *model) {

@@ -37,7 +37,12 @@ impl Job {
             // Some servers say so now and then for no reason: the same prompt may be taken the next time.
             Remedy::Compact if self.attempts.too_long < MOST_TOO_LONG => {}
             Remedy::Compact => events.push(held(&HoldCause::PromptTooLong { said: reason })),
-            Remedy::Configure => events.push(Event::Held { reason: HoldReason::Paused, detail: reason }),
+            Remedy::Reopen if self.epoch.has_reasoning() => {
+                events.push(opening::event(self, EpochCause::HistoryRefused, None, counted_room(self)));
+            }
+            Remedy::Configure | Remedy::Reopen => {
+                events.push(Event::Held { reason: HoldReason::Paused, detail: reason })
+            }
         }
         events
     }

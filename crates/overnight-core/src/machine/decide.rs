@@ -170,11 +170,14 @@ impl Job {
         let Progress::Planning(planning) = &self.progress else { return None };
         let said = &pending.said;
         let skipped = |text: String| Some(vec![returned(said, CallEnd::Skipped, text)]);
-        let owed = todo_board::owed(planning).unwrap_or("go on with the next phase's first task");
+        let owed = todo_board::owed(planning);
         match &pending.call {
             ParsedCall::Control(
                 ControlCall::TodoComplete { .. } | ControlCall::TodoRewind { .. } | ControlCall::ArchiveAndReset { .. },
-            ) => skipped(format!("not run: the phase has ended, and the next one has not begun; {owed}")),
+            ) => {
+                let then = owed.unwrap_or("look at the plan, and complete the next phase's tasks in your next reply");
+                skipped(format!("not run: nothing is completed behind a phase's end; {then}"))
+            }
             // Also behind a call that was skipped.
             ParsedCall::Control(ControlCall::TodoWrite(items)) => {
                 Some(planning::set_todos(self, planning, said, items, at))
@@ -188,7 +191,10 @@ impl Job {
             ParsedCall::Work(_) if planning.is_last_try() => {
                 Some(planning::end(self, planning, PlanningEnd::FellBack, at))
             }
-            ParsedCall::Work(_) => skipped(format!("not run: the phase has ended; first {owed}, then call it again")),
+            ParsedCall::Work(_) => {
+                let first = owed.unwrap_or_default();
+                skipped(format!("not run: the phase has ended; first {first}, then call it again"))
+            }
         }
     }
 
@@ -404,6 +410,8 @@ impl Job {
                 vec![Event::Opened { version, model, tools_sha256: tools_sha256().to_owned(), torn_bytes }]
             }
             (Command::Edited { plan, memory }, _) => self.on_files_edited(plan, memory),
+            (Command::ChangeTier { tier, .. }, _) if tier == self.answered.tier => Vec::new(),
+            (Command::ChangeTier { tier, reason }, _) => vec![Event::TierChanged { tier, reason }],
             (Command::Choose { choice }, _) => vec![Event::ModelChosen { choice }],
             (Command::Hold { .. }, Status::Held { reason, .. }) if *reason != HoldReason::Outage => Vec::new(),
             (Command::Hold { reason, detail }, _) => vec![Event::Held { reason, detail }],

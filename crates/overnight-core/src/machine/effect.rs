@@ -8,7 +8,7 @@ use crate::{
         event::{ExaminedFiles, PreparedWrite, SavedFile, ToolResult, Why},
         failure::Failure,
         limits::Limits,
-        models::ModelChoice,
+        models::{ModelChoice, Tier},
         plan::Plan,
         record::{Delivered, HoldReason, QuotePositions},
         state::FileWrite,
@@ -125,6 +125,13 @@ pub enum Command {
     Choose {
         /// From the next call on.
         choice: ModelChoice,
+    },
+    /// The model is to be asked at another tier from here on.
+    ChangeTier {
+        /// From the next call on.
+        tier: Tier,
+        /// One sentence.
+        reason: String,
     },
     /// A person has edited files while the job was held.
     Edited {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::model::{
     FailureKind,
-    table::{Quirks, ToolChoice},
+    table::{LongCache, Quirks, ToolChoice},
 };
 use overnight_core::message::{Message, Prompt, ToolCall};
 use serde_json::{Map, Value, json};
@@ -46,6 +46,10 @@ impl Wire for Anthropic {
 
     fn framing(&self) -> Framing {
         Framing::ServerSentEvents
+    }
+
+    fn marks_cache(&self) -> bool {
+        true
     }
 
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
@@ -80,6 +84,7 @@ fn kind(error: &Value) -> Option<FailureKind> {
         "billing_error" => FailureKind::QuotaUsed,
         // The second is llama.cpp's.
         "request_too_large" | "exceed_context_size_error" => FailureKind::ContextLength,
+        "invalid_request_error" if message.contains("bound to a different conversation") => FailureKind::HistoryRefused,
         "invalid_request_error" if speaks_of_length(message) => FailureKind::ContextLength,
         "invalid_request_error" if speaks_of_paying(message) => FailureKind::QuotaUsed,
         "invalid_request_error" => FailureKind::BadRequest,
@@ -104,7 +109,14 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
     if !system.is_empty() {
         put("system", Value::Array(system));
     }
-    put("messages", messages(prompt, quirks.cache_marks));
+    put("messages", messages(prompt, quirks));
+    if quirks.reasoning.is_some() {
+        // The vendor's only way from Opus 4.6 on: a budget is refused.
+        put("thinking", json!({ "type": "adaptive" }));
+    }
+    if let Some(level) = quirks.reasoning_level() {
+        put("output_config", json!({ "effort": level }));
+    }
     if !prompt.tools.is_empty() {
         let tools = prompt
             .tools
@@ -148,24 +160,25 @@ fn system(prompt: &Prompt, quirks: &Quirks) -> Vec<Value> {
             Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         })
         .collect();
-    if quirks.cache_marks {
-        mark(blocks.last_mut());
+    if has_marks(quirks) {
+        mark(blocks.last_mut(), quirks.long_cache != LongCache::Nothing);
     }
     blocks
 }
 
 /// The epoch. Where marks are wanted, one stands behind the opening and one behind the newest message: all before it is as it
 /// was in the request before.
-fn messages(prompt: &Prompt, marks: bool) -> Value {
+fn messages(prompt: &Prompt, quirks: &Quirks) -> Value {
     let mut sides: Vec<RoleMessage> = Vec::new();
-    let mut is_opening = marks;
+    let is_long = quirks.long_cache == LongCache::All;
+    let mut is_opening = has_marks(quirks);
     for message in &prompt.messages {
         match message {
             Message::System { .. } => {}
             Message::User { text } => {
                 let mut block = said(text);
                 if is_opening {
-                    mark(block.as_mut());
+                    mark(block.as_mut(), is_long);
                     is_opening = false;
                 }
                 say(&mut sides, "user", block.into_iter().collect());
@@ -178,8 +191,8 @@ fn messages(prompt: &Prompt, marks: bool) -> Value {
         }
     }
     open(&mut sides);
-    if marks {
-        mark(sides.last_mut().and_then(|side| side.parts.last_mut()));
+    if has_marks(quirks) {
+        mark(sides.last_mut().and_then(|side| side.parts.last_mut()), is_long);
     }
     sides.into_iter().map(|side| json!({ "role": side.role, "content": side.parts })).collect()
 }
@@ -250,9 +263,14 @@ fn is_thinking(block: &Value) -> bool {
     matches!(text(block, "type"), "thinking" | "redacted_thinking")
 }
 
-/// What stands up to here is worth keeping in the provider's cache.
-fn mark(block: Option<&mut Value>) {
+fn has_marks(quirks: &Quirks) -> bool {
+    quirks.cache_marks.unwrap_or(Anthropic.marks_cache())
+}
+
+/// What stands up to here is worth keeping in the provider's cache: for five minutes, or for an hour.
+fn mark(block: Option<&mut Value>, is_long: bool) {
     if let Some(block) = block {
-        block["cache_control"] = json!({ "type": "ephemeral" });
+        block["cache_control"] =
+            if is_long { json!({ "type": "ephemeral", "ttl": "1h" }) } else { json!({ "type": "ephemeral" }) };
     }
 }

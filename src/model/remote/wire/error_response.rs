@@ -117,6 +117,7 @@ fn kind(status: u16, said: &ErrorDetails) -> FailureKind {
         | FailureKind::BrokenStream
         | FailureKind::Malformed
         | FailureKind::ContextLength
+        | FailureKind::HistoryRefused
         | FailureKind::NotFound
         | FailureKind::QuotaUsed
         | FailureKind::Exhausted => usual,
@@ -162,7 +163,9 @@ fn by_codes(said: &ErrorDetails) -> Option<FailureKind> {
         }
         "billing_error" | "exceeded_current_quota_error" => Some(FailureKind::QuotaUsed),
         "not_found" | "not_found_error" => Some(FailureKind::NotFound),
-        "invalid_request_error" | "invalid_argument" | "badrequesterror" => Some(FailureKind::BadRequest),
+        "invalid_request_error" | "invalid_argument" | "invalid_prompt" | "badrequesterror" => {
+            Some(FailureKind::BadRequest)
+        }
         "api_error" | "internal" | "internal_server_error" | "server_error" => Some(FailureKind::Server),
         _ => None,
     })

@@ -48,6 +48,10 @@ impl Wire for Gemini {
         Framing::ServerSentEvents
     }
 
+    fn flex(&self) -> Option<(&'static str, &'static str)> {
+        Some(("serviceTier", "flex"))
+    }
+
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
         let method = if request.quirks.streams { "streamGenerateContent?alt=sse" } else { "generateContent" };
         OutgoingRequest {
@@ -156,6 +160,9 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
     );
     if !quirks.stop.is_empty() {
         config.insert("stopSequences".to_owned(), json!(quirks.stop));
+    }
+    if let Some(level) = quirks.reasoning_level() {
+        config.insert("thinkingConfig".to_owned(), json!({ "thinkingLevel": level }));
     }
     put("generationConfig", Value::Object(config));
     add(&mut body, &quirks.extra);

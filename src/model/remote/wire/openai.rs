@@ -36,6 +36,10 @@ impl Wire for OpenAi {
         Framing::ServerSentEvents
     }
 
+    fn flex(&self) -> Option<(&'static str, &'static str)> {
+        Some(("service_tier", "flex"))
+    }
+
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
         OutgoingRequest { path: "chat/completions".to_owned(), headers: Vec::new(), body: written(&ChatBody(*request)) }
     }
@@ -69,6 +73,9 @@ impl ChatBody<'_> {
             if let Some(is_parallel) = quirks.parallel_calls {
                 set("parallel_tool_calls", is_parallel.into());
             }
+        }
+        if let Some(level) = quirks.reasoning_level() {
+            set("reasoning_effort", level.into());
         }
         if quirks.streams {
             set("stream", true.into());

@@ -9,16 +9,19 @@ use crate::{
     job::{
         contract::{self, json_path::JsonPath},
         limits::Limits,
+        models::{ModelRoles, Tier},
     },
     message::{MOST_LEVELS, is_within},
     yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue},
 };
 use std::collections::BTreeMap;
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "name",
     "description",
     "model",
+    "models",
+    "tier",
     "fallback",
     "phase",
     "context",
@@ -85,10 +88,16 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
     }
     let keys = root.table(&KEYS)?;
     let name = keys.required("name")?.line(100)?;
+    let model = keys.get("model").map(|at| at.line(200)).transpose()?;
+    let (work, models) = or_default(keys.get("models").map(|at| model_roles(at, model.is_some())))?;
     Ok(Instructions {
         name,
         description: or_default(keys.get("description").map(|at| at.line(500)))?,
-        model: keys.get("model").map(|at| at.line(200)).transpose()?,
+        model: model.or(work),
+        models,
+        tier: keys
+            .get("tier")
+            .map_or(Ok(Tier::Standard), |at| at.word(&[("standard", Tier::Standard), ("flex", Tier::Flex)]))?,
         fallback: or_default(keys.get("fallback").map(|at| at.lines(200)))?,
         phase: or_default(keys.get("phase").map(phase))?,
         context: or_default(keys.get("context").map(context))?,
@@ -111,6 +120,18 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
 
 fn or_default<T: Default>(value: Option<Result<T, ValueError>>) -> Result<T, ValueError> {
     value.unwrap_or_else(|| Ok(T::default()))
+}
+
+/// The model for the work, which `model` names too, and those for other work.
+fn model_roles(at: &YamlValue<'_>, has_model: bool) -> Result<(Option<String>, ModelRoles), ValueError> {
+    let keys = at.table(&["work", "second_reader", "verify", "helpers"])?;
+    let line = |key: &str| keys.get(key).map(|at| at.line(200)).transpose();
+    if let Some(at) = keys.get("work").filter(|_| has_model) {
+        return Err(at.wrong("is said by 'model' already; keep one of them"));
+    }
+    let roles =
+        ModelRoles { second_reader: line("second_reader")?, verify: line("verify")?, helpers: line("helpers")? };
+    Ok((line("work")?, roles))
 }
 
 fn phase(at: &YamlValue<'_>) -> Result<PhaseBounds, ValueError> {

@@ -46,6 +46,7 @@ struct TokenCounts {
     cached: u64,
     cache_written: u64,
     output: u64,
+    thinking: u64,
 }
 
 impl Decode for MessagesReply {
@@ -124,6 +125,7 @@ impl MessagesReply {
             counts.cached = counts.cached.max(count(usage, "cache_read_input_tokens"));
             counts.cache_written = counts.cache_written.max(count(usage, "cache_creation_input_tokens"));
             counts.output = counts.output.max(count(usage, "output_tokens"));
+            counts.thinking = counts.thinking.max(count(&usage["output_tokens_details"], "thinking_tokens"));
         }
     }
 
@@ -238,7 +240,7 @@ impl TokenCounts {
             output: self.output,
             cached: self.cached,
             cache_written: self.cache_written,
-            reasoning: 0,
+            reasoning: self.thinking.min(self.output),
         }
     }
 }

@@ -10,7 +10,7 @@ fn sent(messages: Vec<Message>, tools: Vec<ToolSpec>, quirks: &Quirks) -> Value 
 }
 
 fn unmarked() -> Quirks {
-    Quirks { output_tokens: 100, cache_marks: false, ..Quirks::default() }
+    Quirks { output_tokens: 100, cache_marks: Some(false), ..Quirks::default() }
 }
 
 fn system(text: &str) -> Message {

@@ -1,0 +1,192 @@
+//! OpenAI's Responses API, stateless: the server keeps nothing (`store: false`), and reasoning goes back encrypted with the
+//! reply that it belongs to. Ids of messages and calls are left out, because a server that stores nothing looks for them in
+//! vain; those of reasoning stay. Source: the types of openai-python, `types/responses`.
+
+mod decode;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Decode, Framing, OutgoingRequest, Wire, WireRequest,
+    call_parts::{as_object, text},
+    error_response,
+    fields::{add, tool_name},
+    openai::OpenAi,
+    written,
+};
+use crate::model::{FailureKind, table::ToolChoice};
+use overnight_core::{
+    job::digest::sha256,
+    message::{Message, Prompt, ToolCall},
+};
+use serde_json::{Map, Value, json};
+
+/// The name in [`overnight_core::message::Reply::carried`].
+const NAME: &str = "responses";
+/// Into so many groups the jobs of one system prompt are put: the vendor routes by the key of the cache, and asks for at most
+/// some 15 requests a minute under one.
+const CACHE_GROUPS: u32 = 8;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Responses;
+
+impl Wire for Responses {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn base_url(&self) -> &'static str {
+        OpenAi.base_url()
+    }
+
+    fn key_variable(&self) -> Option<&'static str> {
+        OpenAi.key_variable()
+    }
+
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        OpenAi.key_header(key)
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::ServerSentEvents
+    }
+
+    fn flex(&self) -> Option<(&'static str, &'static str)> {
+        OpenAi.flex()
+    }
+
+    fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
+        OutgoingRequest { path: "responses".to_owned(), headers: Vec::new(), body: written(&body(request)) }
+    }
+
+    fn decoder(&self) -> Box<dyn Decode> {
+        Box::<decode::ResponsesReply>::default()
+    }
+
+    fn refusal(&self, status: u16, body: &str) -> (FailureKind, String) {
+        error_response::refusal(status, body)
+    }
+}
+
+fn body(request: &WireRequest<'_>) -> Map<String, Value> {
+    let WireRequest { prompt, model, quirks } = *request;
+    let mut body = Map::new();
+    let mut put = |field: &str, value: Value| body.insert(field.to_owned(), value);
+    put("model", json!(model));
+    put("store", json!(false));
+    put("include", json!(["reasoning.encrypted_content"]));
+    put("prompt_cache_key", json!(cache_key(prompt)));
+    if !prompt.tools.is_empty() {
+        put(
+            "tools",
+            prompt
+                .tools
+                .iter()
+                .map(|tool| {
+                    json!({
+                        "type": "function", "name": tool.name, "description": tool.description,
+                        "parameters": tool.parameters, "strict": false,
+                    })
+                })
+                .collect(),
+        );
+        match quirks.tool_choice {
+            ToolChoice::Unset => {}
+            ToolChoice::Auto => drop(put("tool_choice", json!("auto"))),
+            ToolChoice::Required => drop(put("tool_choice", json!("required"))),
+        }
+        if let Some(is_parallel) = quirks.parallel_calls {
+            put("parallel_tool_calls", json!(is_parallel));
+        }
+    }
+    put(quirks.output_field.as_deref().unwrap_or("max_output_tokens"), json!(quirks.output_tokens));
+    if let Some(level) = quirks.reasoning_level() {
+        put("reasoning", json!({ "effort": level }));
+    }
+    if quirks.streams {
+        put("stream", json!(true));
+    }
+    put("input", prompt.messages.iter().flat_map(|message| items(message, quirks.cache_marks == Some(true))).collect());
+    add(&mut body, &quirks.extra);
+    body
+}
+
+/// By which the vendor finds the server that has the prefix: the same for all requests of one history, and for one job in
+/// eight of those with the same system prompt.
+fn cache_key(prompt: &Prompt) -> String {
+    let of = |wanted: fn(&Message) -> Option<&str>| {
+        sha256(prompt.messages.iter().find_map(wanted).unwrap_or_default().as_bytes())
+    };
+    let system = of(|message| match message {
+        Message::System { text } => Some(text),
+        Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
+    });
+    let opening = of(|message| match message {
+        Message::User { text } => Some(text),
+        Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
+    });
+    let group = u32::from_str_radix(&opening[..4], 16).unwrap_or_default() % CACHE_GROUPS;
+    format!("overnight-{}-{group}", &system[..16])
+}
+
+/// A message as the items that stand for it. The end of what all requests have in common is marked where that is wanted.
+fn items(message: &Message, marks: bool) -> Vec<Value> {
+    match message {
+        Message::System { text } => {
+            let mut said = json!({ "type": "input_text", "text": text });
+            if marks {
+                said["prompt_cache_breakpoint"] = json!({ "mode": "explicit" });
+            }
+            vec![json!({ "role": "developer", "content": [said] })]
+        }
+        Message::User { text } => vec![json!({ "role": "user", "content": text })],
+        Message::Tool { call, text, .. } => {
+            vec![json!({ "type": "function_call_output", "call_id": call, "output": text })]
+        }
+        Message::Assistant { text, calls, carried } => reply(text, calls, carried.as_deref()),
+    }
+}
+
+/// A reply as it goes back: its reasoning where it stood, or first where the reply was repaired.
+fn reply(said: &str, calls: &[ToolCall], carried: Option<&Value>) -> Vec<Value> {
+    let message = |text: &str, phase: Option<&Value>| {
+        let mut message = json!({ "role": "assistant", "content": text });
+        if let Some(phase) = phase {
+            message["phase"] = phase.clone();
+        }
+        message
+    };
+    let mut made = calls.iter().map(|call| {
+        let arguments = as_object(&call.arguments).to_string();
+        json!({ "type": "function_call", "call_id": call.id, "name": tool_name(&call.name), "arguments": arguments })
+    });
+    let own = || (!said.trim().is_empty()).then(|| message(said, None));
+    let carried = carried.and_then(|carried| carried.get(NAME)).and_then(Value::as_array);
+    let carried = carried.map(Vec::as_slice).unwrap_or_default();
+    if !is_in_place(carried, said, calls.len()) {
+        let reasoning = carried.iter().filter(|item| is_reasoning(item)).cloned();
+        return reasoning.chain(own()).chain(made).collect();
+    }
+    let mut items: Vec<Value> = carried
+        .iter()
+        .filter_map(|item| match text(item, "type") {
+            "message" => Some(message(text(item, "text"), item.get("phase"))),
+            "function_call" => made.next(),
+            _ => Some(item.clone()),
+        })
+        .collect();
+    // Reasoning belongs to the item behind it.
+    while items.pop_if(|item| is_reasoning(item)).is_some() {}
+    items
+}
+
+/// Whether what is carried also holds the places of texts and calls, and these are still the same.
+fn is_in_place(carried: &[Value], said: &str, calls: usize) -> bool {
+    let of = |kind: &'static str| carried.iter().filter(move |item| text(item, "type") == kind);
+    let texts: String = of("message").map(|item| text(item, "text")).collect();
+    texts.trim() == said.trim() && of("function_call").count() == calls
+}
+
+fn is_reasoning(item: &Value) -> bool {
+    text(item, "type") == "reasoning"
+}
