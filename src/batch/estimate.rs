@@ -73,9 +73,10 @@ impl Estimate {
     pub fn cost(&self, model: &dyn Model) -> Option<f64> {
         // Turn by turn: a price may be another one for a long prompt.
         let turns = self.turns.max(1);
-        let turn = Usage { input: self.input / turns, output: self.output / turns, ..Usage::default() };
+        let of = |input, output| model.cost(&Usage { input, output, ..Usage::default() });
+        let (turn, rest) = (of(self.input / turns, self.output / turns)?, of(self.input % turns, self.output % turns)?);
         #[expect(clippy::cast_precision_loss, reason = "no job has so many turns that it matters")]
-        model.cost(&turn).map(|cost| cost * turns as f64)
+        Some(turn * turns as f64 + rest)
     }
 }
 

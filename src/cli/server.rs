@@ -207,6 +207,7 @@ pub(super) async fn open_all(
 ) -> Result<JobModels, CliError> {
     let target = &target.at_tier(&app.settings, instructions);
     let first = open(app, target).await?;
+    note_missing_tier(target, &*first);
     let mut others = Vec::new();
     for name in &instructions.fallback {
         let model = open(app, &target.fallback(name)).await;
@@ -223,9 +224,21 @@ pub(super) fn all_without_jobs(
 ) -> Result<JobModels, CliError> {
     let target = &target.at_tier(settings, instructions);
     let first = without_jobs(settings, target)?;
+    note_missing_tier(target, &*first);
     let open =
         |name: &String| without_jobs(settings, &target.fallback(name)).map_err(|error| fallback_error(name, &error));
     Ok(JobModels { first, others: instructions.fallback.iter().map(open).collect::<Result<_, _>>()? })
+}
+
+/// Says that a tier which was asked for is not to be had.
+fn note_missing_tier(target: &Target, model: &dyn Model) {
+    if target.tier != model.tier() && model.endpoint().is_some() {
+        out::note(&format!(
+            "{} has no {} tier that is known: it is called at the standard one (a table of models can say `flex`)",
+            model.name(),
+            target.tier.name()
+        ));
+    }
 }
 
 /// A job's only model.

@@ -70,6 +70,11 @@ pub trait Model: Send + Sync + std::fmt::Debug {
         if self.standard_tier().is_some() { Tier::Flex } else { Tier::Standard }
     }
 
+    /// The share of its price that it costs at the tier `flex`; `None` where its provider has no such tier.
+    fn flex_share(&self) -> Option<f64> {
+        None
+    }
+
     /// USD of one call; `None` where the price isn't known.
     fn cost(&self, usage: &Usage) -> Option<f64>;
 }

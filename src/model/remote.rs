@@ -352,6 +352,10 @@ impl Model for RemoteModel {
         self.standard.clone().map(|standard| standard as Arc<dyn Model>)
     }
 
+    fn flex_share(&self) -> Option<f64> {
+        self.quirks.flex.filter(|_| self.wire.flex().is_some())
+    }
+
     fn cost(&self, usage: &Usage) -> Option<f64> {
         self.quirks.price.as_ref().map(|price| price.cost(usage))
     }

@@ -374,7 +374,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     let shown = dir.submitted(&priced);
     let tokens = |name: &str| shown[name].as_f64().unwrap();
     let cost = (tokens("tokens_in") * 2.5 + tokens("tokens_out") * 10.0) / 1e6;
-    assert!(cost > 0.0);
+    assert!(cost > 0.0 && (shown["cost_usd"].as_f64().unwrap() - cost).abs() < 1e-9);
     let estimate = Estimate::of_job([10, 7, 9], 100_000);
     assert_eq!(
         (&shown["turns"], &shown["tokens_in"], &shown["tokens_out"]),
@@ -385,7 +385,8 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
         json!({
             "duplicates": [], "dry_run": true, "instructions": "task", "model": "openai:gpt-4o", "jobs": 1, "held": 0, "documents": 3,
             "bytes": 112, "text_tokens": 26, "turns": shown["turns"], "tokens_in": shown["tokens_in"],
-            "tokens_out": shown["tokens_out"], "cost_usd": cost, "budget_usd": null, "run_after": null,
+            "tokens_out": shown["tokens_out"], "cost_usd": shown["cost_usd"], "tier": "standard",
+            "cost_usd_standard": shown["cost_usd"], "cost_usd_flex": null, "budget_usd": null, "run_after": null,
             "time_window": null, "then": null, "left_out": [
                 {"path": "docs/empty.txt", "why": "no text in it"},
                 {"path": "docs/scan.pdf", "why": "can't be read as PDF, because it is cut off before its table of objects: open it in its own program and save it again, or leave it out"},

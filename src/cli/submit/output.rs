@@ -12,6 +12,7 @@ use crate::{
 };
 use overnight_core::job::{
     id::JobId,
+    models::Tier,
     record::{HoldReason, JobStatus},
     time::Timestamp,
 };
@@ -101,6 +102,11 @@ struct DryRunView<'s> {
     tokens_out: u64,
     /// Null where the model's price isn't known.
     cost_usd: Option<f64>,
+    /// At which the model is asked.
+    tier: Tier,
+    /// What the jobs would cost at each tier; null where the provider has no such tier.
+    cost_usd_standard: Option<f64>,
+    cost_usd_flex: Option<f64>,
     budget_usd: Option<f64>,
     run_after: Option<Timestamp>,
     time_window: Option<&'s str>,
@@ -212,6 +218,8 @@ pub(super) fn dry_run(
         Estimate::of_job(tokens(), assignment.budget_tokens)
     };
     let jobs = if submission.each { selection.documents.len() } else { 1 };
+    let model = &*assignment.models.first;
+    let standard = estimate.cost(model.standard_tier().as_deref().unwrap_or(model));
     let shown = DryRunView {
         is_one: true,
         instructions: &assignment.instructions.name,
@@ -224,7 +232,10 @@ pub(super) fn dry_run(
         turns: estimate.turns,
         tokens_in: estimate.input,
         tokens_out: estimate.output,
-        cost_usd: estimate.cost(&*assignment.models.first),
+        cost_usd: estimate.cost(model),
+        tier: model.tier(),
+        cost_usd_standard: standard,
+        cost_usd_flex: standard.zip(model.flex_share()).map(|(cost, share)| cost * share),
         budget_usd: submission.budget_usd,
         run_after: submission.run_after,
         time_window: submission.time_window.as_deref(),
@@ -262,7 +273,16 @@ impl DryRunView<'_> {
             amount(self.text_tokens)
         );
         let _ = match self.cost_usd {
-            Some(cost) => writeln!(text, "cost: about {cost:.2} USD{}", over_budget_note(cost, self.budget_usd)),
+            Some(cost) => {
+                let over = over_budget_note(cost, self.budget_usd);
+                let other = match self.tier {
+                    Tier::Standard => self.cost_usd_flex.map(|cost| ("flex", cost)),
+                    Tier::Flex => self.cost_usd_standard.map(|cost| ("standard", cost)),
+                };
+                let other =
+                    other.map(|(tier, cost)| format!(" ({cost:.2} USD at the {tier} tier)")).unwrap_or_default();
+                writeln!(text, "cost: about {cost:.2} USD{other}{over}")
+            }
             None => writeln!(text, "cost: not known; give the model's price with --models"),
         };
         text.push_str("(An estimate, by how a job is worked: each part of a document is read once and stays in two prompts; a model may need twice as much, or half.");

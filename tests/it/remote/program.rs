@@ -180,8 +180,7 @@ fn a_jobs_server_stays_whatever_the_model_and_its_key_goes_nowhere_else() {
     };
     assert_eq!(remote.run("sk-right", &["-m", "openai:one", "--turns", "1"]).code, 4);
     assert_eq!(again(&["-m", "openai:two", "--turns", "2"]).code, 4);
-    let turns =
-        |model: &str, turns: u64| json!({"model": model, "answered_as": null, "tier": "standard", "turns": turns});
+    let turns = |model: &str, turns: u64| json!({"model": model, "answered_as": null, "tier": "standard", "left_flex": null, "turns": turns});
     let models = json!([turns("openai:one", 1), turns("openai:two", 1)]);
     for told in [
         &json(&["show", "last"])["models"],

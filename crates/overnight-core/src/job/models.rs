@@ -93,6 +93,8 @@ pub struct ModelTurns {
     pub answered_as: Option<String>,
     /// At which it was asked.
     pub tier: Tier,
+    /// Why it was the standard one, where the tier `flex` was left for it.
+    pub left_flex: Option<String>,
     /// At least 1.
     pub turns: u64,
 }
@@ -104,6 +106,7 @@ pub struct Answered {
     base_url: Option<String>,
     /// At which the model is asked now.
     pub tier: Tier,
+    left_flex: Option<String>,
     /// In the order in which they first answered.
     pub models: Vec<ModelTurns>,
     /// As [`ModelChoice::server`] names them.
@@ -120,13 +123,20 @@ impl Answered {
             self.base_url.clone_from(&choice.base_url);
         } else if let Event::Opened { model, .. } = event {
             self.asked.clone_from(model);
-        } else if let Event::TierChanged { tier, .. } = event {
+        } else if let Event::TierChanged { tier, reason } = event {
             self.tier = *tier;
+            self.left_flex = tier.is_standard().then(|| reason.clone());
         } else if let Event::ModelReplied { model, .. } = event {
             self.servers.insert(self.base_url.as_deref().unwrap_or_else(|| provider(&self.asked)).to_owned());
             let is_asked = *model == self.asked || self.asked.split_once(':').is_some_and(|(_, name)| name == model);
             let answered_as = (!is_asked).then(|| model.clone());
-            let one = ModelTurns { model: self.asked.clone(), answered_as, tier: self.tier, turns: 1 };
+            let one = ModelTurns {
+                model: self.asked.clone(),
+                answered_as,
+                tier: self.tier,
+                left_flex: self.left_flex.clone(),
+                turns: 1,
+            };
             match self.models.iter_mut().find(|other| ModelTurns { turns: 1, ..(*other).clone() } == one) {
                 Some(same) => same.turns += 1,
                 None => self.models.push(one),
@@ -137,7 +147,7 @@ impl Answered {
     /// The same choice of model with no turns counted: for the next part of the journal.
     #[must_use]
     pub fn without_turns(&self) -> Self {
-        Self { asked: self.asked.clone(), base_url: self.base_url.clone(), tier: self.tier, ..Self::default() }
+        Self { models: Vec::new(), servers: BTreeSet::new(), ..self.clone() }
     }
 }
 
@@ -147,7 +157,8 @@ impl fmt::Display for ModelTurns {
         let answered_as = self.answered_as.as_ref().map(|name| format!(", answered as {name}")).unwrap_or_default();
         let turns = if self.turns == 1 { "turn" } else { "turns" };
         let tier = if self.tier.is_standard() { "" } else { " at the flex tier" };
-        write!(f, "{} ({} {turns}{tier}{answered_as})", self.model, self.turns)
+        let left = self.left_flex.as_ref().map(|why| format!("; the flex tier was left: {why}")).unwrap_or_default();
+        write!(f, "{} ({} {turns}{tier}{answered_as}{left})", self.model, self.turns)
     }
 }
 
