@@ -7,3 +7,4 @@ mod probes;
 mod program;
 mod served;
 pub(crate) mod server;
+mod strict;

@@ -6,7 +6,7 @@
 use super::server::{Chaos, Format, Mishap, Server, Setup};
 use crate::support::{Place, Rested, cases, shipped, wait};
 use overnight::{
-    model::{Model, remote::Timeouts, rules::Offline},
+    model::{Model, remote::Timeouts, rules::Offline, table::ModelTable},
     runner::{JobOutcome, ModelOptions, RunError, open_model},
     workspace::{Workspace, journal},
 };
@@ -133,9 +133,15 @@ async fn job(model: Arc<dyn Model>) -> (Story, Place) {
 }
 
 fn remote(server: &Server, format: Format) -> Arc<dyn Model> {
+    let models = "version: 1\nmodels:\n  - match: \"openai:*\"\n    api: responses\n";
+    let models = (format == Format::Responses).then(|| ModelTable::parse("models.yaml", models).unwrap());
     let options =
-        ModelOptions { base_url: Some(server.base_url(format)), timeouts: PATIENCE, ..ModelOptions::default() };
-    open_model(&format!("{}:able-agent", format.name()), &options).unwrap()
+        ModelOptions { base_url: Some(server.base_url(format)), timeouts: PATIENCE, models, ..ModelOptions::default() };
+    let name = match format {
+        Format::Responses => "openai:able-agent".to_owned(),
+        _ => format!("{}:able-agent", format.name()),
+    };
+    open_model(&name, &options).unwrap()
 }
 
 /// Works jobs behind servers of their own at the same time; each is to come to what it comes to without a server. The
@@ -268,8 +274,8 @@ fn nights_that_go_wrong_in_every_way() {
         Ok(listed) => listed.split_whitespace().map(|seed| seed.parse().unwrap()).collect(),
         Err(_) => (1..=u64::from(cases(8))).collect(),
     };
-    let ways = seeds
-        .into_iter()
-        .map(|seed| ("night".to_owned(), Format::ALL[usize::try_from(seed % 4).unwrap()], Chaos::night(seed)));
+    let ways = seeds.into_iter().map(|seed| {
+        ("night".to_owned(), Format::ALL[usize::try_from(seed).unwrap() % Format::ALL.len()], Chaos::night(seed))
+    });
     nights(ways.collect());
 }

@@ -3,12 +3,16 @@
 use super::{
     cache,
     chaos::Mishap,
+    check::Checked,
     format::{Asked, Called, Events, Format, Refusal, Said},
     http::{Asking, Wire},
     serve::Shared,
 };
 use overnight::model::Request;
-use overnight_core::message::{Reply, Stop, Usage};
+use overnight_core::{
+    message::{Reply, Stop, Usage},
+    tokens::estimate,
+};
 use serde_json::{Value, json};
 use std::{
     io,
@@ -34,14 +38,11 @@ pub(super) async fn answer(wire: &mut Wire, asking: &Asking, shared: &Shared) ->
         return refuse(wire, format, Refusal::Key, "API key not valid. Please pass a valid API key.").await;
     }
     let read = match serde_json::from_slice::<Value>(&asking.body) {
-        Ok(body) => format.read(asking, &body).and_then(|asked| {
-            let refused = shared.histories.lock().unwrap().check(&body, &asked.prompt);
-            refused.map_or(Ok(asked), Err)
-        }),
+        Ok(body) => read(format, asking, &body, shared).map(|asked| (asked, body)),
         Err(error) => Err(format!("We could not parse the JSON body of your request: {error}")),
     };
-    let asked = match read {
-        Ok(asked) => asked,
+    let (asked, body) = match read {
+        Ok(read) => read,
         Err(words) => {
             shared.complain(format!("{}: {words}", format.name()));
             return refuse(wire, format, Refusal::BadRequest, &words).await;
@@ -51,11 +52,15 @@ pub(super) async fn answer(wire: &mut Wire, asking: &Asking, shared: &Shared) ->
         let words = format!("The model `{}` does not exist; there is `{known}`", asked.model);
         return refuse(wire, format, Refusal::NotFound, &words).await;
     }
-    let tokens = cache::tokens(&asked.prompt);
+    let tokens = cache::tokens(&asked.blocks);
     if let Some(most) = shared.setup.window.filter(|most| tokens > *most) {
         return refuse(wire, format, Refusal::TooLong, &format.too_long(tokens, most)).await;
     }
-    let mishap = shared.chaos.lock().unwrap().draw();
+    let mishap = shared.chaos.lock().unwrap().draw(|mishap| match mishap {
+        Mishap::NoFlex => asked.is_flex,
+        Mishap::Bound => asked.returns,
+        _ => true,
+    });
     if let Some(mishap) = mishap {
         *shared.counts().mishaps.entry(format!("{mishap:?}")).or_default() += 1;
     }
@@ -68,11 +73,21 @@ pub(super) async fn answer(wire: &mut Wire, asking: &Asking, shared: &Shared) ->
             () = wire.gone() => return Ok(false),
         }
     }
-    let said = match said(format, &asked, shared).await {
+    let mut said = match said(format, &asked, &body, shared).await {
         Ok(said) => spoilt(said, mishap),
         Err(words) => return refuse(wire, format, Refusal::Server, &words).await,
     };
+    if asked.thinks.unwrap_or(shared.setup.thinks) {
+        shared.thoughts.lock().unwrap().think(format, &body, &asked, &mut said);
+    }
     say(wire, format, &asked, &said, mishap, shared).await
+}
+
+fn read(format: Format, asking: &Asking, body: &Value, shared: &Shared) -> Checked<Asked> {
+    let mut asked = format.read(asking, body)?;
+    asked.returns = shared.thoughts.lock().unwrap().check(format, body, &asked)?;
+    asked.blocks = cache::blocks(format, &asked.model, body);
+    shared.histories.lock().unwrap().check(body, &asked.prompt).map_or(Ok(asked), Err)
 }
 
 async fn refuse(wire: &mut Wire, format: Format, refusal: Refusal, words: &str) -> io::Result<bool> {
@@ -91,6 +106,13 @@ async fn before(wire: &mut Wire, format: Format, mishap: Option<Mishap>, tokens:
             vec![("retry-after", date.format("%a, %d %b %Y %H:%M:%S GMT").to_string())]
         }
         Mishap::RateBare => Vec::new(),
+        Mishap::NoFlex => return Some(refuse(wire, format, Refusal::NoFlex, "Resource Unavailable").await),
+        Mishap::Bound => {
+            let words = "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different \
+                         conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \
+                         \"drop_block\".";
+            return Some(refuse(wire, format, Refusal::BadRequest, words).await);
+        }
         Mishap::Error500 => return Some(refuse(wire, format, Refusal::Server, "Internal server error").await),
         Mishap::Unavailable503 => {
             return Some(refuse(wire, format, Refusal::Unavailable, "The engine is currently overloaded").await);
@@ -130,7 +152,7 @@ async fn before(wire: &mut Wire, format: Format, mishap: Option<Mishap>, tokens:
     Some(wire.whole(429, "application/json", &headers, &body).await.map(|()| true))
 }
 
-async fn said(format: Format, asked: &Asked, shared: &Shared) -> Result<Said, String> {
+async fn said(format: Format, asked: &Asked, body: &Value, shared: &Shared) -> Result<Said, String> {
     let number = shared.replies.fetch_add(1, Ordering::Relaxed) + 1;
     let request = Request { prompt: &asked.prompt, turn: number, received: &AtomicU64::new(0) };
     let reply: Reply = shared.setup.model.reply(request).await.map_err(|failure| failure.to_string())?;
@@ -146,13 +168,19 @@ async fn said(format: Format, asked: &Asked, shared: &Shared) -> Result<Said, St
     let mut said = Said {
         number,
         model: asked.model.clone(),
+        thoughts: Vec::new(),
         text: reply.text,
         calls: calls.collect(),
         usage: Usage::default(),
         stop: reply.stop,
         letters: shared.setup.letters.max(1),
     };
-    said.usage = shared.cache.lock().unwrap().usage(asked, &said);
+    let (usage, in_common) = shared.cache.lock().unwrap().usage(format, asked, body);
+    let called = said.calls.iter().map(|call| estimate(&call.arguments) + 8).sum::<u64>();
+    said.usage = Usage { output: (estimate(&said.text) + called).max(1), ..usage };
+    let mut counts = shared.counts();
+    counts.shared += in_common;
+    counts.cached += usage.cached;
     Ok(said)
 }
 
@@ -198,6 +226,8 @@ fn spoilt(mut said: Said, mishap: Option<Mishap>) -> Said {
         Mishap::RateSeconds
         | Mishap::RateDate
         | Mishap::RateBare
+        | Mishap::NoFlex
+        | Mishap::Bound
         | Mishap::Error500
         | Mishap::Html502
         | Mishap::Unavailable503

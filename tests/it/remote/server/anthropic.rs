@@ -1,7 +1,7 @@
 //! Anthropic Messages: https://docs.anthropic.com/en/api/messages
 
 use super::{
-    check::{Checked, is_name, list, object, only, string, tool},
+    check::{Checked, is_name, list, object, one_of, only, string, tool, version},
     format::{Asked, Events, Refusal, Said, pieces},
     http::Asking,
 };
@@ -9,7 +9,7 @@ use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "model",
     "messages",
     "max_tokens",
@@ -23,19 +23,17 @@ const FIELDS: [&str; 15] = [
     "stop_sequences",
     "metadata",
     "thinking",
+    "output_config",
     "service_tier",
     "cache_control",
 ];
 const MOST_MARKS: usize = 4;
-const THOUGHT: &str = "What the board asks for comes first.";
-const SIGNATURE: &str = "c2lnbmVkIGJ5IHRoZSBzZXJ2ZXI=";
 
 /// A prompt being read.
 #[derive(Default)]
 struct Reading {
     messages: Vec<Message>,
-    /// Behind which of them a mark stands.
-    marks: Vec<usize>,
+    /// Marks for the cache.
     count: usize,
     ids: BTreeSet<String>,
 }
@@ -53,7 +51,6 @@ impl Reading {
             return Err(format!("{place}: cache_control cannot be set for empty text blocks"));
         }
         self.count += 1;
-        self.marks.push(self.messages.len());
         Ok(())
     }
 
@@ -101,31 +98,92 @@ pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
     let Some(most @ 1..) = body["max_tokens"].as_u64() else {
         return Err("max_tokens: Field required".to_owned());
     };
+    let newest = Newest::of(model);
     let thinks = body["thinking"]["type"] == "enabled";
+    read_thinking(body, newest)?;
     if thinks && body["thinking"]["budget_tokens"].as_u64().is_none_or(|budget| budget < 1024 || budget >= most) {
         return Err("`max_tokens` must be greater than `thinking.budget_tokens`, and that at least 1024.".to_owned());
     }
     let mut reading = Reading::default();
     let tools = read_tools(body, &mut reading)?;
-    read_choice(body, !tools.is_empty(), thinks)?;
+    read_choice(body, !tools.is_empty(), thinks || newest.no_force)?;
     if let Some(system) = body.get("system") {
         reading.texts(system, "system", |text| Message::System { text })?;
     }
     read_messages(&body["messages"], &mut reading, thinks)?;
+    // At the top it marks the last block, and counts.
+    reading.mark(fields, "body")?;
     if reading.count > MOST_MARKS {
         return Err(format!(
             "A maximum of {MOST_MARKS} blocks with cache_control may be provided. Found {}.",
             reading.count
         ));
     }
-    Ok(Asked {
-        prompt: Prompt { tools: tools.into(), messages: reading.messages },
-        model: model.to_owned(),
-        streams: body["stream"].as_bool().unwrap_or(false),
-        wants_usage: true,
-        thinks,
-        marks: Some(reading.marks),
-    })
+    let prompt = Prompt { tools: tools.into(), messages: reading.messages };
+    let asked = Asked::new(prompt, model, body["stream"].as_bool().unwrap_or(false));
+    let thinks = if thinks { Some(true) } else { (body["thinking"]["type"] == "disabled").then_some(false) };
+    Ok(Asked { thinks, is_bound: newest.is_bound, ..asked })
+}
+
+/// What a model no longer takes: platform.claude.com/docs/en/models, and build-with-claude/preserved-thinking for `is_bound`.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    /// Its thinking has no budget, as from 4.7 on.
+    no_budget: bool,
+    /// There are no sampling fields, as from 5 on.
+    no_sampling: bool,
+    /// Thinking can't be turned off or set: Fable and Mythos 5, Opus 5.5; Sonnet 5.5 has a mode of its own.
+    no_switch: bool,
+    has_between: bool,
+    /// No tool can be forced.
+    no_force: bool,
+    is_bound: bool,
+}
+
+impl Newest {
+    fn of(model: &str) -> Self {
+        let from = |makes: &[&str], least: (u64, u64)| {
+            makes.iter().any(|make| version(model, make).is_some_and(|version| version >= least))
+        };
+        let all = ["fable-", "mythos-", "opus-", "sonnet-", "haiku-"];
+        let has_between = from(&["sonnet-"], (5, 5));
+        Self {
+            no_budget: from(&all, (4, 7)),
+            no_sampling: from(&all, (5, 0)),
+            no_switch: from(&all[..2], (5, 0)) || from(&["opus-"], (5, 5)) || has_between,
+            has_between,
+            no_force: from(&all[..2], (5, 1)) || from(&["opus-", "sonnet-"], (5, 5)),
+            is_bound: from(&all[..2], (5, 1)) || from(&all[2..], (5, 5)),
+        }
+    }
+}
+
+fn read_thinking(body: &Value, newest: Newest) -> Checked<()> {
+    if let Some(config) = body.get("output_config") {
+        only(object(config, "output_config")?, &["effort", "format"], "output_config")?;
+        one_of(&config["effort"], &["low", "medium", "high", "xhigh", "max"], "output_config.effort")?;
+    }
+    for name in ["temperature", "top_p", "top_k"] {
+        if newest.no_sampling && body.get(name).is_some() {
+            return Err(format!("`{name}` is not supported on this model."));
+        }
+    }
+    let Some(thinking) = body.get("thinking") else { return Ok(()) };
+    only(object(thinking, "thinking")?, &["type", "budget_tokens", "display"], "thinking")?;
+    let kind = string(&thinking["type"], "thinking.type")?;
+    let is_known = match kind {
+        "adaptive" => true,
+        "enabled" | "disabled" => !newest.no_switch,
+        "between_tools" => newest.has_between,
+        _ => false,
+    };
+    if !is_known || (newest.no_budget && (kind == "enabled" || thinking.get("budget_tokens").is_some())) {
+        return Err(format!(
+            "\"thinking.type.{kind}\" with its budget is not supported for this model. Use \"thinking.type.adaptive\" and \
+             \"output_config.effort\" to control thinking behavior."
+        ));
+    }
+    Ok(())
 }
 
 fn read_tools(body: &Value, reading: &mut Reading) -> Checked<Vec<ToolSpec>> {
@@ -277,6 +335,9 @@ fn read_assistant(content: &Value, reading: &mut Reading, thinks: bool, place: &
             blocks[0]["type"].as_str().unwrap_or_default()
         ));
     }
+    if blocks.last().is_some_and(|last| last["type"] == "thinking") {
+        return Err(format!("{place}: The final block in an assistant message cannot be `thinking`."));
+    }
     let mut marked = Vec::new();
     for (number, block) in blocks.iter().enumerate() {
         let place = format!("{place}.content.{number}");
@@ -285,9 +346,7 @@ fn read_assistant(content: &Value, reading: &mut Reading, thinks: bool, place: &
             Some("text") => text.push_str(&text_block(fields, &place)?),
             Some("thinking") => {
                 only(fields, &["type", "thinking", "signature"], &place)?;
-                if block["signature"] != SIGNATURE || block["thinking"] != THOUGHT {
-                    return Err(format!("{place}: Invalid `signature` in `thinking` block"));
-                }
+                string(&block["signature"], &format!("{place}.thinking.signature"))?;
             }
             Some("tool_use") => {
                 only(fields, &["type", "id", "name", "input", "cache_control"], &place)?;
@@ -339,6 +398,7 @@ fn usage(usage: &Usage, output: u64) -> Value {
         "cache_creation_input_tokens": usage.cache_written,
         "cache_read_input_tokens": usage.cached,
         "output_tokens": output,
+        "output_tokens_details": {"thinking_tokens": usage.reasoning},
     })
 }
 
@@ -356,15 +416,17 @@ fn message(said: &Said, content: Value, stop: Value, usage: Value) -> Value {
     })
 }
 
-pub(super) fn whole(asked: &Asked, said: &Said) -> Value {
-    let mut content = Vec::new();
-    if asked.thinks {
-        content.push(json!({"type": "thinking", "thinking": THOUGHT, "signature": SIGNATURE}));
-    }
+pub(super) fn whole(said: &Said) -> Value {
+    let thought = |place: usize| {
+        let thought = said.thoughts.get(place);
+        thought.map(|thought| json!({"type": "thinking", "thinking": thought.text, "signature": thought.signature}))
+    };
+    let mut content: Vec<Value> = thought(0).into_iter().collect();
     if !said.text.is_empty() {
         content.push(json!({"type": "text", "text": said.text}));
     }
-    for call in &said.calls {
+    for (place, call) in said.calls.iter().enumerate() {
+        content.extend(thought(place).filter(|_| place > 0));
         // Here torn arguments can't be shown: the vendor gives what it could read, which is nothing.
         let input = serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!({}));
         content.push(json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input}));
@@ -372,7 +434,7 @@ pub(super) fn whole(asked: &Asked, said: &Said) -> Value {
     message(said, content.into(), stop(said).into(), usage(&said.usage, said.usage.output))
 }
 
-pub(super) fn events(asked: &Asked, said: &Said) -> Events {
+pub(super) fn events(said: &Said) -> Events {
     let event = |data: Value| format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap_or_default());
     let mut events = Events::default();
     let started = message(said, json!([]), Value::Null, usage(&said.usage, 1));
@@ -389,16 +451,26 @@ pub(super) fn events(asked: &Asked, said: &Said) -> Events {
         events.said.push(event(json!({"type": "content_block_stop", "index": index})));
         index += 1;
     };
-    if asked.thinks {
-        let thought = json!({"type": "thinking_delta", "thinking": THOUGHT});
-        let signature = json!({"type": "signature_delta", "signature": SIGNATURE});
-        block(json!({"type": "thinking", "thinking": "", "signature": ""}), vec![thought, signature]);
+    let thinking = |place: usize| {
+        let thought = said.thoughts.get(place)?;
+        // An empty thought is its signature alone.
+        let text =
+            Some(json!({"type": "thinking_delta", "thinking": thought.text})).filter(|_| !thought.text.is_empty());
+        let signature = json!({"type": "signature_delta", "signature": thought.signature});
+        let begin = json!({"type": "thinking", "thinking": "", "signature": ""});
+        Some((begin, text.into_iter().chain([signature]).collect()))
+    };
+    if let Some((begin, deltas)) = thinking(0) {
+        block(begin, deltas);
     }
     if !said.text.is_empty() {
         let deltas = pieces(&said.text, said.letters).map(|piece| json!({"type": "text_delta", "text": piece}));
         block(json!({"type": "text", "text": ""}), deltas.collect());
     }
-    for call in &said.calls {
+    for (place, call) in said.calls.iter().enumerate() {
+        if let Some((begin, deltas)) = thinking(place).filter(|_| place > 0) {
+            block(begin, deltas);
+        }
         let first = json!({"type": "input_json_delta", "partial_json": ""});
         // A call without arguments has none in its deltas either.
         let arguments = if call.arguments == "{}" { "" } else { &call.arguments };
@@ -419,7 +491,7 @@ pub(super) fn refusal(refusal: Refusal, words: &str) -> Value {
         Refusal::BadRequest | Refusal::TooLong => "invalid_request_error",
         Refusal::Key => "authentication_error",
         Refusal::NotFound => "not_found_error",
-        Refusal::Rate => "rate_limit_error",
+        Refusal::Rate | Refusal::NoFlex => "rate_limit_error",
         Refusal::Server => "api_error",
         Refusal::Unavailable | Refusal::Overloaded => "overloaded_error",
     };

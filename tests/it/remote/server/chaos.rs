@@ -53,9 +53,14 @@ pub(crate) enum Mishap {
     ErrorEvent,
     /// A sound reply in many small pieces with pauses between.
     Trickle,
+    /// 429: the tier that is cheap has no room. Only what asks for that tier is hit.
+    NoFlex,
+    /// 400: a thought is bound to a different conversation. Only what brings thoughts back is hit.
+    Bound,
 }
 
 impl Mishap {
+    /// Those that may hit any request.
     pub(crate) const ALL: [Self; 26] = [
         Self::RateSeconds,
         Self::RateDate,
@@ -107,6 +112,8 @@ pub(crate) struct Chaos {
     pub(crate) seed: u64,
     /// Each kind with its share in percent; within a kind, chance says which.
     kinds: Vec<(Vec<Mishap>, u64)>,
+    /// So many more, at most.
+    left: u64,
     chance: Chance,
 }
 
@@ -129,11 +136,16 @@ impl Chaos {
 
     /// Kinds with shares of one's own.
     pub(crate) fn of(kinds: Vec<(Vec<Mishap>, u64)>, seed: u64) -> Self {
-        Self { seed, kinds, chance: Chance::new(seed) }
+        Self { seed, kinds, left: u64::MAX, chance: Chance::new(seed) }
     }
 
-    /// What happens to the next request.
-    pub(crate) fn draw(&mut self) -> Option<Mishap> {
+    /// The same, but no more than so many times.
+    pub(crate) fn at_most(self, left: u64) -> Self {
+        Self { left, ..self }
+    }
+
+    /// What happens to the next request, of those that `may` hit it.
+    pub(crate) fn draw(&mut self, may: impl Fn(Mishap) -> bool) -> Option<Mishap> {
         let mut hit = None;
         for (kind, percent) in &self.kinds {
             // Every kind is drawn for each request: where one was hit, the others go on as without it.
@@ -142,6 +154,8 @@ impl Chaos {
                 hit = kind.get(usize::try_from(which).unwrap()).copied();
             }
         }
+        let hit = hit.filter(|hit| self.left > 0 && may(*hit));
+        self.left -= u64::from(hit.is_some());
         hit
     }
 

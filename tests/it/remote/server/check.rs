@@ -69,3 +69,19 @@ pub(super) fn texts(content: &Value, place: &str) -> Checked<Vec<String>> {
     }
     Ok(found)
 }
+
+/// A number of a model's name, such as 5.6 of `gpt-5.6-sol` for the make `gpt-`, or 5.5 of `claude-opus-5-5` for `opus-`.
+pub(super) fn version(model: &str, make: &str) -> Option<(u64, u64)> {
+    let mut numbers = model.split_once(make)?.1.split(['-', '.']).map(|part| part.parse::<u64>().ok());
+    // What is longer is a date.
+    let first = numbers.next()?.filter(|number| *number < 100)?;
+    Some((first, numbers.next().flatten().filter(|number| *number < 100).unwrap_or_default()))
+}
+
+/// A field that may be left out, or is one of `values`.
+pub(super) fn one_of(value: &Value, values: &[&str], place: &str) -> Checked<()> {
+    if value.is_null() || value.as_str().is_some_and(|given| values.contains(&given)) {
+        return Ok(());
+    }
+    Err(format!("Invalid value at '{place}': {value}. Supported values are: '{}'.", values.join("', '")))
+}

@@ -1,6 +1,6 @@
-//! What the four formats share: a request read, a reply to be said, and who reads and says it.
+//! What the formats share: a request read, a reply to be said, and who reads and says it.
 
-use super::{anthropic, check::Checked, gemini, http::Asking, ollama, openai};
+use super::{anthropic, cache::Block, check::Checked, gemini, http::Asking, ollama, openai, responses};
 use overnight_core::message::{Prompt, Stop, Usage};
 use serde_json::Value;
 
@@ -8,6 +8,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Format {
     OpenAi,
+    Responses,
     Anthropic,
     Gemini,
     Ollama,
@@ -21,10 +22,35 @@ pub(super) struct Asked {
     pub(super) streams: bool,
     /// The stream is to end with what was used.
     pub(super) wants_usage: bool,
-    /// The reply is to begin with reasoning.
-    pub(super) thinks: bool,
-    /// Numbers of messages behind which the client marks the prompt for the cache; `None`: the vendor caches by itself.
-    pub(super) marks: Option<Vec<usize>>,
+    /// Whether the reply is to begin with reasoning; `None`: as the server is set up.
+    pub(super) thinks: Option<bool>,
+    /// Reasoning is given in a form in which it can come back.
+    pub(super) seals: bool,
+    /// The model's thoughts are bound to what was sent before them.
+    pub(super) is_bound: bool,
+    /// Reasoning came back with the request.
+    pub(super) returns: bool,
+    /// At the tier that is cheap and may have no room.
+    pub(super) is_flex: bool,
+    /// The prompt as a cache sees it.
+    pub(super) blocks: Vec<Block>,
+}
+
+impl Asked {
+    pub(super) fn new(prompt: Prompt, model: &str, streams: bool) -> Self {
+        Self {
+            prompt,
+            model: model.to_owned(),
+            streams,
+            wants_usage: true,
+            thinks: None,
+            seals: true,
+            is_bound: false,
+            returns: false,
+            is_flex: false,
+            blocks: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,12 +61,22 @@ pub(super) struct Called {
     pub(super) arguments: String,
 }
 
+/// A thought as it is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Thought {
+    /// What a person may read of it.
+    pub(super) text: String,
+    pub(super) signature: String,
+}
+
 /// A reply, before it is written in a format.
 #[derive(Clone, Debug)]
 pub(super) struct Said {
     /// The how-manieth reply of the server it is.
     pub(super) number: u64,
     pub(super) model: String,
+    /// The first at the beginning, each other before the call of its number.
+    pub(super) thoughts: Vec<Thought>,
     pub(super) text: String,
     pub(super) calls: Vec<Called>,
     pub(super) usage: Usage,
@@ -65,6 +101,7 @@ pub(super) enum Refusal {
     Key,
     NotFound,
     Rate,
+    NoFlex,
     Server,
     Unavailable,
     Overloaded,
@@ -76,7 +113,7 @@ impl Refusal {
             Self::BadRequest | Self::TooLong => 400,
             Self::Key => 401,
             Self::NotFound => 404,
-            Self::Rate => 429,
+            Self::Rate | Self::NoFlex => 429,
             Self::Server => 500,
             Self::Unavailable => 503,
             Self::Overloaded => 529,
@@ -85,12 +122,13 @@ impl Refusal {
 }
 
 impl Format {
-    pub(crate) const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama];
+    pub(crate) const ALL: [Self; 5] = [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Ollama, Self::Responses];
 
-    /// As `--model` names it.
+    /// As `--model` names it, but for OpenAI's second format.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
+            Self::Responses => "responses",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
             Self::Ollama => "ollama",
@@ -100,7 +138,7 @@ impl Format {
     /// What stands between the server and the paths of the format; ends as base URLs do.
     pub(crate) fn base(self) -> &'static str {
         match self {
-            Self::OpenAi => "v1/",
+            Self::OpenAi | Self::Responses => "v1/",
             Self::Gemini => "v1beta/",
             Self::Anthropic | Self::Ollama => "",
         }
@@ -110,6 +148,7 @@ impl Format {
     pub(super) fn of(path: &str) -> Option<Self> {
         match path {
             "/v1/chat/completions" => Some(Self::OpenAi),
+            "/v1/responses" => Some(Self::Responses),
             "/v1/messages" => Some(Self::Anthropic),
             "/api/chat" => Some(Self::Ollama),
             _ if path.starts_with("/v1beta/models/") => Some(Self::Gemini),
@@ -130,7 +169,7 @@ impl Format {
     /// The key that came with a request.
     pub(super) fn key(self, asking: &Asking) -> Option<String> {
         match self {
-            Self::OpenAi | Self::Ollama => {
+            Self::OpenAi | Self::Responses | Self::Ollama => {
                 asking.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned)
             }
             Self::Anthropic => asking.header("x-api-key").map(str::to_owned),
@@ -141,6 +180,7 @@ impl Format {
     pub(super) fn read(self, asking: &Asking, body: &Value) -> Checked<Asked> {
         match self {
             Self::OpenAi => openai::read(body),
+            Self::Responses => responses::read(body),
             Self::Anthropic => anthropic::read(asking, body),
             Self::Gemini => gemini::read(asking, body),
             Self::Ollama => ollama::read(body),
@@ -150,7 +190,8 @@ impl Format {
     pub(super) fn events(self, asked: &Asked, said: &Said) -> Events {
         match self {
             Self::OpenAi => openai::events(asked, said),
-            Self::Anthropic => anthropic::events(asked, said),
+            Self::Responses => responses::events(asked, said),
+            Self::Anthropic => anthropic::events(said),
             Self::Gemini => gemini::events(said),
             Self::Ollama => ollama::events(said),
         }
@@ -159,7 +200,8 @@ impl Format {
     pub(super) fn whole(self, asked: &Asked, said: &Said) -> Value {
         match self {
             Self::OpenAi => openai::whole(said),
-            Self::Anthropic => anthropic::whole(asked, said),
+            Self::Responses => responses::whole(asked, said),
+            Self::Anthropic => anthropic::whole(said),
             Self::Gemini => gemini::whole(said),
             Self::Ollama => ollama::whole(said),
         }
@@ -175,7 +217,7 @@ impl Format {
     /// The body of a refusal.
     pub(super) fn refusal(self, refusal: Refusal, words: &str) -> Value {
         match self {
-            Self::OpenAi => openai::refusal(refusal, words),
+            Self::OpenAi | Self::Responses => openai::refusal(refusal, words),
             Self::Anthropic => anthropic::refusal(refusal, words),
             Self::Gemini => gemini::refusal(refusal, words),
             Self::Ollama => ollama::refusal(words),
@@ -189,6 +231,10 @@ impl Format {
                 "This model's maximum context length is {most} tokens. However, your messages resulted in {tokens} tokens. \
                  Please reduce the length of the messages."
             ),
+            Self::Responses => {
+                "Your input exceeds the context window of this model. Please adjust your input and try again."
+                    .to_owned()
+            }
             Self::Anthropic => format!("prompt is too long: {tokens} tokens > {most} maximum"),
             Self::Gemini => {
                 format!("The input token count ({tokens}) exceeds the maximum number of tokens allowed ({most}).")
@@ -204,6 +250,7 @@ impl Format {
         let body = self.refusal(Refusal::Overloaded, words);
         match self {
             Self::OpenAi => format!("data: {body}\n\n"),
+            Self::Responses => responses::error_event(words),
             Self::Anthropic => format!("event: error\ndata: {body}\n\n"),
             Self::Gemini => format!("data: {body}\r\n\r\n"),
             Self::Ollama => format!("{body}\n"),
@@ -212,7 +259,7 @@ impl Format {
 
     pub(super) fn stream_type(self) -> &'static str {
         match self {
-            Self::OpenAi | Self::Anthropic => "text/event-stream; charset=utf-8",
+            Self::OpenAi | Self::Responses | Self::Anthropic => "text/event-stream; charset=utf-8",
             Self::Gemini => "text/event-stream",
             Self::Ollama => "application/x-ndjson",
         }

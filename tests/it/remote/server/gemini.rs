@@ -1,13 +1,15 @@
 //! Gemini generateContent: https://ai.google.dev/api/generate-content
 
 use super::{
-    check::{Checked, list, object, string, tool, unknown},
+    check::{Checked, list, object, one_of, string, tool, unknown, version},
     format::{Asked, Events, Refusal, Said, pieces},
     http::Asking,
 };
 use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Map, Value, json};
 
+/// How the name of a call begins that came without an id.
+const NO_ID: &str = "at_";
 /// What `parameters` knows of a schema; `parametersJsonSchema` takes any.
 const SCHEMA: [&str; 23] = [
     "type",
@@ -34,10 +36,6 @@ const SCHEMA: [&str; 23] = [
     "maximum",
     "additionalProperties",
 ];
-/// What the newer models demand back with a call.
-const SIGNATURE: &str = "dGhvdWdodCBieSB0aGUgc2VydmVy";
-/// What the vendor takes in its place for calls that it never made.
-const NO_SIGNATURE: [&str; 2] = ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
 pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
     let name = asking.path().strip_prefix("/v1beta/models/").unwrap_or_default();
@@ -59,9 +57,12 @@ pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
             "generationConfig",
             "safetySettings",
             "cachedContent",
+            "serviceTier",
         ],
         "",
     )?;
+    // ai.google.dev/gemini-api/docs/flex-inference
+    one_of(&body["serviceTier"], &["standard", "flex", "priority"], "service_tier")?;
     if let Some(config) = body.get("generationConfig") {
         let fields = [
             "stopSequences",
@@ -95,15 +96,14 @@ pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
             return Err("Function calling config is set without function_declarations.".to_owned());
         }
     }
-    read_contents(&body["contents"], &mut messages, model.contains("gemini-3"))?;
-    Ok(Asked {
-        prompt: Prompt { tools: tools.into(), messages },
-        model: model.to_owned(),
-        streams,
-        wants_usage: true,
-        thinks: false,
-        marks: None,
-    })
+    read_contents(&body["contents"], &mut messages, is_newer(model))?;
+    let asked = Asked::new(Prompt { tools: tools.into(), messages }, model, streams);
+    Ok(Asked { thinks: Some(true), is_flex: body["serviceTier"] == "flex", ..asked })
+}
+
+/// ai.google.dev/gemini-api/docs/thought-signatures: these give their calls ids, and demand signatures back.
+fn is_newer(model: &str) -> bool {
+    version(model, "gemini-").is_some_and(|version| version >= (3, 0))
 }
 
 fn known(fields: &Map<String, Value>, names: &[&str], place: &str) -> Checked<()> {
@@ -166,6 +166,9 @@ fn read_contents(contents: &Value, read: &mut Vec<Message>, wants_signatures: bo
     }
     let mut open: Vec<ToolCall> = Vec::new();
     let mut before = "";
+    // A turn begins with the last text of the user; in earlier ones signatures may be missing.
+    let is_text = |content: &Value| content["role"] == "user" && content["parts"][0].get("text").is_some();
+    let turn = contents.iter().rposition(is_text).unwrap_or_default();
     for (number, content) in contents.iter().enumerate() {
         let place = format!("contents[{number}]");
         known(object(content, &place)?, &["role", "parts"], &format!(" at '{place}'"))?;
@@ -185,7 +188,7 @@ fn read_contents(contents: &Value, read: &mut Vec<Message>, wants_signatures: bo
         match role {
             "user" | "function" => read_user(parts, read, &mut open, &place)?,
             "model" => {
-                let calls = read_model(parts, read, number, wants_signatures)?;
+                let calls = read_model(parts, read, number, wants_signatures && number > turn)?;
                 if !calls.is_empty() && before != "user" && before != "function" {
                     return Err(
                         "Please ensure that function call turn comes immediately after a user turn or after a \
@@ -220,8 +223,12 @@ fn read_user(parts: &[Value], read: &mut Vec<Message>, open: &mut Vec<ToolCall>,
                     &format!(" at '{place}.parts.function_response'"),
                 )?;
                 let name = string(&response["name"], "function_response.name")?;
-                let Some(found) = open.iter().position(|call| call.name == name) else {
-                    return Err(format!("{place}: function response '{name}' has no function call"));
+                // Where a call came with an id, its response has it too.
+                let id = response["id"].as_str();
+                let answers =
+                    |call: &ToolCall| call.name == name && (call.id.starts_with(NO_ID) || id == Some(&call.id));
+                let Some(found) = open.iter().position(answers) else {
+                    return Err(format!("{place}: function response '{name}' has no function call with its id"));
                 };
                 let call = open.remove(found);
                 let answer = object(&response["response"], "function_response.response")?;
@@ -249,9 +256,6 @@ fn read_model(
         let fields = object(part, &place)?;
         known(fields, &["text", "functionCall", "thoughtSignature", "thought"], &format!(" at '{place}'"))?;
         let signature = fields.get("thoughtSignature").and_then(Value::as_str);
-        if signature.is_some_and(|signature| signature != SIGNATURE && !NO_SIGNATURE.contains(&signature)) {
-            return Err(format!("{place}: Thought signature is not valid."));
-        }
         let Some(called) = fields.get("functionCall") else {
             text.push_str(&part_text(part, &place)?);
             continue;
@@ -260,12 +264,15 @@ fn read_model(
         let name = string(&called["name"], "function_call.name")?;
         if wants_signatures && calls.is_empty() && signature.is_none() {
             return Err(format!(
-                "Function call is missing a thought_signature in functionCall parts: {name}, position {number}."
+                "Function call is missing a thought_signature in functionCall parts. This is required for tools to work \
+                 correctly, and missing thought_signature may lead to degraded model performance. Additional data, function \
+                 call `default_api:{name}` , position {number}."
             ));
         }
         let arguments = called.get("args").cloned().unwrap_or_else(|| json!({}));
         object(&arguments, &format!("{place}.function_call.args"))?;
-        calls.push(ToolCall { id: format!("at_{number}_{}", calls.len()), name: name.to_owned(), arguments });
+        let id = called["id"].as_str().map_or_else(|| format!("{NO_ID}{number}_{}", calls.len()), str::to_owned);
+        calls.push(ToolCall { id, name: name.to_owned(), arguments });
     }
     read.push(Message::Assistant { text, calls: calls.clone(), carried: None });
     Ok(calls)
@@ -283,7 +290,8 @@ fn part_text(part: &Value, place: &str) -> Checked<String> {
 fn usage(usage: &Usage) -> Value {
     let mut counted = json!({
         "promptTokenCount": usage.input,
-        "candidatesTokenCount": usage.output,
+        "candidatesTokenCount": usage.output - usage.reasoning,
+        "thoughtsTokenCount": usage.reasoning,
         "totalTokenCount": usage.input + usage.output,
     });
     if usage.cached > 0 {
@@ -319,8 +327,11 @@ fn calls(said: &Said) -> Option<Vec<Value>> {
             Err(_) => return None,
         };
         let mut part = json!({"functionCall": {"name": call.name, "args": arguments}});
-        if parts.is_empty() {
-            part["thoughtSignature"] = SIGNATURE.into();
+        if is_newer(&said.model) {
+            part["functionCall"]["id"] = call.id.as_str().into();
+        }
+        if let Some(thought) = said.thoughts.first().filter(|_| parts.is_empty()) {
+            part["thoughtSignature"] = thought.signature.as_str().into();
         }
         parts.push(part);
     }
@@ -365,7 +376,7 @@ pub(super) fn refusal(refusal: Refusal, words: &str) -> Value {
     let name = match refusal {
         Refusal::BadRequest | Refusal::TooLong | Refusal::Key => "INVALID_ARGUMENT",
         Refusal::NotFound => "NOT_FOUND",
-        Refusal::Rate => "RESOURCE_EXHAUSTED",
+        Refusal::Rate | Refusal::NoFlex => "RESOURCE_EXHAUSTED",
         Refusal::Server => "INTERNAL",
         Refusal::Unavailable | Refusal::Overloaded => "UNAVAILABLE",
     };

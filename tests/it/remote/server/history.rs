@@ -6,6 +6,8 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 const OPENING: &str = "# Where things stand";
+const MOVING: [&str; 5] =
+    ["cache_control", "prompt_cache_breakpoint", "thoughtSignature", "reasoning_content", "thinking"];
 
 /// By its opening, each history as it was sent last.
 #[derive(Debug, Default)]
@@ -28,22 +30,25 @@ impl Histories {
         if follows {
             return Some("Unexpected role 'user' after role 'tool'".to_owned());
         }
-        let sent = body.get("messages").or_else(|| body.get("contents"))?.as_array()?;
-        let sent: Vec<Value> = sent.iter().cloned().map(without_marks).collect();
+        let sent = ["messages", "contents", "input"].iter().find_map(|field| body[field].as_array())?;
+        let sent: Vec<Value> = sent.iter().filter(|item| item["type"] != "reasoning").cloned().map(bare).collect();
         let before = self.last.insert(opening.clone(), sent.clone()).unwrap_or_default();
         let changed = (0..before.len()).find(|place| sent.get(*place) != before.get(*place))?;
         Some(format!("message {changed} is bound to a different conversation: it was sent as {}", before[changed]))
     }
 }
 
-/// A message without the marks for the cache, which may move.
-fn without_marks(mut value: Value) -> Value {
+/// A message without the marks for the cache, which may move, and without thoughts, which may be left out.
+pub(super) fn bare(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {
-            fields.remove("cache_control");
-            fields.values_mut().for_each(|field| *field = without_marks(field.take()));
+            fields.retain(|name, _| !MOVING.contains(&name.as_str()));
+            fields.values_mut().for_each(|field| *field = bare(field.take()));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_marks(item.take())),
+        Value::Array(items) => {
+            items.retain(|item| item["type"] != "thinking");
+            items.iter_mut().for_each(|item| *item = bare(item.take()));
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
     value

@@ -1,11 +1,15 @@
-//! A model server for tests and measurements: it speaks HTTP/1.1 and four vendors' formats, has any of our own models behind
+//! A model server for tests and measurements: it speaks HTTP/1.1 and the vendors' formats, has any of our own models behind
 //! it, and misbehaves on demand. It is written to the vendors' documents and not to our encoders, so that it checks them:
 //! what a vendor would refuse is refused, in a vendor's words, and kept as a complaint.
 //!
 //! - `serve`: the server, its switch and its counters; `http`: requests read and responses written, by hand
 //! - `chaos`: what goes wrong, and how often; `answer`: one request answered, soundly or not
-//! - `format`: what the formats share; `openai`, `anthropic`, `gemini`, `ollama`; `cache`: what a vendor would have cached;
-//!   `history`: what vendors refuse of one that was changed
+//! - `format`: what the formats share; `openai`, `responses`, `anthropic`, `gemini`, `ollama`
+//! - `cache`: what a vendor would have cached; `history`: what vendors refuse of one that was changed; `thoughts`: what the
+//!   server signed, and wants back as it was
+//!
+//! Which of the newest models a rule holds for goes by the name in the request. The rules are those of November 2026: a
+//! comment names the vendor's page, or the report of somebody who was refused.
 //!
 //! Benchmarks include this folder by its path: nothing here uses the tests around it.
 
@@ -23,7 +27,9 @@ mod history;
 mod http;
 mod ollama;
 mod openai;
+mod responses;
 mod serve;
+mod thoughts;
 
 #[allow(unused_imports, reason = "tests use some of it, measurements some other")]
 pub(crate) use {

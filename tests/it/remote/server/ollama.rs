@@ -1,22 +1,25 @@
-//! Ollama's own chat: https://github.com/ollama/ollama/blob/main/docs/api.md. It takes fields that it doesn't know.
+//! Ollama's own chat: https://github.com/ollama/ollama/blob/main/docs/api.md. A field that it doesn't know, such as a tool
+//! choice, it overlooks; here that is refused, because whoever sent it meant something.
 
 use super::{
-    check::{Checked, list, object, string, tool},
+    check::{Checked, list, object, only, string, tool},
     format::{Asked, Events, Said, pieces},
 };
 use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
+const FIELDS: [&str; 10] =
+    ["model", "messages", "tools", "format", "options", "stream", "keep_alive", "think", "logprobs", "top_logprobs"];
+const MESSAGE: [&str; 7] = ["role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id"];
+
 pub(super) fn read(body: &Value) -> Checked<Asked> {
-    object(body, "body")?;
+    only(object(body, "body")?, &FIELDS, "body")?;
     let model = string(&body["model"], "model")?;
     if model.is_empty() {
         return Err("model is required".to_owned());
     }
-    for name in ["options", "format"] {
-        if let Some(value) = body.get(name).filter(|_| name == "options") {
-            object(value, name)?;
-        }
+    if let Some(options) = body.get("options") {
+        object(options, "options")?;
     }
     let tools: Vec<ToolSpec> = match body.get("tools") {
         None => Vec::new(),
@@ -32,15 +35,10 @@ pub(super) fn read(body: &Value) -> Checked<Asked> {
             })
             .collect::<Checked<_>>()?,
     };
-    Ok(Asked {
-        prompt: Prompt { tools: tools.into(), messages: read_messages(&body["messages"])? },
-        model: model.to_owned(),
-        // It streams unless it is told not to.
-        streams: body["stream"].as_bool().unwrap_or(true),
-        wants_usage: true,
-        thinks: false,
-        marks: None,
-    })
+    let prompt = Prompt { tools: tools.into(), messages: read_messages(&body["messages"])? };
+    // It streams unless it is told not to.
+    let asked = Asked::new(prompt, model, body["stream"].as_bool().unwrap_or(true));
+    Ok(Asked { thinks: body["think"].as_bool(), ..asked })
 }
 
 fn read_messages(messages: &Value) -> Checked<Vec<Message>> {
@@ -49,6 +47,7 @@ fn read_messages(messages: &Value) -> Checked<Vec<Message>> {
     let mut open: Vec<ToolCall> = Vec::new();
     for (number, message) in list(messages, "messages")?.iter().enumerate() {
         let place = format!("messages.{number}");
+        only(object(message, &place)?, &MESSAGE, &place)?;
         let text = match message.get("content") {
             None => String::new(),
             Some(content) => string(content, &format!("{place}.content"))?.to_owned(),
@@ -122,6 +121,9 @@ fn last(said: &Said, message: &Value) -> Value {
 
 pub(super) fn whole(said: &Said) -> Value {
     let mut message = json!({"role": "assistant", "content": said.text});
+    if let Some(thought) = said.thoughts.first() {
+        message["thinking"] = thought.text.as_str().into();
+    }
     if !said.calls.is_empty() {
         message["tool_calls"] = calls(said).into();
     }
@@ -131,6 +133,9 @@ pub(super) fn whole(said: &Said) -> Value {
 pub(super) fn events(said: &Said) -> Events {
     let write = |value: Value| format!("{value}\n");
     let mut events = Events::default();
+    if let Some(thought) = said.thoughts.first() {
+        events.said.push(write(line(said, &json!({"role": "assistant", "content": "", "thinking": thought.text}))));
+    }
     for piece in pieces(&said.text, said.letters) {
         events.said.push(write(line(said, &json!({"role": "assistant", "content": piece}))));
     }

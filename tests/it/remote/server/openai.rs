@@ -1,13 +1,14 @@
 //! OpenAI chat completions: https://platform.openai.com/docs/api-reference/chat
 
 use super::{
-    check::{Checked, is_name, list, object, string, texts, tool, unknown},
+    cache::is_marking,
+    check::{Checked, is_name, list, object, one_of, string, texts, tool, unknown, version},
     format::{Asked, Events, Refusal, Said, pieces},
 };
 use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Value, json};
 
-const FIELDS: [&str; 24] = [
+const FIELDS: [&str; 28] = [
     "messages",
     "model",
     "stream",
@@ -27,6 +28,10 @@ const FIELDS: [&str; 24] = [
     "logit_bias",
     "reasoning_effort",
     "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "thinking",
     "metadata",
     "store",
     "service_tier",
@@ -55,19 +60,88 @@ pub(super) fn read(body: &Value) -> Checked<Asked> {
             return Err(format!("'{name}' is only allowed when 'tools' are specified."));
         }
     }
+    let is_flex = settings(body, model, &body["reasoning_effort"])?;
+    let is_none = body["reasoning_effort"] == "none";
+    if let Some(version) = version(model, "gpt-") {
+        // BerriAI/litellm#34569 and pipecat-ai/pipecat#4043: from 5.6 on also where no effort is named.
+        let reasons = version >= (5, 6) || (version >= (5, 4) && fields.contains_key("reasoning_effort"));
+        if reasons && !tools.is_empty() && !is_none {
+            return Err(format!(
+                "Function tools with reasoning_effort are not supported for {model} in /v1/chat/completions. Please use \
+                 /v1/responses instead."
+            ));
+        }
+        if version >= (5, 0) && fields.contains_key("max_tokens") {
+            return Err(
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' \
+                        instead."
+                    .to_owned(),
+            );
+        }
+        if fields.contains_key("thinking") {
+            return Err("Unrecognized request argument supplied: thinking".to_owned());
+        }
+    }
+    // api-docs.deepseek.com/guides/thinking_mode: it thinks unless it is told not to, and with tools wants all of it back.
+    let is_off = is_none || body["thinking"]["type"] == "disabled";
+    let thinks = if is_off { Some(false) } else { model.starts_with("deepseek-").then_some(true) };
+    let messages = list(&body["messages"], "messages")?;
+    let lacks = |message: &Value| message.get("tool_calls").is_some() && !message["reasoning_content"].is_string();
+    if thinks == Some(true) && !tools.is_empty() && messages.iter().any(lacks) {
+        return Err("The `reasoning_content` in the thinking mode must be passed back to the API.".to_owned());
+    }
+    // datapizza-labs/datapizza-ai#98: code 3230.
+    let follows = |pair: &[Value]| pair[0]["role"] == "tool" && pair[1]["role"] == "user";
+    if model.contains("stral") && messages.windows(2).any(follows) {
+        return Err("Unexpected role 'user' after role 'tool'".to_owned());
+    }
+    let prompt = Prompt { tools: tools.into(), messages: read_messages(messages)? };
+    let wants_usage = body["stream_options"]["include_usage"] == true;
+    Ok(Asked { wants_usage, thinks, is_flex, ..Asked::new(prompt, model, streams) })
+}
+
+/// What both of OpenAI's formats take beside a conversation; whether the tier is the cheap one.
+pub(super) fn settings(body: &Value, model: &str, effort: &Value) -> Checked<bool> {
     match &body["tool_choice"] {
         Value::Null | Value::Object(_) => {}
         Value::String(choice) if ["none", "auto", "required"].contains(&choice.as_str()) => {}
         other => return Err(format!("Invalid value for 'tool_choice': {other}")),
     }
-    Ok(Asked {
-        prompt: Prompt { tools: tools.into(), messages: read_messages(&body["messages"])? },
-        model: model.to_owned(),
-        streams,
-        wants_usage: body["stream_options"]["include_usage"] == true,
-        thinks: false,
-        marks: None,
-    })
+    // developers.openai.com/api/docs/guides/flex-processing
+    one_of(&body["service_tier"], &["auto", "default", "flex", "priority", "scale"], "service_tier")?;
+    if body["prompt_cache_key"].as_str().is_some_and(|key| key.len() > 64) {
+        return Err("Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64.".to_owned());
+    }
+    // developers.openai.com/api/docs/guides/prompt-caching; that older models refuse the newer fields is from reports.
+    let options = &body["prompt_cache_options"];
+    if !options.is_null() {
+        if !is_marking(model) {
+            return Err(unsupported("prompt_cache_options"));
+        }
+        if let Some(name) = unknown(object(options, "prompt_cache_options")?, &["mode", "ttl"]) {
+            return Err(format!("Unknown parameter: 'prompt_cache_options.{name}'."));
+        }
+        one_of(&options["mode"], &["implicit", "explicit"], "prompt_cache_options.mode")?;
+        one_of(&options["ttl"], &["30m"], "prompt_cache_options.ttl")?;
+    }
+    let version = version(model, "gpt-");
+    let retentions = if version == Some((5, 5)) { &["24h"][..] } else { &["in_memory", "24h"] };
+    one_of(&body["prompt_cache_retention"], retentions, "prompt_cache_retention")?;
+    let efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+    // docs.apiyi.com/en/news/gpt-6-1-sol-launch: it and 6.2 know no `none`.
+    let known = if version >= Some((6, 1)) { &efforts[1..] } else { &efforts };
+    one_of(effort, known, "reasoning.effort")?;
+    // A sampling field is for a model that doesn't reason.
+    for name in ["temperature", "top_p"] {
+        if version >= Some((5, 0)) && body.get(name).is_some() && effort != "none" {
+            return Err(unsupported(name));
+        }
+    }
+    Ok(body["service_tier"] == "flex")
+}
+
+fn unsupported(name: &str) -> String {
+    format!("Unsupported parameter: '{name}' is not supported with this model.")
 }
 
 fn read_tools(body: &Value) -> Checked<Vec<ToolSpec>> {
@@ -91,8 +165,7 @@ fn read_tools(body: &Value) -> Checked<Vec<ToolSpec>> {
     tools.iter().enumerate().map(read).collect()
 }
 
-fn read_messages(messages: &Value) -> Checked<Vec<Message>> {
-    let messages = list(messages, "messages")?;
+fn read_messages(messages: &[Value]) -> Checked<Vec<Message>> {
     if messages.is_empty() {
         return Err("[] is too short - 'messages'".to_owned());
     }
@@ -191,10 +264,18 @@ fn usage(usage: &Usage) -> Value {
     })
 }
 
+/// OpenAI itself keeps to itself what its models think.
+fn reasoning(said: &Said) -> Option<&str> {
+    said.thoughts.first().filter(|_| version(&said.model, "gpt-").is_none()).map(|thought| thought.text.as_str())
+}
+
 pub(super) fn whole(said: &Said) -> Value {
     let mut message = json!({"role": "assistant", "content": Value::Null, "refusal": Value::Null});
     if !said.text.is_empty() || said.calls.is_empty() {
         message["content"] = said.text.as_str().into();
+    }
+    if let Some(thought) = reasoning(said) {
+        message["reasoning_content"] = thought.into();
     }
     if !said.calls.is_empty() {
         let calls = said.calls.iter().map(|call| {
@@ -231,6 +312,9 @@ pub(super) fn events(asked: &Asked, said: &Said) -> Events {
     events.said.push(delta(
         json!({"role": "assistant", "content": if said.calls.is_empty() { json!("") } else { Value::Null }}),
     ));
+    if let Some(thought) = reasoning(said) {
+        events.said.push(delta(json!({ "reasoning_content": thought })));
+    }
     events.said.extend(pieces(&said.text, said.letters).map(|piece| delta(json!({ "content": piece }))));
     for (index, call) in said.calls.iter().enumerate() {
         let function = json!({"name": call.name, "arguments": ""});
@@ -255,6 +339,7 @@ pub(super) fn refusal(refusal: Refusal, words: &str) -> Value {
         Refusal::Key => ("invalid_request_error", json!("invalid_api_key")),
         Refusal::NotFound => ("invalid_request_error", json!("model_not_found")),
         Refusal::Rate => ("requests", json!("rate_limit_exceeded")),
+        Refusal::NoFlex => ("resource_unavailable", json!("resource_unavailable")),
         Refusal::Server | Refusal::Unavailable | Refusal::Overloaded => ("server_error", Value::Null),
     };
     json!({"error": {"message": words, "type": kind, "param": Value::Null, "code": code}})

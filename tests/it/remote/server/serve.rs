@@ -1,6 +1,6 @@
 //! The server: a thread with its own runtime, an address, a switch for outages, and counters.
 
-use super::{answer, cache::Cache, chaos::Chaos, format::Format, history::Histories, http::Wire};
+use super::{answer, cache::Cache, chaos::Chaos, format::Format, history::Histories, http::Wire, thoughts::Thoughts};
 use async_trait::async_trait;
 use overnight::model::{Failure, Model, Request, rules::Offline};
 use overnight_core::message::{Reply, Usage};
@@ -40,6 +40,8 @@ pub(crate) struct Setup {
     pub(crate) known: Option<String>,
     /// Tokens of a prompt, at most.
     pub(crate) window: Option<u64>,
+    /// Replies begin with reasoning, unless the request says otherwise.
+    pub(crate) thinks: bool,
 }
 
 impl Default for Setup {
@@ -55,6 +57,7 @@ impl Default for Setup {
             key: None,
             known: None,
             window: None,
+            thinks: false,
         }
     }
 }
@@ -71,8 +74,20 @@ pub(crate) struct Counts {
     pub(crate) mishaps: BTreeMap<String, u64>,
     pub(crate) under_way: u64,
     pub(crate) most_under_way: u64,
+    /// Tokens that prompts had in common with the longest beginning of an earlier one, and those that the vendor's cache
+    /// served.
+    pub(crate) shared: u64,
+    pub(crate) cached: u64,
     /// Why requests were refused that no vendor would take: the first hundred.
     pub(crate) complaints: Vec<String>,
+}
+
+impl Counts {
+    /// The share of what could have come from the vendor's cache that did.
+    #[expect(clippy::cast_precision_loss, reason = "a share to be read")]
+    pub(crate) fn served(&self) -> f64 {
+        self.cached as f64 / self.shared.max(1) as f64
+    }
 }
 
 /// What all connections share.
@@ -83,6 +98,7 @@ pub(super) struct Shared {
     counts: Mutex<Counts>,
     pub(super) cache: Mutex<Cache>,
     pub(super) histories: Mutex<Histories>,
+    pub(super) thoughts: Mutex<Thoughts>,
     pub(super) replies: AtomicU64,
     pub(super) calls: AtomicU64,
 }
@@ -141,6 +157,7 @@ impl Server {
             counts: Mutex::default(),
             cache: Mutex::default(),
             histories: Mutex::default(),
+            thoughts: Mutex::default(),
             replies: AtomicU64::new(0),
             calls: AtomicU64::new(0),
         });

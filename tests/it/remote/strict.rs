@@ -1,0 +1,388 @@
+//! What the newest models refuse, and what a cache serves: requests by hand.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use super::{
+    served::{ask, body, fixed, path},
+    server::{Chaos, Format, Mishap, Server, Setup},
+};
+use serde_json::{Value, json};
+
+fn thinking() -> Server {
+    Server::start(Setup { thinks: true, ..fixed(Chaos::none()) })
+}
+
+/// A whole reply to a body with a model's name in it.
+fn reply(server: &Server, format: Format, body: &Value) -> String {
+    let mut body = body.clone();
+    let mut path = path(format, false).to_owned();
+    if format == Format::Gemini {
+        let model = body.as_object_mut().unwrap().remove("model");
+        path = path.replace("/m:", &format!("/{}:", model.as_ref().and_then(Value::as_str).unwrap_or("m")));
+    }
+    ask(server, &path, &body)
+}
+
+fn refused(answer: &str, words: &str) {
+    assert!(answer.starts_with("HTTP/1.1 400 Bad Request\n") && answer.contains(words), "{words}: {answer}");
+}
+
+fn accepted(answer: &str) -> Value {
+    let (head, body) = answer.split_once("\n\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 OK\n"), "{answer}");
+    serde_json::from_str(body).unwrap()
+}
+
+type Change = fn(&mut Value);
+
+#[test]
+fn what_a_model_of_today_refuses() {
+    const SEALED: &str = "reasoning.encrypted_content";
+    let cases: [(Format, &str, Change, &str); 35] = [
+        (Format::Responses, "m", |b| b["messages"] = json!([]), "Unknown parameter: 'messages'."),
+        (Format::Responses, "m", |b| drop(b["tools"][0].as_object_mut().unwrap().remove("strict")), "tools[0].strict"),
+        (Format::Responses, "m", |b| b["tools"][0]["strict"] = json!(true), "'additionalProperties' is required"),
+        (Format::Responses, "m", |b| b["tools"][0]["function"] = json!({}), "Unknown parameter: 'tools[0].function'."),
+        (Format::Responses, "m", |b| b["input"][2]["id"] = json!("fc_1"), "not found. Items are not persisted"),
+        (
+            Format::Responses,
+            "m",
+            |b| b["input"][3]["call_id"] = json!("x"),
+            "No tool call found for function call output",
+        ),
+        (Format::Responses, "m", |b| remove(b, "input", 3), "No tool output found for function call call_9."),
+        (Format::Responses, "m", |b| b["input"][1]["phase"] = json!("commentary"), "'input[1].phase'"),
+        (Format::Responses, "m", |b| b["input"][1]["content"][0]["type"] = json!("text"), "'input_text'"),
+        (Format::Responses, "m", |b| b["input"][2]["arguments"] = json!("{"), "not a JSON object"),
+        (Format::Responses, "m", |b| b["prompt_cache_options"] = json!({}), "'prompt_cache_options' is not supported"),
+        (Format::Responses, "gpt-5.5", |b| mark(b), "prompt_cache_breakpoint"),
+        (Format::Responses, "gpt-5.5", |b| b["prompt_cache_retention"] = json!("in_memory"), "values are: '24h'"),
+        (Format::Responses, "gpt-6.2-sol", |b| b["reasoning"] = json!({"effort": "none"}), "reasoning.effort"),
+        (Format::Responses, "gpt-6-sol", |b| b["temperature"] = json!(1), "'temperature' is not supported"),
+        (Format::Responses, "gpt-6-sol", |b| b["service_tier"] = json!("cheap"), "service_tier"),
+        (
+            Format::Responses,
+            "gpt-6-sol",
+            |b| {
+                let thought = json!({"type": "reasoning", "id": "rs_x", "summary": [], "encrypted_content": "x"});
+                b["input"].as_array_mut().unwrap().insert(2, thought);
+            },
+            "could not be verified",
+        ),
+        (
+            Format::Responses,
+            "gpt-6-sol",
+            |b| {
+                b["include"] = json!([]);
+                let thought = json!({"type": "reasoning", "id": "rs_x", "summary": [], "encrypted_content": "x"});
+                b["input"].as_array_mut().unwrap().insert(2, thought);
+            },
+            SEALED,
+        ),
+        (Format::OpenAi, "gpt-6-sol", |_| (), "Please use /v1/responses instead."),
+        (Format::OpenAi, "gpt-5.4", |b| b["reasoning_effort"] = json!("low"), "Please use /v1/responses instead."),
+        (Format::OpenAi, "gpt-5.1", |b| b["max_tokens"] = json!(9), "Use 'max_completion_tokens' instead."),
+        (Format::OpenAi, "mistral-large-4", |_| (), "Unexpected role 'user' after role 'tool'"),
+        (Format::OpenAi, "deepseek-v4-pro", |_| (), "must be passed back to the API"),
+        (
+            Format::Anthropic,
+            "claude-opus-5-5",
+            |b| b["tool_choice"] = json!({"type": "any"}),
+            "tool_choice forces tool use",
+        ),
+        (Format::Anthropic, "claude-sonnet-5", |b| b["temperature"] = json!(1), "`temperature` is not supported"),
+        (
+            Format::Anthropic,
+            "claude-opus-4-8",
+            |b| b["thinking"] = json!({"type": "enabled"}),
+            "thinking.type.adaptive",
+        ),
+        (
+            Format::Anthropic,
+            "claude-fable-5",
+            |b| b["thinking"] = json!({"type": "disabled"}),
+            "thinking.type.adaptive",
+        ),
+        (Format::Anthropic, "claude-opus-5-5", |b| b["thinking"] = json!({"type": "between_tools"}), "thinking.type"),
+        (Format::Anthropic, "m", |b| b["output_config"] = json!({"effort": "most"}), "output_config.effort"),
+        (Format::Anthropic, "m", |b| b["system"][0]["cache_control"]["ttl"] = json!("2h"), "ttl of '5m' or '1h'"),
+        (
+            Format::Anthropic,
+            "m",
+            |b| {
+                let thought = json!({"type": "thinking", "thinking": "", "signature": "x"});
+                b["messages"][1]["content"].as_array_mut().unwrap().push(thought);
+            },
+            "The final block in an assistant message cannot be `thinking`.",
+        ),
+        (Format::Gemini, "gemini-3.8-flash", |b| remove(b, "contents", 3), "missing a thought_signature"),
+        (
+            Format::Gemini,
+            "gemini-3.8-flash",
+            |b| b["contents"][1]["parts"][0]["functionCall"]["id"] = json!("call_1"),
+            "has no function call with its id",
+        ),
+        (Format::Gemini, "m", |b| b["serviceTier"] = json!("cheap"), "service_tier"),
+        (Format::Ollama, "m", |b| b["tool_choice"] = json!("auto"), "body.tool_choice: Extra inputs are not permitted"),
+    ];
+    let server = Server::start(fixed(Chaos::none()));
+    for (format, model, change, words) in &cases {
+        let mut changed = body(*format, false);
+        changed["model"] = (*model).into();
+        change(&mut changed);
+        refused(&reply(&server, *format, &changed), words);
+    }
+    assert_eq!(server.counts().complaints.len(), cases.len());
+    let takes: [(Format, &str, Change); 6] = [
+        (Format::OpenAi, "gpt-6-sol", |b| b["reasoning_effort"] = json!("none")),
+        (Format::OpenAi, "gpt-5.4", |_| ()),
+        (Format::Responses, "gpt-5.6-sol", |b| {
+            b["prompt_cache_options"] = json!({"mode": "explicit", "ttl": "30m"});
+            mark(b);
+        }),
+        (Format::Anthropic, "claude-opus-5-5", |b| {
+            b["thinking"] = json!({"type": "adaptive"});
+            b["output_config"] = json!({"effort": "low"});
+            b["tool_choice"] = json!({"type": "auto"});
+        }),
+        (Format::Anthropic, "claude-sonnet-5-5", |b| b["thinking"] = json!({"type": "between_tools"})),
+        // The user's last text began another turn.
+        (Format::Gemini, "gemini-3.8-flash", |b| b["serviceTier"] = json!("flex")),
+    ];
+    for (format, model, change) in takes {
+        let mut changed = body(format, false);
+        changed["model"] = model.into();
+        change(&mut changed);
+        accepted(&reply(&server, format, &changed));
+    }
+}
+
+fn remove(body: &mut Value, field: &str, place: usize) {
+    body[field].as_array_mut().unwrap().remove(place);
+}
+
+fn mark(body: &mut Value) {
+    body["input"][1]["content"][0]["prompt_cache_breakpoint"] = json!({"mode": "explicit"});
+}
+
+/// A conversation of one user's message, in which the model's name stands.
+fn opening(format: Format, model: &str) -> Value {
+    let mut body = body(format, false);
+    body["model"] = model.into();
+    let (field, kept) = match format {
+        Format::OpenAi | Format::Ollama => ("messages", 2),
+        Format::Responses => ("input", 2),
+        Format::Anthropic => ("messages", 1),
+        Format::Gemini => ("contents", 1),
+    };
+    body[field].as_array_mut().unwrap().truncate(kept);
+    body
+}
+
+/// Asks, and puts the reply as it came and the results of its calls behind.
+fn turn(server: &Server, format: Format, body: &mut Value) {
+    let replied = accepted(&reply(server, format, body));
+    let field = match format {
+        Format::Responses => "input",
+        Format::Gemini => "contents",
+        Format::OpenAi | Format::Anthropic | Format::Ollama => "messages",
+    };
+    let new = match format {
+        Format::OpenAi => {
+            let message = replied["choices"][0]["message"].clone();
+            let results = calls(
+                &message["tool_calls"],
+                |call| json!({"role": "tool", "tool_call_id": call["id"], "content": "done"}),
+            );
+            [vec![message], results].concat()
+        }
+        Format::Responses => {
+            let mut items = replied["output"].as_array().unwrap().clone();
+            let results = calls(
+                &items.iter().filter(|item| item["call_id"].is_string()).cloned().collect(),
+                |call| json!({"type": "function_call_output", "call_id": call["call_id"], "output": "done"}),
+            );
+            for item in items.iter_mut().filter(|item| item["type"] != "reasoning") {
+                item.as_object_mut().unwrap().remove("id");
+            }
+            [items, results].concat()
+        }
+        Format::Anthropic => {
+            let used = replied["content"].as_array().unwrap().iter().filter(|block| block["type"] == "tool_use");
+            let results = calls(
+                &used.cloned().collect(),
+                |call| json!({"type": "tool_result", "tool_use_id": call["id"], "content": "done"}),
+            );
+            vec![
+                json!({"role": "assistant", "content": replied["content"]}),
+                json!({"role": "user", "content": results}),
+            ]
+        }
+        Format::Gemini => {
+            let content = &replied["candidates"][0]["content"];
+            let called = content["parts"].as_array().unwrap().iter().filter_map(|part| part.get("functionCall"));
+            let results = calls(&called.cloned().collect(), |call| {
+                let response = json!({"id": call["id"], "name": call["name"], "response": {"result": "done"}});
+                json!({ "functionResponse": response })
+            });
+            vec![content.clone(), json!({"role": "user", "parts": results})]
+        }
+        Format::Ollama => {
+            let results = calls(
+                &replied["message"]["tool_calls"],
+                |call| json!({"role": "tool", "tool_name": call["function"]["name"], "content": "done"}),
+            );
+            [vec![replied["message"].clone()], results].concat()
+        }
+    };
+    body[field].as_array_mut().unwrap().extend(new);
+}
+
+fn calls(calls: &Value, result: fn(&Value) -> Value) -> Vec<Value> {
+    calls.as_array().unwrap().iter().map(result).collect()
+}
+
+/// The models that want most, of each format.
+const NEWEST: [(Format, &str); 5] = [
+    (Format::OpenAi, "deepseek-v4-pro"),
+    (Format::Responses, "gpt-6-sol"),
+    (Format::Anthropic, "claude-opus-5-5"),
+    (Format::Gemini, "gemini-4-argon"),
+    (Format::Ollama, "m"),
+];
+
+#[test]
+fn thoughts_come_back_as_they_were_or_not_at_all() {
+    let server = thinking();
+    let asked = |format: Format| {
+        let mut body = opening(format, NEWEST.iter().find(|(one, _)| *one == format).unwrap().1);
+        for _ in 0..4 {
+            turn(&server, format, &mut body);
+        }
+        body
+    };
+    let bodies = NEWEST.map(|(format, _)| asked(format));
+    assert_eq!(server.counts().complaints, Vec::<String>::new());
+    let cases: [(usize, Change, &str); 14] = [
+        (0, |b| drop(b["messages"][2].as_object_mut().unwrap().remove("reasoning_content")), "must be passed back"),
+        (1, |b| b["input"].as_array_mut().unwrap().swap(3, 4), "without its required following item"),
+        (1, |b| remove(b, "input", 3), "without its required following item"),
+        (1, |b| b["input"][2]["encrypted_content"] = json!("first"), "could not be verified"),
+        (1, |b| b["input"][2]["encrypted_content"] = Value::Null, "Items are not persisted"),
+        (1, |b| b["input"][2]["id"] = json!("rs_other"), "could not be verified"),
+        (2, |b| b["system"][0]["text"] = json!("Be long."), "bound to a different conversation"),
+        (2, |b| b["tools"][0]["description"] = json!("Writes."), "bound to a different conversation"),
+        (2, |b| b["messages"][2]["content"][0]["content"] = json!("cut"), "bound to a different conversation"),
+        // A gap: the second reply's are gone, the first one's are there.
+        (2, |b| b["messages"][3]["content"].as_array_mut().unwrap().retain(|b| b["type"] != "thinking"), "bound to"),
+        (2, |b| b["messages"][1]["content"][0]["thinking"] = json!("other"), "Invalid `signature` in `thinking` block"),
+        (
+            2,
+            |b| b["messages"][1]["content"][0]["signature"] = json!("other"),
+            "Invalid `signature` in `thinking` block",
+        ),
+        (3, |b| b["contents"][1]["parts"][1]["thoughtSignature"] = json!("other"), "Thought signature is not valid."),
+        (3, |b| b["model"] = json!("gemini-3.8-flash"), "Thought signature is not valid."),
+    ];
+    for (number, change, words) in cases {
+        let mut changed = bodies[number].clone();
+        change(&mut changed);
+        refused(&reply(&server, NEWEST[number].0, &changed), words);
+    }
+    let takes: [(usize, Change); 5] = [
+        (1, |b| b["input"].as_array_mut().unwrap().retain(|item| item["type"] != "reasoning")),
+        (2, |b| {
+            // What may change.
+            b["system"][0].as_object_mut().unwrap().remove("cache_control");
+            b["max_tokens"] = json!(9);
+            b["output_config"] = json!({"effort": "max"});
+            b["tool_choice"] = json!({"type": "none"});
+        }),
+        // The oldest are left out.
+        (2, |b| b["messages"][1]["content"].as_array_mut().unwrap().retain(|b| b["type"] != "thinking")),
+        // An older model is bound to nothing.
+        (2, |b| {
+            b["model"] = json!("claude-opus-4-8");
+            b["system"][0]["text"] = json!("Be long.");
+        }),
+        (3, |b| b["contents"][1]["parts"][1]["thoughtSignature"] = json!("skip_thought_signature_validator")),
+    ];
+    for (number, change) in takes {
+        let mut changed = bodies[number].clone();
+        change(&mut changed);
+        accepted(&reply(&server, NEWEST[number].0, &changed));
+    }
+}
+
+#[test]
+fn what_a_cache_serves_is_what_the_vendor_would() {
+    let ask = |server: &Server, format: Format, body: &Value| {
+        let before = server.counts();
+        accepted(&reply(server, format, body));
+        let after = server.counts();
+        (after.shared - before.shared, after.cached - before.cached)
+    };
+    let long = |text: &str| text.repeat(600);
+    // Marks: what was marked is found again from the next mark, but not over more than twenty blocks.
+    let server = Server::start(fixed(Chaos::none()));
+    let mut body = opening(Format::Anthropic, "claude-opus-5-5");
+    body["messages"][0]["content"] =
+        json!([{"type": "text", "text": long("Begin. "), "cache_control": {"type": "ephemeral"}}]);
+    assert_eq!(ask(&server, Format::Anthropic, &body), (0, 0));
+    let blocks = |count: usize| -> Vec<Value> {
+        (0..count).map(|number| json!({"type": "text", "text": format!("More {number}.")})).collect()
+    };
+    for (count, is_found) in [(19, true), (20, false)] {
+        let mut more = body.clone();
+        more["system"][0].as_object_mut().unwrap().remove("cache_control");
+        let first = more["messages"][0]["content"][0].as_object_mut().unwrap();
+        first.remove("cache_control");
+        more["messages"][0]["content"].as_array_mut().unwrap().extend(blocks(count));
+        more["messages"][0]["content"][count]["cache_control"] = json!({"type": "ephemeral"});
+        let (shared, cached) = ask(&server, Format::Anthropic, &more);
+        assert!(shared > 1000 && (cached > 1000) == is_found, "{count}: {cached} of {shared}");
+        body["tools"][0]["description"] = json!("Reads anew.");
+        ask(&server, Format::Anthropic, &body);
+    }
+    // OpenAI: by the key; a tail that changes is lost from 5.6 on, unless what stands before it is marked.
+    for (model, is_explicit, served) in
+        [("gpt-5.1", false, true), ("gpt-6-sol", false, false), ("gpt-6-sol", true, true)]
+    {
+        let server = Server::start(fixed(Chaos::none()));
+        let mut body = opening(Format::Responses, model);
+        body["input"][1]["content"][0]["text"] = long("Begin. ").into();
+        body["input"].as_array_mut().unwrap().push(json!({"role": "user", "content": "Tail."}));
+        body["prompt_cache_key"] = "one".into();
+        if is_explicit {
+            mark(&mut body);
+        }
+        assert_eq!(ask(&server, Format::Responses, &body), (0, 0));
+        body["input"][2]["content"] = "Other.".into();
+        let (shared, cached) = ask(&server, Format::Responses, &body);
+        assert!(shared > 1000 && (cached > 1000) == served, "{model}: {cached} of {shared}");
+        assert_eq!(server.counts().served() > 0.9, served);
+        body["prompt_cache_key"] = "two".into();
+        assert_eq!(ask(&server, Format::Responses, &body).1, 0);
+    }
+}
+
+#[test]
+fn a_tier_without_room_and_a_thought_that_is_bound_elsewhere_hit_what_they_can() {
+    let server = Server::start(fixed(Chaos::only(Mishap::NoFlex, 90, 1)));
+    let mut body = opening(Format::Responses, "gpt-6-sol");
+    accepted(&reply(&server, Format::Responses, &body));
+    body["service_tier"] = "flex".into();
+    let replies: Vec<String> = (0..40).map(|_| reply(&server, Format::Responses, &body)).collect();
+    let busy =
+        replies.iter().filter(|reply| reply.starts_with("HTTP/1.1 429") && reply.contains("Resource Unavailable"));
+    assert!((30..40).contains(&busy.count()), "{:?}", server.counts().mishaps);
+    assert!(replies.iter().any(|reply| reply.contains("\"service_tier\":\"flex\"")));
+
+    let chaos = Chaos::only(Mishap::Bound, 100, 1).at_most(1);
+    let server = Server::start(Setup { thinks: true, ..fixed(chaos) });
+    let mut body = opening(Format::Anthropic, "claude-opus-5-5");
+    turn(&server, Format::Anthropic, &mut body);
+    refused(&reply(&server, Format::Anthropic, &body), "bound to a different conversation");
+    turn(&server, Format::Anthropic, &mut body);
+    assert_eq!(server.counts().complaints, Vec::<String>::new());
+}
