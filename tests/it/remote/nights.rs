@@ -137,11 +137,8 @@ fn remote(server: &Server, format: Format) -> Arc<dyn Model> {
     let models = (format == Format::Responses).then(|| ModelTable::parse("models.yaml", models).unwrap());
     let options =
         ModelOptions { base_url: Some(server.base_url(format)), timeouts: PATIENCE, models, ..ModelOptions::default() };
-    let name = match format {
-        Format::Responses => "openai:able-agent".to_owned(),
-        _ => format!("{}:able-agent", format.name()),
-    };
-    open_model(&name, &options).unwrap()
+    let provider = if format == Format::Responses { "openai" } else { format.name() };
+    open_model(&format!("{provider}:{}", format.strictest()), &options).unwrap()
 }
 
 /// Works jobs behind servers of their own at the same time; each is to come to what it comes to without a server. The
@@ -158,7 +155,7 @@ fn nights(nights: Vec<(String, Format, Chaos)>) {
         for (name, format, chaos) in nights {
             ways.push(async move {
                 let seed = chaos.seed;
-                let server = Server::start(Setup { chaos, ..Setup::default() });
+                let server = Server::start(Setup { chaos, thinks: true, ..Setup::default() });
                 let (story, place) = job(remote(&server, format)).await;
                 (format!("{name}, {}, seed {seed}", format.name()), story, place, server.counts(), began.elapsed())
             });
@@ -223,7 +220,9 @@ fn each_mishap_alone() {
         let format = Format::ALL[number % Format::ALL.len()];
         (format!("{mishap:?}"), format, Chaos::only(*mishap, 30, number as u64 + 1))
     });
-    nights(ways.collect());
+    // One that isn't the transport's: the conversation is begun anew, without the thoughts.
+    let bound = ("Bound".to_owned(), Format::Anthropic, Chaos::only(Mishap::Bound, 20, 1));
+    nights(ways.chain([bound]).collect());
 }
 
 /// Jobs that are at work when their server goes away: none fails, each is held, and goes on by itself. Long runs set

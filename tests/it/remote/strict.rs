@@ -242,56 +242,47 @@ fn calls(calls: &Value, result: fn(&Value) -> Value) -> Vec<Value> {
     calls.as_array().unwrap().iter().map(result).collect()
 }
 
-/// The models that want most, of each format.
-const NEWEST: [(Format, &str); 5] = [
-    (Format::OpenAi, "deepseek-v4-pro"),
-    (Format::Responses, "gpt-6-sol"),
-    (Format::Anthropic, "claude-opus-5-5"),
-    (Format::Gemini, "gemini-4-argon"),
-    (Format::Ollama, "m"),
-];
-
 #[test]
 fn thoughts_come_back_as_they_were_or_not_at_all() {
     let server = thinking();
     let asked = |format: Format| {
-        let mut body = opening(format, NEWEST.iter().find(|(one, _)| *one == format).unwrap().1);
+        let mut body = opening(format, format.strictest());
         for _ in 0..4 {
             turn(&server, format, &mut body);
         }
         body
     };
-    let bodies = NEWEST.map(|(format, _)| asked(format));
+    let bodies = Format::ALL.map(asked);
     assert_eq!(server.counts().complaints, Vec::<String>::new());
     let cases: [(usize, Change, &str); 14] = [
         (0, |b| drop(b["messages"][2].as_object_mut().unwrap().remove("reasoning_content")), "must be passed back"),
-        (1, |b| b["input"].as_array_mut().unwrap().swap(3, 4), "without its required following item"),
-        (1, |b| remove(b, "input", 3), "without its required following item"),
-        (1, |b| b["input"][2]["encrypted_content"] = json!("first"), "could not be verified"),
-        (1, |b| b["input"][2]["encrypted_content"] = Value::Null, "Items are not persisted"),
-        (1, |b| b["input"][2]["id"] = json!("rs_other"), "could not be verified"),
-        (2, |b| b["system"][0]["text"] = json!("Be long."), "bound to a different conversation"),
-        (2, |b| b["tools"][0]["description"] = json!("Writes."), "bound to a different conversation"),
-        (2, |b| b["messages"][2]["content"][0]["content"] = json!("cut"), "bound to a different conversation"),
+        (4, |b| b["input"].as_array_mut().unwrap().swap(3, 4), "without its required following item"),
+        (4, |b| remove(b, "input", 3), "without its required following item"),
+        (4, |b| b["input"][2]["encrypted_content"] = json!("first"), "could not be verified"),
+        (4, |b| b["input"][2]["encrypted_content"] = Value::Null, "Items are not persisted"),
+        (4, |b| b["input"][2]["id"] = json!("rs_other"), "could not be verified"),
+        (1, |b| b["system"][0]["text"] = json!("Be long."), "bound to a different conversation"),
+        (1, |b| b["tools"][0]["description"] = json!("Writes."), "bound to a different conversation"),
+        (1, |b| b["messages"][2]["content"][0]["content"] = json!("cut"), "bound to a different conversation"),
         // A gap: the second reply's are gone, the first one's are there.
-        (2, |b| b["messages"][3]["content"].as_array_mut().unwrap().retain(|b| b["type"] != "thinking"), "bound to"),
-        (2, |b| b["messages"][1]["content"][0]["thinking"] = json!("other"), "Invalid `signature` in `thinking` block"),
+        (1, |b| b["messages"][3]["content"].as_array_mut().unwrap().retain(|b| b["type"] != "thinking"), "bound to"),
+        (1, |b| b["messages"][1]["content"][0]["thinking"] = json!("other"), "Invalid `signature` in `thinking` block"),
         (
-            2,
+            1,
             |b| b["messages"][1]["content"][0]["signature"] = json!("other"),
             "Invalid `signature` in `thinking` block",
         ),
-        (3, |b| b["contents"][1]["parts"][1]["thoughtSignature"] = json!("other"), "Thought signature is not valid."),
-        (3, |b| b["model"] = json!("gemini-3.8-flash"), "Thought signature is not valid."),
+        (2, |b| b["contents"][1]["parts"][1]["thoughtSignature"] = json!("other"), "Thought signature is not valid."),
+        (2, |b| b["model"] = json!("gemini-3.8-flash"), "Thought signature is not valid."),
     ];
     for (number, change, words) in cases {
         let mut changed = bodies[number].clone();
         change(&mut changed);
-        refused(&reply(&server, NEWEST[number].0, &changed), words);
+        refused(&reply(&server, Format::ALL[number], &changed), words);
     }
     let takes: [(usize, Change); 5] = [
-        (1, |b| b["input"].as_array_mut().unwrap().retain(|item| item["type"] != "reasoning")),
-        (2, |b| {
+        (4, |b| b["input"].as_array_mut().unwrap().retain(|item| item["type"] != "reasoning")),
+        (1, |b| {
             // What may change.
             b["system"][0].as_object_mut().unwrap().remove("cache_control");
             b["max_tokens"] = json!(9);
@@ -299,18 +290,18 @@ fn thoughts_come_back_as_they_were_or_not_at_all() {
             b["tool_choice"] = json!({"type": "none"});
         }),
         // The oldest are left out.
-        (2, |b| b["messages"][1]["content"].as_array_mut().unwrap().retain(|b| b["type"] != "thinking")),
+        (1, |b| b["messages"][1]["content"].as_array_mut().unwrap().retain(|b| b["type"] != "thinking")),
         // An older model is bound to nothing.
-        (2, |b| {
+        (1, |b| {
             b["model"] = json!("claude-opus-4-8");
             b["system"][0]["text"] = json!("Be long.");
         }),
-        (3, |b| b["contents"][1]["parts"][1]["thoughtSignature"] = json!("skip_thought_signature_validator")),
+        (2, |b| b["contents"][1]["parts"][1]["thoughtSignature"] = json!("skip_thought_signature_validator")),
     ];
     for (number, change) in takes {
         let mut changed = bodies[number].clone();
         change(&mut changed);
-        accepted(&reply(&server, NEWEST[number].0, &changed));
+        accepted(&reply(&server, Format::ALL[number], &changed));
     }
 }
 

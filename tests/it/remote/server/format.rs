@@ -135,6 +135,17 @@ impl Format {
         }
     }
 
+    /// A model for which the most rules hold.
+    pub(crate) fn strictest(self) -> &'static str {
+        match self {
+            Self::OpenAi => "deepseek-v4-pro",
+            Self::Responses => "gpt-6-sol",
+            Self::Anthropic => "claude-opus-5-5",
+            Self::Gemini => "gemini-4-argon",
+            Self::Ollama => "able-agent",
+        }
+    }
+
     /// What stands between the server and the paths of the format; ends as base URLs do.
     pub(crate) fn base(self) -> &'static str {
         match self {

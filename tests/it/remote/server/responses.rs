@@ -128,9 +128,11 @@ impl Input<'_> {
             let place = format!("input[{number}]");
             self.item(item, &place, read)?;
         }
-        let most = if self.marks > MOST_MARKS { Some(self.marks) } else { None };
-        if let Some(found) = most {
-            return Err(format!("A maximum of {MOST_MARKS} prompt cache breakpoints may be provided. Found {found}."));
+        if self.marks > MOST_MARKS {
+            return Err(format!(
+                "At most {MOST_MARKS} prompt cache breakpoints may be provided. Found {}.",
+                self.marks
+            ));
         }
         self.answered()
     }
@@ -341,9 +343,11 @@ pub(super) fn events(asked: &Asked, said: &Said) -> Events {
         }
         events.said.push(event("response.output_item.added", json!({"output_index": index, "item": begun})));
         let text = text.as_str().unwrap_or_default();
-        let at = json!({"item_id": item["id"], "output_index": index, "content_index": 0});
         let with = |name: &str, value: Value| {
-            let mut data = at.clone();
+            let mut data = json!({"item_id": item["id"], "output_index": index});
+            if field == "content" {
+                data["content_index"] = 0.into();
+            }
             data[name] = value;
             data
         };

@@ -77,8 +77,9 @@ impl Thoughts {
                              be decrypted or parsed."
                         ));
                     };
+                    // Of a call the id is not looked at: nothing is known of one that matters where nothing is stored.
                     let follows = thought.next.is_some_and(|next| match next["type"].as_str() {
-                        Some("function_call") => next["call_id"] == made.next.as_str(),
+                        Some("function_call") => !made.next.is_empty(),
                         Some("message") | None => next["role"] == "assistant" && made.next.is_empty(),
                         Some(_) => false,
                     });
