@@ -1,7 +1,7 @@
 //! Anthropic Messages: https://docs.anthropic.com/en/api/messages
 
 use super::{
-    check::{Checked, is_name, list, object, one_of, only, string, tool, version},
+    check::{Checked, is_name, list, names, object, one_of, only, string, tool, version},
     format::{Asked, Events, Refusal, Said, pieces},
     http::Asking,
 };
@@ -9,24 +9,8 @@ use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-const FIELDS: [&str; 16] = [
-    "model",
-    "messages",
-    "max_tokens",
-    "system",
-    "tools",
-    "tool_choice",
-    "stream",
-    "temperature",
-    "top_p",
-    "top_k",
-    "stop_sequences",
-    "metadata",
-    "thinking",
-    "output_config",
-    "service_tier",
-    "cache_control",
-];
+const FIELDS: &str = "model messages max_tokens system tools tool_choice stream temperature top_p top_k stop_sequences metadata \
+    thinking output_config service_tier cache_control";
 const MOST_MARKS: usize = 4;
 
 /// A prompt being read.
@@ -93,7 +77,7 @@ pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
         return Err("anthropic-version: header is required".to_owned());
     }
     let fields = object(body, "body")?;
-    only(fields, &FIELDS, "body")?;
+    only(fields, &names(FIELDS), "body")?;
     let model = string(&body["model"], "model")?;
     let Some(most @ 1..) = body["max_tokens"].as_u64() else {
         return Err("max_tokens: Field required".to_owned());

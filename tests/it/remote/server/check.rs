@@ -18,6 +18,11 @@ pub(super) fn string<'a>(value: &'a Value, place: &str) -> Checked<&'a str> {
     value.as_str().ok_or_else(|| format!("{place}: Input should be a valid string"))
 }
 
+/// The names in a text, where a list of them is long.
+pub(super) fn names(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
 /// The first field that isn't among `known`.
 pub(super) fn unknown<'a>(object: &'a Map<String, Value>, known: &[&str]) -> Option<&'a str> {
     object.keys().map(String::as_str).find(|name| !known.contains(name))

@@ -1,41 +1,23 @@
 //! Gemini generateContent: https://ai.google.dev/api/generate-content
 
 use super::{
-    check::{Checked, list, object, one_of, string, tool, unknown, version},
+    check::{Checked, list, names, object, one_of, string, tool, unknown, version},
     format::{Asked, Events, Refusal, Said, pieces},
     http::Asking,
 };
 use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Map, Value, json};
 
+const FIELDS: &str =
+    "contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent serviceTier";
+const CONFIG: &str = "stopSequences maxOutputTokens temperature topP topK seed thinkingConfig candidateCount \
+    responseMimeType responseSchema presencePenalty frequencyPenalty";
 /// How the name of a call begins that came without an id.
 const NO_ID: &str = "at_";
 /// What `parameters` knows of a schema; `parametersJsonSchema` takes any.
-const SCHEMA: [&str; 23] = [
-    "type",
-    "format",
-    "title",
-    "description",
-    "nullable",
-    "enum",
-    "maxItems",
-    "minItems",
-    "properties",
-    "required",
-    "minProperties",
-    "maxProperties",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "example",
-    "anyOf",
-    "propertyOrdering",
-    "default",
-    "items",
-    "minimum",
-    "maximum",
-    "additionalProperties",
-];
+const SCHEMA: &str = "type format title description nullable enum maxItems minItems properties required minProperties \
+    maxProperties minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum \
+    additionalProperties";
 
 pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
     let name = asking.path().strip_prefix("/v1beta/models/").unwrap_or_default();
@@ -47,38 +29,11 @@ pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
         Some((model, "generateContent")) => (model, false),
         _ => return Err(format!("models/{name} is not found for API version v1beta")),
     };
-    known(
-        object(body, "body")?,
-        &[
-            "contents",
-            "systemInstruction",
-            "tools",
-            "toolConfig",
-            "generationConfig",
-            "safetySettings",
-            "cachedContent",
-            "serviceTier",
-        ],
-        "",
-    )?;
+    known(object(body, "body")?, &names(FIELDS), "")?;
     // ai.google.dev/gemini-api/docs/flex-inference
     one_of(&body["serviceTier"], &["standard", "flex", "priority"], "service_tier")?;
     if let Some(config) = body.get("generationConfig") {
-        let fields = [
-            "stopSequences",
-            "maxOutputTokens",
-            "temperature",
-            "topP",
-            "topK",
-            "seed",
-            "thinkingConfig",
-            "candidateCount",
-            "responseMimeType",
-            "responseSchema",
-            "presencePenalty",
-            "frequencyPenalty",
-        ];
-        known(object(config, "generation_config")?, &fields, " at 'generation_config'")?;
+        known(object(config, "generation_config")?, &names(CONFIG), " at 'generation_config'")?;
     }
     let mut messages = Vec::new();
     if let Some(system) = body.get("systemInstruction") {
@@ -142,7 +97,7 @@ fn read_tools(body: &Value) -> Checked<Vec<ToolSpec>> {
 
 fn read_schema(schema: &Value, place: &str) -> Checked<()> {
     let fields = object(schema, place)?;
-    known(fields, &SCHEMA, &format!(" at '{place}'"))?;
+    known(fields, &names(SCHEMA), &format!(" at '{place}'"))?;
     if !schema["type"].is_string() && !fields.contains_key("anyOf") {
         return Err(format!("Invalid value at '{place}.type': Proto field is not repeating, cannot start list."));
     }

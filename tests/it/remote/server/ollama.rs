@@ -2,18 +2,17 @@
 //! choice, it overlooks; here that is refused, because whoever sent it meant something.
 
 use super::{
-    check::{Checked, list, object, only, string, tool},
+    check::{Checked, list, names, object, only, string, tool},
     format::{Asked, Events, Said, pieces},
 };
 use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
-const FIELDS: [&str; 10] =
-    ["model", "messages", "tools", "format", "options", "stream", "keep_alive", "think", "logprobs", "top_logprobs"];
+const FIELDS: &str = "model messages tools format options stream keep_alive think logprobs top_logprobs";
 const MESSAGE: [&str; 7] = ["role", "content", "thinking", "images", "tool_calls", "tool_name", "tool_call_id"];
 
 pub(super) fn read(body: &Value) -> Checked<Asked> {
-    only(object(body, "body")?, &FIELDS, "body")?;
+    only(object(body, "body")?, &names(FIELDS), "body")?;
     let model = string(&body["model"], "model")?;
     if model.is_empty() {
         return Err("model is required".to_owned());

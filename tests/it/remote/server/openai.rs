@@ -2,46 +2,20 @@
 
 use super::{
     cache::is_marking,
-    check::{Checked, is_name, list, object, one_of, string, texts, tool, unknown, version},
+    check::{Checked, is_name, list, names, object, one_of, string, texts, tool, unknown, version},
     format::{Asked, Events, Refusal, Said, pieces},
 };
 use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec, Usage};
 use serde_json::{Value, json};
 
-const FIELDS: [&str; 28] = [
-    "messages",
-    "model",
-    "stream",
-    "stream_options",
-    "tools",
-    "tool_choice",
-    "parallel_tool_calls",
-    "max_tokens",
-    "max_completion_tokens",
-    "temperature",
-    "top_p",
-    "n",
-    "stop",
-    "seed",
-    "user",
-    "response_format",
-    "logit_bias",
-    "reasoning_effort",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "safety_identifier",
-    "thinking",
-    "metadata",
-    "store",
-    "service_tier",
-    "presence_penalty",
-    "frequency_penalty",
-];
+const FIELDS: &str = "messages model stream stream_options tools tool_choice parallel_tool_calls max_tokens max_completion_tokens \
+    temperature top_p n stop seed user response_format logit_bias reasoning_effort prompt_cache_key \
+    prompt_cache_options prompt_cache_retention safety_identifier thinking metadata store service_tier \
+    presence_penalty frequency_penalty";
 
 pub(super) fn read(body: &Value) -> Checked<Asked> {
     let fields = object(body, "body")?;
-    if let Some(name) = unknown(fields, &FIELDS) {
+    if let Some(name) = unknown(fields, &names(FIELDS)) {
         return Err(format!("Unrecognized request argument supplied: {name}"));
     }
     let Some(model) = body["model"].as_str() else {
@@ -334,6 +308,8 @@ pub(super) fn events(asked: &Asked, said: &Said) -> Events {
 
 pub(super) fn refusal(refusal: Refusal, words: &str) -> Value {
     let (kind, code) = match refusal {
+        // Mistral's.
+        Refusal::BadRequest if words.starts_with("Unexpected role") => ("invalid_request_message_order", json!("3230")),
         Refusal::BadRequest => ("invalid_request_error", Value::Null),
         Refusal::TooLong => ("invalid_request_error", json!("context_length_exceeded")),
         Refusal::Key => ("invalid_request_error", json!("invalid_api_key")),

@@ -2,45 +2,22 @@
 
 use super::{
     cache::is_marking,
-    check::{Checked, is_name, list, object, one_of, string, tool, unknown},
+    check::{Checked, is_name, list, names, object, one_of, string, tool, unknown},
     format::{Asked, Events, Said, pieces},
     openai,
 };
 use overnight_core::message::{Message, Prompt, Stop, ToolCall, ToolSpec};
 use serde_json::{Map, Value, json};
 
-const FIELDS: [&str; 24] = [
-    "model",
-    "input",
-    "instructions",
-    "store",
-    "stream",
-    "stream_options",
-    "include",
-    "reasoning",
-    "max_output_tokens",
-    "max_tool_calls",
-    "parallel_tool_calls",
-    "tool_choice",
-    "tools",
-    "prompt_cache_key",
-    "prompt_cache_options",
-    "prompt_cache_retention",
-    "service_tier",
-    "temperature",
-    "top_p",
-    "truncation",
-    "text",
-    "metadata",
-    "user",
-    "safety_identifier",
-];
+const FIELDS: &str = "model input instructions store stream stream_options include reasoning max_output_tokens max_tool_calls \
+    parallel_tool_calls tool_choice tools prompt_cache_key prompt_cache_options prompt_cache_retention \
+    service_tier temperature top_p truncation text metadata user safety_identifier";
 const SEALED: &str = "reasoning.encrypted_content";
 const MOST_MARKS: usize = 4;
 
 pub(super) fn read(body: &Value) -> Checked<Asked> {
     let fields = object(body, "body")?;
-    known(fields, &FIELDS, "")?;
+    known(fields, &names(FIELDS), "")?;
     let Some(model) = body["model"].as_str() else {
         return Err("Missing required parameter: 'model'.".to_owned());
     };
