@@ -223,7 +223,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
     out::set_format(LogFormat::requested(&flags));
     match cli.command {
         CliCommand::ExtractDocument { .. } => Ok(exit::USAGE),
-        CliCommand::Run(args) => run::run(flags, &args).await,
+        CliCommand::Run(args) => Box::pin(run::run(flags, &args)).await,
         CliCommand::Work(args) => worker::run(flags, &args).await,
         CliCommand::Submit(args) => submit::run(flags, &args).await,
         CliCommand::Schedule(args) => schedule::run(flags, args).await,

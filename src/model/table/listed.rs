@@ -43,8 +43,8 @@ pub fn listed(word: Option<&str>, user: Option<&ModelTable>, today: NaiveDate) -
         }
     }
     if models.is_empty() {
-        let (is_known, named) = model(word, None);
-        models.extend(is_known.then_some(named));
+        let (is_known, only) = model(word, None);
+        models.extend(is_known.then_some(only));
     }
     models
 }
