@@ -3,13 +3,13 @@
 use super::{
     AppContext, CliError,
     app_context::{missing_folder, no_jobs_yet},
-    exit, instructions, out,
+    exit, instructions, models, out,
     run::DEFAULT_MODEL,
     server::{self, ServerArgs, Target},
 };
 use crate::{
     config::{Flags, Settings},
-    runner::ProbeResult,
+    runner::{ProbeResult, today},
 };
 use console::style;
 use serde::Serialize;
@@ -79,10 +79,13 @@ pub(super) async fn run(flags: Flags, args: &DoctorArgs) -> Result<u8, CliError>
         // Only a replayed job is found by way of the database.
         Ok(None) | Err(_) => server::without_jobs(settings, &target),
     };
+    let retirement = opened.as_ref().ok().and_then(|opened| models::retirement(opened.as_ref(), today()));
     let opened =
         opened.map(|opened| format!("{} can be used; {} tokens fit in it", opened.name(), opened.window_tokens()));
     checks.push(check_result("model", opened.map_err(|error| error.to_string())));
     let is_open = checks.last().is_some_and(|check| check.passed);
+    // One that still answers is a warning.
+    checks.extend(retirement.map(|(is_gone, detail)| CheckResult { name: "retirement", passed: !is_gone, detail }));
     // A call costs money: only for who names the model here.
     if args.model.is_some() && is_open {
         match server::probe_target(settings, &target).await {

@@ -6,7 +6,7 @@
 //! - `run`, `resume`, `review` (approve, feedback), `cancel` (and pause), `retry`: requests about one job or one batch
 //! - `run_job`: works on one job in this process; `stop`: Ctrl-C and SIGTERM; `progress`: what is shown meanwhile; `traces`: its spans; `result`: its outcome
 //! - `worker`: works on the jobs of the queue
-//! - `server`: the model and its server
+//! - `server`: the model and its server; `models`: what is known of models
 //! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
 //! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
 //! - `doctor`, `migrate`, `reindex`, `completions`
@@ -31,6 +31,7 @@ mod jobs;
 mod local_time;
 mod logs;
 mod migrate;
+mod models;
 mod out;
 mod progress;
 mod prune;
@@ -124,6 +125,8 @@ enum CliCommand {
     Pause(cancel::PauseArgs),
     /// Queue failed jobs of a batch again
     Retry(retry::RetryArgs),
+    /// List what is known of models: windows, prices, reasoning, retirement
+    Models(models::ModelsArgs),
     /// Show the settings and where they come from, and test what a job needs
     Doctor(doctor::DoctorArgs),
     /// Bring the database's schema up to this program's
@@ -220,7 +223,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
     out::set_format(LogFormat::requested(&flags));
     match cli.command {
         CliCommand::ExtractDocument { .. } => Ok(exit::USAGE),
-        CliCommand::Run(args) => run::run(flags, &args).await,
+        CliCommand::Run(args) => Box::pin(run::run(flags, &args)).await,
         CliCommand::Work(args) => worker::run(flags, &args).await,
         CliCommand::Submit(args) => submit::run(flags, &args).await,
         CliCommand::Schedule(args) => schedule::run(flags, args).await,
@@ -230,6 +233,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Cancel(args) => cancel::cancel(&app_context(&flags).await?, &args).await,
         CliCommand::Pause(args) => cancel::pause(&app_context(&flags).await?, &args).await,
         CliCommand::Retry(args) => retry::run(&app_context(&flags).await?, &args).await,
+        CliCommand::Models(args) => models::run(flags, &args),
         CliCommand::Doctor(args) => doctor::run(flags, &args).await,
         CliCommand::Migrate => migrate::run(&AppContext::open(settings(&flags)?).await?),
         CliCommand::Reindex(args) => reindex::run(settings(&flags)?, &args).await,

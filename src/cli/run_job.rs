@@ -46,6 +46,7 @@ pub(super) async fn run_job(
     let stop = stop::listen()?;
     let mut progress = ProgressDisplay::begin(&opened.job);
     super::server::warn_of_price(&models, opened.job.limits.cost_usd);
+    super::models::warn_of_retirement(&models);
     let traces = Traces::begin(app);
     // A server that has never answered this job, and can't be reached, is a wrong address.
     let chosen = commands.iter().find_map(|it| if let Command::Choose { choice } = it { Some(choice) } else { None });

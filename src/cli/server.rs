@@ -297,15 +297,21 @@ fn options<'a>(
     })
 }
 
-/// The user's table of models.
+/// The user's table of models, as the job began with it, else as the settings name it.
 fn models(settings: &Settings, target: &Target) -> Result<Option<ModelTable>, CliError> {
-    let table = match &target.models {
-        Some(kept) => Some((MODELS_ASSET.to_owned(), kept.clone())),
-        None => models_text(settings)?,
-    };
-    let Some((file, text)) = table else { return Ok(None) };
-    let table = ModelTable::parse(&file, &text).map_err(|error| CliError::usage(error.to_string()))?;
-    Ok(Some(table))
+    match &target.models {
+        Some(kept) => parsed(MODELS_ASSET, kept).map(Some),
+        None => models_table(settings),
+    }
+}
+
+/// The table of models that the settings name.
+pub(super) fn models_table(settings: &Settings) -> Result<Option<ModelTable>, CliError> {
+    models_text(settings)?.map(|(file, text)| parsed(&file, &text)).transpose()
+}
+
+fn parsed(file: &str, text: &str) -> Result<ModelTable, CliError> {
+    ModelTable::parse(file, text).map_err(|error| CliError::usage(error.to_string()))
 }
 
 /// Name and text of the file that the settings name.

@@ -21,6 +21,7 @@ pub use error::ModelError;
 pub use overnight_core::job::failure::{Failure, FailureKind, Remedy};
 
 use async_trait::async_trait;
+use chrono::NaiveDate;
 use endpoint::Endpoint;
 use overnight_core::{
     job::models::Tier,
@@ -77,4 +78,9 @@ pub trait Model: Send + Sync + std::fmt::Debug {
 
     /// USD of one call; `None` where the price isn't known.
     fn cost(&self, usage: &Usage) -> Option<f64>;
+
+    /// The day from which it answers no more; `None` where none is known.
+    fn retires(&self) -> Option<NaiveDate> {
+        None
+    }
 }

@@ -359,6 +359,10 @@ impl Model for RemoteModel {
     fn cost(&self, usage: &Usage) -> Option<f64> {
         self.quirks.price.as_ref().map(|price| price.cost(usage))
     }
+
+    fn retires(&self) -> Option<chrono::NaiveDate> {
+        self.quirks.retires
+    }
 }
 
 #[cfg(test)]
@@ -375,7 +379,7 @@ mod tests {
             ("gemini:gemini-2.5-pro", "https://generativelanguage.googleapis.com/v1beta/", false),
             ("ollama:tiny", "http://localhost:11434", true),
         ] {
-            let quirks = crate::model::table::lookup(name, None);
+            let quirks = crate::model::table::lookup(name, None, chrono::NaiveDate::MIN);
             let wire = wire_of(name.split(':').next().unwrap(), quirks.api).unwrap();
             assert_eq!(repairs(&quirks, wire.as_ref(), &Address::parse(url).unwrap()), expected, "{name} at {url}");
         }

@@ -6,10 +6,16 @@
 //!   - match: "openai:gpt-4o*"     # provider:name, with * ? [ab] {a,b}; letter case doesn't count
 //!     window_tokens: 128000       # any field of `Quirks`; what later entries say goes over what earlier ones say
 //! ```
+//!
+//! What day it is comes from outside: a price may hold from a day on.
 
+mod listed;
 mod read;
 
+pub use listed::{ListedModel, listed};
+
 use crate::model::ModelError;
+use chrono::NaiveDate;
 use globset::GlobMatcher;
 use overnight_core::message::Usage;
 use std::sync::LazyLock;
@@ -119,6 +125,8 @@ pub struct Quirks {
     pub repairs: Option<bool>,
     /// USD per million tokens; `None`: not known.
     pub price: Option<Price>,
+    /// The day from which the provider answers no more; `None`: none is known.
+    pub retires: Option<NaiveDate>,
 }
 
 /// What a provider's prompt cache is asked to keep for an hour instead of minutes, at a higher price.
@@ -190,6 +198,7 @@ impl Default for Quirks {
             long_cache: LongCache::Nothing,
             repairs: None,
             price: None,
+            retires: None,
         }
     }
 }
@@ -205,6 +214,8 @@ pub struct ModelTable {
 struct TableEntry {
     matches: GlobMatcher,
     says: PartialQuirks,
+    /// The names of the fields that it says something of.
+    fields: Vec<String>,
 }
 
 /// [`Quirks`] of which each may be left unsaid.
@@ -223,7 +234,9 @@ struct PartialQuirks {
     stop: Option<Vec<String>>,
     cache_marks: Option<bool>,
     repairs: Option<bool>,
-    price: Option<Price>,
+    /// Each holds from its day on, until the next one does.
+    prices: Option<Vec<(NaiveDate, Price)>>,
+    retires: Option<NaiveDate>,
 }
 
 /// The quirks and the price of one model.
@@ -243,29 +256,38 @@ impl ModelTable {
     }
 }
 
-/// What the shipped table and then the user's say of `name`, which is `provider:name`.
-pub fn known(name: &str, user: Option<&ModelTable>) -> KnownModel {
+/// The table that the program brings along, read once.
+fn shipped() -> &'static ModelTable {
     // A test reads it; were it wrong all the same, nothing would be known, which is what the defaults are for.
     static TABLE: LazyLock<ModelTable> =
         LazyLock::new(|| ModelTable::parse("models.yaml", SHIPPED).unwrap_or_default());
+    &TABLE
+}
+
+/// What the shipped table and then the user's say of `name`, which is `provider:name`, on the day `today`.
+pub fn known(name: &str, user: Option<&ModelTable>, today: NaiveDate) -> KnownModel {
     let name = name.to_lowercase();
+    let entries = shipped().entries.iter().chain(user.iter().flat_map(|table| &table.entries));
+    said(entries.filter(|entry| entry.matches.is_match(&name)), today)
+}
+
+/// What the entries say one over the other.
+fn said<'e>(entries: impl Iterator<Item = &'e TableEntry>, today: NaiveDate) -> KnownModel {
     let mut known = KnownModel::default();
-    for entry in TABLE.entries.iter().chain(user.iter().flat_map(|table| &table.entries)) {
-        if entry.matches.is_match(&name) {
-            known.has_window |= entry.says.window_tokens.is_some();
-            entry.says.clone().apply_to(&mut known.quirks);
-        }
+    for entry in entries {
+        known.has_window |= entry.says.window_tokens.is_some();
+        entry.says.clone().apply_to(&mut known.quirks, today);
     }
     known
 }
 
 /// As [`known`], the quirks alone.
-pub fn lookup(name: &str, user: Option<&ModelTable>) -> Quirks {
-    known(name, user).quirks
+pub fn lookup(name: &str, user: Option<&ModelTable>, today: NaiveDate) -> Quirks {
+    known(name, user, today).quirks
 }
 
 impl PartialQuirks {
-    fn apply_to(self, quirks: &mut Quirks) {
+    fn apply_to(self, quirks: &mut Quirks, today: NaiveDate) {
         fn put<T>(said: Option<T>, quirk: &mut T) {
             if let Some(said) = said {
                 *quirk = said;
@@ -283,7 +305,9 @@ impl PartialQuirks {
         quirks.parallel_calls = self.parallel_calls.or(quirks.parallel_calls);
         quirks.repairs = self.repairs.or(quirks.repairs);
         quirks.output_field = self.output_field.or(quirks.output_field.take());
-        quirks.price = self.price.or(quirks.price.take());
+        let price = self.prices.and_then(|prices| prices.into_iter().rfind(|(from, _)| *from <= today));
+        quirks.price = price.map(|(_, price)| price).or(quirks.price.take());
+        quirks.retires = self.retires.or(quirks.retires);
         quirks.extra.extend(self.extra);
     }
 }

@@ -8,6 +8,11 @@ pub fn now() -> Timestamp {
     Timestamp::new(chrono::Utc::now())
 }
 
+/// Today, in UTC.
+pub fn today() -> chrono::NaiveDate {
+    now().utc().date_naive()
+}
+
 /// The time of decisions: what the system says, as long as that goes forward. Where the system's clock was set back, time
 /// goes on from the last decision at its true pace, so that no decision is older than the one before it, and a bound on
 /// the time of work still bites.

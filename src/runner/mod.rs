@@ -45,7 +45,7 @@ mod reindex;
 mod server_outage;
 
 pub use active_jobs::ActiveJobs;
-pub use clock::now;
+pub use clock::{now, today};
 pub use create::{CreatedJob, MODELS_ASSET, NewJobRequest, create, create_as};
 pub use error::{Disposition, RunError};
 pub use heartbeat::{Heartbeat, Leases};

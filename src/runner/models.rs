@@ -1,7 +1,7 @@
 //! A model from its name: `offline`, `scripted:FILE`, `replay:JOB`, and `openai:`, `anthropic:`, `gemini:` or `ollama:` with
 //! the name that the server knows it by.
 
-use super::RunError;
+use super::{RunError, today};
 use crate::{
     model::{
         Model, ModelError,
@@ -94,7 +94,7 @@ impl fmt::Debug for ModelOptions<'_> {
 pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Model>, RunError> {
     let (provider, rest) = name.split_once(':').unwrap_or((name, ""));
     match (provider, rest) {
-        ("offline", "") => Ok(Arc::new(Offline(table::lookup(name, options.models.as_ref()).price))),
+        ("offline", "") => Ok(Arc::new(Offline(table::lookup(name, options.models.as_ref(), today()).price))),
         ("scripted", file) if !file.is_empty() => {
             let wrong = |what: String| ModelError::Script { file: file.to_owned(), what };
             // A pipe would be waited for.
@@ -110,7 +110,7 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
             Ok(Arc::new(Replay::new(job.to_owned(), recorded(&path)?)))
         }
         (provider, model) if !model.is_empty() => {
-            let quirks = table::lookup(name, options.models.as_ref());
+            let quirks = table::lookup(name, options.models.as_ref(), today());
             match remote::wire_of(provider, quirks.api) {
                 Some(wire) => Ok(Arc::new(open_remote(provider, model, wire, quirks, options)?)),
                 None => Err(ModelError::Unknown { name: name.to_owned() }.into()),

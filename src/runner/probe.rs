@@ -4,6 +4,7 @@
 use super::{
     ModelOptions, RunError,
     models::{open_model, open_remote},
+    today,
 };
 use crate::model::{
     Failure, FailureKind, Model, Request,
@@ -42,7 +43,7 @@ fn probed(name: &'static str, found: Result<String, String>) -> ProbeResult {
 /// Calls the model called `name`. Of a model within the program nothing is tried.
 pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeResult>, RunError> {
     let (provider, model) = name.split_once(':').unwrap_or((name, ""));
-    let known = table::known(name, options.models.as_ref());
+    let known = table::known(name, options.models.as_ref(), today());
     let Some(wire) = remote::wire_of(provider, known.quirks.api) else {
         open_model(name, options)?;
         return Ok(Vec::new());

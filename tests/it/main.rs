@@ -23,6 +23,7 @@ mod journal;
 mod long_pages;
 mod machine;
 mod misbehaviour;
+mod models;
 mod offline;
 mod pipeline;
 mod plans;

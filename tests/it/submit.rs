@@ -202,7 +202,7 @@ fn all_that_can_be_set_is_in_the_queue() {
         "--then",
         "summarize-documents",
         "--model",
-        "openai:gpt-4o",
+        "openai:gpt-6-sol",
         "--base-url",
         "http://127.0.0.1:9/v1",
         "--models",
@@ -226,7 +226,7 @@ fn all_that_can_be_set_is_in_the_queue() {
         "batch BATCH: the “night”\n\
          jobs: 2 (1 queued, 1 held until the batch is resumed)\n\
          documents: 2 (67 bytes)\n\
-         instructions: task, with openai:gpt-4o\n\
+         instructions: task, with openai:gpt-6-sol\n\
          window: 22:00-06:00 Europe/Berlin\n\
          budget: 7.5 USD\n\
          then: summarize-documents, over what the jobs delivered\n\
@@ -247,12 +247,15 @@ fn all_that_can_be_set_is_in_the_queue() {
     let closing = settings.closing.as_ref().unwrap();
     assert_eq!(
         (batch.name.as_deref(), batch.budget_usd, batch.time_window.as_deref(), batch.model.as_str()),
-        (Some("the “night”"), Some(7.5), Some("22:00-06:00 Europe/Berlin"), "openai:gpt-4o")
+        (Some("the “night”"), Some(7.5), Some("22:00-06:00 Europe/Berlin"), "openai:gpt-6-sol")
     );
     assert_eq!((settings.instructions.limits.turns, settings.instructions.context.budget_tokens), (77, 9_000));
     assert_eq!(settings.base_url.as_deref(), Some("http://127.0.0.1:9/v1"));
     assert_eq!(settings.models.as_deref(), Some("version: 1\nmodels: []\n"));
-    assert_eq!((closing.instructions.name.as_str(), closing.model.as_str()), ("summarize-documents", "openai:gpt-4o"));
+    assert_eq!(
+        (closing.instructions.name.as_str(), closing.model.as_str()),
+        ("summarize-documents", "openai:gpt-6-sol")
+    );
     assert_eq!(closing.instructions.limits.turns, 77);
     assert!(!batch.settings.to_string().contains("hidden"));
     let job = |place: usize, name: &str, is_held: bool| QueuedJob {
@@ -367,13 +370,13 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
         "docs",
         "--dry-run",
         "--model",
-        "openai:gpt-4o",
+        "openai:gpt-6-sol",
         "--base-url",
         "http://127.0.0.1:9",
     ];
     let shown = dir.submitted(&priced);
     let tokens = |name: &str| shown[name].as_f64().unwrap();
-    let cost = (tokens("tokens_in") * 2.5 + tokens("tokens_out") * 10.0) / 1e6;
+    let cost = (tokens("tokens_in") * 2.0 + tokens("tokens_out") * 10.0) / 1e6;
     assert!(cost > 0.0 && (shown["cost_usd"].as_f64().unwrap() - cost).abs() < 1e-9);
     let estimate = Estimate::of_job([10, 7, 9], 100_000);
     assert_eq!(
@@ -383,7 +386,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     assert_eq!(
         shown,
         json!({
-            "duplicates": [], "dry_run": true, "instructions": "task", "model": "openai:gpt-4o", "jobs": 1, "held": 0, "documents": 3,
+            "duplicates": [], "dry_run": true, "instructions": "task", "model": "openai:gpt-6-sol", "jobs": 1, "held": 0, "documents": 3,
             "bytes": 112, "text_tokens": 26, "turns": shown["turns"], "tokens_in": shown["tokens_in"],
             "tokens_out": shown["tokens_out"], "cost_usd": shown["cost_usd"], "tier": "standard",
             "cost_usd_standard": shown["cost_usd"], "cost_usd_flex": null, "budget_usd": null, "run_after": null,

@@ -4,6 +4,7 @@ use crate::{
     cli::{
         AppContext, CliError,
         instructions::FoundInstructions,
+        models::warn_of_retirement,
         out,
         run::{DEFAULT_MODEL, with_limits},
         server::{self, Target},
@@ -46,6 +47,7 @@ impl Assignment {
             Some(app) => server::open_all(app, &target, &instructions).await?,
             None => server::all_without_jobs(settings, &target, &instructions)?,
         };
+        warn_of_retirement(&models);
         let window = models.first.window_tokens();
         let budget_tokens = instructions.context.budget_tokens.min(window);
         if budget_tokens < MIN_BUDGET_TOKENS {

@@ -2,7 +2,14 @@
 
 use super::{SubmitArgs, SubmitOptions};
 use crate::{
-    cli::{CliError, instructions, out, server::ServerArgs, settings},
+    cli::{
+        CliError, instructions,
+        models::warn_of_retirement,
+        out,
+        run::DEFAULT_MODEL,
+        server::{ServerArgs, Target, all_without_jobs},
+        settings,
+    },
     config::Flags,
 };
 use chrono::Local;
@@ -44,7 +51,14 @@ impl SubmitArgs {
         let settings = settings(&flags)?;
         SubmitOptions::checked(self, &Local::now())?;
         for given in std::iter::once(&self.instructions).chain(&self.then) {
-            instructions::find(&settings.instructions.value, given)?;
+            let found = instructions::find(&settings.instructions.value, given)?.instructions;
+            let name = settings.model.value.clone().or(found.model);
+            let target = Target::new(name.as_deref().unwrap_or(DEFAULT_MODEL), &settings);
+            let target = Target { is_never_called: true, ..target };
+            // A model that can't be opened yet is told when the run is submitted.
+            if let Ok(models) = all_without_jobs(&settings, &target, &found.fallback) {
+                warn_of_retirement(&models);
+            }
         }
         Ok(ServerArgs::pinned_words(&settings))
     }

@@ -1,6 +1,7 @@
 //! Reads the table, with the line of every mistake.
 
 use super::{Api, LongPrompt, PartialQuirks, Price, ReasoningLevels, TableEntry, ToolChoice};
+use chrono::NaiveDate;
 use globset::GlobBuilder;
 use overnight_core::yaml::{ValueError, YamlError, YamlFile, YamlNode, YamlValue};
 use serde_json::{Map, Value};
@@ -13,6 +14,8 @@ const MOST_PRICE: f64 = 1_000_000.0;
 const MOST_TIMES: f64 = 100.0;
 /// The model without a server: it may be given a price, to rehearse what a night may cost. Nothing else can be said of it.
 const OFFLINE: &str = "offline";
+/// The keys of a price.
+const PRICE_KEYS: [&str; 6] = ["dated", "input", "output", "cached", "cache_written", "long"];
 /// Fewer tokens are no window and no reply to work with.
 const LEAST_TOKENS: u64 = 16;
 
@@ -48,6 +51,7 @@ fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
         "cache_marks",
         "repairs",
         "price",
+        "retires",
     ])?;
     let pattern_at = table.required("match")?;
     let pattern = pattern_at.line(MOST_LETTERS)?.to_lowercase();
@@ -84,9 +88,11 @@ fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
         stop: table.get("stop").map(|at| at.list()?.iter().map(text).collect()).transpose()?,
         cache_marks: flag("cache_marks")?,
         repairs: flag("repairs")?,
-        price: table.get("price").map(price).transpose()?,
+        prices: table.get("price").map(prices).transpose()?,
+        retires: table.get("retires").map(|at| Ok(day(at, "the day from which the model is gone")?.0)).transpose()?,
     };
-    Ok(TableEntry { matches: glob.compile_matcher(), says })
+    let fields = at.entries()?.iter().map(|at| at.key().to_owned()).filter(|key| key != "match").collect();
+    Ok(TableEntry { matches: glob.compile_matcher(), says, fields })
 }
 
 fn text(at: &YamlValue<'_>) -> Result<String, ValueError> {
@@ -128,13 +134,42 @@ fn long_prompt(at: &YamlValue<'_>) -> Result<LongPrompt, ValueError> {
     })
 }
 
-fn price(at: &YamlValue<'_>) -> Result<Price, ValueError> {
-    let table = at.table(&["dated", "input", "output", "cached", "cache_written", "long"])?;
-    let dated_at = table.required("dated")?;
-    let dated = dated_at.line(MOST_LETTERS)?;
-    if chrono::NaiveDate::parse_from_str(&dated, "%Y-%m-%d").is_err() {
-        return Err(dated_at.wrong("must be the day on which the price was read, such as 2026-01-31"));
+/// A day, and as it is written; `what` says which for the error.
+fn day(at: &YamlValue<'_>, what: &str) -> Result<(NaiveDate, String), ValueError> {
+    let text = at.line(MOST_LETTERS)?;
+    let day = NaiveDate::parse_from_str(&text, "%Y-%m-%d");
+    day.map(|day| (day, text)).map_err(|_| at.wrong(format!("must be {what}, such as 2026-01-31")))
+}
+
+/// A price, or several of which all but the first say from when they hold.
+fn prices(at: &YamlValue<'_>) -> Result<Vec<(NaiveDate, Price)>, ValueError> {
+    if !matches!(at.node(), YamlNode::List(_)) {
+        return Ok(vec![(NaiveDate::MIN, price(at, &PRICE_KEYS)?)]);
     }
+    let mut prices: Vec<(NaiveDate, Price)> = Vec::new();
+    for at in at.list()? {
+        let keys = if prices.is_empty() { PRICE_KEYS.to_vec() } else { [&PRICE_KEYS[..], &["from"]].concat() };
+        let price = price(&at, &keys)?;
+        let from = match prices.last() {
+            None => NaiveDate::MIN,
+            Some((before, _)) => {
+                let table = at.table(&keys)?;
+                let from_at = table.required("from")?;
+                let (from, _) = day(from_at, "the day from which the price holds")?;
+                if from <= *before {
+                    return Err(from_at.wrong("must be later than that of the price before it"));
+                }
+                from
+            }
+        };
+        prices.push((from, price));
+    }
+    if prices.is_empty() { Err(at.wrong("must have at least one price")) } else { Ok(prices) }
+}
+
+fn price(at: &YamlValue<'_>, keys: &[&'static str]) -> Result<Price, ValueError> {
+    let table = at.table(keys)?;
+    let (_, dated) = day(table.required("dated")?, "the day on which the price was read")?;
     let usd = |at: &YamlValue<'_>| at.number(0.0, MOST_PRICE);
     Ok(Price {
         dated,

@@ -1,0 +1,171 @@
+//! `overnight models`: what is known of models; and what is said of those that retire.
+
+use super::{
+    CliError, exit, out,
+    progress::{amount, counted},
+    server,
+    table::{Align, TextTable, room},
+};
+use crate::{
+    config::Flags,
+    model::{
+        Model,
+        table::{Api, ListedModel, Price, listed},
+    },
+    runner::today,
+    worker::JobModels,
+};
+use chrono::NaiveDate;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// From how many days before its retirement a model is spoken of.
+const NOTICE_DAYS: i64 = 14;
+
+const EXAMPLES: &str = "\
+Examples:
+  overnight models
+  overnight models sonnet
+  overnight models openai:gpt-6-luna --json
+  overnight models --models our-models.yaml";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ModelsArgs {
+    /// A model, such as openai:gpt-6-luna, or a part of names
+    word: Option<String>,
+    /// A table of models that goes over the shipped one: windows, prices, quirks
+    #[arg(long = "models", value_name = "FILE")]
+    models_file: Option<String>,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// A model in `--json`. Its fields are a promise; a value that isn't there is null.
+#[derive(Debug, Serialize)]
+struct ModelItem<'m> {
+    #[serde(rename = "match")]
+    pattern: &'m str,
+    window_tokens: u64,
+    output_tokens: u64,
+    /// USD per million tokens, today.
+    input_usd: Option<f64>,
+    output_usd: Option<f64>,
+    cached_usd: Option<f64>,
+    cache_written_usd: Option<f64>,
+    /// The day on which the price was read.
+    price_dated: Option<&'m str>,
+    api: Api,
+    reasoning: Option<&'m [String]>,
+    /// The share of the price that the tier `flex` costs.
+    flex: Option<f64>,
+    retires: Option<NaiveDate>,
+    /// The fields of which the user's table says something for it.
+    overridden: &'m [String],
+}
+
+pub(super) fn run(flags: Flags, args: &ModelsArgs) -> Result<u8, CliError> {
+    let settings = super::settings(&Flags { models_file: args.models_file.clone(), ..flags })?;
+    let table = server::models_table(&settings)?;
+    let models = listed(args.word.as_deref(), table.as_ref(), today());
+    if models.is_empty() {
+        out::note("nothing is known of such a model: `overnight models` lists all, and --models adds others");
+    }
+    if args.json {
+        out::json(&models.iter().map(item).collect::<Vec<_>>())?;
+    } else if !models.is_empty() {
+        out::result(&text(&models))?;
+    }
+    Ok(exit::COMPLETED)
+}
+
+fn item(model: &ListedModel) -> ModelItem<'_> {
+    let quirks = &model.quirks;
+    let price = quirks.price.as_ref();
+    ModelItem {
+        pattern: &model.pattern,
+        window_tokens: quirks.window_tokens,
+        output_tokens: quirks.output_tokens,
+        input_usd: price.map(|price| price.input),
+        output_usd: price.map(|price| price.output),
+        cached_usd: price.and_then(|price| price.cached),
+        cache_written_usd: price.and_then(|price| price.cache_written),
+        price_dated: price.map(|price| price.dated.as_str()),
+        api: quirks.api,
+        reasoning: quirks.reasoning.as_ref().map(|reasoning| reasoning.levels.as_slice()),
+        flex: quirks.flex,
+        retires: quirks.retires,
+        overridden: &model.overridden,
+    }
+}
+
+/// Two lines for each model, or three: what a person compares in columns, and below it the rest.
+fn text(models: &[ListedModel]) -> String {
+    let mut table = TextTable::new(&[
+        ("MATCH", Align::Cut),
+        ("WINDOW", Align::Right),
+        ("REPLY", Align::Right),
+        ("IN/OUT/CACHED/WRITTEN", Align::Left),
+        ("RETIRES", Align::Left),
+    ]);
+    for ListedModel { pattern, quirks, .. } in models {
+        table.row(vec![
+            pattern.clone(),
+            amount(quirks.window_tokens),
+            amount(quirks.output_tokens),
+            quirks.price.as_ref().map_or_else(|| "–".to_owned(), usd),
+            quirks.retires.map_or_else(|| "–".to_owned(), |day| day.to_string()),
+        ]);
+    }
+    let table = table.render(room());
+    let mut lines = table.lines();
+    let mut text = format!("{}\n", lines.next().unwrap_or_default());
+    for (line, model) in lines.zip(models) {
+        let _ = writeln!(text, "{line}\n  {}", details(model));
+        if !model.overridden.is_empty() {
+            let _ = writeln!(text, "  by your table: {}", model.overridden.join(", "));
+        }
+    }
+    text
+}
+
+fn usd(price: &Price) -> String {
+    let or_dash = |usd: Option<f64>| usd.map_or_else(|| "–".to_owned(), |usd| usd.to_string());
+    format!("{}/{}/{}/{}", price.input, price.output, or_dash(price.cached), or_dash(price.cache_written))
+}
+
+fn details(ListedModel { quirks, .. }: &ListedModel) -> String {
+    let api = match quirks.api {
+        Api::Chat => None,
+        Api::Responses => Some("responses".to_owned()),
+    };
+    let reasoning = quirks.reasoning.as_ref().map(|it| format!("reasoning {}", out::one_line(&it.levels.join("|"))));
+    let flex = quirks.flex.map(|share| format!("flex {share}"));
+    let dated = quirks.price.as_ref().map(|price| format!("price of {}", price.dated));
+    let told: Vec<String> = [api, reasoning, flex, dated].into_iter().flatten().collect();
+    if told.is_empty() { "no price is known".to_owned() } else { told.join("; ") }
+}
+
+/// What a person should know of a model's retirement, and whether it is past; `None` while that is far off.
+pub(super) fn retirement(model: &dyn Model, today: NaiveDate) -> Option<(bool, String)> {
+    let day = model.retires()?;
+    let days = day.signed_duration_since(today).num_days();
+    let when = match u64::try_from(days) {
+        Err(_) => format!("retired on {day}"),
+        Ok(0) => format!("retires today, on {day}"),
+        Ok(_) if days > NOTICE_DAYS => return None,
+        Ok(left) => format!("retires on {day}, in {}", counted(left, "day")),
+    };
+    let todo = "name another one with --model or in the instructions; `overnight models` lists them";
+    Some((days <= 0, format!("{} {when}: {todo}", model.name())))
+}
+
+/// Says so where a model of a job retires soon, or has.
+pub(super) fn warn_of_retirement(models: &JobModels) {
+    for model in std::iter::once(&models.first).chain(&models.others) {
+        if let Some((_, sentence)) = retirement(model.as_ref(), today()) {
+            out::log(&out::LogMessage::new(out::LogLevel::Warn, "model_retires", &sentence));
+        }
+    }
+}
