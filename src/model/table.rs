@@ -119,6 +119,8 @@ pub struct Quirks {
     /// Mark the ends of the stable prefix and of the conversation for the provider's prompt cache; `None`: as is usual in
     /// the wire format (Anthropic marks, OpenAI doesn't).
     pub cache_marks: Option<bool>,
+    /// The header that leads a request to the server that has its prefix in the cache; `None`: none does.
+    pub cache_key_header: Option<String>,
     /// What the provider's cache is asked to keep for an hour: not said in a table, it follows from how a job is worked.
     pub long_cache: LongCache,
     /// Whether malformed replies are repaired (`model::repair`); `None`: only for servers other than the vendor's own.
@@ -195,6 +197,7 @@ impl Default for Quirks {
             extra: serde_json::Map::new(),
             stop: Vec::new(),
             cache_marks: None,
+            cache_key_header: None,
             long_cache: LongCache::Nothing,
             repairs: None,
             price: None,
@@ -233,6 +236,7 @@ struct PartialQuirks {
     extra: serde_json::Map<String, serde_json::Value>,
     stop: Option<Vec<String>>,
     cache_marks: Option<bool>,
+    cache_key_header: Option<String>,
     repairs: Option<bool>,
     /// Each holds from its day on, until the next one does.
     prices: Option<Vec<(NaiveDate, Price)>>,
@@ -304,6 +308,7 @@ impl PartialQuirks {
         quirks.flex = self.flex.or(quirks.flex);
         quirks.parallel_calls = self.parallel_calls.or(quirks.parallel_calls);
         quirks.repairs = self.repairs.or(quirks.repairs);
+        quirks.cache_key_header = self.cache_key_header.or(quirks.cache_key_header.take());
         quirks.output_field = self.output_field.or(quirks.output_field.take());
         let price = self.prices.and_then(|prices| prices.into_iter().rfind(|(from, _)| *from <= today));
         quirks.price = price.map(|(_, price)| price).or(quirks.price.take());

@@ -35,7 +35,7 @@ pub struct OutgoingRequest {
     /// Behind the base URL, without a leading `/`; characters of the model's name are escaped.
     pub path: String,
     /// Beside the key, the content's type and the user's own.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(String, String)>,
     /// JSON.
     pub body: Vec<u8>,
 }

@@ -49,6 +49,7 @@ fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
         "extra",
         "stop",
         "cache_marks",
+        "cache_key_header",
         "repairs",
         "price",
         "retires",
@@ -87,6 +88,7 @@ fn entry(at: &YamlValue<'_>) -> Result<TableEntry, ValueError> {
         // As it stands: blanks and line ends count.
         stop: table.get("stop").map(|at| at.list()?.iter().map(text).collect()).transpose()?,
         cache_marks: flag("cache_marks")?,
+        cache_key_header: table.get("cache_key_header").map(|at| at.line(MOST_LETTERS)).transpose()?,
         repairs: flag("repairs")?,
         prices: table.get("price").map(prices).transpose()?,
         retires: table.get("retires").map(|at| Ok(day(at, "the day from which the model is gone")?.0)).transpose()?,

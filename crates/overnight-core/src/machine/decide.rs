@@ -174,10 +174,7 @@ impl Job {
         match &pending.call {
             ParsedCall::Control(
                 ControlCall::TodoComplete { .. } | ControlCall::TodoRewind { .. } | ControlCall::ArchiveAndReset { .. },
-            ) => {
-                let then = owed.unwrap_or("look at the plan, and complete the next phase's tasks in your next reply");
-                skipped(format!("not run: nothing is completed behind a phase's end; {then}"))
-            }
+            ) => skipped(planning::completes_nothing(planning)),
             // Also behind a call that was skipped.
             ParsedCall::Control(ControlCall::TodoWrite(items)) => {
                 Some(planning::set_todos(self, planning, said, items, at))

@@ -37,6 +37,13 @@ pub fn bootstrap_todos(at: Timestamp) -> Vec<Todo> {
     TodoList::from_pairs(&pairs.map(|(content, active)| (content.to_owned(), active.to_owned())), at)
 }
 
+/// Why a completion completes nothing while there is planning.
+pub(super) fn completes_nothing(planning: &Planning) -> String {
+    let next = "look at the plan, and complete the next phase's tasks in your next reply";
+    let then = todo_board::owed(planning).unwrap_or(next);
+    format!("not run: nothing is completed behind a phase's end; {then}")
+}
+
 /// A plan as a fact.
 pub(super) fn plan_set(plan: &Plan, because: String) -> Event {
     Event::PlanSet { text: plan.text().into(), phases: plan.phases().to_vec(), because }

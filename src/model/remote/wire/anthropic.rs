@@ -55,7 +55,7 @@ impl Wire for Anthropic {
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
         OutgoingRequest {
             path: "v1/messages".to_owned(),
-            headers: vec![("anthropic-version", VERSION.to_owned())],
+            headers: vec![("anthropic-version".to_owned(), VERSION.to_owned())],
             body: written(&body(request)),
         }
     }

@@ -1,14 +1,21 @@
 //! What two formats have in common with the fields of a body: numbers that are no numbers, fields that the user adds, parts
-//! of one role. What all formats have in common is in `call_parts`.
+//! of one role, the key of a cache. What all formats have in common is in `call_parts`.
 
 use super::call_parts::malformed;
 use crate::model::{Failure, FailureKind};
+use overnight_core::{
+    job::digest::sha256,
+    message::{Message, Prompt},
+};
 use serde_json::{Map, Value};
 
 /// Blocks or parts of one reply, at most: a server must not fill the memory with empty ones.
 pub(super) const MOST_PARTS: usize = 256;
 /// Letters of a tool's name, at most; what is longer is an invention of the model.
 const MOST_NAME: usize = 64;
+/// Into so many groups the jobs of one system prompt are put: the vendor routes by the key of the cache, and asks for at most
+/// some 15 requests a minute under one.
+const CACHE_GROUPS: u32 = 8;
 /// Stands where a vendor wants the user to speak first, and nobody has.
 pub(super) const OPENING: &str = "(the conversation begins here)";
 
@@ -75,4 +82,22 @@ pub(super) fn say(sides: &mut Vec<RoleMessage>, role: &'static str, parts: Vec<V
         Some(side) if side.role == role => side.parts.extend(parts),
         Some(_) | None => sides.push(RoleMessage { role, parts }),
     }
+}
+
+/// By which the vendor finds the server that has the prefix: the same for all requests of one history, and for one job in
+/// eight of those with the same system prompt.
+pub(super) fn cache_key(prompt: &Prompt) -> String {
+    let of = |wanted: fn(&Message) -> Option<&str>| {
+        sha256(prompt.messages.iter().find_map(wanted).unwrap_or_default().as_bytes())
+    };
+    let system = of(|message| match message {
+        Message::System { text } => Some(text),
+        Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
+    });
+    let opening = of(|message| match message {
+        Message::User { text } => Some(text),
+        Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
+    });
+    let group = u32::from_str_radix(&opening[..4], 16).unwrap_or_default() % CACHE_GROUPS;
+    format!("overnight-{}-{group}", &system[..16])
 }

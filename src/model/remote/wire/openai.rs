@@ -3,7 +3,7 @@
 
 mod decode;
 
-use super::{Decode, Framing, OutgoingRequest, Wire, WireRequest, error_response, written};
+use super::{Decode, Framing, OutgoingRequest, Wire, WireRequest, error_response, fields::cache_key, written};
 use crate::model::{FailureKind, table::ToolChoice};
 use overnight_core::message::{Message, ToolCall, ToolSpec};
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -41,7 +41,12 @@ impl Wire for OpenAi {
     }
 
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
-        OutgoingRequest { path: "chat/completions".to_owned(), headers: Vec::new(), body: written(&ChatBody(*request)) }
+        let key = request.quirks.cache_key_header.clone().map(|header| (header, cache_key(request.prompt)));
+        OutgoingRequest {
+            path: "chat/completions".to_owned(),
+            headers: key.into_iter().collect(),
+            body: written(&ChatBody(*request)),
+        }
     }
 
     fn decoder(&self) -> Box<dyn Decode> {

@@ -10,23 +10,16 @@ use super::{
     Decode, Framing, OutgoingRequest, Wire, WireRequest,
     call_parts::{as_object, text},
     error_response,
-    fields::{add, tool_name},
+    fields::{add, cache_key, tool_name},
     openai::OpenAi,
     written,
 };
 use crate::model::{FailureKind, table::ToolChoice};
-use overnight_core::{
-    job::digest::sha256,
-    message::{Message, Prompt, ToolCall},
-};
+use overnight_core::message::{Message, ToolCall};
 use serde_json::{Map, Value, json};
 
 /// The name in [`overnight_core::message::Reply::carried`].
 const NAME: &str = "responses";
-/// Into so many groups the jobs of one system prompt are put: the vendor routes by the key of the cache, and asks for at most
-/// some 15 requests a minute under one.
-const CACHE_GROUPS: u32 = 8;
-
 #[derive(Clone, Copy, Debug)]
 pub struct Responses;
 
@@ -109,24 +102,6 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
     put("input", prompt.messages.iter().flat_map(|message| items(message, quirks.cache_marks == Some(true))).collect());
     add(&mut body, &quirks.extra);
     body
-}
-
-/// By which the vendor finds the server that has the prefix: the same for all requests of one history, and for one job in
-/// eight of those with the same system prompt.
-fn cache_key(prompt: &Prompt) -> String {
-    let of = |wanted: fn(&Message) -> Option<&str>| {
-        sha256(prompt.messages.iter().find_map(wanted).unwrap_or_default().as_bytes())
-    };
-    let system = of(|message| match message {
-        Message::System { text } => Some(text),
-        Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
-    });
-    let opening = of(|message| match message {
-        Message::User { text } => Some(text),
-        Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
-    });
-    let group = u32::from_str_radix(&opening[..4], 16).unwrap_or_default() % CACHE_GROUPS;
-    format!("overnight-{}-{group}", &system[..16])
 }
 
 /// A message as the items that stand for it. The end of what all requests have in common is marked where that is wanted.

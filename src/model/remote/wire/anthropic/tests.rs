@@ -70,7 +70,7 @@ fn a_whole_conversation_with_its_marks() {
         outgoing,
         OutgoingRequest {
             path: "v1/messages".to_owned(),
-            headers: vec![("anthropic-version", "2023-06-01".to_owned())],
+            headers: vec![("anthropic-version".to_owned(), "2023-06-01".to_owned())],
             body: written(&json!({
                 "model": "claude-x",
                 "max_tokens": 4096,

@@ -8,7 +8,7 @@ use crate::model::{
     remote::wire::RawReply,
     table::{Quirks, ReasoningLevels},
 };
-use overnight_core::message::{Stop, ToolSpec, Usage};
+use overnight_core::message::{Prompt, Stop, ToolSpec, Usage};
 use std::sync::Arc;
 
 fn call(id: &str, path: &str) -> ToolCall {
