@@ -52,11 +52,11 @@ impl SubmitArgs {
         SubmitOptions::checked(self, &Local::now())?;
         for given in std::iter::once(&self.instructions).chain(&self.then) {
             let found = instructions::find(&settings.instructions.value, given)?.instructions;
-            let name = settings.model.value.clone().or(found.model);
+            let name = settings.model.value.clone().or_else(|| found.model.clone());
             let target = Target::new(name.as_deref().unwrap_or(DEFAULT_MODEL), &settings);
             let target = Target { is_never_called: true, ..target };
             // A model that can't be opened yet is told when the run is submitted.
-            if let Ok(models) = all_without_jobs(&settings, &target, &found.fallback) {
+            if let Ok(models) = all_without_jobs(&settings, &target, &found) {
                 warn_of_retirement(&models);
             }
         }
