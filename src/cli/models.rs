@@ -142,7 +142,7 @@ fn details(ListedModel { quirks, .. }: &ListedModel) -> String {
     };
     let reasoning = quirks.reasoning.as_ref().map(|it| format!("reasoning {}", out::one_line(&it.levels.join("|"))));
     let flex = quirks.flex.map(|share| format!("flex {share}"));
-    let dated = quirks.price.as_ref().map(|price| format!("price of {}", price.dated));
+    let dated = quirks.price.as_ref().map(|price| format!("priced {}", price.dated));
     let told: Vec<String> = [api, reasoning, flex, dated].into_iter().flatten().collect();
     if told.is_empty() { "no price is known".to_owned() } else { told.join("; ") }
 }
