@@ -140,7 +140,7 @@ fn details(ListedModel { quirks, .. }: &ListedModel) -> String {
         Api::Chat => None,
         Api::Responses => Some("responses".to_owned()),
     };
-    let reasoning = quirks.reasoning.as_ref().map(|it| format!("reasoning {}", out::one_line(&it.levels.join("|"))));
+    let reasoning = quirks.reasoning.as_ref().map(|it| format!("effort {}", out::one_line(&it.levels.join("|"))));
     let flex = quirks.flex.map(|share| format!("flex {share}"));
     let dated = quirks.price.as_ref().map(|price| format!("priced {}", price.dated));
     let told: Vec<String> = [api, reasoning, flex, dated].into_iter().flatten().collect();

@@ -119,6 +119,18 @@ impl TestDir {
         child
     }
 
+    /// Starts a command and kills it after so long; whether it had not ended by then.
+    pub(crate) fn killed_after(&self, arguments: &[&str], time: Duration) -> bool {
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(self.0.path()).env_clear().args(arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(time);
+        let is_running = child.try_wait().unwrap().is_none();
+        let _ = child.kill();
+        child.wait().unwrap();
+        is_running
+    }
+
     fn read(&self, path: impl AsRef<Path>) -> String {
         std::fs::read_to_string(self.0.path().join(path)).unwrap()
     }

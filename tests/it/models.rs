@@ -34,10 +34,10 @@ fn what_is_known_of_models_is_listed_with_what_is_ones_own() {
     let own = "\
 MATCH                WINDOW  REPLY  IN/OUT/CACHED/WRITTEN  RETIRES
 openai:night-large*   64.0k   4.0k  2/10.5/0.2/–           2099-01-31
-  responses; reasoning low|high; flex 0.5; priced 2026-11-01
+  responses; effort low|high; flex 0.5; priced 2026-11-01
   by your table: api, flex, output_tokens, price, reasoning, retires, window_tokens
 openai:night-small*   64.0k   4.0k  2/10.5/0.2/–           2099-01-31
-  responses; reasoning low|high; flex 0.5; priced 2026-11-01
+  responses; effort low|high; flex 0.5; priced 2026-11-01
   by your table: api, flex, output_tokens, price, reasoning, retires, window_tokens
 openai:night-plain   128.0k   8.1k  –                      –
   no price is known

@@ -8,3 +8,4 @@ mod program;
 mod served;
 pub(crate) mod server;
 mod strict;
+mod today;

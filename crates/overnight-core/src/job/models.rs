@@ -51,7 +51,6 @@ impl Tier {
     }
 
     /// For fields that are left out where nothing is special.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
     pub fn is_standard(&self) -> bool {
         *self == Self::Standard
     }

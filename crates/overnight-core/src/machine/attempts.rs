@@ -41,7 +41,7 @@ impl Job {
                 events.push(opening::event(self, EpochCause::HistoryRefused, None, counted_room(self)));
             }
             Remedy::Configure | Remedy::Reopen => {
-                events.push(Event::Held { reason: HoldReason::Paused, detail: reason })
+                events.push(Event::Held { reason: HoldReason::Paused, detail: reason });
             }
         }
         events

@@ -122,7 +122,7 @@ fn items(message: &Message, marks: bool) -> Vec<Value> {
     }
 }
 
-/// A reply as it goes back: its reasoning where it stood, or first where the reply was repaired.
+/// A reply as it goes back: its reasoning where it stood.
 fn reply(said: &str, calls: &[ToolCall], carried: Option<&Value>) -> Vec<Value> {
     let message = |text: &str, phase: Option<&Value>| {
         let mut message = json!({ "role": "assistant", "content": text });
@@ -138,9 +138,9 @@ fn reply(said: &str, calls: &[ToolCall], carried: Option<&Value>) -> Vec<Value> 
     let own = || (!said.trim().is_empty()).then(|| message(said, None));
     let carried = carried.and_then(|carried| carried.get(NAME)).and_then(Value::as_array);
     let carried = carried.map(Vec::as_slice).unwrap_or_default();
+    // A reply that was repaired goes back without: reasoning is refused before another item than it was made for.
     if !is_in_place(carried, said, calls.len()) {
-        let reasoning = carried.iter().filter(|item| is_reasoning(item)).cloned();
-        return reasoning.chain(own()).chain(made).collect();
+        return own().into_iter().chain(made).collect();
     }
     let mut items: Vec<Value> = carried
         .iter()

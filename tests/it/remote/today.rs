@@ -1,0 +1,180 @@
+//! Models of today: what each is asked first and what it costs, what a wave of jobs has of the vendor's cache, the tier that is
+//! cheap and slow, and nights in which the program is killed.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use super::server::{Chaos, Counts, Format, Mishap, Server, Setup};
+use crate::{
+    cli_run::TestDir,
+    machine::world::snapshot,
+    support::{cases, events},
+};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, fmt::Write, time::Duration};
+
+const TASK: &str = "extract-requirements";
+/// Each with its format and the table's price: input, output, read from the cache, written to it.
+const MODELS: [(&str, Format, [f64; 4]); 7] = [
+    ("openai:gpt-5.6-sol", Format::Responses, [4.0, 20.0, 0.4, 5.0]),
+    ("openai:gpt-6-sol", Format::Responses, [2.0, 10.0, 0.2, 2.5]),
+    ("anthropic:claude-opus-5-5", Format::Anthropic, [4.0, 20.0, 0.2, 5.0]),
+    ("anthropic:claude-sonnet-5-5", Format::Anthropic, [2.0, 10.0, 0.2, 2.5]),
+    ("gemini:gemini-3.8-flash", Format::Gemini, [0.75, 3.75, 0.075, 0.75]),
+    ("openai:deepseek-flash", Format::OpenAi, [0.3, 1.2, 0.006, 0.3]),
+    ("ollama:qwen3:8b", Format::Ollama, [0.0; 4]),
+];
+
+fn thinking(chaos: Chaos) -> Server {
+    Server::start(Setup { thinks: true, chaos, ..Setup::default() })
+}
+
+fn shown(dir: &TestDir) -> Value {
+    serde_json::from_str(&dir.run_with(&[], &["show", "last", "--json"]).stdout).unwrap()
+}
+
+fn workspace(dir: &TestDir) -> std::path::PathBuf {
+    dir.path().join(shown(dir)["workspace"].as_str().unwrap())
+}
+
+/// A request as the vendor gets it, without what is long: its fields, and of each what it is.
+fn outline(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), outline(value))).collect(),
+        Value::Array(items) if items.len() > 3 => json!([outline(&items[0]), format!("… {} in all", items.len())]),
+        Value::Array(items) => items.iter().map(outline).collect(),
+        Value::String(text) if text.len() > 60 => json!("…"),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn todays_models_are_asked_as_their_vendors_want_and_cost_what_the_table_says() {
+    let mut text = String::new();
+    for (model, format, [input, output, cached, written]) in MODELS {
+        let (server, dir) = (thinking(Chaos::none()), TestDir::new());
+        let url = server.base_url(format);
+        let ran =
+            dir.run_with(&[], &["run", TASK, "-d", "docs", "-q", "-m", model, "--base-url", &url, "--record", "rec"]);
+        assert_eq!((ran.code, ran.stderr.as_str(), server.counts().complaints), (0, "", Vec::new()), "{model}");
+        let record: Value =
+            serde_json::from_slice(&std::fs::read(dir.path().join("rec/turn-00001-0001.json")).unwrap()).unwrap();
+        let request = &record["request"];
+        let path = request["url"].as_str().unwrap().replace(url.trim_end_matches('/'), "");
+        let headers: Vec<&String> = request["headers"].as_object().unwrap().keys().collect();
+        let mut body = request["body"].clone();
+        // The same tools for all.
+        body["tools"] = outline(&body["tools"]);
+        let _ = writeln!(text, "{model}: POST {path}, with {headers:?}\n{:#}\n", outline(&body));
+        let mut expected = 0.0;
+        for event in events(&workspace(&dir)).iter().filter(|event| event["type"] == "model_replied") {
+            let of = |field: &str| event["usage"][field].as_f64().unwrap_or_default();
+            let fresh = of("input") - of("cached") - of("cache_written");
+            expected += fresh * input + of("output") * output + of("cached") * cached + of("cache_written") * written;
+        }
+        let cost = shown(&dir)["cost_usd"].as_f64().unwrap();
+        assert!((cost - expected / 1e6).abs() < 1e-9, "{model}: {cost} and {expected}");
+    }
+    snapshot("first_requests", &text);
+}
+
+/// The longest wait is that of the server: with nine refusals of ten, a job is not done at the cheap tier in its time.
+#[test]
+fn a_tier_without_room_costs_no_attempt_and_is_left_when_time_runs_out() {
+    let chaos = Chaos::only(Mishap::NoFlex, 90, 7);
+    let (server, dir) = (thinking(chaos), TestDir::new());
+    let url = server.base_url(Format::Responses);
+    let run = ["run", TASK, "-d", "docs", "-q", "-m", "openai:gpt-5.6-sol", "--base-url", &url];
+    let ran = dir.run_with(&[], &[&run[..], &["--tier", "flex", "--wall-clock", "16s"]].concat());
+    let counts = server.counts();
+    assert_eq!((ran.code, counts.complaints), (0, Vec::new()), "{}", ran.stderr);
+    assert!(counts.mishaps["NoFlex"] > 2, "{:?}", counts.mishaps);
+    let shown = shown(&dir);
+    let last = shown["models"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(
+        (&shown["status"], &last["tier"], &last["left_flex"]),
+        (&json!("completed"), &json!("standard"), &json!("the end of its time is near"))
+    );
+    let told = dir.run_with(&[], &["show", "last"]).stdout;
+    assert!(told.contains("the flex tier was left: the end of its time is near"), "{told}");
+    assert!(!events(&workspace(&dir)).iter().any(|event| event["type"] == "held"));
+}
+
+#[test]
+fn a_refused_thought_begins_a_new_history_and_costs_nothing_else() {
+    let (server, dir) = (thinking(Chaos::only(Mishap::Bound, 30, 7)), TestDir::new());
+    let url = server.base_url(Format::Anthropic);
+    let run = ["run", TASK, "-d", "docs", "-q", "-m", "anthropic:claude-opus-5-5", "--base-url", &url];
+    let ran = dir.run_with(&[], &run);
+    assert_eq!((ran.code, server.counts().complaints), (0, Vec::new()), "{}", ran.stderr);
+    let refused = events(&workspace(&dir)).iter().filter(|event| event["kind"] == "history_refused").count() as u64;
+    assert_eq!((refused > 0, Some(&refused)), (true, server.counts().mishaps.get("Bound")));
+}
+
+/// `cases` jobs over one set of instructions, four at a time: what the server's cache could serve, it did.
+#[test]
+fn a_wave_of_jobs_is_served_from_the_vendors_cache() {
+    let jobs = cases(24);
+    for (model, format, _) in MODELS {
+        let (server, dir) = (thinking(Chaos::none()), TestDir::new());
+        for job in 0..jobs {
+            dir.put(
+                &format!("many/{job}.md"),
+                format!("# Contract {job}\n\nParty {job} MUST pay within {job} days.\n"),
+            );
+        }
+        let url = server.base_url(format);
+        let submitted = ["submit", TASK, "-d", "many", "--each", "-m", model, "--base-url", &url, "-q"];
+        assert_eq!(dir.run_with(&[], &submitted).code, 0);
+        let worked = dir.run_with(&[], &["work", "--until-empty", "--concurrency", "4", "-q"]);
+        let counts = server.counts();
+        assert_eq!((worked.code, counts.complaints.clone()), (0, Vec::new()), "{model}: {}", worked.stderr);
+        println!("{model}: {:.4} of {} shared tokens", counts.served(), counts.shared);
+        let Counts { requests, completed, .. } = counts;
+        assert_eq!(requests, completed);
+        // What a vendor's cache doesn't take (too short, at another machine) is not the program's doing; ollama has none.
+        assert!(format == Format::Ollama || counts.served() >= 0.95, "{model}: {}", counts.served());
+    }
+}
+
+/// Killed again and again at any moment, each job comes to its end, and no request is one that the vendor would refuse.
+#[test]
+fn jobs_of_every_wire_outlive_kills() {
+    for (model, format, _) in MODELS {
+        for round in 0..cases(2) {
+            let (server, dir) = (
+                Server::start(Setup { thinks: true, delay: Duration::from_millis(15), ..Setup::default() }),
+                TestDir::new(),
+            );
+            let url = server.base_url(format);
+            let mut words = vec!["run", TASK, "-d", "docs", "-q", "-m", model, "--base-url", &url];
+            let mut kills = 0;
+            for kill in 0..8 {
+                let wait = Duration::from_millis(u64::from(
+                    fastrand::Rng::with_seed(u64::from(round * 8 + kill)).u32(20..400),
+                ));
+                if !dir.killed_after(&words, wait) {
+                    break;
+                }
+                kills += 1;
+                if dir.run_with(&[], &["jobs", "--json"]).stdout.trim() != "[]" {
+                    words = vec!["resume", "last", "-q"];
+                }
+            }
+            let ran = dir.run_with(&[], &words);
+            let jobs: Vec<Value> = serde_json::from_str(&dir.run_with(&[], &["jobs", "--json"]).stdout).unwrap();
+            let ends: BTreeMap<String, usize> = jobs.iter().fold(BTreeMap::new(), |mut ends, job| {
+                *ends.entry(job["status"].as_str().unwrap().to_owned()).or_default() += 1;
+                ends
+            });
+            let complaints = server.counts().complaints;
+            assert_eq!(
+                (ran.code, &ends["completed"], complaints),
+                (0, &1, Vec::new()),
+                "{model}, {kills} kills: {}",
+                ran.stderr
+            );
+            let verified = dir.run_with(&[], &["audit", "verify", "--all"]);
+            assert_eq!(verified.code, 0, "{}", verified.stdout);
+        }
+    }
+}
