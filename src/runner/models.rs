@@ -112,7 +112,7 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
         (provider, model) if !model.is_empty() => {
             let quirks = table::lookup(name, options.models.as_ref(), today());
             match remote::wire_of(provider, quirks.api) {
-                Some(wire) => Ok(Arc::new(open_remote(provider, model, wire, quirks, options)?)),
+                Some(wire) => Ok(Arc::new(open_remote(provider, model, &wire, quirks, options)?)),
                 None => Err(ModelError::Unknown { name: name.to_owned() }.into()),
             }
         }
@@ -125,7 +125,7 @@ pub fn open_model(name: &str, options: &ModelOptions<'_>) -> Result<Arc<dyn Mode
 pub(super) fn open_remote(
     provider: &str,
     model: &str,
-    wire: Arc<dyn Wire>,
+    wire: &Arc<dyn Wire>,
     quirks: Quirks,
     options: &ModelOptions<'_>,
 ) -> Result<RemoteModel, ModelError> {

@@ -1,7 +1,5 @@
 //! Whole requests, and replies streamed and whole, as the types of openai-python have them.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use super::*;
 use crate::model::{
     Failure,
@@ -15,7 +13,7 @@ fn call(id: &str, path: &str) -> ToolCall {
     ToolCall { id: id.to_owned(), name: "read_file".to_owned(), arguments: json!({ "path": path }) }
 }
 
-fn said(text: &str, calls: &[ToolCall], carried: Value) -> Message {
+fn said(text: &str, calls: &[ToolCall], carried: &Value) -> Message {
     let carried = Some(Arc::new(json!({ NAME: carried })));
     Message::Assistant { text: text.to_owned(), calls: calls.to_vec(), carried }
 }
@@ -49,7 +47,7 @@ fn a_request_is_stateless_and_has_everything_in_it() {
     let messages = vec![
         Message::System { text: "Be brief.".to_owned() },
         Message::User { text: "Begin.".to_owned() },
-        said("", &[call("call_1_1", "a.md")], json!([reasoning("rs_1"), { "type": "function_call" }])),
+        said("", &[call("call_1_1", "a.md")], &json!([reasoning("rs_1"), { "type": "function_call" }])),
         result("call_1_1"),
     ];
     let expected = json!({
@@ -97,7 +95,7 @@ fn the_cache_has_one_key_for_a_history_and_few_for_a_system_prompt() {
 #[test]
 fn reasoning_goes_back_where_it_stood_and_never_alone() {
     let calls = [call("call_1_1", "a.md"), call("call_1_2", "b.md")];
-    let [first, second] = calls.each_ref().map(|call| items(&said("", std::slice::from_ref(call), json!([])), false));
+    let [first, second] = calls.each_ref().map(|call| items(&said("", std::slice::from_ref(call), &json!([])), false));
     let message = json!({ "role": "assistant", "content": "Reading." });
     let in_place = json!([
         reasoning("rs_1"), { "type": "message", "text": "Reading.", "phase": "commentary" }, { "type": "function_call" },
@@ -105,16 +103,16 @@ fn reasoning_goes_back_where_it_stood_and_never_alone() {
     ]);
     let with_phase = json!({ "role": "assistant", "content": "Reading.", "phase": "commentary" });
     let expected = vec![reasoning("rs_1"), with_phase, first[0].clone(), reasoning("rs_2"), second[0].clone()];
-    assert_eq!(items(&said("Reading.", &calls, in_place.clone()), false), expected);
+    assert_eq!(items(&said("Reading.", &calls, &in_place), false), expected);
     // A call was dropped from the reply: the places say nothing any more.
     let repaired = [message, first[0].clone()];
-    assert_eq!(items(&said("Reading.", &calls[..1], in_place), false), repaired);
+    assert_eq!(items(&said("Reading.", &calls[..1], &in_place), false), repaired);
     let foreign = Some(Arc::new(json!({ "openai": { "reasoning_content": "Hm." } })));
     let other = Message::Assistant { text: String::new(), calls: calls[..1].to_vec(), carried: foreign };
     assert_eq!(items(&other, false), first);
 }
 
-fn response(status: &str, output: &Value, more: Value) -> Value {
+fn response(status: &str, output: &Value, more: &Value) -> Value {
     let mut response = json!({
         "id": "resp_1", "object": "response", "model": "gpt-6-sol-2026-09-22", "status": status, "output": output,
         "usage": {
@@ -145,7 +143,7 @@ fn output() -> Value {
 
 fn events(output: &Value, last: Value) -> Vec<Value> {
     let mut events = vec![
-        json!({ "type": "response.created", "response": response("in_progress", &json!([]), json!({ "usage": null })) }),
+        json!({ "type": "response.created", "response": response("in_progress", &json!([]), &json!({ "usage": null })) }),
         json!({ "type": "response.output_item.added", "output_index": 0,
                 "item": { "type": "reasoning", "encrypted_content": "se" } }),
         json!({ "type": "response.output_text.delta", "output_index": 1, "delta": "Read" }),
@@ -173,7 +171,7 @@ fn a_reply_is_read_from_the_items_that_are_done() {
             reasoning("rs_1"), { "type": "message", "text": "Reading.", "phase": "commentary" }, { "type": "function_call" },
         ])),
     };
-    let done = response("completed", &output(), json!({}));
+    let done = response("completed", &output(), &json!({}));
     let streamed = streamed(&events(&output(), json!({ "type": "response.completed", "response": done })));
     assert_eq!(streamed.unwrap(), expected);
     let mut whole = Responses.decoder();
@@ -187,7 +185,7 @@ fn every_end_is_told_from_the_others() {
         streamed(&events(&json!([]), last)).map(|reply| reply.stop.unwrap()).map_err(|failure| failure.kind)
     };
     let ended = |status: &str, more: Value| {
-        end(json!({ "type": format!("response.{status}"), "response": response(status, &json!([]), more) }))
+        end(json!({ "type": format!("response.{status}"), "response": response(status, &json!([]), &more) }))
     };
     let incomplete = |reason: &str| ended("incomplete", json!({ "incomplete_details": { "reason": reason } }));
     let failed = |code: &str| ended("failed", json!({ "error": { "code": code, "message": "No." } }));
@@ -199,7 +197,7 @@ fn every_end_is_told_from_the_others() {
     assert_eq!(end(json!({ "type": "error", "code": "server_error", "message": "No." })), Err(FailureKind::Server));
     assert_eq!(end(json!({ "type": "response.in_progress" })), Err(FailureKind::BrokenStream));
     let refusal = json!([{ "type": "message", "content": [{ "type": "refusal", "refusal": "I can't." }] }]);
-    let last = json!({ "type": "response.completed", "response": response("completed", &refusal, json!({})) });
+    let last = json!({ "type": "response.completed", "response": response("completed", &refusal, &json!({})) });
     let reply = streamed(&events(&refusal, last)).unwrap();
     assert_eq!((reply.text.as_str(), reply.stop), ("I can't.", Some(Stop::Refused)));
 }
