@@ -1,5 +1,7 @@
 //! `overnight doctor`: shows each setting with its origin, and tests what a job needs. A failing line says what to do.
 
+mod targets;
+
 use super::{
     AppContext, CliError,
     app_context::{missing_folder, no_jobs_yet},
@@ -12,17 +14,22 @@ use crate::{
     runner::{ProbeResult, today},
 };
 use console::style;
+use overnight_core::job::models::ModelChoice;
 use serde::Serialize;
 use std::{fmt::Write, path::Path};
+use targets::NamedTarget;
 
 /// The file that is written to test whether the folder is writable.
 const PROBE: &str = ".overnight-tmp-doctor";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DoctorArgs {
-    /// The model to try with a few tiny calls
-    #[arg(long, short)]
+    /// The model to try with a short conversation
+    #[arg(long, short, conflicts_with = "all")]
     model: Option<String>,
+    /// Try every model that the configuration, instructions, schedules and jobs name that have not ended
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     server: ServerArgs,
     /// Print one JSON object
@@ -33,6 +40,18 @@ pub(super) struct DoctorArgs {
 #[derive(Debug, Serialize)]
 struct Findings {
     settings: Vec<SettingView>,
+    checks: Vec<CheckResult>,
+    /// With `--all`: each model by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    models: Vec<ModelFindings>,
+    passed: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ModelFindings {
+    #[serde(flatten)]
+    choice: ModelChoice,
+    used_by: Vec<String>,
     checks: Vec<CheckResult>,
     passed: bool,
 }
@@ -73,40 +92,60 @@ pub(super) async fn run(flags: Flags, args: &DoctorArgs) -> Result<u8, CliError>
     ];
     let extractor = super::documents::extractor(settings);
     checks.push(check_result("documents", extractor.map(|one| one.helpers()).map_err(|error| error.to_string())));
-    let target = Target::new(settings.model.value.as_deref().unwrap_or(DEFAULT_MODEL), settings);
-    let opened = match &app {
-        Ok(Some(app)) => server::open(app, &target).await,
-        // Only a replayed job is found by way of the database.
-        Ok(None) | Err(_) => server::without_jobs(settings, &target),
-    };
-    let retirement = opened.as_ref().ok().and_then(|opened| models::retirement(opened.as_ref(), today()));
-    let opened =
-        opened.map(|opened| format!("{} can be used; {} tokens fit in it", opened.name(), opened.window_tokens()));
-    checks.push(check_result("model", opened.map_err(|error| error.to_string())));
-    let is_open = checks.last().is_some_and(|check| check.passed);
-    // One that still answers is a warning.
-    checks.extend(retirement.map(|(is_gone, detail)| CheckResult { name: "retirement", passed: !is_gone, detail }));
-    // A call costs money: only for who names the model here.
-    if args.model.is_some() && is_open {
-        match server::probe_target(settings, &target).await {
-            Ok(probed) => {
-                checks.extend(probed.into_iter().map(|ProbeResult { name, passed, detail }| CheckResult {
-                    name,
-                    passed,
-                    detail,
-                }));
-            }
-            Err(error) => checks.push(check_result("call", Err(error.to_string()))),
+    let app = app.as_ref().ok().and_then(Option::as_ref);
+    let mut models = Vec::new();
+    if args.all {
+        let named = targets::all(&flags, settings, app).await;
+        checks.extend(named.faults.into_iter().map(|(name, fault)| check_result(name, Err(fault))));
+        for NamedTarget { target, used_by } in named.targets {
+            let checks = try_model(settings, app, &target, true).await;
+            let passed = checks.iter().all(|check| check.passed);
+            models.push(ModelFindings { choice: target.choice, used_by, checks, passed });
         }
+    } else {
+        let target = Target::new(settings.model.value.as_deref().unwrap_or(DEFAULT_MODEL), settings);
+        // A call costs money: only for who names the model here.
+        checks.extend(try_model(settings, app, &target, args.model.is_some()).await);
     }
-    let passed = checks.iter().all(|check| check.passed);
-    let findings = Findings { settings: setting_views(settings), checks, passed };
+    let passed = checks.iter().all(|check| check.passed) && models.iter().all(|model| model.passed);
+    let findings = Findings { settings: setting_views(settings), checks, models, passed };
     if args.json {
         out::json(&findings)?;
     } else {
         out::result(&findings.text())?;
     }
     Ok(if passed { exit::COMPLETED } else { exit::FAILED })
+}
+
+/// Opens a model and, where it is to be called, converses with it.
+async fn try_model(
+    settings: &Settings,
+    app: Option<&AppContext>,
+    target: &Target,
+    is_called: bool,
+) -> Vec<CheckResult> {
+    let opened = match app {
+        Some(app) => server::open(app, target).await,
+        // Only a replayed job is found by way of the database.
+        None => server::without_jobs(settings, target),
+    };
+    let retirement = opened.as_ref().ok().and_then(|opened| models::retirement(opened.as_ref(), today()));
+    let opened =
+        opened.map(|opened| format!("{} can be used; {} tokens fit in it", opened.name(), opened.window_tokens()));
+    let is_tried = opened.is_ok() && is_called;
+    let mut checks = vec![check_result("model", opened.map_err(|error| error.to_string()))];
+    // One that still answers is a warning.
+    checks.extend(retirement.map(|(is_gone, detail)| CheckResult { name: "retirement", passed: !is_gone, detail }));
+    if is_tried {
+        match server::probe_target(settings, target).await {
+            Ok(probed) => {
+                let shown = |ProbeResult { name, passed, detail }| CheckResult { name, passed, detail };
+                checks.extend(probed.into_iter().map(shown));
+            }
+            Err(error) => checks.push(check_result("call", Err(error.to_string()))),
+        }
+    }
+    checks
 }
 
 /// The settings as they hold. Without a model of theirs, the instructions' is used, and without one there the default.
@@ -173,10 +212,22 @@ impl Findings {
             let _ = writeln!(text, "{name:20} {} ({origin})", out::one_line(value));
         }
         text.push('\n');
-        for CheckResult { name, passed, detail } in &self.checks {
-            let mark = if *passed { style("ok    ").green() } else { style("failed").red() };
-            let _ = writeln!(text, "{mark} {name}: {}", out::one_line(detail));
+        add_checks(&mut text, &self.checks);
+        for ModelFindings { choice: ModelChoice { model, base_url, api_key_env }, used_by, checks, .. } in &self.models
+        {
+            let server = base_url.as_ref().map(|url| format!(" at {url}")).unwrap_or_default();
+            let key = api_key_env.as_ref().map(|name| format!(", key in {name}")).unwrap_or_default();
+            let title = format!("{model}{server}{key} ({})", used_by.join(", "));
+            let _ = writeln!(text, "\n{}", out::one_line(&title));
+            add_checks(&mut text, checks);
         }
         text
+    }
+}
+
+fn add_checks(text: &mut String, checks: &[CheckResult]) {
+    for CheckResult { name, passed, detail } in checks {
+        let mark = if *passed { style("ok    ").green() } else { style("failed").red() };
+        let _ = writeln!(text, "{mark} {name}: {}", out::one_line(detail));
     }
 }

@@ -167,6 +167,12 @@ impl Target {
         Self { tier: typed_value(&settings.tier).copied().unwrap_or(instructions.tier), ..self.clone() }
     }
 
+    /// The target, and those of its fallbacks.
+    pub(super) fn and_fallbacks(self, names: &[String]) -> Vec<Self> {
+        let others: Vec<Self> = names.iter().map(|name| self.fallback(name)).collect();
+        std::iter::once(self).chain(others).collect()
+    }
+
     /// The target of a fallback: at the same server if one was named, else at its provider's own.
     fn fallback(&self, name: &str) -> Self {
         let choice = ModelChoice { model: name.to_owned(), ..self.choice.clone() };
@@ -255,7 +261,7 @@ pub(super) fn without_jobs(settings: &Settings, target: &Target) -> Result<Arc<d
     open_target(settings, target, &|job| Err(format!("the job '{job}' can't be found without the database")))
 }
 
-/// Tests a model with tiny calls; a model that is not behind HTTP has no tests.
+/// Tests a model with a short conversation; a model that is not behind HTTP has no tests.
 pub(super) async fn probe_target(settings: &Settings, target: &Target) -> Result<Vec<ProbeResult>, CliError> {
     let find_key = |name: &str| settings.key(name);
     let find_job = |job: &str| Err(format!("the job '{job}' is not looked for here"));

@@ -13,7 +13,7 @@
 //! - `read_call`: a reading call, which may take long
 //! - `perform`: every other question answered; `contract_check`: the contract's checks; `quote_positions`: where quotes stand; `models`: a model from its name
 //! - `error`: what can go wrong, and what each error means for the job
-//! - `probe`: tries a model with a tiny call
+//! - `probe`: tries a model with a short conversation
 //! - `clock`: the only clock
 //! - `reindex`: rebuilds the database from the workspaces
 //! - `other_version`: recognises a journal that another version of the program wrote

@@ -1,19 +1,20 @@
-//! A model behind HTTP tried with a few tiny calls: each line says what was found, and what to do
-//! where it isn't as it should be.
+//! A model behind HTTP tried with one short conversation, as a job has it: a long beginning that each turn repeats, two turns
+//! that call tools, and what came with the replies sent back. Each line says what was found, and what to do where it isn't
+//! as it should be.
 
-use super::{
-    ModelOptions, RunError,
-    models::{open_model, open_remote},
-    today,
-};
+use super::{ModelOptions, RunError, models::open_remote, today};
 use crate::model::{
-    Failure, FailureKind, Model, Request,
-    remote::{self, Timeouts, wire::Wire},
+    Failure, FailureKind, Model, Remedy, Request,
+    remote::{self, RemoteModel, Timeouts},
     table::{self, KnownModel, Price, Quirks, ToolChoice},
 };
-use overnight_core::message::{Message, Prompt, Reply, ToolSpec};
+use overnight_core::{
+    message::{Message, Prompt, Reply, Stop, ToolCall, ToolSpec, Usage},
+    tokens::estimate,
+};
 use serde_json::json;
 use std::{
+    fmt::Write,
     sync::{Arc, atomic::AtomicU64},
     time::Duration,
 };
@@ -22,10 +23,16 @@ use std::{
 const MOST_OUTPUT: u64 = 2_048;
 /// How long a call may take: a person waits for it.
 const CALL_TIMEOUT: Duration = Duration::from_mins(2);
-const SYSTEM: &str = "A program tests whether you can call tools. Do exactly what is asked, and nothing else.";
-const ASK_ONE_CALL: &str = "Call the tool `note` once, with the text \"ready\".";
-const ASK_TWO_CALLS: &str =
-    "Call the tool `note` twice in this one reply: first with the text \"one\", then with the text \"two\".";
+/// Two turns that call tools, and the answer.
+const TURNS: u64 = 3;
+const SYSTEM: &str = "A program tests whether you can call tools. Do exactly what is asked, and nothing else. The list that \
+    follows means nothing; it is there to make this text long.\n\n";
+/// Lines of that list: more tokens than any provider's cache wants at least.
+const LIST: u64 = 480;
+const ASK: &str = "Do this in order:\n\
+    1. In one reply, call the tool `note` with the text \"one\" and the tool `wait` with 2 seconds.\n\
+    2. When you have both results, call `note` with the text \"three\".\n\
+    3. When you have that result, answer with the word ready.";
 
 /// One thing that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,56 +47,126 @@ fn probed(name: &'static str, found: Result<String, String>) -> ProbeResult {
     ProbeResult { name, passed: found.is_ok(), detail: found.unwrap_or_else(|error| error) }
 }
 
-/// Calls the model called `name`. Of a model within the program nothing is tried.
+/// Converses with the model called `name`. With a model within the program nothing is tried.
 pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeResult>, RunError> {
     let (provider, model) = name.split_once(':').unwrap_or((name, ""));
     let known = table::known(name, options.models.as_ref(), today());
-    let Some(wire) = remote::wire_of(provider, known.quirks.api) else {
-        open_model(name, options)?;
-        return Ok(Vec::new());
-    };
+    let Some(wire) = remote::wire_of(provider, known.quirks.api) else { return Ok(Vec::new()) };
     let timeouts = options.timeouts;
     let (first_byte, idle, whole) =
         (timeouts.first_byte.min(CALL_TIMEOUT), timeouts.idle.min(CALL_TIMEOUT), CALL_TIMEOUT * 2);
     let options = ModelOptions { timeouts: Timeouts { first_byte, idle, whole }, ..options.clone() };
-    let trial = ModelTrial { provider, model, wire, options };
-    let mut lines = Vec::new();
-    let first = trial.call(known.quirks.clone(), ASK_ONE_CALL).await?;
-    let reached = reached(&first);
-    let is_reached = reached.iter().all(|line| line.passed);
-    lines.extend(reached);
-    if is_reached {
-        let required = Quirks { tool_choice: ToolChoice::Required, ..known.quirks.clone() };
-        let auto = Quirks { tool_choice: ToolChoice::Auto, ..known.quirks.clone() };
-        let parallel = Quirks { parallel_calls: Some(true), ..known.quirks.clone() };
-        let required = called(&trial.call(required, ASK_ONE_CALL).await?);
-        let auto = called(&trial.call(auto, ASK_ONE_CALL).await?);
-        let parallel = trial.call(parallel, ASK_TWO_CALLS).await?;
-        lines.extend(tools(&known.quirks, &called(&first), &required, &auto));
-        lines.push(parallel_calls(&known.quirks, &parallel));
-    }
-    lines.extend([window(&known), price(known.quirks.price.as_ref())]);
+    let open = |tool_choice| {
+        let output_tokens = known.quirks.output_tokens.min(MOST_OUTPUT);
+        let quirks = Quirks { tool_choice, output_tokens, ..known.quirks.clone() };
+        open_remote(provider, model, Arc::clone(&wire), quirks, &options)
+    };
+    let set = known.quirks.tool_choice;
+    let remote = open(set)?;
+    let told = Conversation::with(&remote).await;
+    let is_choice = match (&told.first, told.called()) {
+        (Ok(_), called) => called.is_err(),
+        (Err(failure), _) => matches!(failure.kind, FailureKind::BadRequest | FailureKind::Server),
+    };
+    let other = if set == ToolChoice::Required { ToolChoice::Auto } else { ToolChoice::Required };
+    let retold = if is_choice { Some(Conversation::with(&open(other)?).await) } else { None };
+    let works = retold.as_ref().filter(|retold| retold.called().is_ok());
+    let advice = match works {
+        Some(_) => format!("add `tool_choice: {}` for this model to the models file", word(other)),
+        None => "jobs can't be worked with it; use another model, or a server that can call tools".to_owned(),
+    };
+    let tools = told.called().map_err(|what| format!("with the table's tool choice ({}): {what}; {advice}", word(set)));
+    let shown = works.unwrap_or(&told);
+    let reply = match &shown.first {
+        Ok(reply) => reply,
+        Err(failure) if failure.kind == FailureKind::ContextLength => return Ok(vec![window(&known, shown)]),
+        Err(failure) if is_choice => {
+            let detail = format!("{}; {}", failure.reason, advice_on(failure));
+            return Ok(vec![probed("call", Err(detail))]);
+        }
+        Err(failure) => return Ok(vec![probed("call", Err(failure.reason.clone()))]),
+    };
+    let replies = told.replies().chain(retold.iter().flat_map(Conversation::replies));
+    let usages: Vec<Usage> = replies.map(|reply| reply.usage).collect();
+    let mut lines = vec![
+        probed("call", Ok(format!("{} answers", reply.model))),
+        probed("tools", tools.map(|()| format!("they are called, with the table's tool choice ({})", word(set)))),
+    ];
+    lines.extend((!reply.calls.is_empty()).then(|| parallel_calls(&known.quirks, reply)));
+    lines.extend(shown.later.first().map(|_| turns(shown)));
+    lines.extend(cache(reply, &shown.later));
+    lines.extend([window(&known, shown), price(known.quirks.price.as_ref(), &remote, &usages)]);
     Ok(lines)
 }
 
-/// What is called, and how.
-struct ModelTrial<'a> {
-    provider: &'a str,
-    model: &'a str,
-    wire: Arc<dyn Wire>,
-    options: ModelOptions<'a>,
+/// What was said in turn, up to the first reply that calls nothing or the first failure.
+struct Conversation {
+    first: Result<Reply, Failure>,
+    later: Vec<Result<Reply, Failure>>,
+    /// Estimated tokens of the first prompt.
+    tokens: u64,
 }
 
-impl ModelTrial<'_> {
-    async fn call(&self, quirks: Quirks, words: &str) -> Result<Result<Reply, Failure>, RunError> {
-        let quirks = Quirks { output_tokens: quirks.output_tokens.min(MOST_OUTPUT), ..quirks };
-        let model = open_remote(self.provider, self.model, Arc::clone(&self.wire), quirks, &self.options)?;
-        let prompt = Prompt {
+impl Conversation {
+    async fn with(model: &RemoteModel) -> Self {
+        let system = (1..=LIST).fold(SYSTEM.to_owned(), |mut text, shelf| {
+            let _ = writeln!(text, "Shelf {shelf} has {} boxes of chalk and {} of tape.", shelf % 7, shelf % 11);
+            text
+        });
+        let tokens = estimate(&system) + estimate(ASK);
+        let mut prompt = Prompt {
             tools: tool_specs(),
-            messages: vec![Message::System { text: SYSTEM.to_owned() }, Message::User { text: words.to_owned() }],
+            messages: vec![Message::System { text: system }, Message::User { text: ASK.to_owned() }],
         };
-        Ok(model.reply(Request { prompt: &prompt, turn: 1, received: &AtomicU64::new(0) }).await)
+        let ask =
+            async |prompt: &Prompt, turn| model.reply(Request { prompt, turn, received: &AtomicU64::new(0) }).await;
+        let first = ask(&prompt, 1).await;
+        let mut later: Vec<Result<Reply, Failure>> = Vec::new();
+        for turn in 2..=TURNS {
+            match later.last().unwrap_or(&first) {
+                Ok(reply) if !reply.calls.is_empty() && reply.stop == Stop::Done => {
+                    prompt.messages.extend(answered(turn - 1, reply));
+                }
+                Ok(_) | Err(_) => break,
+            }
+            later.push(ask(&prompt, turn).await);
+        }
+        Self { first, later, tokens }
     }
+
+    fn replies(&self) -> impl Iterator<Item = &Reply> {
+        std::iter::once(&self.first).chain(&self.later).filter_map(|reply| reply.as_ref().ok())
+    }
+
+    /// Whether the first reply calls a tool as it was asked to.
+    fn called(&self) -> Result<(), String> {
+        let reply = self.first.as_ref().map_err(|failure| failure.reason.clone())?;
+        let is_asked = |call: &ToolCall| match call.name.as_str() {
+            "note" => call.arguments["text"].is_string(),
+            "wait" => call.arguments["seconds"].is_number(),
+            _ => false,
+        };
+        match reply.calls.first() {
+            _ if reply.stop == Stop::Length => Err(format!("its reply was not done after {MOST_OUTPUT} tokens")),
+            Some(_) if reply.calls.iter().all(is_asked) => Ok(()),
+            Some(call) => Err(format!("it called {} with {}", call.name, call.arguments)),
+            None => Err("it answered with text and called no tool".to_owned()),
+        }
+    }
+}
+
+/// The reply of a turn with all that came with it, and the results of its calls.
+fn answered(turn: u64, reply: &Reply) -> Vec<Message> {
+    let calls = (1..)
+        .zip(&reply.calls)
+        .map(|(place, call): (u64, _)| ToolCall { id: format!("call_{turn}_{place}"), ..call.clone() });
+    let calls: Vec<ToolCall> = calls.collect();
+    let results: Vec<Message> = calls
+        .iter()
+        .map(|call| Message::Tool { call: call.id.clone(), name: call.name.clone(), text: "done".to_owned() })
+        .collect();
+    let said = Message::Assistant { text: reply.text.clone(), calls, carried: reply.carried.clone() };
+    std::iter::once(said).chain(results).collect()
 }
 
 fn tool_specs() -> Arc<[ToolSpec]> {
@@ -109,126 +186,102 @@ fn tool_specs() -> Arc<[ToolSpec]> {
     ])
 }
 
-/// Server, key and model's name, as far as the first call tells.
-fn reached(first: &Result<Reply, Failure>) -> Vec<ProbeResult> {
-    let ok = |name, detail: &str| probed(name, Ok(detail.to_owned()));
-    let (server, key, model) = ("server", "key", "name");
-    let failure = match first {
-        Ok(reply) => {
-            let answered = format!("{} answers, with {} tokens", reply.model, reply.usage.output);
-            return vec![ok(server, "it answers"), ok(key, "it is accepted"), ok(model, &answered)];
-        }
-        Err(failure) => failure,
-    };
-    let failed = |name| probed(name, Err(failure.reason.clone()));
-    match failure.kind {
-        FailureKind::Unreachable
-        | FailureKind::TimedOut
-        | FailureKind::Stalled
-        | FailureKind::BrokenStream
-        | FailureKind::Overloaded
-        | FailureKind::Conflict
-        | FailureKind::Exhausted => vec![failed(server)],
-        FailureKind::KeyRefused | FailureKind::QuotaUsed | FailureKind::RateLimited => {
-            vec![ok(server, "it answers"), failed(key)]
-        }
-        FailureKind::NotFound => vec![ok(server, "it answers"), failed(model)],
-        // Whether for the way the tools were asked for, or for another reason, the calls to come tell.
-        FailureKind::ContextLength
-        | FailureKind::BadRequest
-        | FailureKind::HistoryRefused
-        | FailureKind::Server
-        | FailureKind::Malformed => {
-            vec![ok(server, "it answers")]
-        }
-    }
-}
-
-/// Whether the tool was called as asked.
-fn called(reply: &Result<Reply, Failure>) -> Result<(), String> {
-    let reply = reply.as_ref().map_err(|failure| failure.reason.clone())?;
-    let is_asked =
-        |call: &&overnight_core::message::ToolCall| call.name == "note" && call.arguments["text"].is_string();
-    if reply.calls.iter().any(|call| is_asked(&call)) {
-        return Ok(());
-    }
-    Err(match reply.calls.first() {
-        Some(call) => format!("it called {} with {}", call.name, call.arguments),
-        None => "it answered with text and called no tool".to_owned(),
-    })
-}
-
-fn tools(
-    quirks: &Quirks,
-    set: &Result<(), String>,
-    required: &Result<(), String>,
-    auto: &Result<(), String>,
-) -> Vec<ProbeResult> {
-    let shown = |choice: &Result<(), String>| match choice {
-        Ok(()) => Ok("works".to_owned()),
-        // What isn't used needs not work.
-        Err(what) if set.is_ok() => Ok(format!("doesn't work, and isn't used ({what})")),
-        Err(what) => Err(format!("doesn't work ({what})")),
-    };
-    let advice = match (required, auto) {
-        (Ok(()), Ok(()) | Err(_)) => "add `tool_choice: required` for this model to the models file",
-        (Err(_), Ok(())) => "add `tool_choice: auto` for this model to the models file",
-        (Err(_), Err(_)) => "a job can't be worked with it; use another model, or a server that can call tools",
-    };
-    let name = match quirks.tool_choice {
+fn word(choice: ToolChoice) -> &'static str {
+    match choice {
         ToolChoice::Unset => "not told which",
         ToolChoice::Auto => "auto",
         ToolChoice::Required => "required",
-    };
-    vec![
-        probed(
-            "tools",
-            match set {
-                Ok(()) => Ok(format!("they are called, with the table's tool choice ({name})")),
-                Err(what) => Err(format!("with the table's tool choice ({name}): {what}; {advice}")),
-            },
-        ),
-        probed("required", shown(required)),
-        probed("auto", shown(auto)),
-    ]
+    }
 }
 
 /// Whether several calls come in one reply: that saves turns, and nothing else depends on it.
-fn parallel_calls(quirks: &Quirks, reply: &Result<Reply, Failure>) -> ProbeResult {
-    let found = match reply {
-        Ok(reply) if reply.calls.len() > 1 && quirks.parallel_calls == Some(false) => {
-            "several calls come in one reply, though the models file says `parallel_calls: false`".to_owned()
-        }
-        Ok(reply) if reply.calls.len() > 1 => "several calls come in one reply".to_owned(),
-        Ok(_) => "one call comes at a time: jobs take more turns".to_owned(),
-        Err(failure) if quirks.parallel_calls == Some(false) => format!("not used ({})", failure.reason),
-        Err(failure) => {
-            let advice = "if jobs fail too, add `parallel_calls: false` for this model to the models file";
-            format!("asked for several calls, it failed ({}); {advice}", failure.reason)
-        }
+fn parallel_calls(quirks: &Quirks, reply: &Reply) -> ProbeResult {
+    let found = match (reply.calls.len() > 1, quirks.parallel_calls) {
+        (true, Some(false)) => "several calls come in one reply, though the models file says `parallel_calls: false`",
+        (true, Some(true) | None) => "several calls come in one reply",
+        (false, Some(false)) => "one call comes at a time, as the models file says: jobs take more turns",
+        (false, Some(true) | None) => "one call comes at a time: jobs take more turns",
     };
-    probed("parallel", Ok(found))
+    probed("parallel", Ok(found.to_owned()))
 }
 
-fn window(known: &KnownModel) -> ProbeResult {
-    let tokens = known.quirks.window_tokens;
-    let found = if known.has_window {
-        format!("{tokens} tokens, by the table")
-    } else {
-        format!("not known, taken for {tokens} tokens: add `window_tokens` for this model to the models file")
+/// Whether the model goes on with its own replies, and the results of its calls, before it.
+fn turns(told: &Conversation) -> ProbeResult {
+    let tokens: u64 = told.replies().map(|reply| reply.usage.reasoning).sum();
+    let back = match (told.replies().any(|reply| reply.carried.is_some()), tokens) {
+        (true, _) => {
+            format!("results of calls go back, and with them what came of the model's reasoning ({tokens} tokens)")
+        }
+        (false, 0) => "results of calls go back; no reasoning came with the calls".to_owned(),
+        (false, _) => format!("results of calls go back; none of the {tokens} tokens of reasoning has to"),
     };
-    probed("window", Ok(found))
+    let failed = (2..).zip(&told.later).find_map(|(turn, reply): (u64, _)| Some((turn, reply.as_ref().err()?)));
+    let found = match failed {
+        None => Ok(back),
+        Some((turn, failure)) => {
+            Err(format!("{back}; then turn {turn} failed ({}): {}", failure.reason, advice_on(failure)))
+        }
+    };
+    probed("turns", found)
 }
 
-fn price(price: Option<&Price>) -> ProbeResult {
+fn advice_on(failure: &Failure) -> &'static str {
+    match failure.kind.remedy() {
+        Remedy::Retry { .. } => "try again later",
+        Remedy::Reopen => "jobs lose their reasoning and begin anew each time; use another model or server",
+        Remedy::Compact | Remedy::Configure | Remedy::GiveUp => {
+            "jobs can't be worked with it; use another model or server"
+        }
+    }
+}
+
+/// How much of the first prompt, with which all later ones begin, the provider read from its cache.
+fn cache(first: &Reply, later: &[Result<Reply, Failure>]) -> Option<ProbeResult> {
+    let prefix = first.usage.input;
+    let cached = later.iter().flatten().map(|reply| reply.usage.cached).max()?;
+    let share = cached.min(prefix) * 100 / prefix.max(1);
+    let found = match cached {
+        0 => format!("none of the {prefix} tokens that were sent again were read from it, as the server counts"),
+        _ => format!("{share}% of the {prefix} tokens that were sent again were read from it"),
+    };
+    Some(probed("cache", Ok(found)))
+}
+
+/// Whether the window is as large as the table says, as far as a prompt of a job's size tells.
+fn window(known: &KnownModel, told: &Conversation) -> ProbeResult {
+    let (tokens, sent) = (known.quirks.window_tokens, told.tokens);
+    let advice = "start the server with a larger window, or use another model";
+    let found = match &told.first {
+        Err(failure) => Err(format!(
+            "{tokens} tokens are taken for it, and a prompt of about {sent} is too long ({}); {advice}",
+            failure.reason
+        )),
+        Ok(reply) if reply.usage.input < sent / 2 => Err(format!(
+            "{tokens} tokens are taken for it, and of a prompt of about {sent} the server read {}: it cuts prompts off and doesn't say so; {advice}",
+            reply.usage.input
+        )),
+        Ok(_) if known.has_window => Ok(format!("{tokens} tokens, by the table")),
+        Ok(_) => {
+            Ok(format!("not known, taken for {tokens} tokens: add `window_tokens` for this model to the models file"))
+        }
+    };
+    probed("window", found)
+}
+
+/// What the conversation cost.
+fn price(price: Option<&Price>, model: &RemoteModel, usages: &[Usage]) -> ProbeResult {
+    let sum = |of: fn(&Usage) -> u64| usages.iter().map(of).sum::<u64>();
+    let took = format!("this took {} tokens in and {} out", sum(|usage| usage.input), sum(|usage| usage.output));
     let found = match price {
         Some(Price { dated, input, output, .. }) => {
-            format!("{input} USD per million tokens in, {output} out, as of {dated}")
+            let usd: f64 = usages.iter().filter_map(|usage| model.cost(usage)).sum();
+            format!(
+                "{took} and cost {usd:.4} USD, at {input} USD per million tokens in and {output} out, as of {dated}"
+            )
         }
-        None => {
-            "not known: jobs count tokens only, and --cost can't hold them; add `price` for this model to the models file"
-                .to_owned()
-        }
+        None => format!(
+            "not known ({took}): jobs count tokens only, and --cost can't hold them; add `price` for this model to the models file"
+        ),
     };
     probed("price", Ok(found))
 }

@@ -10,10 +10,11 @@ use crate::{
         server::{ServerArgs, Target, all_without_jobs},
         settings,
     },
-    config::Flags,
+    config::{Flags, Settings},
 };
 use chrono::Local;
 use clap::Parser;
+use overnight_core::job::instructions::Instructions;
 use std::path::{Path, PathBuf};
 
 /// Parses the stored words of a command line.
@@ -42,25 +43,31 @@ impl SubmitArgs {
                 return Err(CliError::usage(format!("{flag} is for a person who waits for the answer: leave it away")));
             }
         }
-        let flags = self.add_to(flags);
-        if !flags.headers.is_empty() {
+        if !self.add_to(flags.clone()).headers.is_empty() {
             return Err(CliError::usage(
                 "--header may hold a secret, and a schedule is stored: set headers for the workers instead",
             ));
         }
-        let settings = settings(&flags)?;
         SubmitOptions::checked(self, &Local::now())?;
-        for given in std::iter::once(&self.instructions).chain(&self.then) {
-            let found = instructions::find(&settings.instructions.value, given)?.instructions;
-            let name = settings.model.value.clone().or_else(|| found.model.clone());
-            let target = Target::new(name.as_deref().unwrap_or(DEFAULT_MODEL), &settings);
+        let (settings, found) = self.named(flags)?;
+        for found in &found {
+            let name = settings.model.value.as_deref().or(found.model.as_deref());
+            let target = Target::new(name.unwrap_or(DEFAULT_MODEL), &settings);
             let target = Target { is_never_called: true, ..target };
             // A model that can't be opened yet is told when the run is submitted.
-            if let Ok(models) = all_without_jobs(&settings, &target, &found) {
+            if let Ok(models) = all_without_jobs(&settings, &target, found) {
                 warn_of_retirement(&models);
             }
         }
         Ok(ServerArgs::pinned_words(&settings))
+    }
+
+    /// The settings that the submission would have, and the instructions that it names.
+    pub(in crate::cli) fn named(&self, flags: Flags) -> Result<(Settings, Vec<Instructions>), CliError> {
+        let settings = settings(&self.add_to(flags))?;
+        let find = |given: &String| Ok(instructions::find(&settings.instructions.value, given)?.instructions);
+        let found = std::iter::once(&self.instructions).chain(&self.then).map(find).collect::<Result<_, CliError>>()?;
+        Ok((settings, found))
     }
 
     fn below(mut self, folder: &Path) -> Self {
