@@ -7,12 +7,15 @@
     reason = "a test fails by them, and says how long it took"
 )]
 
-use super::ground::DOCUMENTS;
+use super::{ground::DOCUMENTS, story};
 use crate::sections;
 use overnight::model::{Model, rules::Offline, scripted::Scripted};
-use overnight_core::job::{
-    record::{HoldReason, JobStatus},
-    state::INSTRUCTIONS_FILE,
+use overnight_core::{
+    job::{
+        record::{HoldReason, JobStatus},
+        state::INSTRUCTIONS_FILE,
+    },
+    message::{Stop, ToolCall},
 };
 use serde::Deserialize;
 use serde_yaml::Value;
@@ -46,6 +49,8 @@ pub(crate) struct Scenario {
     pub(crate) is_rough: bool,
     /// Of which turns the reply is a common one, by its name.
     pub(crate) names: Vec<Option<String>>,
+    /// The reply of each turn, as the story tells it.
+    replies: Vec<String>,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) steps: Vec<Step>,
     /// Turns whose prompts are part of what is expected.
@@ -193,18 +198,51 @@ impl Scenario {
                 given.push((name, text));
             }
         }
-        let mut names = Vec::new();
+        let (mut names, mut told) = (Vec::new(), Vec::new());
         let is_rough = model == Provider::Offline;
         let model: Arc<dyn Model> = match model {
             Provider::Offline => Arc::new(Offline(None)),
-            Provider::Scripted => Arc::new(script(replies, then, &mut names)?),
+            Provider::Scripted => Arc::new(script(replies, then, &mut names, &mut told)?),
         };
-        Ok(Self { name: name(path), file: text, written, given, shipped, is_rough, names, model, steps, prompts, show })
+        let name = name(path);
+        let (file, replies) = (text, told);
+        Ok(Self { name, file, written, given, shipped, is_rough, names, replies, model, steps, prompts, show })
+    }
+
+    /// What the model is to reply in this turn; a script that repeats begins again.
+    pub(crate) fn reply(&self, turn: u64) -> Option<&str> {
+        let place = usize::try_from(turn.checked_sub(1)?).ok()?;
+        self.replies.get(place.checked_rem(self.replies.len())?).map(String::as_str)
     }
 }
 
+/// As the story tells it.
+fn told(reply: &Value) -> Result<String, serde_yaml::Error> {
+    #[derive(Deserialize)]
+    struct Reply {
+        #[serde(default)]
+        text: String,
+        #[serde(default)]
+        calls: Vec<BTreeMap<String, serde_json::Value>>,
+        #[serde(default)]
+        stop: Option<Stop>,
+    }
+    let Reply { text, calls, stop } = serde_yaml::from_value(reply.clone())?;
+    let calls = calls
+        .into_iter()
+        .flatten()
+        .map(|(name, arguments)| story::call(&ToolCall { id: String::new(), name, arguments }));
+    let told = story::reply(&text, calls, stop.unwrap_or(Stop::Done));
+    Ok(format!("  {}\n", told.replace('\n', "\n    ")))
+}
+
 /// The scripted model; names of common replies are replaced by what they stand for, and kept for each turn.
-fn script(replies: Vec<Value>, then: Option<String>, names: &mut Vec<Option<String>>) -> Result<Scripted, String> {
+fn script(
+    replies: Vec<Value>,
+    then: Option<String>,
+    names: &mut Vec<Option<String>>,
+    said: &mut Vec<String>,
+) -> Result<Scripted, String> {
     let common = fs::read_to_string(root().join("replies.yaml")).map_err(|error| error.to_string())?;
     let common: BTreeMap<String, Vec<Value>> = serde_yaml::from_str(&common).map_err(|error| error.to_string())?;
     let mut whole = Vec::new();
@@ -217,6 +255,8 @@ fn script(replies: Vec<Value>, then: Option<String>, names: &mut Vec<Option<Stri
         };
         for reply in meant {
             let times = reply.get("times").and_then(Value::as_u64).unwrap_or(1);
+            let told = told(&reply).map_err(|error| error.to_string())?;
+            said.extend((0..times.min(MOST_NAMED)).map(|_| told.clone()));
             names.extend((0..times.min(MOST_NAMED)).map(|_| name.clone()));
             whole.push(reply);
         }

@@ -60,7 +60,10 @@ impl GeneratedPart {
         told.files.extend(missing.map(|name| (name.clone(), "missing".to_owned())));
         let kinds = [Some("start".to_owned())].into_iter().chain(scenario.names.iter().cloned());
         let kinds: BTreeMap<u64, String> = (0..).zip(kinds).filter_map(|(turn, name)| Some((turn, name?))).collect();
-        let masked = |part: Part| (kinds.get(&part.turn).cloned(), Part { text: mask.text(&part.text), ..part });
+        let masked = |part: Part| {
+            let reply = if scenario.reply(part.turn) == Some(part.reply.as_str()) { "" } else { &part.reply };
+            (kinds.get(&part.turn).cloned(), Part { text: mask.text(&format!("{reply}{}", part.text)), ..part })
+        };
         told.parts = story::parts(&decisions).into_iter().map(masked).collect();
         files.retain(|name, _| !name.starts_with("archive/") && !name.starts_with(PROMPT));
         told.known =
