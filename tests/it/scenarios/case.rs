@@ -157,6 +157,20 @@ struct File {
     show: Vec<String>,
     #[serde(default)]
     shipped: Option<String>,
+    /// The end of the front matter, behind what the given one says.
+    #[serde(default)]
+    front: String,
+    #[serde(default)]
+    many: Vec<Many>,
+}
+
+/// `{n}` in both stands for 1 and so on; texts of one path are one file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Many {
+    path: String,
+    text: String,
+    times: usize,
 }
 
 fn one_step() -> Vec<Step> {
@@ -184,17 +198,25 @@ impl Scenario {
         let written: Vec<(String, String)> =
             sections::read(&text).into_iter().take_while(|(name, _)| name != GENERATED).collect();
         let (_, story) = written.first().filter(|(name, _)| name.is_empty()).ok_or("it has no story")?;
-        let File { about, model, replies, then, steps, prompts, show, shipped } =
+        let File { about, model, replies, then, steps, prompts, show, shipped, front, many } =
             serde_yaml::from_str(story).map_err(|error| error.to_string())?;
         if about.trim().is_empty() {
             return Err("about says what is proved".to_owned());
         }
         let mut given = written[1..].to_vec();
+        for (Many { path, text, .. }, n) in many.iter().flat_map(|many| (1..=many.times).map(move |n| (many, n))) {
+            let [path, text] = [path, text].map(|text| text.replace("{n}", &n.to_string()));
+            match given.iter_mut().find(|(name, _)| *name == path) {
+                Some((_, file)) => file.push_str(&text),
+                None => given.push((path, text)),
+            }
+        }
         let usual = fs::read_to_string(root().join("given.txt")).map_err(|error| error.to_string())?;
         for (name, text) in sections::read(&usual).into_iter().filter(|(name, _)| !name.is_empty()) {
             let is_its_own = |path: &str| path == name || name.starts_with(DOCUMENTS) && path.starts_with(DOCUMENTS);
             let is_shipped = shipped.is_some() && name == INSTRUCTIONS_FILE;
             if !is_shipped && !given.iter().any(|(path, _)| is_its_own(path)) {
+                let text = if name == INSTRUCTIONS_FILE { with_front(&text, &front) } else { text };
                 given.push((name, text));
             }
         }
@@ -214,6 +236,12 @@ impl Scenario {
         let place = usize::try_from(turn.checked_sub(1)?).ok()?;
         self.replies.get(place.checked_rem(self.replies.len())?).map(String::as_str)
     }
+}
+
+/// Instructions with more at the end of their front matter.
+fn with_front(text: &str, front: &str) -> String {
+    let more = if front.is_empty() { String::new() } else { format!("\n{}", front.trim_end()) };
+    text.replacen("\n---\n", &format!("{more}\n---\n"), 1)
 }
 
 /// As the story tells it.

@@ -66,8 +66,8 @@ impl GeneratedPart {
         };
         told.parts = story::parts(&decisions).into_iter().map(masked).collect();
         files.retain(|name, _| !name.starts_with("archive/") && !name.starts_with(PROMPT));
-        told.known =
-            scenario.given.iter().filter(|(name, _)| name.starts_with(DOCUMENTS)).cloned().chain(files).collect();
+        let documents = scenario.given.iter().filter(|(name, _)| name.starts_with(DOCUMENTS)).cloned();
+        told.known = documents.chain(files).chain(events.iter().filter_map(|event| calls(event))).collect();
         Ok(told)
     }
 
@@ -119,6 +119,13 @@ impl GeneratedPart {
         }
         story
     }
+}
+
+/// What was called in a turn, as prompts have it.
+fn calls(event: &Event) -> Option<(String, String)> {
+    let Event::ModelReplied { turn, calls, .. } = event else { return None };
+    let calls: Vec<String> = calls.iter().map(|made| story::call(&made.said)).collect();
+    Some((format!("calls of turn {turn}"), calls.join("\n")))
 }
 
 /// Prompts are all of one kind.
