@@ -28,7 +28,7 @@ use overnight_core::{
     machine::effect::Command as Word,
 };
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -227,6 +227,43 @@ impl TestDir {
 #[track_caller]
 fn check(name: &str, text: &str) {
     golden(&format!("batches/expected/{name}"), text);
+}
+
+/// JSON as it is printed, with its fields in as few lines as hold them.
+#[track_caller]
+fn check_json(name: &str, printed: &str) {
+    let value: Value = serde_json::from_str(printed).unwrap();
+    assert_eq!(printed, format!("{value:#}\n"));
+    check(name, &filled(value.as_object().unwrap().iter()));
+}
+
+/// Fields with their values; a line is begun where the last one is full.
+fn filled<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>) -> String {
+    let mut text = String::new();
+    let mut room = 0;
+    for told in fields.map(|(field, value)| format!("{field}: {value}")) {
+        let is_first = text.is_empty();
+        text.push_str(if room > told.len() {
+            ", "
+        } else if is_first {
+            ""
+        } else {
+            "\n"
+        });
+        room = if room > told.len() { room } else { 120 }.saturating_sub(told.len() + 2);
+        text.push_str(&told);
+    }
+    text + "\n"
+}
+
+/// The first of a list whole, and of each other what is otherwise.
+fn told_once(list: &Value) -> String {
+    let list: Vec<&Map<String, Value>> = list.as_array().unwrap().iter().map(|one| one.as_object().unwrap()).collect();
+    let other = |one: &&Map<String, Value>| {
+        assert!(one.keys().eq(list[0].keys()));
+        filled(one.iter().filter(|(field, value)| list[0][*field] != **value))
+    };
+    filled(list[0].iter()) + &list[1..].iter().map(other).collect::<String>()
 }
 
 /// Whether `text` is lines that no terminal obeys.
