@@ -180,6 +180,11 @@ pub(crate) fn corpus(file: &str, least: usize, show: &dyn Fn(&str, &str) -> Stri
     assert!(found == golden, "{}", diff.unified_diff().context_radius(9).header(file, "found"));
 }
 
+/// The words of a command line in which none has a space.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
 /// Every file below `folder` with its content.
 pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let all =

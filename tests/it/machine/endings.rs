@@ -64,6 +64,7 @@ fn feedback_is_written_down_and_planned_for() {
     world.files.insert("output/report.md".to_owned(), "All pumps ran well.".to_owned());
     world.play([say([job_complete(0.9)])]);
     assert!(world.is_held(HoldReason::Review), "{}", world.status());
+    assert_eq!(world.command(Command::Resume { limits: world.job.limits }), 0, "a review is not resumed");
     let instructions = format!("{}\n\n## Feedback 1\n\nName the pumps.\n", world.files[INSTRUCTIONS_FILE]);
     assert_eq!(world.command(Command::Feedback { text: "Name the pumps.".to_owned(), instructions }), 1);
     world.play([]);
