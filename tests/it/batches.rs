@@ -14,19 +14,16 @@ use crate::{
     cli_run::PROGRAM,
     queue::batch_id,
     store::{A, MINUTE, at, id},
-    support::{golden, shipped, wait},
+    support::{drive, golden, request, shipped, wait},
 };
 use overnight::{
     extraction::Extractor,
-    model::{Model, rules::Offline},
-    runner::{self, JobRunner, NewJobRequest, OpenJob},
+    model::rules::Offline,
+    runner,
     store::{self, NewBatch, QueueEntry, QueuedJob, Store},
     workspace::lock,
 };
-use overnight_core::{
-    job::{digest::sha256, id::JobId, record::JobStatus},
-    machine::effect::Command as Word,
-};
+use overnight_core::job::{digest::sha256, id::JobId, record::JobStatus};
 use regex::Regex;
 use serde_json::{Map, Value};
 use std::{
@@ -131,34 +128,16 @@ impl TestDir {
         let (job, lease) = self.claim();
         let path = self.workspace(job, lease, Some(&lock::host()));
         before(&path);
-        wait(async {
-            let mut session = OpenJob::open(&path, None).unwrap();
-            session.claim(&*self.store).await.unwrap();
-            let open = Word::Open { version: "test".to_owned(), model: "offline".to_owned(), torn_bytes: None };
-            session.command(open).unwrap();
-            let (_keep, stop) = tokio::sync::watch::channel(false);
-            let mut watch = |_: &_, _: runner::RunReport<'_>| {};
-            let model: Arc<dyn Model> = Arc::new(Offline(None));
-            let outcome = JobRunner::new(&*self.store, model, stop, &mut watch).run(&mut session).await.unwrap();
-            assert_eq!(outcome, runner::JobOutcome::Ended(JobStatus::Completed));
-        });
+        let (_, outcome) = wait(drive(&*self.store, &path, Arc::new(Offline(None)), None, &mut |_, _| {}));
+        assert_eq!(outcome.unwrap(), runner::JobOutcome::Ended(JobStatus::Completed));
         path
     }
 
     /// Makes the workspace of a claimed job.
     fn workspace(&self, job: JobId, lease: u64, host: Option<&str>) -> PathBuf {
         let (instructions, text) = shipped("extract-requirements");
-        let request = NewJobRequest {
-            extractor: &Extractor::in_process(),
-            instructions,
-            instructions_text: &text,
-            documents: &[self.path("rules.md")],
-            own: &[],
-            model: &Offline(None),
-            base_url: None,
-            api_key_env: None,
-            models: None,
-        };
+        let (extractor, documents) = (Extractor::in_process(), [self.path("rules.md")]);
+        let request = request(&extractor, instructions, &text, &documents, &Offline(None));
         let row = wait(async { self.store.job(job).await.unwrap().unwrap() });
         let made = runner::create_as(job, row.job.created, &self.path("workspaces"), &request).unwrap();
         wait(async { self.store.set_workspace(job, lease, made.path.to_str().unwrap(), host).await.unwrap() });

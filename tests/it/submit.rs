@@ -8,12 +8,12 @@ mod many;
 use crate::{
     cli_run::{Ran, TestDir},
     store::{A, MINUTE, at, checkpoint, completed},
-    support::{samples, settings_of, wait, words},
+    support::{request, samples, settings_of, wait, words},
 };
 use overnight::{
     batch::{BatchSettings, Estimate, instructions_hash},
     extraction::Extractor,
-    runner::{NewJobRequest, create_as, now, open_model},
+    runner::{create_as, now, open_model},
     store::{self, BatchTotals, Group, NewBatch, QueueEntry, QueuedJob, Store},
 };
 use overnight_core::job::{
@@ -267,17 +267,8 @@ fn without_each_there_is_one_job_for_all() {
     let settings: BatchSettings = serde_json::from_value(batch.settings).unwrap();
     let sources: Vec<PathBuf> = job.sources.iter().map(PathBuf::from).collect();
     let model = open_model(&batch.model, &overnight::runner::ModelOptions::default()).unwrap();
-    let request = NewJobRequest {
-        extractor: &Extractor::in_process(),
-        instructions: settings.instructions,
-        instructions_text: &batch.instructions_text,
-        documents: &sources,
-        own: &[],
-        model: &*model,
-        base_url: None,
-        api_key_env: None,
-        models: None,
-    };
+    let extractor = Extractor::in_process();
+    let request = request(&extractor, settings.instructions, &batch.instructions_text, &sources, &*model);
     let made = create_as(job.id, batch.created, &dir.path().join("elsewhere"), &request).unwrap();
     assert_eq!(made.documents, 3);
     for name in documents {

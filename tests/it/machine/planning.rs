@@ -100,33 +100,11 @@ fn todos_of(world: &World) -> usize {
     world.job.phase.todos.all().len()
 }
 
-/// In planning behind phase 1 of a job that doesn't fit in one piece.
-fn planning() -> World {
-    let mut world = World::with("context: { compact: always }\n");
-    world.in_phase_one().work_phase();
-    world
-}
-
 fn warnings(world: &World) -> Vec<&str> {
     let events = world.decisions.iter().flat_map(|decision| &decision.events);
     events
         .filter_map(|event| if let Event::TodosWarned { warning } = event { Some(&**warning) } else { None })
         .collect()
-}
-
-#[test]
-fn todos_within_the_tolerance_pass_with_a_warning() {
-    for (count, warning) in [
-        (4, Some("the list has 4 todos, fewer than 5")),
-        (5, None),
-        (20, None),
-        (22, Some("the list has 22 todos, more than 20")),
-    ] {
-        let mut world = planning();
-        world.play([plan_for(count)]);
-        assert_eq!(todos_of(&world), count as usize);
-        assert_eq!(warnings(&world), warning.into_iter().collect::<Vec<_>>());
-    }
 }
 
 #[test]
@@ -148,13 +126,6 @@ fn a_plan_outside_the_bounds_is_refused_once_and_then_taken() {
     let mut world = World::new();
     world.play([say([plan(&[2, 1])])]);
     assert_eq!((world.job.phase.number, warnings(&world)), (1, vec![]));
-}
-
-#[test]
-fn a_list_without_an_open_todo_is_no_plan() {
-    let mut world = planning();
-    world.play([plan_for(0)]);
-    assert_eq!(world.results(1), ["Refused: the list has no open todo; give the next phase's tasks"]);
 }
 
 #[test]
