@@ -16,7 +16,7 @@ use std::{fmt::Write, path::Path};
 /// Under which it stands among the files.
 pub(crate) const NAME: &str = "story";
 /// Letters of a tool's result that are told.
-const MOST: usize = 160;
+const MOST: usize = 200;
 /// Letters of a line that holds more than one fact.
 const WIDTH: usize = 120;
 
