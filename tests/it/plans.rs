@@ -10,8 +10,8 @@ fn plans_of_all_kinds_are_read() {
     crate::support::corpus("plans.txt", 60, &|_, text| show(text).unwrap());
 }
 
-/// A line for each phase that was understood, then the text in its one form, which reads as the same phases: how many lines it
-/// has, which of them are blank where none was, and those that are otherwise, with their numbers; or the error.
+/// A line for each phase that was understood, then the text in its one form, which reads as the same phases: how many
+/// lines it has, which of them are blank where none was, and those that are otherwise, with their numbers; or the error.
 fn show(text: &str) -> Result<String, std::fmt::Error> {
     let plan = match Plan::parse(text) {
         Ok(plan) => plan,

@@ -182,8 +182,8 @@ fn all_that_can_be_set_is_in_the_queue() {
     let named = ["--batch", " the “night” ", "--window", "22:00-06:00 Europe/Berlin"];
     let queued = "--priority -7 --at 2099-01-02T03:04:05Z --group disk --group-limit 2 --budget-usd 7.5 \
                   --max-attempts 5 --trial 1";
-    let worked = "--then summarize-documents --model openai:gpt-6-sol --base-url http://127.0.0.1:9/v1 --models table.yaml \
-                  --turns 77 --header x-secret=hidden --record calls --budget-tokens 9k";
+    let worked = "--then summarize-documents --model openai:gpt-6-sol --base-url http://127.0.0.1:9/v1 \
+                  --models table.yaml --turns 77 --header x-secret=hidden --record calls --budget-tokens 9k";
     let ran = dir.submit(&[&EACH[..], &named, &words(queued), &words(worked)].concat());
     let (batch, entries) = dir.last();
     let ids: Vec<String> = entries.iter().map(|entry| entry.job.id.to_string()).collect();

@@ -1,5 +1,5 @@
-//! A journal as a person reads it: its facts with the fields that matter, as many in a line as it holds; a part begins with each
-//! reply and each word of a person.
+//! A journal as a person reads it: its facts with the fields that matter, as many in a line as it holds; a part begins
+//! with each reply and each word of a person.
 
 use super::mask::{Decisions, Mask};
 use crate::machine::world;
