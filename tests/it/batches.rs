@@ -14,21 +14,18 @@ use crate::{
     cli_run::PROGRAM,
     queue::batch_id,
     store::{A, MINUTE, at, id},
-    support::{golden, shipped, wait},
+    support::{drive, golden, request, shipped, wait},
 };
 use overnight::{
     extraction::Extractor,
-    model::{Model, rules::Offline},
-    runner::{self, JobRunner, NewJobRequest, OpenJob},
+    model::rules::Offline,
+    runner,
     store::{self, NewBatch, QueueEntry, QueuedJob, Store},
     workspace::lock,
 };
-use overnight_core::{
-    job::{digest::sha256, id::JobId, record::JobStatus},
-    machine::effect::Command as Word,
-};
+use overnight_core::job::{digest::sha256, id::JobId, record::JobStatus};
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -131,34 +128,16 @@ impl TestDir {
         let (job, lease) = self.claim();
         let path = self.workspace(job, lease, Some(&lock::host()));
         before(&path);
-        wait(async {
-            let mut session = OpenJob::open(&path, None).unwrap();
-            session.claim(&*self.store).await.unwrap();
-            let open = Word::Open { version: "test".to_owned(), model: "offline".to_owned(), torn_bytes: None };
-            session.command(open).unwrap();
-            let (_keep, stop) = tokio::sync::watch::channel(false);
-            let mut watch = |_: &_, _: runner::RunReport<'_>| {};
-            let model: Arc<dyn Model> = Arc::new(Offline(None));
-            let outcome = JobRunner::new(&*self.store, model, stop, &mut watch).run(&mut session).await.unwrap();
-            assert_eq!(outcome, runner::JobOutcome::Ended(JobStatus::Completed));
-        });
+        let (_, outcome) = wait(drive(&*self.store, &path, Arc::new(Offline(None)), None, &mut |_, _| {}));
+        assert_eq!(outcome.unwrap(), runner::JobOutcome::Ended(JobStatus::Completed));
         path
     }
 
     /// Makes the workspace of a claimed job.
     fn workspace(&self, job: JobId, lease: u64, host: Option<&str>) -> PathBuf {
         let (instructions, text) = shipped("extract-requirements");
-        let request = NewJobRequest {
-            extractor: &Extractor::in_process(),
-            instructions,
-            instructions_text: &text,
-            documents: &[self.path("rules.md")],
-            own: &[],
-            model: &Offline(None),
-            base_url: None,
-            api_key_env: None,
-            models: None,
-        };
+        let (extractor, documents) = (Extractor::in_process(), [self.path("rules.md")]);
+        let request = request(&extractor, instructions, &text, &documents, &Offline(None));
         let row = wait(async { self.store.job(job).await.unwrap().unwrap() });
         let made = runner::create_as(job, row.job.created, &self.path("workspaces"), &request).unwrap();
         wait(async { self.store.set_workspace(job, lease, made.path.to_str().unwrap(), host).await.unwrap() });
@@ -227,6 +206,43 @@ impl TestDir {
 #[track_caller]
 fn check(name: &str, text: &str) {
     golden(&format!("batches/expected/{name}"), text);
+}
+
+/// JSON as it is printed, with its fields in as few lines as hold them.
+#[track_caller]
+fn check_json(name: &str, printed: &str) {
+    let value: Value = serde_json::from_str(printed).unwrap();
+    assert_eq!(printed, format!("{value:#}\n"));
+    check(name, &filled(value.as_object().unwrap().iter()));
+}
+
+/// Fields with their values; a line is begun where the last one is full.
+fn filled<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>) -> String {
+    let mut text = String::new();
+    let mut room = 0;
+    for told in fields.map(|(field, value)| format!("{field}: {value}")) {
+        let is_first = text.is_empty();
+        text.push_str(if room > told.len() {
+            ", "
+        } else if is_first {
+            ""
+        } else {
+            "\n"
+        });
+        room = if room > told.len() { room } else { 120 }.saturating_sub(told.len() + 2);
+        text.push_str(&told);
+    }
+    text + "\n"
+}
+
+/// The first of a list whole, and of each other what is otherwise.
+fn told_once(list: &Value) -> String {
+    let list: Vec<&Map<String, Value>> = list.as_array().unwrap().iter().map(|one| one.as_object().unwrap()).collect();
+    let other = |one: &&Map<String, Value>| {
+        assert!(one.keys().eq(list[0].keys()));
+        filled(one.iter().filter(|(field, value)| list[0][*field] != **value))
+    };
+    filled(list[0].iter()) + &list[1..].iter().map(other).collect::<String>()
 }
 
 /// Whether `text` is lines that no terminal obeys.

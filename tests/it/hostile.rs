@@ -163,45 +163,17 @@ struct Change {
     times: usize,
 }
 
+/// What has a meaning to some reader.
+const PUT: &str = r###"[
+"\n", "\u0000", "---\n", "\ufeff", "\u2028", "*a", "&a ", "!!x ", "<<: *a\n", "## Phase 2: x\n", "- [ ] ", "<table>",
+"</p>", "\"", "{", "}", "[", "]", ":", "- ", "  ", "\t", "#", "|", "> ", "99999999999999999999", "-1", "1e999", "null",
+"\r", "é", "✓ COMPLETE", "```\n"
+]"###;
+
 fn change() -> impl Strategy<Value = Change> {
     let put = prop_oneof![
         proptest::collection::vec(any::<u8>(), 0..6),
-        prop::sample::select(vec![
-            "\n",
-            "\0",
-            "---\n",
-            "\u{feff}",
-            "\u{2028}",
-            "*a",
-            "&a ",
-            "!!x ",
-            "<<: *a\n",
-            "## Phase 2: x\n",
-            "- [ ] ",
-            "<table>",
-            "</p>",
-            "\"",
-            "{",
-            "}",
-            "[",
-            "]",
-            ":",
-            "- ",
-            "  ",
-            "\t",
-            "#",
-            "|",
-            "> ",
-            "99999999999999999999",
-            "-1",
-            "1e999",
-            "null",
-            "\r",
-            "é",
-            "✓ COMPLETE",
-            "```\n",
-        ])
-        .prop_map(|text| text.as_bytes().to_vec()),
+        prop::sample::select(serde_json::from_str::<Vec<String>>(PUT).unwrap()).prop_map(String::into_bytes),
     ];
     (
         0_usize..1_000,
@@ -244,114 +216,23 @@ proptest! {
     }
 }
 
+/// What is repeated to hurt.
+const REPEATED: &str = r###"[
+"[", "]", "{", "}", "(", "<", ">", "> ", "*", "**", "_", "`", "~", "|", "#", "# ", "- ", "+ ", "1. ", "&", "&#",
+"&amp;", "!", "![", "![[", "[^", "\\", "\t", " ", "\n", "\r", "\u0000", "a", "é", "界", "\u202e", "\u0301", "aa ",
+"[a](", "[a]: b\n", "[a][", "**a ", "*a_", "a**b", "```\n", "~~~\n", "---\n", "===\n", "a\n===\n", "- [ ] x\n",
+"- [x] ", "## Phase 1\n", "## Phase 1: a\n- b\n", "**Phase 1**\n", "Phase 1: a\n", "> - ", "- > ", "1) - ", "<div>",
+"</div>", "<p>", "<b>", "<table>", "<table><tr><td>", "<td>", "<li><ul>", "<!--", "<!-- a -->", "<a href='", "<svg>",
+"<script>", "<select><option>", "<template>", "<math><mi>", "|a", "|a|\n", "|a|b|\n|-|-|\n", "\"", "\"a\":", "[[",
+"[{\"a\":", "{\"a\":[", "{a: ", "? ", "- - ", "!!", "&a ", "*a ", "a: ", "a:\n ", "'", "%", "@", ", ", "TODO ", "$..a",
+"$[*]", "a/", "../", "<?xml", "<![CDATA["
+]"###;
+
 /// Inputs made to hurt, each of about `size` bytes.
 fn made(size: usize) -> Vec<(String, String)> {
-    let mut all: Vec<(String, String)> = [
-        "[",
-        "]",
-        "{",
-        "}",
-        "(",
-        "<",
-        ">",
-        "> ",
-        "*",
-        "**",
-        "_",
-        "`",
-        "~",
-        "|",
-        "#",
-        "# ",
-        "- ",
-        "+ ",
-        "1. ",
-        "&",
-        "&#",
-        "&amp;",
-        "!",
-        "![",
-        "![[",
-        "[^",
-        "\\",
-        "\t",
-        " ",
-        "\n",
-        "\r",
-        "\0",
-        "a",
-        "é",
-        "界",
-        "\u{202e}",
-        "\u{301}",
-        "aa ",
-        "[a](",
-        "[a]: b\n",
-        "[a][",
-        "**a ",
-        "*a_",
-        "a**b",
-        "```\n",
-        "~~~\n",
-        "---\n",
-        "===\n",
-        "a\n===\n",
-        "- [ ] x\n",
-        "- [x] ",
-        "## Phase 1\n",
-        "## Phase 1: a\n- b\n",
-        "**Phase 1**\n",
-        "Phase 1: a\n",
-        "> - ",
-        "- > ",
-        "1) - ",
-        "<div>",
-        "</div>",
-        "<p>",
-        "<b>",
-        "<table>",
-        "<table><tr><td>",
-        "<td>",
-        "<li><ul>",
-        "<!--",
-        "<!-- a -->",
-        "<a href='",
-        "<svg>",
-        "<script>",
-        "<select><option>",
-        "<template>",
-        "<math><mi>",
-        "|a",
-        "|a|\n",
-        "|a|b|\n|-|-|\n",
-        "\"",
-        "\"a\":",
-        "[[",
-        "[{\"a\":",
-        "{\"a\":[",
-        "{a: ",
-        "? ",
-        "- - ",
-        "!!",
-        "&a ",
-        "*a ",
-        "a: ",
-        "a:\n ",
-        "'",
-        "%",
-        "@",
-        ", ",
-        "TODO ",
-        "$..a",
-        "$[*]",
-        "a/",
-        "../",
-        "<?xml",
-        "<![CDATA[",
-    ]
-    .into_iter()
-    .map(|unit| (format!("{unit:?} repeated"), unit.repeat(size / unit.len())))
-    .collect();
+    let units: Vec<String> = serde_json::from_str(REPEATED).unwrap();
+    let mut all: Vec<(String, String)> =
+        units.iter().map(|unit| (format!("{unit:?} repeated"), unit.repeat(size / unit.len()))).collect();
     let lines = |name: &str, line: &dyn Fn(usize) -> String| {
         let mut text = String::new();
         for number in 1.. {

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use overnight_core::job::plan::{PhaseState, Plan};
-use similar::{DiffTag, TextDiff};
+use similar::{DiffOp, DiffTag, TextDiff};
 
 #[test]
 fn plans_of_all_kinds_are_read() {
     crate::support::corpus("plans.txt", 60, &|_, text| show(text).unwrap());
 }
 
-/// A line for each phase that was understood, then the text in its one form, which reads as the same phases, with a count in
-/// place of lines that stay as they are; or the error.
+/// A line for each phase that was understood, then the text in its one form, which reads as the same phases: how many
+/// lines it has, which of them are blank where none was, and those that are otherwise, with their numbers; or the error.
 fn show(text: &str) -> Result<String, std::fmt::Error> {
     let plan = match Plan::parse(text) {
         Ok(plan) => plan,
@@ -33,12 +33,14 @@ fn show(text: &str) -> Result<String, std::fmt::Error> {
         }
         shown.push('\n');
     }
-    shown.push_str("----\n");
-    for change in TextDiff::from_lines(text, plan.text()).ops() {
-        match change.new_range() {
-            lines if change.tag() == DiffTag::Equal && lines.len() > 1 => writeln!(shown, "… {} lines", lines.len())?,
-            lines => shown.extend(plan.text().split_inclusive('\n').skip(lines.start).take(lines.len())),
-        }
+    let lines: Vec<&str> = plan.text().lines().collect();
+    let diff = TextDiff::from_lines(text, plan.text());
+    let changed = diff.ops().iter().filter(|change| change.tag() != DiffTag::Equal).flat_map(DiffOp::new_range);
+    let (blank, other): (Vec<usize>, Vec<usize>) = changed.partition(|place| lines[*place].is_empty());
+    let blank: Vec<String> = blank.iter().map(|place| format!(" {}", place + 1)).collect();
+    writeln!(shown, "---- {} lines{}{}", lines.len(), if blank.is_empty() { "" } else { ", blank:" }, blank.concat())?;
+    for place in other {
+        writeln!(shown, "{}: {}", place + 1, lines[place])?;
     }
     Ok(shown)
 }

@@ -43,7 +43,7 @@ fn odd_replies_are_made_readable_and_others_stay() {
     });
 }
 
-/// All of a mended reply; nothing where it is as it was heard.
+/// All of a mended reply, its text where it has one; nothing where it is as it was heard.
 fn show(heard: &RawReply, mended: &RepairedReply) -> Result<String, std::fmt::Error> {
     let RepairedReply { text, calls, notes } = mended;
     let is_same_call = |(raw, call): (&RawCall, _)| {
@@ -65,6 +65,8 @@ fn show(heard: &RawReply, mended: &RepairedReply) -> Result<String, std::fmt::Er
     for note in notes {
         writeln!(shown, "note: {note}")?;
     }
-    writeln!(shown, "text: {text:?}")?;
+    if !text.is_empty() {
+        writeln!(shown, "text: {text:?}")?;
+    }
     Ok(shown)
 }

@@ -6,7 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 pub(crate) mod case;
-mod common;
+pub(crate) mod common;
 mod derived;
 mod generated;
 pub(crate) mod golden;

@@ -8,12 +8,12 @@ mod many;
 use crate::{
     cli_run::{Ran, TestDir},
     store::{A, MINUTE, at, checkpoint, completed},
-    support::{samples, settings_of, wait},
+    support::{request, samples, settings_of, wait, words},
 };
 use overnight::{
     batch::{BatchSettings, Estimate, instructions_hash},
     extraction::Extractor,
-    runner::{NewJobRequest, create_as, now, open_model},
+    runner::{create_as, now, open_model},
     store::{self, BatchTotals, Group, NewBatch, QueueEntry, QueuedJob, Store},
 };
 use overnight_core::job::{
@@ -25,6 +25,9 @@ use overnight_core::job::{
 use overnight_documents::source;
 use serde_json::{Value, json};
 use std::{path::PathBuf, sync::Arc};
+
+/// A job for each document.
+const EACH: [&str; 4] = ["./task.md", "--documents", "docs", "--each"];
 
 impl TestDir {
     fn submit(&self, arguments: &[&str]) -> Ran {
@@ -176,46 +179,12 @@ fn each_document_of_the_samples_is_a_job() {
 fn all_that_can_be_set_is_in_the_queue() {
     let dir = TestDir::new();
     dir.put("table.yaml", "version: 1\nmodels: []\n");
-    let ran = dir.submit(&[
-        "./task.md",
-        "--documents",
-        "docs",
-        "--each",
-        "--batch",
-        " the “night” ",
-        "--priority",
-        "-7",
-        "--at",
-        "2099-01-02T03:04:05Z",
-        "--window",
-        "22:00-06:00 Europe/Berlin",
-        "--group",
-        "disk",
-        "--group-limit",
-        "2",
-        "--budget-usd",
-        "7.5",
-        "--max-attempts",
-        "5",
-        "--trial",
-        "1",
-        "--then",
-        "summarize-documents",
-        "--model",
-        "openai:gpt-6-sol",
-        "--base-url",
-        "http://127.0.0.1:9/v1",
-        "--models",
-        "table.yaml",
-        "--turns",
-        "77",
-        "--header",
-        "x-secret=hidden",
-        "--record",
-        "calls",
-        "--budget-tokens",
-        "9k",
-    ]);
+    let named = ["--batch", " the “night” ", "--window", "22:00-06:00 Europe/Berlin"];
+    let queued = "--priority -7 --at 2099-01-02T03:04:05Z --group disk --group-limit 2 --budget-usd 7.5 \
+                  --max-attempts 5 --trial 1";
+    let worked = "--then summarize-documents --model openai:gpt-6-sol --base-url http://127.0.0.1:9/v1 \
+                  --models table.yaml --turns 77 --header x-secret=hidden --record calls --budget-tokens 9k";
+    let ran = dir.submit(&[&EACH[..], &named, &words(queued), &words(worked)].concat());
     let (batch, entries) = dir.last();
     let ids: Vec<String> = entries.iter().map(|entry| entry.job.id.to_string()).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -298,17 +267,8 @@ fn without_each_there_is_one_job_for_all() {
     let settings: BatchSettings = serde_json::from_value(batch.settings).unwrap();
     let sources: Vec<PathBuf> = job.sources.iter().map(PathBuf::from).collect();
     let model = open_model(&batch.model, &overnight::runner::ModelOptions::default()).unwrap();
-    let request = NewJobRequest {
-        extractor: &Extractor::in_process(),
-        instructions: settings.instructions,
-        instructions_text: &batch.instructions_text,
-        documents: &sources,
-        own: &[],
-        model: &*model,
-        base_url: None,
-        api_key_env: None,
-        models: None,
-    };
+    let extractor = Extractor::in_process();
+    let request = request(&extractor, settings.instructions, &batch.instructions_text, &sources, &*model);
     let made = create_as(job.id, batch.created, &dir.path().join("elsewhere"), &request).unwrap();
     assert_eq!(made.documents, 3);
     for name in documents {
@@ -324,21 +284,8 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     dir.put("docs/empty.txt", "\n");
     dir.put("docs/c.html", "<html><p>The keeper SHALL close the gate.</p>");
     // Nobody asks the database, wherever it is.
-    let database = "postgres://nobody@127.0.0.1:1/none";
-    let ran = dir.submit(&[
-        "./task.md",
-        "--documents",
-        "docs",
-        "--each",
-        "--trial",
-        "2",
-        "--dedupe",
-        "--dry-run",
-        "--then",
-        "./task.md",
-        "--database-url",
-        database,
-    ]);
+    let dry = "--trial 2 --dedupe --dry-run --then ./task.md --database-url postgres://nobody@127.0.0.1:1/none";
+    let ran = dir.submit(&[&EACH[..], &words(dry)].concat());
     let (told, estimate): (Vec<&str>, Vec<&str>) =
         ran.stdout.split_inclusive('\n').partition(|line| !line.starts_with("estimate: "));
     assert!(estimate[0].starts_with("estimate: 21 turns, ") && estimate[0].ends_with(" for 26 tokens of text\n"));
@@ -364,16 +311,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     assert!(!dir.has_database());
 
     // With a price, the money; it is that of the tokens that are told.
-    let priced = [
-        "./task.md",
-        "--documents",
-        "docs",
-        "--dry-run",
-        "--model",
-        "openai:gpt-6-sol",
-        "--base-url",
-        "http://127.0.0.1:9",
-    ];
+    let priced = words("./task.md --documents docs --dry-run --model openai:gpt-6-sol --base-url http://127.0.0.1:9");
     let shown = dir.submitted(&priced);
     let tokens = |name: &str| shown[name].as_f64().unwrap();
     let cost = (tokens("tokens_in") * 2.0 + tokens("tokens_out") * 10.0) / 1e6;
@@ -398,8 +336,7 @@ fn a_dry_run_tells_everything_and_writes_nothing() {
     );
     let over = dir.submit(&[&priced[..], &["--budget-usd", "0.01"]].concat());
     assert!(over.stdout.contains(" USD, more than the budget: jobs would be held\n"), "{}", over.stdout);
-    let unknown =
-        ["./task.md", "--documents", "docs", "--dry-run", "--model", "openai:mine", "--base-url", "http://127.0.0.1:9"];
+    let unknown = words("./task.md --documents docs --dry-run --model openai:mine --base-url http://127.0.0.1:9");
     let ran = dir.submit(&[&unknown[..], &["--budget-usd", "1"]].concat());
     assert!(ran.stdout.contains("\ncost: not known; give the model's price with --models\n"), "{}", ran.stdout);
     assert!(ran.stderr.starts_with("no price is known for openai:mine: "), "{}", ran.stderr);

@@ -77,18 +77,7 @@ impl Place {
         documents: &[PathBuf],
         model: &Arc<dyn Model>,
     ) -> PathBuf {
-        let request = NewJobRequest {
-            extractor: &Extractor::in_process(),
-            instructions,
-            instructions_text: text,
-            documents,
-            own: &[],
-            model: &**model,
-            base_url: None,
-            api_key_env: None,
-            models: None,
-        };
-        runner::create(&self.workspaces(), &request).unwrap().path
+        made(&self.workspaces(), instructions, text, documents, &**model)
     }
 
     /// Opens the job at `path`, gives it `word`, and works it until it rests.
@@ -103,22 +92,66 @@ impl Place {
         model: Arc<dyn Model>,
         word: Option<Command>,
     ) -> Result<Rested, RunError> {
-        let mut session = OpenJob::open(path, None).unwrap();
-        session.claim(&*self.store).await.unwrap();
-        let open = Command::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };
-        for command in [Some(open), word].into_iter().flatten() {
-            session.command(command).unwrap();
-        }
         let mut decisions = Vec::new();
-        let (_keep, stop) = tokio::sync::watch::channel(false);
         let mut watch = |_: &Job, report: RunReport<'_>| {
             if let RunReport::Decided(decision) = report {
                 decisions.push(decision.clone());
             }
         };
-        let outcome = JobRunner::new(&*self.store, model, stop, &mut watch).run(&mut session).await?;
-        Ok(Rested { path: path.to_owned(), outcome, job: session.job.clone(), decisions })
+        let (job, outcome) = drive(&*self.store, path, model, word, &mut watch).await;
+        Ok(Rested { path: path.to_owned(), outcome: outcome?, job, decisions })
     }
+}
+
+/// A request for a job, and nothing else than it needs.
+pub(crate) fn request<'r>(
+    extractor: &'r Extractor,
+    instructions: Instructions,
+    instructions_text: &'r str,
+    documents: &'r [PathBuf],
+    model: &'r dyn Model,
+) -> NewJobRequest<'r> {
+    NewJobRequest {
+        extractor,
+        instructions,
+        instructions_text,
+        documents,
+        own: &[],
+        model,
+        base_url: None,
+        api_key_env: None,
+        models: None,
+    }
+}
+
+/// Makes a job; its workspace.
+pub(crate) fn made(
+    workspaces: &Path,
+    instructions: Instructions,
+    text: &str,
+    documents: &[PathBuf],
+    model: &dyn Model,
+) -> PathBuf {
+    runner::create(workspaces, &request(&Extractor::in_process(), instructions, text, documents, model)).unwrap().path
+}
+
+/// Has a new process open the job at `path`, give it `word`, and work it until it rests: the job, and how that went.
+pub(crate) async fn drive(
+    store: &dyn Store,
+    path: &Path,
+    model: Arc<dyn Model>,
+    word: Option<Command>,
+    watch: &mut (dyn FnMut(&Job, RunReport<'_>) + Send),
+) -> (Job, Result<JobOutcome, RunError>) {
+    let mut session = OpenJob::open(path, None).unwrap();
+    session.claim(store).await.unwrap();
+    let open = Command::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };
+    for command in [Some(open), word].into_iter().flatten() {
+        session.command(command).unwrap();
+    }
+    let (_keep, stop) = tokio::sync::watch::channel(false);
+    let outcome = JobRunner::new(store, model, stop, watch).run(&mut session).await;
+    (session.job.clone(), outcome)
 }
 
 /// Shipped instructions with their text.
@@ -178,6 +211,11 @@ pub(crate) fn corpus(file: &str, least: usize, show: &dyn Fn(&str, &str) -> Stri
     }
     let diff = similar::TextDiff::from_lines(golden.as_str(), found.as_str());
     assert!(found == golden, "{}", diff.unified_diff().context_radius(9).header(file, "found"));
+}
+
+/// The words of a command line in which none has a space.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
 }
 
 /// Every file below `folder` with its content.

@@ -2,13 +2,8 @@
 //! stops, and what someone else changes is one.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use crate::support::{Place, copy, samples, shipped, wait};
-use overnight::{
-    audit::verify::verify,
-    extraction::Extractor,
-    model::rules::Offline,
-    runner::{self, JobRunner, NewJobRequest, OpenJob, RunReport},
-};
+use crate::support::{Place, copy, drive, made, samples, shipped, wait};
+use overnight::{audit::verify::verify, model::rules::Offline, runner::RunReport};
 use overnight_core::{
     job::{
         event::{Decision, Event},
@@ -28,39 +23,19 @@ fn worked(place: &Place, each: &mut (dyn FnMut(&Path, &Decision) + Send)) -> Pat
     let (mut instructions, text) = shipped("extract-requirements");
     instructions.review = Review::Required;
     let documents = [samples().join("standards")];
-    let request = NewJobRequest {
-        extractor: &Extractor::in_process(),
-        instructions,
-        instructions_text: &text,
-        documents: &documents,
-        own: &[],
-        model: &Offline(None),
-        base_url: None,
-        api_key_env: None,
-        models: None,
-    };
-    let path = runner::create(&place.workspaces(), &request).unwrap().path;
+    let path = made(&place.workspaces(), instructions, &text, &documents, &Offline(None));
     goes_on(place, &path, None, each);
     path
 }
 
 /// Opens the job at `path`, gives it `word`, and works it until it rests.
 fn goes_on(place: &Place, path: &Path, word: Option<Command>, each: &mut (dyn FnMut(&Path, &Decision) + Send)) {
-    wait(async {
-        let mut session = OpenJob::open(path, None).unwrap();
-        session.claim(&*place.store).await.unwrap();
-        let open = Command::Open { version: "test".to_owned(), model: "offline".to_owned(), torn_bytes: None };
-        for command in [Some(open), word].into_iter().flatten() {
-            session.command(command).unwrap();
+    let mut watch = |_: &Job, report: RunReport<'_>| {
+        if let RunReport::Decided(decision) = report {
+            each(path, decision);
         }
-        let (_keep, stop) = tokio::sync::watch::channel(false);
-        let mut watch = |_: &Job, report: RunReport<'_>| {
-            if let RunReport::Decided(decision) = report {
-                each(path, decision);
-            }
-        };
-        JobRunner::new(&*place.store, Arc::new(Offline(None)), stop, &mut watch).run(&mut session).await.unwrap();
-    });
+    };
+    wait(drive(&*place.store, path, Arc::new(Offline(None)), word, &mut watch)).1.unwrap();
 }
 
 /// What verifying finds, one fault a line.

@@ -1,8 +1,12 @@
 //! `jobs` and `show`: each way in which a job of the queue can stand.
 
-use super::{A, FUTURE, HOSTILE, MINUTE, PAST, TestDir, at, batch, check, id, is_plain, queued, wait};
+use super::{
+    A, FUTURE, HOSTILE, MINUTE, PAST, TestDir, at, batch, check, check_json, id, is_plain, queued, told_once, wait,
+};
 use crate::{
     queue::batch_id,
+    scenarios::common::marked,
+    sections,
     store::{at_work, checkpoint},
 };
 use overnight::{
@@ -10,7 +14,7 @@ use overnight::{
     workspace::lock,
 };
 use overnight_core::job::record::{Checkpoint, HoldReason, JobState, JobStatus};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A batch with a job of each kind: 11 is done, 12 linked to it, 13 given up, 14 waits after an attempt, 15 waits in a group,
 /// 16 is held, 17 waits for its time, 18 is held for review elsewhere, 19 was cancelled, 20 runs elsewhere, 21 was just
@@ -68,22 +72,11 @@ fn whole() -> TestDir {
     dir
 }
 
-/// The first of a list whole, and of each other what is otherwise.
-fn told_once(list: &Value) -> String {
-    let list: Vec<&Map<String, Value>> = list.as_array().unwrap().iter().map(|one| one.as_object().unwrap()).collect();
-    let other = |one: &&Map<String, Value>| {
-        assert!(one.keys().eq(list[0].keys()));
-        let told = one.iter().filter(|(field, value)| list[0][*field] != **value);
-        told.fold(String::new(), |text, (field, value)| text + &format!("{field}: {value}\n")) + "\n"
-    };
-    format!("{:#}\n\n{}", json!(list[0]), list[1..].iter().map(other).collect::<String>())
-}
-
 #[test]
 fn jobs_of_batches_are_listed_with_their_labels() {
     let dir = whole();
     check("jobs.txt", &dir.says(0, &["jobs"]));
-    check("jobs-batch.json", &told_once(&dir.json(&["jobs", "--batch", "night", "--json"])));
+    check("jobs-batch-json.txt", &told_once(&dir.json(&["jobs", "--batch", "night", "--json"])));
     let ids = |words: &[&str]| -> Vec<u64> {
         let jobs = dir.json(&[&["jobs", "--json"], words].concat());
         let number = |job: &Value| job["id"].as_str().unwrap()[..8].parse().unwrap();
@@ -107,17 +100,17 @@ fn jobs_of_batches_are_listed_with_their_labels() {
 #[test]
 fn each_job_of_a_batch_is_shown_as_it_stands() {
     let dir = whole();
-    for number in 12..=22 {
-        let text = dir.says(0, &["show", &id(number).to_string()]);
-        check(&format!("show-{number}.txt"), &text);
-    }
+    let pages = (12..=22).map(|number| (number.to_string(), dir.says(0, &["show", &id(number).to_string()])));
+    let pages: Vec<(String, String)> = pages.collect();
+    let told = pages.iter().enumerate().map(|(place, (name, text))| (name.clone(), marked(text, &pages[..place])));
+    check("show.txt", &sections::write(&told.collect::<Vec<_>>()));
     let done = dir.says(0, &["show", &id(11).to_string()]);
     let place = "\nBatch 'before'\n  id            00000002-0000-7000-9000-0123456789ab\n  label         contract 11.md\n  \
                  attempts      0 of 3 failed\n  place         its workspace is on HERE (this machine); only workers there can \
                  go on with it\n\nResult\n";
     assert!(done.contains(place), "{done}");
-    check("show-12.json", &dir.says(0, &["show", &id(12).to_string(), "--json"]));
-    check("show-20.json", &dir.says(0, &["show", &id(20).to_string(), "--json"]));
+    check_json("show-12-json.txt", &dir.says(0, &["show", &id(12).to_string(), "--json"]));
+    check_json("show-20-json.txt", &dir.says(0, &["show", &id(20).to_string(), "--json"]));
     // The same fields, whether the workspace is here or not.
     let names = |number: u32| -> Vec<String> {
         let shown = dir.json(&["show", &id(number).to_string(), "--json"]);
@@ -125,7 +118,7 @@ fn each_job_of_a_batch_is_shown_as_it_stands() {
     };
     assert_eq!(names(11), names(14));
     check("show-night.txt", &dir.says(0, &["show", "night"]));
-    check("show-night.json", &dir.says(0, &["show", "night", "--json"]));
+    check_json("show-night-json.txt", &dir.says(0, &["show", "night", "--json"]));
     let linked = id(12).to_string();
     for words in [&["logs", &linked][..], &["audit", &linked], &["audit", "verify", &linked], &["approve", &linked]] {
         let sentence = format!(

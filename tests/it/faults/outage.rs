@@ -7,7 +7,7 @@ use super::test_dir::{TestDir, id, rows, seen};
 use crate::store::postgres_url;
 use overnight::{
     runner::{JobOutcome, RunReport, reindex},
-    store::connect,
+    store::{Store, connect},
 };
 use overnight_core::{
     job::{
@@ -21,6 +21,7 @@ use overnight_core::{
 use std::{
     io::Read,
     net::{Shutdown, TcpListener, TcpStream},
+    path::PathBuf,
     sync::{Arc, Mutex},
 };
 
@@ -95,6 +96,15 @@ impl Wire {
     }
 }
 
+/// A job whose database is behind a wire.
+async fn wired() -> (String, Wire, TestDir, Arc<dyn Store>, PathBuf) {
+    let url = postgres_url().await;
+    let (wire, near) = Wire::to(&url);
+    let dir = TestDir::on(near);
+    let (store, path) = (dir.store().await, dir.make());
+    (url, wire, dir, store, path)
+}
+
 /// Whether a report is of a decision with such an event.
 fn is(report: &RunReport<'_>, wanted: impl Fn(&Event) -> bool) -> bool {
     match report {
@@ -112,11 +122,7 @@ async fn agree(dir: &TestDir, url: &str) {
 
 #[tokio::test]
 async fn a_job_goes_on_while_its_database_is_away() {
-    let url = postgres_url().await;
-    let (wire, near) = Wire::to(&url);
-    let dir = TestDir::on(near);
-    let store = dir.store().await;
-    let path = dir.make();
+    let (url, wire, dir, store, path) = wired().await;
     let mut told = Vec::new();
     let mut watch = |_: &Job, report: RunReport<'_>| {
         if is(&report, |event| matches!(event, Event::PhaseStarted { number: 1, attempt: 1, .. })) {
@@ -144,11 +150,7 @@ async fn a_job_goes_on_while_its_database_is_away() {
 
 #[tokio::test]
 async fn connections_that_break_again_and_again_are_made_anew() {
-    let url = postgres_url().await;
-    let (wire, near) = Wire::to(&url);
-    let dir = TestDir::on(near);
-    let store = dir.store().await;
-    let path = dir.make();
+    let (url, wire, dir, store, path) = wired().await;
     let mut watch = |_: &Job, report: RunReport<'_>| {
         if is(&report, |event| matches!(event, Event::TodoCompleted { .. })) {
             wire.cut(1);
@@ -162,11 +164,7 @@ async fn connections_that_break_again_and_again_are_made_anew() {
 
 #[tokio::test]
 async fn an_end_waits_for_its_database() {
-    let url = postgres_url().await;
-    let (wire, near) = Wire::to(&url);
-    let dir = TestDir::on(near);
-    let store = dir.store().await;
-    let path = dir.make();
+    let (url, wire, dir, store, path) = wired().await;
     let mut watch = |_: &Job, report: RunReport<'_>| {
         if is(&report, |event| matches!(event, Event::JobEnded { .. })) {
             // The first try is refused.
@@ -180,11 +178,7 @@ async fn an_end_waits_for_its_database() {
 
 #[tokio::test]
 async fn a_stop_in_an_outage_leaves_the_rows_for_later() {
-    let url = postgres_url().await;
-    let (wire, near) = Wire::to(&url);
-    let dir = TestDir::on(near);
-    let store = dir.store().await;
-    let path = dir.make();
+    let (url, wire, dir, store, path) = wired().await;
     let (tell, stop) = tokio::sync::watch::channel(false);
     let mut watch = |_: &Job, report: RunReport<'_>| {
         if is(&report, |event| matches!(event, Event::PhaseStarted { number: 1, .. })) {

@@ -3,10 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::script;
+use crate::support::made;
 use overnight::{
-    extraction::Extractor,
     model::{Model, scripted::Scripted},
-    runner::{self, IndexOutcome, JobOutcome, JobRunner, NewJobRequest, OpenJob, Reindexed, RunError, RunReport},
+    runner::{IndexOutcome, JobOutcome, JobRunner, OpenJob, Reindexed, RunError, RunReport},
     store::{JobRow, Store, connect},
 };
 use overnight_core::{
@@ -142,20 +142,7 @@ impl TestDir {
         let text = self.read("task.md");
         let read =
             instructions::parse("task.md", &text, &|path| Err(instructions::UnreadFile(path.to_owned()))).unwrap();
-        let documents = [self.path("docs")];
-        let model = self.model();
-        let request = NewJobRequest {
-            extractor: &Extractor::in_process(),
-            instructions: read,
-            instructions_text: &text,
-            documents: &documents,
-            own: &[],
-            model: model.as_ref(),
-            base_url: None,
-            api_key_env: None,
-            models: None,
-        };
-        runner::create(&self.workspaces(), &request).unwrap().path
+        made(&self.workspaces(), read, &text, &[self.path("docs")], self.model().as_ref())
     }
 
     fn model(&self) -> Arc<dyn Model> {

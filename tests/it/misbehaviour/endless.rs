@@ -89,24 +89,6 @@ fn rewinds_and_resets_without_end() {
 }
 
 #[test]
-fn rewinds_with_some_work_between_them_are_counted_in_the_job() {
-    // Each phase is rewound twice and then done, so that no three are in a row.
-    let plan = super::trial::plan_of(9);
-    let again = |calls: &[Value]| {
-        let plan = json!({"append_file": {"path": "main_plan.md", "content": "Onwards.\n"}});
-        reply(&[&[write("workspace.md", "# Memory\n"), plan, json!({"list_documents": {}})], calls].concat())
-    };
-    let rewind = || json!({"todo_rewind": {"issue": "not so"}});
-    let mut replies = vec![super::trial::bootstrap(&plan)];
-    (0..9).for_each(|_| replies.extend([again(&[rewind()]), again(&[rewind()]), again(&[done()])]));
-    let trial = Trial::new();
-    let rest = trial.play(&replies);
-    let issues: Vec<String> = (1..=5).map(|number| format!("phase {number} rewound: not so (2 times)")).collect();
-    let issues = format!("{}; phase 6 rewound: not so", issues.join("; "));
-    assert_eq!(rest.end(), format!("blocked after 17 turns: re-planned too often: {issues}"));
-}
-
-#[test]
 fn a_todo_list_rewritten_for_ever() {
     // New todos each time, so that no todo ever grows old: the phase's own limit ends it.
     let rewrite = |round: usize| {

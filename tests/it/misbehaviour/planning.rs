@@ -59,6 +59,10 @@ fn lists_outside_the_bounds() {
         let (told, kept, warned) = proposed(count, 1);
         assert_eq!((told[0].0, kept, warned), (Done, count, vec![format!("the list has {warning}")]));
     }
+    for count in [5, 20] {
+        let (told, kept, warned) = proposed(count, 1);
+        assert_eq!((told[0].0, kept, warned), (Done, count, vec![]));
+    }
     for count in [23, 500] {
         let many =
             refused(&format!("{count} todos are too many: a phase has 5 to 20; keep the rest for the next phase"));

@@ -2,12 +2,11 @@
 //! trial checks what holds for all: the things around the workspace are as they were, the chain verifies, every call has one
 //! result, no prompt is over its budget, and neither time nor the journal explodes.
 
-use crate::support::{Place, wait};
+use crate::support::{Place, drive, made, wait};
 use overnight::{
     audit::verify::verify,
-    extraction::Extractor,
     model::{Model, scripted::Scripted},
-    runner::{self, JobRunner, NewJobRequest, OpenJob, RunError, RunReport},
+    runner::{self, RunReport},
 };
 use overnight_core::{
     job::{
@@ -157,19 +156,9 @@ impl Trial {
             fs::write(path, content).unwrap();
         }
         let nothing = |_: &str| Err(instructions::UnreadFile("no such file".to_owned()));
-        let request = NewJobRequest {
-            extractor: &Extractor::in_process(),
-            instructions: instructions::parse("task.md", &self.task, &nothing).unwrap(),
-            instructions_text: &self.task,
-            documents: std::slice::from_ref(&folder),
-            own: &[],
-            model: &*model,
-            base_url: None,
-            api_key_env: None,
-            models: None,
-        };
-        let created = runner::create(&self.place.workspaces(), &request).unwrap();
-        self.drive(&created.path, model, None, each)
+        let instructions = instructions::parse("task.md", &self.task, &nothing).unwrap();
+        let path = made(&self.place.workspaces(), instructions, &self.task, &[folder], &*model);
+        self.drive(&path, model, None, each)
     }
 
     /// Goes on with the job at `path`, after `word`.
@@ -203,12 +192,6 @@ impl Trial {
         word: Option<Command>,
         each: &mut (dyn FnMut(&Path, &Decision) + Send),
     ) -> Rest {
-        let mut session = OpenJob::open(path, None).unwrap();
-        session.claim(&*self.place.store).await.unwrap();
-        let open = Command::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };
-        for command in [Some(open), word].into_iter().flatten() {
-            session.command(command).unwrap();
-        }
         let (mut decisions, mut prompts) = (Vec::new(), Vec::new());
         let mut watch = |job: &Job, report: RunReport<'_>| match report {
             RunReport::Decided(decision) => {
@@ -223,10 +206,9 @@ impl Trial {
             }
             RunReport::Note(_) => {}
         };
-        let (_keep, stop) = tokio::sync::watch::channel(false);
-        let ended = JobRunner::new(&*self.place.store, model, stop, &mut watch).run(&mut session).await;
-        let error = ended.err().map(|error: RunError| error.to_string());
-        Rest { path: path.to_owned(), job: session.job.clone(), error, faults: Vec::new(), decisions, prompts }
+        let (job, ended) = drive(&*self.place.store, path, model, word, &mut watch).await;
+        let error = ended.err().map(|error| error.to_string());
+        Rest { path: path.to_owned(), job, error, faults: Vec::new(), decisions, prompts }
     }
 
     /// Everything in the place that is neither the job's workspace nor the database: path, and content or link's end.

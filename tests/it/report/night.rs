@@ -2,13 +2,12 @@
 
 use crate::{
     cli_run::{PROGRAM, RUN, whole_job},
-    support::{files, wait},
+    support::{files, made, wait},
 };
 use async_trait::async_trait;
 use overnight::{
-    extraction::Extractor,
     model::{Failure, FailureKind, Model, Request, scripted::Scripted},
-    runner::{self, JobRunner, NewJobRequest, OpenJob, RunReport},
+    runner::{JobRunner, OpenJob, RunReport},
     store::{self, JobFilter, JobRow, Store},
 };
 use overnight_core::{
@@ -249,20 +248,9 @@ impl Night {
         let instructions =
             instructions::parse("task.md", &text, &|path| Err(instructions::UnreadFile(path.to_owned()))).unwrap();
         let model: Arc<dyn Model> = Arc::new(model);
-        let request = NewJobRequest {
-            extractor: &Extractor::in_process(),
-            instructions,
-            instructions_text: &text,
-            documents: &[self.path("docs")],
-            own: &[],
-            model: &*model,
-            base_url: None,
-            api_key_env: None,
-            models: None,
-        };
         wait(async {
             let store = self.store().await;
-            let path = runner::create(&self.path("workspaces"), &request).unwrap().path;
+            let path = made(&self.path("workspaces"), instructions, &text, &[self.path("docs")], &*model);
             let mut session = OpenJob::open(&path, None).unwrap();
             session.claim(&*store).await.unwrap();
             let open = || Word::Open { version: "test".to_owned(), model: model.name().to_owned(), torn_bytes: None };

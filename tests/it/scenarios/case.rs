@@ -7,12 +7,15 @@
     reason = "a test fails by them, and says how long it took"
 )]
 
-use super::ground::DOCUMENTS;
+use super::{ground::DOCUMENTS, story};
 use crate::sections;
 use overnight::model::{Model, rules::Offline, scripted::Scripted};
-use overnight_core::job::{
-    record::{HoldReason, JobStatus},
-    state::INSTRUCTIONS_FILE,
+use overnight_core::{
+    job::{
+        record::{HoldReason, JobStatus},
+        state::INSTRUCTIONS_FILE,
+    },
+    message::{Stop, ToolCall},
 };
 use serde::Deserialize;
 use serde_yaml::Value;
@@ -46,6 +49,8 @@ pub(crate) struct Scenario {
     pub(crate) is_rough: bool,
     /// Of which turns the reply is a common one, by its name.
     pub(crate) names: Vec<Option<String>>,
+    /// The reply of each turn, as the story tells it.
+    replies: Vec<String>,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) steps: Vec<Step>,
     /// Turns whose prompts are part of what is expected.
@@ -152,6 +157,20 @@ struct File {
     show: Vec<String>,
     #[serde(default)]
     shipped: Option<String>,
+    /// The end of the front matter, behind what the given one says.
+    #[serde(default)]
+    front: String,
+    #[serde(default)]
+    many: Vec<Many>,
+}
+
+/// `{n}` in both stands for 1 and so on; texts of one path are one file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Many {
+    path: String,
+    text: String,
+    times: usize,
 }
 
 fn one_step() -> Vec<Step> {
@@ -179,32 +198,79 @@ impl Scenario {
         let written: Vec<(String, String)> =
             sections::read(&text).into_iter().take_while(|(name, _)| name != GENERATED).collect();
         let (_, story) = written.first().filter(|(name, _)| name.is_empty()).ok_or("it has no story")?;
-        let File { about, model, replies, then, steps, prompts, show, shipped } =
+        let File { about, model, replies, then, steps, prompts, show, shipped, front, many } =
             serde_yaml::from_str(story).map_err(|error| error.to_string())?;
         if about.trim().is_empty() {
             return Err("about says what is proved".to_owned());
         }
         let mut given = written[1..].to_vec();
+        for (Many { path, text, .. }, n) in many.iter().flat_map(|many| (1..=many.times).map(move |n| (many, n))) {
+            let [path, text] = [path, text].map(|text| text.replace("{n}", &n.to_string()));
+            match given.iter_mut().find(|(name, _)| *name == path) {
+                Some((_, file)) => file.push_str(&text),
+                None => given.push((path, text)),
+            }
+        }
         let usual = fs::read_to_string(root().join("given.txt")).map_err(|error| error.to_string())?;
         for (name, text) in sections::read(&usual).into_iter().filter(|(name, _)| !name.is_empty()) {
             let is_its_own = |path: &str| path == name || name.starts_with(DOCUMENTS) && path.starts_with(DOCUMENTS);
             let is_shipped = shipped.is_some() && name == INSTRUCTIONS_FILE;
             if !is_shipped && !given.iter().any(|(path, _)| is_its_own(path)) {
+                let text = if name == INSTRUCTIONS_FILE { with_front(&text, &front) } else { text };
                 given.push((name, text));
             }
         }
-        let mut names = Vec::new();
+        let (mut names, mut told) = (Vec::new(), Vec::new());
         let is_rough = model == Provider::Offline;
         let model: Arc<dyn Model> = match model {
             Provider::Offline => Arc::new(Offline(None)),
-            Provider::Scripted => Arc::new(script(replies, then, &mut names)?),
+            Provider::Scripted => Arc::new(script(replies, then, &mut names, &mut told)?),
         };
-        Ok(Self { name: name(path), file: text, written, given, shipped, is_rough, names, model, steps, prompts, show })
+        let name = name(path);
+        let (file, replies) = (text, told);
+        Ok(Self { name, file, written, given, shipped, is_rough, names, replies, model, steps, prompts, show })
+    }
+
+    /// What the model is to reply in this turn; a script that repeats begins again.
+    pub(crate) fn reply(&self, turn: u64) -> Option<&str> {
+        let place = usize::try_from(turn.checked_sub(1)?).ok()?;
+        self.replies.get(place.checked_rem(self.replies.len())?).map(String::as_str)
     }
 }
 
+/// Instructions with more at the end of their front matter.
+fn with_front(text: &str, front: &str) -> String {
+    let more = if front.is_empty() { String::new() } else { format!("\n{}", front.trim_end()) };
+    text.replacen("\n---\n", &format!("{more}\n---\n"), 1)
+}
+
+/// As the story tells it.
+fn told(reply: &Value) -> Result<String, serde_yaml::Error> {
+    #[derive(Deserialize)]
+    struct Reply {
+        #[serde(default)]
+        text: String,
+        #[serde(default)]
+        calls: Vec<BTreeMap<String, serde_json::Value>>,
+        #[serde(default)]
+        stop: Option<Stop>,
+    }
+    let Reply { text, calls, stop } = serde_yaml::from_value(reply.clone())?;
+    let calls = calls
+        .into_iter()
+        .flatten()
+        .map(|(name, arguments)| story::call(&ToolCall { id: String::new(), name, arguments }));
+    let told = story::reply(&text, calls, stop.unwrap_or(Stop::Done));
+    Ok(format!("  {}\n", told.replace('\n', "\n    ")))
+}
+
 /// The scripted model; names of common replies are replaced by what they stand for, and kept for each turn.
-fn script(replies: Vec<Value>, then: Option<String>, names: &mut Vec<Option<String>>) -> Result<Scripted, String> {
+fn script(
+    replies: Vec<Value>,
+    then: Option<String>,
+    names: &mut Vec<Option<String>>,
+    said: &mut Vec<String>,
+) -> Result<Scripted, String> {
     let common = fs::read_to_string(root().join("replies.yaml")).map_err(|error| error.to_string())?;
     let common: BTreeMap<String, Vec<Value>> = serde_yaml::from_str(&common).map_err(|error| error.to_string())?;
     let mut whole = Vec::new();
@@ -217,6 +283,8 @@ fn script(replies: Vec<Value>, then: Option<String>, names: &mut Vec<Option<Stri
         };
         for reply in meant {
             let times = reply.get("times").and_then(Value::as_u64).unwrap_or(1);
+            let told = told(&reply).map_err(|error| error.to_string())?;
+            said.extend((0..times.min(MOST_NAMED)).map(|_| told.clone()));
             names.extend((0..times.min(MOST_NAMED)).map(|_| name.clone()));
             whole.push(reply);
         }

@@ -86,14 +86,20 @@ pub(crate) fn but(usual: &str, text: &str) -> Option<String> {
         word.find_iter(usual).map(|found| found.as_str()).collect(),
         word.find_iter(text).map(|found| found.as_str()).collect(),
     );
-    let mut told = String::new();
-    let mut count = 0;
+    let mut changes: Vec<(String, usize)> = Vec::new();
     for op in capture_diff_slices(Algorithm::Myers, &old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {
-        let (old, new) = (old[op.old_range()].concat(), new[op.new_range()].concat());
-        let _ = write!(told, "{} {old}→{new}", if count == 0 { ", but" } else { "," });
-        count += 1;
+        let change = format!("{}→{}", old[op.old_range()].concat(), new[op.new_range()].concat());
+        match changes.iter_mut().find(|(known, _)| *known == change) {
+            Some((_, times)) => *times += 1,
+            None => changes.push((change, 1)),
+        }
     }
-    (count <= MOST_WORDS && told.chars().count() <= MOST_LETTERS && !told.contains('\n')).then_some(told)
+    let mut told = String::new();
+    for (place, (change, times)) in changes.iter().enumerate() {
+        let times = if *times == 1 { String::new() } else { format!(" ({times} times)") };
+        let _ = write!(told, "{} {change}{times}", if place == 0 { ", but" } else { "," });
+    }
+    (changes.len() <= MOST_WORDS && told.chars().count() <= MOST_LETTERS && !told.contains('\n')).then_some(told)
 }
 
 /// `text` with a marker for lines in a row that stand in one of the texts `known`, as they are or numbered as `read_document`

@@ -60,11 +60,14 @@ impl GeneratedPart {
         told.files.extend(missing.map(|name| (name.clone(), "missing".to_owned())));
         let kinds = [Some("start".to_owned())].into_iter().chain(scenario.names.iter().cloned());
         let kinds: BTreeMap<u64, String> = (0..).zip(kinds).filter_map(|(turn, name)| Some((turn, name?))).collect();
-        let masked = |part: Part| (kinds.get(&part.turn).cloned(), Part { text: mask.text(&part.text), ..part });
+        let masked = |part: Part| {
+            let reply = if scenario.reply(part.turn) == Some(part.reply.as_str()) { "" } else { &part.reply };
+            (kinds.get(&part.turn).cloned(), Part { text: mask.text(&format!("{reply}{}", part.text)), ..part })
+        };
         told.parts = story::parts(&decisions).into_iter().map(masked).collect();
         files.retain(|name, _| !name.starts_with("archive/") && !name.starts_with(PROMPT));
-        told.known =
-            scenario.given.iter().filter(|(name, _)| name.starts_with(DOCUMENTS)).cloned().chain(files).collect();
+        let documents = scenario.given.iter().filter(|(name, _)| name.starts_with(DOCUMENTS)).cloned();
+        told.known = documents.chain(files).chain(events.iter().filter_map(|event| calls(event))).collect();
         Ok(told)
     }
 
@@ -116,6 +119,13 @@ impl GeneratedPart {
         }
         story
     }
+}
+
+/// What was called in a turn, as prompts have it.
+fn calls(event: &Event) -> Option<(String, String)> {
+    let Event::ModelReplied { turn, calls, .. } = event else { return None };
+    let calls: Vec<String> = calls.iter().map(|made| story::call(&made.said)).collect();
+    Some((format!("calls of turn {turn}"), calls.join("\n")))
 }
 
 /// Prompts are all of one kind.

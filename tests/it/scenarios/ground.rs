@@ -4,10 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::{case::Scenario, tree::Tree};
+use crate::support::request;
 use overnight::{
     audit::verify::verify,
     extraction::Extractor,
-    runner::{self, NewJobRequest},
+    runner,
     store::{self, Store},
 };
 use overnight_core::job::{id::JobId, instructions, state::INSTRUCTIONS_FILE};
@@ -65,17 +66,8 @@ impl Ground {
         let instructions = instructions::parse(INSTRUCTIONS_FILE, &text, &beside).map_err(|error| error.to_string())?;
         let documents: Vec<PathBuf> =
             Some(given.path().join(DOCUMENTS)).into_iter().filter(|folder| folder.exists()).collect();
-        let request = NewJobRequest {
-            extractor: &Extractor::in_process(),
-            instructions,
-            instructions_text: &text,
-            documents: &documents,
-            own: &[],
-            model: scenario.model.as_ref(),
-            base_url: None,
-            api_key_env: None,
-            models: None,
-        };
+        let extractor = Extractor::in_process();
+        let request = request(&extractor, instructions, &text, &documents, scenario.model.as_ref());
         Ok(runner::create(&self.workspaces(), &request).map_err(|error| error.to_string())?.path)
     }
 

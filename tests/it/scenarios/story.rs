@@ -1,5 +1,5 @@
-//! A journal as a person reads it: a line a fact, with the fields that matter; a part begins with each reply and each word of a
-//! person.
+//! A journal as a person reads it: its facts with the fields that matter, as many in a line as it holds; a part begins
+//! with each reply and each word of a person.
 
 use super::mask::{Decisions, Mask};
 use crate::machine::world;
@@ -16,7 +16,9 @@ use std::{fmt::Write, path::Path};
 /// Under which it stands among the files.
 pub(crate) const NAME: &str = "story";
 /// Letters of a tool's result that are told.
-const MOST: usize = 160;
+const MOST: usize = 200;
+/// Letters of a line that holds more than one fact.
+const WIDTH: usize = 120;
 
 /// The start, what follows from a reply, or from a person's word.
 #[derive(Clone, Debug)]
@@ -24,12 +26,15 @@ pub(crate) struct Part {
     /// 0 where it begins with no reply.
     pub(crate) turn: u64,
     pub(crate) label: String,
+    /// What the model replied.
+    pub(crate) reply: String,
     pub(crate) text: String,
 }
 
-/// Decisions as parts, the first facts of each at the margin.
+/// Decisions as parts. Facts of one decision are joined by `; `, and ` · ` stands before the first of the next.
 pub(crate) fn parts(decisions: &Decisions) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
+    let mut decided = String::new();
     for (_, events) in decisions {
         let begin = match &events[..] {
             [Event::JobCreated { .. }, ..] => Some((0, "start".to_owned())),
@@ -37,19 +42,48 @@ pub(crate) fn parts(decisions: &Decisions) -> Vec<Part> {
             [Event::Resumed { .. } | Event::FeedbackGiven { .. } | Event::Approved, ..] => Some((0, "then".to_owned())),
             _ => None,
         };
-        parts.extend(begin.map(|(turn, label)| Part { turn, label, text: String::new() }));
+        parts.extend(begin.map(|(turn, label)| Part { turn, label, reply: String::new(), text: String::new() }));
         let Some(part) = parts.last_mut() else { continue };
         for (place, event) in events.iter().enumerate() {
-            let lines = line(event).replace('\n', "\n    ").replace(&format!("call_{}_", part.turn), "call ");
-            let _ = writeln!(part.text, "{}{lines}", if place == 0 { "  " } else { "    " });
+            let mut told = line(event).replace('\n', "\n    ").replace(&format!("call_{}_", part.turn), "call ");
+            match event {
+                Event::EndingDecided { ending: it } => decided = ending(it),
+                Event::JobEnded { ending: it } if ending(it) == decided => {
+                    told = format!("JOB ENDED {}, as decided", it.status);
+                }
+                Event::ModelReplied { .. } => {
+                    part.reply = format!("  {told}\n");
+                    continue;
+                }
+                _ => {}
+            }
+            part.add(event, place == 0, &told);
         }
     }
     parts
 }
 
+impl Part {
+    /// A call begins a line, and so does a phase.
+    fn add(&mut self, event: &Event, is_first: bool, told: &str) {
+        let last = self.text.lines().last().unwrap_or_default();
+        let has_begun = last.ends_with("begins") && matches!(event, Event::ToolReturned { .. });
+        let is_head =
+            matches!(event, Event::ToolStarted { .. } | Event::ToolReturned { .. } | Event::PhaseStarted { .. });
+        let fits = !is_head && !told.contains('\n') && last.chars().count() + told.chars().count() < WIDTH;
+        if !last.is_empty() && (has_begun || fits) {
+            self.text.pop();
+            self.text.push_str(if is_first { " · " } else { "; " });
+        } else {
+            self.text.push_str(if is_first { "  " } else { "    " });
+        }
+        self.text.extend([told, "\n"]);
+    }
+}
+
 /// Parts one after another.
 pub(crate) fn whole(parts: &[Part]) -> String {
-    parts.iter().flat_map(|part| [&part.label, "\n", &part.text]).collect()
+    parts.iter().flat_map(|part| [&part.label, "\n", &part.reply, &part.text]).collect()
 }
 
 /// The last lines of the story of the workspace at `path`, for who looks for what went wrong.
@@ -64,22 +98,38 @@ pub(crate) fn call(call: &ToolCall) -> String {
     format!("{}{}", call.name, short(&call.arguments.to_string()))
 }
 
+/// A reply, with each of its calls.
+pub(crate) fn reply(text: &str, calls: impl Iterator<Item = String>, stop: Stop) -> String {
+    let cut = match stop {
+        Stop::Done => "",
+        Stop::Length => " (cut)",
+        Stop::Refused => " (refused)",
+    };
+    let said = if text.is_empty() { String::new() } else { format!(" \"{}\"", short(text)) };
+    calls.fold(format!("replied{cut}:{said}"), |line, call| format!("{line}\n{call}"))
+}
+
 fn short(text: &str) -> String {
     let text = text.replace('\n', "⏎");
     let cut: String = text.chars().take(MOST).collect();
     if cut.len() < text.len() { format!("{cut}… ({} letters)", text.chars().count()) } else { cut }
 }
 
+/// In one line where that holds them.
 fn todos(todos: &[Todo]) -> String {
-    todos.iter().fold(String::new(), |text, todo| {
-        let mark = match todo.status {
-            TodoStatus::Pending => " ",
-            TodoStatus::InProgress => ">",
-            TodoStatus::Completed => "x",
-            TodoStatus::Cancelled => "-",
-        };
-        format!("{text}\n[{mark}] {}. {}", todo.order, todo.content)
-    })
+    let items: Vec<String> = todos.iter().map(todo).collect();
+    let line = format!(": {}", items.join(", "));
+    if line.chars().count() < WIDTH { line } else { format!("\n{}", items.join("\n")) }
+}
+
+fn todo(todo: &Todo) -> String {
+    let mark = match todo.status {
+        TodoStatus::Pending => " ",
+        TodoStatus::InProgress => ">",
+        TodoStatus::Completed => "x",
+        TodoStatus::Cancelled => "-",
+    };
+    format!("[{mark}] {}. {}", todo.order, todo.content)
 }
 
 fn ending(ending: &Ending) -> String {
@@ -144,28 +194,20 @@ fn line(event: &Event) -> String {
             format!("todo {id} completed{mark}: {}", outcome.as_deref().unwrap_or("-"))
         }
         Event::TodoCompletionRefused { id, reason } => format!("todo {id} not completed: {}", short(reason)),
-        Event::ModelReplied { text, calls, stop, .. } => {
-            let cut = match stop {
-                Stop::Done => "",
-                Stop::Length => " (cut)",
-                Stop::Refused => " (refused)",
-            };
-            let said = if text.is_empty() { String::new() } else { format!(" \"{}\"", short(text)) };
-            calls.iter().fold(format!("replied{cut}:{said}"), |line, made| format!("{line}\n{}", call(&made.said)))
-        }
+        Event::ModelReplied { text, calls, stop, .. } => reply(text, calls.iter().map(|made| call(&made.said)), *stop),
         Event::ToolStarted { call, .. } => format!("{call} begins"),
         Event::ToolReturned { call, name, result, .. } => {
-            let mut text = format!("{call} {name} {:?}: {}", result.end, short(&result.text));
+            let mut text = format!("{call} {name} {:?}", result.end);
             if let Some(shown) = &result.shown {
-                let _ = write!(text, "\nshown: {} {}-{}", shown.document, shown.from, shown.to);
+                let _ = write!(text, ", shown {} {}-{}", shown.document, shown.from, shown.to);
             }
             if let Some(changed) = &result.changed {
-                let _ = write!(text, "\nchanged: {} ({} bytes)", changed.path, changed.bytes);
+                let _ = write!(text, ", changed {} ({} bytes)", changed.path, changed.bytes);
             }
             if let Some(spilled) = &result.spilled {
-                let _ = write!(text, "\nkept whole: {}", spilled.path);
+                let _ = write!(text, ", kept whole in {}", spilled.path);
             }
-            text
+            format!("{text}: {}", short(&result.text))
         }
         Event::CompletionRefused { checks } => {
             let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();

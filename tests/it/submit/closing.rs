@@ -1,6 +1,6 @@
 //! `--then`: one more job over what a batch delivered.
 
-use super::{Arc, PathBuf, Store, TestDir, Timestamp, Value, at, json, now, sha256, wait};
+use super::{Arc, EACH, PathBuf, Store, TestDir, Timestamp, Value, at, json, now, sha256, wait, words};
 use crate::store::{A, MINUTE, at_work, checkpoint};
 use overnight::{
     batch::{BatchSettings, ClosingOutcome, DeliverableSources, close},
@@ -45,26 +45,9 @@ fn the_closing_job_has_what_the_others_delivered() {
     let dir = TestDir::new();
     dir.put("docs/in/a.md", "# Again\n");
     dir.put("docs/blocked.md", "# Blocked\n");
-    let shown = dir.submitted(&[
-        "./task.md",
-        "--documents",
-        "docs",
-        "--each",
-        "--batch",
-        "night",
-        "--then",
-        "summarize-documents",
-        "--priority",
-        "4",
-        "--max-attempts",
-        "2",
-        "--budget-usd",
-        "3",
-        "--window",
-        "22:00-06:00 Europe/Berlin",
-        "--turns",
-        "55",
-    ]);
+    let then = "--batch night --then summarize-documents --priority 4 --max-attempts 2 --budget-usd 3 --turns 55";
+    let window = ["--window", "22:00-06:00 Europe/Berlin"];
+    let shown = dir.submitted(&[&EACH[..], &words(then), &window].concat());
     assert_eq!(shown["then"], json!("summarize-documents"));
     wait(async {
         let store = dir.store().await;
@@ -164,17 +147,7 @@ fn a_linked_job_brings_what_the_first_one_delivered() {
             end(&dir, &*store, &job, JobStatus::Completed, &[("report.md", &format!("Of {}.", job.label))]).await;
         }
     });
-    dir.submitted(&[
-        "./task.md",
-        "--documents",
-        "docs",
-        "--each",
-        "--dedupe",
-        "--batch",
-        "second",
-        "--then",
-        "./task.md",
-    ]);
+    dir.submitted(&[&EACH[..], &words("--dedupe --batch second --then ./task.md")].concat());
     wait(async {
         let store = dir.store().await;
         let ClosingOutcome::Submitted { batch, documents: 2, notes, .. } = closed(&dir, &*store, "second").await else {

@@ -5,6 +5,7 @@
 use crate::{
     cli_run::TestDir,
     store::{Place, on_both},
+    support::words,
 };
 use serde_json::{Value, json};
 use std::{
@@ -22,18 +23,8 @@ async fn ten_thousand_documents_are_one_submission(place: Place) {
         dir.put(&format!("contracts/{}/{number:05}.md", number % 10), text);
     }
     let since = Instant::now();
-    let ran = dir.submit(&[
-        "./task.md",
-        "--documents",
-        "contracts",
-        "--each",
-        "--batch",
-        "contracts",
-        "--dedupe",
-        "--json",
-        "--database-url",
-        &place.url,
-    ]);
+    let submit = "./task.md --documents contracts --each --batch contracts --dedupe --json --database-url";
+    let ran = dir.submit(&[&words(submit)[..], &[&place.url]].concat());
     let took = since.elapsed();
     println!("{MANY} documents submitted in {took:?} ({})", place.url.split(':').next().unwrap());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
