@@ -59,7 +59,7 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeRe
     let open = |tool_choice| {
         let output_tokens = known.quirks.output_tokens.min(MOST_OUTPUT);
         let quirks = Quirks { tool_choice, output_tokens, ..known.quirks.clone() };
-        open_remote(provider, model, Arc::clone(&wire), quirks, &options)
+        open_remote(provider, model, &wire, quirks, &options)
     };
     let set = known.quirks.tool_choice;
     let remote = open(set)?;
