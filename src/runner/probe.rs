@@ -58,7 +58,7 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeRe
     let options = ModelOptions { timeouts: Timeouts { first_byte, idle, whole }, ..options.clone() };
     let open = |tool_choice| {
         let output_tokens = known.quirks.output_tokens.min(MOST_OUTPUT);
-        let quirks = Quirks { tool_choice, output_tokens, ..known.quirks.clone() };
+        let quirks = Quirks { output_tokens, tool_choice, ..known.quirks.clone() };
         open_remote(provider, model, &wire, quirks, &options)
     };
     let set = known.quirks.tool_choice;

@@ -113,7 +113,7 @@ fn a_model_that_retires_is_told_before_the_night() {
     ] {
         dir.put("overnight.yaml", format!("model: {model}\n"));
         let (found, lines, stdout) = told(&["doctor"]);
-        let said: String = stdout.lines().filter(|at| at.contains(" retire")).map(|at| format!("{at}\n")).collect();
+        let said: String = stdout.split_inclusive('\n').filter(|at| at.contains(" retire")).collect();
         assert_eq!((found, said, lines), (code, line, String::new()), "{model}");
     }
 }

@@ -111,6 +111,7 @@ pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
 
 /// What a model no longer takes: platform.claude.com/docs/en/models, and build-with-claude/preserved-thinking for `is_bound`.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 struct Newest {
     /// Its thinking has no budget, as from 4.7 on.
     no_budget: bool,

@@ -16,6 +16,7 @@ pub(crate) enum Format {
 
 /// A request, read.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of a request")]
 pub(super) struct Asked {
     pub(super) prompt: Prompt,
     pub(super) model: String,

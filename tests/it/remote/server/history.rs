@@ -47,7 +47,9 @@ pub(super) fn bare(mut value: Value) -> Value {
         }
         Value::Array(items) => {
             items.retain(|item| item["type"] != "thinking");
-            items.iter_mut().for_each(|item| *item = bare(item.take()));
+            for item in items.iter_mut() {
+                *item = bare(item.take());
+            }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
