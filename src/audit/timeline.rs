@@ -206,6 +206,9 @@ impl TimelineBuilder {
             Event::ToolReturned { result: ToolResult { changed: Some(changed), .. }, .. } => {
                 part.files.insert(changed.path.clone(), changed.clone());
             }
+            Event::LessonProposed { lesson } => {
+                part.notes.push(format!("lesson proposed: {} ({})", lesson.text, lesson.evidence));
+            }
             Event::NoteAdded { text } | Event::AccomplishmentAdded { text } => part.notes.push(text.clone()),
             Event::PlanningEnded { memory_waived: true, .. } => {
                 part.warnings.push("workspace.md was owed, and not saved; the job went on without".to_owned());

@@ -2,7 +2,10 @@
 
 use super::CliError;
 use crate::{config::text_file, runner::RunError};
-use overnight_core::job::instructions::{Instructions, UnreadFile, parse, shipped};
+use overnight_core::job::{
+    instructions::{Instructions, UnreadFile, parse, shipped},
+    lessons::{EXPERIENCES_FILE, Experiences},
+};
 use std::path::{Path, PathBuf};
 
 /// Instructions, and the text of their file.
@@ -10,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct FoundInstructions {
     pub(super) instructions: Instructions,
     pub(super) text: String,
+    /// Where what earlier jobs have taught stands, or would.
+    pub(super) experiences: PathBuf,
 }
 
 /// Finds and reads the instructions called `given`. `folder` is the configured one.
@@ -23,8 +28,7 @@ pub(super) fn find(folder: &Path, given: &str) -> Result<FoundInstructions, CliE
         return from_file(&own);
     }
     if let (Some(text), Some(read)) = (shipped::shipped(given), shipped::parse_shipped(given)) {
-        let instructions = read.map_err(RunError::from)?;
-        return Ok(FoundInstructions { instructions, text: text.to_owned() });
+        return with_lessons(read.map_err(RunError::from)?, text.to_owned(), folder);
     }
     if path.exists() {
         return from_file(path);
@@ -64,7 +68,7 @@ pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
         .into_iter()
         .flatten()
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| is_markdown(path) && path.is_file())
+        .filter(|path| is_markdown(path) && path.is_file() && !path.ends_with(EXPERIENCES_FILE))
         .collect();
     paths.sort();
     paths
@@ -81,5 +85,26 @@ pub(super) fn from_file(path: &Path) -> Result<FoundInstructions, CliError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let beside = |name: &str| text_file(&folder.join(name)).map_err(|error| UnreadFile(error.to_string()));
     let instructions = parse(&path.display().to_string(), &text, &beside).map_err(RunError::from)?;
-    Ok(FoundInstructions { instructions, text })
+    with_lessons(instructions, text, folder)
+}
+
+/// With what earlier jobs have taught, which stands in `folder`.
+fn with_lessons(
+    mut instructions: Instructions,
+    text: String,
+    folder: &Path,
+) -> Result<FoundInstructions, CliError> {
+    let experiences = folder.join(EXPERIENCES_FILE);
+    instructions.lessons = read_experiences(&experiences)?.shown(&instructions.name);
+    Ok(FoundInstructions { instructions, text, experiences })
+}
+
+/// The file of experiences; an empty one where there is none.
+pub(super) fn read_experiences(path: &Path) -> Result<Experiences, CliError> {
+    if !path.exists() {
+        return Ok(Experiences::parse(""));
+    }
+    let text = text_file(path)
+        .map_err(|why| CliError::usage(format!("{} can't be read: {why}; mend it or move it away", path.display())))?;
+    Ok(Experiences::parse(&text))
 }

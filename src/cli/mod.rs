@@ -9,6 +9,7 @@
 //! - `server`: the model and its server; `models`: what is known of models
 //! - `instructions`, `job_or_batch`, `job_location`: find what a name means; `app_context`: settings and database; `queue`: what the queue knows of jobs
 //! - `jobs`, `show`, `watch`, `logs`, `audit`, `report`: show what became of one job or of many
+//! - `lessons`: what jobs have proposed for later ones
 //! - `doctor`, `migrate`, `reindex`, `completions`
 
 use crate::config::{Flags, LogFormat, Settings};
@@ -28,6 +29,7 @@ mod instructions;
 mod job_location;
 mod job_or_batch;
 mod jobs;
+mod lessons;
 mod local_time;
 mod logs;
 mod migrate;
@@ -125,6 +127,8 @@ enum CliCommand {
     Pause(cancel::PauseArgs),
     /// Queue failed jobs of a batch again
     Retry(retry::RetryArgs),
+    /// What jobs have proposed for later ones: list, approve, drop
+    Lessons(lessons::LessonsArgs),
     /// List what is known of models: windows, prices, reasoning, retirement
     Models(models::ModelsArgs),
     /// Show the settings and where they come from, and test what a job needs
@@ -233,6 +237,7 @@ async fn dispatch(cli: Cli) -> Result<u8, CliError> {
         CliCommand::Cancel(args) => cancel::cancel(&app_context(&flags).await?, &args).await,
         CliCommand::Pause(args) => cancel::pause(&app_context(&flags).await?, &args).await,
         CliCommand::Retry(args) => retry::run(&app_context(&flags).await?, &args).await,
+        CliCommand::Lessons(args) => lessons::run(settings(&flags)?, &args).await,
         CliCommand::Models(args) => models::run(flags, &args),
         CliCommand::Doctor(args) => doctor::run(flags, &args).await,
         CliCommand::Migrate => migrate::run(&AppContext::open(settings(&flags)?).await?),

@@ -317,6 +317,7 @@ fn of_decision(job: &Job, decision: &Decision) -> Vec<LogLine> {
             | Event::ToolReturned { .. }
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
+            | Event::LessonProposed { .. }
             | Event::EndingDecided { .. }
             | Event::Resumed { .. }
             | Event::FeedbackGiven { .. }

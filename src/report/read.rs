@@ -206,6 +206,7 @@ impl JournalFacts {
             | Event::ToolReturned { .. }
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
+            | Event::LessonProposed { .. }
             | Event::CompletionRefused { .. }
             | Event::Resumed { .. }
             | Event::ModelChosen { .. }

@@ -215,6 +215,7 @@ impl JobSpans {
             | Event::ToolStarted { .. }
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
+            | Event::LessonProposed { .. }
             | Event::CompletionRefused { .. }
             | Event::EndingDecided { .. }
             | Event::Resumed { .. }

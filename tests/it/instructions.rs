@@ -5,6 +5,7 @@
 use overnight_core::job::{
     contract,
     instructions::*,
+    lessons::ApprovedLessons,
     limits::Limits,
     models::{ModelRoles, Tier},
 };
@@ -42,6 +43,7 @@ fn minimal() -> Instructions {
         models: ModelRoles::default(),
         tier: Tier::Standard,
         fallback: Vec::new(),
+        lessons: ApprovedLessons::default(),
         phase: PhaseBounds { min_todos: 5, max_todos: 20 },
         context: ContextSettings {
             budget_tokens: 100_000,
@@ -126,6 +128,7 @@ fn everything() -> Instructions {
         },
         tier: Tier::Flex,
         fallback: vec!["openai:small".to_owned(), "anthropic:large".to_owned()],
+        lessons: ApprovedLessons::default(),
         phase: PhaseBounds { min_todos: 3, max_todos: 7 },
         context: ContextSettings {
             budget_tokens: 32_000,

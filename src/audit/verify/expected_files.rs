@@ -188,6 +188,7 @@ impl ExpectedFiles {
             | Event::ChecksMade { .. }
             | Event::AccomplishmentAdded { .. }
             | Event::NoteAdded { .. }
+            | Event::LessonProposed { .. }
             | Event::CompletionRefused { .. }
             | Event::Held { .. }
             | Event::Resumed { .. }

@@ -109,6 +109,7 @@ pub(super) fn of(job: &Job, event: &Event) -> Option<String> {
         Event::ToolReturned { name, result, .. } if is_logged(name, result) => return None,
         Event::ToolReturned { name, result, .. } => format!("{name} {}", returned(result)),
         Event::AccomplishmentAdded { text } => format!("accomplishment: {text}"),
+        Event::LessonProposed { lesson } => format!("lesson proposed: {} ({})", lesson.text, lesson.evidence),
         Event::NoteAdded { text } => format!("note: {text}"),
         Event::CompletionRefused { checks } => format!("checks failed: {}", failed(checks)),
         Event::EndingDecided { ending } => format!("the job will end as {}", ending.status),
@@ -148,7 +149,7 @@ fn cause_text(cause: EpochCause) -> &'static str {
 fn is_logged(name: &str, result: &ToolResult) -> bool {
     let tool = Tool::named(name).filter(|_| result.end == CallEnd::Done);
     tool.is_some_and(|tool| match tool {
-        Tool::TodoComplete | Tool::TodoRewind | Tool::ArchiveAndReset | Tool::AddAccomplishment | Tool::AddNote => true,
+        Tool::TodoComplete | Tool::TodoRewind | Tool::ArchiveAndReset | Tool::AddAccomplishment | Tool::AddNote | Tool::AddLesson => true,
         Tool::ReadFile
         | Tool::WriteFile
         | Tool::AppendFile

@@ -681,6 +681,7 @@ pub(crate) fn line(event: &Event) -> String {
         Event::ToolStarted { .. } => "  started".to_owned(),
         Event::ToolReturned { name, result, .. } => format!("  {name} {:?}: {}", result.end, short(&result.text)),
         Event::AccomplishmentAdded { text } => format!("accomplishment: {text}"),
+        Event::LessonProposed { lesson } => format!("lesson: {} ({})", lesson.text, lesson.evidence),
         Event::NoteAdded { text } => format!("note: {text}"),
         Event::CompletionRefused { checks } => format!("completion refused: {} checks failed", checks.len()),
         Event::EndingDecided { ending } => format!("ending decided: {}", ending.status),

@@ -6,10 +6,10 @@ pub mod arguments;
 mod tool;
 
 use super::contract::records::MOST_RECORDS;
-use super::{ending::Completion, todo::TodoStatus, todo_list::clean_note};
+use super::{ending::Completion, lessons::Lesson, todo::TodoStatus, todo_list::clean_note};
 use crate::{message::ToolCall, tokens};
 use arguments::{
-    AddRecords, CompletionStatus, EditFile, JobComplete, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile,
+    AddRecords, CompletionStatus, EditFile, JobComplete, LessonArguments, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile,
     ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind, TodoWrite,
     WriteFile, read,
 };
@@ -75,6 +75,8 @@ pub enum ControlCall {
     AddAccomplishment(String),
     /// A line for the summary's notes; never empty.
     AddNote(String),
+    /// Something that later jobs should know.
+    AddLesson(Lesson),
     /// All is done, or can't be done.
     JobComplete {
         /// Whether it claims success.
@@ -203,6 +205,13 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
         }
         Tool::AddAccomplishment => ControlCall::AddAccomplishment(note(tool, said)?),
         Tool::AddNote => ControlCall::AddNote(note(tool, said)?),
+        Tool::AddLesson => {
+            let LessonArguments { text, evidence } = read(tool, said)?;
+            ControlCall::AddLesson(Lesson {
+                text: filled(&text, "text is empty; say in one line what later jobs should know")?,
+                evidence: filled(&evidence, "evidence is empty; name the phase, rewind or check that it was learnt from")?,
+            })
+        }
         Tool::JobComplete => completion(read(tool, said)?)?,
     };
     Ok(ParsedCall::Control(control))

@@ -6,6 +6,7 @@ use super::{
     contract::Check,
     ending::Ending,
     failure::FailureKind,
+    lessons::Lesson,
     models::{ModelChoice, Tier},
     part::Part,
     plan::PlannedPhase,
@@ -328,6 +329,8 @@ pub enum Event {
     AccomplishmentAdded { text: String },
     /// The model recorded what it wants to remember.
     NoteAdded { text: String },
+    /// The model proposed something that later jobs should know.
+    LessonProposed { lesson: Lesson },
     /// The claim of `job_complete` did not hold.
     CompletionRefused { checks: Vec<Check> },
     /// All that will be delivered is decided; the phase's archive and the end follow.

@@ -37,6 +37,7 @@ impl Instructions {
 }
 
 use super::{
+    lessons::ApprovedLessons,
     limits::Limits,
     models::{ModelRoles, Tier},
 };
@@ -65,6 +66,9 @@ pub struct Instructions {
     pub tier: Tier,
     /// Models to use, in this order, when the first one is down or refuses.
     pub fallback: Vec<String>,
+    /// What earlier jobs have taught, approved by a person.
+    #[serde(default, skip_serializing_if = "ApprovedLessons::is_empty")]
+    pub lessons: ApprovedLessons,
     /// Bounds on each planned phase.
     pub phase: PhaseBounds,
     /// Bounds on each prompt.

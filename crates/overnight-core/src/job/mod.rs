@@ -13,6 +13,7 @@ pub mod hold_cause;
 pub mod id;
 pub mod instructions;
 pub mod left_out;
+pub mod lessons;
 pub mod limits;
 pub mod models;
 pub mod pages;

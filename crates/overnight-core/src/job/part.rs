@@ -128,6 +128,7 @@ impl Event {
             | Self::ToolReturned { .. }
             | Self::AccomplishmentAdded { .. }
             | Self::NoteAdded { .. }
+            | Self::LessonProposed { .. }
             | Self::CompletionRefused { .. }
             | Self::EndingDecided { .. }
             | Self::Held { .. }

@@ -8,6 +8,7 @@ use super::{
     ending::Ending,
     epoch::Epoch,
     event::{EpochCause, PhaseKind, Why},
+    lessons::Lesson,
     limits::Limits,
     models::{Answered, ModelChoice},
     plan::Plan,
@@ -58,6 +59,8 @@ pub struct Job {
     pub accomplishments: Vec<String>,
     /// Lines of the model's own, oldest first.
     pub notes: Vec<String>,
+    /// What the model proposed for later jobs, oldest first.
+    pub lessons: Vec<Lesson>,
     /// What the model is shown: layer 4 is its opening, layer 5 what was said since.
     pub epoch: Epoch,
     /// Why the next prompt may begin a new epoch.

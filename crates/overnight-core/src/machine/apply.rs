@@ -57,6 +57,7 @@ impl Job {
             feedback: Vec::new(),
             accomplishments: Vec::new(),
             notes: Vec::new(),
+            lessons: Vec::new(),
             epoch: Epoch::default(),
             compaction: CompactionDue::default(),
             warnings: Vec::new(),
@@ -230,6 +231,7 @@ impl Job {
                 self.accomplishments.push(text.clone());
                 self.phase.notes.push(text.clone());
             }
+            Event::LessonProposed { lesson } => self.lessons.push(lesson.clone()),
             Event::NoteAdded { text } => {
                 self.notes.push(text.clone());
                 self.phase.notes.push(text.clone());

@@ -11,6 +11,7 @@ use crate::{
         ending::{Completion, Ending},
         event::{CallEnd, Event, PhaseKind, ToolResult, Why},
         record::JobStatus,
+        lessons::MOST_PROPOSED,
         state::{Job, LAST_REVIEW_TODO},
         time::Timestamp,
         todo_list::MOST_TODOS,
@@ -33,6 +34,13 @@ impl Job {
             }
             ControlCall::AddNote(text) => {
                 vec![returned(said, CallEnd::Done, "Added."), Event::NoteAdded { text: text.clone() }]
+            }
+            ControlCall::AddLesson(lesson) if self.lessons.len() < MOST_PROPOSED => {
+                let text = "Proposed: a person decides whether later jobs are shown it.";
+                vec![returned(said, CallEnd::Done, text), Event::LessonProposed { lesson: lesson.clone() }]
+            }
+            ControlCall::AddLesson(_) => {
+                vec![refusal(said, format!("a job may propose {MOST_PROPOSED} lessons, and this one has"))]
             }
             ControlCall::JobComplete { status, completion } => return self.job_complete(said, *status, completion),
             ControlCall::TodoWrite(items) => self.todo_write(said, items, at),

@@ -22,11 +22,13 @@ const OPENING_PERCENT: u64 = 50;
 /// Percent of the room for results that the model has not answered to; what one reply may bring, and a little for the lines
 /// of calls that were not run.
 const UNANSWERED_PERCENT: u64 = 28;
-/// Hundredths of the room for the task with the contract's state, for plan, memory and past each, and for the documents.
+/// Hundredths of the room for the task with the contract's state, for plan, memory and past each, for the documents, and
+/// for lessons.
 const TASK_SHARE: u64 = 10;
 const FILE_SHARE: u64 = 4;
 const DOCUMENTS_SHARE: u64 = 2;
-const SHARES: u64 = TASK_SHARE + 3 * FILE_SHARE + DOCUMENTS_SHARE;
+const LESSONS_SHARE: u64 = 2;
+const SHARES: u64 = TASK_SHARE + 3 * FILE_SHARE + DOCUMENTS_SHARE + LESSONS_SHARE;
 /// Tokens of the headings, and of the words that say where the whole is, in an opening with no room for more.
 const LEAST_TOKENS: u64 = 240;
 /// Results of one reply that the words on the current todo tell of.
@@ -63,6 +65,11 @@ pub(crate) fn event(job: &Job, cause: EpochCause, digest: Option<&str>, room: u6
     let contract = todo_board::contract(job, TASK_SHARE * unit / 3);
     parts.push(format!("\n\n## The task ({INSTRUCTIONS_FILE})\n"));
     parts.push(task(job, (TASK_SHARE * unit).saturating_sub(estimate(&contract))));
+    let lessons = &job.spec.instructions.lessons.lines;
+    if !lessons.is_empty() {
+        let lines: Vec<String> = lessons.iter().map(|line| format!("- {line}")).collect();
+        parts.push(format!("\n\n## Lessons of earlier jobs\n{}", newest_lines(&lines, LESSONS_SHARE * unit)));
+    }
     parts.push(format!("\n\n## The contract so far\n{contract}\n\n## The documents\n"));
     parts.push(documents(job, DOCUMENTS_SHARE * unit));
     parts.push(format!("\n\n## The plan ({PLAN_FILE})\n"));

@@ -6,7 +6,7 @@ use crate::{
         call::{
             Tool,
             arguments::{
-                AddRecords, EditFile, JobComplete, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile,
+                AddRecords, EditFile, JobComplete, LessonArguments, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile,
                 ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite,
                 WriteFile, schema,
             },
@@ -66,6 +66,7 @@ fn describe(tool: Tool) -> ToolSpec {
         Tool::TodoRewind => schema::<TodoRewind>(),
         Tool::ArchiveAndReset => schema::<ReasonArgument>(),
         Tool::AddAccomplishment | Tool::AddNote => schema::<TextArgument>(),
+        Tool::AddLesson => schema::<LessonArguments>(),
         Tool::JobComplete => schema::<JobComplete>(),
     };
     ToolSpec { name: tool.name().to_owned(), description: description.to_owned(), parameters }

@@ -259,6 +259,15 @@ pub(crate) struct TextArgument {
     pub(crate) text: String,
 }
 
+/// See [`crate::job::lessons::Lesson`].
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LessonArguments {
+    pub(crate) text: String,
+    /// Phase, rewind or check it was learnt from
+    pub(crate) evidence: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JobComplete {

@@ -25,6 +25,7 @@ pub enum Tool {
     GenerateWorkspaceSummary,
     AddAccomplishment,
     AddNote,
+    AddLesson,
     JobComplete,
 }
 
@@ -40,7 +41,7 @@ pub enum Family {
 }
 
 /// In the order in which the model sees them, which is that of [`Tool`].
-const TOOLS: [(Tool, &str, Family); 19] = [
+const TOOLS: [(Tool, &str, Family); 20] = [
     (Tool::ReadFile, "read_file", Family::Reading),
     (Tool::WriteFile, "write_file", Family::Writing),
     (Tool::AppendFile, "append_file", Family::Writing),
@@ -59,6 +60,7 @@ const TOOLS: [(Tool, &str, Family); 19] = [
     (Tool::GenerateWorkspaceSummary, "generate_workspace_summary", Family::Reading),
     (Tool::AddAccomplishment, "add_accomplishment", Family::Control),
     (Tool::AddNote, "add_note", Family::Control),
+    (Tool::AddLesson, "add_lesson", Family::Control),
     (Tool::JobComplete, "job_complete", Family::Control),
 ];
 

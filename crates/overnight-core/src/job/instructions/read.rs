@@ -8,6 +8,7 @@ use crate::{
     amount::shown,
     job::{
         contract::{self, json_path::JsonPath},
+        lessons::ApprovedLessons,
         limits::Limits,
         models::{ModelRoles, Tier},
     },
@@ -99,6 +100,7 @@ fn front_matter(root: &YamlValue<'_>, read_beside: ReadBeside<'_>) -> Result<Ins
             .get("tier")
             .map_or(Ok(Tier::Standard), |at| at.word(&[("standard", Tier::Standard), ("flex", Tier::Flex)]))?,
         fallback: or_default(keys.get("fallback").map(|at| at.lines(200)))?,
+        lessons: ApprovedLessons::default(),
         phase: or_default(keys.get("phase").map(phase))?,
         context: or_default(keys.get("context").map(context))?,
         limits: or_default(keys.get("limits").map(limits))?,
