@@ -106,7 +106,7 @@ fn text(models: &[ListedModel]) -> String {
         ("MATCH", Align::Cut),
         ("WINDOW", Align::Right),
         ("REPLY", Align::Right),
-        ("IN/OUT/CACHED/WRITTEN", Align::Left),
+        ("IN/OUT/READ/WRITTEN", Align::Left),
         ("RETIRES", Align::Left),
     ]);
     for ListedModel { pattern, quirks, .. } in models {
