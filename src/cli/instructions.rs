@@ -89,11 +89,7 @@ pub(super) fn from_file(path: &Path) -> Result<FoundInstructions, CliError> {
 }
 
 /// With what earlier jobs have taught, which stands in `folder`.
-fn with_lessons(
-    mut instructions: Instructions,
-    text: String,
-    folder: &Path,
-) -> Result<FoundInstructions, CliError> {
+fn with_lessons(mut instructions: Instructions, text: String, folder: &Path) -> Result<FoundInstructions, CliError> {
     let experiences = folder.join(EXPERIENCES_FILE);
     instructions.lessons = read_experiences(&experiences)?.shown(&instructions.name);
     Ok(FoundInstructions { instructions, text, experiences })

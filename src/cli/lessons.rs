@@ -138,7 +138,10 @@ async fn decide(settings: Settings, args: &VerdictArgs, is_approved: bool) -> Re
     let folder = settings.instructions.value.clone();
     let named = args.lesson.rsplit_once('.').and_then(|(job, number)| Some((job, number.parse::<usize>().ok()?)));
     let Some((job, number)) = named else {
-        return Err(CliError::usage(format!("'{}' names no lesson: name a job and a number, such as 0193.1", args.lesson)));
+        return Err(CliError::usage(format!(
+            "'{}' names no lesson: name a job and a number, such as 0193.1",
+            args.lesson
+        )));
     };
     let app = AppContext::of_jobs(settings).await?;
     let known = app.job(job).await?;
@@ -173,7 +176,7 @@ async fn decide(settings: Settings, args: &VerdictArgs, is_approved: bool) -> Re
 /// Whole or not at all.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     let beside = path.with_extension("md.new");
-    std::fs::write(&beside, text)
-        .and_then(|()| std::fs::rename(&beside, path))
-        .map_err(|error| CliError::usage(format!("{} can't be written ({error}): mend its permissions", path.display())))
+    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|error| {
+        CliError::usage(format!("{} can't be written ({error}): mend its permissions", path.display()))
+    })
 }

@@ -214,7 +214,7 @@ impl JobRunner<'_> {
         let until = Instant::now() + time;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || self.flex_is_over(opened).is_some() {
                 return Ok(());
             }
             tokio::select! {

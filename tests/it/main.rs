@@ -20,6 +20,7 @@ mod in_part;
 mod instructions;
 mod intake;
 mod journal;
+mod lessons;
 mod long_pages;
 mod machine;
 mod misbehaviour;

@@ -33,20 +33,20 @@ fn what_is_known_of_models_is_listed_with_what_is_ones_own() {
     let models = |words: &[&str]| dir.run_with(&[], &[&["models", "--models", "mine.yaml"], words].concat());
     let own = "\
 MATCH                WINDOW  REPLY  IN/OUT/READ/WRITTEN  RETIRES
-openai:night-large*   64.0k   4.0k  2/10.5/0.2/–           2099-01-31
+openai:night-large*   64.0k   4.0k  2/10.5/0.2/–         2099-01-31
   responses; effort low|high; flex 0.5; priced 2026-11-01
   by your table: api, flex, output_tokens, price, reasoning, retires, window_tokens
-openai:night-small*   64.0k   4.0k  2/10.5/0.2/–           2099-01-31
+openai:night-small*   64.0k   4.0k  2/10.5/0.2/–         2099-01-31
   responses; effort low|high; flex 0.5; priced 2026-11-01
   by your table: api, flex, output_tokens, price, reasoning, retires, window_tokens
-openai:night-plain   128.0k   8.1k  –                      –
+openai:night-plain   128.0k   8.1k  –                    –
   no price is known
   by your table: tool_choice
 ";
     assert_eq!(models(&["night"]), ran(0, own, ""));
     let ollama = "\
 MATCH        WINDOW  REPLY  IN/OUT/READ/WRITTEN  RETIRES
-ollama:tiny   32.7k   4.0k  1/2/0.1/1.25           –
+ollama:tiny   32.7k   4.0k  1/2/0.1/1.25         –
   priced 2026-11-01
   by your table: price
 ";

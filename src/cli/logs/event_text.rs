@@ -149,7 +149,12 @@ fn cause_text(cause: EpochCause) -> &'static str {
 fn is_logged(name: &str, result: &ToolResult) -> bool {
     let tool = Tool::named(name).filter(|_| result.end == CallEnd::Done);
     tool.is_some_and(|tool| match tool {
-        Tool::TodoComplete | Tool::TodoRewind | Tool::ArchiveAndReset | Tool::AddAccomplishment | Tool::AddNote | Tool::AddLesson => true,
+        Tool::TodoComplete
+        | Tool::TodoRewind
+        | Tool::ArchiveAndReset
+        | Tool::AddAccomplishment
+        | Tool::AddNote
+        | Tool::AddLesson => true,
         Tool::ReadFile
         | Tool::WriteFile
         | Tool::AppendFile

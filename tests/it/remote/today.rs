@@ -89,7 +89,7 @@ fn a_tier_without_room_costs_no_attempt_and_is_left_when_time_runs_out() {
     let (server, dir) = (thinking(chaos), TestDir::new());
     let url = server.base_url(Format::Responses);
     let run = ["run", TASK, "-d", "docs", "-q", "-m", "openai:gpt-5.6-sol", "--base-url", &url];
-    let ran = dir.run_with(&[], &[&run[..], &["--tier", "flex", "--wall-clock", "36s"]].concat());
+    let ran = dir.run_with(&[], &[&run[..], &["--tier", "flex", "--wall-clock", "32s"]].concat());
     let counts = server.counts();
     assert_eq!((ran.code, counts.complaints), (0, Vec::new()), "{}", ran.stderr);
     assert!(counts.mishaps["NoFlex"] > 2, "{:?}", counts.mishaps);

@@ -9,9 +9,9 @@ use super::contract::records::MOST_RECORDS;
 use super::{ending::Completion, lessons::Lesson, todo::TodoStatus, todo_list::clean_note};
 use crate::{message::ToolCall, tokens};
 use arguments::{
-    AddRecords, CompletionStatus, EditFile, JobComplete, LessonArguments, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile,
-    ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoItem, TodoListArguments, TodoRewind, TodoWrite,
-    WriteFile, read,
+    AddRecords, CompletionStatus, EditFile, JobComplete, LessonArguments, ListDocuments, ListFiles, NoArguments,
+    ReadDocument, ReadFile, ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoItem, TodoListArguments,
+    TodoRewind, TodoWrite, WriteFile, read,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -209,7 +209,10 @@ fn parsed(tool: Tool, said: &Value) -> Result<ParsedCall, String> {
             let LessonArguments { text, evidence } = read(tool, said)?;
             ControlCall::AddLesson(Lesson {
                 text: filled(&text, "text is empty; say in one line what later jobs should know")?,
-                evidence: filled(&evidence, "evidence is empty; name the phase, rewind or check that it was learnt from")?,
+                evidence: filled(
+                    &evidence,
+                    "evidence is empty; name the phase, rewind or check that it was learnt from",
+                )?,
             })
         }
         Tool::JobComplete => completion(read(tool, said)?)?,

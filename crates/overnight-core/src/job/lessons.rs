@@ -17,8 +17,7 @@ use std::ops::Range;
 /// The file's name, beside the instructions.
 pub const EXPERIENCES_FILE: &str = "experiences.md";
 /// How a new file begins.
-const BEGINNING: &str =
-    "# Experiences\n\nWhat earlier jobs have taught. Ticked lines are shown to later jobs over the same instructions.\n";
+const BEGINNING: &str = "# Experiences\n\nWhat earlier jobs have taught. Ticked lines are shown to later jobs over the same instructions.\n";
 /// Lessons that one job may propose.
 pub const MOST_PROPOSED: usize = 3;
 /// Lessons that a job is shown, the newest of those that are approved.

@@ -57,9 +57,9 @@ pub struct Job {
     pub feedback: Vec<String>,
     /// Lines of the model's own, oldest first.
     pub accomplishments: Vec<String>,
-    /// Lines of the model's own, oldest first.
+    /// The same.
     pub notes: Vec<String>,
-    /// What the model proposed for later jobs, oldest first.
+    /// What the model proposed for later jobs.
     pub lessons: Vec<Lesson>,
     /// What the model is shown: layer 4 is its opening, layer 5 what was said since.
     pub epoch: Epoch,
@@ -421,9 +421,8 @@ impl Job {
 
     /// Whether the current phase is still worked: its end is not among the past ones.
     pub fn is_phase_open(&self) -> bool {
-        self.past
-            .last()
-            .is_none_or(|past| (past.phase.number, past.phase.attempt) != (self.phase.number, self.phase.attempt))
+        let number = (self.phase.number, self.phase.attempt);
+        self.past.last().is_none_or(|past| (past.phase.number, past.phase.attempt) != number)
     }
 
     /// The number and attempt of the phase that begins next: an early end repeats its phase, all else goes on.

@@ -6,9 +6,9 @@ use crate::{
         call::{
             Tool,
             arguments::{
-                AddRecords, EditFile, JobComplete, LessonArguments, ListDocuments, ListFiles, NoArguments, ReadDocument, ReadFile,
-                ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoListArguments, TodoRewind, TodoWrite,
-                WriteFile, schema,
+                AddRecords, EditFile, JobComplete, LessonArguments, ListDocuments, ListFiles, NoArguments,
+                ReadDocument, ReadFile, ReasonArgument, SearchFiles, TextArgument, TodoComplete, TodoListArguments,
+                TodoRewind, TodoWrite, WriteFile, schema,
             },
         },
         digest::sha256,
