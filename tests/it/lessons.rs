@@ -1,7 +1,5 @@
 //! Lessons: what a job proposes, a person approves or drops, and later jobs are shown.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use crate::cli_run::{TestDir, whole_job};
 use serde_json::{Value, json};
 

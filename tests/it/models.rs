@@ -91,8 +91,8 @@ fn a_model_that_retires_is_told_before_the_night() {
     let told = |words: &[&str]| {
         let variables = [("OPENAI_API_KEY", "sk-never-sent"), ("OVERNIGHT_MODELS_FILE", "mine.yaml")];
         let ran = dir.run_with(&variables, words);
-        let lines = ran.stderr.lines().filter(|line| line.contains(" retire"));
-        (ran.code, lines.map(|line| format!("{line}\n")).collect::<String>(), ran.stdout)
+        let lines = ran.stderr.split_inclusive('\n').filter(|line| line.contains(" retire"));
+        (ran.code, lines.collect::<String>(), ran.stdout)
     };
     let on = ["./task.md", "--documents", "docs", "--model"];
     for (verb, model, more, expected) in [

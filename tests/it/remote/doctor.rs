@@ -170,7 +170,7 @@ fn a_model_is_tried_with_a_conversation_as_a_job_has_it() {
         (Format::OpenAi, "openai", plain, cached, few),
         (Format::Anthropic, "anthropic", plain, cached, few),
         (Format::Gemini, "gemini", signed, cached, more),
-        (Format::Ollama, "ollama", plain, uncached, few),
+        (Format::Ollama, "ollama", plain, uncached, "38 out and cost 0.0173"),
     ] {
         let (server, dir) = (able(None), TestDir::new());
         dir.put("models.yaml", MODELS);

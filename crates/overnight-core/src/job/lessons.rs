@@ -37,7 +37,7 @@ pub struct Lesson {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovedLessons {
-    /// Of the lines, each with its line end.
+    /// Of the lines, with a line end between two.
     pub sha256: String,
     /// One lesson each.
     pub lines: Vec<String>,
@@ -66,7 +66,7 @@ impl Experiences {
 
     /// The whole file.
     pub fn render(&self) -> String {
-        self.lines.iter().map(|line| format!("{line}\n")).collect()
+        self.lines.join("\n") + "\n"
     }
 
     /// The places of the lines below the heading of `instructions`.
@@ -120,7 +120,7 @@ impl Experiences {
         let approved = self.approved(instructions);
         let newest = approved[approved.len().saturating_sub(MOST_SHOWN)..].iter();
         let lines: Vec<String> = newest.map(|line| (*line).to_owned()).collect();
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        ApprovedLessons { sha256: if lines.is_empty() { String::new() } else { sha256(text.as_bytes()) }, lines }
+        let sha256 = if lines.is_empty() { String::new() } else { sha256(lines.join("\n").as_bytes()) };
+        ApprovedLessons { sha256, lines }
     }
 }
