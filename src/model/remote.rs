@@ -4,7 +4,8 @@
 //! - `http`: one attempt; `sse`: splits a stream into events; `retry_after`: how long the server asks to be left alone
 //! - `adaptive_timeout`: how long to wait for the first byte
 //! - `error_messages`: failures as sentences; `key`: secrets, and how they stay out of those sentences
-//! - `address`: base URLs; `shared`: what all models of a process share; `record`: attempts written to files
+//! - `address`: base URLs; `shared`: what all models of a process share; `stated_window`: what the server says of one;
+//!   `record`: attempts written to files
 
 mod adaptive_timeout;
 mod address;
@@ -15,6 +16,7 @@ mod record;
 mod retry_after;
 mod shared;
 pub mod sse;
+mod stated_window;
 pub mod wire;
 
 pub use key::Key;
@@ -250,12 +252,14 @@ impl RemoteModel {
         (outcome, note)
     }
 
-    /// That the tier `flex` has no room says nothing of the server.
+    /// At the tier `flex`, that there is no room now says nothing of the server.
     fn at_this_tier(&self, failure: Failure) -> Failure {
-        match failure.kind {
-            FailureKind::Overloaded if self.standard.is_some() => Failure { kind: FailureKind::RateLimited, ..failure },
-            _ => failure,
-        }
+        let is_full = match failure.kind {
+            FailureKind::Overloaded => true,
+            FailureKind::RateLimited => failure.reason.to_ascii_lowercase().contains("resource unavailable"),
+            _ => false,
+        };
+        if is_full && self.standard.is_some() { Failure { kind: FailureKind::NoRoom, ..failure } } else { failure }
     }
 
     fn build(

@@ -40,14 +40,25 @@ impl JobRunner<'_> {
             return None;
         }
         let wait = &self.models.flex;
-        let had = wait.had.unwrap_or(Duration::MAX);
-        if time_left(opened).is_some_and(|left| left <= NEAR.min(had / NEAR_SHARE)) {
+        if time_left(opened).is_some_and(|left| left <= self.near()) {
             Some("the end of its time is near")
         } else if wait.since.is_some_and(|since| since.elapsed() >= MOST_SILENCE) {
             Some("the flex tier has not answered for an hour")
         } else {
             None
         }
+    }
+
+    /// Whether the call under way is given up for one at the standard tier: at once while nothing has come, else when half of
+    /// the time is gone that was left for it.
+    pub(super) fn flex_is_given_up(&self, opened: &OpenJob, has_begun: bool) -> bool {
+        let is_last = || time_left(opened).is_some_and(|left| left <= self.near() / 2);
+        self.flex_is_over(opened).is_some() && (!has_begun || is_last())
+    }
+
+    /// What is left of the job's time when its end is near.
+    fn near(&self) -> Duration {
+        NEAR.min(self.models.flex.had.unwrap_or(Duration::MAX) / NEAR_SHARE)
     }
 
     /// Goes over to the standard tier.

@@ -78,7 +78,7 @@ impl JobRunner<'_> {
                 Ok(Some(*answer))
             }
             CallOutcome::Failed(failure) => self.on_call_failed(opened, failure).await.map(|()| None),
-            CallOutcome::Down => self.hold_for_outage(opened, "other jobs' calls failed").await.map(|()| None),
+            CallOutcome::Down => self.hold_for_outage(opened, "its server does not answer").await.map(|()| None),
             CallOutcome::Interrupted => Ok(None),
         }
     }
@@ -137,8 +137,8 @@ impl JobRunner<'_> {
                     if opened.job.is_running() {
                         self.check_signals(opened).await?;
                         self.check_time(opened).await?;
-                        let is_waiting = received.load(Ordering::Relaxed) == 0;
-                        if !opened.job.is_running() || (is_waiting && self.flex_is_over(opened).is_some()) {
+                        let has_begun = received.load(Ordering::Relaxed) > 0;
+                        if !opened.job.is_running() || self.flex_is_given_up(opened, has_begun) {
                             return Ok(CallOutcome::Interrupted);
                         }
                     }
@@ -165,7 +165,7 @@ impl JobRunner<'_> {
             Remedy::Retry { .. } => {
                 let is_down = self.models.current.endpoint().is_some_and(|endpoint| endpoint.is_down());
                 // That the tier has no room is no outage: it is asked on.
-                let is_full = failure.kind == FailureKind::RateLimited && self.models.current.tier() == Tier::Flex;
+                let is_full = failure.kind == FailureKind::NoRoom;
                 if is_down || (attempts.failed + 1 >= MOST_ATTEMPTS && !is_full) {
                     let reason = failure.reason.clone();
                     self.decide(opened, EffectResult::AttemptFailed { failure, wait_ms: 0 }).await?;
@@ -177,6 +177,13 @@ impl JobRunner<'_> {
             Remedy::Reopen => self.retry_after_wait(opened, failure, 0).await,
             // The first makes the prompt shorter at once.
             Remedy::Compact => self.retry_after_wait(opened, failure, attempts.too_long).await,
+            // What the provider refuses at its cheap tier, it may take at the usual one.
+            Remedy::Configure
+                if failure.kind == FailureKind::BadRequest && self.models.current.tier() == Tier::Flex =>
+            {
+                let reason = format!("refused at the flex tier: {}", failure.reason);
+                self.leave_flex(opened, &reason).await
+            }
             Remedy::Configure => {
                 let reason = failure.reason.clone();
                 // Written down, a refusal holds the job: who goes on instead comes before that.

@@ -10,7 +10,7 @@ use crate::{
         replay::Replay,
         rules::Offline,
         scripted::Scripted,
-        table::{self, LongCache, ModelTable, Price, Quirks},
+        table::{self, Api, LongCache, ModelTable, Price, Quirks},
     },
     workspace::{Workspace, journal},
 };
@@ -157,17 +157,24 @@ pub(super) fn open_remote(
     if quirks.long_cache == LongCache::All && wire.marks_cache() {
         quirks.price = quirks.price.map(Price::with_long_cache);
     }
-    let standard = open(quirks.clone(), options.timeouts, None)?;
+    let mut timeouts = options.timeouts;
+    if quirks.api == Api::Responses && timeouts.idle == Timeouts::default().idle {
+        // The stream begins at once, and says nothing while the model reasons.
+        timeouts.idle = REASONING_WAIT;
+    }
+    let standard = open(quirks.clone(), timeouts, None)?;
     match (options.tier, quirks.flex.zip(wire.flex())) {
         (Tier::Flex, Some((share, (field, value)))) => {
             let mut quirks = Quirks { price: quirks.price.map(|price| price.times(share)), ..quirks };
             quirks.extra.insert(field.to_owned(), value.into());
-            open(quirks, Timeouts { first_byte: FLEX_WAIT, ..options.timeouts }, Some(Arc::new(standard)))
+            open(quirks, Timeouts { first_byte: FLEX_WAIT, idle: FLEX_WAIT, ..timeouts }, Some(Arc::new(standard)))
         }
         (Tier::Flex | Tier::Standard, _) => Ok(standard),
     }
 }
 
+/// How long a reply of Responses that has begun may say nothing, where no other time was set.
+const REASONING_WAIT: Duration = Duration::from_mins(5);
 /// How long a call may wait at the tier `flex`. Source: OpenAI's guide to flex processing.
 const FLEX_WAIT: Duration = Duration::from_mins(15);
 

@@ -20,7 +20,7 @@ use std::{
 };
 
 /// Tokens of a reply: models that reason do so first.
-const MOST_OUTPUT: u64 = 2_048;
+const MOST_OUTPUT: u64 = 16_384;
 /// How long a call may take: a person waits for it.
 const CALL_TIMEOUT: Duration = Duration::from_mins(2);
 /// Two turns that call tools, and the answer.
@@ -79,7 +79,7 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeRe
     let shown = works.unwrap_or(&told);
     let reply = match &shown.first {
         Ok(reply) => reply,
-        Err(failure) if failure.kind == FailureKind::ContextLength => return Ok(vec![window(&known, shown)]),
+        Err(failure) if failure.kind == FailureKind::ContextLength => return Ok(vec![window(&known, shown, None)]),
         Err(failure) if is_choice => {
             let detail = format!("{}; {}", failure.reason, advice_on(failure));
             return Ok(vec![probed("call", Err(detail))]);
@@ -95,7 +95,8 @@ pub async fn probe(name: &str, options: &ModelOptions<'_>) -> Result<Vec<ProbeRe
     lines.extend((!reply.calls.is_empty()).then(|| parallel_calls(&known.quirks, reply)));
     lines.extend(shown.later.first().map(|_| turns(shown)));
     lines.extend(cache(reply, &shown.later));
-    lines.extend([window(&known, shown), price(known.quirks.price.as_ref(), &remote, &usages)]);
+    let stated = remote.stated_window().await;
+    lines.extend([window(&known, shown, stated), price(known.quirks.price.as_ref(), &remote, &usages)]);
     Ok(lines)
 }
 
@@ -147,7 +148,10 @@ impl Conversation {
             _ => false,
         };
         match reply.calls.first() {
-            _ if reply.stop == Stop::Length => Err(format!("its reply was not done after {MOST_OUTPUT} tokens")),
+            _ if reply.stop == Stop::Refused => Err("the provider withheld its reply".to_owned()),
+            _ if reply.stop == Stop::Length => {
+                Err(format!("its reply was not done after the {MOST_OUTPUT} tokens of this trial"))
+            }
             Some(_) if reply.calls.iter().all(is_asked) => Ok(()),
             Some(call) => Err(format!("it called {} with {}", call.name, call.arguments)),
             None => Err("it answered with text and called no tool".to_owned()),
@@ -247,8 +251,8 @@ fn cache(first: &Reply, later: &[Result<Reply, Failure>]) -> Option<ProbeResult>
     Some(probed("cache", Ok(found)))
 }
 
-/// Whether the window is as large as the table says, as far as a prompt of a job's size tells.
-fn window(known: &KnownModel, told: &Conversation) -> ProbeResult {
+/// Whether the window is as large as the table says, as far as a prompt of some size and the server's own word tell.
+fn window(known: &KnownModel, told: &Conversation, stated: Option<u64>) -> ProbeResult {
     let (tokens, sent) = (known.quirks.window_tokens, told.tokens);
     let advice = "start the server with a larger window, or use another model";
     let found = match &told.first {
@@ -259,6 +263,9 @@ fn window(known: &KnownModel, told: &Conversation) -> ProbeResult {
         Ok(reply) if reply.usage.input < sent / 2 => Err(format!(
             "{tokens} tokens are taken for it, and of a prompt of about {sent} the server read {}: it cuts prompts off and doesn't say so; {advice}",
             reply.usage.input
+        )),
+        Ok(_) if let Some(stated) = stated.filter(|stated| *stated < tokens) => Err(format!(
+            "{tokens} tokens are taken for it, and the server says {stated}: set `window_tokens: {stated}` for this model in the models file"
         )),
         Ok(_) if known.has_window => Ok(format!("{tokens} tokens, by the table")),
         Ok(_) => {

@@ -44,6 +44,7 @@ impl ErrorMessages<'_> {
                     "{url} does not take back the reasoning of this conversation ({said}): check that nothing between here and there changes requests"
                 )
             }
+            FailureKind::NoRoom => format!("{url} has no room at the flex tier ({said})"),
             FailureKind::RateLimited => format!("{url} asks for a pause ({said})"),
             FailureKind::Overloaded => format!("{url} is overloaded ({said})"),
             FailureKind::Server

@@ -124,6 +124,11 @@ pub trait Wire: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// The path of a page that tells of the model, where the server has one.
+    fn about(&self, _model: &str) -> Option<String> {
+        None
+    }
+
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest;
 
     fn decoder(&self) -> Box<dyn Decode>;

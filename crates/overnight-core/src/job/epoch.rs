@@ -7,6 +7,9 @@ use crate::message::{Message, ToolCall};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// Refusals of reasoning after which none of it goes back.
+const MOST_REFUSED: u32 = 2;
+
 /// The history since the last compaction.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Epoch {
@@ -17,6 +20,7 @@ pub struct Epoch {
     opening_tokens: u64,
     unanswered: Vec<UnansweredResult>,
     board: Option<String>,
+    histories_refused: u32,
     is_complete: bool,
 }
 
@@ -96,8 +100,14 @@ impl Epoch {
         std::mem::take(&mut self.unanswered).into_iter().filter_map(|result| result.shown).collect()
     }
 
+    /// The provider refused its reasoning with the history. Once may be chance; who does so again gets none back.
+    pub(crate) fn on_history_refused(&mut self) {
+        self.histories_refused += 1;
+    }
+
     /// What the model said and called.
     pub(crate) fn push_reply(&mut self, text: &str, calls: Vec<ToolCall>, carried: Option<&Arc<Value>>, tokens: u64) {
+        let carried = carried.filter(|_| self.histories_refused < MOST_REFUSED);
         // Some providers refuse a prompt with an empty message in it.
         let text = if text.trim().is_empty() && calls.is_empty() { "(an empty reply)" } else { text };
         self.messages.push(Message::Assistant { text: text.to_owned(), calls, carried: carried.cloned() });

@@ -10,6 +10,8 @@ use std::{fmt, time::Duration};
 pub enum FailureKind {
     /// 429: too many requests or tokens for now.
     RateLimited,
+    /// The tier that was asked for has no room: it says nothing of the server, nor of other tiers.
+    NoRoom,
     /// 503, 529: the provider says that it is overloaded.
     Overloaded,
     /// Any other 5xx, an error that came as a reply.
@@ -65,7 +67,7 @@ impl FailureKind {
     pub fn remedy(self) -> Remedy {
         match self {
             // The endpoint answers: it asks to be left alone for a while, and is.
-            Self::RateLimited => Remedy::Retry { is_outage: false },
+            Self::RateLimited | Self::NoRoom => Remedy::Retry { is_outage: false },
             Self::Overloaded
             | Self::Server
             | Self::TimedOut
@@ -85,6 +87,7 @@ impl FailureKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::RateLimited => "rate_limited",
+            Self::NoRoom => "no_room",
             Self::Overloaded => "overloaded",
             Self::Server => "server",
             Self::TimedOut => "timed_out",
@@ -135,4 +138,15 @@ impl Failure {
     pub fn with_status(self, status: u16) -> Self {
         Self { status: Some(status), ..self }
     }
+}
+
+/// Failed attempts at the present turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attempts {
+    /// All of them.
+    pub failed: u32,
+    /// Those whose prompt was too long.
+    pub too_long: u32,
+    /// Replies that the provider withheld, one after the other.
+    pub withheld: u32,
 }

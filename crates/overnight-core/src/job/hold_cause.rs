@@ -21,6 +21,8 @@ pub enum HoldCause {
     TooLittleMoney { used_usd: f64, most_usd: f64, needed_usd: f64 },
     /// The prompt can't be made shorter, and the model says that it is too long. `said` is what it answered.
     PromptTooLong { said: String },
+    /// The provider withheld so many replies, one after the other.
+    RepliesWithheld { times: u32 },
     /// The result waits for a person's review.
     ReviewDue,
 }
@@ -34,6 +36,7 @@ impl HoldCause {
             | Self::MoneyUsed { .. }
             | Self::TooFewTokens { .. }
             | Self::TooLittleMoney { .. } => HoldReason::Budget,
+            Self::RepliesWithheld { .. } => HoldReason::Paused,
             Self::ReviewDue => HoldReason::Review,
         }
     }
@@ -60,6 +63,10 @@ impl fmt::Display for HoldCause {
             Self::PromptTooLong { said } => write!(
                 f,
                 "the prompt is as short as it gets and still too long for the model ({said}); make the job with fewer --budget-tokens, or resume with another --model"
+            ),
+            Self::RepliesWithheld { times } => write!(
+                f,
+                "the provider withheld {times} replies, one after the other: change the words of the instructions, name a `fallback`, or resume with another --model"
             ),
             Self::ReviewDue => {
                 f.write_str("a person approves it (overnight approve) or sends it back (overnight feedback)")

@@ -8,6 +8,7 @@ use super::{
     ending::Ending,
     epoch::Epoch,
     event::{EpochCause, PhaseKind, Why},
+    failure::Attempts,
     lessons::Lesson,
     limits::Limits,
     models::{Answered, ModelChoice},
@@ -189,15 +190,6 @@ pub struct CompactionDue {
     pub phase_ended: bool,
     /// So has a todo.
     pub todo_ended: bool,
-}
-
-/// Failed attempts at the present turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Attempts {
-    /// All of them.
-    pub failed: u32,
-    /// Those whose prompt was too long.
-    pub too_long: u32,
 }
 
 /// Refusals of `job_complete`: one counts for each turn.

@@ -6,20 +6,20 @@ use crate::{
         effort::Effort,
         epoch::Epoch,
         event::{BoardKind, Decision, EpochCause, Event, ExaminedFiles, PhaseKind, Why},
-        failure::Remedy,
+        failure::{Attempts, Remedy},
         models::Answered,
         part::Part,
         plan::Plan,
         spec::JobSpec,
         state::{
-            Attempts, CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job,
-            PLAN_FILE, PastPhase, Phase, Planning, Progress, ReplyCalls, Spent, Status, Totals,
+            CompactionDue, CompletionRefusals, CompletionRule, EarlyEnds, FileWrite, INSTRUCTIONS_FILE, Job, PLAN_FILE,
+            PastPhase, Phase, Planning, Progress, ReplyCalls, Spent, Status, Totals,
         },
         time::Timestamp,
         todo::Todo,
         todo_list::TodoList,
     },
-    message::ToolCall,
+    message::{Stop, ToolCall},
 };
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -207,8 +207,11 @@ impl Job {
             }
             Event::CompactionNotDue { .. } => self.compaction.phase_ended = false,
             Event::ChecksMade { checks } => self.phase.checks = Some(checks.clone()),
-            Event::ModelReplied { text, calls, usage, cost_usd, prompt_tokens, reply_tokens, carried, .. } => {
-                self.attempts = Attempts::default();
+            Event::ModelReplied {
+                text, calls, usage, cost_usd, prompt_tokens, reply_tokens, carried, stop, ..
+            } => {
+                let withheld = if *stop == Stop::Refused { self.attempts.withheld + 1 } else { 0 };
+                self.attempts = Attempts { withheld, ..Attempts::default() };
                 self.calls = ReplyCalls::of(calls);
                 self.totals.counted = Some((usage.input, *prompt_tokens));
                 self.totals.spent.add(usage, *cost_usd);
@@ -249,8 +252,10 @@ impl Job {
             Event::Held { reason, detail } => self.status = Status::Held { reason: *reason, detail: detail.clone() },
             Event::AttemptFailed { kind, .. } => {
                 self.attempts.failed += 1;
-                if kind.remedy() == Remedy::Compact {
-                    self.attempts.too_long += 1;
+                match kind.remedy() {
+                    Remedy::Compact => self.attempts.too_long += 1,
+                    Remedy::Reopen => self.epoch.on_history_refused(),
+                    Remedy::Retry { .. } | Remedy::Configure | Remedy::GiveUp => {}
                 }
             }
             Event::Resumed { limits } => {

@@ -1,21 +1,71 @@
-//! Attempts at a turn that brought no reply. Each is a fact; the next reply resets the count.
+//! Attempts at a turn: the reply, and those that brought none. Each is a fact; the next reply resets the count.
 
-use super::ending::held;
+use super::{control::returned, ending::held};
 use crate::{
     job::{
-        event::{EpochCause, Event},
+        call::PendingCall,
+        event::{CallEnd, EpochCause, Event},
         failure::{Failure, Remedy},
         hold_cause::HoldCause,
         record::{HoldReason, JobStatus},
         state::Job,
     },
-    prompt::{compact::counted_room, opening},
+    message::{Reply, Stop, ToolCall, readable},
+    prompt::{
+        compact::{self, FRAME, counted_room},
+        opening,
+    },
+    tokens::estimate,
 };
+use serde_json::Value;
 
 /// Times that one turn's prompt may be too long for the model before the job is held: the first shortens it.
 const MOST_TOO_LONG: u32 = 4;
 
+/// Replies that the provider may withhold one after the other: what it withheld thrice, it withholds.
+const MOST_WITHHELD: u32 = 3;
+
 impl Job {
+    /// What the model has said, with what follows from how it stopped.
+    pub(super) fn on_reply(&self, reply: Reply, cost_usd: Option<f64>, prompt_sha256: String) -> Vec<Event> {
+        let turn = self.totals.spent.turns + 1;
+        // Calls get names of our own: providers leave them out, repeat them, or use letters that others refuse.
+        let calls: Vec<PendingCall> = (1..)
+            .zip(reply.calls)
+            .map(|(place, call): (u32, ToolCall)| {
+                PendingCall::new(ToolCall {
+                    id: format!("call_{turn}_{place}"),
+                    name: call.name,
+                    arguments: readable(call.arguments),
+                })
+            })
+            .collect();
+        let (is_cut, withheld) = (reply.stop == Stop::Length, self.attempts.withheld + 1);
+        let is_withheld = reply.stop == Stop::Refused && withheld >= MOST_WITHHELD;
+        let said: Vec<ToolCall> = calls.iter().map(|call| call.said.clone()).collect();
+        let mut events = vec![Event::ModelReplied {
+            conversation: 0,
+            turn,
+            reply_tokens: reply_tokens(&reply.text, &said, reply.carried.as_deref()),
+            prompt_tokens: compact::local_tokens(self),
+            text: reply.text,
+            calls,
+            usage: reply.usage,
+            cost_usd,
+            stop: reply.stop,
+            model: reply.model,
+            prompt_sha256,
+            carried: reply.carried,
+            mended: reply.mended,
+        }];
+        if is_cut {
+            let text = "not run: the reply was cut at the token limit; do less in one reply";
+            events.extend(said.iter().map(|call| returned(call, CallEnd::Refused, text)));
+        }
+        events.extend(is_withheld.then(|| held(&HoldCause::RepliesWithheld { times: withheld })));
+        events
+    }
+
     /// What follows from a failed attempt after which the runner waits for `wait_ms`.
     pub(super) fn attempt_failed(&self, failure: Failure, wait_ms: u64) -> Vec<Event> {
         let remedy = failure.kind.remedy();
@@ -52,5 +102,23 @@ impl Job {
     fn shorter(&self) -> Event {
         let room = counted_room(self).min(self.epoch.tokens());
         opening::event(self, EpochCause::TooLong, None, room)
+    }
+}
+
+/// Estimated tokens of a reply in the history.
+fn reply_tokens(text: &str, calls: &[ToolCall], carried: Option<&Value>) -> u64 {
+    let of_call = |call: &ToolCall| FRAME + estimate(&call.name) + json_tokens(&call.arguments);
+    FRAME + estimate(text) + calls.iter().map(of_call).sum::<u64>() + carried.map_or(0, json_tokens)
+}
+
+/// Tokens of a JSON value without writing it out.
+fn json_tokens(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(text) => 1 + estimate(text),
+        Value::Array(items) => 1 + items.iter().map(json_tokens).sum::<u64>(),
+        Value::Object(fields) => {
+            1 + fields.iter().map(|(key, inner)| 1 + estimate(key) + json_tokens(inner)).sum::<u64>()
+        }
     }
 }

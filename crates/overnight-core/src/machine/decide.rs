@@ -18,16 +18,14 @@ use crate::{
         state::{BOOTSTRAP_TURNS, CompletionRule, Job, MEMORY_FILE, PLAN_FILE, PLANNING_TRIES, Progress, Status},
         time::Timestamp,
     },
-    message::{Reply, Stop, ToolCall, readable},
     prompt::{
         bounds,
-        compact::{self, Compaction, FRAME},
+        compact::{self, Compaction},
         todo_board,
         tools::tools_sha256,
     },
-    tokens::{self, estimate},
+    tokens,
 };
-use serde_json::Value;
 
 impl Job {
     /// The effect that is due now.
@@ -311,43 +309,6 @@ impl Job {
         }
     }
 
-    fn on_reply(&self, reply: Reply, cost_usd: Option<f64>, prompt_sha256: String) -> Vec<Event> {
-        let turn = self.totals.spent.turns + 1;
-        // Calls get names of our own: providers leave them out, repeat them, or use letters that others refuse.
-        let calls: Vec<PendingCall> = (1..)
-            .zip(reply.calls)
-            .map(|(place, call): (u32, ToolCall)| {
-                PendingCall::new(ToolCall {
-                    id: format!("call_{turn}_{place}"),
-                    name: call.name,
-                    arguments: readable(call.arguments),
-                })
-            })
-            .collect();
-        let is_cut = reply.stop == Stop::Length;
-        let said: Vec<ToolCall> = calls.iter().map(|call| call.said.clone()).collect();
-        let mut events = vec![Event::ModelReplied {
-            conversation: 0,
-            turn,
-            reply_tokens: reply_tokens(&reply.text, &said, reply.carried.as_deref()),
-            prompt_tokens: compact::local_tokens(self),
-            text: reply.text,
-            calls,
-            usage: reply.usage,
-            cost_usd,
-            stop: reply.stop,
-            model: reply.model,
-            prompt_sha256,
-            carried: reply.carried,
-            mended: reply.mended,
-        }];
-        if is_cut {
-            let text = "not run: the reply was cut at the token limit; do less in one reply";
-            events.extend(said.iter().map(|call| returned(call, CallEnd::Refused, text)));
-        }
-        events
-    }
-
     /// A change is about to be made: a plan is checked first.
     fn on_prepared(&self, prepared: PreparedWrite, saved: Option<&SavedFile>) -> Vec<Event> {
         let Some(PendingCall { said: call, .. }) = self.calls.pending.front() else {
@@ -429,22 +390,4 @@ impl Job {
 fn is_plan_or_memory(change: &FileChange) -> bool {
     let path = change.path().trim().trim_start_matches("./");
     path == PLAN_FILE || path == MEMORY_FILE
-}
-
-/// Estimated tokens of a reply in the history.
-fn reply_tokens(text: &str, calls: &[ToolCall], carried: Option<&Value>) -> u64 {
-    let of_call = |call: &ToolCall| FRAME + estimate(&call.name) + json_tokens(&call.arguments);
-    FRAME + estimate(text) + calls.iter().map(of_call).sum::<u64>() + carried.map_or(0, json_tokens)
-}
-
-/// Tokens of a JSON value without writing it out.
-fn json_tokens(value: &Value) -> u64 {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
-        Value::String(text) => 1 + estimate(text),
-        Value::Array(items) => 1 + items.iter().map(json_tokens).sum::<u64>(),
-        Value::Object(fields) => {
-            1 + fields.iter().map(|(key, inner)| 1 + estimate(key) + json_tokens(inner)).sum::<u64>()
-        }
-    }
 }

@@ -52,6 +52,10 @@ impl Wire for Anthropic {
         true
     }
 
+    fn about(&self, model: &str) -> Option<String> {
+        Some(format!("v1/models/{model}"))
+    }
+
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
         OutgoingRequest {
             path: "v1/messages".to_owned(),
@@ -84,10 +88,8 @@ fn kind(error: &Value) -> Option<FailureKind> {
         "billing_error" => FailureKind::QuotaUsed,
         // The second is llama.cpp's.
         "request_too_large" | "exceed_context_size_error" => FailureKind::ContextLength,
-        "invalid_request_error" if message.contains("bound to a different conversation") => FailureKind::HistoryRefused,
         "invalid_request_error" if speaks_of_length(message) => FailureKind::ContextLength,
         "invalid_request_error" if speaks_of_paying(message) => FailureKind::QuotaUsed,
-        "invalid_request_error" => FailureKind::BadRequest,
         _ => return None,
     })
 }

@@ -110,6 +110,7 @@ fn kind(status: u16, said: &ErrorDetails) -> FailureKind {
             if said.speaks_of(&["request too large"]) { FailureKind::ContextLength } else { usual }
         }),
         FailureKind::Overloaded
+        | FailureKind::NoRoom
         | FailureKind::TimedOut
         | FailureKind::Conflict
         | FailureKind::Stalled
@@ -124,6 +125,15 @@ fn kind(status: u16, said: &ErrorDetails) -> FailureKind {
     }
 }
 
+/// How vendors say that reasoning does not belong to the history or to the account with which it came back: Anthropic's two
+/// errors, OpenAI's, Google's.
+const HISTORY_REFUSED: [&str; 4] = [
+    "bound to a different conversation",
+    "invalid `signature` in `thinking` block",
+    "invalid_encrypted_content",
+    "thought signature is not valid",
+];
+
 /// What is certain from codes and words, whatever the status is.
 fn by_words(said: &ErrorDetails) -> Option<FailureKind> {
     if said.speaks_of(&["insufficient_quota", "billing_hard_limit_reached", "credit balance is too low"])
@@ -132,6 +142,8 @@ fn by_words(said: &ErrorDetails) -> Option<FailureKind> {
         Some(FailureKind::QuotaUsed)
     } else if said.speaks_of(&["api_key_invalid", "invalid_api_key", "api key not valid"]) {
         Some(FailureKind::KeyRefused)
+    } else if said.speaks_of(&HISTORY_REFUSED) {
+        Some(FailureKind::HistoryRefused)
     } else if said.speaks_of(&["model_not_found"]) {
         Some(FailureKind::NotFound)
     } else if speaks_of_length(&said.words) || said.codes.iter().any(|code| speaks_of_length(code)) {

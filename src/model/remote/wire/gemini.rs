@@ -52,6 +52,10 @@ impl Wire for Gemini {
         Some(("serviceTier", "flex"))
     }
 
+    fn about(&self, model: &str) -> Option<String> {
+        Some(format!("models/{}", escaped(model)))
+    }
+
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
         let method = if request.quirks.streams { "streamGenerateContent?alt=sse" } else { "generateContent" };
         OutgoingRequest {
@@ -73,7 +77,7 @@ impl Wire for Gemini {
     fn refusal(&self, status: u16, body: &str) -> (FailureKind, String) {
         let (usual, words) = error_response::refusal(status, body);
         let told = serde_json::from_str::<Value>(body).ok().and_then(|body| kind(error(&body)?));
-        (told.unwrap_or(usual), words)
+        (told.filter(|_| usual != FailureKind::HistoryRefused).unwrap_or(usual), words)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::model::{FailureKind, table::ToolChoice};
 use overnight_core::message::{Message, ToolCall, ToolSpec};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// The format's name in `openai:`, and in [`overnight_core::message::Reply::carried`].
 const NAME: &str = "openai";
@@ -38,6 +39,10 @@ impl Wire for OpenAi {
 
     fn flex(&self) -> Option<(&'static str, &'static str)> {
         Some(("service_tier", "flex"))
+    }
+
+    fn about(&self, _model: &str) -> Option<String> {
+        Some("models".to_owned())
     }
 
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
@@ -135,7 +140,7 @@ enum MessageJson<'a> {
         content: &'a str,
     },
     Tool {
-        tool_call_id: &'a str,
+        tool_call_id: Cow<'a, str>,
         content: &'a str,
     },
     Assistant {
@@ -152,7 +157,7 @@ impl<'a> MessageJson<'a> {
         match message {
             Message::System { text } => Self::System { content: text },
             Message::User { text } => Self::User { content: text },
-            Message::Tool { call, name: _, text } => Self::Tool { tool_call_id: call, content: text },
+            Message::Tool { call, name: _, text } => Self::Tool { tool_call_id: call_id(call), content: text },
             Message::Assistant { text, calls, carried } => {
                 let mut more = Map::new();
                 carry(&mut more, carried.as_deref(), NAME);
@@ -170,7 +175,7 @@ impl<'a> MessageJson<'a> {
 
 #[derive(Serialize)]
 struct CallJson<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     r#type: &'static str,
     function: FunctionJson<'a>,
 }
@@ -185,7 +190,17 @@ impl<'a> CallJson<'a> {
     fn of(call: &'a ToolCall) -> Self {
         // A text that holds no JSON object here makes llama.cpp, vLLM and others refuse this prompt and all that follow it.
         let arguments = super::call_parts::as_object(&call.arguments).to_string();
-        Self { id: &call.id, r#type: "function", function: FunctionJson { name: &call.name, arguments } }
+        Self { id: call_id(&call.id), r#type: "function", function: FunctionJson { name: &call.name, arguments } }
+    }
+}
+
+/// A call's name of nine digits: Mistral takes no other (its error 3280), and all others take any.
+fn call_id(id: &str) -> Cow<'_, str> {
+    let numbers = id.strip_prefix("call_").and_then(|rest| rest.split_once('_'));
+    let numbers = numbers.and_then(|(turn, place)| Some((turn.parse::<u32>().ok()?, place.parse::<u32>().ok()?)));
+    match numbers {
+        Some((turn, place)) if turn < 1_000_000 && place < 1_000 => Cow::Owned(format!("{turn:06}{place:03}")),
+        Some(_) | None => Cow::Borrowed(id),
     }
 }
 

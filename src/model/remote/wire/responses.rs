@@ -48,6 +48,10 @@ impl Wire for Responses {
         OpenAi.flex()
     }
 
+    fn about(&self, model: &str) -> Option<String> {
+        OpenAi.about(model)
+    }
+
     fn outgoing(&self, request: &WireRequest<'_>) -> OutgoingRequest {
         OutgoingRequest { path: "responses".to_owned(), headers: Vec::new(), body: written(&body(request)) }
     }

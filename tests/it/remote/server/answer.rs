@@ -25,7 +25,8 @@ const PAGE: &str = "<html><head><title>502 Bad Gateway</title></head><body><h1>5
 
 /// Answers; `false`: the connection is to be closed.
 pub(super) async fn answer(wire: &mut Wire, asking: &Asking, shared: &Shared) -> io::Result<bool> {
-    {
+    // Of its models it tells nothing.
+    if asking.method != "GET" {
         let mut counts = shared.counts();
         counts.requests += 1;
         *counts.by_path.entry(asking.path().to_owned()).or_default() += 1;

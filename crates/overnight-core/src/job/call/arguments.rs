@@ -259,7 +259,7 @@ pub(crate) struct TextArgument {
     pub(crate) text: String,
 }
 
-/// See [`crate::job::lessons::Lesson`].
+// See `crate::job::lessons::Lesson`; a doc comment would be shown to the model.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LessonArguments {

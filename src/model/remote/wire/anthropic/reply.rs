@@ -3,7 +3,7 @@
 
 use super::{is_thinking, kind};
 use crate::model::{
-    Failure,
+    Failure, FailureKind,
     remote::wire::{
         Decode, RawCall, RawReply,
         call_parts::{malformed, text},
@@ -21,6 +21,8 @@ pub(super) struct MessagesReply {
     usage: Option<TokenCounts>,
     blocks: Vec<(u64, ReplyBlock)>,
     stop: Option<Stop>,
+    /// Prompt and reply together did not fit in the model's window.
+    is_over_window: bool,
     is_complete: bool,
 }
 
@@ -94,6 +96,12 @@ impl Decode for MessagesReply {
     }
 
     fn finish(self: Box<Self>) -> Result<RawReply, Failure> {
+        if self.is_over_window {
+            return Err(Failure::new(
+                FailureKind::ContextLength,
+                "the prompt and its reply don't fit in the model's window",
+            ));
+        }
         let stop = self.stop.or(self.is_complete.then_some(Stop::Done)).ok_or_else(broken)?;
         let carried = self.carried(stop);
         let usage = self.usage.map(TokenCounts::usage);
@@ -132,7 +140,11 @@ impl MessagesReply {
     fn end(&mut self, message: &Value) {
         self.stop = match text(message, "stop_reason") {
             "" => self.stop,
-            "max_tokens" | "model_context_window_exceeded" => Some(Stop::Length),
+            "max_tokens" => Some(Stop::Length),
+            "model_context_window_exceeded" => {
+                self.is_over_window = true;
+                Some(Stop::Length)
+            }
             "refusal" => Some(Stop::Refused),
             // end_turn, tool_use, stop_sequence, pause_turn, and what the vendor adds later.
             _ => Some(Stop::Done),

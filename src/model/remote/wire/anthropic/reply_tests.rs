@@ -167,7 +167,6 @@ fn each_reason_to_stop() {
         ("pause_turn", Stop::Done),
         ("a new one", Stop::Done),
         ("max_tokens", Stop::Length),
-        ("model_context_window_exceeded", Stop::Length),
         ("refusal", Stop::Refused),
     ] {
         assert_eq!(stop(reason), Ok(Some(expected)), "{reason}");

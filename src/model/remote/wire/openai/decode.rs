@@ -212,8 +212,8 @@ fn usage_of(usage: &Value) -> Option<Usage> {
 /// Reasoning, which some vendors demand back with the reply. Each has its own field for it.
 #[derive(Debug, Default)]
 struct Reasoning {
-    /// `reasoning_content`: DeepSeek, Moonshot, llama.cpp, vLLM.
-    content: String,
+    /// `reasoning_content`: DeepSeek, Moonshot, llama.cpp, vLLM. DeepSeek wants an empty one back too.
+    content: Option<String>,
     /// `reasoning`: OpenRouter, Groq, vLLM.
     plain: String,
     /// `reasoning_details`: OpenRouter, with signatures.
@@ -222,7 +222,9 @@ struct Reasoning {
 
 impl Reasoning {
     fn add(&mut self, said: &Value) {
-        self.content.push_str(text(said, "reasoning_content"));
+        if let Some(Value::String(piece)) = said.get("reasoning_content") {
+            self.content.get_or_insert_default().push_str(piece);
+        }
         self.plain.push_str(text(said, "reasoning"));
         let details = said.get("reasoning_details").and_then(Value::as_array);
         for detail in details.into_iter().flatten().filter(|detail| is_within(detail, MOST_LEVELS)) {
@@ -236,8 +238,8 @@ impl Reasoning {
 
     fn into_carried(self) -> Option<Value> {
         let mut carried = Map::new();
-        if !self.content.is_empty() {
-            carried.insert("reasoning_content".to_owned(), self.content.into());
+        if let Some(content) = self.content {
+            carried.insert("reasoning_content".to_owned(), content.into());
         }
         if !self.details.is_empty() {
             carried.insert("reasoning_details".to_owned(), json!(self.details));
