@@ -1,6 +1,6 @@
 //! What fonts say of themselves that the library keeps back or drops: the codes of symbol fonts (bullets, arrows, ticks)
 //! that stand for characters of private use, as `pdftotext` tells them too; how large a font is whose glyphs are drawings in a
-//! measure of its own; and whose table of characters is a bomb. Looked through once, before the pages are read; few fonts
+//! measure of its own; whose table of characters is a bomb; and whose own encoding says what the table leaves out. Looked through once, before the pages are read; few fonts
 //! have anything to say.
 
 use std::collections::{HashMap, HashSet};
@@ -38,6 +38,8 @@ pub(super) struct Font {
     /// What codes stand for, where the library doesn't know it.
     characters: HashMap<u32, char>,
     is_composite: bool,
+    /// It has a table of characters, and what the table leaves out its program's own encoding says.
+    pub(super) has_own_encoding: bool,
 }
 
 impl Font {
@@ -150,12 +152,10 @@ impl<'a> FontSearch<'a> {
         let scale = if is_drawn { self.scale(font).unwrap_or(1.0) } else { 1.0 };
         let (characters, is_bomb) = self.private(font);
         let is_composite = kind == Some(b"Type0");
-        (is_bomb || !characters.is_empty() || scale.to_bits() != 1_f64.to_bits()).then_some(Font {
-            scale,
-            is_bomb,
-            characters,
-            is_composite,
-        })
+        let has = |key: &[u8]| dict_get(font, key).is_some();
+        let has_own_encoding = kind == Some(b"Type1") && has(b"ToUnicode") && !has(b"Encoding");
+        let is_known = is_bomb || !characters.is_empty() || scale.to_bits() != 1_f64.to_bits() || has_own_encoding;
+        is_known.then_some(Font { scale, is_bomb, characters, is_composite, has_own_encoding })
     }
 
     /// The codes of a font's table that stand for characters of private use, or that the table is a bomb.

@@ -48,6 +48,14 @@ impl Painter<'_> {
             return;
         };
         let known = self.state.known.clone();
+        let is_lost = run.clusters.iter().flatten().any(|cluster| cluster.text.is_empty());
+        if is_lost && codes.len() > 1 && known.as_ref().is_some_and(|font| font.has_own_encoding) {
+            // The library asks the font's own encoding only where the table has none of a string's codes.
+            for code in codes.chunks(1) {
+                self.show(code);
+            }
+            return;
+        }
         let said = |at: usize| known.as_ref().and_then(|font| font.character(codes, at, advances.len()));
         if let Some(clusters) = run.clusters {
             for cluster in clusters {

@@ -210,6 +210,17 @@ fn bullets_of_symbol_fonts_are_kept() {
 }
 
 #[test]
+fn codes_that_a_table_leaves_out_are_as_the_font_encodes_them() {
+    let widths = format!("/FirstChar 0/LastChar 127/Widths[{}]", "500 ".repeat(128));
+    let font = format!("<</Type/Font/Subtype/Type1/BaseFont/A{widths}/ToUnicode 6 0 R/FontDescriptor 7 0 R>>");
+    let table = stream("", "1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfchar <0b> <fb00> endbfchar");
+    let program = "/Encoding 256 array dup 12 /fi put dup 66 /e put dup 67 /c put dup 68 /t put readonly def eexec";
+    let others = [table, b"<</Type/FontDescriptor/FontFile 8 0 R>>".to_vec(), stream("", program)];
+    let bytes = with_font(&font, &others, r"BT /F 10 Tf 50 700 Td [(B\013B) 20 (C\014D)] TJ ET");
+    assert_eq!(read(&bytes).unwrap(), ("effecfit\n".to_owned(), vec![]));
+}
+
+#[test]
 fn lines_set_wide_are_one_paragraph() {
     let line = "(The keeper of the archive looks after it) Tj 0 -18 Td ";
     let title = "(Doors) Tj 0 -30 Td ";
