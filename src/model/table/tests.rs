@@ -121,7 +121,7 @@ fn the_list_says_what_holds_for_each_model_and_what_is_the_users() {
     assert_eq!(list("x:["), [row("x:[ab]", 8_192, None, false, "streams")]);
     assert_eq!(list("openai:gpt-6*"), [row("openai:gpt-6*", 2_000, Some(0.6), false, "flex output_tokens")]);
     assert_eq!(list("nobody:knows"), []);
-    let both = ["anthropic:claude-fable-5-2*", "anthropic:claude-mythos-5-2*"];
+    let both = ["anthropic:claude-fable-5-2", "anthropic:claude-mythos-5-2"];
     assert_eq!(list("-5-2"), both.map(|name| row(name, 32_768, None, true, "")));
 }
 

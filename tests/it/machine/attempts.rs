@@ -8,7 +8,7 @@ use overnight_core::{
         record::HoldReason,
     },
     machine::effect::{Command, EffectResult},
-    message::{Reply, Usage},
+    message::{Reply, Stop, Usage},
     prompt::{compact::local_tokens, compose},
 };
 use serde_json::json;
@@ -103,6 +103,19 @@ fn a_history_that_is_refused_for_its_reasoning_is_begun_anew() {
         assert_eq!((sent(&world), world.job.is_running()), ([false; 3], is_running));
     }
     assert_eq!(world.job.job_status().1, Some(HoldReason::Paused));
+}
+
+#[test]
+fn replies_that_are_withheld_hold_the_job_after_three_in_a_row() {
+    let mut world = World::new();
+    let withheld = || Reply { stop: Stop::Refused, text: "I cannot.".to_owned(), ..say([]) };
+    world.in_phase_one().play([withheld(), withheld(), say([write_file("notes/a.md", "x")]), withheld(), withheld()]);
+    assert!(world.job.is_running());
+    world.play([withheld()]);
+    assert!(world.is_held(HoldReason::Paused));
+    world.command(Command::Resume { limits: world.job.limits });
+    world.play([withheld(), withheld()]);
+    assert!(world.job.is_running());
 }
 
 #[test]
