@@ -22,7 +22,9 @@ const MALFORMED: &str = "3 calls running had malformed arguments";
 fn no_tool_call_ever() {
     assert_eq!(end(&[text("Thinking.")]), stuck(110, IDLE));
     assert_eq!(end(&[text("")]), stuck(110, IDLE));
-    assert_eq!(end(&[json!({"text": "I can't help with that.", "stop": "refused"})]), stuck(110, IDLE));
+    let withheld = "held (paused) after 3 turns: the provider withheld 3 replies, one after the other: change the words of \
+                    the instructions, name a `fallback`, or resume with another --model";
+    assert_eq!(end(&[json!({"text": "I can't help with that.", "stop": "refused"})]), withheld);
 }
 
 #[test]
