@@ -78,6 +78,7 @@ impl Model for Clerk {
             stop: Stop::Done,
             model: "clerk".to_owned(),
             carried: None,
+            tier: None,
             mended: Vec::new(),
         })
     }

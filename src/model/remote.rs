@@ -320,6 +320,7 @@ impl Model for RemoteModel {
             return Err(self.error_messages().failure(FailureKind::BrokenStream, None, what));
         };
         let (usage, model, carried) = (heard.usage.take(), std::mem::take(&mut heard.model), heard.carried.take());
+        let tier = heard.tier;
         let RepairedReply { text, calls, notes: mut mended } = repair_reply(heard, &request.prompt.tools, self.repairs);
         // A prompt of no tokens, or of far more than it has letters, was not counted.
         let is_likely = |usage: &Usage| (1..=bytes(request.prompt).saturating_mul(MOST_A_BYTE)).contains(&usage.input);
@@ -344,6 +345,7 @@ impl Model for RemoteModel {
             model: if model.is_empty() { self.model.clone() } else { model },
             carried: carried
                 .map(|carried| Arc::new(Value::Object(Map::from_iter([(self.wire.name().to_owned(), carried)])))),
+            tier,
             mended,
         })
     }

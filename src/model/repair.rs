@@ -33,7 +33,7 @@ const MOST_NOTES: usize = 32;
 /// Makes calls of what was heard; `repairs`: also of what is odd. Nothing is guessed: what can't be read for certain stays as it
 /// came, and the tool answers with an error that the model can act on.
 pub fn repair_reply(heard: RawReply, tools: &[ToolSpec], repairs: bool) -> RepairedReply {
-    let RawReply { mut text, calls: raw, usage: _, stop, model: _, carried: _ } = heard;
+    let RawReply { mut text, calls: raw, usage: _, stop, model: _, tier: _, carried: _ } = heard;
     let mut notes = Vec::new();
     let is_cut = text.len() > MOST_TEXT;
     if is_cut {

@@ -147,6 +147,7 @@ impl Model for Scripted {
             stop: line.stop,
             model: self.name.clone(),
             carried: None,
+            tier: None,
             mended: Vec::new(),
         })
     }

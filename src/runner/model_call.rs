@@ -126,7 +126,9 @@ impl JobRunner<'_> {
                         Ok(Ok(reply)) => {
                             self.models.is_known = true;
                             self.flex_has_answered();
-                            let cost_usd = model.cost(&reply.usage);
+                            // What was answered at the usual tier costs what it costs there.
+                            let usual = model.standard_tier().filter(|_| reply.tier == Some(Tier::Standard));
+                            let cost_usd = usual.as_ref().unwrap_or(&model).cost(&reply.usage);
                             CallOutcome::Replied(Box::new(EffectResult::Reply { reply, cost_usd, prompt_sha256 }))
                         }
                     });

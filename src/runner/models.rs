@@ -184,9 +184,9 @@ fn recorded(path: &Path) -> Result<Vec<Reply>, RunError> {
     let mut replies = Vec::new();
     journal::read(&workspace, |decision| {
         for event in decision.events {
-            if let Event::ModelReplied { text, calls, usage, stop, model, carried, mended, .. } = event {
+            if let Event::ModelReplied { text, calls, usage, stop, model, carried, tier, mended, .. } = event {
                 let calls = calls.into_iter().map(|call| call.said).collect();
-                replies.push(Reply { text, calls, usage, stop, model, carried, mended });
+                replies.push(Reply { text, calls, usage, stop, model, carried, tier, mended });
             }
         }
         Ok(())

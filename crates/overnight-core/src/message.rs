@@ -108,6 +108,37 @@ pub enum Stop {
     Refused,
 }
 
+/// How soon and how dearly a provider answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// As usual.
+    #[default]
+    Standard,
+    /// When the provider has room, for less.
+    Flex,
+}
+
+impl Tier {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Flex => "flex",
+        }
+    }
+
+    /// Read from its name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Standard, Self::Flex].into_iter().find(|tier| tier.name() == name)
+    }
+
+    /// For fields that are left out where nothing is special.
+    pub fn is_standard(&self) -> bool {
+        *self == Self::Standard
+    }
+}
+
 /// A model's answer to one prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
@@ -124,6 +155,8 @@ pub struct Reply {
     /// Reasoning and signatures that the vendor demands back with this reply, in the vendor's own shape, under the name of
     /// the wire format: `{"anthropic": [...]}`. Other wire formats leave it out.
     pub carried: Option<Arc<Value>>,
+    /// The tier at which the provider says that it answered; none where it doesn't.
+    pub tier: Option<Tier>,
     /// What had to be repaired to read it, one sentence each.
     pub mended: Vec<String>,
 }

@@ -15,7 +15,7 @@ pub mod openai;
 pub mod responses;
 
 use crate::model::{Failure, FailureKind, table::Quirks};
-use overnight_core::message::{Prompt, Stop, Usage};
+use overnight_core::message::{Prompt, Stop, Tier, Usage};
 use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
@@ -79,6 +79,8 @@ pub struct RawReply {
     pub stop: Option<Stop>,
     /// As the server names it; empty where it doesn't.
     pub model: String,
+    /// At which the server says that it answered.
+    pub tier: Option<Tier>,
     /// See [`overnight_core::message::Reply::carried`]; without the format's name around it.
     pub carried: Option<Value>,
 }

@@ -31,6 +31,7 @@ impl Model for Offline {
             stop: Stop::Done,
             model: self.name().to_owned(),
             carried: None,
+            tier: None,
             mended: Vec::new(),
         })
     }

@@ -569,6 +569,7 @@ pub(crate) fn say(calls: impl IntoIterator<Item = ToolCall>) -> Reply {
         stop: Stop::Done,
         model: "scripted".to_owned(),
         carried: None,
+        tier: None,
         mended: Vec::new(),
     }
 }

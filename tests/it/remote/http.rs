@@ -256,6 +256,7 @@ fn expected() -> Reply {
         stop: Stop::Done,
         model: "small-1".to_owned(),
         carried: None,
+        tier: None,
         mended: Vec::new(),
     }
 }

@@ -25,6 +25,7 @@ fn reply() -> Reply {
         stop: Stop::Done,
         model: String::new(),
         carried: None,
+        tier: None,
         mended: Vec::new(),
     }
 }

@@ -306,6 +306,9 @@ pub enum Event {
         /// What goes back to the vendor with the reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         carried: Option<Arc<Value>>,
+        /// The tier at which it was answered, where that is another than was asked for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tier: Option<Tier>,
         /// What had to be repaired to read the reply.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mended: Vec<String>,

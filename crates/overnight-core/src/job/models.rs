@@ -1,5 +1,7 @@
 //! The models of a job: the chosen one with its server, and how many turns each model answered.
 
+pub use crate::message::Tier;
+
 use super::event::Event;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, fmt};
@@ -22,37 +24,6 @@ impl ModelChoice {
     /// The server that is called: its address, or the provider whose own it is.
     pub fn server(&self) -> &str {
         self.base_url.as_deref().unwrap_or_else(|| provider(&self.model))
-    }
-}
-
-/// How soon and how dearly a provider answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tier {
-    /// As usual.
-    #[default]
-    Standard,
-    /// When the provider has room, for less.
-    Flex,
-}
-
-impl Tier {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Flex => "flex",
-        }
-    }
-
-    /// Read from its name.
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Standard, Self::Flex].into_iter().find(|tier| tier.name() == name)
-    }
-
-    /// For fields that are left out where nothing is special.
-    pub fn is_standard(&self) -> bool {
-        *self == Self::Standard
     }
 }
 
@@ -125,14 +96,14 @@ impl Answered {
         } else if let Event::TierChanged { tier, reason } = event {
             self.tier = *tier;
             self.left_flex = tier.is_standard().then(|| reason.clone());
-        } else if let Event::ModelReplied { model, .. } = event {
+        } else if let Event::ModelReplied { model, tier, .. } = event {
             self.servers.insert(self.base_url.as_deref().unwrap_or_else(|| provider(&self.asked)).to_owned());
             let is_asked = *model == self.asked || self.asked.split_once(':').is_some_and(|(_, name)| name == model);
             let answered_as = (!is_asked).then(|| model.clone());
             let one = ModelTurns {
                 model: self.asked.clone(),
                 answered_as,
-                tier: self.tier,
+                tier: tier.unwrap_or(self.tier),
                 left_flex: self.left_flex.clone(),
                 turns: 1,
             };

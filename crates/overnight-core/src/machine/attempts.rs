@@ -56,6 +56,7 @@ impl Job {
             model: reply.model,
             prompt_sha256,
             carried: reply.carried,
+            tier: reply.tier.filter(|tier| *tier != self.answered.tier),
             mended: reply.mended,
         }];
         if is_cut {

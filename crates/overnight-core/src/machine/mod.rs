@@ -47,6 +47,7 @@
 //!     stop: Stop::Done,
 //!     model: "gpt-4.1".to_owned(),
 //!     carried: None,
+//!     tier: None,
 //!     mended: Vec::new(),
 //! };
 //! let events = job.decide(at, EffectResult::Reply { reply, cost_usd: None, prompt_sha256: sha256(b"prompt") });

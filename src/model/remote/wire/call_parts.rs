@@ -2,6 +2,7 @@
 
 use super::RawCall;
 use crate::model::{Failure, FailureKind};
+use overnight_core::message::Tier;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -139,6 +140,15 @@ pub fn count(value: Option<&Value>) -> Option<u64> {
 /// A text field; empty where it is missing or something else.
 pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The tier that OpenAI's field `service_tier` names; none where it says nothing that is known.
+pub fn tier(value: &Value) -> Option<Tier> {
+    match text(value, "service_tier") {
+        "flex" => Some(Tier::Flex),
+        "default" => Some(Tier::Standard),
+        _ => None,
+    }
 }
 
 /// A model's name as a server gives it, bounded.

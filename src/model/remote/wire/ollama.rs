@@ -150,6 +150,7 @@ impl Decode for OllamaReply {
             calls: self.calls.into_calls(),
             usage: self.usage,
             stop: Some(stop),
+            tier: None,
             model: self.model,
             carried: (!self.thinking.is_empty()).then(|| json!({ "thinking": self.thinking })),
         })

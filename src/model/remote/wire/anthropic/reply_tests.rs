@@ -68,7 +68,7 @@ fn usage() -> Usage {
 
 fn heard(text: &str, calls: Vec<RawCall>, stop: Stop, carried: Option<Value>) -> RawReply {
     let model = "claude-x-1".to_owned();
-    RawReply { text: text.to_owned(), calls, usage: Some(usage()), stop: Some(stop), model, carried }
+    RawReply { text: text.to_owned(), calls, usage: Some(usage()), stop: Some(stop), model, tier: None, carried }
 }
 
 #[test]

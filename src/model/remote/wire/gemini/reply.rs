@@ -56,6 +56,7 @@ impl Decode for GeminiReply {
             calls: self.calls,
             usage: self.usage,
             stop: Some(stop),
+            tier: None,
             model: self.model,
             carried,
         })

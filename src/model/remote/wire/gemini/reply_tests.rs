@@ -54,7 +54,7 @@ fn call(id: &str, name: &str, arguments: &str) -> RawCall {
 
 fn heard(text: &str, calls: Vec<RawCall>, stop: Stop, carried: Option<Value>) -> RawReply {
     let model = "gemini-x-001".to_owned();
-    RawReply { text: text.to_owned(), calls, usage: Some(usage()), stop: Some(stop), model, carried }
+    RawReply { text: text.to_owned(), calls, usage: Some(usage()), stop: Some(stop), model, tier: None, carried }
 }
 
 #[test]

@@ -48,6 +48,7 @@ fn expected() -> RawReply {
         usage: Some(Usage { input: 210, output: 33, ..Usage::default() }),
         stop: Some(Stop::Done),
         model: "small:1b".to_owned(),
+        tier: None,
         carried: Some(json!({ "thinking": "Erst prüfen." })),
     }
 }

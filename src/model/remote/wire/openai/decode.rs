@@ -6,7 +6,7 @@ use super::super::{
     error_response,
 };
 use crate::model::{Failure, FailureKind};
-use overnight_core::message::{Stop, Usage, is_within};
+use overnight_core::message::{Stop, Tier, Usage, is_within};
 use serde_json::{Map, Value, json};
 
 /// How deep reasoning in a vendor's own shape may be nested: more could not be kept.
@@ -21,6 +21,7 @@ pub(super) struct ChatReply {
     usage: Option<Usage>,
     stop: Option<Stop>,
     model: String,
+    tier: Option<Tier>,
     reasoning: Reasoning,
     /// Nothing more comes: `[DONE]`, or the usage behind the stop reason.
     is_over: bool,
@@ -79,6 +80,7 @@ impl Decode for ChatReply {
             usage: self.usage,
             stop: Some(if is_refused { Stop::Refused } else { stop }),
             model: self.model,
+            tier: self.tier,
             carried: self.reasoning.into_carried(),
         })
     }
@@ -96,6 +98,7 @@ impl ChatReply {
         if self.model.is_empty() {
             self.model = call_parts::model(chunk);
         }
+        self.tier = call_parts::tier(chunk).or(self.tier);
         let choice = first_choice(chunk);
         if let Some(choice) = choice {
             self.choice(choice)?;

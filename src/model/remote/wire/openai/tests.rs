@@ -65,6 +65,7 @@ fn a_stream_of_openai_is_read() {
         usage: Some(Usage { input: 1_200, output: 64, cached: 1_024, cache_written: 0, reasoning: 20 }),
         stop: Some(Stop::Done),
         model: "gpt-test-2026".to_owned(),
+        tier: None,
         carried: None,
     };
     assert_eq!(heard(OPENAI), Ok(expected));
@@ -78,6 +79,7 @@ fn a_stream_of_llama_cpp_is_read() {
         usage: Some(Usage { input: 310, output: 40, cached: 290, ..Usage::default() }),
         stop: Some(Stop::Length),
         model: "small.gguf".to_owned(),
+        tier: None,
         carried: Some(json!({ "reasoning_content": "The folder first." })),
     };
     assert_eq!(heard(LLAMA_CPP), Ok(expected));
@@ -91,6 +93,7 @@ fn a_stream_of_vllm_is_read() {
         usage: Some(Usage { input: 52, output: 9, ..Usage::default() }),
         stop: Some(Stop::Done),
         model: "org/model".to_owned(),
+        tier: None,
         carried: Some(json!({ "reasoning": "Short." })),
     };
     assert_eq!(heard(VLLM), Ok(expected));
@@ -104,6 +107,7 @@ fn a_stream_of_deepseek_is_read() {
         usage: Some(Usage { input: 900, output: 120, cached: 832, cache_written: 0, reasoning: 77 }),
         stop: Some(Stop::Done),
         model: "deepseek-test".to_owned(),
+        tier: None,
         carried: Some(json!({ "reasoning_content": "Where is MUST?" })),
     };
     assert_eq!(heard(DEEPSEEK), Ok(expected));
@@ -117,6 +121,7 @@ fn a_stream_of_openrouter_is_read() {
         usage: Some(Usage { input: 100, output: 30, cached: 50, cache_written: 20, reasoning: 10 }),
         stop: Some(Stop::Done),
         model: "vendor/model".to_owned(),
+        tier: None,
         carried: Some(json!({ "reasoning_details": [
             { "type": "reasoning.text", "index": 0, "text": "First, read.", "signature": "c2ln", "format": "f1", "id": null },
             { "type": "reasoning.encrypted", "index": 1, "data": "QUJD" },
@@ -239,6 +244,7 @@ fn a_whole_body_is_read_though_a_stream_was_asked_for() {
         usage: Some(Usage { input: 3, cached: 3, ..Usage::default() }),
         stop: Some(Stop::Done),
         model: "m".to_owned(),
+        tier: None,
         carried: None,
     };
     assert_eq!(whole(&body), Ok(expected));

@@ -11,7 +11,7 @@ use crate::model::{
         fields::{MOST_PARTS, broken, read, too_many},
     },
 };
-use overnight_core::message::{MOST_LEVELS, Stop, Usage, is_within};
+use overnight_core::message::{MOST_LEVELS, Stop, Tier, Usage, is_within};
 use serde_json::{Value, json};
 
 /// The reply as read so far.
@@ -22,6 +22,7 @@ pub(super) struct ResponsesReply {
     usage: Option<Usage>,
     stop: Option<Stop>,
     model: String,
+    tier: Option<Tier>,
 }
 
 impl Decode for ResponsesReply {
@@ -99,6 +100,7 @@ impl Decode for ResponsesReply {
             usage: self.usage,
             stop: Some(if is_refused { Stop::Refused } else { stop }),
             model: self.model,
+            tier: self.tier,
             carried: carried.filter(|carried| is_within(carried, MOST_LEVELS)),
         })
     }
@@ -126,6 +128,7 @@ impl ResponsesReply {
             ("incomplete", _) => Stop::Length,
             _ => Stop::Done,
         });
+        self.tier = call_parts::tier(response);
         self.model = call_parts::model(response);
         self.usage = usage(&response["usage"]);
         if self.items.is_empty() {

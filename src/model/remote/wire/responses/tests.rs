@@ -6,7 +6,7 @@ use crate::model::{
     remote::wire::RawReply,
     table::{Quirks, ReasoningLevels},
 };
-use overnight_core::message::{Prompt, Stop, ToolSpec, Usage};
+use overnight_core::message::{Prompt, Stop, Tier, ToolSpec, Usage};
 use std::sync::Arc;
 
 fn call(id: &str, path: &str) -> ToolCall {
@@ -114,7 +114,7 @@ fn reasoning_goes_back_where_it_stood_and_never_alone() {
 
 fn response(status: &str, output: &Value, more: &Value) -> Value {
     let mut response = json!({
-        "id": "resp_1", "object": "response", "model": "gpt-6-sol-2026-09-22", "status": status, "output": output,
+        "id": "resp_1", "object": "response", "service_tier": "default", "model": "gpt-6-sol-2026-09-22", "status": status, "output": output,
         "usage": {
             "input_tokens": 100, "input_tokens_details": { "cached_tokens": 70, "cache_write_tokens": 20 },
             "output_tokens": 30, "output_tokens_details": { "reasoning_tokens": 10 }, "total_tokens": 130,
@@ -167,6 +167,7 @@ fn a_reply_is_read_from_the_items_that_are_done() {
         usage: Some(Usage { input: 100, output: 30, cached: 70, cache_written: 20, reasoning: 10 }),
         stop: Some(Stop::Done),
         model: "gpt-6-sol-2026-09-22".to_owned(),
+        tier: Some(Tier::Standard),
         carried: Some(json!([
             reasoning("rs_1"), { "type": "message", "text": "Reading.", "phase": "commentary" }, { "type": "function_call" },
         ])),
