@@ -10,7 +10,7 @@ use crate::model::{
         wire::{RawCall, RawReply},
     },
 };
-use overnight_core::message::{Stop, Usage};
+use overnight_core::message::{Stop, Tier, Usage};
 
 /// What is heard of a stream whose bytes come in chunks of `size`.
 fn heard_in(stream: &str, size: usize) -> Result<RawReply, Failure> {
@@ -65,7 +65,7 @@ fn a_stream_of_openai_is_read() {
         usage: Some(Usage { input: 1_200, output: 64, cached: 1_024, cache_written: 0, reasoning: 20 }),
         stop: Some(Stop::Done),
         model: "gpt-test-2026".to_owned(),
-        tier: None,
+        tier: Some(Tier::Standard),
         carried: None,
     };
     assert_eq!(heard(OPENAI), Ok(expected));
