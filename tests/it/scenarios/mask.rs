@@ -10,6 +10,8 @@ use regex::Regex;
 use std::{path::Path, sync::LazyLock};
 
 static TIME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{3}Z)?").unwrap());
+/// A file's time that the end of a shortened listing has cut.
+static CUT_TIME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)  \d{4}-[\d :-]*$").unwrap());
 static HASH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[0-9a-f]{64}\b").unwrap());
 static SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""(first|last)_seq": (\d+)"#).unwrap());
 static JOURNAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"("journal\.jsonl": \{[^}]*"bytes": )\d+"#).unwrap());
@@ -75,6 +77,7 @@ impl Mask {
         let mark = format!("runner {}", &sha256(self.job.as_bytes())[..8]);
         let text = text.replace(&self.job, "<job>").replace(&mark, "runner <mark>");
         let text = TIME.replace_all(&text, "<time>");
+        let text = CUT_TIME.replace_all(&text, "  <time>");
         sorted_rows(&HASH.replace_all(&text, "<sha256>"))
     }
 }

@@ -264,7 +264,7 @@ pub(crate) struct TextArgument {
 #[serde(deny_unknown_fields)]
 pub(crate) struct LessonArguments {
     pub(crate) text: String,
-    /// Phase, rewind or check it was learnt from
+    /// What it was learnt from
     pub(crate) evidence: String,
 }
 
