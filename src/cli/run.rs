@@ -127,12 +127,11 @@ pub(super) async fn run(flags: Flags, args: &RunArgs) -> Result<u8, CliError> {
     let settings = super::settings(&flags)?;
     let found = instructions::find(&settings.instructions.value, &args.instructions)?;
     let instructions = with_limits(found.instructions, &settings);
-    let name = settings.model.value.clone().or_else(|| instructions.model.clone());
     let workspaces = workspaces(&settings)?;
     let app = AppContext::open(settings).await?;
     // Before the new job exists: only the newest workspaces are looked at.
     app.adopt().await;
-    let target = server::Target::new(name.as_deref().unwrap_or(DEFAULT_MODEL), &app.settings);
+    let target = server::Target::of_instructions(&instructions, &app.settings);
     let models = server::open_all(&app, &target, &instructions).await?;
     let table = server::models_text(&app.settings)?;
     let extractor = super::documents::extractor(&app.settings)?;

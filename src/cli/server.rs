@@ -1,6 +1,6 @@
 //! Which model at which server is used: as typed, as configured, and as stored in a job.
 
-use super::{AppContext, CliError, out, submit::joined};
+use super::{AppContext, CliError, out, run::DEFAULT_MODEL, submit::joined};
 use crate::{
     config::{Flags, Origin, Setting, Settings, text_file},
     model::{
@@ -120,6 +120,12 @@ impl Target {
             },
             None,
         )
+    }
+
+    /// The model of a job that would be made with these instructions now: the settings go over them.
+    pub(super) fn of_instructions(instructions: &Instructions, settings: &Settings) -> Self {
+        let name = settings.model.value.as_deref().or(instructions.model.as_deref());
+        Self::new(name.unwrap_or(DEFAULT_MODEL), settings)
     }
 
     /// The target of a job that is resumed: what this command line names, else what the job used before. The server stays until another is

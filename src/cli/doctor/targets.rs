@@ -134,8 +134,7 @@ impl NamedTargets {
 
 /// The models of a job that would be made with these instructions now.
 fn of_instructions(found: &Instructions, settings: &Settings) -> Vec<Target> {
-    let name = settings.model.value.as_deref().or(found.model.as_deref());
-    Target::new(name.unwrap_or(DEFAULT_MODEL), settings).and_fallbacks(&found.fallback)
+    Target::of_instructions(found, settings).and_fallbacks(&found.fallback)
 }
 
 fn of_batch(row: BatchRow) -> Result<Vec<Target>, serde_json::Error> {

@@ -6,7 +6,6 @@ use crate::{
         CliError, instructions,
         models::warn_of_retirement,
         out,
-        run::DEFAULT_MODEL,
         server::{ServerArgs, Target, all_without_jobs},
         settings,
     },
@@ -51,9 +50,7 @@ impl SubmitArgs {
         SubmitOptions::checked(self, &Local::now())?;
         let (settings, found) = self.named(flags)?;
         for found in &found {
-            let name = settings.model.value.as_deref().or(found.model.as_deref());
-            let target = Target::new(name.unwrap_or(DEFAULT_MODEL), &settings);
-            let target = Target { is_never_called: true, ..target };
+            let target = Target { is_never_called: true, ..Target::of_instructions(found, &settings) };
             // A model that can't be opened yet is told when the run is submitted.
             if let Ok(models) = all_without_jobs(&settings, &target, found) {
                 warn_of_retirement(&models);
