@@ -285,7 +285,7 @@ const CONNECTION: [&str; 7] =
 
 /// Bytes of a prompt's texts, about.
 fn bytes(prompt: &Prompt) -> u64 {
-    let texts = prompt.messages.iter().map(|message| match message {
+    let texts = prompt.messages().map(|message| match message {
         Message::System { text }
         | Message::User { text }
         | Message::Tool { text, .. }

@@ -160,8 +160,7 @@ impl Model for Scripted {
 /// The estimated tokens of a prompt, as the embedded models report them.
 pub(super) fn prompt_tokens(prompt: &Prompt) -> u64 {
     let messages: u64 = prompt
-        .messages
-        .iter()
+        .messages()
         .map(|message| {
             4 + match message {
                 Message::System { text } | Message::User { text } | Message::Tool { text, .. } => estimate(text),

@@ -87,7 +87,7 @@ impl JobRunner<'_> {
     pub(super) async fn call(&mut self, opened: &mut OpenJob, probe: Option<Probe>) -> Result<CallOutcome, RunError> {
         (self.observer)(&opened.job, RunReport::Calling);
         let prompt: Prompt = compose::prompt(&opened.job);
-        let prompt_sha256 = compose::prompt_sha256(&prompt);
+        let prompt_sha256 = opened.job.epoch.prompt_sha256();
         let turn = opened.job.totals.spent.turns + 1;
         let limit = Duration::from_millis(opened.job.limits.model_call_ms);
         let model = self.models.current.clone();

@@ -115,10 +115,8 @@ impl Conversation {
             text
         });
         let tokens = estimate(&system) + estimate(ASK);
-        let mut prompt = Prompt {
-            tools: tool_specs(),
-            messages: vec![Message::System { text: system }, Message::User { text: ASK.to_owned() }],
-        };
+        let mut prompt =
+            Prompt::new(tool_specs(), vec![Message::System { text: system }, Message::User { text: ASK.to_owned() }]);
         let ask =
             async |prompt: &Prompt, turn| model.reply(Request { prompt, turn, received: &AtomicU64::new(0) }).await;
         let first = ask(&prompt, 1).await;
@@ -126,7 +124,7 @@ impl Conversation {
         for turn in 2..=TURNS {
             match later.last().unwrap_or(&first) {
                 Ok(reply) if !reply.calls.is_empty() && reply.stop == Stop::Done => {
-                    prompt.messages.extend(answered(turn - 1, reply));
+                    prompt.messages.extend(answered(turn - 1, reply).into_iter().map(Arc::new));
                 }
                 Ok(_) | Err(_) => break,
             }

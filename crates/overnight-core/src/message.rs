@@ -68,8 +68,20 @@ pub struct ToolSpec {
 pub struct Prompt {
     /// The same for the whole job.
     pub tools: Arc<[ToolSpec]>,
+    /// In the order of the wire; shared with the history that they come from.
+    pub messages: Vec<Arc<Message>>,
+}
+
+impl Prompt {
+    /// A prompt of its own messages.
+    pub fn new(tools: Arc<[ToolSpec]>, messages: impl IntoIterator<Item = Message>) -> Self {
+        Self { tools, messages: messages.into_iter().map(Arc::new).collect() }
+    }
+
     /// In the order of the wire.
-    pub messages: Vec<Message>,
+    pub fn messages(&self) -> impl ExactSizeIterator<Item = &Message> {
+        self.messages.iter().map(Arc::as_ref)
+    }
 }
 
 /// Tokens of one turn as the provider counted them. `input` includes `cached` and `cache_written`; `output` includes `reasoning`.

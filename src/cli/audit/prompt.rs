@@ -60,7 +60,7 @@ fn text(prompt: &Prompt, with_schemas: bool) -> String {
             let _ = write!(text, "\n──── tool {} ────\n{}\n{schema}\n", tool.name, tool.description);
         }
     }
-    for (number, message) in (1_usize..).zip(&prompt.messages) {
+    for (number, message) in (1_usize..).zip(prompt.messages()) {
         let location = format!("{number} of {}", prompt.messages.len());
         match message {
             Message::System { text: said } => {

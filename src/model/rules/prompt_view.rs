@@ -113,7 +113,7 @@ pub(super) struct PromptView<'a> {
 
 impl<'a> PromptView<'a> {
     pub(super) fn of(prompt: &'a Prompt) -> Self {
-        let opening = prompt.messages.iter().find_map(|message| match message {
+        let opening = prompt.messages().find_map(|message| match message {
             Message::User { text } => Some(text.as_str()),
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         });
@@ -123,7 +123,7 @@ impl<'a> PromptView<'a> {
         let mark = format!("\n[{mark}");
         let (stands, first) = opening.rsplit_once(&*mark).unwrap_or((opening, ""));
         let (mut results, mut words, mut calls) = (BTreeMap::new(), vec![first], Vec::new());
-        for message in prompt.messages.iter().skip(2) {
+        for message in prompt.messages().skip(2) {
             match message {
                 Message::Tool { call, text, .. } => {
                     let (result, word) = text.rsplit_once(&*mark).unwrap_or((text, ""));

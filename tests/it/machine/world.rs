@@ -259,7 +259,7 @@ impl World {
     fn answer_model(&mut self, mut reply: Reply) -> EffectResult {
         let prompt = compose::prompt(&self.job);
         check_calls_and_results(&prompt);
-        let prompt_sha256 = compose::prompt_sha256(&prompt);
+        let prompt_sha256 = self.job.epoch.prompt_sha256();
         self.prompts.push(prompt);
         self.clock_ms += CALL_MS;
         let local = overnight_core::prompt::compact::local_tokens(&self.job);
@@ -451,7 +451,7 @@ impl World {
         let (Message::System { text }
         | Message::User { text }
         | Message::Assistant { text, .. }
-        | Message::Tool { text, .. }) = self.job.epoch.messages().last().unwrap();
+        | Message::Tool { text, .. }) = self.job.epoch.messages().last().unwrap().as_ref();
         &text[text.rfind("[runner ").unwrap()..]
     }
 
@@ -529,7 +529,7 @@ impl World {
 fn check_calls_and_results(prompt: &Prompt) {
     let mut open: VecDeque<&ToolCall> = VecDeque::new();
     let mut is_behind_result = false;
-    for message in &prompt.messages {
+    for message in prompt.messages() {
         match message {
             Message::Tool { call, name, .. } => {
                 let asked = open.pop_front().expect("a result without its call");
@@ -701,7 +701,7 @@ pub(crate) fn line(event: &Event) -> String {
 /// A prompt without its tools, as a person reads it.
 pub(crate) fn show(prompt: &Prompt) -> String {
     let mut text = String::new();
-    for message in &prompt.messages {
+    for message in prompt.messages() {
         let _ = match message {
             // The same in every prompt; it has a snapshot of its own.
             Message::System { .. } => writeln!(text, "[system]\n…\n"),

@@ -59,8 +59,7 @@ fn orders_in_a_document_are_shown_as_material() {
     let rest = trial.play(&replies);
     assert_eq!(rest.end(), "blocked after 2 turns: It can't be done.");
     let told: Vec<&str> = rest.prompts[1]
-        .messages
-        .iter()
+        .messages()
         .filter_map(|message| match message {
             Message::Tool { .. } => Some(text_of(message)),
             Message::System { .. } | Message::User { .. } | Message::Assistant { .. } => None,

@@ -265,7 +265,7 @@ fn assert_sound(rest: &Rest, is_readable: bool) {
         assert!(owed.is_empty(), "no result for {owed:?}");
     }
     for prompt in &rest.prompts {
-        for message in &prompt.messages {
+        for message in prompt.messages() {
             assert!(!text_of(message).contains(SECRET), "the model was shown what lies outside: {message:?}");
         }
     }

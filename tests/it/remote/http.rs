@@ -158,10 +158,10 @@ fn prompt() -> Prompt {
         description: "A tool.".to_owned(),
         parameters: json!({"type": "object", "properties": {field: {"type": "string"}}, "required": [field]}),
     };
-    Prompt {
-        tools: Arc::from([tool("note", "text"), tool("read_file", "path")]),
-        messages: vec![Message::System { text: "Be brief.".to_owned() }, Message::User { text: "Note it.".to_owned() }],
-    }
+    Prompt::new(
+        Arc::from([tool("note", "text"), tool("read_file", "path")]),
+        vec![Message::System { text: "Be brief.".to_owned() }, Message::User { text: "Note it.".to_owned() }],
+    )
 }
 
 async fn ask(model: &RemoteModel) -> Result<Reply, Failure> {

@@ -2,7 +2,7 @@
 
 use super::{case::Scenario, mask::Mask, story, tree::Tree};
 use overnight::audit;
-use overnight_core::message::Message;
+use overnight_core::message::{Message, Prompt};
 use similar::TextDiff;
 use std::{collections::BTreeMap, fmt::Write, path::Path};
 
@@ -45,7 +45,7 @@ impl Expected {
             if !prompt.is_same() {
                 return Err(format!("the prompt of turn {turn} is not as it was sent"));
             }
-            files.insert(format!("{PROMPT} of turn {turn}"), mask.text(&shown(&prompt.prompt.messages)));
+            files.insert(format!("{PROMPT} of turn {turn}"), mask.text(&shown(&prompt.prompt)));
         }
         Ok(Self(files))
     }
@@ -73,9 +73,9 @@ pub(crate) fn differences(expected: &BTreeMap<String, String>, found: &BTreeMap<
 }
 
 /// A prompt's messages without the system's own, which is the same for all.
-fn shown(messages: &[Message]) -> String {
+fn shown(prompt: &Prompt) -> String {
     let mut text = String::new();
-    for message in messages {
+    for message in prompt.messages() {
         let _ = match message {
             Message::System { .. } => Ok(()),
             Message::User { text: said } => writeln!(text, "── user\n{said}"),

@@ -1,6 +1,7 @@
 //! SHA-256 as lower-case hex, the form that `sha256sum` prints.
 
 use sha2::{Digest, Sha256};
+use std::io;
 
 /// 64 zeros: the `prev` of a journal's first line.
 pub const ZERO: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -15,6 +16,34 @@ pub fn sha256_twice(bytes: &[u8], middle: usize) -> (String, String) {
     let (start, rest) = bytes.split_at(middle.min(bytes.len()));
     let begun = Sha256::new_with_prefix(start);
     (hex(&begun.clone().finalize()), hex(&begun.chain_update(rest).finalize()))
+}
+
+/// The SHA-256 of what is written to it: of a text that grows, each end costs no more than what was added.
+#[derive(Clone, Debug, Default)]
+pub struct RunningSha256(Sha256);
+
+impl RunningSha256 {
+    /// Of all that was written so far.
+    pub fn so_far(&self) -> String {
+        hex(&self.0.clone().finalize())
+    }
+}
+
+impl PartialEq for RunningSha256 {
+    fn eq(&self, other: &Self) -> bool {
+        self.so_far() == other.so_far()
+    }
+}
+
+impl io::Write for RunningSha256 {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Lower-case hex digits of `bytes`.

@@ -2,10 +2,13 @@
 //! ends the epoch and opens the next one: vendors refuse a history in which anything earlier has changed, and their caches
 //! serve one that has not. Every text in it comes from an event.
 
-use super::event::{ShownPart, ToolResult};
+use super::{
+    digest::RunningSha256,
+    event::{ShownPart, ToolResult},
+};
 use crate::message::{Message, ToolCall};
 use serde_json::Value;
-use std::sync::Arc;
+use std::{io::Write, sync::Arc};
 
 /// Refusals of reasoning after which none of it goes back.
 const MOST_REFUSED: u32 = 2;
@@ -15,7 +18,11 @@ const MOST_REFUSED: u32 = 2;
 pub struct Epoch {
     /// From 1; 0 before the first is opened.
     pub number: u32,
-    messages: Vec<Message>,
+    /// Shared with the prompts that are made of them.
+    messages: Vec<Arc<Message>>,
+    /// Of all messages, while the last one is the runner's.
+    hash: RunningSha256,
+    hashed: usize,
     tokens: u64,
     opening_tokens: u64,
     unanswered: Vec<UnansweredResult>,
@@ -42,10 +49,15 @@ pub struct UnansweredResult {
 }
 
 impl Epoch {
-    /// In the order of the wire, without the system prompt. A last result to which no board was added yet is not what will
+    /// In the order of the wire, the system prompt first. A last result to which no board was added yet is not what will
     /// be sent.
-    pub fn messages(&self) -> &[Message] {
+    pub fn messages(&self) -> &[Arc<Message>] {
         &self.messages
+    }
+
+    /// The name of the prompt that these messages are, once they are complete: see `prompt::compose::prompt_sha256`.
+    pub fn prompt_sha256(&self) -> String {
+        self.hash.so_far()
     }
 
     /// Estimated tokens of all messages.
@@ -70,7 +82,7 @@ impl Epoch {
 
     /// What the model said in the last reply, where nothing else came behind it but results.
     pub fn last_reply(&self) -> Option<&str> {
-        self.messages.iter().rev().find_map(|message| match message {
+        self.messages.iter().rev().find_map(|message| match &**message {
             Message::Assistant { text, .. } => Some(text.as_str()),
             Message::System { .. } | Message::User { .. } | Message::Tool { .. } => None,
         })
@@ -87,11 +99,20 @@ impl Epoch {
     }
 
     /// A new history begins. Results without an answer stay so: their texts stand in `opening`.
-    pub(crate) fn open(&mut self, number: u32, opening: String, board: &str, tokens: u64) {
+    pub(crate) fn open(&mut self, number: u32, system_prompt: &str, opening: String, board: &str, tokens: u64) {
         self.number = number;
-        self.messages = vec![Message::User { text: opening }];
+        let system = Message::System { text: system_prompt.to_owned() };
+        self.messages = [system, Message::User { text: opening }].map(Arc::new).into();
+        (self.hash, self.hashed) = (RunningSha256::default(), 0);
         (self.tokens, self.opening_tokens) = (tokens, tokens);
         self.board = Some(board.to_owned());
+        self.complete();
+    }
+
+    /// The runner has had its word: no message changes any more.
+    fn complete(&mut self) {
+        self.messages[self.hashed..].iter().for_each(|message| hash_message(&mut self.hash, message));
+        self.hashed = self.messages.len();
         self.is_complete = true;
     }
 
@@ -110,19 +131,21 @@ impl Epoch {
         let carried = carried.filter(|_| self.histories_refused < MOST_REFUSED);
         // Some providers refuse a prompt with an empty message in it.
         let text = if text.trim().is_empty() && calls.is_empty() { "(an empty reply)" } else { text };
-        self.messages.push(Message::Assistant { text: text.to_owned(), calls, carried: carried.cloned() });
+        let reply = Message::Assistant { text: text.to_owned(), calls, carried: carried.cloned() };
+        self.messages.push(Arc::new(reply));
         self.tokens += tokens;
         self.is_complete = false;
     }
 
     /// Whether a reply's reasoning goes back with it.
     pub(crate) fn has_reasoning(&self) -> bool {
-        self.messages.iter().any(|message| matches!(message, Message::Assistant { carried: Some(_), .. }))
+        self.messages.iter().any(|message| matches!(&**message, Message::Assistant { carried: Some(_), .. }))
     }
 
     /// The result of a call.
     pub(crate) fn push_result(&mut self, call: &ToolCall, result: &ToolResult, tokens: u64) {
-        self.messages.push(Message::Tool { call: call.id.clone(), name: call.name.clone(), text: result.text.clone() });
+        let message = Message::Tool { call: call.id.clone(), name: call.name.clone(), text: result.text.clone() };
+        self.messages.push(Arc::new(message));
         self.unanswered.push(UnansweredResult {
             call: call.id.clone(),
             name: call.name.clone(),
@@ -140,19 +163,26 @@ impl Epoch {
     pub(crate) fn push_board(&mut self, line: &str, board: Option<&str>, tokens: u64) {
         let parts: Vec<&str> = [Some(line), board].into_iter().flatten().collect();
         let text = parts.join("\n");
-        match self.messages.last_mut() {
+        match self.messages.last_mut().map(Arc::make_mut) {
             Some(Message::Tool { text: result, .. }) => {
                 result.push_str("\n\n");
                 result.push_str(&text);
             }
             Some(Message::System { .. } | Message::User { .. } | Message::Assistant { .. }) | None => {
-                self.messages.push(Message::User { text });
+                self.messages.push(Arc::new(Message::User { text }));
             }
         }
         if let Some(board) = board {
             self.board = Some(board.to_owned());
         }
         self.tokens += tokens;
-        self.is_complete = true;
+        self.complete();
     }
+}
+
+/// A prompt is known by its messages as JSON lines.
+pub(crate) fn hash_message(hash: &mut RunningSha256, message: &Message) {
+    // A message is a plain tree of strings: neither writing it nor hashing it can fail.
+    let _ = serde_json::to_writer(&mut *hash, message);
+    let _ = hash.write_all(b"\n");
 }

@@ -196,7 +196,7 @@ impl Job {
             Event::EpochOpened { number, opening, tokens, .. } => {
                 let text = opening.iter().map(Part::text).collect();
                 let board = opening.last().map_or("", Part::text);
-                self.epoch.open(*number, text, board, *tokens);
+                self.epoch.open(*number, &self.spec.system_prompt, text, board, *tokens);
                 self.compaction = CompactionDue::default();
                 self.on_shown(BoardKind::Todos);
             }

@@ -3,16 +3,13 @@
 
 use super::tools::tool_specs;
 use crate::{
-    job::{digest::sha256, state::Job},
-    message::{Message, Prompt},
+    job::{digest::RunningSha256, epoch::hash_message, state::Job},
+    message::Prompt,
 };
 
 /// The prompt of the next model call.
 pub fn prompt(job: &Job) -> Prompt {
-    let mut messages = Vec::with_capacity(job.epoch.messages().len() + 1);
-    messages.push(Message::System { text: job.spec.system_prompt.clone() });
-    messages.extend_from_slice(job.epoch.messages());
-    Prompt { tools: tool_specs(), messages }
+    Prompt { tools: tool_specs(), messages: job.epoch.messages().to_vec() }
 }
 
 /// The system prompt of a new job.
@@ -22,11 +19,7 @@ pub fn system_prompt() -> String {
 
 /// A prompt's name: the SHA-256 of its messages as JSON lines.
 pub fn prompt_sha256(prompt: &Prompt) -> String {
-    let mut text = Vec::new();
-    for message in &prompt.messages {
-        // A message is a plain tree of strings; writing it can't fail.
-        let _ = serde_json::to_writer(&mut text, message);
-        text.push(b'\n');
-    }
-    sha256(&text)
+    let mut hash = RunningSha256::default();
+    prompt.messages.iter().for_each(|message| hash_message(&mut hash, message));
+    hash.so_far()
 }

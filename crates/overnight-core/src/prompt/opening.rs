@@ -15,7 +15,7 @@ use crate::{
     message::Message,
     tokens::{bounded, estimate, head, last_lines},
 };
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 /// Percent of the room that an opening may fill.
 const OPENING_PERCENT: u64 = 50;
@@ -173,11 +173,11 @@ fn documents(job: &Job, tokens: u64) -> String {
 }
 
 /// What was done since the epoch began, a line for each reply and its first results.
-fn words_on(messages: &[Message]) -> String {
+fn words_on(messages: &[Arc<Message>]) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut told = 0;
     for message in messages {
-        match message {
+        match &**message {
             Message::Assistant { text, calls, .. } => {
                 let calls: Vec<String> = calls
                     .iter()

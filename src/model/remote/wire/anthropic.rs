@@ -155,8 +155,7 @@ fn choice(quirks: &Quirks) -> Option<Value> {
 /// The system prompt. The tools come before it on the wire, so that its mark holds for them too.
 fn system(prompt: &Prompt, quirks: &Quirks) -> Vec<Value> {
     let mut blocks: Vec<Value> = prompt
-        .messages
-        .iter()
+        .messages()
         .filter_map(|message| match message {
             Message::System { text } => said(text),
             Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
@@ -174,7 +173,7 @@ fn messages(prompt: &Prompt, quirks: &Quirks) -> Value {
     let mut sides: Vec<RoleMessage> = Vec::new();
     let is_long = quirks.long_cache == LongCache::All;
     let mut is_opening = has_marks(quirks);
-    for message in &prompt.messages {
+    for message in prompt.messages() {
         match message {
             Message::System { .. } => {}
             Message::User { text } => {

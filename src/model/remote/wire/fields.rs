@@ -88,7 +88,7 @@ pub(super) fn say(sides: &mut Vec<RoleMessage>, role: &'static str, parts: Vec<V
 /// eight of those with the same system prompt.
 pub(super) fn cache_key(prompt: &Prompt) -> String {
     let of = |wanted: fn(&Message) -> Option<&str>| {
-        sha256(prompt.messages.iter().find_map(wanted).unwrap_or_default().as_bytes())
+        sha256(prompt.messages().find_map(wanted).unwrap_or_default().as_bytes())
     };
     let system = of(|message| match message {
         Message::System { text } => Some(text),

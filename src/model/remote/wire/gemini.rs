@@ -175,8 +175,7 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
 
 fn system(prompt: &Prompt) -> Vec<Value> {
     prompt
-        .messages
-        .iter()
+        .messages()
         .filter_map(|message| match message {
             Message::System { text } => said(text),
             Message::User { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
@@ -188,7 +187,7 @@ fn contents(prompt: &Prompt) -> Value {
     let mut sides: Vec<RoleMessage> = Vec::new();
     // Calls have names of our own in the conversation; here is what the vendor called them.
     let mut theirs: BTreeMap<&str, [String; 2]> = BTreeMap::new();
-    for message in &prompt.messages {
+    for message in prompt.messages() {
         match message {
             Message::System { .. } => {}
             Message::User { text } => say(&mut sides, "user", said(text).into_iter().collect()),

@@ -63,7 +63,7 @@ fn body(request: &WireRequest<'_>) -> Value {
     }
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
-    body.insert("messages".to_owned(), prompt.messages.iter().map(message).collect());
+    body.insert("messages".to_owned(), prompt.messages().map(message).collect());
     if !prompt.tools.is_empty() {
         body.insert("tools".to_owned(), prompt.tools.iter().map(|tool| json!(openai::ToolJson::of(tool))).collect());
     }

@@ -105,7 +105,7 @@ impl Serialize for ChatBody<'_> {
         let settings = self.settings();
         let mut body = serializer.serialize_map(None)?;
         if !settings.contains_key("messages") {
-            body.serialize_entry("messages", &prompt.messages.iter().map(MessageJson::of).collect::<Vec<_>>())?;
+            body.serialize_entry("messages", &prompt.messages().map(MessageJson::of).collect::<Vec<_>>())?;
         }
         if !prompt.tools.is_empty() && !settings.contains_key("tools") {
             body.serialize_entry("tools", &prompt.tools.iter().map(ToolJson::of).collect::<Vec<_>>())?;

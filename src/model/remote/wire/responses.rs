@@ -103,7 +103,7 @@ fn body(request: &WireRequest<'_>) -> Map<String, Value> {
     if quirks.streams {
         put("stream", json!(true));
     }
-    put("input", prompt.messages.iter().flat_map(|message| items(message, quirks.cache_marks == Some(true))).collect());
+    put("input", prompt.messages().flat_map(|message| items(message, quirks.cache_marks == Some(true))).collect());
     add(&mut body, &quirks.extra);
     body
 }

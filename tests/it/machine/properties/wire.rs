@@ -64,7 +64,7 @@ fn stored(event: &Event) -> Event {
 fn asked(job: &Job, last: Option<(u32, Prompt)>) -> (u32, Prompt) {
     has_room(job);
     let prompt = compose::prompt(job);
-    assert_eq!(prompt.messages[0], Message::System { text: job.spec.system_prompt.clone() });
+    assert_eq!(*prompt.messages[0], Message::System { text: job.spec.system_prompt.clone() });
     let board = job.epoch.board().unwrap();
     assert!(show(&prompt).contains(board), "the newest board is not in the epoch:\n{board}");
     if let Some((epoch, last)) = last {

@@ -103,7 +103,7 @@ pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
             reading.count
         ));
     }
-    let prompt = Prompt { tools: tools.into(), messages: reading.messages };
+    let prompt = Prompt::new(tools.into(), reading.messages);
     let asked = Asked::new(prompt, model, body["stream"].as_bool().unwrap_or(false));
     let thinks = if thinks { Some(true) } else { (body["thinking"]["type"] == "disabled").then_some(false) };
     Ok(Asked { thinks, is_bound: newest.is_bound, ..asked })

@@ -52,7 +52,7 @@ pub(super) fn read(asking: &Asking, body: &Value) -> Checked<Asked> {
         }
     }
     read_contents(&body["contents"], &mut messages, is_newer(model))?;
-    let asked = Asked::new(Prompt { tools: tools.into(), messages }, model, streams);
+    let asked = Asked::new(Prompt::new(tools.into(), messages), model, streams);
     Ok(Asked { thinks: Some(true), is_flex: body["serviceTier"] == "flex", ..asked })
 }
 

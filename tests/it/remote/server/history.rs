@@ -18,15 +18,17 @@ pub(super) struct Histories {
 impl Histories {
     /// Why a request of this body, read as `prompt`, is refused.
     pub(super) fn check(&mut self, body: &Value, prompt: &Prompt) -> Option<String> {
-        let opening = prompt.messages.iter().find_map(|message| match message {
+        let opening = prompt.messages().find_map(|message| match message {
             Message::User { text } => Some(text),
             Message::System { .. } | Message::Assistant { .. } | Message::Tool { .. } => None,
         })?;
         if !opening.starts_with(OPENING) {
             return None;
         }
-        let follows =
-            prompt.messages.windows(2).any(|pair| matches!(pair, [Message::Tool { .. }, Message::User { .. }]));
+        let follows = prompt
+            .messages()
+            .zip(prompt.messages().skip(1))
+            .any(|pair| matches!(pair, (Message::Tool { .. }, Message::User { .. })));
         if follows {
             return Some("Unexpected role 'user' after role 'tool'".to_owned());
         }

@@ -34,7 +34,7 @@ pub(super) fn read(body: &Value) -> Checked<Asked> {
             })
             .collect::<Checked<_>>()?,
     };
-    let prompt = Prompt { tools: tools.into(), messages: read_messages(&body["messages"])? };
+    let prompt = Prompt::new(tools.into(), read_messages(&body["messages"])?);
     // It streams unless it is told not to.
     let asked = Asked::new(prompt, model, body["stream"].as_bool().unwrap_or(true));
     Ok(Asked { thinks: body["think"].as_bool(), ..asked })

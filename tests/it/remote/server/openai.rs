@@ -69,7 +69,7 @@ pub(super) fn read(body: &Value) -> Checked<Asked> {
     if model.contains("stral") && messages.windows(2).any(follows) {
         return Err("Unexpected role 'user' after role 'tool'".to_owned());
     }
-    let prompt = Prompt { tools: tools.into(), messages: read_messages(messages)? };
+    let prompt = Prompt::new(tools.into(), read_messages(messages)?);
     let wants_usage = body["stream_options"]["include_usage"] == true;
     Ok(Asked { wants_usage, thinks, is_flex, ..Asked::new(prompt, model, streams) })
 }

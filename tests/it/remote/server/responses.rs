@@ -55,7 +55,7 @@ pub(super) fn read(body: &Value) -> Checked<Asked> {
         items => Input { model, is_stored: body["store"] != false, seals, open: Vec::new(), marks: 0 }
             .read(list(items, "input")?, &mut messages)?,
     }
-    let asked = Asked::new(Prompt { tools: tools.into(), messages }, model, body["stream"] == true);
+    let asked = Asked::new(Prompt::new(tools.into(), messages), model, body["stream"] == true);
     Ok(Asked { thinks: (reasoning["effort"] == "none").then_some(false), seals, is_flex, ..asked })
 }
 

@@ -5,7 +5,7 @@ use overnight_core::message::ToolSpec;
 use std::sync::Arc;
 
 fn sent(messages: Vec<Message>, tools: Vec<ToolSpec>, quirks: &Quirks) -> Value {
-    let prompt = Prompt { tools: tools.into(), messages };
+    let prompt = Prompt::new(tools.into(), messages);
     Anthropic.outgoing(&WireRequest { prompt: &prompt, model: "org/model:1 x", quirks }).json()
 }
 
@@ -64,7 +64,7 @@ fn a_whole_conversation_with_its_marks() {
         user("The board."),
     ];
     let quirks = Quirks { output_tokens: 4096, ..Quirks::default() };
-    let prompt = Prompt { tools: vec![read_file()].into(), messages };
+    let prompt = Prompt::new(vec![read_file()].into(), messages);
     let outgoing = Anthropic.outgoing(&WireRequest { prompt: &prompt, model: "claude-x", quirks: &quirks });
     assert_eq!(
         outgoing,
@@ -247,7 +247,7 @@ fn the_opening_and_the_newest_entry_are_marked() {
 
 /// The wire's blocks, without the marks, and the places of those that are marked.
 fn blocks(messages: &[Message]) -> (Vec<Value>, Vec<usize>) {
-    let prompt = Prompt { tools: Arc::new([]), messages: messages.to_vec() };
+    let prompt = Prompt::new(Arc::new([]), messages.to_vec());
     let mut body = body(&WireRequest { prompt: &prompt, model: "claude-x", quirks: &Quirks::default() });
     let mut blocks = body["system"].as_array().unwrap().clone();
     for message in body["messages"].as_array_mut().unwrap() {

@@ -6,7 +6,7 @@ use overnight_core::message::ToolSpec;
 use std::sync::Arc;
 
 fn outgoing(messages: Vec<Message>, tools: Vec<ToolSpec>, model: &str, quirks: &Quirks) -> OutgoingRequest {
-    let prompt = Prompt { tools: tools.into(), messages };
+    let prompt = Prompt::new(tools.into(), messages);
     Gemini.outgoing(&WireRequest { prompt: &prompt, model, quirks })
 }
 

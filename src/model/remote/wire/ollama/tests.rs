@@ -133,9 +133,9 @@ fn odd_calls_are_read_and_bounded() {
 fn a_prompt_becomes_a_body() {
     let tool = ToolSpec { name: "f".to_owned(), description: "F.".to_owned(), parameters: json!({ "type": "object" }) };
     let call = |id: &str, arguments: Value| ToolCall { id: id.to_owned(), name: "f".to_owned(), arguments };
-    let prompt = Prompt {
-        tools: Arc::new([tool]),
-        messages: vec![
+    let prompt = Prompt::new(
+        Arc::new([tool]),
+        vec![
             Message::System { text: "s".to_owned() },
             Message::User { text: "u".to_owned() },
             Message::Assistant {
@@ -145,7 +145,7 @@ fn a_prompt_becomes_a_body() {
             },
             Message::Tool { call: "a".to_owned(), name: "f".to_owned(), text: "ok".to_owned() },
         ],
-    };
+    );
     let quirks = Quirks {
         window_tokens: 8_192,
         output_tokens: 512,

@@ -29,7 +29,7 @@ fn reasoning(id: &str) -> Value {
 fn sent(messages: Vec<Message>, quirks: &Quirks) -> Value {
     let parameters = json!({ "type": "object" });
     let tool = ToolSpec { name: "read_file".to_owned(), description: "Reads.".to_owned(), parameters };
-    let prompt = Prompt { tools: Arc::from([tool]), messages };
+    let prompt = Prompt::new(Arc::from([tool]), messages);
     let outgoing = Responses.outgoing(&WireRequest { prompt: &prompt, model: "gpt-6-sol", quirks });
     assert_eq!((outgoing.path.as_str(), &outgoing.headers), ("responses", &Vec::new()));
     outgoing.json()
